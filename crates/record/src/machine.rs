@@ -1,0 +1,50 @@
+//! The machine that a run was made on.
+
+use serde::{Deserialize, Serialize};
+
+/// The fingerprint of a machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// `uname -r`.
+    pub kernel: String,
+    /// `PRETTY_NAME` of os-release.
+    pub os: String,
+    /// The processors.
+    pub cpu: Cpu,
+    /// Bytes.
+    pub memory_bytes: u64,
+    /// `v2`, `v1`, or `none` where no cgroup can be made.
+    pub cgroup: String,
+    /// A hypervisor's name, where the kernel shows one.
+    pub virtualization: Option<String>,
+    /// Current clock source of the kernel: `tsc`, `kvm-clock`, ...
+    pub clock_source: Option<String>,
+    /// Transparent huge pages setting, as the kernel brackets it.
+    pub huge_pages: Option<String>,
+    /// Open-file limit of the client.
+    pub open_files: u64,
+}
+
+/// The processors of a machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// Model name as the kernel gives it.
+    pub model: String,
+    /// Logical CPUs that this process may use.
+    pub logical: u32,
+    /// Physical cores among them.
+    pub cores: u32,
+    /// Frequency governor, where there is one.
+    pub governor: Option<String>,
+    /// Whether turbo is allowed, where the kernel tells.
+    pub turbo: Option<bool>,
+}
+
+/// A compiler or runtime as found on the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Toolchain {
+    /// `go`, `java`, ...
+    pub name: String,
+    /// As it prints itself.
+    pub version: String,
+}

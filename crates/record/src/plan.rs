@@ -1,0 +1,168 @@
+//! What will run, in which order: fixed before anything is measured.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How a call travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// gRPC over HTTP/2 without TLS.
+    Grpc,
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Grpc => f.pad("grpc"),
+        }
+    }
+}
+
+/// When calls come due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "law")]
+pub enum Law {
+    /// A call comes due when the one before it on the same slot has ended; think time 0.
+    Closed,
+}
+
+impl fmt::Display for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.pad("closed loop"),
+        }
+    }
+}
+
+/// How long a server is warmed before it is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "mode")]
+pub enum WarmUp {
+    /// Until calls per server CPU-second are flat and compiler threads are quiet.
+    UntilSteady {
+        /// Give up after this many milliseconds; the cell is then `still warming`.
+        /// `None`: the cap of the server's runtime.
+        cap_ms: Option<u64>,
+    },
+    /// Exactly this many milliseconds.
+    Fixed {
+        /// Milliseconds.
+        length_ms: u64,
+    },
+}
+
+/// What ends a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "until")]
+pub enum Window {
+    /// A length of time.
+    Duration {
+        /// Milliseconds.
+        length_ms: u64,
+    },
+}
+
+impl Window {
+    /// The length in milliseconds.
+    #[must_use]
+    pub fn length_ms(self) -> u64 {
+        match self {
+            Self::Duration { length_ms } => length_ms,
+        }
+    }
+}
+
+/// Whether a server keeps its process over its trials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fresh {
+    /// One process for all trials, frozen while other servers are measured.
+    Kept,
+    /// A new process for each trial.
+    EachTrial,
+}
+
+/// The load of one trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Name within the suite: the suite's own name where it has one workload.
+    pub name: String,
+    /// How the calls travel.
+    pub protocol: Protocol,
+    /// What a call carries, as written: `text:100`, `record`, `dto`, `tree`.
+    pub shape: String,
+    /// Connections over all client threads; at least 1.
+    pub connections: u32,
+    /// Calls in flight over all connections; at least one for each connection.
+    pub in_flight: u32,
+    /// When calls come due.
+    #[serde(flatten)]
+    pub law: Law,
+    /// How long before measuring.
+    pub warm_up: WarmUp,
+    /// How long the measured window is.
+    pub window: Window,
+    /// A call unanswered for this long ends as `timeout`. Milliseconds.
+    pub timeout_ms: u64,
+    /// How long calls in flight at the window's end may still be answered. Milliseconds.
+    pub grace_ms: u64,
+    /// Client threads, each with a CPU of its own where there are enough.
+    pub client_threads: u32,
+}
+
+/// What the server may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Whole CPUs.
+    pub cpus: u32,
+    /// Bytes. `None`: the machine's.
+    pub memory_bytes: Option<u64>,
+}
+
+/// One server under test, a variant being a server of its own here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedServer {
+    /// Unique in the run: `go-grpc`, `java-grpc@zgc`; the second time the same server is
+    /// entered it is `go-grpc#2`.
+    pub entry: String,
+    /// The server without the variant: `java-grpc`.
+    pub server: String,
+    /// The variant, where the server has variants.
+    pub variant: Option<String>,
+    /// `java`, `go`, ...
+    pub language: String,
+    /// What a reader knows it by: `grpc-java`.
+    pub library: String,
+}
+
+/// One trial to be: an entry under a workload.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedTrial {
+    /// See [`PlannedServer::entry`].
+    pub entry: String,
+    /// See [`Workload::name`].
+    pub workload: String,
+    /// 1-based trial number within its cell.
+    pub number: u32,
+}
+
+/// The whole plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Name of the suite that the workloads came from.
+    pub suite: String,
+    /// Seed of the order of trials and of the payloads.
+    pub seed: u64,
+    /// Process lifetime over trials.
+    pub fresh: Fresh,
+    /// What each server may use.
+    pub limits: Limits,
+    /// The loads, in the suite's order.
+    pub workloads: Vec<Workload>,
+    /// The servers, in the order asked for.
+    pub servers: Vec<PlannedServer>,
+    /// Every trial, in the order in which it is to run.
+    pub order: Vec<PlannedTrial>,
+}

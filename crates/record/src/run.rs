@@ -1,0 +1,50 @@
+//! A run as read back from disk.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+use crate::plan::Plan;
+use crate::preparation::Preparation;
+use crate::trial::Trial;
+
+/// The program that made a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Version of rpcbench.
+    pub version: String,
+    /// Commit it was built from, `-dirty` behind it where the tree had changes. `None` outside git.
+    pub commit: Option<String>,
+    /// `release` or `debug`.
+    pub profile: String,
+}
+
+/// What is known before anything is measured: the content of `run.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// See [`crate::SCHEMA`].
+    pub schema: u32,
+    /// The program.
+    pub tool: Tool,
+    /// Arguments as typed.
+    pub arguments: Vec<String>,
+    /// When the run began.
+    pub started: Timestamp,
+    /// The machine.
+    pub machine: Machine,
+    /// The plan.
+    pub plan: Plan,
+}
+
+/// A whole run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// What was planned, and on which machine.
+    pub header: Header,
+    /// Every preparation, in order.
+    pub preparations: Vec<Preparation>,
+    /// Every trial, in order.
+    pub trials: Vec<Trial>,
+    /// When it ended; `None` for a run that was interrupted.
+    pub finished: Option<Timestamp>,
+}

@@ -1,0 +1,210 @@
+//! One measured window.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// One trial of one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// See [`crate::PlannedServer::entry`].
+    pub entry: String,
+    /// See [`crate::Workload::name`].
+    pub workload: String,
+    /// 1-based number within the cell.
+    pub number: u32,
+    /// Wall-clock time at which the window began.
+    pub started: Timestamp,
+    /// What came of it.
+    pub result: TrialResult,
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialResult {
+    /// It was measured to its end.
+    Measured(Box<Measured>),
+    /// The server failed under it.
+    Failed(Failure),
+}
+
+/// Why a server could not be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// One line: `out of memory (limit 512 MiB)`.
+    pub reason: String,
+    /// Last lines that the server wrote.
+    pub log_tail: Vec<String>,
+}
+
+/// The figures of a measured trial. All of them are of one population: the calls that came due
+/// within the window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Length of the window, nanoseconds.
+    pub window_ns: u64,
+    /// Calls by outcome; their sum is the number of calls that came due.
+    pub outcomes: Outcomes,
+    /// One example of each kind of error seen, at most eight.
+    pub error_examples: Vec<String>,
+    /// Response time (from due) of calls that ended `ok`.
+    pub latency: Latency,
+    /// Response time of calls that ended otherwise, where there are any.
+    pub error_latency: Option<Latency>,
+    /// What the server used. `None` for a server that is not ours (`load` against an address).
+    pub server: Option<ServerUsage>,
+    /// What the client used.
+    pub client: ClientUsage,
+    /// What the machine suffered.
+    pub machine: MachineUsage,
+    /// Per 100 ms of the window, by time of completion; calls that completed in the grace period
+    /// are in none.
+    pub series: Vec<Slice>,
+}
+
+/// Calls by outcome. Every call that came due is in exactly one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcomes {
+    /// Answered, and the answer was right.
+    pub ok: u64,
+    /// Answered with success, and the answer was wrong.
+    pub wrong_answer: u64,
+    /// Ended by the protocol's own status, by code.
+    pub status: BTreeMap<u32, u64>,
+    /// Not answered in time.
+    pub timeout: u64,
+    /// The connection broke, or the peer broke the protocol.
+    pub transport: u64,
+    /// Came due and never left the client.
+    pub not_sent: u64,
+}
+
+impl Outcomes {
+    /// Calls of every outcome.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.ok + self.errors()
+    }
+
+    /// Calls that did not end `ok`.
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.wrong_answer
+            + self.status.values().sum::<u64>()
+            + self.timeout
+            + self.transport
+            + self.not_sent
+    }
+
+    /// Adds another count to this one.
+    pub fn add(&mut self, other: &Self) {
+        self.ok += other.ok;
+        self.wrong_answer += other.wrong_answer;
+        for (code, n) in &other.status {
+            *self.status.entry(*code).or_default() += n;
+        }
+        self.timeout += other.timeout;
+        self.transport += other.transport;
+        self.not_sent += other.not_sent;
+    }
+}
+
+/// A distribution of times, nanoseconds. Quantiles are read from the histogram.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Values in the histogram.
+    pub count: u64,
+    /// Smallest, exact.
+    pub min_ns: u64,
+    /// Arithmetic mean, exact.
+    pub mean_ns: f64,
+    /// Standard deviation of the population.
+    pub stddev_ns: f64,
+    /// Quantiles, to the histogram's resolution (0.1 %).
+    pub p50_ns: u64,
+    /// 90th percentile.
+    pub p90_ns: u64,
+    /// 95th percentile.
+    pub p95_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// 99.9th percentile.
+    pub p999_ns: u64,
+    /// Largest, exact.
+    pub max_ns: u64,
+    /// The whole histogram: HdrHistogram V2 + DEFLATE, base64.
+    pub histogram: String,
+}
+
+/// Kernel counters of the server, differences over the window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerUsage {
+    /// Time between the two readings of the counters, nanoseconds.
+    pub interval_ns: u64,
+    /// CPU time in user mode, nanoseconds.
+    pub cpu_user_ns: u64,
+    /// CPU time in the kernel, nanoseconds.
+    pub cpu_system_ns: u64,
+    /// CPU time of the runtime's compiler threads, nanoseconds.
+    pub compiler_cpu_ns: u64,
+    /// Time for which the CPU controller held it back. `None` where nothing counts it.
+    pub throttled_ns: Option<u64>,
+    /// Largest memory use since the process started, page cache apart, bytes.
+    pub memory_peak_bytes: u64,
+    /// Anonymous memory at the window's end, bytes.
+    pub memory_anon_bytes: u64,
+    /// Page cache charged to it at the window's end, bytes. `None` without a cgroup.
+    pub memory_cache_bytes: Option<u64>,
+    /// Voluntary context switches of all threads.
+    pub switches_voluntary: u64,
+    /// Involuntary context switches of all threads.
+    pub switches_involuntary: u64,
+    /// Threads at the window's end.
+    pub threads: u32,
+}
+
+impl ServerUsage {
+    /// CPU time, user and system, seconds.
+    #[must_use]
+    pub fn cpu_seconds(&self) -> f64 {
+        (self.cpu_user_ns + self.cpu_system_ns) as f64 / 1e9
+    }
+}
+
+/// What the load threads used over the window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientUsage {
+    /// Load threads.
+    pub threads: u32,
+    /// CPU time of them all, nanoseconds.
+    pub cpu_ns: u64,
+    /// Time for which they were ready to run and had no CPU, nanoseconds. `None` where the kernel
+    /// does not tell.
+    pub run_delay_ns: Option<u64>,
+    /// CPU time of the busiest one, its run delay included, nanoseconds.
+    pub busiest_ns: u64,
+}
+
+/// What the machine suffered over the window.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineUsage {
+    /// Time stolen by the hypervisor from the CPUs of client and server, nanoseconds.
+    pub steal_ns: u64,
+    /// Time for which some task on the machine waited for a CPU, nanoseconds. `None` without PSI.
+    pub cpu_pressure_ns: Option<u64>,
+}
+
+/// 100 ms of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slice {
+    /// Calls that completed `ok`.
+    pub ok: u64,
+    /// Calls that completed otherwise.
+    pub errors: u64,
+    /// Sum of the response times of `ok` calls, nanoseconds.
+    pub sum_ns: u64,
+    /// Largest response time of `ok` calls, nanoseconds.
+    pub max_ns: u64,
+}
