@@ -1,1 +1,30 @@
-//! Under construction.
+//! The load engine.
+//!
+//! Thread per core: each load thread has its connections, its calls and its counters, and shares
+//! nothing with the others while calls are on their way. A connection is a state machine without I/O
+//! ([`protocol`]), a [`driver`] moves its bytes, and the worker between them decides which call is due
+//! and in which outcome each one ended.
+
+#![forbid(unsafe_code)]
+
+mod client;
+pub mod clock;
+mod driver;
+mod lane;
+mod outcome;
+mod payload;
+mod plan;
+mod protocol;
+mod recorder;
+mod session;
+mod thread;
+mod worker;
+
+pub use client::Client;
+pub use payload::Payload;
+pub use plan::{LoadPlan, PlanError};
+pub use protocol::Broken;
+pub use protocol::grpc::status_name;
+pub use protocol::http2::HpackError;
+pub use recorder::{Span, Tally};
+pub use session::{Measurement, Progress, Session, SessionError, Unmeasured};

@@ -1,0 +1,174 @@
+//! One call at a time, blocking: for checking a server, not for loading it.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rpcbench_contract::conformance::{CallError, Caller};
+
+use crate::clock::{self, Nanos};
+use crate::payload::Payload;
+use crate::protocol::grpc::{Connection, Templates};
+use crate::protocol::{Call, End, Events};
+
+const READ_BUFFER: usize = 64 * 1024;
+
+/// A gRPC client for one call at a time. It connects when it must, and keeps the connection.
+#[derive(Debug)]
+pub struct Client {
+    address: SocketAddr,
+    timeout: Duration,
+    link: Option<Link>,
+}
+
+#[derive(Debug)]
+struct Link {
+    stream: TcpStream,
+    connection: Connection,
+    out: Vec<u8>,
+}
+
+/// One message to one method.
+struct Single<'a> {
+    path: &'a str,
+    message: &'a [u8],
+}
+
+impl Payload for Single<'_> {
+    fn path(&self) -> &str {
+        self.path
+    }
+
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn request(&self, _entry: usize) -> &[u8] {
+        self.message
+    }
+
+    fn verify(&self, _entry: usize, _reply: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// What came back.
+#[derive(Debug, Default)]
+struct Answer {
+    message: Option<Vec<u8>>,
+    problem: Option<String>,
+    end: Option<End>,
+}
+
+impl Events for Answer {
+    fn verify(&mut self, _entry: u32, message: &[u8]) -> bool {
+        self.message = Some(message.to_vec());
+        true
+    }
+
+    fn malformed(&mut self, _entry: u32, problem: &str) {
+        self.problem = Some(problem.to_owned());
+    }
+
+    fn ended(&mut self, _call: Call, end: End) {
+        self.end = Some(end);
+    }
+}
+
+impl Client {
+    /// A client of the server at `address`; `timeout` bounds each call, connecting included.
+    #[must_use]
+    pub fn new(address: SocketAddr, timeout: Duration) -> Self {
+        Self { address, timeout, link: None }
+    }
+
+    fn exchange(&mut self, path: &str, message: &[u8]) -> Result<Answer, CallError> {
+        let deadline = clock::now() + Nanos::from(self.timeout);
+        let templates =
+            Arc::new(Templates::new(&Single { path, message }, &self.address.to_string()));
+        let mut link = match self.link.take() {
+            Some(link) => link,
+            None => Link::open(self.address, Arc::clone(&templates), deadline)?,
+        };
+        let mut answer = Answer::default();
+        while !link.connection.can_send() {
+            link.turn(&mut answer, deadline)?;
+        }
+        link.connection.switch(templates);
+        link.connection.send(Call::default(), &mut link.out);
+        link.flush(deadline)?;
+        while answer.end.is_none() {
+            link.turn(&mut answer, deadline)?;
+        }
+        if link.connection.is_open() {
+            self.link = Some(link);
+        }
+        Ok(answer)
+    }
+}
+
+impl Caller for Client {
+    fn call(&mut self, path: &str, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        let answer = self.exchange(path, body)?;
+        match (answer.end, answer.message) {
+            (Some(End::Answered { right: true }), Some(message)) => Ok(message),
+            (Some(End::Status { code, message }), _) => Err(CallError::Status { code, message }),
+            (Some(End::Aborted { reason }), _) => Err(CallError::Transport(reason)),
+            (Some(End::Refused), _) => Err(CallError::Transport("the peer refused it".into())),
+            (Some(End::Answered { .. }) | None, _) => {
+                Err(CallError::Transport(answer.problem.unwrap_or_default()))
+            }
+        }
+    }
+}
+
+impl Link {
+    fn open(
+        address: SocketAddr,
+        templates: Arc<Templates>,
+        deadline: Nanos,
+    ) -> Result<Self, CallError> {
+        let left = left(deadline)?;
+        let stream = TcpStream::connect_timeout(&address, left).map_err(describe)?;
+        stream.set_nodelay(true).map_err(describe)?;
+        let mut out = Vec::new();
+        let connection = Connection::new(templates, 1, &mut out);
+        let mut link = Self { stream, connection, out };
+        link.flush(deadline)?;
+        Ok(link)
+    }
+
+    fn flush(&mut self, deadline: Nanos) -> Result<(), CallError> {
+        self.stream.set_write_timeout(Some(left(deadline)?)).map_err(describe)?;
+        self.stream.write_all(&self.out).map_err(describe)?;
+        self.out.clear();
+        Ok(())
+    }
+
+    /// Reads once, and writes what is to be said about it.
+    fn turn(&mut self, answer: &mut Answer, deadline: Nanos) -> Result<(), CallError> {
+        let mut buffer = [0; READ_BUFFER];
+        self.stream.set_read_timeout(Some(left(deadline)?)).map_err(describe)?;
+        let read = match self.stream.read(&mut buffer).map_err(describe)? {
+            0 => return Err(CallError::Transport("peer closed the connection".into())),
+            read => read,
+        };
+        self.connection
+            .receive(&buffer[..read], &mut self.out, answer)
+            .map_err(|broken| CallError::Transport(broken.to_string()))?;
+        self.flush(deadline)
+    }
+}
+
+fn left(deadline: Nanos) -> Result<Duration, CallError> {
+    let left = deadline - clock::now();
+    if left == Nanos(0) { Err(CallError::Timeout) } else { Ok(left.into()) }
+}
+
+fn describe(error: io::Error) -> CallError {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => CallError::Timeout,
+        _ => CallError::Transport(error.to_string()),
+    }
+}

@@ -1,0 +1,135 @@
+//! The epoll driver: edge-triggered, each socket registered once.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+
+use super::{Driver, Ready, Received};
+use crate::clock::{self, Nanos};
+
+/// Most that one read takes: 20 replies of 10 kB.
+const RECEIVE_BUFFER: usize = 256 * 1024;
+/// Events taken at once.
+const EVENTS: usize = 1024;
+/// Marks the waker among the events.
+const WAKER: u64 = u64::MAX;
+
+/// Ends a [`Driver::wait`] from another thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Waker(Arc<OwnedFd>);
+
+impl Waker {
+    pub fn new() -> io::Result<Self> {
+        Ok(Self(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
+    }
+
+    pub fn wake(&self) {
+        // It fails only when it is full, and then it is awake.
+        let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
+    }
+}
+
+/// Sockets in one epoll set.
+pub(crate) struct EpollDriver {
+    epoll: OwnedFd,
+    waker: Waker,
+    sockets: Vec<Option<OwnedFd>>,
+    buffer: Box<[u8]>,
+    events: Vec<epoll::Event>,
+}
+
+impl EpollDriver {
+    /// Room for `connections`, numbered from 0.
+    pub fn new(connections: usize, waker: Waker) -> io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let flags = EventFlags::IN | EventFlags::ET;
+        epoll::add(&epoll, &*waker.0, EventData::new_u64(WAKER), flags)?;
+        Ok(Self {
+            epoll,
+            waker,
+            sockets: (0..connections).map(|_| None).collect(),
+            buffer: vec![0; RECEIVE_BUFFER].into(),
+            events: Vec::with_capacity(EVENTS),
+        })
+    }
+
+    fn socket(&self, connection: usize) -> io::Result<&OwnedFd> {
+        self.sockets[connection].as_ref().ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+}
+
+impl Driver for EpollDriver {
+    fn now(&self) -> Nanos {
+        clock::now()
+    }
+
+    fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()> {
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
+        sockopt::set_tcp_nodelay(&socket, true)?;
+        match net::connect(&socket, &address) {
+            Ok(()) | Err(rustix::io::Errno::INPROGRESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+        epoll::add(&self.epoll, &socket, EventData::new_u64(connection as u64), flags)?;
+        self.sockets[connection] = Some(socket);
+        Ok(())
+    }
+
+    fn close(&mut self, connection: usize) {
+        self.sockets[connection] = None;
+    }
+
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        let left = until.since(self.now());
+        let timeout = (until != Nanos::NEVER).then(|| Timespec {
+            tv_sec: (left / 1_000_000_000) as i64,
+            tv_nsec: (left % 1_000_000_000) as _,
+        });
+        ready.clear();
+        self.events.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout.as_ref()) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        const READ: EventFlags = EventFlags::IN.union(EventFlags::RDHUP).union(EventFlags::HUP);
+        for event in &self.events {
+            let (connection, flags) = (event.data.u64(), event.flags);
+            if connection == WAKER {
+                rustix::io::read(&*self.waker.0, &mut [0; 8])?;
+                continue;
+            }
+            let failed = flags.contains(EventFlags::ERR);
+            ready.push(Ready {
+                connection: connection as usize,
+                readable: failed || flags.intersects(READ),
+                writable: failed || flags.contains(EventFlags::OUT),
+            });
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn receive(&mut self, connection: usize) -> io::Result<Received<'_>> {
+        let socket = self.sockets[connection]
+            .as_ref()
+            .ok_or(io::Error::from(io::ErrorKind::NotConnected))?;
+        let (read, _) = net::recv(socket, &mut *self.buffer, RecvFlags::empty())?;
+        let more = read == self.buffer.len();
+        Ok(Received { bytes: &self.buffer[..read], more, at: clock::now() })
+    }
+
+    #[inline]
+    fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
+        Ok(net::send(self.socket(connection)?, bytes, SendFlags::NOSIGNAL)?)
+    }
+}

@@ -1,0 +1,131 @@
+//! A connection's place in a worker: it outlives the connections that are opened in it.
+
+use std::collections::VecDeque;
+
+use crate::clock::Nanos;
+use crate::protocol::Call;
+use crate::protocol::grpc::Connection;
+
+/// First and longest pause before a lost connection is opened again.
+const RETRY: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(1000));
+
+/// The socket's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    Down,
+    Connecting,
+    Up,
+}
+
+/// One connection slot and the calls that belong to it.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    /// Calls in flight that it keeps up.
+    pub share: u32,
+    pub link: Link,
+    pub connection: Option<Connection>,
+    /// Bytes for the kernel, from `written` on.
+    pub out: Vec<u8>,
+    written: usize,
+    /// Calls that are due and were not put out yet.
+    pub waiting: VecDeque<Call>,
+    /// Why it was lost the last time.
+    pub problem: Option<String>,
+    retry_at: Nanos,
+    pause: Nanos,
+}
+
+impl Lane {
+    pub fn new(share: u32) -> Self {
+        Self {
+            share,
+            link: Link::Down,
+            connection: None,
+            out: Vec::new(),
+            written: 0,
+            waiting: VecDeque::new(),
+            problem: None,
+            retry_at: Nanos::NEVER,
+            pause: RETRY.0,
+        }
+    }
+
+    /// A new connection takes the place; `out` is what it has to say first.
+    pub fn open(&mut self, connection: Connection, out: Vec<u8>) {
+        self.connection = Some(connection);
+        self.out = out;
+        self.written = 0;
+        self.link = Link::Connecting;
+        self.retry_at = Nanos::NEVER;
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.connection.as_ref().is_some_and(Connection::is_open)
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.connection.as_ref().is_some_and(Connection::is_finished)
+    }
+
+    /// When to connect again, if it is lost.
+    pub fn retry_at(&self) -> Option<Nanos> {
+        (self.link == Link::Down && self.retry_at != Nanos::NEVER).then_some(self.retry_at)
+    }
+
+    /// Puts out the waiting calls that the connection takes.
+    #[inline]
+    pub fn put_waiting(&mut self) {
+        let Some(connection) = &mut self.connection else { return };
+        while connection.can_send() {
+            let Some(call) = self.waiting.pop_front() else { return };
+            connection.send(call, &mut self.out);
+        }
+    }
+
+    pub fn has_output(&self) -> bool {
+        self.written < self.out.len()
+    }
+
+    pub fn output(&self) -> &[u8] {
+        &self.out[self.written..]
+    }
+
+    /// The kernel took `bytes` of the output, at `at`.
+    #[inline]
+    pub fn sent(&mut self, bytes: usize, at: Nanos) {
+        self.written += bytes;
+        if self.written == self.out.len() {
+            self.out.clear();
+            self.written = 0;
+        }
+        if let Some(connection) = &mut self.connection {
+            connection.flushed(at);
+        }
+    }
+
+    /// Takes the calls that came due at or before `cutoff`: those sent, and those not.
+    pub fn expire(&mut self, cutoff: Nanos) -> (Vec<Call>, Vec<Call>) {
+        let late = match &mut self.connection {
+            Some(connection) => connection.expire(cutoff, &mut self.out),
+            None => Vec::new(),
+        };
+        let (unsent, waiting) = self.waiting.drain(..).partition(|call| call.due <= cutoff);
+        self.waiting = waiting;
+        (late, Vec::from(unsent))
+    }
+
+    /// The connection is gone; takes the calls that it had.
+    pub fn lose(&mut self, reason: &str, now: Nanos) -> Vec<Call> {
+        let connection = self.connection.take();
+        if connection.as_ref().is_some_and(Connection::is_open) {
+            self.pause = RETRY.0;
+        }
+        self.link = Link::Down;
+        self.retry_at = now + self.pause;
+        self.pause = Nanos((self.pause.0 * 2).min(RETRY.1.0));
+        self.problem = Some(reason.to_owned());
+        self.out.clear();
+        self.written = 0;
+        connection.map(|mut connection| connection.abandon()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,41 @@
+//! How calls end.
+
+use rpcbench_record::Outcomes;
+
+use crate::protocol::grpc::status_name;
+
+/// How a call that came due ended. Exactly one for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Ok,
+    WrongAnswer,
+    Status { code: u32, message: String },
+    Timeout,
+    Transport { reason: String },
+    NotSent,
+}
+
+impl Outcome {
+    /// Counts it.
+    #[inline]
+    pub fn count(&self, outcomes: &mut Outcomes) {
+        match self {
+            Self::Ok => outcomes.ok += 1,
+            Self::WrongAnswer => outcomes.wrong_answer += 1,
+            Self::Status { code, .. } => *outcomes.status.entry(*code).or_default() += 1,
+            Self::Timeout => outcomes.timeout += 1,
+            Self::Transport { .. } => outcomes.transport += 1,
+            Self::NotSent => outcomes.not_sent += 1,
+        }
+    }
+
+    /// One line for a reader, for those that explain themselves.
+    pub fn example(&self) -> Option<String> {
+        match self {
+            Self::Status { code, message } if message.is_empty() => Some(status_name(*code)),
+            Self::Status { code, message } => Some(format!("{}: {message}", status_name(*code))),
+            Self::Transport { reason } => Some(reason.clone()),
+            _ => None,
+        }
+    }
+}

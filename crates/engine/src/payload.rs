@@ -1,0 +1,75 @@
+//! What calls carry, and the memory that makes checking every reply cheap.
+
+use rpcbench_contract::Corpus;
+
+/// Requests of one method, and the judge of their replies.
+pub trait Payload: Send + Sync {
+    /// The method's path: `/package.Service/Method`.
+    fn path(&self) -> &str;
+
+    /// How many requests there are; at least one.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Request `entry` as encoded message.
+    fn request(&self, entry: usize) -> &[u8];
+
+    /// Decodes a reply to request `entry` and compares it field by field.
+    ///
+    /// # Errors
+    /// What is wrong with it, in one line.
+    fn verify(&self, entry: usize, reply: &[u8]) -> Result<(), String>;
+}
+
+impl Payload for Corpus {
+    fn path(&self) -> &str {
+        Self::path(self)
+    }
+
+    fn len(&self) -> usize {
+        Self::len(self)
+    }
+
+    fn request(&self, entry: usize) -> &[u8] {
+        Self::request(self, entry)
+    }
+
+    fn verify(&self, entry: usize, reply: &[u8]) -> Result<(), String> {
+        Self::verify(self, entry, reply).map_err(|mismatch| mismatch.to_string())
+    }
+}
+
+/// Checks replies: the first to each entry by decoding it, the same bytes again by comparing them.
+#[derive(Debug)]
+pub(crate) struct Checker {
+    /// The last right reply to each entry; empty before there is one.
+    right: Vec<Vec<u8>>,
+}
+
+impl Checker {
+    pub fn new(payload: &dyn Payload) -> Self {
+        Self { right: vec![Vec::new(); payload.len()] }
+    }
+
+    #[inline]
+    pub fn check(&mut self, payload: &dyn Payload, entry: u32, reply: &[u8]) -> Result<(), String> {
+        let known = &self.right[entry as usize];
+        if !known.is_empty() && known == reply {
+            return Ok(());
+        }
+        self.decode(payload, entry as usize, reply)
+    }
+
+    #[cold]
+    fn decode(&mut self, payload: &dyn Payload, entry: usize, reply: &[u8]) -> Result<(), String> {
+        payload.verify(entry, reply)?;
+        let known = &mut self.right[entry];
+        known.clear();
+        known.extend_from_slice(reply);
+        Ok(())
+    }
+}

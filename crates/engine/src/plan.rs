@@ -1,0 +1,95 @@
+//! What the engine is to do.
+
+use std::net::SocketAddr;
+
+use rpcbench_record::Law;
+
+use crate::clock::Nanos;
+
+/// A load on one address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadPlan {
+    /// Where the server listens.
+    pub address: SocketAddr,
+    /// What `:authority` says; usually the address as typed.
+    pub authority: String,
+    /// Connections over all threads; at least 1.
+    pub connections: u32,
+    /// Calls in flight over all connections; at least one each.
+    pub in_flight: u32,
+    /// When calls come due.
+    pub law: Law,
+    /// Load threads; at most one for each connection.
+    pub threads: u32,
+    /// CPUs that load threads are pinned to, in turn. Empty: not pinned.
+    pub cpus: Vec<u32>,
+    /// A call unanswered for this long ends.
+    pub timeout: Nanos,
+    /// How long calls in flight at the end may still be answered.
+    pub grace: Nanos,
+    /// How long connecting may take, handshake included.
+    pub connect_timeout: Nanos,
+    /// Which request is the first.
+    pub first_entry: u32,
+}
+
+/// A plan that contradicts itself.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// Zero of something.
+    #[error("{0} is 0; give at least 1")]
+    Zero(&'static str),
+    /// Connections that would have nothing to do.
+    #[error(
+        "{in_flight} calls in flight over {connections} connections leaves some without a call; give at least {connections} in flight"
+    )]
+    IdleConnections {
+        /// As planned.
+        in_flight: u32,
+        /// As planned.
+        connections: u32,
+    },
+    /// Threads that would have nothing to do.
+    #[error(
+        "{threads} client threads for {connections} connections leaves some without one; give at most {connections} threads"
+    )]
+    IdleThreads {
+        /// As planned.
+        threads: u32,
+        /// As planned.
+        connections: u32,
+    },
+}
+
+impl LoadPlan {
+    /// Refuses contradictions.
+    ///
+    /// # Errors
+    /// What contradicts what, and what to change.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        let &Self { connections, in_flight, threads, .. } = self;
+        for (what, value) in
+            [("connections", connections), ("in_flight", in_flight), ("threads", threads)]
+        {
+            if value == 0 {
+                return Err(PlanError::Zero(what));
+            }
+        }
+        if in_flight < connections {
+            return Err(PlanError::IdleConnections { in_flight, connections });
+        }
+        if threads > connections {
+            return Err(PlanError::IdleThreads { threads, connections });
+        }
+        Ok(())
+    }
+
+    /// Calls in flight on each connection of thread `thread`: evenly, the first ones one more.
+    pub(crate) fn shares(&self, thread: u32) -> Vec<u32> {
+        let (each, more) = (self.in_flight / self.connections, self.in_flight % self.connections);
+        (0..self.connections)
+            .filter(|connection| connection % self.threads == thread)
+            .map(|connection| each + u32::from(connection < more))
+            .collect()
+    }
+}

@@ -1,0 +1,564 @@
+//! One client connection.
+//!
+//! ```text
+//!             peer's SETTINGS            GOAWAY, or identifiers used up
+//!  Handshake ----------------> Open ------------------------------------> Leaving
+//! ```
+//! Calls may be sent while `Open`. A `Leaving` connection still gets its answers.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::exchange::Exchange;
+use super::request::Templates;
+use super::response::HeadReader;
+use crate::clock::Nanos;
+use crate::protocol::http2::frame::{self, Head};
+use crate::protocol::http2::{PeerSettings, Streams, code, error_name, hpack};
+use crate::protocol::{Broken, Call, End, Events};
+
+/// Largest window of flow control. RFC 9113, section 6.9.1.
+const MAX_WINDOW: u32 = 0x7fff_ffff;
+const DEFAULT_WINDOW: u32 = 65_535;
+/// Received bytes after which the connection's window is opened again.
+const WINDOW_REFILL: u32 = 1 << 30;
+/// Largest header block that is put together from CONTINUATION frames, bytes.
+const MAX_BLOCK: usize = 64 * 1024;
+/// The header table that we use at most, whatever the peer offers, bytes.
+const MAX_TABLE: usize = 4096;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Handshake,
+    Open,
+    Leaving,
+}
+
+/// Which form of the request's head comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeadForm {
+    Inserting,
+    Indexed,
+    Literal,
+}
+
+/// A body that flow control holds back.
+#[derive(Debug)]
+struct Stalled {
+    stream: u32,
+    entry: u32,
+    sent: usize,
+    window: i64,
+}
+
+/// A header block whose end has not come yet.
+#[derive(Debug)]
+struct OpenBlock {
+    stream: u32,
+    last: bool,
+    bytes: Vec<u8>,
+}
+
+/// The state machine of one connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    templates: Arc<Templates>,
+    state: State,
+    peer: PeerSettings,
+    streams: Streams<Exchange>,
+    /// Streams from this identifier on have not been flushed.
+    unflushed: u32,
+    head_form: HeadForm,
+    /// Table size that the peer was told; and the lowest and last that it must be told next.
+    table_size: usize,
+    table_update: Option<(usize, usize)>,
+    send_window: i64,
+    stalled: VecDeque<Stalled>,
+    received: u32,
+    heads: HeadReader,
+    partial: Vec<u8>,
+    block: Option<OpenBlock>,
+    farewell: Option<Broken>,
+}
+
+impl Connection {
+    /// A connection on which about `in_flight` calls will be open at once; writes what opens it.
+    pub fn new(templates: Arc<Templates>, in_flight: u32, out: &mut Vec<u8>) -> Self {
+        out.extend_from_slice(frame::PREFACE);
+        let mut settings = Vec::new();
+        for (id, value) in [(0x2_u16, 0_u32), (0x4, MAX_WINDOW), (0x6, MAX_BLOCK as u32)] {
+            settings.extend_from_slice(&id.to_be_bytes());
+            settings.extend_from_slice(&value.to_be_bytes());
+        }
+        frame::put(out, frame::SETTINGS, 0, 0, &settings);
+        let raise = MAX_WINDOW - DEFAULT_WINDOW;
+        frame::put(out, frame::WINDOW_UPDATE, 0, 0, &raise.to_be_bytes());
+        Self {
+            templates,
+            state: State::Handshake,
+            peer: PeerSettings::default(),
+            streams: Streams::new(in_flight),
+            unflushed: 1,
+            head_form: HeadForm::Inserting,
+            table_size: MAX_TABLE,
+            table_update: None,
+            send_window: i64::from(DEFAULT_WINDOW),
+            stalled: VecDeque::new(),
+            received: 0,
+            heads: HeadReader::new(),
+            partial: Vec::new(),
+            block: None,
+            farewell: None,
+        }
+    }
+
+    /// Sends another method's requests from now on; no call may be held back by flow control.
+    pub fn switch(&mut self, templates: Arc<Templates>) {
+        self.templates = templates;
+        self.choose_head_form();
+    }
+
+    /// Whether the handshake is done.
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// Whether it takes no more calls and has none left: it may be closed.
+    pub fn is_finished(&self) -> bool {
+        self.state == State::Leaving && self.streams.open() == 0
+    }
+
+    /// Whether a call can be sent now.
+    #[inline]
+    pub fn can_send(&self) -> bool {
+        self.state == State::Open && self.streams.open() < self.peer.max_concurrent
+    }
+
+    /// Why the peer said goodbye, where it did so with an error.
+    pub fn farewell(&self) -> Option<&Broken> {
+        self.farewell.as_ref()
+    }
+
+    /// Writes a call. Ask [`Self::can_send`] first.
+    #[inline]
+    pub fn send(&mut self, call: Call, out: &mut Vec<u8>) {
+        let stream = self.streams.insert(Exchange::new(call));
+        if self.streams.next_id().is_none() {
+            self.state = State::Leaving;
+        }
+        let templates = Arc::clone(&self.templates);
+        let template = templates.frames(call.entry);
+        let data_at = templates.data_offset();
+        let body = template.len() - data_at - frame::HEADER;
+        let free = self.stalled.is_empty()
+            && body as i64 <= self.send_window.min(self.peer.initial_window)
+            && body <= self.peer.max_payload;
+        if self.head_form != HeadForm::Indexed || !free {
+            return self.send_slowly(stream, call.entry, out);
+        }
+        let at = out.len();
+        out.extend_from_slice(template);
+        let id = stream.to_be_bytes();
+        let patch = |out: &mut [u8], at: usize| out[at..at + 4].copy_from_slice(&id);
+        patch(out, at + frame::STREAM_OFFSET);
+        patch(out, at + data_at + frame::STREAM_OFFSET);
+        self.send_window -= body as i64;
+    }
+
+    #[cold]
+    fn send_slowly(&mut self, stream: u32, entry: u32, out: &mut Vec<u8>) {
+        self.put_request_head(stream, out);
+        let window = self.peer.initial_window;
+        self.stalled.push_back(Stalled { stream, entry, sent: 0, window });
+        self.pump(out);
+    }
+
+    fn put_request_head(&mut self, stream: u32, out: &mut Vec<u8>) {
+        let mut block = Vec::new();
+        if let Some((lowest, last)) = self.table_update.take() {
+            if lowest < last {
+                hpack::size_update(&mut block, lowest);
+            }
+            hpack::size_update(&mut block, last);
+        }
+        let head = &self.templates.head;
+        block.extend_from_slice(match self.head_form {
+            HeadForm::Inserting => &head.inserting,
+            HeadForm::Indexed => &head.indexed,
+            HeadForm::Literal => &head.literal,
+        });
+        if self.head_form == HeadForm::Inserting {
+            self.head_form = HeadForm::Indexed;
+        }
+        frame::put(out, frame::HEADERS, frame::END_HEADERS, stream, &block);
+    }
+
+    /// Sends what flow control allows of the bodies held back, oldest first.
+    fn pump(&mut self, out: &mut Vec<u8>) {
+        let mut waiting = std::mem::take(&mut self.stalled);
+        waiting.retain_mut(|stalled| {
+            let body = self.templates.body(stalled.entry);
+            while stalled.sent < body.len() {
+                let window = self.send_window.min(stalled.window).max(0) as usize;
+                let length = window.min(self.peer.max_payload).min(body.len() - stalled.sent);
+                if length == 0 {
+                    return true;
+                }
+                let piece = &body[stalled.sent..stalled.sent + length];
+                stalled.sent += length;
+                let flags = if stalled.sent == body.len() { frame::END_STREAM } else { 0 };
+                frame::put(out, frame::DATA, flags, stalled.stream, piece);
+                stalled.window -= length as i64;
+                self.send_window -= length as i64;
+            }
+            false
+        });
+        self.stalled = waiting;
+    }
+
+    /// Everything that was put out has been given to the kernel at `now`.
+    #[inline]
+    pub fn flushed(&mut self, now: Nanos) {
+        let end = self.streams.next_id().unwrap_or(u32::MAX);
+        while self.unflushed < end {
+            if let Some(exchange) = self.streams.get_mut(self.unflushed) {
+                exchange.call.written = now;
+            }
+            self.unflushed += 2;
+        }
+    }
+
+    /// Ends the calls that came due at or before `cutoff` and have no answer.
+    pub fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call> {
+        let late: Vec<u32> = self
+            .streams
+            .iter_mut()
+            .filter(|(_, exchange)| exchange.call.due <= cutoff)
+            .map(|(id, _)| id)
+            .collect();
+        late.into_iter().filter_map(|id| self.reset(id, code::CANCEL, out)).collect()
+    }
+
+    /// Takes every call that has no answer; the connection is lost.
+    pub fn abandon(&mut self) -> Vec<Call> {
+        let open: Vec<u32> = self.streams.iter_mut().map(|(id, _)| id).collect();
+        open.into_iter().filter_map(|id| self.streams.remove(id)).map(|x| x.call).collect()
+    }
+
+    fn reset(&mut self, stream: u32, code: u32, out: &mut Vec<u8>) -> Option<Call> {
+        let exchange = self.streams.remove(stream)?;
+        self.stalled.retain(|stalled| stalled.stream != stream);
+        frame::put(out, frame::RST_STREAM, 0, stream, &code.to_be_bytes());
+        Some(exchange.call)
+    }
+
+    /// Takes received bytes, cut anywhere.
+    pub fn receive(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<(), Broken> {
+        let mut rest = bytes;
+        if !self.partial.is_empty() {
+            rest = self.complete_partial(rest, out, events)?;
+        }
+        while let Some(head) = Head::parse(rest) {
+            check_length(head)?;
+            let Some(payload) = rest.get(frame::HEADER..frame::HEADER + head.length) else { break };
+            self.frame(head, payload, out, events)?;
+            rest = &rest[frame::HEADER + head.length..];
+        }
+        self.partial.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Ends the frame that the last bytes left open, and returns what comes after it.
+    #[cold]
+    fn complete_partial<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<&'a [u8], Broken> {
+        let mut partial = std::mem::take(&mut self.partial);
+        let mut rest = fill(&mut partial, bytes, frame::HEADER);
+        if let Some(head) = Head::parse(&partial) {
+            check_length(head)?;
+            let length = frame::HEADER + head.length;
+            rest = fill(&mut partial, rest, length);
+            if partial.len() == length {
+                self.frame(head, &partial[frame::HEADER..], out, events)?;
+                partial.clear();
+            }
+        }
+        self.partial = partial;
+        Ok(rest)
+    }
+
+    #[inline]
+    fn frame(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<(), Broken> {
+        if self.block.is_some() && head.kind != frame::CONTINUATION {
+            return Err(Broken::Protocol("a header block was interrupted"));
+        }
+        match head.kind {
+            frame::DATA => self.on_data(head, payload, out, events),
+            frame::HEADERS => self.on_headers(head, payload, out, events),
+            frame::CONTINUATION => self.on_continuation(head, payload, out, events),
+            frame::RST_STREAM => self.on_rst_stream(head, payload, events),
+            frame::SETTINGS => self.on_settings(head, payload, out),
+            frame::PUSH_PROMISE => Err(Broken::Protocol("PUSH_PROMISE, and push is disabled")),
+            frame::PING => on_ping(head, payload, out),
+            frame::GOAWAY => self.on_goaway(payload, events),
+            frame::WINDOW_UPDATE => self.on_window_update(head, payload, out),
+            frame::PRIORITY | 10.. => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn on_data(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<(), Broken> {
+        self.received += head.length as u32;
+        if self.received >= WINDOW_REFILL {
+            frame::put(out, frame::WINDOW_UPDATE, 0, 0, &self.received.to_be_bytes());
+            self.received = 0;
+        }
+        let data = frame::content(head, payload)?;
+        let Some(exchange) = self.streams.get_mut(head.stream) else {
+            return self.closed_stream(head.stream);
+        };
+        let mut taken = exchange.data(data, events);
+        if taken.is_ok() && head.has(frame::END_STREAM) {
+            taken = Err("stream ended without trailers");
+        }
+        self.or_abort(taken, head.stream, out, events);
+        Ok(())
+    }
+
+    #[inline]
+    fn on_headers(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<(), Broken> {
+        let block = frame::content(head, payload)?;
+        let last = head.has(frame::END_STREAM);
+        if head.has(frame::END_HEADERS) {
+            return self.header_block(head.stream, last, block, out, events);
+        }
+        self.block = Some(OpenBlock { stream: head.stream, last, bytes: block.to_vec() });
+        Ok(())
+    }
+
+    fn on_continuation(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<(), Broken> {
+        let open = self.block.take().filter(|open| open.stream == head.stream);
+        let mut open = open.ok_or(Broken::Protocol("CONTINUATION of no header block"))?;
+        if open.bytes.len() + payload.len() > MAX_BLOCK || payload.is_empty() {
+            return Err(Broken::Protocol("header block too large, or continued by nothing"));
+        }
+        open.bytes.extend_from_slice(payload);
+        if head.has(frame::END_HEADERS) {
+            return self.header_block(open.stream, open.last, &open.bytes, out, events);
+        }
+        self.block = Some(open);
+        Ok(())
+    }
+
+    #[inline]
+    fn header_block(
+        &mut self,
+        stream: u32,
+        last: bool,
+        block: &[u8],
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<(), Broken> {
+        // Decoded even for a stream that is closed: the table must be followed.
+        let head = self.heads.read(block, last)?;
+        let Some(exchange) = self.streams.get_mut(stream) else {
+            return self.closed_stream(stream);
+        };
+        if !last {
+            let taken = exchange.headers(head);
+            self.or_abort(taken, stream, out, events);
+            return Ok(());
+        }
+        let (call, end) = (exchange.call, exchange.end(head, events));
+        self.close(stream, out);
+        events.ended(call, end);
+        Ok(())
+    }
+
+    /// The stream's answer is complete. A request that is not is taken back.
+    #[inline]
+    fn close(&mut self, stream: u32, out: &mut Vec<u8>) {
+        if self.stalled.iter().any(|stalled| stalled.stream == stream) {
+            self.reset(stream, code::CANCEL, out);
+        } else {
+            self.streams.remove(stream);
+        }
+    }
+
+    #[inline]
+    fn or_abort(
+        &mut self,
+        taken: Result<(), &'static str>,
+        stream: u32,
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) {
+        if let Err(problem) = taken
+            && let Some(call) = self.reset(stream, code::CANCEL, out)
+        {
+            events.ended(call, End::Aborted { reason: problem.to_owned() });
+        }
+    }
+
+    fn closed_stream(&self, stream: u32) -> Result<(), Broken> {
+        if self.streams.was_opened(stream) {
+            Ok(()) // We reset it, and this was on its way.
+        } else {
+            Err(Broken::Protocol("frame on a stream that was never opened"))
+        }
+    }
+
+    fn on_rst_stream(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        events: &mut impl Events,
+    ) -> Result<(), Broken> {
+        let code = frame::word(payload)?;
+        let Some(exchange) = self.streams.remove(head.stream) else {
+            return self.closed_stream(head.stream);
+        };
+        self.stalled.retain(|stalled| stalled.stream != head.stream);
+        events.ended(
+            exchange.call,
+            match code {
+                code::REFUSED_STREAM => End::Refused,
+                code => End::Aborted { reason: format!("RST_STREAM {}", error_name(code)) },
+            },
+        );
+        Ok(())
+    }
+
+    fn on_settings(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
+        if head.has(frame::ACK) {
+            return Ok(());
+        }
+        let old_window = self.peer.initial_window;
+        self.peer.apply(payload)?;
+        for stalled in &mut self.stalled {
+            stalled.window += self.peer.initial_window - old_window;
+        }
+        self.follow_table_size();
+        frame::put(out, frame::SETTINGS, frame::ACK, 0, &[]);
+        if self.state == State::Handshake {
+            self.state = State::Open;
+        }
+        self.pump(out);
+        Ok(())
+    }
+
+    /// RFC 7541, section 4.2: a smaller table is announced, and the lowest of several too.
+    fn follow_table_size(&mut self) {
+        let size = self.peer.header_table_size.min(MAX_TABLE);
+        if size == self.table_size {
+            return;
+        }
+        let lowest = self.table_update.map_or(size, |(lowest, _)| lowest.min(size));
+        self.table_update = Some((lowest, size));
+        self.table_size = size;
+        self.choose_head_form();
+    }
+
+    fn choose_head_form(&mut self) {
+        let fits = self.table_size >= self.templates.head.table_bytes;
+        self.head_form = if fits { HeadForm::Inserting } else { HeadForm::Literal };
+    }
+
+    fn on_goaway(&mut self, payload: &[u8], events: &mut impl Events) -> Result<(), Broken> {
+        let last = frame::word(payload)? & 0x7fff_ffff;
+        let code = frame::word(payload.get(4..).unwrap_or_default())?;
+        self.state = State::Leaving;
+        if code != code::NO_ERROR {
+            let debug = String::from_utf8_lossy(&payload[8..]).into_owned();
+            self.farewell = Some(Broken::GoAway { code: error_name(code), debug });
+        }
+        let refused: Vec<u32> =
+            self.streams.iter_mut().map(|(id, _)| id).filter(|id| *id > last).collect();
+        for id in refused {
+            self.stalled.retain(|stalled| stalled.stream != id);
+            if let Some(exchange) = self.streams.remove(id) {
+                events.ended(exchange.call, End::Refused);
+            }
+        }
+        Ok(())
+    }
+
+    fn on_window_update(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Broken> {
+        let increment = i64::from(frame::word(payload)? & MAX_WINDOW);
+        let window = if head.stream == 0 {
+            &mut self.send_window
+        } else if let Some(stalled) = self.stalled.iter_mut().find(|s| s.stream == head.stream) {
+            &mut stalled.window
+        } else {
+            return self.closed_stream(head.stream); // Its body has gone out already.
+        };
+        *window += increment;
+        if increment == 0 || *window > i64::from(MAX_WINDOW) {
+            return Err(Broken::Protocol("WINDOW_UPDATE by nothing, or past 2^31-1"));
+        }
+        self.pump(out);
+        Ok(())
+    }
+}
+
+fn on_ping(head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
+    if payload.len() != 8 {
+        return Err(Broken::Protocol("PING that has not eight bytes"));
+    }
+    if !head.has(frame::ACK) {
+        frame::put(out, frame::PING, frame::ACK, 0, payload);
+    }
+    Ok(())
+}
+
+fn check_length(head: Head) -> Result<(), Broken> {
+    if head.length > frame::MAX_PAYLOAD {
+        return Err(Broken::Protocol("frame larger than the 16384 bytes that were allowed"));
+    }
+    Ok(())
+}
+
+/// Appends from `bytes` until `partial` has `length` bytes, and returns the rest.
+fn fill<'a>(partial: &mut Vec<u8>, bytes: &'a [u8], length: usize) -> &'a [u8] {
+    let missing = length.saturating_sub(partial.len()).min(bytes.len());
+    partial.extend_from_slice(&bytes[..missing]);
+    &bytes[missing..]
+}

@@ -1,0 +1,135 @@
+//! The response half of one call: HEADERS, messages, trailers.
+//!
+//! ```text
+//!            HEADERS            DATA*            HEADERS + END_STREAM
+//!  waiting ----------> headed --------> answered --------------------> ended
+//!     \________________ HEADERS + END_STREAM (trailers only) ___________/
+//! ```
+
+use super::request::MESSAGE_PREFIX;
+use super::response::ResponseHead;
+use super::status;
+use crate::protocol::{Call, End, Events};
+
+/// Largest message that is taken, bytes.
+const MAX_MESSAGE: usize = 64 << 20;
+
+/// What has come for a call so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Answer {
+    #[default]
+    None,
+    Right,
+    Wrong,
+}
+
+/// A call and what has come for it.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    pub call: Call,
+    /// HTTP status of the headers; 0 before they come.
+    http: u16,
+    answer: Answer,
+    /// A message that is not whole yet.
+    partial: Vec<u8>,
+}
+
+impl Exchange {
+    pub fn new(call: Call) -> Self {
+        Self { call, ..Self::default() }
+    }
+
+    /// Takes headers after which more comes. `Err`: the stream must be aborted.
+    #[inline]
+    pub fn headers(&mut self, head: &ResponseHead) -> Result<(), &'static str> {
+        if (100..200).contains(&head.http) {
+            return Ok(());
+        }
+        if self.http != 0 {
+            return Err("headers in the middle of a stream");
+        }
+        if head.http == 0 {
+            return Err("response headers without :status");
+        }
+        if head.http == 200 && !head.grpc_content {
+            return Err("content-type is not application/grpc");
+        }
+        self.http = head.http;
+        Ok(())
+    }
+
+    /// Takes a piece of body. `Err`: the stream must be aborted.
+    #[inline]
+    pub fn data(&mut self, data: &[u8], events: &mut impl Events) -> Result<(), &'static str> {
+        if self.http == 0 {
+            return Err("data before headers");
+        }
+        if self.http != 200 {
+            return Ok(()); // An error page: the trailers or the HTTP status say the rest.
+        }
+        if self.partial.is_empty()
+            && let Some(message) = whole_message(data)
+        {
+            self.message(message, events);
+            return Ok(());
+        }
+        self.piece(data, events)
+    }
+
+    #[cold]
+    fn piece(&mut self, data: &[u8], events: &mut impl Events) -> Result<(), &'static str> {
+        let mut bytes = std::mem::take(&mut self.partial);
+        bytes.extend_from_slice(data);
+        let mut rest = &bytes[..];
+        while let Some((prefix, tail)) = rest.split_first_chunk::<MESSAGE_PREFIX>() {
+            let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]) as usize;
+            if prefix[0] != 0 {
+                return Err("compressed message, and no compression was offered");
+            }
+            if length > MAX_MESSAGE {
+                return Err("message larger than 64 MiB");
+            }
+            let Some((message, tail)) = tail.split_at_checked(length) else { break };
+            self.message(message, events);
+            rest = tail;
+        }
+        let done = bytes.len() - rest.len();
+        bytes.drain(..done);
+        self.partial = bytes;
+        Ok(())
+    }
+
+    #[inline]
+    fn message(&mut self, message: &[u8], events: &mut impl Events) {
+        if self.answer != Answer::None {
+            events.malformed(self.call.entry, "more than one message in the reply");
+            self.answer = Answer::Wrong;
+            return;
+        }
+        let right = events.verify(self.call.entry, message);
+        self.answer = if right { Answer::Right } else { Answer::Wrong };
+    }
+
+    /// Takes the last header block.
+    #[inline]
+    pub fn end(&self, head: &ResponseHead, events: &mut impl Events) -> End {
+        let code = head.status(self.http);
+        if code != status::OK {
+            return End::Status { code, message: head.message.clone() };
+        }
+        if self.answer == Answer::None {
+            events.malformed(self.call.entry, "status OK without a message");
+        } else if !self.partial.is_empty() {
+            events.malformed(self.call.entry, "status OK after part of a message");
+        }
+        End::Answered { right: self.answer == Answer::Right && self.partial.is_empty() }
+    }
+}
+
+/// The message, if `data` is exactly one, not compressed.
+#[inline]
+fn whole_message(data: &[u8]) -> Option<&[u8]> {
+    let (prefix, message) = data.split_first_chunk::<MESSAGE_PREFIX>()?;
+    let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]) as usize;
+    (prefix[0] == 0 && length == message.len()).then_some(message)
+}

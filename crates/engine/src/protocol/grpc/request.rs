@@ -1,0 +1,134 @@
+//! Requests as templates: bytes made once, copied for each call, two stream identifiers patched.
+
+use crate::payload::Payload;
+use crate::protocol::http2::{frame, hpack};
+
+const METHOD_POST: usize = 3;
+const SCHEME_HTTP: usize = 6;
+/// First index of the dynamic table.
+const NEWEST: usize = 62;
+const USER_AGENT: &str = concat!("rpcbench/", env!("CARGO_PKG_VERSION"));
+/// Compression flag and length before each message.
+pub(super) const MESSAGE_PREFIX: usize = 5;
+
+/// The header block of a method's requests, in its three forms.
+#[derive(Debug)]
+pub(crate) struct RequestHead {
+    /// Enters the fields into the peer's table.
+    pub inserting: Vec<u8>,
+    /// Refers to the fields that `inserting` entered.
+    pub indexed: Vec<u8>,
+    /// Needs no table and leaves it as it is.
+    pub literal: Vec<u8>,
+    /// What the entered fields take in the peer's table, bytes.
+    pub table_bytes: usize,
+}
+
+impl RequestHead {
+    pub fn new(path: &str, authority: &str) -> Self {
+        let fields: [(&str, &str); 5] = [
+            (":path", path),
+            (":authority", authority),
+            ("content-type", "application/grpc"),
+            ("te", "trailers"),
+            ("user-agent", USER_AGENT),
+        ];
+        let mut blocks: [Vec<u8>; 3] = Default::default();
+        for block in &mut blocks {
+            hpack::indexed(block, METHOD_POST);
+            hpack::indexed(block, SCHEME_HTTP);
+        }
+        let [mut inserting, mut indexed, mut literal] = blocks;
+        let mut table_bytes = 0;
+        for (i, (name, value)) in fields.iter().enumerate() {
+            hpack::literal(&mut inserting, name.as_bytes(), value.as_bytes(), true);
+            hpack::literal(&mut literal, name.as_bytes(), value.as_bytes(), false);
+            hpack::indexed(&mut indexed, NEWEST + fields.len() - 1 - i);
+            table_bytes += name.len() + value.len() + 32;
+        }
+        Self { inserting, indexed, literal, table_bytes }
+    }
+}
+
+/// Every request of a payload, ready to be sent on a connection whose table has the head's fields.
+#[derive(Debug)]
+pub(crate) struct Templates {
+    pub head: RequestHead,
+    bytes: Vec<u8>,
+    /// Where each entry starts, and where the last one ends.
+    bounds: Vec<usize>,
+}
+
+impl Templates {
+    pub fn new(payload: &dyn Payload, authority: &str) -> Self {
+        let head = RequestHead::new(payload.path(), authority);
+        let (mut bytes, mut bounds) = (Vec::new(), vec![0]);
+        for entry in 0..payload.len() {
+            let message = payload.request(entry);
+            frame::put(&mut bytes, frame::HEADERS, frame::END_HEADERS, 0, &head.indexed);
+            let body = message.len() + MESSAGE_PREFIX;
+            frame::put_head(&mut bytes, body, frame::DATA, frame::END_STREAM, 0);
+            put_message(&mut bytes, message);
+            bounds.push(bytes.len());
+        }
+        Self { head, bytes, bounds }
+    }
+
+    /// HEADERS and DATA of an entry, stream identifiers 0.
+    #[inline]
+    pub fn frames(&self, entry: u32) -> &[u8] {
+        let entry = entry as usize;
+        &self.bytes[self.bounds[entry]..self.bounds[entry + 1]]
+    }
+
+    /// Where DATA begins in [`Self::frames`].
+    #[inline]
+    pub fn data_offset(&self) -> usize {
+        frame::HEADER + self.head.indexed.len()
+    }
+
+    /// The prefixed message of an entry.
+    #[inline]
+    pub fn body(&self, entry: u32) -> &[u8] {
+        &self.frames(entry)[self.data_offset() + frame::HEADER..]
+    }
+}
+
+fn put_message(out: &mut Vec<u8>, message: &[u8]) {
+    out.push(0);
+    out.extend_from_slice(&(message.len() as u32).to_be_bytes());
+    out.extend_from_slice(message);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decode(decoder: &mut loona_hpack::Decoder<'_>, block: &[u8]) -> Vec<(String, String)> {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        decoder.decode(block).unwrap().into_iter().map(|(n, v)| (text(n), text(v))).collect()
+    }
+
+    #[test]
+    fn the_three_forms_say_the_same() {
+        let head = RequestHead::new("/pkg.Service/Method", "127.0.0.1:50051");
+        let mut decoder = loona_hpack::Decoder::new();
+        let literal = decode(&mut decoder, &head.literal);
+        assert_eq!(decode(&mut decoder, &head.inserting), literal);
+        assert_eq!(decode(&mut decoder, &head.indexed), literal);
+        assert_eq!(head.indexed.len(), 7);
+        assert_eq!(literal[0], (":method".to_owned(), "POST".to_owned()));
+        assert_eq!(literal[2], (":path".to_owned(), "/pkg.Service/Method".to_owned()));
+    }
+
+    #[test]
+    fn a_small_table_is_never_overfilled() {
+        let head = RequestHead::new("/p", "a");
+        let mut decoder = loona_hpack::Decoder::new();
+        let mut block = Vec::new();
+        hpack::size_update(&mut block, head.table_bytes);
+        block.extend_from_slice(&head.inserting);
+        let fields = decode(&mut decoder, &block);
+        assert_eq!(decode(&mut decoder, &head.indexed), fields);
+    }
+}

@@ -1,0 +1,145 @@
+//! Response headers and trailers, and the memory that spares decoding them again.
+
+use super::status;
+use crate::protocol::http2::HpackError;
+use crate::protocol::http2::hpack::{Decoder, Field};
+
+/// What a header block says about a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ResponseHead {
+    /// HTTP status; 0 where there is none, as in trailers.
+    pub http: u16,
+    /// gRPC status, where there is one.
+    pub grpc: Option<u32>,
+    /// Percent-encoded text beside it.
+    pub message: String,
+    /// Whether the content type is one of gRPC's.
+    pub grpc_content: bool,
+}
+
+impl ResponseHead {
+    fn take(&mut self, field: Field<'_>) {
+        match field.name {
+            b":status" => self.http = number(field.value).unwrap_or(0) as u16,
+            b"grpc-status" => self.grpc = Some(number(field.value).unwrap_or(2)),
+            b"grpc-message" => self.message = unescape(field.value),
+            b"content-type" => self.grpc_content = field.value.starts_with(b"application/grpc"),
+            _ => {}
+        }
+    }
+
+    /// The status that ends a call whose last header block this is.
+    pub fn status(&self, http_of_headers: u16) -> u32 {
+        let http = if self.http == 0 { http_of_headers } else { self.http };
+        self.grpc.unwrap_or_else(|| status::from_http(http))
+    }
+}
+
+fn number(text: &[u8]) -> Option<u32> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// Undoes gRPC's percent-encoding; what is malformed stays as it is.
+fn unescape(text: &[u8]) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, tail)) = rest.split_first() {
+        let code = tail
+            .get(..2)
+            .filter(|_| *first == b'%')
+            .and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The last block of its kind that neither read nor changed more of the table than it does now.
+#[derive(Debug, Default)]
+struct Memo {
+    valid: bool,
+    block: Vec<u8>,
+    generation: u64,
+    head: ResponseHead,
+}
+
+/// Reads header blocks, most of them by comparing bytes.
+#[derive(Debug)]
+pub(super) struct HeadReader {
+    decoder: Decoder,
+    headers: Memo,
+    trailers: Memo,
+}
+
+impl HeadReader {
+    pub fn new() -> Self {
+        Self { decoder: Decoder::new(), headers: Memo::default(), trailers: Memo::default() }
+    }
+
+    /// Reads a block; `last` says that the stream ends with it.
+    #[inline]
+    pub fn read(&mut self, block: &[u8], last: bool) -> Result<&ResponseHead, HpackError> {
+        let memo = if last { &mut self.trailers } else { &mut self.headers };
+        let known = memo.valid && memo.generation == self.decoder.generation();
+        if !known || memo.block != block {
+            memo.decode(&mut self.decoder, block)?;
+        }
+        Ok(&memo.head)
+    }
+}
+
+impl Memo {
+    #[cold]
+    fn decode(&mut self, decoder: &mut Decoder, block: &[u8]) -> Result<(), HpackError> {
+        let before = decoder.generation();
+        self.head = ResponseHead::default();
+        self.block.clear();
+        decoder.decode(block, |field| self.head.take(field))?;
+        // A block that changed the table means something else the next time.
+        self.valid = decoder.generation() == before;
+        self.generation = before;
+        self.block.extend_from_slice(block);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remembered_block_is_decoded_again_when_the_table_has_changed() {
+        let mut reader = HeadReader::new();
+        // grpc-status: 0 enters the table, then the same index means grpc-status: 5.
+        reader.read(b"\x40\x0bgrpc-status\x010", true).unwrap();
+        assert_eq!(reader.read(b"\xbe", true).unwrap().grpc, Some(0));
+        assert_eq!(reader.read(b"\xbe", true).unwrap().grpc, Some(0));
+        reader.read(b"\x40\x0bgrpc-status\x015", true).unwrap();
+        assert_eq!(reader.read(b"\xbe", true).unwrap().grpc, Some(5));
+    }
+
+    #[test]
+    fn a_block_that_inserts_is_never_remembered() {
+        let mut reader = HeadReader::new();
+        for _ in 0..3 {
+            let before = reader.decoder.generation();
+            assert_eq!(reader.read(b"\x40\x0bgrpc-status\x010", true).unwrap().grpc, Some(0));
+            assert_eq!(reader.decoder.generation(), before + 1);
+        }
+    }
+
+    #[test]
+    fn an_empty_block_says_nothing_whatever_came_before() {
+        let mut reader = HeadReader::new();
+        for block in [&b""[..], b"\x40\x0bgrpc-status\x010", b"", b"\xbe", b""] {
+            let head = reader.read(block, true).unwrap();
+            assert_eq!(head.grpc.is_none(), block.is_empty());
+            assert_eq!(head.status(503), if block.is_empty() { 14 } else { 0 });
+        }
+    }
+
+    #[test]
+    fn messages_are_unescaped() {
+        assert_eq!(unescape(b"a%20b%zz%E2%82%AC%"), "a b%zz\u{20ac}%");
+    }
+}

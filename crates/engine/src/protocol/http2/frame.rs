@@ -1,0 +1,113 @@
+//! Frames, RFC 9113, section 4.1.
+//!
+//! ```text
+//! +-----------------------------------------------+
+//! |                 Length (24)                   |
+//! +---------------+---------------+---------------+
+//! |   Type (8)    |   Flags (8)   |
+//! +-+-------------+---------------+-------------------------------+
+//! |R|                 Stream Identifier (31)                      |
+//! +=+=============================================================+
+//! |                   Frame Payload (0...)                        |
+//! ```
+
+use crate::protocol::Broken;
+
+/// Bytes of a frame header.
+pub(crate) const HEADER: usize = 9;
+/// Where the stream identifier stands in it.
+pub(crate) const STREAM_OFFSET: usize = 5;
+/// The largest payload that we accept: the protocol's least, never changed by us.
+pub(crate) const MAX_PAYLOAD: usize = 16_384;
+/// What a client sends first.
+pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+pub(crate) const DATA: u8 = 0;
+pub(crate) const HEADERS: u8 = 1;
+pub(crate) const PRIORITY: u8 = 2;
+pub(crate) const RST_STREAM: u8 = 3;
+pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const PUSH_PROMISE: u8 = 5;
+pub(crate) const PING: u8 = 6;
+pub(crate) const GOAWAY: u8 = 7;
+pub(crate) const WINDOW_UPDATE: u8 = 8;
+pub(crate) const CONTINUATION: u8 = 9;
+
+pub(crate) const END_STREAM: u8 = 0x1;
+pub(crate) const ACK: u8 = 0x1;
+pub(crate) const END_HEADERS: u8 = 0x4;
+pub(crate) const PADDED: u8 = 0x8;
+pub(crate) const WITH_PRIORITY: u8 = 0x20;
+
+/// A frame header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Bytes of the payload.
+    pub length: usize,
+    pub kind: u8,
+    pub flags: u8,
+    /// 0: the connection itself.
+    pub stream: u32,
+}
+
+impl Head {
+    /// Reads the first nine bytes of `bytes`, if there are as many.
+    #[inline]
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let b: &[u8; HEADER] = bytes.first_chunk()?;
+        Some(Self {
+            length: usize::from(b[0]) << 16 | usize::from(b[1]) << 8 | usize::from(b[2]),
+            kind: b[3],
+            flags: b[4],
+            stream: u32::from_be_bytes([b[5], b[6], b[7], b[8]]) & 0x7fff_ffff,
+        })
+    }
+
+    #[inline]
+    pub fn has(self, flag: u8) -> bool {
+        self.flags & flag != 0
+    }
+}
+
+/// Appends a frame header.
+pub(crate) fn put_head(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8, stream: u32) {
+    out.extend_from_slice(&(length as u32).to_be_bytes()[1..]);
+    out.extend_from_slice(&[kind, flags]);
+    out.extend_from_slice(&stream.to_be_bytes());
+}
+
+/// Appends a whole frame.
+pub(crate) fn put(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    put_head(out, payload.len(), kind, flags, stream);
+    out.extend_from_slice(payload);
+}
+
+/// The payload without padding and priority.
+#[inline]
+pub(crate) fn content(head: Head, payload: &[u8]) -> Result<&[u8], Broken> {
+    if head.flags & (PADDED | WITH_PRIORITY) == 0 {
+        return Ok(payload);
+    }
+    unpadded(head, payload)
+}
+
+#[cold]
+fn unpadded(head: Head, payload: &[u8]) -> Result<&[u8], Broken> {
+    const TOO_MUCH: Broken = Broken::Protocol("padding is longer than the frame");
+    let (padding, mut rest) = if head.has(PADDED) {
+        payload.split_first().map(|(n, rest)| (usize::from(*n), rest)).ok_or(TOO_MUCH)?
+    } else {
+        (0, payload)
+    };
+    if head.kind == HEADERS && head.has(WITH_PRIORITY) {
+        rest = rest.get(5..).ok_or(Broken::Protocol("priority is cut short"))?;
+    }
+    let length = rest.len().checked_sub(padding).ok_or(TOO_MUCH)?;
+    Ok(&rest[..length])
+}
+
+/// The first four bytes as a number.
+pub(crate) fn word(payload: &[u8]) -> Result<u32, Broken> {
+    let bytes = payload.first_chunk().ok_or(Broken::Protocol("frame is cut short"))?;
+    Ok(u32::from_be_bytes(*bytes))
+}

@@ -1,0 +1,32 @@
+//! Header compression, RFC 7541: a whole decoder, and the few forms of literals that requests need.
+
+mod decoder;
+mod encode;
+mod huffman;
+mod static_table;
+
+pub(crate) use decoder::{Decoder, Field};
+pub(crate) use encode::{indexed, literal, size_update};
+
+/// Why a header block can't be decoded. The compression state is lost: the connection must end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HpackError {
+    /// The block ends within a field.
+    #[error("header block ends within a field")]
+    Truncated,
+    /// An integer above 2^28.
+    #[error("header block holds an integer past 2^28")]
+    Integer,
+    /// An index that no table has.
+    #[error("header index {0} is in no table")]
+    Index(usize),
+    /// A Huffman code or padding that is none.
+    #[error("invalid Huffman code in a header")]
+    Huffman,
+    /// A table size above what was allowed, or not at the block's start.
+    #[error("header table size update to {0} is not allowed")]
+    TableSize(usize),
+    /// The decoded fields are too large.
+    #[error("header list is larger than {0} bytes")]
+    TooLarge(usize),
+}

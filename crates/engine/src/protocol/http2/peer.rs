@@ -1,0 +1,54 @@
+//! What the peer allows, RFC 9113, section 6.5.2.
+
+use super::frame;
+use crate::protocol::Broken;
+
+/// The peer's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PeerSettings {
+    /// Bytes of the header table that it keeps for us.
+    pub header_table_size: usize,
+    /// Streams that we may have open at once.
+    pub max_concurrent: u32,
+    /// Bytes that we may send on a new stream.
+    pub initial_window: i64,
+    /// Largest payload that it takes, bytes.
+    pub max_payload: usize,
+}
+
+impl Default for PeerSettings {
+    fn default() -> Self {
+        Self {
+            header_table_size: 4096,
+            max_concurrent: u32::MAX,
+            initial_window: 65_535,
+            max_payload: frame::MAX_PAYLOAD,
+        }
+    }
+}
+
+impl PeerSettings {
+    /// Takes over the payload of a SETTINGS frame.
+    pub fn apply(&mut self, payload: &[u8]) -> Result<(), Broken> {
+        let (settings, []) = payload.as_chunks::<6>() else {
+            return Err(Broken::Protocol("SETTINGS of a length that is no multiple of six"));
+        };
+        for [id_high, id_low, value @ ..] in settings {
+            let value = u32::from_be_bytes(*value);
+            match u16::from_be_bytes([*id_high, *id_low]) {
+                0x1 => self.header_table_size = value as usize,
+                0x3 => self.max_concurrent = value,
+                0x4 if value > 0x7fff_ffff => {
+                    return Err(Broken::Protocol("SETTINGS_INITIAL_WINDOW_SIZE past 2^31-1"));
+                }
+                0x4 => self.initial_window = i64::from(value),
+                0x5 if !(16_384..=16_777_215).contains(&value) => {
+                    return Err(Broken::Protocol("SETTINGS_MAX_FRAME_SIZE out of range"));
+                }
+                0x5 => self.max_payload = value as usize,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,154 @@
+//! Open streams by identifier.
+//!
+//! A ring of cells indexed by identifier: ours ascend by two, so the streams in flight are neighbours.
+//! One that is still open when its cell comes round again moves to a map, so memory stays bounded by
+//! the number of open streams however long one of them hangs.
+
+use std::collections::BTreeMap;
+
+/// Largest identifier that may be used.
+const LAST_STREAM: u32 = 0x7fff_ffff;
+/// Marks an empty cell; no stream of a client has this identifier.
+const EMPTY: u32 = 0;
+
+#[derive(Debug)]
+struct Cell<T> {
+    id: u32,
+    value: T,
+}
+
+/// Streams that the client has opened, with what is kept for each.
+#[derive(Debug)]
+pub(crate) struct Streams<T> {
+    ring: Box<[Cell<T>]>,
+    displaced: BTreeMap<u32, T>,
+    next: u32,
+    open: u32,
+}
+
+impl<T: Default> Streams<T> {
+    /// Room for `expected` streams at once in the fast path.
+    pub fn new(expected: u32) -> Self {
+        let cells = (expected.max(2) * 2).next_power_of_two();
+        let ring = (0..cells).map(|_| Cell { id: EMPTY, value: T::default() }).collect();
+        Self { ring, displaced: BTreeMap::new(), next: 1, open: 0 }
+    }
+
+    /// Open streams.
+    pub fn open(&self) -> u32 {
+        self.open
+    }
+
+    /// The identifier that the next stream will have. `None`: they are used up.
+    pub fn next_id(&self) -> Option<u32> {
+        (self.next <= LAST_STREAM).then_some(self.next)
+    }
+
+    #[inline]
+    fn cell(&mut self, id: u32) -> &mut Cell<T> {
+        let index = (id >> 1) as usize & (self.ring.len() - 1);
+        &mut self.ring[index]
+    }
+
+    /// Opens the next stream and gives its identifier. Ask [`Self::next_id`] first.
+    #[inline]
+    pub fn insert(&mut self, value: T) -> u32 {
+        let id = self.next;
+        debug_assert!(id <= LAST_STREAM);
+        self.next += 2;
+        self.open += 1;
+        let old = std::mem::replace(self.cell(id), Cell { id, value });
+        if old.id != EMPTY {
+            self.displaced.insert(old.id, old.value);
+        }
+        id
+    }
+
+    /// An open stream.
+    #[inline]
+    pub fn get_mut(&mut self, id: u32) -> Option<&mut T> {
+        let index = (id >> 1) as usize & (self.ring.len() - 1);
+        if self.ring[index].id == id && id != EMPTY {
+            return Some(&mut self.ring[index].value);
+        }
+        self.displaced.get_mut(&id)
+    }
+
+    /// Closes a stream.
+    #[inline]
+    pub fn remove(&mut self, id: u32) -> Option<T> {
+        let cell = self.cell(id);
+        let value = if cell.id == id && id != EMPTY {
+            cell.id = EMPTY;
+            std::mem::take(&mut cell.value)
+        } else {
+            self.displaced.remove(&id)?
+        };
+        self.open -= 1;
+        Some(value)
+    }
+
+    /// Whether the stream was opened at some time: closed streams may still get frames.
+    pub fn was_opened(&self, id: u32) -> bool {
+        id % 2 == 1 && id < self.next
+    }
+
+    /// The open streams, in no order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
+        let displaced = self.displaced.iter_mut().map(|(id, value)| (*id, value));
+        self.ring
+            .iter_mut()
+            .filter(|cell| cell.id != EMPTY)
+            .map(|cell| (cell.id, &mut cell.value))
+            .chain(displaced)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever is opened and closed, the ring holds what a plain map would.
+        #[test]
+        fn behaves_as_a_map(closes in prop::collection::vec(prop::option::of(0_usize..64), 0..400)) {
+            let mut streams = Streams::new(4);
+            let mut model = BTreeMap::new();
+            for (n, close) in closes.into_iter().enumerate() {
+                match close.and_then(|i| model.keys().nth(i).copied()) {
+                    Some(id) => prop_assert_eq!(streams.remove(id), model.remove(&id)),
+                    None => { let id = streams.insert(n); model.insert(id, n); }
+                }
+                prop_assert_eq!(streams.open() as usize, model.len());
+            }
+            for (id, n) in &mut model {
+                prop_assert_eq!(streams.get_mut(*id), Some(n));
+            }
+            let mut all: Vec<_> = streams.iter_mut().map(|(id, n)| (id, *n)).collect();
+            all.sort_unstable();
+            prop_assert_eq!(all, model.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn unknown_streams_are_none() {
+        let mut streams = Streams::<u8>::new(1);
+        assert_eq!(streams.remove(0), None);
+        assert_eq!(streams.get_mut(1), None);
+        let id = streams.insert(7);
+        assert!(streams.was_opened(id) && !streams.was_opened(id + 2) && !streams.was_opened(2));
+        assert_eq!((streams.remove(id), streams.remove(id), streams.open()), (Some(7), None, 0));
+    }
+
+    #[test]
+    fn identifiers_run_out() {
+        let mut streams = Streams::<u8>::new(1);
+        streams.next = LAST_STREAM;
+        assert_eq!(streams.insert(1), LAST_STREAM);
+        assert_eq!(streams.next_id(), None);
+    }
+}

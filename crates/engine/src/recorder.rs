@@ -1,0 +1,157 @@
+//! Counts calls: all of them, into fixed memory.
+
+use rpcbench_record::{Outcomes, Slice};
+use rpcbench_stats::Histogram;
+
+use crate::clock::Nanos;
+use crate::outcome::Outcome;
+use crate::protocol::Call;
+
+/// Length of a slice of the series.
+pub(crate) const SLICE: Nanos = Nanos::from_millis(100);
+/// Kinds of errors of which an example is kept.
+const MAX_EXAMPLES: usize = 8;
+/// Longest example, characters.
+const MAX_EXAMPLE: usize = 300;
+
+/// The calls that came due in a stretch of time.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// By outcome.
+    pub outcomes: Outcomes,
+    /// Response time, from due, of calls that ended `ok`; nanoseconds.
+    pub ok: Histogram,
+    /// Response time of the others.
+    pub errors: Histogram,
+    /// One example of each kind of error, at most eight.
+    pub examples: Vec<String>,
+    /// By time of completion, 100 ms each.
+    pub series: Vec<Slice>,
+}
+
+impl Tally {
+    pub(crate) fn new(length: Nanos) -> Self {
+        let slices = length.0.div_ceil(SLICE.0).min(u64::from(u32::MAX)) as usize;
+        Self {
+            outcomes: Outcomes::default(),
+            ok: Histogram::new(),
+            errors: Histogram::new(),
+            examples: Vec::new(),
+            series: vec![Slice::default(); slices],
+        }
+    }
+
+    /// Adds what another thread counted over the same stretch.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.outcomes.add(&other.outcomes);
+        self.ok.merge(&other.ok);
+        self.errors.merge(&other.errors);
+        for example in &other.examples {
+            self.example(example);
+        }
+        for (slice, theirs) in self.series.iter_mut().zip(&other.series) {
+            slice.ok += theirs.ok;
+            slice.errors += theirs.errors;
+            slice.sum_ns += theirs.sum_ns;
+            slice.max_ns = slice.max_ns.max(theirs.max_ns);
+        }
+    }
+
+    fn example(&mut self, text: &str) {
+        let text: String = text.chars().take(MAX_EXAMPLE).collect();
+        if self.examples.len() < MAX_EXAMPLES && !self.examples.contains(&text) {
+            self.examples.push(text);
+        }
+    }
+}
+
+/// A measured stretch of time: calls that come due from `start` to before `end` are its population.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First instant.
+    pub start: Nanos,
+    /// First instant after it.
+    pub end: Nanos,
+}
+
+impl Span {
+    pub(crate) fn contains(self, at: Nanos) -> bool {
+        self.start <= at && at < self.end
+    }
+}
+
+/// What one load thread counts.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    span: Option<Span>,
+    measured: Tally,
+    /// Calls outside the span: warm-up.
+    outside: Outcomes,
+    outside_examples: Tally,
+}
+
+impl Recorder {
+    pub fn new() -> Self {
+        let empty = || Tally::new(Nanos(0));
+        Self {
+            span: None,
+            measured: empty(),
+            outside: Outcomes::default(),
+            outside_examples: empty(),
+        }
+    }
+
+    /// Starts to measure anew.
+    pub fn measure(&mut self, span: Span) {
+        self.measured = Tally::new(span.end - span.start);
+        self.span = Some(span);
+    }
+
+    /// Ends measuring.
+    pub fn take(&mut self) -> Option<Tally> {
+        self.span.take().map(|_| std::mem::replace(&mut self.measured, Tally::new(Nanos(0))))
+    }
+
+    /// Calls that came due outside of any measured span so far.
+    pub fn outside(&self) -> (&Outcomes, &[String]) {
+        (&self.outside, &self.outside_examples.examples)
+    }
+
+    #[inline]
+    pub fn record(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
+        let Some(span) = self.span.filter(|span| span.contains(call.due)) else {
+            outcome.count(&mut self.outside);
+            if let Some(example) = outcome.example() {
+                self.outside_examples.example(&example);
+            }
+            return;
+        };
+        let took = done.since(call.due);
+        let slice = (done.since(span.start) / SLICE.0) as usize;
+        let slice = self.measured.series.get_mut(slice).filter(|_| done < span.end);
+        outcome.count(&mut self.measured.outcomes);
+        if *outcome == Outcome::Ok {
+            self.measured.ok.record(took);
+            if let Some(slice) = slice {
+                slice.ok += 1;
+                slice.sum_ns += took;
+                slice.max_ns = slice.max_ns.max(took);
+            }
+            return;
+        }
+        if let Some(slice) = slice {
+            slice.errors += 1;
+        }
+        self.measured.errors.record(took);
+        if let Some(example) = outcome.example() {
+            self.measured.example(&example);
+        }
+    }
+
+    /// Keeps a line about what was wrong with a reply.
+    pub fn explain(&mut self, problem: &str) {
+        let tally =
+            if self.span.is_some() { &mut self.measured } else { &mut self.outside_examples };
+        tally.example(problem);
+    }
+}

@@ -1,0 +1,255 @@
+//! A load on a server over its whole life: connected once, warmed, measured any number of times.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use rpcbench_record::{ClientUsage, Law, Outcomes};
+
+use crate::clock::{self, Nanos};
+use crate::driver::Waker;
+use crate::payload::Payload;
+use crate::plan::{LoadPlan, PlanError};
+use crate::recorder::{Span, Tally};
+use crate::thread::{Command, Counters, Drained, LoadThread, Report, ThreadUsage};
+
+/// Why a load can't be put on a server, or can't go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The plan contradicts itself.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Not every connection could be opened in time.
+    #[error("{open} of {wanted} connections to {address} opened within {seconds} s{}", problem.as_ref().map(|p| format!("; the first that did not: {p}")).unwrap_or_default())]
+    Connect {
+        /// Where to.
+        address: SocketAddr,
+        /// Connections that are open.
+        open: usize,
+        /// Connections planned.
+        wanted: u32,
+        /// Time they had.
+        seconds: f64,
+        /// What the first one that failed says.
+        problem: Option<String>,
+    },
+    /// The kernel refused something that a load thread needs.
+    #[error("load thread can't go on: {0}")]
+    Thread(#[from] io::Error),
+    /// A load thread is gone.
+    #[error("a load thread ended unexpectedly; please report this")]
+    Lost,
+}
+
+/// Calls since the session was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Calls that ended, whatever their outcome.
+    pub ended: u64,
+    /// Those of them that did not end `ok`.
+    pub failed: u64,
+}
+
+/// Calls that were not measured: warm-up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unmeasured {
+    /// By outcome, since the session was opened.
+    pub outcomes: Outcomes,
+    /// One example of each kind of error.
+    pub examples: Vec<String>,
+}
+
+/// What came of a measured span.
+#[derive(Clone, Debug)]
+pub struct Measurement {
+    /// The span.
+    pub span: Span,
+    /// The calls that came due in it.
+    pub tally: Tally,
+    /// What the load threads used over it.
+    pub client: ClientUsage,
+    /// The calls before it.
+    pub unmeasured: Unmeasured,
+}
+
+struct Handle {
+    commands: Sender<Command>,
+    reports: Receiver<Report>,
+    counters: Arc<Counters>,
+    waker: Waker,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Load threads connected to a server.
+pub struct Session {
+    threads: Vec<Handle>,
+    span: Option<Span>,
+}
+
+impl Session {
+    /// Starts the load threads and opens every connection.
+    ///
+    /// # Errors
+    /// When the plan contradicts itself, or connections can't be opened in time.
+    pub fn open(plan: &LoadPlan, payload: &Arc<dyn Payload>) -> Result<Self, SessionError> {
+        plan.validate()?;
+        let Law::Closed = plan.law;
+        let shared = Arc::new(plan.clone());
+        let deadline = clock::now() + plan.connect_timeout;
+        let threads = (0..plan.threads)
+            .map(|thread| spawn(&shared, payload, thread, deadline))
+            .collect::<Result<Vec<_>, _>>()?;
+        let session = Self { threads, span: None };
+        session.await_connections(plan)?;
+        Ok(session)
+    }
+
+    fn await_connections(&self, plan: &LoadPlan) -> Result<(), SessionError> {
+        let (mut open, mut problem) = (0, None);
+        for thread in &self.threads {
+            match thread.reports.recv().map_err(|_| SessionError::Lost)? {
+                Report::Connected { open: more, problem: theirs } => {
+                    open += more;
+                    problem = problem.or(theirs);
+                }
+                Report::Broken(error) => return Err(error.into()),
+                Report::Drained(_) => return Err(SessionError::Lost),
+            }
+        }
+        if open == plan.connections as usize {
+            return Ok(());
+        }
+        let seconds = plan.connect_timeout.as_secs_f64();
+        let (address, wanted) = (plan.address, plan.connections);
+        Err(SessionError::Connect { address, open, wanted, seconds, problem })
+    }
+
+    fn tell(&self, command: Command) {
+        for thread in &self.threads {
+            // A thread that is gone shows when its report is awaited.
+            let _ = thread.commands.send(command);
+            thread.waker.wake();
+        }
+    }
+
+    /// Calls come due from now on.
+    pub fn start(&mut self) {
+        self.tell(Command::Start);
+    }
+
+    /// Calls so far; the threads publish them once a turn.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.threads.iter().fold(Progress::default(), |sum, thread| Progress {
+            ended: sum.ended + thread.counters.ended.load(Ordering::Relaxed),
+            failed: sum.failed + thread.counters.failed.load(Ordering::Relaxed),
+        })
+    }
+
+    /// Measures the calls that come due in `span`, while the load goes on; it ends with the span.
+    pub fn measure(&mut self, span: Span) {
+        self.span = Some(span);
+        self.tell(Command::Measure(span));
+    }
+
+    /// Waits for the span's end and its last calls.
+    ///
+    /// # Errors
+    /// When a load thread is gone.
+    pub fn finish(&mut self) -> Result<Measurement, SessionError> {
+        let span = self.span.take().ok_or(SessionError::Lost)?;
+        let mut tally = Tally::new(span.end - span.start);
+        let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
+        let mut unmeasured = Unmeasured::default();
+        for drained in self.drained()? {
+            let (theirs, usage) = drained.measured.as_ref().ok_or(SessionError::Lost)?;
+            tally.merge(theirs);
+            add_usage(&mut client, *usage);
+            unmeasured.add(&drained);
+        }
+        Ok(Measurement { span, tally, client, unmeasured })
+    }
+
+    /// Ends the load: no more calls come due, and those in flight are awaited.
+    ///
+    /// # Errors
+    /// When a load thread is gone.
+    pub fn pause(&mut self) -> Result<Unmeasured, SessionError> {
+        self.tell(Command::Drain);
+        let mut unmeasured = Unmeasured::default();
+        for drained in self.drained()? {
+            unmeasured.add(&drained);
+        }
+        Ok(unmeasured)
+    }
+
+    fn drained(&self) -> Result<Vec<Drained>, SessionError> {
+        self.threads
+            .iter()
+            .map(|thread| match thread.reports.recv() {
+                Ok(Report::Drained(drained)) => Ok(*drained),
+                Ok(Report::Broken(error)) => Err(error.into()),
+                Ok(Report::Connected { .. }) | Err(_) => Err(SessionError::Lost),
+            })
+            .collect()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.tell(Command::Close);
+        for thread in &mut self.threads {
+            if let Some(thread) = thread.thread.take() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Unmeasured {
+    fn add(&mut self, drained: &Drained) {
+        self.outcomes.add(&drained.outside);
+        for example in &drained.outside_examples {
+            if !self.examples.contains(example) {
+                self.examples.push(example.clone());
+            }
+        }
+    }
+}
+
+fn add_usage(client: &mut ClientUsage, usage: ThreadUsage) {
+    client.threads += 1;
+    client.cpu_ns += usage.cpu.0;
+    client.run_delay_ns = client.run_delay_ns.zip(usage.run_delay).map(|(sum, n)| sum + n.0);
+    let busy = usage.cpu + usage.run_delay.unwrap_or_default();
+    client.busiest_ns = client.busiest_ns.max(busy.0);
+}
+
+fn spawn(
+    plan: &Arc<LoadPlan>,
+    payload: &Arc<dyn Payload>,
+    thread: u32,
+    connect_deadline: Nanos,
+) -> Result<Handle, SessionError> {
+    let waker = Waker::new()?;
+    let (commands, receiver) = channel();
+    let (sender, reports) = channel();
+    let counters = Arc::new(Counters::default());
+    let load = LoadThread {
+        plan: Arc::clone(plan),
+        payload: Arc::clone(payload),
+        number: thread,
+        waker: waker.clone(),
+        commands: receiver,
+        reports: sender,
+        counters: Arc::clone(&counters),
+        cpu: plan.cpus.get(thread as usize % plan.cpus.len().max(1)).copied(),
+        connect_deadline,
+    };
+    let name = format!("rpcbench-load-{thread}");
+    let thread = std::thread::Builder::new().name(name).spawn(move || load.run())?;
+    Ok(Handle { commands, reports, counters, waker, thread: Some(thread) })
+}

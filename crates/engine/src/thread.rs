@@ -1,0 +1,205 @@
+//! A load thread: a worker on real sockets, and what it is told and tells.
+
+use std::fs;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+
+use rpcbench_record::Outcomes;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::clock::{self, Nanos};
+use crate::driver::{EpollDriver, Waker};
+use crate::payload::Payload;
+use crate::plan::LoadPlan;
+use crate::recorder::{Span, Tally};
+use crate::worker::Worker;
+
+/// What a load thread is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Command {
+    Start,
+    Measure(Span),
+    Drain,
+    Close,
+}
+
+/// What a load thread tells.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// Every connection is open, or the deadline has come.
+    Connected { open: usize, problem: Option<String> },
+    /// No call is left.
+    Drained(Box<Drained>),
+    /// It can't go on.
+    Broken(io::Error),
+}
+
+/// What a load thread counted since it was last drained.
+#[derive(Debug)]
+pub(crate) struct Drained {
+    /// Of the measured span, where there was one.
+    pub measured: Option<(Tally, ThreadUsage)>,
+    /// Calls outside measured spans, since the thread began.
+    pub outside: Outcomes,
+    pub outside_examples: Vec<String>,
+}
+
+/// What a load thread used over the measured span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ThreadUsage {
+    pub cpu: Nanos,
+    /// Ready to run, and without a CPU. `None` where the kernel does not tell.
+    pub run_delay: Option<Nanos>,
+}
+
+impl ThreadUsage {
+    fn read() -> Self {
+        // "cpu-ns run-delay-ns timeslices"
+        let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok();
+        let run_delay = schedstat.and_then(|text| text.split(' ').nth(1)?.parse().ok().map(Nanos));
+        Self { cpu: clock::thread_cpu(), run_delay }
+    }
+
+    fn since(self, earlier: Self) -> Self {
+        let run_delay = self.run_delay.zip(earlier.run_delay).map(|(now, then)| now - then);
+        Self { cpu: self.cpu - earlier.cpu, run_delay }
+    }
+}
+
+/// Counters that other threads may look at while a load runs. A cache line of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Counters {
+    pub ended: AtomicU64,
+    pub failed: AtomicU64,
+}
+
+/// A load thread before it runs.
+pub(crate) struct LoadThread {
+    pub plan: Arc<LoadPlan>,
+    pub payload: Arc<dyn Payload>,
+    pub number: u32,
+    pub waker: Waker,
+    pub commands: Receiver<Command>,
+    pub reports: Sender<Report>,
+    pub counters: Arc<Counters>,
+    pub cpu: Option<u32>,
+    pub connect_deadline: Nanos,
+}
+
+impl LoadThread {
+    /// Runs until told to close.
+    pub fn run(self) {
+        let reports = self.reports.clone();
+        if let Err(error) = self.work() {
+            // The owner may be gone already; then there is nobody to tell.
+            let _ = reports.send(Report::Broken(error));
+        }
+    }
+
+    fn work(self) -> io::Result<()> {
+        if let Some(cpu) = self.cpu {
+            let mut set = CpuSet::new();
+            set.set(cpu as usize);
+            sched_setaffinity(None, &set)?;
+        }
+        let connections = self.plan.shares(self.number).len();
+        let driver = EpollDriver::new(connections, self.waker)?;
+        let mut running = Running {
+            worker: Worker::new(self.plan, self.payload, self.number, driver),
+            commands: self.commands,
+            reports: self.reports,
+            counters: self.counters,
+        };
+        running.connect(self.connect_deadline)?;
+        running.serve()
+    }
+}
+
+/// A load thread that runs.
+struct Running {
+    worker: Worker<EpollDriver>,
+    commands: Receiver<Command>,
+    reports: Sender<Report>,
+    counters: Arc<Counters>,
+}
+
+impl Running {
+    fn connect(&mut self, deadline: Nanos) -> io::Result<()> {
+        self.worker.connect_all(deadline);
+        while !self.worker.is_connected() && self.worker.now() < deadline {
+            self.worker.turn()?;
+        }
+        let (open, problem) = self.worker.connect_problem();
+        self.tell(Report::Connected { open, problem: problem.map(str::to_owned) });
+        Ok(())
+    }
+
+    fn serve(&mut self) -> io::Result<()> {
+        let mut span = None;
+        let mut used = [None; 2];
+        let mut drained = true;
+        loop {
+            loop {
+                match self.commands.try_recv() {
+                    Ok(Command::Start) => {
+                        self.worker.start();
+                        drained = false;
+                    }
+                    Ok(Command::Measure(measured)) => {
+                        self.worker.measure(measured);
+                        span = Some(measured);
+                        used = [None; 2];
+                    }
+                    Ok(Command::Drain) => self.worker.drain(),
+                    Ok(Command::Close) | Err(TryRecvError::Disconnected) => return Ok(()),
+                    Err(TryRecvError::Empty) => break,
+                }
+            }
+            if let Some(span) = span {
+                self.read_usage(span, &mut used);
+            }
+            if self.worker.is_drained() && !drained {
+                drained = true;
+                span = None;
+                self.tell_drained(used);
+            }
+            self.worker.turn()?;
+            self.publish();
+        }
+    }
+
+    fn read_usage(&self, span: Span, used: &mut [Option<ThreadUsage>; 2]) {
+        let now = self.worker.now();
+        for (edge, used) in [span.start, span.end].into_iter().zip(used) {
+            if used.is_none() && now >= edge {
+                *used = Some(ThreadUsage::read());
+            }
+        }
+    }
+
+    fn tell_drained(&mut self, used: [Option<ThreadUsage>; 2]) {
+        let recorder = &mut self.worker.calls().recorder;
+        let measured = recorder.take().map(|tally| {
+            let [start, end] = used.map(Option::unwrap_or_default);
+            (tally, end.since(start))
+        });
+        let (outside, examples) = recorder.outside();
+        let (outside, outside_examples) = (outside.clone(), examples.to_vec());
+        self.tell(Report::Drained(Box::new(Drained { measured, outside, outside_examples })));
+    }
+
+    fn tell(&self, report: Report) {
+        // The owner may be gone; the next command read will show it.
+        let _ = self.reports.send(report);
+    }
+
+    fn publish(&mut self) {
+        let calls = self.worker.calls();
+        let (ended, failed) = (calls.ended, calls.failed);
+        self.counters.ended.store(ended, Ordering::Relaxed);
+        self.counters.failed.store(failed, Ordering::Relaxed);
+    }
+}
