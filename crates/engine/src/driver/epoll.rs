@@ -90,7 +90,7 @@ impl Driver for EpollDriver {
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         let left = until.since(self.now());
-        let timeout = (until != Nanos::NEVER).then(|| Timespec {
+        let timeout = (until != Nanos::NEVER).then_some(Timespec {
             tv_sec: (left / 1_000_000_000) as i64,
             tv_nsec: (left % 1_000_000_000) as _,
         });

@@ -6,26 +6,21 @@
 //! ```
 //! Calls may be sent while `Open`. A `Leaving` connection still gets its answers.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::exchange::Exchange;
 use super::request::Templates;
 use super::response::HeadReader;
+use super::sender::{DEFAULT_WINDOW, MAX_WINDOW, Sender};
 use crate::clock::Nanos;
 use crate::protocol::http2::frame::{self, Head};
-use crate::protocol::http2::{PeerSettings, Streams, code, error_name, hpack};
+use crate::protocol::http2::{Streams, code, error_name};
 use crate::protocol::{Broken, Call, End, Events};
 
-/// Largest window of flow control. RFC 9113, section 6.9.1.
-const MAX_WINDOW: u32 = 0x7fff_ffff;
-const DEFAULT_WINDOW: u32 = 65_535;
 /// Received bytes after which the connection's window is opened again.
 const WINDOW_REFILL: u32 = 1 << 30;
 /// Largest header block that is put together from CONTINUATION frames, bytes.
 const MAX_BLOCK: usize = 64 * 1024;
-/// The header table that we use at most, whatever the peer offers, bytes.
-const MAX_TABLE: usize = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -34,50 +29,26 @@ enum State {
     Leaving,
 }
 
-/// Which form of the request's head comes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum HeadForm {
-    Inserting,
-    Indexed,
-    Literal,
-}
-
-/// A body that flow control holds back.
-#[derive(Debug)]
-struct Stalled {
-    stream: u32,
-    entry: u32,
-    sent: usize,
-    window: i64,
-}
-
-/// A header block whose end has not come yet.
-#[derive(Debug)]
-struct OpenBlock {
+/// Whose header block it is, and whether the stream ends with it.
+#[derive(Clone, Copy, Debug)]
+struct BlockOwner {
     stream: u32,
     last: bool,
-    bytes: Vec<u8>,
 }
 
 /// The state machine of one connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    templates: Arc<Templates>,
+    sender: Sender,
     state: State,
-    peer: PeerSettings,
     streams: Streams<Exchange>,
     /// Streams from this identifier on have not been flushed.
     unflushed: u32,
-    head_form: HeadForm,
-    /// Table size that the peer was told; and the lowest and last that it must be told next.
-    table_size: usize,
-    table_update: Option<(usize, usize)>,
-    send_window: i64,
-    stalled: VecDeque<Stalled>,
     received: u32,
     heads: HeadReader,
     partial: Vec<u8>,
-    block: Option<OpenBlock>,
+    /// A header block whose end has not come yet.
+    block: Option<(BlockOwner, Vec<u8>)>,
     farewell: Option<Broken>,
 }
 
@@ -94,16 +65,10 @@ impl Connection {
         let raise = MAX_WINDOW - DEFAULT_WINDOW;
         frame::put(out, frame::WINDOW_UPDATE, 0, 0, &raise.to_be_bytes());
         Self {
-            templates,
+            sender: Sender::new(templates),
             state: State::Handshake,
-            peer: PeerSettings::default(),
             streams: Streams::new(in_flight),
             unflushed: 1,
-            head_form: HeadForm::Inserting,
-            table_size: MAX_TABLE,
-            table_update: None,
-            send_window: i64::from(DEFAULT_WINDOW),
-            stalled: VecDeque::new(),
             received: 0,
             heads: HeadReader::new(),
             partial: Vec::new(),
@@ -114,8 +79,7 @@ impl Connection {
 
     /// Sends another method's requests from now on; no call may be held back by flow control.
     pub fn switch(&mut self, templates: Arc<Templates>) {
-        self.templates = templates;
-        self.choose_head_form();
+        self.sender.switch(templates);
     }
 
     /// Whether the handshake is done.
@@ -131,7 +95,7 @@ impl Connection {
     /// Whether a call can be sent now.
     #[inline]
     pub fn can_send(&self) -> bool {
-        self.state == State::Open && self.streams.open() < self.peer.max_concurrent
+        self.state == State::Open && self.streams.open() < self.sender.max_concurrent()
     }
 
     /// Why the peer said goodbye, where it did so with an error.
@@ -146,74 +110,7 @@ impl Connection {
         if self.streams.next_id().is_none() {
             self.state = State::Leaving;
         }
-        let templates = Arc::clone(&self.templates);
-        let template = templates.frames(call.entry);
-        let data_at = templates.data_offset();
-        let body = template.len() - data_at - frame::HEADER;
-        let free = self.stalled.is_empty()
-            && body as i64 <= self.send_window.min(self.peer.initial_window)
-            && body <= self.peer.max_payload;
-        if self.head_form != HeadForm::Indexed || !free {
-            return self.send_slowly(stream, call.entry, out);
-        }
-        let at = out.len();
-        out.extend_from_slice(template);
-        let id = stream.to_be_bytes();
-        let patch = |out: &mut [u8], at: usize| out[at..at + 4].copy_from_slice(&id);
-        patch(out, at + frame::STREAM_OFFSET);
-        patch(out, at + data_at + frame::STREAM_OFFSET);
-        self.send_window -= body as i64;
-    }
-
-    #[cold]
-    fn send_slowly(&mut self, stream: u32, entry: u32, out: &mut Vec<u8>) {
-        self.put_request_head(stream, out);
-        let window = self.peer.initial_window;
-        self.stalled.push_back(Stalled { stream, entry, sent: 0, window });
-        self.pump(out);
-    }
-
-    fn put_request_head(&mut self, stream: u32, out: &mut Vec<u8>) {
-        let mut block = Vec::new();
-        if let Some((lowest, last)) = self.table_update.take() {
-            if lowest < last {
-                hpack::size_update(&mut block, lowest);
-            }
-            hpack::size_update(&mut block, last);
-        }
-        let head = &self.templates.head;
-        block.extend_from_slice(match self.head_form {
-            HeadForm::Inserting => &head.inserting,
-            HeadForm::Indexed => &head.indexed,
-            HeadForm::Literal => &head.literal,
-        });
-        if self.head_form == HeadForm::Inserting {
-            self.head_form = HeadForm::Indexed;
-        }
-        frame::put(out, frame::HEADERS, frame::END_HEADERS, stream, &block);
-    }
-
-    /// Sends what flow control allows of the bodies held back, oldest first.
-    fn pump(&mut self, out: &mut Vec<u8>) {
-        let mut waiting = std::mem::take(&mut self.stalled);
-        waiting.retain_mut(|stalled| {
-            let body = self.templates.body(stalled.entry);
-            while stalled.sent < body.len() {
-                let window = self.send_window.min(stalled.window).max(0) as usize;
-                let length = window.min(self.peer.max_payload).min(body.len() - stalled.sent);
-                if length == 0 {
-                    return true;
-                }
-                let piece = &body[stalled.sent..stalled.sent + length];
-                stalled.sent += length;
-                let flags = if stalled.sent == body.len() { frame::END_STREAM } else { 0 };
-                frame::put(out, frame::DATA, flags, stalled.stream, piece);
-                stalled.window -= length as i64;
-                self.send_window -= length as i64;
-            }
-            false
-        });
-        self.stalled = waiting;
+        self.sender.send(stream, call.entry, out);
     }
 
     /// Everything that was put out has been given to the kernel at `now`.
@@ -247,7 +144,7 @@ impl Connection {
 
     fn reset(&mut self, stream: u32, code: u32, out: &mut Vec<u8>) -> Option<Call> {
         let exchange = self.streams.remove(stream)?;
-        self.stalled.retain(|stalled| stalled.stream != stream);
+        self.sender.forget(stream);
         frame::put(out, frame::RST_STREAM, 0, stream, &code.to_be_bytes());
         Some(exchange.call)
     }
@@ -355,11 +252,11 @@ impl Connection {
         events: &mut impl Events,
     ) -> Result<(), Broken> {
         let block = frame::content(head, payload)?;
-        let last = head.has(frame::END_STREAM);
+        let owner = BlockOwner { stream: head.stream, last: head.has(frame::END_STREAM) };
         if head.has(frame::END_HEADERS) {
-            return self.header_block(head.stream, last, block, out, events);
+            return self.header_block(owner, block, out, events);
         }
-        self.block = Some(OpenBlock { stream: head.stream, last, bytes: block.to_vec() });
+        self.block = Some((owner, block.to_vec()));
         Ok(())
     }
 
@@ -370,24 +267,23 @@ impl Connection {
         out: &mut Vec<u8>,
         events: &mut impl Events,
     ) -> Result<(), Broken> {
-        let open = self.block.take().filter(|open| open.stream == head.stream);
-        let mut open = open.ok_or(Broken::Protocol("CONTINUATION of no header block"))?;
-        if open.bytes.len() + payload.len() > MAX_BLOCK || payload.is_empty() {
+        let open = self.block.take().filter(|(owner, _)| owner.stream == head.stream);
+        let (owner, mut block) = open.ok_or(Broken::Protocol("CONTINUATION of no header block"))?;
+        if block.len() + payload.len() > MAX_BLOCK || payload.is_empty() {
             return Err(Broken::Protocol("header block too large, or continued by nothing"));
         }
-        open.bytes.extend_from_slice(payload);
+        block.extend_from_slice(payload);
         if head.has(frame::END_HEADERS) {
-            return self.header_block(open.stream, open.last, &open.bytes, out, events);
+            return self.header_block(owner, &block, out, events);
         }
-        self.block = Some(open);
+        self.block = Some((owner, block));
         Ok(())
     }
 
     #[inline]
     fn header_block(
         &mut self,
-        stream: u32,
-        last: bool,
+        BlockOwner { stream, last }: BlockOwner,
         block: &[u8],
         out: &mut Vec<u8>,
         events: &mut impl Events,
@@ -411,7 +307,7 @@ impl Connection {
     /// The stream's answer is complete. A request that is not is taken back.
     #[inline]
     fn close(&mut self, stream: u32, out: &mut Vec<u8>) {
-        if self.stalled.iter().any(|stalled| stalled.stream == stream) {
+        if self.sender.holds_back(stream) {
             self.reset(stream, code::CANCEL, out);
         } else {
             self.streams.remove(stream);
@@ -451,7 +347,7 @@ impl Connection {
         let Some(exchange) = self.streams.remove(head.stream) else {
             return self.closed_stream(head.stream);
         };
-        self.stalled.retain(|stalled| stalled.stream != head.stream);
+        self.sender.forget(head.stream);
         events.ended(
             exchange.call,
             match code {
@@ -466,35 +362,11 @@ impl Connection {
         if head.has(frame::ACK) {
             return Ok(());
         }
-        let old_window = self.peer.initial_window;
-        self.peer.apply(payload)?;
-        for stalled in &mut self.stalled {
-            stalled.window += self.peer.initial_window - old_window;
-        }
-        self.follow_table_size();
-        frame::put(out, frame::SETTINGS, frame::ACK, 0, &[]);
+        self.sender.settings(payload, out)?;
         if self.state == State::Handshake {
             self.state = State::Open;
         }
-        self.pump(out);
         Ok(())
-    }
-
-    /// RFC 7541, section 4.2: a smaller table is announced, and the lowest of several too.
-    fn follow_table_size(&mut self) {
-        let size = self.peer.header_table_size.min(MAX_TABLE);
-        if size == self.table_size {
-            return;
-        }
-        let lowest = self.table_update.map_or(size, |(lowest, _)| lowest.min(size));
-        self.table_update = Some((lowest, size));
-        self.table_size = size;
-        self.choose_head_form();
-    }
-
-    fn choose_head_form(&mut self) {
-        let fits = self.table_size >= self.templates.head.table_bytes;
-        self.head_form = if fits { HeadForm::Inserting } else { HeadForm::Literal };
     }
 
     fn on_goaway(&mut self, payload: &[u8], events: &mut impl Events) -> Result<(), Broken> {
@@ -508,7 +380,7 @@ impl Connection {
         let refused: Vec<u32> =
             self.streams.iter_mut().map(|(id, _)| id).filter(|id| *id > last).collect();
         for id in refused {
-            self.stalled.retain(|stalled| stalled.stream != id);
+            self.sender.forget(id);
             if let Some(exchange) = self.streams.remove(id) {
                 events.ended(exchange.call, End::Refused);
             }
@@ -522,20 +394,11 @@ impl Connection {
         payload: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), Broken> {
-        let increment = i64::from(frame::word(payload)? & MAX_WINDOW);
-        let window = if head.stream == 0 {
-            &mut self.send_window
-        } else if let Some(stalled) = self.stalled.iter_mut().find(|s| s.stream == head.stream) {
-            &mut stalled.window
-        } else {
-            return self.closed_stream(head.stream); // Its body has gone out already.
-        };
-        *window += increment;
-        if increment == 0 || *window > i64::from(MAX_WINDOW) {
-            return Err(Broken::Protocol("WINDOW_UPDATE by nothing, or past 2^31-1"));
+        let increment = frame::word(payload)? & MAX_WINDOW;
+        if head.stream != 0 && !self.streams.was_opened(head.stream) {
+            return self.closed_stream(head.stream);
         }
-        self.pump(out);
-        Ok(())
+        self.sender.open_window(head.stream, increment, out)
     }
 }
 

@@ -4,7 +4,10 @@ mod connection;
 mod exchange;
 mod request;
 mod response;
+mod sender;
 mod status;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use connection::Connection;
 pub(crate) use request::Templates;

@@ -19,10 +19,13 @@ pub(crate) struct Field<'a> {
     pub value: &'a [u8],
 }
 
+/// Name and value.
+type Entry = (Box<[u8]>, Box<[u8]>);
+
 /// Decodes header blocks; one for each connection, fed every block in order.
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    table: VecDeque<(Box<[u8]>, Box<[u8]>)>,
+    table: VecDeque<Entry>,
     table_bytes: usize,
     table_limit: usize,
     generation: u64,
@@ -229,7 +232,7 @@ mod tests {
     #[test]
     fn bounds_what_a_small_block_may_grow_to() {
         let mut decoder = Decoder::new();
-        let mut block = vec![0x40, 1, b'a', 0x7f, 0x81, 0x1e]; // a value of 4000 bytes
+        let mut block = vec![0x40, 1, b'a', 0x7f, 0xa1, 0x1e]; // a value of 4000 bytes
         block.resize(block.len() + 4000, b'x');
         ours(&mut decoder, &block).unwrap();
         assert_eq!(ours(&mut decoder, &[0xbe; 17]), Err(HpackError::TooLarge(MAX_LIST)));

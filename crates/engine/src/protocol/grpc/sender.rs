@@ -1,0 +1,209 @@
+//! The request half of a connection: header forms, flow control, bodies held back.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::request::Templates;
+use crate::protocol::Broken;
+use crate::protocol::http2::{PeerSettings, frame, hpack};
+
+/// Largest window of flow control. RFC 9113, section 6.9.1.
+pub(super) const MAX_WINDOW: u32 = 0x7fff_ffff;
+/// The window that a connection starts with. RFC 9113, section 6.9.2.
+pub(super) const DEFAULT_WINDOW: u32 = 65_535;
+/// The header table that we use at most, whatever the peer offers, bytes.
+const MAX_TABLE: usize = 4096;
+
+/// Which form of the request's head comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeadForm {
+    Inserting,
+    Indexed,
+    Literal,
+}
+
+/// A body that flow control holds back.
+#[derive(Debug)]
+struct Stalled {
+    stream: u32,
+    entry: u32,
+    sent: usize,
+    window: i64,
+}
+
+/// Writes requests as the peer allows.
+#[derive(Debug)]
+pub(super) struct Sender {
+    templates: Arc<Templates>,
+    peer: PeerSettings,
+    head_form: HeadForm,
+    table_size: usize,
+    /// The lowest and the last table size that the peer must be told.
+    table_update: Option<(usize, usize)>,
+    window: i64,
+    stalled: VecDeque<Stalled>,
+}
+
+impl Sender {
+    pub fn new(templates: Arc<Templates>) -> Self {
+        Self {
+            templates,
+            peer: PeerSettings::default(),
+            head_form: HeadForm::Inserting,
+            table_size: MAX_TABLE,
+            table_update: None,
+            window: i64::from(DEFAULT_WINDOW),
+            stalled: VecDeque::new(),
+        }
+    }
+
+    /// Streams that the peer allows at once.
+    #[inline]
+    pub fn max_concurrent(&self) -> u32 {
+        self.peer.max_concurrent
+    }
+
+    /// Sends another method's requests from now on; no body may be held back.
+    pub fn switch(&mut self, templates: Arc<Templates>) {
+        self.templates = templates;
+        self.choose_head_form();
+    }
+
+    fn choose_head_form(&mut self) {
+        let fits = self.table_size >= self.templates.head.table_bytes;
+        self.head_form = if fits { HeadForm::Inserting } else { HeadForm::Literal };
+    }
+
+    /// Writes request `entry` on a new stream, as far as flow control allows.
+    #[inline]
+    pub fn send(&mut self, stream: u32, entry: u32, out: &mut Vec<u8>) {
+        let template = self.templates.frames(entry);
+        let data_at = self.templates.data_offset();
+        let body = template.len() - data_at - frame::HEADER;
+        let free = self.stalled.is_empty()
+            && body as i64 <= self.window.min(self.peer.initial_window)
+            && body <= self.peer.max_payload;
+        if self.head_form != HeadForm::Indexed || !free {
+            return self.send_slowly(stream, entry, out);
+        }
+        let at = out.len();
+        out.extend_from_slice(template);
+        let id = stream.to_be_bytes();
+        for at in [at + frame::STREAM_OFFSET, at + data_at + frame::STREAM_OFFSET] {
+            out[at..at + 4].copy_from_slice(&id);
+        }
+        self.window -= body as i64;
+    }
+
+    #[cold]
+    fn send_slowly(&mut self, stream: u32, entry: u32, out: &mut Vec<u8>) {
+        self.put_head(stream, out);
+        let window = self.peer.initial_window;
+        self.stalled.push_back(Stalled { stream, entry, sent: 0, window });
+        self.pump(out);
+    }
+
+    fn put_head(&mut self, stream: u32, out: &mut Vec<u8>) {
+        let mut block = Vec::new();
+        if let Some((lowest, last)) = self.table_update.take() {
+            if lowest < last {
+                hpack::size_update(&mut block, lowest);
+            }
+            hpack::size_update(&mut block, last);
+        }
+        let head = &self.templates.head;
+        block.extend_from_slice(match self.head_form {
+            HeadForm::Inserting => &head.inserting,
+            HeadForm::Indexed => &head.indexed,
+            HeadForm::Literal => &head.literal,
+        });
+        if self.head_form == HeadForm::Inserting {
+            self.head_form = HeadForm::Indexed;
+        }
+        frame::put(out, frame::HEADERS, frame::END_HEADERS, stream, &block);
+    }
+
+    /// Sends what flow control allows of the bodies held back, oldest first.
+    fn pump(&mut self, out: &mut Vec<u8>) {
+        let mut waiting = std::mem::take(&mut self.stalled);
+        waiting.retain_mut(|stalled| !self.push(stalled, out));
+        self.stalled = waiting;
+    }
+
+    /// Sends what flow control allows of one body; whether that was all.
+    fn push(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
+        let body = self.templates.body(stalled.entry);
+        while stalled.sent < body.len() {
+            let window = self.window.min(stalled.window).max(0) as usize;
+            let length = window.min(self.peer.max_payload).min(body.len() - stalled.sent);
+            if length == 0 {
+                return false;
+            }
+            let piece = &body[stalled.sent..stalled.sent + length];
+            stalled.sent += length;
+            let flags = if stalled.sent == body.len() { frame::END_STREAM } else { 0 };
+            frame::put(out, frame::DATA, flags, stalled.stream, piece);
+            stalled.window -= length as i64;
+            self.window -= length as i64;
+        }
+        true
+    }
+
+    /// Whether part of the request is held back.
+    #[inline]
+    pub fn holds_back(&self, stream: u32) -> bool {
+        self.stalled.iter().any(|stalled| stalled.stream == stream)
+    }
+
+    /// Sends no more of this request.
+    pub fn forget(&mut self, stream: u32) {
+        self.stalled.retain(|stalled| stalled.stream != stream);
+    }
+
+    /// Takes over the peer's settings.
+    pub fn settings(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
+        let old_window = self.peer.initial_window;
+        self.peer.apply(payload)?;
+        for stalled in &mut self.stalled {
+            stalled.window += self.peer.initial_window - old_window;
+        }
+        self.follow_table_size();
+        frame::put(out, frame::SETTINGS, frame::ACK, 0, &[]);
+        self.pump(out);
+        Ok(())
+    }
+
+    /// RFC 7541, section 4.2: a smaller table is announced, and the lowest of several too.
+    fn follow_table_size(&mut self) {
+        let size = self.peer.header_table_size.min(MAX_TABLE);
+        if size == self.table_size {
+            return;
+        }
+        let lowest = self.table_update.map_or(size, |(lowest, _)| lowest.min(size));
+        self.table_update = Some((lowest, size));
+        self.table_size = size;
+        self.choose_head_form();
+    }
+
+    /// Opens the connection's window, or that of a stream.
+    pub fn open_window(
+        &mut self,
+        stream: u32,
+        increment: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Broken> {
+        let window = if stream == 0 {
+            &mut self.window
+        } else if let Some(stalled) = self.stalled.iter_mut().find(|s| s.stream == stream) {
+            &mut stalled.window
+        } else {
+            return Ok(()); // Its body has gone out already.
+        };
+        *window += i64::from(increment);
+        if increment == 0 || *window > i64::from(MAX_WINDOW) {
+            return Err(Broken::Protocol("WINDOW_UPDATE by nothing, or past 2^31-1"));
+        }
+        self.pump(out);
+        Ok(())
+    }
+}

@@ -1,0 +1,507 @@
+//! A connection and a scripted peer, without sockets: what comes in, what goes out, how calls end.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::{Connection, Templates};
+use crate::clock::Nanos;
+use crate::payload::Payload;
+use crate::protocol::http2::frame::{self, Head, put};
+use crate::protocol::{Broken, Call, End, Events};
+
+const RESPONSE: &[u8] = b"\x88\x0f\x10\x10application/grpc"; // :status 200 and content-type, not inserted
+const OK: &[u8] = b"\x00\x0bgrpc-status\x010";
+
+/// Replies must be the request in capitals.
+struct Upper(Vec<Vec<u8>>);
+
+impl Payload for Upper {
+    fn path(&self) -> &str {
+        "/p.S/M"
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn request(&self, entry: usize) -> &[u8] {
+        &self.0[entry]
+    }
+
+    fn verify(&self, _: usize, _: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    ends: Vec<(u32, End)>,
+    problems: Vec<String>,
+}
+
+impl Events for Seen {
+    fn verify(&mut self, entry: u32, message: &[u8]) -> bool {
+        message == format!("REPLY {entry}").as_bytes()
+    }
+
+    fn malformed(&mut self, _: u32, problem: &str) {
+        self.problems.push(problem.to_owned());
+    }
+
+    fn ended(&mut self, call: Call, end: End) {
+        self.ends.push((call.entry, end));
+    }
+}
+
+/// The connection under test, and what it did.
+struct Bench {
+    connection: Connection,
+    out: Vec<u8>,
+    seen: Seen,
+}
+
+impl Bench {
+    fn new(requests: &[usize]) -> Self {
+        let payload = Upper(requests.iter().map(|length| vec![b'x'; *length]).collect());
+        let templates = Arc::new(Templates::new(&payload, "host"));
+        let mut out = Vec::new();
+        let connection = Connection::new(templates, 2, &mut out);
+        Self { connection, out, seen: Seen::default() }
+    }
+
+    /// With the handshake done, and a first call whose head entered the table.
+    fn open(requests: &[usize]) -> Self {
+        let mut bench = Self::new(requests);
+        bench.settings(&[]).unwrap();
+        bench.out.clear();
+        bench
+    }
+
+    fn receive(&mut self, bytes: &[u8]) -> Result<(), Broken> {
+        self.connection.receive(bytes, &mut self.out, &mut self.seen)
+    }
+
+    fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Result<(), Broken> {
+        let mut bytes = Vec::new();
+        put(&mut bytes, kind, flags, stream, payload);
+        self.receive(&bytes)
+    }
+
+    fn settings(&mut self, settings: &[(u16, u32)]) -> Result<(), Broken> {
+        let payload: Vec<u8> = settings
+            .iter()
+            .flat_map(|(id, value)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat())
+            .collect();
+        self.frame(frame::SETTINGS, 0, 0, &payload)
+    }
+
+    fn call(&mut self, entry: u32) {
+        assert!(self.connection.can_send());
+        self.connection.send(Call { entry, ..Call::default() }, &mut self.out);
+    }
+
+    fn answer(&mut self, stream: u32, entry: u32) -> Result<(), Broken> {
+        self.receive(&reply(stream, format!("REPLY {entry}").as_bytes()))
+    }
+
+    /// What was written since the last time: kind, flags, stream and payload of each frame.
+    fn written(&mut self) -> Vec<(u8, u8, u32, Vec<u8>)> {
+        let (mut frames, bytes) = (Vec::new(), std::mem::take(&mut self.out));
+        let mut rest = &bytes[..];
+        while let Some(head) = Head::parse(rest) {
+            let end = frame::HEADER + head.length;
+            frames.push((head.kind, head.flags, head.stream, rest[frame::HEADER..end].to_vec()));
+            rest = &rest[end..];
+        }
+        assert!(rest.is_empty());
+        frames
+    }
+
+    fn ended(&mut self) -> Vec<(u32, End)> {
+        std::mem::take(&mut self.seen.ends)
+    }
+}
+
+fn message(text: &[u8]) -> Vec<u8> {
+    [&[0][..], &(text.len() as u32).to_be_bytes(), text].concat()
+}
+
+fn reply(stream: u32, text: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put(&mut bytes, frame::HEADERS, frame::END_HEADERS, stream, RESPONSE);
+    put(&mut bytes, frame::DATA, 0, stream, &message(text));
+    put(&mut bytes, frame::HEADERS, frame::END_HEADERS | frame::END_STREAM, stream, OK);
+    bytes
+}
+
+const RIGHT: End = End::Answered { right: true };
+const WRONG: End = End::Answered { right: false };
+
+#[test]
+fn nothing_is_sent_before_the_peers_settings() {
+    let mut bench = Bench::new(&[3]);
+    assert!(!bench.connection.can_send());
+    assert!(bench.out.starts_with(frame::PREFACE));
+    bench.settings(&[(0x3, 7)]).unwrap();
+    assert!(bench.connection.can_send() && bench.connection.is_open());
+    bench.out.drain(..frame::PREFACE.len());
+    let kinds: Vec<_> = bench.written().iter().map(|frame| (frame.0, frame.1)).collect();
+    assert_eq!(
+        kinds,
+        [(frame::SETTINGS, 0), (frame::WINDOW_UPDATE, 0), (frame::SETTINGS, frame::ACK)]
+    );
+}
+
+#[test]
+fn calls_end_in_any_order_each_with_its_own_answer() {
+    let mut bench = Bench::open(&[3, 4, 5]);
+    (0..3).for_each(|entry| bench.call(entry));
+    bench.answer(5, 2).unwrap();
+    bench.answer(1, 0).unwrap();
+    bench.answer(3, 0).unwrap();
+    assert_eq!(bench.ended(), [(2, RIGHT), (0, RIGHT), (1, WRONG)]);
+}
+
+#[test]
+fn the_second_request_is_shorter_than_the_first() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    let first = bench.written();
+    bench.call(0);
+    let second = bench.written();
+    assert_eq!((second[0].3.len(), second[0].2, second[1].2), (7, 3, 3));
+    assert!(first[0].3.len() > 50);
+    assert_eq!(first[1].3, second[1].3);
+    assert_eq!(second[1].3, message(b"xxx"));
+    assert_eq!((second[0].1, second[1].1), (frame::END_HEADERS, frame::END_STREAM));
+}
+
+proptest! {
+    #[test]
+    fn bytes_may_be_cut_anywhere(cuts in prop::collection::vec(1_usize..40, 1..80)) {
+        let mut bench = Bench::open(&[3, 4]);
+        let mut bytes = Vec::new();
+        for n in 0..6 {
+            bench.call(n % 2);
+            bytes.extend(reply(1 + 2 * n, format!("REPLY {}", n % 2).as_bytes()));
+        }
+        let mut rest = &bytes[..];
+        for cut in cuts.into_iter().cycle() {
+            let (now, later) = rest.split_at(cut.min(rest.len()));
+            bench.receive(now).unwrap();
+            rest = later;
+            if rest.is_empty() {
+                break;
+            }
+        }
+        prop_assert_eq!(bench.ended(), (0..6).map(|n| (n % 2, RIGHT)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn hostile_bytes_break_the_connection_at_worst(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut bench = Bench::open(&[3]);
+        bench.call(0);
+        let broken = bench.receive(&bytes).is_err();
+        let ended = bench.ended().len();
+        prop_assert!(ended <= 1);
+        prop_assert_eq!(bench.connection.abandon().len(), 1 - ended);
+        prop_assert!(broken || bench.out.len() < 4096 + 2 * bytes.len());
+    }
+}
+
+#[test]
+fn one_byte_at_a_time_reads_the_same() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    for byte in reply(1, b"REPLY 0") {
+        bench.receive(&[byte]).unwrap();
+    }
+    assert_eq!(bench.ended(), [(0, RIGHT)]);
+}
+
+#[test]
+fn a_header_table_of_zero_is_announced_and_not_used() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.settings(&[(0x1, 0)]).unwrap();
+    bench.written();
+    let mut decoder = loona_hpack::Decoder::new();
+    for n in 0..2 {
+        bench.call(0);
+        let block = &bench.written()[0].3;
+        assert_eq!(block[0] == 0x20, n == 0, "the update comes once, first");
+        let path = (b":path".to_vec(), b"/p.S/M".to_vec());
+        assert!(decoder.decode(block).unwrap().contains(&path));
+    }
+}
+
+#[test]
+fn a_table_that_shrank_and_grew_is_announced_with_its_lowest_size() {
+    let mut bench = Bench::open(&[3]);
+    bench.settings(&[(0x1, 100)]).unwrap();
+    bench.settings(&[(0x1, 4096)]).unwrap();
+    bench.written();
+    bench.call(0);
+    let block = &bench.written()[0].3;
+    assert_eq!(block[..6], [0x3f, 100 - 31, 0x3f, 0xe1, 0x1f, 0x83]);
+}
+
+#[test]
+fn no_more_streams_are_open_than_the_peer_allows() {
+    let mut bench = Bench::open(&[3]);
+    bench.settings(&[(0x3, 1)]).unwrap();
+    bench.call(0);
+    assert!(!bench.connection.can_send());
+    bench.answer(1, 0).unwrap();
+    assert!(bench.connection.can_send());
+    bench.settings(&[(0x3, 0)]).unwrap();
+    assert!(!bench.connection.can_send());
+}
+
+#[test]
+fn a_body_waits_for_its_window_and_for_the_connections() {
+    let mut bench = Bench::open(&[30]);
+    bench.settings(&[(0x4, 10)]).unwrap();
+    bench.written();
+    bench.call(0);
+    let data = |bench: &mut Bench| -> Vec<(u8, usize)> {
+        let frames = bench.written().into_iter().filter(|frame| frame.0 == frame::DATA);
+        frames.map(|frame| (frame.1, frame.3.len())).collect()
+    };
+    assert_eq!(data(&mut bench), [(0, 10)]);
+    bench.frame(frame::WINDOW_UPDATE, 0, 1, &5_u32.to_be_bytes()).unwrap();
+    assert_eq!(data(&mut bench), [(0, 5)]);
+    bench.settings(&[(0x4, 100)]).unwrap();
+    assert_eq!(data(&mut bench), [(frame::END_STREAM, 20)]);
+}
+
+#[test]
+fn bodies_larger_than_a_frame_and_the_connections_window_are_cut() {
+    let mut bench = Bench::open(&[100_000]);
+    bench.settings(&[(0x4, 1 << 20)]).unwrap();
+    bench.written();
+    bench.call(0);
+    let sent: Vec<usize> = bench.written()[1..].iter().map(|frame| frame.3.len()).collect();
+    assert_eq!(sent, [16_384, 16_384, 16_384, 16_383]);
+    bench.frame(frame::WINDOW_UPDATE, 0, 0, &(1_u32 << 20).to_be_bytes()).unwrap();
+    let last = bench.written();
+    let rest: usize = last.iter().map(|frame| frame.3.len()).sum();
+    assert_eq!((rest, last.last().unwrap().1), (100_005 - 65_535, frame::END_STREAM));
+}
+
+#[test]
+fn an_answer_before_the_request_is_whole_ends_the_call_and_takes_the_rest_back() {
+    let mut bench = Bench::open(&[30]);
+    bench.settings(&[(0x4, 10)]).unwrap();
+    bench.call(0);
+    bench.written();
+    bench
+        .frame(frame::HEADERS, 0x5, 1, b"\x88\x5f\x10application/grpc\x00\x0bgrpc-status\x018")
+        .unwrap();
+    assert!(matches!(bench.ended()[..], [(0, End::Status { code: 8, .. })]));
+    assert_eq!(bench.written(), [(frame::RST_STREAM, 0, 1, 8_u32.to_be_bytes().to_vec())]);
+    bench.frame(frame::WINDOW_UPDATE, 0, 1, &5_u32.to_be_bytes()).unwrap();
+    assert_eq!(bench.written(), []);
+}
+
+#[test]
+fn header_blocks_are_put_together() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    let (first, rest) = RESPONSE.split_at(5);
+    bench.frame(frame::HEADERS, 0, 1, first).unwrap();
+    bench.frame(frame::CONTINUATION, 0, 1, &rest[..3]).unwrap();
+    bench.frame(frame::CONTINUATION, frame::END_HEADERS, 1, &rest[3..]).unwrap();
+    bench.frame(frame::DATA, 0, 1, &message(b"REPLY 0")).unwrap();
+    bench.frame(frame::HEADERS, 0x5, 1, OK).unwrap();
+    assert_eq!(bench.ended(), [(0, RIGHT)]);
+}
+
+#[test]
+fn a_header_block_may_not_be_interrupted_nor_grow_without_end() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.frame(frame::HEADERS, 0, 1, b"").unwrap();
+    assert!(bench.frame(frame::PING, 0, 0, &[0; 8]).is_err());
+
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.frame(frame::HEADERS, 0, 1, b"").unwrap();
+    let flood = (0..100).find(|_| bench.frame(frame::CONTINUATION, 0, 1, &[0; 16_000]).is_err());
+    assert_eq!(flood, Some(4));
+}
+
+#[test]
+fn padding_and_priority_are_taken_off() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    let headers = [&[2, 0, 0, 0, 0, 9][..], RESPONSE, &[0, 0]].concat();
+    let flags = frame::END_HEADERS | frame::PADDED | frame::WITH_PRIORITY;
+    bench.frame(frame::HEADERS, flags, 1, &headers).unwrap();
+    let data = [&[4][..], &message(b"REPLY 0"), &[0; 4]].concat();
+    bench.frame(frame::DATA, frame::PADDED, 1, &data).unwrap();
+    bench.frame(frame::HEADERS, 0x5, 1, OK).unwrap();
+    assert_eq!(bench.ended(), [(0, RIGHT)]);
+    assert!(bench.frame(frame::DATA, frame::PADDED, 1, &[9, 0]).is_err());
+}
+
+#[test]
+fn pings_are_answered_and_answers_are_not() {
+    let mut bench = Bench::open(&[3]);
+    bench.frame(frame::PING, 0, 0, b"12345678").unwrap();
+    assert_eq!(bench.written(), [(frame::PING, frame::ACK, 0, b"12345678".to_vec())]);
+    bench.frame(frame::PING, frame::ACK, 0, b"12345678").unwrap();
+    assert_eq!(bench.written(), []);
+}
+
+#[test]
+fn a_reset_ends_one_call_and_a_refusal_may_be_sent_again() {
+    let mut bench = Bench::open(&[3, 3]);
+    bench.call(0);
+    bench.call(1);
+    bench.frame(frame::RST_STREAM, 0, 1, &2_u32.to_be_bytes()).unwrap();
+    bench.frame(frame::RST_STREAM, 0, 3, &7_u32.to_be_bytes()).unwrap();
+    let aborted = End::Aborted { reason: "RST_STREAM INTERNAL_ERROR".to_owned() };
+    assert_eq!(bench.ended(), [(0, aborted), (1, End::Refused)]);
+    bench.answer(1, 0).unwrap(); // It was on its way.
+    assert_eq!(bench.ended(), []);
+}
+
+#[test]
+fn goaway_refuses_later_calls_and_leaves_the_others_their_answers() {
+    let mut bench = Bench::open(&[3, 3]);
+    bench.call(0);
+    bench.call(1);
+    bench.frame(frame::GOAWAY, 0, 0, &[&1_u32.to_be_bytes()[..], &[0; 4]].concat()).unwrap();
+    assert_eq!(bench.ended(), [(1, End::Refused)]);
+    assert!(!bench.connection.can_send() && !bench.connection.is_finished());
+    bench.answer(1, 0).unwrap();
+    assert_eq!(bench.ended(), [(0, RIGHT)]);
+    assert!(bench.connection.is_finished());
+}
+
+#[test]
+fn goaway_with_an_error_says_why() {
+    let mut bench = Bench::open(&[3]);
+    let payload = [&0_u32.to_be_bytes()[..], &11_u32.to_be_bytes(), b"too_many_pings"].concat();
+    bench.frame(frame::GOAWAY, 0, 0, &payload).unwrap();
+    let farewell = bench.connection.farewell().unwrap().to_string();
+    assert_eq!(farewell, "peer closed the connection with ENHANCE_YOUR_CALM: too_many_pings");
+}
+
+/// The answer's frames, and how the call must end.
+#[test]
+fn the_protocols_own_status_decides() {
+    let headers =
+        |flags, block: &[u8]| (frame::HEADERS, frame::END_HEADERS | flags, block.to_vec());
+    let data = |text: &[u8]| (frame::DATA, 0, message(text));
+    let status = |code, message: &str| End::Status { code, message: message.to_owned() };
+    let aborted = |reason: &str| End::Aborted { reason: reason.to_owned() };
+    let head = headers(0, RESPONSE);
+    let ok = headers(1, OK);
+    let trailers_only =
+        [RESPONSE, b"\x00\x0bgrpc-status\x0213\x00\x0cgrpc-message\x08no%20way"].concat();
+    let right = || data(b"REPLY 0");
+    let cases = vec![
+        (vec![head.clone(), right(), ok.clone()], RIGHT),
+        (vec![headers(0, b"\x08\x03103"), head.clone(), right(), ok.clone()], RIGHT),
+        (vec![head.clone(), data(b"reply"), ok.clone()], WRONG),
+        (vec![head.clone(), ok.clone()], WRONG),
+        (vec![head.clone(), right(), right(), ok.clone()], WRONG),
+        (
+            vec![head.clone(), (frame::DATA, 0, message(b"REPLY 0")[..8].to_vec()), ok.clone()],
+            WRONG,
+        ),
+        (vec![head.clone(), right(), headers(1, b"\x00\x0bgrpc-status\x0213")], status(13, "")),
+        (vec![headers(1, &trailers_only)], status(13, "no way")),
+        (vec![headers(1, b"\x8d")], status(12, "")),
+        (
+            vec![headers(0, b"\x08\x03503"), (frame::DATA, 0, b"<html>".to_vec()), headers(1, b"")],
+            status(14, ""),
+        ),
+        (vec![head.clone(), right(), headers(1, b"")], status(2, "")),
+        (
+            vec![head.clone(), (frame::DATA, frame::END_STREAM, message(b"REPLY 0"))],
+            aborted("stream ended without trailers"),
+        ),
+        (vec![head.clone(), head.clone()], aborted("headers in the middle of a stream")),
+        (vec![right()], aborted("data before headers")),
+        (
+            vec![headers(0, b"\x88\x5f\x09text/html")],
+            aborted("content-type is not application/grpc"),
+        ),
+        (
+            vec![head.clone(), (frame::DATA, 0, vec![1, 0, 0, 0, 0])],
+            aborted("compressed message, and no compression was offered"),
+        ),
+        (
+            vec![head, (frame::DATA, 0, vec![0, 0xff, 0, 0, 0, 0])],
+            aborted("message larger than 64 MiB"),
+        ),
+    ];
+    for (frames, end) in cases {
+        let mut bench = Bench::open(&[3]);
+        bench.call(0);
+        for (kind, flags, payload) in &frames {
+            let taken = bench.frame(*kind, *flags, 1, payload);
+            assert_eq!(taken, Ok(()), "{frames:x?}");
+        }
+        assert!(bench.seen.problems.is_empty() || end == WRONG);
+        assert_eq!(bench.ended(), [(0, end)], "{frames:x?}");
+    }
+}
+
+#[test]
+fn what_no_peer_may_send_breaks_the_connection() {
+    for (kind, flags, stream, payload) in [
+        (frame::PUSH_PROMISE, 0, 1, &[0; 4][..]),
+        (frame::DATA, 0, 99, &[]),
+        (frame::HEADERS, frame::END_HEADERS, 2, &[]),
+        (frame::SETTINGS, 0, 0, &[0; 5]),
+        (frame::SETTINGS, 0, 0, &[0, 4, 0x80, 0, 0, 0]),
+        (frame::SETTINGS, 0, 0, &[0, 5, 0, 0, 0, 1]),
+        (frame::PING, 0, 0, &[0; 7]),
+        (frame::WINDOW_UPDATE, 0, 0, &[0; 4]),
+        (frame::WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff]),
+        (frame::RST_STREAM, 0, 1, &[0; 3]),
+        (frame::GOAWAY, 0, 0, &[0; 7]),
+        (frame::CONTINUATION, 0, 1, &[]),
+        (frame::DATA, 0, 1, &[0; 16_385]),
+        (frame::HEADERS, frame::END_HEADERS, 1, &[0xff]),
+    ] {
+        let mut bench = Bench::open(&[3]);
+        bench.call(0);
+        assert!(bench.frame(kind, flags, stream, payload).is_err(), "{kind} {payload:x?}");
+        assert_eq!(bench.connection.abandon().len(), 1);
+    }
+}
+
+#[test]
+fn calls_that_came_due_too_long_ago_are_taken_back() {
+    let mut bench = Bench::open(&[3]);
+    for due in [5, 6, 7] {
+        bench
+            .connection
+            .send(Call { entry: 0, due: Nanos(due), ..Call::default() }, &mut bench.out);
+    }
+    bench.written();
+    let late = bench.connection.expire(Nanos(6), &mut bench.out);
+    assert_eq!(late.iter().map(|call| call.due.0).collect::<Vec<_>>(), [5, 6]);
+    assert!(bench.written().iter().all(|frame| frame.0 == frame::RST_STREAM));
+    bench.answer(1, 0).unwrap();
+    bench.answer(5, 0).unwrap();
+    assert_eq!(bench.ended(), [(0, RIGHT)]);
+}
+
+#[test]
+fn calls_are_stamped_when_they_are_written_and_once() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.connection.flushed(Nanos(10));
+    bench.call(0);
+    bench.connection.flushed(Nanos(20));
+    bench.connection.flushed(Nanos(30));
+    let written: Vec<_> = bench.connection.abandon().iter().map(|call| call.written.0).collect();
+    assert_eq!(written, [10, 20]);
+}
