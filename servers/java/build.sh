@@ -1,0 +1,34 @@
+#!/bin/sh
+# Builds the Java server in the current folder into RPCBENCH_BUILD_DIR: server.jar, and in lib/ every library it needs,
+# each of which must have the checksum that the server's dependencies.lock has for it.
+#
+#   build.sh          builds, and fails when a library is not as locked
+#   build.sh lock     builds, and writes dependencies.lock anew
+set -eu
+
+: "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
+: "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto}"
+
+here=$(cd "$(dirname "$0")" && pwd)
+server=$(pwd)
+lock=$server/dependencies.lock
+JAVA_HOME=$(sh "$here/jdk.sh")
+export JAVA_HOME
+
+# Left-overs of an older build would otherwise be checked, packed and run with the rest.
+rm -rf "$RPCBENCH_BUILD_DIR/lib" "$RPCBENCH_BUILD_DIR/target"
+mvn --batch-mode --no-transfer-progress --quiet --strict-checksums --file "$server/pom.xml" package
+
+# found: the checksum of each file in lib/, in the format of sha256sum.
+cd "$RPCBENCH_BUILD_DIR/lib"
+found=$(LC_ALL=C; export LC_ALL; for file in *; do sha256sum "$file"; done)
+
+if [ "${1:-}" = lock ]; then
+    printf '%s\n' "$found" >"$lock"
+    exit 0
+fi
+if ! printf '%s\n' "$found" | diff -u "$lock" - >&2; then
+    echo "$lock: the libraries that Maven resolved (+) are not the locked ones (-);" \
+        "if the change is meant, write the lock anew with 'build.sh lock'" >&2
+    exit 1
+fi

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Becomes a Java server: run.sh BUILD_FOLDER MAIN_CLASS [JVM OPTION...]
+set -eu
+
+fail() {
+    echo "java: $1" >&2
+    exit 1
+}
+
+# whole NAME VALUE LARGEST: ends the script unless the value is a whole number from 1 to LARGEST.
+whole() {
+    case "$2" in
+        "" | *[!0-9]*) fail "$1='$2': must be a whole number" ;;
+    esac
+    [ "${#2}" -le 18 ] && [ "$2" -ge 1 ] && [ "$2" -le "$3" ] || fail "$1='$2': must be from 1 to $3"
+}
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$1
+main=$2
+shift 2
+
+[ -n "${RPCBENCH_HOST:-}" ] || fail "RPCBENCH_HOST is not set"
+[ -n "${RPCBENCH_PORT:-}" ] || fail "RPCBENCH_PORT is not set"
+[ -n "${RPCBENCH_CPUS:-}" ] || fail "RPCBENCH_CPUS is not set"
+whole RPCBENCH_PORT "$RPCBENCH_PORT" 65535
+whole RPCBENCH_CPUS "$RPCBENCH_CPUS" 65535
+
+JAVA_HOME=$(sh "$here/jdk.sh")
+export JAVA_HOME
+release=$(sh "$here/jdk.sh" release)
+
+# Sizes Netty's event loops, the collector's threads and the compiler's.
+set -- "-XX:ActiveProcessorCount=$RPCBENCH_CPUS" "$@"
+
+# The JVM would take its share of the machine's memory wherever the limit is not its own cgroup's, so the share is worked out here.
+# Heap: 60 %, its first size also its last, as one sets it where the memory is the service's own. Netty's buffers: 15 %; they lie
+# outside the heap, and their limit would by default be as large as the heap's. That leaves a quarter (128 MiB of 512) for the
+# compiled code, classes, compiler, collector and stacks, which need about 100 MiB whatever the load.
+if [ -n "${RPCBENCH_MEMORY:-}" ]; then
+    whole RPCBENCH_MEMORY "$RPCBENCH_MEMORY" 999999999999999999
+    mebibytes=$((RPCBENCH_MEMORY / 1048576))
+    [ "$mebibytes" -ge 64 ] || fail "RPCBENCH_MEMORY='$RPCBENCH_MEMORY': a JVM needs 64 MiB (67108864) or more"
+    heap=$((mebibytes * 60 / 100))
+    set -- "-Xms${heap}m" "-Xmx${heap}m" "-XX:MaxDirectMemorySize=$((mebibytes * 15 / 100))m" "$@"
+fi
+
+# ZGC is generational from JDK 21: there by this flag, from 23 by itself; 24 no longer knows the flag.
+for option in "$@"; do
+    if [ "$option" = -XX:+UseZGC ] && [ "$release" -ge 21 ] && [ "$release" -le 22 ]; then
+        set -- "$@" -XX:+ZGenerational
+    fi
+done
+
+# Netty loads its epoll transport as native code, which JDK 24 and later say on stderr unless it is allowed.
+if [ "$release" -ge 24 ]; then
+    set -- --enable-native-access=ALL-UNNAMED "$@"
+fi
+
+# A JVM without memory ends, to be seen and restarted, rather than limp on.
+exec "$JAVA_HOME/bin/java" "$@" -XX:+ExitOnOutOfMemoryError -cp "$build/server.jar:$build/lib/*" "$main"

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Builds the Python server in the current folder into RPCBENCH_BUILD_DIR: its sources, the code generated from the contract, and a
+# virtual environment with the locked packages, each checked against its hash.
+set -eu
+
+: "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
+: "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto}"
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$RPCBENCH_BUILD_DIR
+
+python3 -m venv --clear "$build/venv"
+"$build/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+    --require-hashes --requirement requirements.txt
+cp ./*.py "$here/workers.py" "$build"
+"$build/venv/bin/python" -m grpc_tools.protoc --proto_path="$RPCBENCH_CONTRACT" \
+    --python_out="$build" --grpc_python_out="$build" echo.proto
+"$build/venv/bin/python" -m compileall -q "$build"/*.py

@@ -1,0 +1,104 @@
+"""One server process per CPU, as one interpreter lock is one CPU: this very process when there is one CPU, otherwise forked workers that
+listen on the same port (SO_REUSEPORT), the way of gRPC's own multiprocessing example."""
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from typing import NoReturn
+
+# How long open connections may take to finish their calls after SIGTERM, in seconds.
+DRAIN_SECONDS = 2.0
+
+# Listens on an address, alone or with others on the same port, and answers until SIGTERM.
+Run = Callable[[str, bool], None]
+
+
+def serve(name: str, run: Run) -> None:
+    """Runs a server in as many processes as there are CPUs. `name` begins each message on stderr."""
+    try:
+        host = _setting("RPCBENCH_HOST")
+        port = _whole("RPCBENCH_PORT", 65535)
+        cpus = _whole("RPCBENCH_CPUS", 65535)
+        # An IPv6 address stands in brackets before a port.
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        if cpus == 1:
+            run(address, False)
+        else:
+            _refuse_port_in_use(host, port)
+            _supervise(cpus, name, run, address)
+    except (ValueError, OSError, RuntimeError) as error:
+        _fail(name, error)
+
+
+def _fail(name: str, error: object) -> NoReturn:
+    print(f"{name}: {error}", file=sys.stderr)
+    sys.exit(1)
+
+
+def _setting(name: str) -> str:
+    value = os.environ.get(name, "")
+    if not value:
+        raise ValueError(f"{name} is not set")
+    return value
+
+
+def _whole(name: str, largest: int) -> int:
+    text = _setting(name)
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= largest):
+        raise ValueError(f"{name}={text!r}: must be a whole number from 1 to {largest}")
+    return int(text)
+
+
+def _refuse_port_in_use(host: str, port: int) -> None:
+    """Without this the workers would share the port even with a stranger that had set SO_REUSEPORT."""
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family, kind, protocol) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(address)
+        except OSError as error:
+            raise OSError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+
+
+def _supervise(count: int, name: str, run: Run, address: str) -> None:
+    """Without one of its workers the server would no longer be what was asked for, so it ends."""
+    fork = multiprocessing.get_context("fork")
+    workers = [fork.Process(target=_work, args=(name, run, address)) for _ in range(count)]
+    for worker in workers:
+        worker.start()
+    stopping = threading.Event()
+
+    def stop(*_: object) -> None:
+        stopping.set()
+        for worker in workers:
+            worker.terminate()
+
+    signal.signal(signal.SIGTERM, stop)
+    multiprocessing.connection.wait([worker.sentinel for worker in workers])
+    asked = stopping.is_set()
+    stop()
+    for worker in workers:
+        worker.join()
+    if not asked:
+        raise RuntimeError(f"a worker process ended: exit codes {[worker.exitcode for worker in workers]}")
+
+
+def _work(name: str, run: Run, address: str) -> None:
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    try:
+        run(address, True)
+    except (OSError, RuntimeError) as error:
+        _fail(name, error)
+
+
+def _follow_parent() -> None:
+    """Ends the worker with its parent, however that ended."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)
