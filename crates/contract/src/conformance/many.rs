@@ -1,0 +1,51 @@
+//! Many different requests: what is canned, cached, mixed up or wrong now and then shows here.
+
+use super::Case;
+use super::bench::Bench;
+use crate::corpus::Corpus;
+use crate::shape::Shape;
+
+/// Calls of each shape: enough that a server which is wrong once in 1,000 calls of a method is caught.
+const CALLS: usize = 1250;
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "text/many-requests",
+        verifies: "1,250 texts in a row, no two neighbours alike, each come back",
+        run: |bench| many(bench, Shape::Text(100)),
+    },
+    Case {
+        name: "record/many-requests",
+        verifies: "1,250 records in a row, no two neighbours alike, each come back",
+        run: |bench| many(bench, Shape::Record),
+    },
+    Case {
+        name: "dto/many-requests",
+        verifies: "1,250 dtos in a row, no two neighbours alike, each come back",
+        run: |bench| many(bench, Shape::Dto),
+    },
+    Case {
+        name: "tree/many-requests",
+        verifies: "1,250 trees in a row, no two neighbours alike, each come back",
+        run: |bench| many(bench, Shape::Tree),
+    },
+];
+
+fn many(bench: &mut Bench<'_>, shape: Shape) -> Result<(), String> {
+    let corpus = Corpus::generate(&shape, bench.seed());
+    let mut wrong = 0;
+    let mut first = None;
+    for at in 0..CALLS {
+        let reply = bench
+            .call(corpus.path(), corpus.request(at))
+            .map_err(|error| format!("call {} of {CALLS} was not answered: {error}", at + 1))?;
+        if let Err(mismatch) = corpus.verify(at, &reply) {
+            wrong += 1;
+            first.get_or_insert_with(|| format!("call {}: {mismatch}", at + 1));
+        }
+    }
+    match first {
+        None => Ok(()),
+        Some(first) => Err(format!("{wrong} of {CALLS} replies were wrong; {first}")),
+    }
+}

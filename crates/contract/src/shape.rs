@@ -1,0 +1,122 @@
+//! What a call carries.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What one call carries, written `text:100`, `record`, `dto` or `tree`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// One UTF-8 string of so many bytes, at most [`Shape::LONGEST_TEXT`].
+    Text(u32),
+    /// 40 flat fields, about 580 bytes.
+    Record,
+    /// Strings, integers, doubles and booleans, three of each.
+    Dto,
+    /// Scalars, an enum, a oneof, nested messages with repeated children, a map.
+    Tree,
+}
+
+/// A text that is no shape.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// No shape has that name.
+    #[error("unknown shape `{0}`; use `text:N`, `record`, `dto` or `tree`")]
+    Unknown(String),
+    /// `text` without a usable length.
+    #[error(
+        "shape `{0}` has no valid length; write `text:N` with N from 0 to {max} bytes",
+        max = Shape::LONGEST_TEXT
+    )]
+    Length(String),
+}
+
+impl Shape {
+    /// Longest text, bytes. gRPC libraries refuse messages above 4 MiB unless told otherwise.
+    pub const LONGEST_TEXT: u32 = 4_000_000;
+
+    /// Path of the gRPC method that takes it: `/rpcbench.v1.Echo/Text`.
+    #[must_use]
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "/rpcbench.v1.Echo/Text",
+            Self::Record => "/rpcbench.v1.Echo/Record",
+            Self::Dto => "/rpcbench.v1.Echo/Dto",
+            Self::Tree => "/rpcbench.v1.Echo/Tree",
+        }
+    }
+
+    /// Full name of the reply's message type.
+    pub(crate) fn reply_type(self) -> &'static str {
+        match self {
+            Self::Text(_) => "rpcbench.v1.TextReply",
+            Self::Record => "rpcbench.v1.RecordReply",
+            Self::Dto => "rpcbench.v1.DtoReply",
+            Self::Tree => "rpcbench.v1.TreeReply",
+        }
+    }
+}
+
+impl FromStr for Shape {
+    type Err = ShapeError;
+
+    fn from_str(text: &str) -> Result<Self, ShapeError> {
+        match text {
+            "record" => Ok(Self::Record),
+            "dto" => Ok(Self::Dto),
+            "tree" => Ok(Self::Tree),
+            "text" => Err(ShapeError::Length(text.to_owned())),
+            _ => {
+                let length = text.strip_prefix("text:");
+                let length = length.ok_or_else(|| ShapeError::Unknown(text.to_owned()))?;
+                parse_length(length).ok_or_else(|| ShapeError::Length(text.to_owned()))
+            }
+        }
+    }
+}
+
+fn parse_length(digits: &str) -> Option<Shape> {
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    digits.parse().ok().filter(|bytes| *bytes <= Shape::LONGEST_TEXT).map(Shape::Text)
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(bytes) => f.pad(&format!("text:{bytes}")),
+            Self::Record => f.pad("record"),
+            Self::Dto => f.pad("dto"),
+            Self::Tree => f.pad("tree"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_read_back_as_written() {
+        for text in ["text:0", "text:100", "text:4000000", "record", "dto", "tree"] {
+            assert_eq!(text.parse::<Shape>().map(|shape| shape.to_string()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_is_no_shape_is_refused_with_what_is() {
+        let refusal = |text: &str| text.parse::<Shape>().unwrap_err().to_string();
+        insta::assert_snapshot!(refusal("Record"), @"unknown shape `Record`; use `text:N`, `record`, `dto` or `tree`");
+        insta::assert_snapshot!(refusal(""), @"unknown shape ``; use `text:N`, `record`, `dto` or `tree`");
+        insta::assert_snapshot!(refusal("text"), @"shape `text` has no valid length; write `text:N` with N from 0 to 4000000 bytes");
+        insta::assert_snapshot!(refusal("text:4000001"), @"shape `text:4000001` has no valid length; write `text:N` with N from 0 to 4000000 bytes");
+        for text in ["text:", "text:-1", "text:+1", "text: 1", "text:1k", "text:99999999999"] {
+            assert!(matches!(text.parse::<Shape>(), Err(ShapeError::Length(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn widths_apply() {
+        assert_eq!(format!("{:>9}|{:<7}|", Shape::Text(10), Shape::Dto), "  text:10|dto    |");
+    }
+}

@@ -1,0 +1,165 @@
+//! The checker itself: it must pass servers that are right, and name what is wrong with the others.
+
+mod servers;
+
+use std::collections::BTreeSet;
+
+use rpcbench_contract::conformance::{CallError, CheckReport, cases, check};
+use servers::{Server, canned, eager, now_and_then, right, status};
+
+fn run(server: impl FnMut(&str, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
+    check(&mut Server(server), 7)
+}
+
+fn failed(report: &CheckReport) -> BTreeSet<&str> {
+    report.failed.iter().map(|failure| failure.case).collect()
+}
+
+fn reason<'a>(report: &'a CheckReport, case: &str) -> &'a str {
+    let failure = report.failed.iter().find(|failure| failure.case == case);
+    &failure.unwrap_or_else(|| panic!("{case} passed")).reason
+}
+
+/// Cases that start with one of the prefixes.
+fn named(prefixes: &[&str]) -> BTreeSet<&'static str> {
+    let of = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    cases().iter().map(|case| case.name()).filter(|name| of(name)).collect()
+}
+
+#[test]
+fn names_are_unique() {
+    let names: BTreeSet<_> = cases().iter().map(|case| case.name()).collect();
+    assert_eq!(names.len(), cases().len());
+}
+
+#[test]
+fn a_right_server_passes_every_case() {
+    for seed in [0, 1, u64::MAX] {
+        let report = check(&mut Server(right), seed);
+        assert_eq!(report.failed, []);
+        assert_eq!(report.passed as usize, cases().len());
+    }
+}
+
+#[test]
+fn copying_an_absent_message_as_an_empty_one_is_right_too() {
+    assert_eq!(run(eager).failed, []);
+}
+
+#[test]
+fn a_canned_reply_fails_wherever_there_is_more_than_one_answer() {
+    let report = run(canned());
+    for case in named(&["text/many", "record/many", "dto/many", "tree/many", "text/length"]) {
+        reason(&report, case);
+    }
+    // The canned reply is right for one of the 1,024 texts, which comes twice.
+    let text = reason(&report, "text/many-requests");
+    assert!(text.starts_with("1248 of 1250 replies were wrong; call 2: echo: "), "{text}");
+}
+
+#[test]
+fn returning_the_request_fails() {
+    let report = run(|_, body| Ok(body.to_vec()));
+    // No bytes are a right answer to no bytes.
+    let empty = named(&["record/absent", "dto/absent", "tree/absent"]);
+    assert!(failed(&report).is_disjoint(&empty));
+    assert_eq!(report.failed.len() + empty.len(), cases().len());
+    insta::assert_snapshot!(reason(&report, "record/filled"), @"the reply is the request, byte for byte; decode it and return its content in field 2");
+    insta::assert_snapshot!(reason(&report, "wire/reply-is-not-request"), @"the reply is the request, byte for byte; decode it and return its content in field 2");
+}
+
+#[test]
+fn returning_field_1_as_field_2_without_decoding_fails() {
+    let report = run(|path, body| match right(path, &[]) {
+        Ok(_) => Ok([&[0x12], body.get(1..).unwrap_or_default()].concat()),
+        error => error,
+    });
+    for case in named(&["wire/reply", "wire/unknown", "text/truncated", "malformed/"]) {
+        reason(&report, case);
+    }
+}
+
+#[test]
+fn a_server_that_always_fails_passes_only_where_it_should_fail() {
+    let report = run(|_, _| Err(status(13, "internal\nerror")));
+    assert_eq!(report.passed, 0, "a refusal counts only if the server then serves");
+    insta::assert_snapshot!(reason(&report, "text/filled"), @r#"a valid request of 102 bytes was not answered: status 13 ("internal\nerror")"#);
+    insta::assert_snapshot!(reason(&report, "method/unknown"), @r#"/rpcbench.v1.Echo/Missing: status 13 ("internal\nerror"); expected status 12"#);
+    insta::assert_snapshot!(reason(&report, "tree/many-requests"), @r#"call 1 of 1250 was not answered: status 13 ("internal\nerror")"#);
+}
+
+#[test]
+fn answering_malformed_requests_with_ok_fails() {
+    let report = run(|path, body| match right(path, body) {
+        Err(CallError::Status { code: 13, .. }) => Ok(Vec::new()),
+        other => other,
+    });
+    let refused = named(&["text/trunc", "record/trunc", "dto/trunc", "tree/trunc", "malformed/"]);
+    assert_eq!(failed(&report), refused);
+    insta::assert_snapshot!(reason(&report, "text/truncated"), @"a request cut to 1 of 102 bytes was answered with OK (reply: 0 B); expected an error status");
+}
+
+#[test]
+fn dropping_the_connection_over_a_malformed_request_fails() {
+    let report = run(|path, body| match right(path, body) {
+        Err(CallError::Status { code: 13, .. }) => Err(CallError::Transport("reset".to_owned())),
+        other => other,
+    });
+    insta::assert_snapshot!(reason(&report, "malformed/unfinished-tag"), @"a tag without its last byte, sent to /rpcbench.v1.Echo/Text, got no status: transport: reset; expected an error status");
+}
+
+#[test]
+fn answering_unknown_methods_fails() {
+    let report = run(|path, body| match right(path, body) {
+        Err(CallError::Status { code: 12, .. }) => right("/rpcbench.v1.Echo/Text", body),
+        other => other,
+    });
+    assert_eq!(failed(&report), named(&["method/"]));
+    insta::assert_snapshot!(reason(&report, "method/unknown"), @"/rpcbench.v1.Echo/Missing: answered with OK (reply: 102 B); expected status 12");
+}
+
+#[test]
+fn being_wrong_once_in_a_thousand_calls_fails() {
+    for every in [1000, 997, 250] {
+        let report = run(now_and_then(every));
+        assert!(!report.failed.is_empty(), "wrong once in {every} passed");
+    }
+}
+
+#[test]
+fn a_server_that_loses_half_of_each_integer_fails() {
+    use prost::Message as _;
+    let report = run(|path, body| match path {
+        "/rpcbench.v1.Echo/Record" => {
+            let reply = right(path, body)?;
+            let mut reply = rpcbench_contract::pb::RecordReply::decode(reply.as_slice()).unwrap();
+            if let Some(echo) = &mut reply.echo {
+                echo.field22 = echo.field22 as f64 as i64;
+            }
+            Ok(reply.encode_to_vec())
+        }
+        _ => right(path, body),
+    });
+    insta::assert_snapshot!(reason(&report, "record/extremes"), @"echo.field22: expected 9007199254740993, got 9007199254740992");
+}
+
+#[test]
+fn a_silent_server_is_given_up() {
+    let mut calls = 0;
+    let report = run(|_, _| {
+        calls += 1;
+        Err(CallError::Timeout)
+    });
+    assert_eq!(calls, 3);
+    assert_eq!(report.failed.len(), cases().len());
+    insta::assert_snapshot!(report.failed[2], @"dto/filled: a valid request of 167 bytes was not answered: no answer in time");
+    insta::assert_snapshot!(report.failed[3], @"tree/filled: not tried: the server left the calls before it unanswered");
+}
+
+#[test]
+fn reasons_are_single_short_lines() {
+    let report = run(|_, _| Err(status(2, &"many\nlines\n".repeat(1000))));
+    for failure in &report.failed {
+        assert!(!failure.reason.contains('\n') && failure.reason.len() < 400, "{failure}");
+    }
+}

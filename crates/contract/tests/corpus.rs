@@ -1,0 +1,200 @@
+//! The corpus: what it promises about its requests, and which replies it accepts.
+
+use proptest::prelude::*;
+use std::sync::LazyLock;
+
+use prost::Message;
+use rpcbench_contract::{Corpus, Mismatch, Shape, pb};
+
+const SHAPES: [Shape; 6] =
+    [Shape::Text(0), Shape::Text(1), Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
+
+/// The right reply, by way of decoding.
+fn reply(shape: Shape, request: &[u8]) -> Vec<u8> {
+    match shape {
+        Shape::Text(_) => {
+            pb::TextReply { echo: pb::TextRequest::decode(request).unwrap().text }.encode_to_vec()
+        }
+        Shape::Record => {
+            pb::RecordReply { echo: pb::RecordRequest::decode(request).unwrap().record }
+                .encode_to_vec()
+        }
+        Shape::Dto => {
+            pb::DtoReply { echo: pb::DtoRequest::decode(request).unwrap().dto }.encode_to_vec()
+        }
+        Shape::Tree => {
+            pb::TreeReply { echo: pb::TreeRequest::decode(request).unwrap().tree }.encode_to_vec()
+        }
+    }
+}
+
+/// A reply in the encoding of our own library, where it is one.
+fn encoded_again(shape: Shape, reply: &[u8]) -> Option<Vec<u8>> {
+    match shape {
+        Shape::Text(_) => pb::TextReply::decode(reply).ok().map(|reply| reply.encode_to_vec()),
+        Shape::Record => pb::RecordReply::decode(reply).ok().map(|reply| reply.encode_to_vec()),
+        Shape::Dto => pb::DtoReply::decode(reply).ok().map(|reply| reply.encode_to_vec()),
+        Shape::Tree => pb::TreeReply::decode(reply).ok().map(|reply| reply.encode_to_vec()),
+    }
+}
+
+fn any_shape() -> impl Strategy<Value = Shape> {
+    prop_oneof![
+        (0_u32..20_000).prop_map(Shape::Text),
+        Just(Shape::Record),
+        Just(Shape::Dto),
+        Just(Shape::Tree),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn the_same_seed_gives_the_same_requests(shape in any_shape(), seed: u64) {
+        let (one, two) = (Corpus::generate(&shape, seed), Corpus::generate(&shape, seed));
+        prop_assert_eq!(one.len(), two.len());
+        for at in 0..one.len() {
+            prop_assert_eq!(one.request(at), two.request(at));
+        }
+    }
+
+    #[test]
+    fn size_and_neighbours_are_as_promised(shape in any_shape(), seed: u64) {
+        let corpus = Corpus::generate(&shape, seed);
+        prop_assert!((16..=1024).contains(&corpus.len()));
+        let sizes: Vec<_> = (0..corpus.len()).map(|at| corpus.request(at).len()).collect();
+        let (bytes, budget) = (sizes.iter().sum::<usize>(), 256 * 1024);
+        prop_assert!(bytes < budget + sizes.iter().max().unwrap() || corpus.len() == 16);
+        prop_assert!(bytes >= budget || corpus.len() >= 1023, "{} bytes", bytes);
+        if shape != Shape::Text(0) {
+            for at in 0..corpus.len() {
+                prop_assert_ne!(corpus.request(at), corpus.request(at + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn right_replies_are_accepted_and_others_refused(shape in any_shape(), seed: u64) {
+        let corpus = Corpus::generate(&shape, seed);
+        for at in 0..corpus.len().min(24) {
+            let right = reply(shape, corpus.request(at));
+            prop_assert_eq!(corpus.verify(at, &right), Ok(()));
+            if shape != Shape::Text(0) {
+                prop_assert!(corpus.verify(at + 1, &right).is_err());
+                prop_assert_eq!(
+                    corpus.verify(at, corpus.request(at)),
+                    Err(Mismatch::RequestReturned)
+                );
+                prop_assert!(corpus.verify(at, &right[..right.len() - 1]).is_err());
+            }
+        }
+    }
+}
+
+/// Making a corpus takes longer than checking a reply.
+static CORPORA: LazyLock<[(Shape, Corpus); 4]> = LazyLock::new(|| {
+    [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree]
+        .map(|shape| (shape, Corpus::generate(&shape, 6)))
+});
+
+proptest! {
+    #[test]
+    fn any_change_of_a_byte_is_refused(at: usize, place: prop::sample::Index, by in 1_u8..) {
+        for (shape, corpus) in &*CORPORA {
+            let right = reply(*shape, corpus.request(at));
+            let mut changed = right.clone();
+            let place = place.index(changed.len());
+            changed[place] ^= by;
+            // `true` may be spelled as any number but 0.
+            let same = encoded_again(*shape, &changed).is_some_and(|again| again == right);
+            prop_assert_eq!(corpus.verify(at, &changed).is_ok(), same, "byte {} of {}", place, shape);
+        }
+    }
+
+    #[test]
+    fn arbitrary_replies_do_no_harm(reply: Vec<u8>) {
+        for (_, corpus) in &*CORPORA {
+            prop_assert!(corpus.verify(0, &reply).is_err());
+        }
+    }
+}
+
+/// Pinned, so that a library update or another platform cannot change what two records compare.
+#[test]
+fn requests_are_the_same_everywhere() {
+    let hashes = SHAPES.map(|shape| {
+        let corpus = Corpus::generate(&shape, 42);
+        let mut hasher = blake3::Hasher::new();
+        (0..corpus.len()).for_each(|at| {
+            hasher.update(corpus.request(at));
+        });
+        format!("{shape} {} {}", corpus.len(), &hasher.finalize().to_hex()[..16])
+    });
+    insta::assert_snapshot!(hashes.join("\n"), @"
+    text:0 1024 af1349b9f5f9a1a6
+    text:1 1024 3b6c42aa49b7d977
+    text:100 1024 ab89207042755861
+    record 454 688c6610afafce03
+    dto 1024 57eb88922f80566a
+    tree 576 1a75a8734659695b
+    ");
+}
+
+#[test]
+fn text_requests_are_the_length_asked_for() {
+    for length in [0, 1, 2, 3, 4, 127, 128, 1000] {
+        let corpus = Corpus::generate(&Shape::Text(length), 3);
+        for at in 0..corpus.len() {
+            let request = pb::TextRequest::decode(corpus.request(at)).unwrap();
+            assert_eq!(request.text.len(), length as usize);
+        }
+    }
+}
+
+#[test]
+fn records_are_about_580_bytes_and_full() {
+    let corpus = Corpus::generate(&Shape::Record, 5);
+    let sizes: Vec<_> = (0..corpus.len()).map(|at| corpus.request(at).len()).collect();
+    let mean = sizes.iter().sum::<usize>() / sizes.len();
+    assert!((570..=590).contains(&mean), "mean {mean}");
+    assert!(sizes.iter().all(|size| (530..=630).contains(size)), "{sizes:?}");
+    for at in 0..corpus.len() {
+        // 40 fields in the debug text, none of which shows a default.
+        let record = pb::RecordRequest::decode(corpus.request(at)).unwrap().record.unwrap();
+        let text = format!("{record:?}");
+        assert_eq!(text.matches("field").count(), 40);
+        for default in [": 0,", ": 0 ", ": false", ": \"\"", ": []"] {
+            assert!(!text.contains(default), "{default} in {text}");
+        }
+    }
+}
+
+#[test]
+fn dtos_have_fresh_guids() {
+    let corpus = Corpus::generate(&Shape::Dto, 5);
+    let mut seen = std::collections::HashSet::new();
+    for at in 0..corpus.len() {
+        let dto = pb::DtoRequest::decode(corpus.request(at)).unwrap().dto.unwrap();
+        for guid in [dto.prop1, dto.prop2, dto.prop3] {
+            assert_eq!(guid.len(), 36);
+            assert!(seen.insert(guid));
+        }
+    }
+}
+
+#[test]
+fn trees_have_everything_and_both_arms_of_the_oneof() {
+    use pb::tree_node::Contact;
+    let corpus = Corpus::generate(&Shape::Tree, 5);
+    let (mut emails, mut statuses) = (0, std::collections::HashSet::new());
+    for at in 0..corpus.len() {
+        let tree = pb::TreeRequest::decode(corpus.request(at)).unwrap().tree.unwrap();
+        emails += usize::from(matches!(tree.contact, Some(Contact::Email(_))));
+        statuses.insert(tree.status);
+        assert!(tree.left.unwrap().tags.len() >= 2 && tree.right.unwrap().tags.len() >= 2);
+        assert!(tree.counters.len() >= 3 && tree.balance < 0 && tree.active);
+    }
+    assert!(emails * 4 > corpus.len() && emails * 4 < corpus.len() * 3, "{emails} emails");
+    assert_eq!(statuses, [1, 2, 3].into());
+}

@@ -1,0 +1,47 @@
+//! How well a mean is known.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// Probability in each tail of a 95 % interval, seen from the upper end.
+const UPPER: f64 = 0.975;
+
+/// A mean and the range in which the true one lies. `low <= mean <= high`, same unit as the samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Arithmetic mean of the samples.
+    pub mean: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether the two have a point in common. Ends that touch do.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.low <= other.high && other.low <= self.high
+    }
+
+    /// Whether all of this one lies above all of the other.
+    #[must_use]
+    pub fn is_above(&self, other: &Self) -> bool {
+        self.low > other.high
+    }
+}
+
+/// The 95 % confidence interval of the mean of independent samples: `mean ± t x s / sqrt(n)` with the
+/// sample standard deviation `s` and Student's t at `n - 1` degrees of freedom ("Student", *The Probable
+/// Error of a Mean*, Biometrika 6, 1908). `None` for fewer than two samples or one that is not finite.
+#[must_use]
+pub fn mean_interval(samples: &[f64]) -> Option<Interval> {
+    if samples.len() < 2 || samples.iter().any(|sample| !sample.is_finite()) {
+        return None;
+    }
+    let n = samples.len() as f64;
+    let mean = samples.iter().sum::<f64>() / n;
+    let squares = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>();
+    let error = (squares / (n - 1.0) / n).sqrt();
+    let half = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(UPPER) * error;
+    Some(Interval { mean, low: mean - half, high: mean + half })
+}

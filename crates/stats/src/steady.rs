@@ -1,0 +1,145 @@
+//! Whether a server has warmed up.
+
+/// When a server counts as steady.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyRule {
+    /// Slices that must have passed since load began; at least 1.
+    pub min_slices: usize,
+    /// Latest slices that are judged; at least 2, better 9 or more.
+    pub window: usize,
+    /// Change of the efficiency over the window that still counts as flat, as a fraction.
+    pub tolerance: f64,
+    /// Largest part of the server's CPU time that its compiler threads may take, as a fraction.
+    pub compiler_share: f64,
+}
+
+/// What happened in one slice of the warm-up. All slices of a warm-up are equally long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WarmSample {
+    /// Calls that completed, of whatever outcome.
+    pub calls: u64,
+    /// CPU time of the server, compiler threads included, nanoseconds.
+    pub server_cpu_ns: u64,
+    /// CPU time of the runtime's compiler threads, nanoseconds.
+    pub compiler_cpu_ns: u64,
+}
+
+/// What a warm-up looks like so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Steadiness {
+    /// Calls per server CPU-second are flat, and the compiler is quiet.
+    Steady,
+    /// The server is still getting faster.
+    Climbing {
+        /// Change over the window as a fraction: 0.1 for 10 % more calls per CPU-second.
+        change: f64,
+    },
+    /// The server is getting slower.
+    Falling {
+        /// Change over the window as a fraction, negative.
+        change: f64,
+    },
+    /// Compiler threads are still at work.
+    Compiling {
+        /// Their part of the server's CPU time, as a fraction.
+        share: f64,
+    },
+    /// Too few slices to tell.
+    TooShort,
+    /// The server answered nothing, or used no CPU time, in most slices.
+    Idle,
+}
+
+/// Change from one efficiency (or any other positive figure) to another, as a fraction of the first: 0.1
+/// for 10 % more. Infinite where the first is 0 and the last is not; 0 where both are.
+#[must_use]
+pub fn change(first: f64, last: f64) -> f64 {
+    if first == last { 0.0 } else { (last - first) / first }
+}
+
+/// Judges the latest [`SteadyRule::window`] slices of a warm-up, oldest first.
+///
+/// Fixed warm-ups and looking at the curve are both known to mislead (Barrett, Bolz-Tereick, Killick,
+/// Mount and Tratt, *Virtual Machine Warmup Blows Hot and Cold*, OOPSLA 2017): runtimes climb late, in
+/// steps, or get slower. The measure is calls per server CPU-second, which other load on the machine
+/// disturbs far less than calls per second. It counts as flat when neither of two robust figures exceeds
+/// the tolerance:
+///
+/// * the medians of the window's first and last third, which see a step up or down anywhere but in the
+///   outermost slice, where a step cannot be told from an outlier until the next slice is there;
+/// * the Theil-Sen slope times the window's length, which sees a slow drift better than the ends do
+///   (Sen, *Estimates of the Regression Coefficient Based on Kendall's Tau*, JASA 63, 1968).
+///
+/// Both ignore single slices that the rest of the machine spoiled. Compiler threads count as quiet when
+/// they stay within their share over the window and over its last third, so that a burst which has only
+/// just begun is noticed.
+#[must_use]
+pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
+    let window = rule.window.max(2);
+    if samples.len() < window.max(rule.min_slices) {
+        return Steadiness::TooShort;
+    }
+    let samples = &samples[samples.len() - window..];
+    let curve = efficiencies(samples);
+    if curve.len() * 2 <= samples.len() {
+        return Steadiness::Idle;
+    }
+    let share = compiler_share(samples).max(compiler_share(&samples[window - third(window)..]));
+    if share > rule.compiler_share {
+        return Steadiness::Compiling { share };
+    }
+    let (ends, drift) = (ends(&curve), drift(&curve, window));
+    let change = if ends.abs() > drift.abs() { ends } else { drift };
+    if change > rule.tolerance {
+        Steadiness::Climbing { change }
+    } else if change < -rule.tolerance {
+        Steadiness::Falling { change }
+    } else {
+        Steadiness::Steady
+    }
+}
+
+/// Calls per server CPU-second with the number of the slice. Slices without any are left out.
+fn efficiencies(samples: &[WarmSample]) -> Vec<(f64, f64)> {
+    let used = samples.iter().enumerate().filter(|(_, s)| s.calls > 0 && s.server_cpu_ns > 0);
+    used.map(|(at, s)| (at as f64, s.calls as f64 * 1e9 / s.server_cpu_ns as f64)).collect()
+}
+
+/// Part of the server's CPU time that its compiler threads took, 0..=1.
+fn compiler_share(samples: &[WarmSample]) -> f64 {
+    let all: u64 = samples.iter().map(|s| s.server_cpu_ns).sum();
+    let compiler: u64 = samples.iter().map(|s| s.compiler_cpu_ns).sum();
+    if all == 0 { 0.0 } else { compiler as f64 / all as f64 }
+}
+
+/// A third of `slices`, but 3 where the halves allow it: the median of fewer is no shield.
+fn third(slices: usize) -> usize {
+    (slices / 3).max(3).min(slices / 2).max(1)
+}
+
+/// Change from the median of the first third to that of the last.
+fn ends(curve: &[(f64, f64)]) -> f64 {
+    let level = |part: &[(f64, f64)]| median(part.iter().map(|(_, y)| *y).collect());
+    let third = third(curve.len());
+    change(level(&curve[..third]), level(&curve[curve.len() - third..]))
+}
+
+/// Theil-Sen slope over the whole window, as a fraction of the median.
+fn drift(curve: &[(f64, f64)], window: usize) -> f64 {
+    let slopes = curve.iter().enumerate().flat_map(|(at, (x0, y0))| {
+        curve[at + 1..].iter().map(move |(x1, y1)| (y1 - y0) / (x1 - x0))
+    });
+    let level = median(curve.iter().map(|(_, y)| *y).collect());
+    median(slopes.collect()) * (window - 1) as f64 / level
+}
+
+/// The middle value, or the mean of the two in the middle. 0 for none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
