@@ -1,1 +1,34 @@
-//! Under construction.
+//! Views of a run record. Every function is pure: it reads no file, no clock and no terminal, so that an
+//! old record can be drawn again at any time, and gives the same words.
+
+#![forbid(unsafe_code)]
+
+mod cell;
+mod columns;
+mod doubt;
+mod export;
+mod figures;
+pub mod format;
+mod load;
+mod markdown;
+mod status;
+mod summary;
+mod text;
+mod verdict;
+mod view;
+mod warming;
+mod warning;
+mod words;
+
+pub use cell::{Absent, Row};
+pub use doubt::{Doubt, LITTLE_TOLERANCE, SeriesFault, doubts};
+pub use export::{ExportError, csv, json, trials_csv};
+pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
+pub use load::{Load, load_csv, load_json, load_markdown, load_text};
+pub use markdown::markdown;
+pub use summary::{Conclusion, Summary, Table, summary};
+pub use text::{Style, text};
+pub use verdict::{SATURATED, Verdict, saturation};
+pub use view::EXPORT_SCHEMA;
+pub use warming::{CLIMB, COMPILER_SHARE, Warming, warming};
+pub use warning::{STEAL_SHARE, THROTTLED_SHARE, WIDE, Warning};

@@ -1,0 +1,89 @@
+//! The command line, as typed. Nothing here touches a file, the terminal or the environment.
+
+mod load;
+mod run;
+mod simple;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+
+pub use load::LoadArgs;
+pub use run::{RunArgs, WorkloadArgs};
+pub use simple::{
+    BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, ListArgs, ListWhat, ReportArgs,
+};
+pub use values::Address;
+
+/// Benchmarks RPC stacks: which serves your calls fastest, cheapest and most steadily, on this machine.
+#[derive(Debug, Parser)]
+#[command(name = "rpcbench", version, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  rpcbench run                                Compare every server that can run here
+  rpcbench run go-grpc 'java-*' --trials 5    Compare some of them, with tighter intervals
+  rpcbench load 127.0.0.1:50051               Load a server that runs already
+  rpcbench doctor                             Say what this machine lacks for good figures
+
+Exit codes: 0 done, 1 a verdict against (a check failed), 2 could not run.")]
+pub struct Cli {
+    /// Options that every command takes.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct GlobalArgs {
+    /// Say more about what is done; twice for every step
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Colour the output: auto does where it goes to a terminal and NO_COLOR is not set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    /// Folder that holds servers/ and suites/ [default: the nearest above the current one, or beside the program]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Build, check, warm and measure servers, and compare them
+    Run(Box<RunArgs>),
+    /// Prove that servers keep the contract: every case, no measuring
+    Check(CheckArgs),
+    /// Build servers whose toolchains are installed
+    Build(BuildArgs),
+    /// List servers and suites: what there is, what can run here, and why not
+    List(ListArgs),
+    /// Examine this machine: toolchains, cgroup rights, CPU layout; each finding with its remedy
+    Doctor(DoctorArgs),
+    /// Show a run that was made before
+    Report(ReportArgs),
+    /// Load one server that runs already, at an address
+    Load(LoadArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table for the terminal
+    #[default]
+    Table,
+    /// Markdown, all columns
+    Markdown,
+    /// JSON, every figure, units in the names
+    Json,
+    /// CSV, a row for each server and workload
+    Csv,
+}

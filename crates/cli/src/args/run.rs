@@ -1,0 +1,151 @@
+//! `rpcbench run`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use rpcbench_contract::Shape;
+use rpcbench_harness::suite::Overrides;
+use rpcbench_harness::units;
+use rpcbench_record::{Fresh, Protocol, WarmUp};
+
+use super::Format;
+use super::values::{count, length, protocol, warm_up};
+
+/// `rpcbench run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench run
+  rpcbench run go-grpc 'java-*' --trials 5 --duration 10s --cpus 1 --memory 512M --seed 7
+  rpcbench run go-grpc go-grpc                 The same server twice: how far do equals differ?
+  rpcbench run --suite one-core 'java-grpc@*'
+  rpcbench run --warmup 30s --shape record --connections 10 --in-flight 100
+  rpcbench run --resume results/2026-03-01T12-00-00")]
+pub struct RunArgs {
+    /// Servers by name or glob; a variant is NAME@VARIANT [default: all that can run here]
+    #[arg(value_name = "SERVER")]
+    pub servers: Vec<String>,
+    /// Suite that gives the workloads and limits
+    #[arg(long, value_name = "NAME", default_value = "quick")]
+    pub suite: String,
+    /// Seed of payloads and of the order of trials [default: drawn anew, and recorded]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How the results are printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
+    /// Folder in which the run gets a folder of its own
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub results: PathBuf,
+    /// Go on with an interrupted run, as it was planned
+    #[arg(long, value_name = "DIR", conflicts_with_all = PLANNING)]
+    pub resume: Option<PathBuf>,
+    /// Run servers as they were built before
+    #[arg(long)]
+    pub no_build: bool,
+    /// What to change in the suite.
+    #[command(flatten)]
+    pub workload: WorkloadArgs,
+}
+
+/// Everything that makes a plan, which a resumed run has already.
+const PLANNING: [&str; 19] = [
+    "servers",
+    "suite",
+    "seed",
+    "results",
+    "trials",
+    "fresh",
+    "kept",
+    "cpus",
+    "memory",
+    "protocol",
+    "shape",
+    "connections",
+    "in_flight",
+    "warmup",
+    "warmup_max",
+    "duration",
+    "timeout",
+    "grace",
+    "client_threads",
+];
+
+/// Values that replace the suite's, in each of its workloads.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "In place of the suite's values")]
+pub struct WorkloadArgs {
+    /// Trials of each server; an interval needs two, a narrow one more
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub trials: Option<u32>,
+    /// Length of a trial's measured window, such as 10s
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub duration: Option<u64>,
+    /// Warm-up: until-steady, none, or a length such as 30s
+    #[arg(long, value_name = "LENGTH", value_parser = warm_up)]
+    pub warmup: Option<WarmUp>,
+    /// Give up on a server that is not steady after this
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub warmup_max: Option<u64>,
+    /// CPUs that a server may use
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub cpus: Option<u32>,
+    /// Memory that a server may use, such as 512M or 2G (M means MiB)
+    #[arg(long, value_name = "SIZE", value_parser = units::memory)]
+    pub memory: Option<u64>,
+    /// Start a new process for each trial
+    #[arg(long, conflicts_with = "kept")]
+    pub fresh: bool,
+    /// Keep a server's process over its trials, frozen while others run
+    #[arg(long)]
+    pub kept: bool,
+    /// Connections
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub connections: Option<u32>,
+    /// Calls in flight over all connections, at least one for each
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub in_flight: Option<u32>,
+    /// What a call carries: text:N (N bytes), record, dto or tree
+    #[arg(long, value_name = "SHAPE")]
+    pub shape: Option<Shape>,
+    /// How calls travel: grpc
+    #[arg(long, value_name = "PROTOCOL", value_parser = protocol)]
+    pub protocol: Option<Protocol>,
+    /// A call unanswered for this long has failed
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub timeout: Option<u64>,
+    /// How long calls in flight at the end of a trial may still be answered
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub grace: Option<u64>,
+    /// Threads that make the load, each with a CPU of its own where there are enough
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub client_threads: Option<u32>,
+}
+
+impl WorkloadArgs {
+    /// As the planner takes them.
+    #[must_use]
+    pub fn overrides(&self) -> Overrides {
+        let fresh = match (self.fresh, self.kept) {
+            (true, _) => Some(Fresh::EachTrial),
+            (_, true) => Some(Fresh::Kept),
+            (false, false) => None,
+        };
+        Overrides {
+            trials: self.trials,
+            fresh,
+            cpus: self.cpus,
+            memory_bytes: self.memory,
+            protocol: self.protocol,
+            shape: self.shape,
+            connections: self.connections,
+            in_flight: self.in_flight,
+            warm_up: self.warmup,
+            warm_up_cap_ms: self.warmup_max,
+            duration_ms: self.duration,
+            timeout_ms: self.timeout,
+            grace_ms: self.grace,
+            client_threads: self.client_threads,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Commands of a few options.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use clap_complete::Shell;
+
+use super::Format;
+
+/// `rpcbench check`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench check
+  rpcbench check go-grpc 'java-*'
+
+Exits with 1 if a server breaks the contract.")]
+pub struct CheckArgs {
+    /// Servers by name or glob [default: all that can run here]
+    #[arg(value_name = "SERVER")]
+    pub servers: Vec<String>,
+    /// Check servers as they were built before
+    #[arg(long)]
+    pub no_build: bool,
+}
+
+/// `rpcbench build`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench build
+  rpcbench build rust-tonic
+
+What did not change since it was built is not built again.")]
+pub struct BuildArgs {
+    /// Servers by name or glob [default: all whose toolchains are installed]
+    #[arg(value_name = "SERVER")]
+    pub servers: Vec<String>,
+}
+
+/// `rpcbench list`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench list
+  rpcbench list suites")]
+pub struct ListArgs {
+    /// What to list [default: both]
+    #[arg(value_enum, value_name = "WHAT")]
+    pub what: Option<ListWhat>,
+}
+
+/// What `rpcbench list` lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListWhat {
+    /// Servers, their variants and versions, and whether they can run here
+    Servers,
+    /// Suites and their workloads
+    Suites,
+}
+
+/// `rpcbench doctor`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench doctor
+  rpcbench doctor --noise")]
+pub struct DoctorArgs {
+    /// Measure too how far this machine lets equal things differ; takes about a minute
+    #[arg(long)]
+    pub noise: bool,
+}
+
+/// `rpcbench report`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench report results/2026-03-01T12-00-00
+  rpcbench report results/2026-03-01T12-00-00 --format markdown")]
+pub struct ReportArgs {
+    /// Folder of the run
+    #[arg(value_name = "DIR")]
+    pub run: PathBuf,
+    /// How the results are printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
+}
+
+/// `rpcbench completions`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench completions bash > ~/.local/share/bash-completion/completions/rpcbench
+  rpcbench completions fish > ~/.config/fish/completions/rpcbench.fish")]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub shell: Shell,
+}

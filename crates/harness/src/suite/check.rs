@@ -1,0 +1,165 @@
+//! What a suite must satisfy, with or without values from the command line.
+
+use rpcbench_record::{WarmUp, Workload};
+
+use super::{Overrides, Suite, SuiteError};
+
+/// Shortest window, milliseconds: one slice of a trial's series.
+const SHORTEST_WINDOW_MS: u64 = 100;
+
+/// Checks a suite's values, and those against each other. `overrides` tells where each came from.
+pub(super) fn suite(suite: &Suite, overrides: &Overrides) -> Result<(), SuiteError> {
+    let places = Places { suite, workload: None };
+    let trials = places.given("trials", "--trials", suite.trials, overrides.trials.is_some());
+    let cpus = places.given("limits.cpus", "--cpus", suite.limits.cpus, overrides.cpus.is_some());
+    trials.positive()?;
+    cpus.positive()?;
+    names(suite)?;
+    suite.workloads.iter().try_for_each(|w| workload(suite, w, overrides))
+}
+
+/// Refuses a cap where no workload warms until steady, and one beside a fixed length.
+pub(super) fn overrides(suite: &Suite, overrides: &Overrides) -> Result<(), SuiteError> {
+    let Some(cap) = overrides.warm_up_cap_ms else { return Ok(()) };
+    let first = format!("--warmup-max {}", time(cap));
+    let remedy = "only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady";
+    if let Some(WarmUp::Fixed { length_ms }) = overrides.warm_up {
+        let second = format!("--warmup {}", time(length_ms));
+        return Err(SuiteError::Contradiction { first, second, remedy });
+    }
+    let fixed = suite.workloads.iter().find_map(|w| match w.warm_up {
+        WarmUp::Fixed { length_ms } if overrides.warm_up.is_none() => Some((w, length_ms)),
+        _ => None,
+    });
+    let Some((workload, length_ms)) = fixed else { return Ok(()) };
+    let places = Places { suite, workload: Some(workload) };
+    let second = format!("{} = \"{}\"", places.file("warm_up"), time(length_ms));
+    Err(SuiteError::Contradiction { first, second, remedy })
+}
+
+fn names(suite: &Suite) -> Result<(), SuiteError> {
+    let bad = |value: &str, problem: &str| {
+        Err(SuiteError::Value {
+            given: format!("{}: workload.name = \"{value}\"", suite.path.display()),
+            problem: problem.to_owned(),
+        })
+    };
+    if suite.workloads.is_empty() {
+        return Err(SuiteError::Value {
+            given: format!("{}: workload = []", suite.path.display()),
+            problem: "a suite needs at least one [[workload]]".to_owned(),
+        });
+    }
+    for (at, workload) in suite.workloads.iter().enumerate() {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if workload.name.is_empty() || !workload.name.chars().all(plain) {
+            return bad(&workload.name, "use small letters, digits and '-'");
+        }
+        if suite.workloads.iter().take(at).any(|w| w.name == workload.name) {
+            return bad(&workload.name, "two workloads have this name; give each its own");
+        }
+    }
+    Ok(())
+}
+
+fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), SuiteError> {
+    let places = Places { suite, workload: Some(w) };
+    let o = overrides;
+    let number = |key, option, value, given: bool| places.given(key, option, value, given);
+    let length = |key, option, value, given: bool| places.time(key, option, value, given);
+    let connections =
+        number("connections", "--connections", w.connections, o.connections.is_some());
+    let in_flight = number("in_flight", "--in-flight", w.in_flight, o.in_flight.is_some());
+    let threads =
+        number("client_threads", "--client-threads", w.client_threads, o.client_threads.is_some());
+    let window = length("duration", "--duration", w.window.length_ms(), o.duration_ms.is_some());
+    let timeout = length("timeout", "--timeout", w.timeout_ms, o.timeout_ms.is_some());
+    let grace = length("grace", "--grace", w.grace_ms, o.grace_ms.is_some());
+    for given in [&connections, &in_flight, &threads, &window, &timeout, &grace] {
+        given.positive()?;
+    }
+    if let WarmUp::UntilSteady { cap_ms: Some(cap) } = w.warm_up {
+        length("warm_up_cap", "--warmup-max", cap, o.warm_up_cap_ms.is_some()).positive()?;
+    }
+    if window.value < SHORTEST_WINDOW_MS {
+        return Err(window.bad("must be at least 100ms, one slice of a trial's series"));
+    }
+    in_flight.at_least(
+        &connections,
+        "every connection carries at least one call; raise the first or lower the second",
+    )?;
+    connections.at_least(
+        &threads,
+        "every client thread needs a connection; raise the first or lower the second",
+    )?;
+    timeout.at_least(
+        &grace,
+        "no call is waited for beyond its timeout; raise the first or lower the second",
+    )
+}
+
+/// Where values stand.
+struct Places<'a> {
+    suite: &'a Suite,
+    workload: Option<&'a Workload>,
+}
+
+/// A value, where it stands, and how it reads there.
+struct Given {
+    place: String,
+    value: u64,
+    shown: String,
+    separator: &'static str,
+}
+
+impl Places<'_> {
+    fn file(&self, key: &str) -> String {
+        let path = self.suite.path.display();
+        match self.workload {
+            Some(workload) if self.suite.workloads.len() > 1 => {
+                format!("{path}: workload '{}': {key}", workload.name)
+            }
+            _ => format!("{path}: {key}"),
+        }
+    }
+
+    fn given(&self, key: &str, option: &str, value: u32, typed: bool) -> Given {
+        let (place, separator) = self.place(key, option, typed);
+        Given { place, value: u64::from(value), shown: value.to_string(), separator }
+    }
+
+    fn time(&self, key: &str, option: &str, value: u64, typed: bool) -> Given {
+        let (place, separator) = self.place(key, option, typed);
+        let shown = if typed { time(value) } else { format!("\"{}\"", time(value)) };
+        Given { place, value, shown, separator }
+    }
+
+    fn place(&self, key: &str, option: &str, typed: bool) -> (String, &'static str) {
+        if typed { (option.to_owned(), " ") } else { (self.file(key), " = ") }
+    }
+}
+
+impl Given {
+    fn positive(&self) -> Result<(), SuiteError> {
+        if self.value == 0 { Err(self.bad("must be more than zero")) } else { Ok(()) }
+    }
+
+    fn at_least(&self, other: &Self, remedy: &'static str) -> Result<(), SuiteError> {
+        if self.value >= other.value {
+            return Ok(());
+        }
+        Err(SuiteError::Contradiction { first: self.text(), second: other.text(), remedy })
+    }
+
+    fn bad(&self, problem: &str) -> SuiteError {
+        SuiteError::Value { given: self.text(), problem: problem.to_owned() }
+    }
+
+    fn text(&self) -> String {
+        format!("{}{}{}", self.place, self.separator, self.shown)
+    }
+}
+
+fn time(milliseconds: u64) -> String {
+    humantime::format_duration(std::time::Duration::from_millis(milliseconds)).to_string()
+}

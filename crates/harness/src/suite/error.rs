@@ -1,0 +1,87 @@
+//! What can be wrong with a suite, or with values put in place of its own.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a suite can't be used. Each message names the place, the key, the value and the remedy.
+#[derive(Debug, Error)]
+pub enum SuiteError {
+    /// A file or folder can't be read.
+    #[error("{}: can't be read: {source}", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is no suite at all.
+    #[error("{}: no suites found; a suite is a file NAME.toml in this folder", folder.display())]
+    None {
+        /// The folder searched.
+        folder: PathBuf,
+    },
+    /// No suite of that name.
+    #[error("there is no suite '{name}'{}; there are: {}", hint(suggestion.as_deref()), known.join(", "))]
+    Unknown {
+        /// As typed.
+        name: String,
+        /// The name that was perhaps meant.
+        suggestion: Option<String>,
+        /// Every suite there is.
+        known: Vec<String>,
+    },
+    /// Not TOML, a key that means nothing, a value of the wrong type, or a key that is missing.
+    #[error("{}: {message}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Line, key, what is allowed there.
+        message: String,
+    },
+    /// A value that can't be used.
+    #[error("{given}: {problem}")]
+    Value {
+        /// File, key and value, or option and value.
+        given: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// Two values that can't both be.
+    #[error("{first} contradicts {second}: {remedy}")]
+    Contradiction {
+        /// Place and value.
+        first: String,
+        /// Place and value.
+        second: String,
+        /// Why, and what to change.
+        remedy: &'static str,
+    },
+    /// Two entries of one name.
+    #[error(
+        "'{entry}' is entered twice under one name; every entry of a plan needs a name of its own"
+    )]
+    Twice {
+        /// The name.
+        entry: String,
+    },
+}
+
+fn hint(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!(" (did you mean '{name}'?)"))
+}
+
+/// The error for a name that no suite has.
+pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> SuiteError {
+    /// Similarity (Jaro-Winkler) from which a name may have been meant.
+    const LEAST: f64 = 0.8;
+    let known: Vec<String> = known.map(str::to_owned).collect();
+    let suggestion = known
+        .iter()
+        .map(|other| (strsim::jaro_winkler(name, other), other))
+        .filter(|(similarity, _)| *similarity >= LEAST)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, other)| other.clone());
+    SuiteError::Unknown { name: name.to_owned(), suggestion, known }
+}

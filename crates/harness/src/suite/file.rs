@@ -1,0 +1,135 @@
+//! A suite as written.
+
+use std::path::Path;
+
+use rpcbench_contract::Shape;
+use rpcbench_record::{Fresh, Law, Limits, Protocol, WarmUp, Window, Workload};
+use serde::Deserialize;
+
+use super::{Suite, SuiteError, milliseconds, warm_up};
+use crate::units;
+
+/// Trials where a suite does not say: the fewest that give an interval worth having.
+const TRIALS: u32 = 3;
+/// Client threads where a suite does not say: one thread has more calls to give than one core can answer.
+const CLIENT_THREADS: u32 = 1;
+/// Timeout where a suite does not say, milliseconds: far above any answer worth waiting for.
+const TIMEOUT_MS: u64 = 10_000;
+/// Grace where a suite does not say, milliseconds.
+const GRACE_MS: u64 = 5000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SuiteFile {
+    description: String,
+    trials: Option<u32>,
+    fresh: Option<bool>,
+    limits: LimitsFile,
+    workload: Vec<WorkloadFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsFile {
+    cpus: u32,
+    memory: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorkloadFile {
+    name: Option<String>,
+    protocol: Protocol,
+    shape: String,
+    connections: u32,
+    in_flight: u32,
+    warm_up: String,
+    warm_up_cap: Option<String>,
+    duration: String,
+    timeout: Option<String>,
+    grace: Option<String>,
+    client_threads: Option<u32>,
+}
+
+/// A file and its text, for errors.
+struct Source<'a> {
+    path: &'a Path,
+}
+
+pub(super) fn read(path: &Path, text: &str) -> Result<Suite, SuiteError> {
+    let source = Source { path };
+    let file: SuiteFile = toml::from_str(text).map_err(|error| SuiteError::Syntax {
+        path: path.to_owned(),
+        message: error.to_string().trim_end().to_owned(),
+    })?;
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = name.unwrap_or_default();
+    let memory = file.limits.memory.as_deref();
+    let memory_bytes =
+        memory.map(|text| source.value("limits.memory", text, units::memory(text))).transpose()?;
+    let workloads = file
+        .workload
+        .into_iter()
+        .map(|workload| source.workload(&name, workload))
+        .collect::<Result<_, _>>()?;
+    Ok(Suite {
+        name,
+        path: path.to_owned(),
+        description: file.description,
+        trials: file.trials.unwrap_or(TRIALS),
+        fresh: if file.fresh.unwrap_or(false) { Fresh::EachTrial } else { Fresh::Kept },
+        limits: Limits { cpus: file.limits.cpus, memory_bytes },
+        workloads,
+    })
+}
+
+impl Source<'_> {
+    fn workload(&self, suite: &str, file: WorkloadFile) -> Result<Workload, SuiteError> {
+        let time = |key: &str, text: &str| self.value(key, text, milliseconds(text));
+        let or = |key: &str, text: Option<String>, default| {
+            text.map_or(Ok(default), |text| time(key, &text))
+        };
+        let shape: Shape = self.value("shape", &file.shape, file.shape.parse())?;
+        Ok(Workload {
+            name: file.name.unwrap_or_else(|| suite.to_owned()),
+            protocol: file.protocol,
+            shape: shape.to_string(),
+            connections: file.connections,
+            in_flight: file.in_flight,
+            law: Law::Closed,
+            warm_up: self.warm_up(&file.warm_up, file.warm_up_cap.as_deref())?,
+            window: Window::Duration { length_ms: time("duration", &file.duration)? },
+            timeout_ms: or("timeout", file.timeout, TIMEOUT_MS)?,
+            grace_ms: or("grace", file.grace, GRACE_MS)?,
+            client_threads: file.client_threads.unwrap_or(CLIENT_THREADS),
+        })
+    }
+
+    fn warm_up(&self, text: &str, cap: Option<&str>) -> Result<WarmUp, SuiteError> {
+        let read =
+            warm_up(text).map_err(|error| format!("{error}; or \"until-steady\" or \"none\""));
+        let without = self.value("warm_up", text, read)?;
+        let Some(cap) = cap else { return Ok(without) };
+        let cap_ms = self.value("warm_up_cap", cap, milliseconds(cap))?;
+        match without {
+            WarmUp::UntilSteady { .. } => Ok(WarmUp::UntilSteady { cap_ms: Some(cap_ms) }),
+            WarmUp::Fixed { .. } => Err(SuiteError::Contradiction {
+                first: format!("{}: warm_up_cap = \"{cap}\"", self.path.display()),
+                second: format!("warm_up = \"{text}\""),
+                remedy: "only \"until-steady\" has a cap; remove one of them",
+            }),
+        }
+    }
+
+    fn value<T, E: ToString>(
+        &self,
+        key: &str,
+        value: &str,
+        read: Result<T, E>,
+    ) -> Result<T, SuiteError> {
+        read.map_err(|error| SuiteError::Value {
+            given: format!("{}: {key} = \"{value}\"", self.path.display()),
+            problem: error.to_string(),
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! Suites: named workloads and limits, one file each in `suites/`, and the plan that is made from one.
+//!
+//! A value given on the command line replaces the suite's. Whatever contradicts something else is refused
+//! with both places named, so that no setting is ever silently without effect.
+
+mod check;
+mod error;
+mod file;
+mod order;
+mod overrides;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rpcbench_record::{Fresh, Limits, Plan, PlannedServer, WarmUp, Workload};
+
+pub use error::SuiteError;
+pub use overrides::Overrides;
+
+use crate::units::{self, UnitError};
+
+/// A named list of workloads and the limits under which servers meet them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suite {
+    /// The file's name without its ending.
+    pub name: String,
+    /// The file.
+    pub path: PathBuf,
+    /// What it is for, one line.
+    pub description: String,
+    /// Trials of each cell.
+    pub trials: u32,
+    /// Process lifetime over trials.
+    pub fresh: Fresh,
+    /// What each server may use.
+    pub limits: Limits,
+    /// The loads, in order. Never empty.
+    pub workloads: Vec<Workload>,
+}
+
+/// All suites of a folder.
+#[derive(Clone, Debug)]
+pub struct Suites {
+    suites: Vec<Suite>,
+}
+
+impl Suites {
+    /// Loads every `*.toml` in `root/suites`.
+    ///
+    /// # Errors
+    /// The first thing wrong with any of them, with its file, key, value and remedy.
+    pub fn load(root: &Path) -> Result<Self, SuiteError> {
+        let folder = root.join("suites");
+        let read = |source| SuiteError::Read { path: folder.clone(), source };
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(read)? {
+            let path = entry.map_err(read)?.path();
+            if path.extension().is_some_and(|e| e == "toml") {
+                paths.push(path);
+            }
+        }
+        if paths.is_empty() {
+            return Err(SuiteError::None { folder });
+        }
+        paths.sort();
+        let suites = paths.iter().map(|path| Suite::load(path)).collect::<Result<_, _>>()?;
+        Ok(Self { suites })
+    }
+
+    /// All of them, by name.
+    #[must_use]
+    pub fn all(&self) -> &[Suite] {
+        &self.suites
+    }
+
+    /// The suite of that name.
+    ///
+    /// # Errors
+    /// If there is none: with the names that there are.
+    pub fn find(&self, name: &str) -> Result<&Suite, SuiteError> {
+        self.suites
+            .iter()
+            .find(|suite| suite.name == name)
+            .ok_or_else(|| error::unknown(name, self.suites.iter().map(|s| s.name.as_str())))
+    }
+}
+
+impl Suite {
+    /// Reads one file.
+    ///
+    /// # Errors
+    /// What is wrong with it, with its key, value and remedy.
+    pub fn load(path: &Path) -> Result<Self, SuiteError> {
+        let text = fs::read_to_string(path)
+            .map_err(|source| SuiteError::Read { path: path.to_owned(), source })?;
+        Self::parse(path, &text)
+    }
+
+    /// Reads the text of a file. `path` gives the suite its name and errors their place.
+    ///
+    /// # Errors
+    /// As [`Suite::load`].
+    pub fn parse(path: &Path, text: &str) -> Result<Self, SuiteError> {
+        let suite = file::read(path, text)?;
+        check::suite(&suite, &Overrides::default())?;
+        Ok(suite)
+    }
+
+    /// The suite with values from the command line in place of its own.
+    ///
+    /// # Errors
+    /// Where they contradict each other or what remains of the suite.
+    pub fn with(&self, overrides: &Overrides) -> Result<Self, SuiteError> {
+        let suite = overrides.apply(self);
+        check::overrides(self, overrides)?;
+        check::suite(&suite, overrides)?;
+        Ok(suite)
+    }
+}
+
+/// Everything that a run will do, in order: a round is every entry once, in random order; a workload's
+/// rounds follow each other until each entry has its trials. The same seed gives the same order.
+///
+/// # Errors
+/// Where values contradict each other, or two entries have one name.
+pub fn plan(
+    suite: &Suite,
+    overrides: &Overrides,
+    entries: &[PlannedServer],
+    seed: u64,
+) -> Result<Plan, SuiteError> {
+    let suite = suite.with(overrides)?;
+    let twice = entries
+        .iter()
+        .enumerate()
+        .find(|(at, server)| entries.iter().take(*at).any(|before| before.entry == server.entry));
+    if let Some((_, server)) = twice {
+        return Err(SuiteError::Twice { entry: server.entry.clone() });
+    }
+    let order = order::order(&suite, entries, seed);
+    Ok(Plan {
+        suite: suite.name,
+        seed,
+        fresh: suite.fresh,
+        limits: suite.limits,
+        workloads: suite.workloads,
+        servers: entries.to_vec(),
+        order,
+    })
+}
+
+/// Reads a warm-up: `until-steady`, `none`, or a length of time.
+///
+/// # Errors
+/// If `text` is neither.
+pub fn warm_up(text: &str) -> Result<WarmUp, UnitError> {
+    match text {
+        "until-steady" => Ok(WarmUp::UntilSteady { cap_ms: None }),
+        "none" => Ok(WarmUp::Fixed { length_ms: 0 }),
+        _ => milliseconds(text).map(|length_ms| WarmUp::Fixed { length_ms }),
+    }
+}
+
+/// Reads a length of time in whole milliseconds.
+fn milliseconds(text: &str) -> Result<u64, UnitError> {
+    let duration = units::duration(text)?;
+    u64::try_from(duration.as_millis()).map_err(|_| UnitError::Duration(text.to_owned()))
+}

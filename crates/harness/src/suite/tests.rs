@@ -1,0 +1,361 @@
+//! Suites: what is shipped, what is refused, and the order of trials.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use proptest::prelude::*;
+use rpcbench_contract::Shape;
+use rpcbench_record::{Fresh, PlannedServer, Protocol, WarmUp, Window, Workload};
+
+use super::*;
+
+const GOOD: &str = r#"
+description = "For tests."
+[limits]
+cpus = 1
+memory = "512M"
+[[workload]]
+protocol = "grpc"
+shape = "text:100"
+connections = 50
+in_flight = 1000
+warm_up = "until-steady"
+duration = "3s"
+"#;
+
+fn parsed(text: &str) -> Result<Suite, SuiteError> {
+    Suite::parse(Path::new("suites/mine.toml"), text)
+}
+
+fn good() -> Suite {
+    parsed(GOOD).expect("a good suite")
+}
+
+/// What is said when `from` in a good suite is replaced.
+fn refused(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    parsed(&GOOD.replacen(from, to, 1)).expect_err("a refusal").to_string()
+}
+
+fn refused_with(overrides: Overrides) -> String {
+    good().with(&overrides).expect_err("a refusal").to_string()
+}
+
+fn servers(names: &[&str]) -> Vec<PlannedServer> {
+    let server = |name: &&str| PlannedServer {
+        entry: (*name).to_owned(),
+        server: (*name).to_owned(),
+        variant: None,
+        language: "go".to_owned(),
+        library: "grpc".to_owned(),
+    };
+    names.iter().map(server).collect()
+}
+
+fn shipped() -> Suites {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the root");
+    Suites::load(root).expect("suites")
+}
+
+#[test]
+fn the_shipped_suites_are_the_published_ones() {
+    let row = |suite: &Suite| {
+        let w = &suite.workloads[0];
+        let memory = suite.limits.memory_bytes.map(units::show_memory);
+        format!(
+            "{} | {} CPU {} | {} x {} {} {} | {:?} {}s {:?} x{}",
+            suite.name,
+            suite.limits.cpus,
+            memory.unwrap_or_default(),
+            w.connections,
+            w.in_flight,
+            w.protocol,
+            w.shape,
+            w.warm_up,
+            w.window.length_ms() / 1000,
+            suite.fresh,
+            suite.trials,
+        )
+    };
+    let rows: Vec<String> = shipped().all().iter().map(row).collect();
+    insta::assert_snapshot!(rows.join("\n"), @"
+    few-connections | 3 CPU  | 5 x 25 grpc text:1000 | Fixed { length_ms: 0 } 30s EachTrial x3
+    many-connections | 3 CPU  | 250 x 500 grpc text:100 | Fixed { length_ms: 30000 } 60s EachTrial x3
+    one-core | 1 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { cap_ms: Some(120000) } 120s EachTrial x3
+    quick | 1 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { cap_ms: None } 3s Kept x3
+    two-core | 2 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { cap_ms: Some(120000) } 120s EachTrial x3
+    ");
+    assert!(
+        shipped().all().iter().all(|s| s.workloads.len() == 1 && s.workloads[0].name == s.name)
+    );
+}
+
+#[test]
+fn defaults_fill_what_a_suite_leaves_out() {
+    let suite = good();
+    assert_eq!((suite.trials, suite.fresh), (3, Fresh::Kept));
+    let expected = Workload {
+        name: "mine".to_owned(),
+        protocol: Protocol::Grpc,
+        shape: "text:100".to_owned(),
+        connections: 50,
+        in_flight: 1000,
+        law: rpcbench_record::Law::Closed,
+        warm_up: WarmUp::UntilSteady { cap_ms: None },
+        window: Window::Duration { length_ms: 3000 },
+        timeout_ms: 10_000,
+        grace_ms: 5000,
+        client_threads: 1,
+    };
+    assert_eq!(suite.workloads, [expected]);
+}
+
+#[test]
+fn every_override_replaces_its_field() {
+    let overrides = Overrides {
+        trials: Some(5),
+        fresh: Some(Fresh::EachTrial),
+        cpus: Some(2),
+        memory_bytes: Some(1 << 30),
+        protocol: Some(Protocol::Grpc),
+        shape: Some(Shape::Dto),
+        connections: Some(7),
+        in_flight: Some(14),
+        warm_up: Some(WarmUp::UntilSteady { cap_ms: None }),
+        warm_up_cap_ms: Some(9000),
+        duration_ms: Some(11_000),
+        timeout_ms: Some(3000),
+        grace_ms: Some(2000),
+        client_threads: Some(2),
+    };
+    let suite = good().with(&overrides).expect("no contradiction");
+    assert_eq!((suite.trials, suite.fresh), (5, Fresh::EachTrial));
+    assert_eq!(suite.limits, Limits { cpus: 2, memory_bytes: Some(1 << 30) });
+    let expected = Workload {
+        shape: "dto".to_owned(),
+        connections: 7,
+        in_flight: 14,
+        warm_up: WarmUp::UntilSteady { cap_ms: Some(9000) },
+        window: Window::Duration { length_ms: 11_000 },
+        timeout_ms: 3000,
+        grace_ms: 2000,
+        client_threads: 2,
+        ..good().workloads[0].clone()
+    };
+    assert_eq!(suite.workloads, [expected]);
+}
+
+#[test]
+fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
+    let capped = GOOD.replace("duration =", "warm_up_cap = \"20s\"\nduration =");
+    let overrides =
+        Overrides { warm_up: Some(WarmUp::Fixed { length_ms: 1000 }), ..Overrides::default() };
+    let suite = parsed(&capped).and_then(|s| s.with(&overrides)).expect("no contradiction");
+    assert_eq!(suite.workloads[0].warm_up, WarmUp::Fixed { length_ms: 1000 });
+}
+
+#[test]
+fn a_wrong_file_is_refused_with_the_remedy() {
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"
+    suites/mine.toml: TOML parse error at line 9, column 1
+      |
+    9 | conections = 50
+      | ^^^^^^^^^^
+    unknown field `conections`, expected one of `name`, `protocol`, `shape`, `connections`, `in_flight`, `warm_up`, `warm_up_cap`, `duration`, `timeout`, `grace`, `client_threads`
+    ");
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"
+    suites/mine.toml: TOML parse error at line 4, column 8
+      |
+    4 | cpus = "one"
+      |        ^^^^^
+    invalid type: string "one", expected u32
+    "#);
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"
+    suites/mine.toml: TOML parse error at line 4, column 8
+      |
+    4 | cpus = -1
+      |        ^^
+    invalid value: integer `-1`, expected u32
+    ");
+    insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @"
+    suites/mine.toml: TOML parse error at line 6, column 1
+      |
+    6 | [[workload]]
+      | ^^^^^^^^^^^^
+    missing field `shape`
+    ");
+    insta::assert_snapshot!(refused("\"grpc\"", "\"thrift\""), @r#"
+    suites/mine.toml: TOML parse error at line 7, column 12
+      |
+    7 | protocol = "thrift"
+      |            ^^^^^^^^
+    unknown variant `thrift`, expected `grpc`
+    "#);
+    insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml: shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
+    insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml: limits.memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);
+    insta::assert_snapshot!(refused("\"3s\"", "\"3\""), @r#"suites/mine.toml: duration = "3": '3' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
+    insta::assert_snapshot!(refused("until-steady", "until-stedy"), @r#"suites/mine.toml: warm_up = "until-stedy": 'until-stedy' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or "until-steady" or "none""#);
+    insta::assert_snapshot!(refused("[[workload]]", "[[workload]]\nname = \"My load\""), @r#"suites/mine.toml: workload.name = "My load": use small letters, digits and '-'"#);
+    insta::assert_snapshot!(refused("= 1000", "= 1000\nwarm_up_cap = \"0s\""), @r#"suites/mine.toml: warm_up_cap = "0s": must be more than zero"#);
+}
+
+#[test]
+fn workloads_have_names_of_their_own() {
+    let (head, load) = GOOD.split_at(GOOD.find("[[workload]]").expect("a workload"));
+    let error = parsed(&format!("{head}{load}{load}")).expect_err("a refusal");
+    insta::assert_snapshot!(error, @r#"suites/mine.toml: workload.name = "mine": two workloads have this name; give each its own"#);
+    let none = parsed(&format!("workload = []\n{head}")).expect_err("a refusal");
+    insta::assert_snapshot!(none, @"suites/mine.toml: workload = []: a suite needs at least one [[workload]]");
+}
+
+#[test]
+fn zero_is_refused_wherever_it_says_nothing() {
+    let zeros = [
+        ("trials", Overrides { trials: Some(0), ..Overrides::default() }),
+        ("cpus", Overrides { cpus: Some(0), ..Overrides::default() }),
+        ("connections", Overrides { connections: Some(0), ..Overrides::default() }),
+        ("in-flight", Overrides { in_flight: Some(0), ..Overrides::default() }),
+        ("warmup-max", Overrides { warm_up_cap_ms: Some(0), ..Overrides::default() }),
+        ("duration", Overrides { duration_ms: Some(0), ..Overrides::default() }),
+        ("timeout", Overrides { timeout_ms: Some(0), ..Overrides::default() }),
+        ("grace", Overrides { grace_ms: Some(0), ..Overrides::default() }),
+        ("client-threads", Overrides { client_threads: Some(0), ..Overrides::default() }),
+    ];
+    for (option, overrides) in zeros {
+        let message = refused_with(overrides);
+        assert!(message.starts_with(&format!("--{option} 0")), "{message}");
+        assert!(message.ends_with("must be more than zero"), "{message}");
+    }
+    insta::assert_snapshot!(refused("connections = 50", "connections = 0"), @"suites/mine.toml: connections = 0: must be more than zero");
+}
+
+#[test]
+fn a_window_has_a_slice() {
+    let short = Overrides { duration_ms: Some(99), ..Overrides::default() };
+    insta::assert_snapshot!(refused_with(short), @"--duration 99ms: must be at least 100ms, one slice of a trial's series");
+    let enough = Overrides { duration_ms: Some(100), ..Overrides::default() };
+    assert!(good().with(&enough).is_ok());
+}
+
+#[test]
+fn fewer_calls_than_connections_contradict() {
+    insta::assert_snapshot!(refused("1000", "49"), @"suites/mine.toml: in_flight = 49 contradicts suites/mine.toml: connections = 50: every connection carries at least one call; raise the first or lower the second");
+    let typed = Overrides { in_flight: Some(49), ..Overrides::default() };
+    insta::assert_snapshot!(refused_with(typed), @"--in-flight 49 contradicts suites/mine.toml: connections = 50: every connection carries at least one call; raise the first or lower the second");
+    let other = Overrides { connections: Some(1001), ..Overrides::default() };
+    insta::assert_snapshot!(refused_with(other), @"suites/mine.toml: in_flight = 1000 contradicts --connections 1001: every connection carries at least one call; raise the first or lower the second");
+    let equal = Overrides { in_flight: Some(50), ..Overrides::default() };
+    assert!(good().with(&equal).is_ok());
+}
+
+#[test]
+fn more_threads_than_connections_contradict() {
+    let typed = Overrides { client_threads: Some(51), ..Overrides::default() };
+    insta::assert_snapshot!(refused_with(typed), @"suites/mine.toml: connections = 50 contradicts --client-threads 51: every client thread needs a connection; raise the first or lower the second");
+}
+
+#[test]
+fn a_grace_beyond_the_timeout_contradicts() {
+    let typed = Overrides { timeout_ms: Some(4999), ..Overrides::default() };
+    insta::assert_snapshot!(refused_with(typed), @r#"--timeout 4s 999ms contradicts suites/mine.toml: grace = "5s": no call is waited for beyond its timeout; raise the first or lower the second"#);
+}
+
+#[test]
+fn a_cap_beside_a_fixed_warm_up_contradicts() {
+    let fixed = Some(WarmUp::Fixed { length_ms: 30_000 });
+    let both = Overrides { warm_up: fixed, warm_up_cap_ms: Some(60_000), ..Overrides::default() };
+    insta::assert_snapshot!(refused_with(both), @"--warmup-max 1m contradicts --warmup 30s: only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady");
+    let text = GOOD.replace("until-steady", "30s");
+    let cap = Overrides { warm_up_cap_ms: Some(60_000), ..Overrides::default() };
+    let error = parsed(&text).and_then(|s| s.with(&cap)).expect_err("a refusal");
+    insta::assert_snapshot!(error, @r#"--warmup-max 1m contradicts suites/mine.toml: warm_up = "30s": only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady"#);
+    let in_file = text.replace("duration =", "warm_up_cap = \"60s\"\nduration =");
+    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml: warm_up_cap = "60s" contradicts warm_up = "30s": only "until-steady" has a cap; remove one of them"#);
+}
+
+#[test]
+fn an_entry_has_one_name() {
+    let twice = plan(&good(), &Overrides::default(), &servers(&["a", "b", "a"]), 1);
+    insta::assert_snapshot!(twice.expect_err("a refusal"), @"'a' is entered twice under one name; every entry of a plan needs a name of its own");
+}
+
+#[test]
+fn an_unknown_suite_is_refused_with_those_there_are() {
+    insta::assert_snapshot!(shipped().find("quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: few-connections, many-connections, one-core, quick, two-core");
+    insta::assert_snapshot!(shipped().find("zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: few-connections, many-connections, one-core, quick, two-core");
+    assert_eq!(shipped().find("quick").expect("quick").name, "quick");
+}
+
+#[test]
+fn a_folder_without_suites_is_refused() {
+    let root = tempfile::tempdir().expect("a folder");
+    assert!(matches!(Suites::load(root.path()), Err(SuiteError::Read { .. })));
+    fs::create_dir(root.path().join("suites")).expect("a folder");
+    assert!(matches!(Suites::load(root.path()), Err(SuiteError::None { .. })));
+}
+
+#[test]
+fn warm_ups_read_as_written() {
+    assert_eq!(warm_up("none"), Ok(WarmUp::Fixed { length_ms: 0 }));
+    assert_eq!(warm_up("1m 30s"), Ok(WarmUp::Fixed { length_ms: 90_000 }));
+    assert_eq!(warm_up("until-steady"), Ok(WarmUp::UntilSteady { cap_ms: None }));
+    assert!(warm_up("steady").is_err());
+}
+
+fn two_workloads() -> Suite {
+    let mut suite = good();
+    let second = Workload { name: "second".to_owned(), ..suite.workloads[0].clone() };
+    suite.workloads.push(second);
+    suite
+}
+
+proptest! {
+    #[test]
+    fn each_cell_has_exactly_its_trials(entries in 0_usize..9, trials in 1_u32..7, seed: u64) {
+        let names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
+        let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let overrides = Overrides { trials: Some(trials), ..Overrides::default() };
+        let plan = plan(&two_workloads(), &overrides, &entries, seed).expect("a plan");
+        let mut cells: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
+        for trial in &plan.order {
+            let cell = (trial.entry.clone(), trial.workload.clone());
+            cells.entry(cell).or_default().push(trial.number);
+        }
+        prop_assert_eq!(cells.len(), entries.len() * 2);
+        prop_assert!(cells.values().all(|numbers| numbers.iter().copied().eq(1..=trials)));
+    }
+
+    #[test]
+    fn a_round_is_every_entry_once(entries in 1_usize..9, trials in 1_u32..7, seed: u64) {
+        let mut names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
+        let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let overrides = Overrides { trials: Some(trials), ..Overrides::default() };
+        let plan = plan(&two_workloads(), &overrides, &entries, seed).expect("a plan");
+        names.sort();
+        for round in plan.order.chunks(entries.len()) {
+            let mut inside: Vec<String> = round.iter().map(|t| t.entry.clone()).collect();
+            inside.sort();
+            prop_assert_eq!(&inside, &names);
+            prop_assert!(round.iter().all(|t| t.number == round[0].number));
+            prop_assert!(round.iter().all(|t| t.workload == round[0].workload));
+        }
+    }
+
+    #[test]
+    fn one_seed_gives_one_order(seed: u64) {
+        let entries = servers(&["a", "b", "c", "d"]);
+        let make = || plan(&good(), &Overrides::default(), &entries, seed).expect("a plan");
+        prop_assert_eq!(make(), make());
+    }
+}
+
+#[test]
+fn seeds_and_rounds_differ_in_order() {
+    let entries = servers(&["a", "b", "c", "d", "e", "f"]);
+    let overrides = Overrides { trials: Some(8), ..Overrides::default() };
+    let order = |seed| plan(&good(), &overrides, &entries, seed).expect("a plan").order;
+    assert_ne!(order(1), order(2));
+    let rounds: Vec<Vec<String>> =
+        order(1).chunks(6).map(|r| r.iter().map(|t| t.entry.clone()).collect()).collect();
+    assert!(rounds.windows(2).any(|pair| pair[0] != pair[1]));
+}

@@ -1,0 +1,219 @@
+//! Checks of a trial's own arithmetic. Figures that contradict each other are not ranked.
+
+use std::fmt;
+
+use rpcbench_record::{Latency, Law, Measured, Outcomes, Slice, Workload};
+use rpcbench_stats::Histogram;
+
+use crate::format;
+
+/// Largest deviation of `N = X * R` that passes. Little's law is exact over a window that begins
+/// and ends idle; sampling and rounding stay well below this.
+pub const LITTLE_TOLERANCE: f64 = 0.02;
+
+/// Share of one response time by which a window's cut ends may shift `N = X * R`. The calls in
+/// flight at the start are not in the population and those at the end are, whole; their remaining
+/// times differ by at most a response time each, and by half of one only if all of them move in step.
+const EDGE_SHARE: f64 = 0.5;
+
+/// Length of a slice of a trial's series, nanoseconds.
+const SLICE_NS: u64 = 100_000_000;
+
+/// A contradiction within one trial.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Doubt {
+    /// Calls in flight are not rate times mean response.
+    LittlesLaw {
+        /// `N`, as planned.
+        in_flight: u32,
+        /// `X * R`, as measured.
+        product: f64,
+    },
+    /// The histogram can't be read.
+    Unreadable {
+        /// What its reader said.
+        error: String,
+    },
+    /// The histogram holds another number of calls than were counted.
+    HistogramCount {
+        /// `ok` or `error`.
+        of: &'static str,
+        /// Values in the histogram, or its stated count where that differs.
+        histogram: u64,
+        /// Calls counted.
+        counted: u64,
+    },
+    /// The series per 100 ms does not add up to the window.
+    Series(SeriesFault),
+    /// A window of no length.
+    EmptyWindow,
+}
+
+/// How a series contradicts its window.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SeriesFault {
+    /// Number of slices against the length of the window.
+    Length {
+        /// Slices there are.
+        slices: u64,
+        /// Slices that the window has.
+        expected: u64,
+    },
+    /// More calls in the slices than there were.
+    TooMany {
+        /// `ok` or `error`.
+        of: &'static str,
+        /// Calls in the slices.
+        sliced: u64,
+        /// Calls counted.
+        counted: u64,
+    },
+    /// More calls are missing from the slices than can have been in flight at the end.
+    TooFew {
+        /// Calls missing.
+        missing: u64,
+        /// Calls in flight at most.
+        in_flight: u32,
+    },
+    /// A slice holds a longer response than the whole window.
+    Longest {
+        /// In the slices, nanoseconds.
+        sliced_ns: u64,
+        /// In the window, nanoseconds.
+        counted_ns: u64,
+    },
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LittlesLaw { in_flight, product } => write!(
+                f,
+                "{} calls were in flight, but rate x mean response time gives {}",
+                format::count(u64::from(*in_flight)),
+                format::si(*product)
+            ),
+            Self::Unreadable { error } => write!(f, "its histogram can't be read: {error}"),
+            Self::HistogramCount { of, histogram, counted } => write!(
+                f,
+                "its histogram holds {} {of} calls, its counters {}",
+                format::count(*histogram),
+                format::count(*counted)
+            ),
+            Self::Series(fault) => fault.fmt(f),
+            Self::EmptyWindow => f.write_str("its window has no length"),
+        }
+    }
+}
+
+impl fmt::Display for SeriesFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { slices, expected } => {
+                write!(f, "its series has {slices} slices, its window {expected}")
+            }
+            Self::TooMany { of, sliced, counted } => write!(
+                f,
+                "its series holds {} {of} calls, its counters {}",
+                format::count(*sliced),
+                format::count(*counted)
+            ),
+            Self::TooFew { missing, in_flight } => write!(
+                f,
+                "its series lacks {}, with {} in flight at most",
+                format::plural(*missing, "call"),
+                format::count(u64::from(*in_flight))
+            ),
+            Self::Longest { sliced_ns, counted_ns } => write!(
+                f,
+                "its series has a response of {}, its longest is {}",
+                format::duration_ns(*sliced_ns as f64),
+                format::duration_ns(*counted_ns as f64)
+            ),
+        }
+    }
+}
+
+/// Everything in a trial that contradicts something else in it.
+#[must_use]
+pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<Doubt> {
+    if trial.window_ns == 0 {
+        return vec![Doubt::EmptyWindow];
+    }
+    let errors = trial.outcomes.errors();
+    // A call that never left has no response time, so an engine may leave it out.
+    let timed = errors - trial.outcomes.not_sent..=errors;
+    let error_count = trial.error_latency.as_ref().map_or(0, |l| l.count);
+    let error_counted = if timed.contains(&error_count) { error_count } else { errors };
+    let mut found = Vec::new();
+    found.extend(histogram(&trial.latency, "ok", trial.outcomes.ok));
+    match &trial.error_latency {
+        Some(latency) => found.extend(histogram(latency, "error", error_counted)),
+        None if error_counted > 0 => {
+            found.push(Doubt::HistogramCount { of: "error", histogram: 0, counted: error_counted })
+        }
+        None => {}
+    }
+    found.extend(series_length(trial.series.len() as u64, trial.window_ns).map(Doubt::Series));
+    found
+        .extend(series_sums(&trial.series, &trial.outcomes, workload.in_flight).map(Doubt::Series));
+    found.extend(series_longest(&trial.series, trial.latency.max_ns).map(Doubt::Series));
+    found.extend(littles_law(trial, workload));
+    found
+}
+
+fn histogram(latency: &Latency, of: &'static str, counted: u64) -> Option<Doubt> {
+    let held = match Histogram::from_base64(&latency.histogram) {
+        Ok(histogram) => histogram.count(),
+        Err(error) => return Some(Doubt::Unreadable { error: error.to_string() }),
+    };
+    let histogram = if held == counted { latency.count } else { held };
+    (histogram != counted).then_some(Doubt::HistogramCount { of, histogram, counted })
+}
+
+fn series_length(slices: u64, window_ns: u64) -> Option<SeriesFault> {
+    let expected = window_ns.div_ceil(SLICE_NS);
+    // A window ends some microseconds late; that does not make a slice.
+    (slices.abs_diff(expected) > 1).then_some(SeriesFault::Length { slices, expected })
+}
+
+fn series_sums(series: &[Slice], outcomes: &Outcomes, in_flight: u32) -> Option<SeriesFault> {
+    let ok: u64 = series.iter().map(|s| s.ok).sum();
+    let errors: u64 = series.iter().map(|s| s.errors).sum();
+    if ok > outcomes.ok {
+        return Some(SeriesFault::TooMany { of: "ok", sliced: ok, counted: outcomes.ok });
+    }
+    if errors > outcomes.errors() {
+        let counted = outcomes.errors();
+        return Some(SeriesFault::TooMany { of: "error", sliced: errors, counted });
+    }
+    let missing = (outcomes.total() - ok - errors).saturating_sub(outcomes.not_sent);
+    (missing > u64::from(in_flight)).then_some(SeriesFault::TooFew { missing, in_flight })
+}
+
+fn series_longest(series: &[Slice], counted_ns: u64) -> Option<SeriesFault> {
+    let sliced_ns = series.iter().map(|s| s.max_ns).max()?;
+    (sliced_ns > counted_ns).then_some(SeriesFault::Longest { sliced_ns, counted_ns })
+}
+
+fn littles_law(trial: &Measured, workload: &Workload) -> Option<Doubt> {
+    let Law::Closed = workload.law;
+    let window_s = trial.window_ns as f64 / 1e9;
+    let mean_s = mean_response_ns(trial)? / 1e9;
+    let rate = trial.outcomes.total() as f64 / window_s;
+    let deviation = rpcbench_stats::littles_law(workload.in_flight, rate, mean_s).abs();
+    let tolerance = LITTLE_TOLERANCE.max(EDGE_SHARE * mean_s / window_s);
+    (deviation > tolerance)
+        .then_some(Doubt::LittlesLaw { in_flight: workload.in_flight, product: rate * mean_s })
+}
+
+/// Mean response time over calls of every outcome, nanoseconds. `None` without any.
+fn mean_response_ns(trial: &Measured) -> Option<f64> {
+    let parts = [Some(&trial.latency), trial.error_latency.as_ref()];
+    let (calls, sum) = parts
+        .into_iter()
+        .flatten()
+        .filter(|l| l.count > 0)
+        .fold((0, 0.0), |(n, sum), l| (n + l.count, sum + l.mean_ns * l.count as f64));
+    (calls > 0).then(|| sum / calls as f64)
+}

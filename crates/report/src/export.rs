@@ -1,0 +1,147 @@
+//! A summary for programs: JSON and CSV.
+//!
+//! Field names end in their unit: `_ns`, `_ms`, `_s` (seconds; `_per_s` a rate), `_bytes`, `_share` (of one).
+//! `_low` and `_high` are the ends of a 95 % interval. What is not known is `null` in JSON and empty in CSV,
+//! never 0. The `schema` of JSON is [`crate::EXPORT_SCHEMA`].
+
+use rpcbench_record::{Header, Machine, Run, Tool, Workload};
+use serde::Serialize;
+
+use crate::summary::{Conclusion, Summary, Table};
+use crate::view::{self, CellView, EXPORT_SCHEMA};
+
+/// Why an export can't be written. Neither happens with a record that could be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A value that JSON does not have.
+    #[error("the results can't be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Rows that differ in length.
+    #[error("the results can't be written as CSV: {0}")]
+    Csv(#[from] csv::Error),
+}
+
+#[derive(Serialize)]
+struct SummaryView<'a> {
+    schema: u32,
+    run: RunView<'a>,
+    workloads: Vec<TableView<'a>>,
+    warnings: Vec<WarningView>,
+}
+
+#[derive(Serialize)]
+struct RunView<'a> {
+    suite: &'a str,
+    seed: u64,
+    fresh: rpcbench_record::Fresh,
+    cpus: u32,
+    memory_bytes: Option<u64>,
+    started: String,
+    finished: bool,
+    tool: &'a Tool,
+    machine: &'a Machine,
+}
+
+#[derive(Serialize)]
+struct TableView<'a> {
+    workload: &'a Workload,
+    winner: Option<&'a str>,
+    tie: &'a [String],
+    cells: Vec<CellView<'a>>,
+    not_measured: Vec<AbsentView<'a>>,
+}
+
+#[derive(Serialize)]
+struct AbsentView<'a> {
+    entry: &'a str,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct WarningView {
+    kind: &'static str,
+    message: String,
+    advice: &'static str,
+}
+
+/// A summary as JSON, indented, ending in a line feed.
+///
+/// # Errors
+/// If a value can't be written; see [`ExportError`].
+pub fn json(summary: &Summary) -> Result<String, ExportError> {
+    let view = SummaryView {
+        schema: EXPORT_SCHEMA,
+        run: run(&summary.header, summary.finished),
+        workloads: summary.tables.iter().map(table).collect(),
+        warnings: summary
+            .warnings
+            .iter()
+            .map(|w| WarningView { kind: w.kind(), message: w.message(), advice: w.advice() })
+            .collect(),
+    };
+    to_json(&view)
+}
+
+/// A row for each cell, under a header.
+///
+/// # Errors
+/// If a row can't be written; see [`ExportError`].
+pub fn csv(summary: &Summary) -> Result<String, ExportError> {
+    to_csv(summary.tables.iter().flat_map(|t| t.rows.iter().map(|row| CellView::of(t, row))))
+}
+
+/// A row for each trial that ended, under a header.
+///
+/// # Errors
+/// If a row can't be written; see [`ExportError`].
+pub fn trials_csv(run: &Run) -> Result<String, ExportError> {
+    to_csv(view::trials(run))
+}
+
+pub(crate) fn to_json(view: &impl Serialize) -> Result<String, ExportError> {
+    let mut text = serde_json::to_string_pretty(view)?;
+    text.push('\n');
+    Ok(text)
+}
+
+pub(crate) fn to_csv(rows: impl Iterator<Item = impl Serialize>) -> Result<String, ExportError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn run(header: &Header, finished: bool) -> RunView<'_> {
+    RunView {
+        suite: &header.plan.suite,
+        seed: header.plan.seed,
+        fresh: header.plan.fresh,
+        cpus: header.plan.limits.cpus,
+        memory_bytes: header.plan.limits.memory_bytes,
+        started: header.started.to_string(),
+        finished,
+        tool: &header.tool,
+        machine: &header.machine,
+    }
+}
+
+fn table(table: &Table) -> TableView<'_> {
+    let (winner, tie): (Option<&str>, &[String]) = match &table.conclusion {
+        Conclusion::Winner { entry, .. } => (Some(entry), &[]),
+        Conclusion::Tie { entries } => (None, entries),
+        Conclusion::Open => (None, &[]),
+    };
+    TableView {
+        workload: &table.workload,
+        winner,
+        tie,
+        cells: table.rows.iter().map(|row| CellView::of(table, row)).collect(),
+        not_measured: table
+            .absent
+            .iter()
+            .map(|a| AbsentView { entry: a.entry(), reason: a.reason() })
+            .collect(),
+    }
+}

@@ -1,0 +1,209 @@
+//! The figures of a cell: its trials taken together.
+
+use rpcbench_record::{Latency, Limits, Measured, Outcomes};
+use rpcbench_stats::{Histogram, Interval, mean_interval};
+
+use crate::warming::efficiency;
+
+/// A mean over trials, with what is known about its error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Arithmetic mean over the trials.
+    pub mean: f64,
+    /// 95 % interval of the mean (Student t). `None` with one trial.
+    pub interval: Option<Interval>,
+}
+
+impl Estimate {
+    /// Of samples, one a trial. `None` without any.
+    #[must_use]
+    pub fn of(samples: &[f64]) -> Option<Self> {
+        if samples.is_empty() {
+            return None;
+        }
+        let mean = samples.iter().sum::<f64>() / samples.len() as f64;
+        Some(Self { mean, interval: mean_interval(samples) })
+    }
+
+    /// Half the interval's width as a share of the mean. `None` with one trial, or a mean of 0.
+    #[must_use]
+    pub fn half_width(&self) -> Option<f64> {
+        let interval = self.interval?;
+        (self.mean > 0.0).then(|| (interval.high - interval.low) / 2.0 / self.mean)
+    }
+}
+
+/// Response times of right answers over all trials of a cell, nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Response {
+    /// Smallest, exact.
+    pub min_ns: u64,
+    /// Mean, exact.
+    pub mean_ns: f64,
+    /// Standard deviation of the population.
+    pub stddev_ns: f64,
+    /// Median of the merged histograms.
+    pub p50_ns: u64,
+    /// 90th percentile of the merged histograms.
+    pub p90_ns: u64,
+    /// 95th percentile of the merged histograms.
+    pub p95_ns: u64,
+    /// 99th percentile of the merged histograms.
+    pub p99_ns: u64,
+    /// 99.9th percentile of the merged histograms.
+    pub p999_ns: u64,
+    /// Largest, exact.
+    pub max_ns: u64,
+}
+
+impl Response {
+    /// Of the trials' distributions. `None` where no call was answered or no histogram can be read.
+    #[must_use]
+    pub fn merged(parts: &[&Latency]) -> Option<Self> {
+        let parts: Vec<&Latency> = parts.iter().copied().filter(|l| l.count > 0).collect();
+        let mut all = Histogram::new();
+        for part in &parts {
+            all.merge(&Histogram::from_base64(&part.histogram).ok()?);
+        }
+        let max_ns = parts.iter().map(|l| l.max_ns).max()?;
+        let (mean_ns, stddev_ns) = pooled(&parts);
+        let quantile = |q| all.quantile(q).map(|value| value.min(max_ns));
+        Some(Self {
+            min_ns: parts.iter().map(|l| l.min_ns).min()?,
+            mean_ns,
+            stddev_ns,
+            p50_ns: quantile(0.5)?,
+            p90_ns: quantile(0.9)?,
+            p95_ns: quantile(0.95)?,
+            p99_ns: quantile(0.99)?,
+            p999_ns: quantile(0.999)?,
+            max_ns,
+        })
+    }
+}
+
+/// Mean and standard deviation of several populations taken as one.
+fn pooled(parts: &[&Latency]) -> (f64, f64) {
+    let calls: f64 = parts.iter().map(|l| l.count as f64).sum();
+    let mean = parts.iter().map(|l| l.mean_ns * l.count as f64).sum::<f64>() / calls;
+    let spread = |l: &Latency| l.stddev_ns.powi(2) + (l.mean_ns - mean).powi(2);
+    let variance = parts.iter().map(|l| spread(l) * l.count as f64).sum::<f64>() / calls;
+    (mean, variance.sqrt())
+}
+
+/// What the server used, over all trials.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ServerFigures {
+    /// CPU time as a share of what its limit allows.
+    pub cpu_share: f64,
+    /// CPU time in user mode, seconds.
+    pub cpu_user_s: f64,
+    /// CPU time in the kernel, seconds.
+    pub cpu_system_s: f64,
+    /// Right answers for each second of its CPU time. `None` where it used none.
+    pub calls_per_cpu_s: Option<Estimate>,
+    /// Largest memory use, page cache apart, bytes.
+    pub memory_peak_bytes: u64,
+    /// Anonymous memory at the end of a trial, mean, bytes.
+    pub memory_anon_bytes: u64,
+    /// Time for which the CPU controller held it back, share of the windows. `None` where nothing counts it.
+    pub throttled_share: Option<f64>,
+}
+
+/// What the client used, over all trials.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClientFigures {
+    /// CPU time as a share of one CPU for each of its threads.
+    pub cpu_share: f64,
+    /// The busiest thread in each trial, its wait for a CPU included, as a share of one CPU.
+    pub busiest_share: f64,
+}
+
+/// All figures of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Right answers a second.
+    pub calls_per_s: Estimate,
+    /// Response times. `None` where no call was answered.
+    pub response: Option<Response>,
+    /// Calls by outcome.
+    pub outcomes: Outcomes,
+    /// Measured time, all trials together, seconds.
+    pub measured_s: f64,
+    /// `None` where the server is not ours.
+    pub server: Option<ServerFigures>,
+    /// The load threads.
+    pub client: ClientFigures,
+    /// Time stolen by the hypervisor, nanoseconds.
+    pub steal_ns: u64,
+}
+
+impl Figures {
+    /// Calls that did not end `ok`, share of those that came due.
+    #[must_use]
+    pub fn error_share(&self) -> f64 {
+        share(self.outcomes.errors() as f64, self.outcomes.total() as f64)
+    }
+
+    /// Of a cell's trials. `None` without any.
+    #[must_use]
+    pub fn of(trials: &[&Measured], limits: Option<Limits>) -> Option<Self> {
+        let rates: Vec<f64> = trials.iter().filter_map(|t| rate(t)).collect();
+        let mut outcomes = Outcomes::default();
+        trials.iter().for_each(|t| outcomes.add(&t.outcomes));
+        let latencies: Vec<&Latency> = trials.iter().map(|t| &t.latency).collect();
+        Some(Self {
+            calls_per_s: Estimate::of(&rates)?,
+            response: Response::merged(&latencies),
+            outcomes,
+            measured_s: sum(trials, |t| t.window_ns) / 1e9,
+            server: limits.and_then(|l| server(trials, l)),
+            client: client(trials),
+            steal_ns: trials.iter().map(|t| t.machine.steal_ns).sum(),
+        })
+    }
+}
+
+/// Right answers a second of one trial. `None` for a window without length.
+pub(crate) fn rate(trial: &Measured) -> Option<f64> {
+    (trial.window_ns > 0).then(|| trial.outcomes.ok as f64 / (trial.window_ns as f64 / 1e9))
+}
+
+fn server(trials: &[&Measured], limits: Limits) -> Option<ServerFigures> {
+    let used: Vec<_> = trials.iter().filter_map(|t| t.server.as_ref()).collect();
+    if used.is_empty() || used.len() < trials.len() {
+        return None;
+    }
+    let user = used.iter().map(|s| s.cpu_user_ns).sum::<u64>() as f64;
+    let system = used.iter().map(|s| s.cpu_system_ns).sum::<u64>() as f64;
+    let time = used.iter().map(|s| s.interval_ns).sum::<u64>() as f64;
+    let efficiencies: Vec<f64> = trials.iter().filter_map(|t| efficiency(t)).collect();
+    let anon = used.iter().map(|s| s.memory_anon_bytes).sum::<u64>();
+    let throttled: Option<u64> = used.iter().map(|s| s.throttled_ns).sum();
+    Some(ServerFigures {
+        cpu_share: share(user + system, time * f64::from(limits.cpus)),
+        cpu_user_s: user / 1e9,
+        cpu_system_s: system / 1e9,
+        calls_per_cpu_s: Estimate::of(&efficiencies),
+        memory_peak_bytes: used.iter().map(|s| s.memory_peak_bytes).max().unwrap_or_default(),
+        memory_anon_bytes: anon / used.len() as u64,
+        throttled_share: throttled.map(|ns| share(ns as f64, time)),
+    })
+}
+
+fn client(trials: &[&Measured]) -> ClientFigures {
+    let allowed = sum(trials, |t| t.window_ns * u64::from(t.client.threads));
+    ClientFigures {
+        cpu_share: share(sum(trials, |t| t.client.cpu_ns), allowed),
+        busiest_share: share(sum(trials, |t| t.client.busiest_ns), sum(trials, |t| t.window_ns)),
+    }
+}
+
+fn sum(trials: &[&Measured], of: impl Fn(&Measured) -> u64) -> f64 {
+    trials.iter().map(|t| of(t)).sum::<u64>() as f64
+}
+
+/// `part` of `whole`; 0 of nothing.
+pub(crate) fn share(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}

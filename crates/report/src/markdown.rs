@@ -1,0 +1,117 @@
+//! A summary as Markdown.
+
+use comfy_table::{CellAlignment, Table as Grid, presets};
+
+use crate::cell::Row;
+use crate::columns::{Align, COLUMNS};
+use crate::format;
+use crate::summary::{Summary, Table};
+use crate::words;
+
+/// Renders a summary as Markdown (GitHub's tables), ending in a line feed.
+#[must_use]
+pub fn markdown(summary: &Summary) -> String {
+    let mut blocks = vec![format!("# rpcbench: {}", summary.header.plan.suite), origin(summary)];
+    for table in &summary.tables {
+        let [load, setting] = words::heading(&summary.header.plan, table);
+        blocks.push(format!("## {load}"));
+        blocks.push(setting);
+        blocks.extend(words::conclusion(&table.conclusion).map(|s| format!("**{s}**")));
+        if !table.rows.is_empty() {
+            blocks.push(grid(&table.rows));
+        }
+        blocks.extend(below(table));
+    }
+    blocks.extend(list(
+        "Warnings",
+        summary.warnings.iter().map(|w| format!("{}; {}", w.message(), w.advice())),
+    ));
+    if summary.tables.iter().any(|t| !t.rows.is_empty()) {
+        blocks.extend(list("How to read it", words::HOW_TO_READ.iter().map(|&l| l.to_owned())));
+    }
+    let mut text = blocks.join("\n\n");
+    text.push('\n');
+    text
+}
+
+fn origin(summary: &Summary) -> String {
+    let (machine, tool) = (&summary.header.machine, &summary.header.tool);
+    let commit = tool.commit.as_deref().map(|c| format!(" ({c})")).unwrap_or_default();
+    format!(
+        "{} on {}, {} of {}, {}, {}, Linux {}; rpcbench {}{commit}",
+        summary.header.started.strftime("%Y-%m-%d %H:%M UTC"),
+        machine.cpu.model,
+        format::plural(u64::from(machine.cpu.logical), "CPU"),
+        format::plural(u64::from(machine.cpu.cores), "core"),
+        format::bytes(machine.memory_bytes),
+        machine.os,
+        machine.kernel,
+        tool.version,
+    )
+}
+
+fn grid(rows: &[Row]) -> String {
+    let mut grid = Grid::new();
+    grid.load_style(presets::ASCII_MARKDOWN).set_header(COLUMNS.iter().map(|c| c.title));
+    for row in rows {
+        grid.add_row(COLUMNS.iter().map(|c| escaped(&(c.cell)(row))));
+    }
+    for (shown, column) in grid.column_iter_mut().zip(&COLUMNS) {
+        shown.set_cell_alignment(match column.align {
+            Align::Left => CellAlignment::Left,
+            Align::Right => CellAlignment::Right,
+        });
+    }
+    let text = grid.to_string();
+    // A colon at the end of a dash line is what aligns a column right; the grid does not write it.
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    if let Some(dashes) = lines.get_mut(1) {
+        *dashes = aligned(dashes);
+    }
+    lines.join("\n")
+}
+
+fn aligned(dashes: &str) -> String {
+    let columns = dashes.trim_matches('|').split('|').zip(&COLUMNS);
+    let cells = columns.map(|(cell, column)| match column.align {
+        Align::Left => cell.to_owned(),
+        Align::Right => format!("{}:", &cell[..cell.len().saturating_sub(1)]),
+    });
+    format!("|{}|", cells.collect::<Vec<_>>().join("|"))
+}
+
+fn below(table: &Table) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let unranked = words::unranked(table);
+    blocks.extend(list(
+        "Not ranked",
+        unranked.iter().map(|row| match row.evidence.is_empty() {
+            true => format!("{}: {}: {}", row.entry, row.verdict, row.reason),
+            false => format!(
+                "{}: {}: {}\n\n{}\n",
+                row.entry,
+                row.verdict,
+                row.reason,
+                quoted(&row.evidence)
+            ),
+        }),
+    ));
+    let absent = table.absent.iter().map(|a| format!("{}: {}", a.entry(), a.reason()));
+    blocks.extend(list("Not measured", absent));
+    blocks.extend(list("Notes", words::notes(table).into_iter()));
+    blocks
+}
+
+/// Lines of a log as an indented code block, which no line of it can end.
+fn quoted(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("      {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn list(title: &str, items: impl Iterator<Item = String>) -> Option<String> {
+    let items: Vec<String> = items.map(|item| format!("- {}", item.trim_end())).collect();
+    (!items.is_empty()).then(|| format!("### {title}\n\n{}", items.join("\n")))
+}
+
+fn escaped(cell: &str) -> String {
+    cell.replace('|', "\\|")
+}

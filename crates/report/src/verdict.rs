@@ -1,0 +1,122 @@
+//! What a cell's figures are worth.
+
+use std::fmt;
+
+use crate::doubt::Doubt;
+use crate::format;
+use crate::warming::Warming;
+
+/// Share of its CPUs from which a side counts as saturated. The rest is what scheduling and the
+/// ends of a window cost.
+pub const SATURATED: f64 = 0.90;
+
+/// What a cell's figures are worth. Only [`Verdict::ServerBound`] and [`Verdict::Unclear`] are ranked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// The server was the limit: this is its capacity.
+    ServerBound,
+    /// Neither side was saturated, or both were: the figures are true, what limits them is not known.
+    Unclear,
+    /// The client was the limit: the server can do more.
+    ClientBound {
+        /// Busiest client thread, share of a CPU.
+        client: f64,
+        /// The server, share of its limit.
+        server: f64,
+    },
+    /// The server was still getting faster.
+    StillWarming(Warming),
+    /// The figures contradict each other.
+    Suspect {
+        /// 1-based number of the trial.
+        trial: u32,
+        /// The contradiction.
+        doubt: Doubt,
+    },
+    /// The server failed: it could not be measured, or calls failed under measurement.
+    Failed {
+        /// One line.
+        reason: String,
+    },
+}
+
+impl Verdict {
+    /// Whether the cell takes part in the ranking.
+    #[must_use]
+    pub fn is_ranked(&self) -> bool {
+        matches!(self, Self::ServerBound | Self::Unclear)
+    }
+
+    /// The word for it, as tables and exports have it.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::ServerBound => "server-bound",
+            Self::Unclear => "unclear",
+            Self::ClientBound { .. } => "client-bound",
+            Self::StillWarming(_) => "still warming",
+            Self::Suspect { .. } => "suspect",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Why, for verdicts that keep a cell out of the ranking.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Self::ServerBound | Self::Unclear => None,
+            Self::ClientBound { client, server } => Some(format!(
+                "the busiest client thread was at {} of a CPU, the server at {} of its limit",
+                format::percent(*client),
+                format::percent(*server)
+            )),
+            Self::StillWarming(why) => Some(why.to_string()),
+            Self::Suspect { trial, doubt } => Some(format!("trial {trial}: {doubt}")),
+            Self::Failed { reason } => Some(reason.clone()),
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Who was the limit, from CPU use alone. `server` is a share of the server's limit, `client` that of a
+/// CPU for the busiest client thread, time spent waiting for a CPU included: it has no more to give.
+#[must_use]
+pub fn saturation(server: Option<f64>, client: f64) -> Verdict {
+    match server {
+        Some(server) if server >= SATURATED && client < SATURATED => Verdict::ServerBound,
+        Some(server) if server < SATURATED && client >= SATURATED => {
+            Verdict::ClientBound { client, server }
+        }
+        _ => Verdict::Unclear,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nine_tenths_is_saturated() {
+        let name = |server, client| saturation(server, client).name();
+        assert_eq!(name(Some(0.90), 0.8999), "server-bound");
+        assert_eq!(name(Some(0.8999), 0.90), "client-bound");
+        assert_eq!(name(Some(0.8999), 0.8999), "unclear");
+        assert_eq!(name(Some(0.90), 0.90), "unclear");
+        assert_eq!(name(None, 0.99), "unclear");
+    }
+
+    #[test]
+    fn only_figures_that_may_be_the_servers_own_are_ranked() {
+        assert!(Verdict::ServerBound.is_ranked());
+        assert!(Verdict::Unclear.is_ranked());
+        assert!(!Verdict::ClientBound { client: 1.0, server: 0.5 }.is_ranked());
+        assert!(!Verdict::StillWarming(Warming::Climbing { change: 0.2 }).is_ranked());
+        assert!(!Verdict::Suspect { trial: 1, doubt: Doubt::EmptyWindow }.is_ranked());
+        assert!(!Verdict::Failed { reason: String::new() }.is_ranked());
+    }
+}

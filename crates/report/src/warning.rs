@@ -1,0 +1,265 @@
+//! What limits the worth of a run, each with what to do about it.
+
+use std::collections::BTreeSet;
+
+use rpcbench_record::{Isolation, IsolationMode, Preparation, Run};
+
+use crate::cell::Cell;
+use crate::figures::{Figures, share};
+use crate::format;
+use crate::summary::Table;
+use crate::verdict::Verdict;
+
+/// Share of the CPUs' time that a hypervisor may take before a reader must know.
+pub const STEAL_SHARE: f64 = 0.01;
+
+/// Share of the windows for which the CPU controller may hold a server back before a reader must know.
+pub const THROTTLED_SHARE: f64 = 0.01;
+
+/// Half an interval's width, as a share of its mean, from which it is called wide: two servers closer than
+/// that can't be told apart.
+pub const WIDE: f64 = 0.05;
+
+/// Something that limits the worth of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Warning {
+    /// Not every planned trial was made.
+    Unfinished {
+        /// Trials that ended.
+        ended: u32,
+        /// Trials planned.
+        planned: u32,
+    },
+    /// Made by a build without optimisation.
+    DebugBuild,
+    /// Client and server had CPUs in common.
+    SharedCpus {
+        /// The CPUs.
+        cpus: Vec<u32>,
+    },
+    /// A memory limit was asked for and could not be enforced.
+    NoMemoryLimit {
+        /// The limit, bytes.
+        asked_bytes: u64,
+    },
+    /// No cgroup: nothing but affinity keeps the server in its place.
+    NoCgroup,
+    /// One trial a cell: no interval, so no ranks.
+    OneTrial,
+    /// An interval too wide to tell servers apart.
+    WideInterval {
+        /// The entries.
+        entries: Vec<String>,
+        /// The widest half width, share of the mean.
+        widest: f64,
+    },
+    /// The client was the limit of these.
+    ClientBound {
+        /// The entries.
+        entries: Vec<String>,
+        /// Client threads used.
+        threads: u32,
+    },
+    /// The hypervisor took CPU time away.
+    Steal {
+        /// The entry that suffered most.
+        entry: String,
+        /// Share of the time of client's and server's CPUs.
+        share: f64,
+    },
+    /// The CPU controller held a server back.
+    Throttled {
+        /// The entry that suffered most.
+        entry: String,
+        /// Share of its windows.
+        share: f64,
+    },
+}
+
+impl Warning {
+    /// A word for it that stays the same between versions.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Unfinished { .. } => "unfinished",
+            Self::DebugBuild => "debug-build",
+            Self::SharedCpus { .. } => "shared-cpus",
+            Self::NoMemoryLimit { .. } => "no-memory-limit",
+            Self::NoCgroup => "no-cgroup",
+            Self::OneTrial => "one-trial",
+            Self::WideInterval { .. } => "wide-interval",
+            Self::ClientBound { .. } => "client-bound",
+            Self::Steal { .. } => "steal",
+            Self::Throttled { .. } => "throttled",
+        }
+    }
+
+    /// What is the case, one sentence without its full stop.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self {
+            Self::Unfinished { ended, planned } => {
+                format!("the run is unfinished: {ended} of {planned} trials ended")
+            }
+            Self::DebugBuild => "this rpcbench is a debug build, so its client is slow".to_owned(),
+            Self::SharedCpus { cpus } => {
+                format!("client and server shared CPU {}, so each slowed the other", list(cpus))
+            }
+            Self::NoMemoryLimit { asked_bytes } => {
+                format!("the memory limit of {} was not enforced", format::bytes(*asked_bytes))
+            }
+            Self::NoCgroup => "servers were kept apart by CPU affinity alone".to_owned(),
+            Self::OneTrial => "one trial gives no interval, so nothing is ranked".to_owned(),
+            Self::WideInterval { entries, widest } => format!(
+                "calls/s of {} varied between trials: ±{} at worst",
+                entries.join(", "),
+                format::percent(*widest)
+            ),
+            Self::ClientBound { entries, threads } => format!(
+                "the client with {} was the limit of {}",
+                format::plural(u64::from(*threads), "thread"),
+                entries.join(", ")
+            ),
+            Self::Steal { entry, share } => format!(
+                "the hypervisor took up to {} of the CPUs' time ({entry})",
+                format::percent(*share)
+            ),
+            Self::Throttled { entry, share } => format!(
+                "the CPU controller held {entry} back for {} of the time",
+                format::percent(*share)
+            ),
+        }
+    }
+
+    /// What to do about it, one sentence without its full stop.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::Unfinished { .. } => "go on with `rpcbench run --resume DIR`",
+            Self::DebugBuild => "build with `cargo build --release`",
+            Self::SharedCpus { .. } => "take a machine with more CPUs, or fewer with --cpus",
+            Self::NoMemoryLimit { .. } | Self::NoCgroup => {
+                "`rpcbench doctor` says what cgroups need"
+            }
+            Self::OneTrial => "take --trials 3 or more",
+            Self::WideInterval { .. } => {
+                "take more --trials or a longer --duration, and see `rpcbench doctor --noise`"
+            }
+            Self::ClientBound { .. } => "take more --client-threads, or fewer --cpus",
+            Self::Steal { .. } => "repeat when the host is quieter, or on a machine of its own",
+            Self::Throttled { .. } => "look for a CPU quota set above rpcbench's own cgroup",
+        }
+    }
+}
+
+/// All warnings of a run.
+pub(crate) fn warnings(run: &Run, tables: &[Table], cells: &[Cell]) -> Vec<Warning> {
+    let mut found = Vec::new();
+    found.extend(unfinished(run));
+    found.extend((run.header.tool.profile == "debug").then_some(Warning::DebugBuild));
+    found.extend(isolation(run));
+    found.extend(trials(cells));
+    found.extend(wide(tables));
+    found.extend(tables.iter().filter_map(client_bound));
+    found.extend(
+        worst(cells, steal_share, STEAL_SHARE)
+            .map(|(entry, share)| Warning::Steal { entry, share }),
+    );
+    found.extend(
+        worst(cells, throttled_share, THROTTLED_SHARE)
+            .map(|(entry, share)| Warning::Throttled { entry, share }),
+    );
+    found
+}
+
+fn unfinished(run: &Run) -> Option<Warning> {
+    let planned = run.header.plan.order.len() as u32;
+    let ended = run.trials.len() as u32;
+    run.finished.is_none().then_some(Warning::Unfinished { ended, planned })
+}
+
+fn isolation(run: &Run) -> Vec<Warning> {
+    let used: Vec<&Isolation> = measured(&run.preparations).map(|p| &p.isolation).collect();
+    let shared: BTreeSet<u32> = used
+        .iter()
+        .flat_map(|i| i.server_cpus.iter().filter(|cpu| i.client_cpus.contains(cpu)))
+        .copied()
+        .collect();
+    let mut found = Vec::new();
+    if !shared.is_empty() {
+        found.push(Warning::SharedCpus { cpus: shared.into_iter().collect() });
+    }
+    if used.iter().any(|i| i.mode == IsolationMode::Affinity) {
+        found.push(Warning::NoCgroup);
+    }
+    match run.header.plan.limits.memory_bytes {
+        Some(asked_bytes) if used.iter().any(|i| i.memory_bytes.is_none()) => {
+            found.push(Warning::NoMemoryLimit { asked_bytes });
+        }
+        _ => {}
+    }
+    found
+}
+
+/// Preparations that came as far as a process of their own.
+fn measured(preparations: &[Preparation]) -> impl Iterator<Item = &Preparation> {
+    preparations.iter().filter(|p| p.readiness == rpcbench_record::Readiness::Ready)
+}
+
+fn trials(cells: &[Cell]) -> Option<Warning> {
+    cells.iter().any(|c| c.planned == 1).then_some(Warning::OneTrial)
+}
+
+fn wide(tables: &[Table]) -> Option<Warning> {
+    let widths: Vec<(String, f64)> = tables
+        .iter()
+        .flat_map(|t| &t.rows)
+        .filter(|row| row.rank.is_some())
+        .filter_map(|row| {
+            let width = row.figures.as_ref()?.calls_per_s.half_width()?;
+            (width > WIDE).then(|| (row.server.entry.clone(), width))
+        })
+        .collect();
+    let widest = widths.iter().map(|(_, width)| *width).max_by(f64::total_cmp)?;
+    let mut entries: Vec<String> = widths.into_iter().map(|(entry, _)| entry).collect();
+    entries.dedup();
+    Some(Warning::WideInterval { entries, widest })
+}
+
+fn client_bound(table: &Table) -> Option<Warning> {
+    let entries: Vec<String> = table
+        .rows
+        .iter()
+        .filter(|row| matches!(row.verdict, Verdict::ClientBound { .. }))
+        .map(|row| row.server.entry.clone())
+        .collect();
+    let threads = table.workload.client_threads;
+    (!entries.is_empty()).then_some(Warning::ClientBound { entries, threads })
+}
+
+fn worst(cells: &[Cell], of: fn(&Cell) -> Option<f64>, limit: f64) -> Option<(String, f64)> {
+    cells
+        .iter()
+        .filter_map(|cell| Some((cell.server.entry.clone(), of(cell)?)))
+        .filter(|(_, share)| *share > limit)
+        .max_by(|(_, a), (_, b)| a.total_cmp(b))
+}
+
+fn steal_share(cell: &Cell) -> Option<f64> {
+    let figures = Figures::of(&cell.measured(), None)?;
+    let cpus: BTreeSet<u32> = cell
+        .preparations
+        .iter()
+        .flat_map(|p| p.isolation.server_cpus.iter().chain(&p.isolation.client_cpus))
+        .copied()
+        .collect();
+    Some(share(figures.steal_ns as f64 / 1e9, figures.measured_s * cpus.len() as f64))
+}
+
+fn throttled_share(cell: &Cell) -> Option<f64> {
+    Figures::of(&cell.measured(), Some(cell.limits))?.server?.throttled_share
+}
+
+fn list(cpus: &[u32]) -> String {
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+}

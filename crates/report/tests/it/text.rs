@@ -1,0 +1,201 @@
+//! What a terminal shows.
+
+use rpcbench_record::{IsolationMode, Readiness, TrialResult};
+use rpcbench_report::{Style, summary, text};
+
+use crate::builder::{RunBuilder, failure};
+
+fn shown(builder: &RunBuilder) -> String {
+    text(&summary(&builder.run), Style::default())
+}
+
+/// The table and what stands below it, without the lines that are the same for all.
+fn table(builder: &RunBuilder) -> String {
+    let all = shown(builder);
+    let from = all.find("\n\n").map_or(0, |at| at + 2);
+    let to = all.find("How to read it").unwrap_or(all.len());
+    all[from..to].trim_end().to_owned()
+}
+
+#[test]
+fn a_whole_page() {
+    let run = RunBuilder::new()
+        .entry("rust-tonic", &[184_000, 184_500, 183_800])
+        .entry("go-grpc", &[98_000, 98_900, 97_700])
+        .entry("java-grpc@zgc", &[98_300, 99_000, 97_900]);
+    insta::assert_snapshot!(shown(&run));
+}
+
+#[test]
+fn a_tie_at_the_top() {
+    let run = RunBuilder::new()
+        .entry("rust-tonic@multi-thread", &[180_000, 186_000, 183_000])
+        .entry("rust-tonic@current-thread", &[184_000, 185_500, 182_800])
+        .entry("go-grpc", &[98_000, 98_900, 97_700]);
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn the_same_server_twice_ties() {
+    let run = RunBuilder::new()
+        .entry("go-grpc", &[98_000, 98_900, 97_700])
+        .entry("go-grpc#2", &[98_100, 98_600, 97_900]);
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn a_client_that_was_the_limit() {
+    let run = RunBuilder::new().entry("go-grpc", &[98_000, 98_900, 97_700]).with(
+        "rust-tonic",
+        &[184_000, 184_500, 183_800],
+        |trial| {
+            trial.client.cpu_ns = 2_940_000_000;
+            trial.client.busiest_ns = 2_970_000_000;
+            let server = trial.server.as_mut().expect("a server");
+            server.cpu_user_ns = 1_000_000_000;
+        },
+    );
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn a_server_still_warming() {
+    let run = RunBuilder::new()
+        .entry("go-grpc", &[98_000, 98_900, 97_700])
+        .entry("java-grpc@zgc", &[61_000, 70_000, 82_000])
+        .entry("java-grpc@g1", &[60_000, 60_100, 60_200])
+        .prepared(|p| {
+            let warm = p.warm.as_mut().expect("a curve");
+            warm.steady_after_ms = None;
+            warm.unsteady = Some("calls per server CPU-second still grew by 14 % a second".into());
+        });
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn figures_that_contradict_each_other() {
+    let run = RunBuilder::new().entry("go-grpc", &[98_000, 98_900, 97_700]).with(
+        "rust-tonic",
+        &[184_000, 184_500, 183_800],
+        |trial| trial.latency.mean_ns *= 0.9,
+    );
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn a_server_out_of_memory_shows_its_last_words() {
+    let killed = failure(
+        "out of memory (limit 512 MiB)",
+        &["GC overhead limit reached", "java.lang.OutOfMemoryError: Java heap space"],
+    );
+    let never = failure("not ready within 30s: connection refused", &["listen: address in use"]);
+    let run = RunBuilder::new()
+        .entry("go-grpc", &[98_000, 98_900, 97_700])
+        .results(
+            "java-grpc@zgc",
+            vec![
+                TrialResult::Measured(Box::new(crate::builder::measured(61_000))),
+                TrialResult::Failed(killed),
+            ],
+        )
+        .unready("python-grpcio", Readiness::Failed(never));
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn errors_keep_a_server_out_of_the_ranking() {
+    let run = RunBuilder::new().entry("go-grpc", &[98_000, 98_900, 97_700]).with(
+        "node-grpc-js",
+        &[30_000, 30_100, 30_200],
+        |trial| {
+            trial.outcomes.ok -= 30;
+            trial.outcomes.status.insert(13, 20);
+            trial.outcomes.wrong_answer = 10;
+            trial.error_examples = vec!["field 2: expected \"a\", got \"b\"".into()];
+        },
+    );
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn a_missing_toolchain_is_one_line() {
+    let reason = "dotnet is not installed; install .NET 10 SDK".to_owned();
+    let run = RunBuilder::new()
+        .entry("go-grpc", &[98_000, 98_900, 97_700])
+        .unready("csharp-grpc", Readiness::Skipped { reason });
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn an_unfinished_run_says_so() {
+    let mut run = RunBuilder::new()
+        .entry("go-grpc", &[98_000, 98_900, 97_700])
+        .entry("rust-tonic", &[184_000, 184_500])
+        .planned("cpp-grpc", 3);
+    run.run.header.plan.order.push(rpcbench_record::PlannedTrial {
+        entry: "rust-tonic".to_owned(),
+        workload: "quick".to_owned(),
+        number: 3,
+    });
+    run.run.finished = None;
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn one_trial_ranks_nothing() {
+    let run = RunBuilder::new().entry("go-grpc", &[98_000]).entry("rust-tonic", &[184_000]);
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn a_bad_machine_is_warned_about() {
+    let mut run = RunBuilder::new()
+        .with("go-grpc", &[98_900, 80_000, 91_700], |trial| {
+            trial.machine.steal_ns = 150_000_000;
+            trial.server.as_mut().expect("a server").throttled_ns = Some(90_000_000);
+        })
+        .prepared(|p| {
+            p.isolation.mode = IsolationMode::Affinity;
+            p.isolation.client_cpus = vec![0, 1];
+            p.isolation.memory_bytes = None;
+            p.isolation.notes = vec!["no right to make a cgroup".to_owned()];
+        });
+    run.run.header.tool.profile = "debug".to_owned();
+    insta::assert_snapshot!(table(&run));
+}
+
+#[test]
+fn a_narrow_terminal_loses_the_least_columns() {
+    let run = RunBuilder::new()
+        .entry("rust-tonic@current-thread", &[184_000, 184_500, 183_800])
+        .entry("go-grpc", &[98_000, 98_900, 97_700]);
+    let narrow = text(&summary(&run.run), Style { width: Some(100), ..Style::default() });
+    let table: Vec<&str> = narrow.lines().skip(3).take(4).collect();
+    assert!(table.iter().take(3).all(|line| line.chars().count() <= 100));
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+#[test]
+fn colour_only_paints() {
+    let run = RunBuilder::new().entry("rust-tonic", &[184_000, 184_500, 183_800]).with(
+        "go-grpc",
+        &[98_000, 98_900, 97_700],
+        |t| t.latency.mean_ns *= 0.9,
+    );
+    let plain = shown(&run);
+    let painted = text(&summary(&run.run), Style { color: true, width: None });
+    assert!(painted.contains("\u{1b}["));
+    assert!(!plain.contains('\u{1b}'));
+    let mut stripped = String::new();
+    for (n, part) in painted.split('\u{1b}').enumerate() {
+        stripped.push_str(if n == 0 { part } else { part.split_once('m').expect("a sequence").1 });
+    }
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn a_run_of_nothing_is_no_table() {
+    let mut run = RunBuilder::new().planned("go-grpc", 3);
+    run.run.finished = None;
+    insta::assert_snapshot!(shown(&run));
+}

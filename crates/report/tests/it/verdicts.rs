@@ -1,0 +1,127 @@
+//! Which verdict a cell gets where several would fit, and who is ranked.
+
+use rpcbench_record::{Fresh, TrialResult, WarmUp};
+use rpcbench_report::{Conclusion, Summary, Verdict, Warming, summary};
+
+use crate::builder::{RunBuilder, failure, measured};
+
+fn verdict(summary: &Summary) -> &Verdict {
+    &summary.tables[0].rows[0].verdict
+}
+
+#[test]
+fn a_failure_outweighs_every_doubt() {
+    let mut doubtful = measured(20_000);
+    doubtful.latency.mean_ns *= 2.0;
+    let run = RunBuilder::new().results(
+        "go-grpc",
+        vec![
+            TrialResult::Measured(Box::new(doubtful)),
+            TrialResult::Failed(failure("exited with status 3", &[])),
+        ],
+    );
+    let summary = summary(&run.run);
+    let reason = "exited with status 3, in trial 2".to_owned();
+    assert_eq!(verdict(&summary), &Verdict::Failed { reason });
+    assert_eq!(summary.tables[0].rows[0].measured, 1);
+}
+
+#[test]
+fn one_error_in_any_trial_fails_the_cell() {
+    let mut one = measured(20_000);
+    one.outcomes.ok -= 1;
+    one.outcomes.transport = 1;
+    let run = RunBuilder::new().results(
+        "go-grpc",
+        vec![
+            TrialResult::Measured(Box::new(measured(20_000))),
+            TrialResult::Measured(Box::new(one)),
+        ],
+    );
+    let reason = "1 of 120,000 calls failed (<0.01 %): 1 transport".to_owned();
+    assert_eq!(verdict(&summary(&run.run)), &Verdict::Failed { reason });
+}
+
+#[test]
+fn a_server_that_answers_nothing_failed() {
+    let run = RunBuilder::new().with("go-grpc", &[20_000; 3], |t| {
+        t.outcomes.status.insert(13, t.outcomes.ok);
+        t.outcomes.ok = 0;
+    });
+    let reason = "no call was answered".to_owned();
+    assert_eq!(verdict(&summary(&run.run)), &Verdict::Failed { reason });
+}
+
+#[test]
+fn doubt_outweighs_warming() {
+    let run = RunBuilder::new().with("go-grpc", &[20_000, 30_000], |t| t.latency.mean_ns *= 2.0);
+    assert!(matches!(verdict(&summary(&run.run)), Verdict::Suspect { trial: 1, .. }));
+}
+
+#[test]
+fn fresh_processes_do_not_climb_over_trials() {
+    let mut run = RunBuilder::new().entry("go-grpc", &[20_000, 30_000]);
+    let climbing = summary(&run.run);
+    assert!(matches!(verdict(&climbing), Verdict::StillWarming(Warming::Climbing { .. })));
+    run.run.header.plan.fresh = Fresh::EachTrial;
+    assert_eq!(verdict(&summary(&run.run)), &Verdict::ServerBound);
+}
+
+#[test]
+fn a_fixed_warm_up_need_not_end_steady() {
+    let mut run = RunBuilder::new().entry("go-grpc", &[20_000, 20_100]).prepared(|p| {
+        p.warm.as_mut().expect("a curve").steady_after_ms = None;
+    });
+    assert!(matches!(
+        verdict(&summary(&run.run)),
+        Verdict::StillWarming(Warming::NotSteady { .. })
+    ));
+    run.run.header.plan.workloads[0].warm_up = WarmUp::Fixed { length_ms: 1000 };
+    assert_eq!(verdict(&summary(&run.run)), &Verdict::ServerBound);
+}
+
+#[test]
+fn busy_compilers_are_still_warming() {
+    let run = RunBuilder::new().with("java-grpc", &[20_000; 3], |t| {
+        t.server.as_mut().expect("a server").compiler_cpu_ns = 200_000_000;
+    });
+    assert!(matches!(
+        verdict(&summary(&run.run)),
+        Verdict::StillWarming(Warming::Compiling { share }) if (share - 0.0673).abs() < 0.001
+    ));
+}
+
+#[test]
+fn only_ranked_rows_can_win() {
+    let run = RunBuilder::new()
+        .with("rust-tonic", &[184_000, 184_500, 183_800], |t| t.client.busiest_ns = t.window_ns)
+        .entry("go-grpc", &[98_000, 98_900, 97_700])
+        .entry("java-grpc", &[80_000, 80_200, 80_100]);
+    let table = &summary(&run.run).tables[0];
+    // Server and client both saturated: not known who was the limit, so still ranked.
+    assert!(matches!(&table.conclusion, Conclusion::Winner { entry, .. } if entry == "rust-tonic"));
+    let run = RunBuilder::new()
+        .with("rust-tonic", &[184_000, 184_500, 183_800], |t| {
+            t.client.busiest_ns = t.window_ns;
+            t.server.as_mut().expect("a server").cpu_user_ns = 100;
+        })
+        .entry("go-grpc", &[98_000, 98_900, 97_700])
+        .entry("java-grpc", &[80_000, 80_200, 80_100]);
+    let table = &summary(&run.run).tables[0];
+    assert!(matches!(
+        &table.conclusion,
+        Conclusion::Winner { entry, next, ratio }
+            if entry == "go-grpc" && next == "java-grpc" && (ratio - 1.226).abs() < 0.001
+    ));
+    assert_eq!(table.rows[2].server.entry, "rust-tonic");
+    assert_eq!(table.rows[2].rank, None);
+}
+
+#[test]
+fn a_trial_repeated_on_resume_counts_once() {
+    let mut run = RunBuilder::new().entry("go-grpc", &[20_000, 20_100, 20_200]).run;
+    let again = run.trials[1].clone();
+    run.trials.push(again);
+    let row = &summary(&run).tables[0].rows[0];
+    assert_eq!((row.measured, row.planned), (3, 3));
+}
