@@ -1,1 +1,23 @@
-//! Under construction.
+//! Servers that misbehave in exactly one way each, for the project's own tests.
+//!
+//! - [`Server`] runs a [`Behaviour`] inside a test, on a thread of its own.
+//! - The binary `rpcbench-testkit` runs the same behaviours as an ordinary server under test.
+//! - [`scripted`] is a peer that follows a script of raw HTTP/2 frames.
+
+mod answer;
+mod behaviour;
+mod clock;
+mod cost;
+mod delay;
+mod echo;
+mod fault;
+mod null;
+mod plan;
+pub mod scripted;
+mod serve;
+mod server;
+
+pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
+pub use clock::{CpuTime, process_cpu};
+pub use plan::{Plan, PlanError};
+pub use server::{Ended, Server, StartError};

@@ -1,0 +1,182 @@
+//! What each call costs before it is answered: time, CPU, memory.
+
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+
+use crate::clock;
+use crate::delay::DelayQueue;
+use crate::plan::Cost;
+
+/// CPU cost of a call after the step of `warm-step`.
+const WARM_COST: Duration = Duration::from_micros(50);
+/// CPU cost of a call of `never-settles` at its dearest.
+const DEAREST: Duration = Duration::from_micros(400);
+/// What is left of the cost of `never-settles` after a second.
+const FALL_PER_SECOND: f64 = 0.92;
+/// Seconds after which `never-settles` starts over.
+const CYCLE: f64 = 28.0;
+/// A longer pause between two calls counts as this much load: a server that is frozen does not warm up.
+const LONGEST_GAP: Duration = Duration::from_millis(100);
+/// The compiler thread is busy for `COMPILE_TIME` of every `COMPILE_PERIOD` of load.
+const COMPILE_PERIOD: Duration = Duration::from_millis(10);
+const COMPILE_TIME: Duration = Duration::from_millis(2);
+/// A server that eats memory stops here, so that a forgotten limit does not take the machine with it.
+const MEMORY_CAP: usize = 2 << 30;
+
+/// Makes calls cost what the plan says.
+pub(crate) struct Spender {
+    cost: Cost,
+    delays: Rc<DelayQueue>,
+    load: Load,
+    compiler: Option<Compiler>,
+    hoard: RefCell<Hoard>,
+}
+
+impl Spender {
+    /// Must be called inside the `LocalSet` that serves.
+    pub(crate) fn start(cost: Cost) -> io::Result<Self> {
+        let compiler = match cost {
+            Cost::WarmStep { .. } => Some(Compiler::start()?),
+            _ => None,
+        };
+        Ok(Self {
+            cost,
+            delays: DelayQueue::start()?,
+            load: Load::default(),
+            compiler,
+            hoard: RefCell::default(),
+        })
+    }
+
+    /// Returns when the call with this number has cost what it should.
+    pub(crate) async fn spend(&self, number: u64) {
+        match self.cost {
+            Cost::Nothing => {}
+            Cost::Delay(delay) => self.delays.wait(delay).await,
+            Cost::DelayOnce(every, delay) if number.is_multiple_of(every.get()) => {
+                self.delays.wait(delay).await
+            }
+            Cost::DelayOnce(..) => {}
+            Cost::Busy(cost) => clock::burn(cost),
+            Cost::WarmStep { seconds, factor } => self.warm_up(seconds, factor),
+            Cost::NeverSettles => clock::burn(unsettled_cost(self.load.grow())),
+            Cost::Memory(bytes) => self.hoard.borrow_mut().take(bytes),
+        }
+    }
+
+    fn warm_up(&self, seconds: f64, factor: f64) {
+        let load = self.load.grow();
+        if load.as_secs_f64() >= seconds {
+            return clock::burn(WARM_COST);
+        }
+        if let Some(compiler) = &self.compiler {
+            compiler.work_at(load);
+        }
+        clock::burn(WARM_COST.mul_f64(factor));
+    }
+}
+
+fn unsettled_cost(load: Duration) -> Duration {
+    DEAREST.mul_f64(FALL_PER_SECOND.powf(load.as_secs_f64() % CYCLE))
+}
+
+/// How long the server has been under load.
+#[derive(Default)]
+struct Load {
+    last_call: Cell<Option<Duration>>,
+    total: Cell<Duration>,
+}
+
+impl Load {
+    fn grow(&self) -> Duration {
+        self.grow_until(clock::monotonic())
+    }
+
+    fn grow_until(&self, now: Duration) -> Duration {
+        let gap = self
+            .last_call
+            .replace(Some(now))
+            .map_or(Duration::ZERO, |last| now.saturating_sub(last));
+        self.total.set(self.total.get() + gap.min(LONGEST_GAP));
+        self.total.get()
+    }
+}
+
+/// A thread named like a just-in-time compiler's, busy as long as it is given work.
+struct Compiler {
+    work: SyncSender<()>,
+    next: Cell<Duration>,
+}
+
+impl Compiler {
+    fn start() -> io::Result<Self> {
+        let (work, queue) = sync_channel(1);
+        std::thread::Builder::new()
+            .name("jit-compiler".to_owned())
+            .spawn(move || compile(&queue))?;
+        Ok(Self { work, next: Cell::default() })
+    }
+
+    fn work_at(&self, load: Duration) {
+        if load >= self.next.get() {
+            self.next.set(load + COMPILE_PERIOD);
+            // A full queue means that the thread is busy already.
+            let _ = self.work.try_send(());
+        }
+    }
+}
+
+fn compile(queue: &Receiver<()>) {
+    while queue.recv().is_ok() {
+        clock::burn(COMPILE_TIME);
+    }
+}
+
+/// Memory that is never given back.
+#[derive(Default)]
+pub(crate) struct Hoard {
+    pieces: Vec<Vec<u8>>,
+    total: usize,
+}
+
+impl Hoard {
+    /// Takes and touches this many bytes, within what is left below the cap of 2 GiB.
+    pub(crate) fn take(&mut self, bytes: u64) {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(MEMORY_CAP - self.total);
+        self.total += bytes;
+        self.pieces.push(vec![0xA5; bytes]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_not_load() {
+        let load = Load::default();
+        assert_eq!(load.grow_until(Duration::from_secs(5)), Duration::ZERO);
+        assert_eq!(load.grow_until(Duration::from_millis(5_040)), Duration::from_millis(40));
+        assert_eq!(load.grow_until(Duration::from_secs(60)), Duration::from_millis(140));
+    }
+
+    #[test]
+    fn the_cost_that_never_settles_falls_and_starts_over() {
+        let at = |seconds| unsettled_cost(Duration::from_secs_f64(seconds));
+        assert_eq!(at(0.0), DEAREST);
+        assert!((at(1.0).as_secs_f64() / at(0.0).as_secs_f64() - 0.92).abs() < 1e-3);
+        assert!(at(27.9) < DEAREST / 10);
+        assert_eq!(at(28.0), DEAREST);
+    }
+
+    #[test]
+    fn the_hoard_has_a_cap() {
+        let mut hoard = Hoard { pieces: Vec::new(), total: MEMORY_CAP - 10 };
+        hoard.take(u64::MAX);
+        hoard.take(u64::MAX);
+        assert_eq!(hoard.pieces.iter().map(Vec::len).sum::<usize>(), 10);
+    }
+}

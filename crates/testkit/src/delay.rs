@@ -1,0 +1,111 @@
+//! Delays that are exact to the kernel's timer, not to the runtime's millisecond.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::io::unix::AsyncFd;
+use tokio::sync::oneshot;
+
+use crate::clock;
+
+/// One kernel timer for any number of waiting calls.
+pub(crate) struct DelayQueue {
+    timer: AsyncFd<OwnedFd>,
+    waiting: RefCell<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    due: BinaryHeap<Reverse<(Duration, u64)>>,
+    wakers: std::collections::HashMap<u64, oneshot::Sender<()>>,
+    next_ticket: u64,
+}
+
+impl DelayQueue {
+    /// A queue whose timer runs as a task of the current `LocalSet`.
+    pub(crate) fn start() -> io::Result<Rc<Self>> {
+        // SAFETY: the call takes no pointers; its result is checked below.
+        let raw = unsafe {
+            libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC)
+        };
+        if raw < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: `raw` was just made by the kernel and nothing else owns it.
+        let timer = unsafe { OwnedFd::from_raw_fd(raw) };
+        // SAFETY: an OwnedFd is the same descriptor, and open, until it is dropped.
+        let timer = unsafe { AsyncFd::register(timer) }?;
+        let queue = Rc::new(Self { timer, waiting: RefCell::default() });
+        let runner = Rc::clone(&queue);
+        tokio::task::spawn_local(async move { runner.run().await });
+        Ok(queue)
+    }
+
+    /// Returns when `delay` is over.
+    pub(crate) async fn wait(&self, delay: Duration) {
+        let (wake, woken) = oneshot::channel();
+        let due = clock::monotonic() + delay;
+        let is_first = {
+            let mut waiting = self.waiting.borrow_mut();
+            let ticket = waiting.next_ticket;
+            waiting.next_ticket += 1;
+            let is_first = waiting.due.peek().is_none_or(|Reverse((first, _))| due < *first);
+            waiting.due.push(Reverse((due, ticket)));
+            waiting.wakers.insert(ticket, wake);
+            is_first
+        };
+        if is_first {
+            self.arm(due);
+        }
+        // The sender lives until it sends, or until the whole server is dropped with this call.
+        let _ = woken.await;
+    }
+
+    async fn run(&self) {
+        while let Ok(mut ready) = self.timer.readable().await {
+            ready.clear_ready();
+            if let Some(next) = self.wake_due() {
+                self.arm(next);
+            }
+        }
+    }
+
+    fn wake_due(&self) -> Option<Duration> {
+        let mut waiting = self.waiting.borrow_mut();
+        let now = clock::monotonic();
+        while let Some(&Reverse((due, ticket))) = waiting.due.peek() {
+            if due > now {
+                return Some(due);
+            }
+            waiting.due.pop();
+            if let Some(wake) = waiting.wakers.remove(&ticket) {
+                // The call may be gone with its connection.
+                let _ = wake.send(());
+            }
+        }
+        None
+    }
+
+    fn arm(&self, due: Duration) {
+        let at = libc::timespec {
+            tv_sec: due.as_secs().cast_signed(),
+            tv_nsec: i64::from(due.subsec_nanos()),
+        };
+        let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let setting = libc::itimerspec { it_interval: never, it_value: at };
+        // SAFETY: the descriptor is open as long as `self`, and `setting` outlives the call.
+        unsafe {
+            libc::timerfd_settime(
+                self.timer.as_raw_fd(),
+                libc::TFD_TIMER_ABSTIME,
+                &setting,
+                std::ptr::null_mut(),
+            )
+        };
+    }
+}

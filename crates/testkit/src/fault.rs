@@ -1,0 +1,110 @@
+//! What a connection suffers when the server breaks.
+
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::plan::Fault;
+
+/// A TCP stream that outlives the HTTP/2 connection on it.
+pub(crate) struct SharedStream(pub(crate) Rc<TcpStream>);
+
+impl AsyncRead for SharedStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.0.poll_read_ready(cx))?;
+            match self.0.try_read(buffer.initialize_unfilled()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return Poll::Ready(result.map(|length| buffer.advance(length))),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for SharedStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.0.poll_write_ready(cx))?;
+            match self.0.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return Poll::Ready(result),
+            }
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Lets the fault happen on this connection; returns when the connection is over.
+pub(crate) async fn strike(fault: Fault, stream: Rc<TcpStream>) -> io::Result<()> {
+    match fault {
+        // The end of the process closes the connection.
+        Fault::Exit | Fault::Hang => std::future::pending().await,
+        Fault::Garbage => {
+            write(&stream, &garbage()).await?;
+            std::future::pending().await
+        }
+        Fault::Reset => stream.set_zero_linger(),
+        Fault::Truncate => truncate(&stream).await,
+    }
+}
+
+/// Half of a HEADERS frame on stream 1: its header says 20 bytes, 10 follow.
+const HALF_A_FRAME: [u8; 19] =
+    [0, 0, 20, 1, 4, 0, 0, 0, 1, 0x88, 0, 7, b'h', b'a', b'l', b'f', b' ', b'o', b'f'];
+
+async fn truncate(stream: &Rc<TcpStream>) -> io::Result<()> {
+    write(stream, &HALF_A_FRAME).await?;
+    let mut end = SharedStream(Rc::clone(stream));
+    shut_down(stream);
+    // Closing with unread bytes would send a reset; the peer must see a plain end instead.
+    tokio::io::copy(&mut end, &mut tokio::io::sink()).await?;
+    Ok(())
+}
+
+fn shut_down(stream: &TcpStream) {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the call takes no pointers and the descriptor is open as long as `stream`.
+    unsafe { libc::shutdown(stream.as_raw_fd(), libc::SHUT_WR) };
+}
+
+async fn write(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        stream.writable().await?;
+        match stream.try_write(bytes) {
+            Ok(length) => bytes = &bytes[length..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Bytes without structure, the same ones every time; as a frame they are longer than any peer allows.
+fn garbage() -> [u8; 1024] {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    std::array::from_fn(|index| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        if index == 0 { 0xDB } else { state.to_le_bytes()[3] }
+    })
+}

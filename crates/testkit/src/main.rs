@@ -1,0 +1,103 @@
+//! Runs the testkit's behaviours as an ordinary server under test.
+
+use std::io::{self, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::process::ExitCode;
+
+use clap::Parser;
+use rpcbench_testkit::{Behaviour, Ended, FORMS, Plan, Server, process_cpu};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// A gRPC server that misbehaves on purpose
+#[derive(Parser)]
+#[command(version, after_help = behaviours())]
+struct Arguments {
+    /// Address to listen on
+    #[arg(long, env = "RPCBENCH_HOST", default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// Port to listen on; 0 takes a free one
+    #[arg(long, env = "RPCBENCH_PORT", default_value_t = 0)]
+    port: u16,
+    /// How to behave; may be given several times where the behaviours do not contradict each other
+    #[arg(long, default_value = "honest")]
+    behaviour: Vec<Behaviour>,
+    /// Print the address listened on, as a line on stdout
+    #[arg(long)]
+    print_address: bool,
+}
+
+fn behaviours() -> String {
+    let lines = FORMS.iter().map(|form| format!("  {:27} {}\n", form.form, form.meaning));
+    format!("Behaviours:\n{}", lines.collect::<String>())
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "rpcbench-testkit: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let plan = Plan::new(&arguments.behaviour)?;
+    if let Some(code) = plan.exit_at_start() {
+        writeln!(
+            io::stderr(),
+            "rpcbench-testkit: starting\nrpcbench-testkit: exits on purpose with code {code}"
+        )?;
+        return Ok(ExitCode::from(code));
+    }
+    if plan.spawn_child {
+        let child = std::process::Command::new("sleep").arg("600").spawn()?;
+        writeln!(io::stderr(), "rpcbench-testkit: started child {}", child.id())?;
+    }
+    // One thread, so that the server's own is the only one with work.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(serve(arguments, plan))
+}
+
+async fn serve(arguments: &Arguments, plan: Plan) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let (counting, ignore_sigterm) = (plan.counting, plan.ignore_sigterm);
+    let mut server = Server::start_at(SocketAddr::new(arguments.host, arguments.port), plan)?;
+    if arguments.print_address {
+        writeln!(io::stdout(), "{}", server.address())?;
+    }
+    let ended = loop {
+        tokio::select! {
+            ended = server.ended() => break Some(ended),
+            _ = terminate.recv() => {
+                if !ignore_sigterm {
+                    break None;
+                }
+                writeln!(io::stderr(), "rpcbench-testkit: ignores SIGTERM")?;
+            }
+            _ = interrupt.recv() => break None,
+        }
+    };
+    let calls = server.calls();
+    if counting {
+        let cpu = process_cpu();
+        let (user, system) = (cpu.user.as_nanos(), cpu.system.as_nanos());
+        writeln!(
+            io::stdout(),
+            r#"{{"calls":{calls},"cpu_user_ns":{user},"cpu_system_ns":{system}}}"#
+        )?;
+    }
+    conclude(ended.unwrap_or_else(|| server.stop()))
+}
+
+fn conclude(ended: Ended) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    match ended {
+        Ended::Stopped => Ok(ExitCode::SUCCESS),
+        Ended::Exited { code, line } => {
+            writeln!(io::stderr(), "{line}")?;
+            Ok(ExitCode::from(code))
+        }
+        Ended::Failed { reason } => Err(reason.into()),
+    }
+}

@@ -1,0 +1,110 @@
+//! One socket and its session.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::frame::{MAX_FRAME, goaway};
+use super::poll::Interest;
+use super::session::Session;
+
+const READ: usize = 256 << 10;
+
+/// Room for one turn of any connection; the connections keep only what a turn leaves over.
+pub(super) struct Buffers {
+    input: Vec<u8>,
+    output: Vec<u8>,
+}
+
+impl Buffers {
+    pub(super) fn new() -> Self {
+        Self { input: vec![0; READ + 9 + MAX_FRAME], output: Vec::with_capacity(READ) }
+    }
+}
+
+pub(super) struct Connection {
+    stream: TcpStream,
+    session: Session,
+    /// The start of a frame whose end has not come.
+    partial: Vec<u8>,
+    /// What the kernel did not take yet; nothing is read until it has.
+    unsent: Vec<u8>,
+    closing: bool,
+}
+
+/// What a turn came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Same,
+    Wait(Interest),
+    Over,
+}
+
+impl Connection {
+    pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
+        let session = Session::default();
+        Ok(Self { stream, session, partial: Vec::new(), unsent: Vec::new(), closing: false })
+    }
+
+    /// Moves bytes as far as the kernel lets it; calls are counted before their replies are sent.
+    pub(super) fn turn(&mut self, buffers: &mut Buffers, calls: &AtomicU64) -> Turn {
+        let outcome =
+            if self.unsent.is_empty() { self.exchange(buffers, calls) } else { self.flush() };
+        // A connection that fails is over; its peer knows why.
+        outcome.unwrap_or(Turn::Over)
+    }
+
+    fn exchange(&mut self, buffers: &mut Buffers, calls: &AtomicU64) -> io::Result<Turn> {
+        let kept = self.partial.len();
+        buffers.input[..kept].copy_from_slice(&self.partial);
+        let length = match self.stream.read(&mut buffers.input[kept..]) {
+            Ok(0) => return Ok(Turn::Over),
+            Ok(length) => length,
+            Err(error) if is_transient(&error) => return Ok(Turn::Same),
+            Err(error) => return Err(error),
+        };
+        let input = &buffers.input[..kept + length];
+        self.partial.clear();
+        match self.session.receive(input, &mut buffers.output) {
+            Ok(used) => self.partial.extend_from_slice(&input[used..]),
+            Err(error) => {
+                goaway(&mut buffers.output, error);
+                self.closing = true;
+            }
+        }
+        calls.fetch_add(std::mem::take(&mut self.session.calls), Ordering::Relaxed);
+        let turn = self.send(&buffers.output);
+        buffers.output.clear();
+        turn
+    }
+
+    fn send(&mut self, output: &[u8]) -> io::Result<Turn> {
+        let mut written = 0;
+        while written < output.len() {
+            match self.stream.write(&output[written..]) {
+                Ok(length) => written += length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.unsent.extend_from_slice(&output[written..]);
+                    return Ok(Turn::Wait(Interest::Write));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(if self.closing { Turn::Over } else { Turn::Same })
+    }
+
+    fn flush(&mut self) -> io::Result<Turn> {
+        let unsent = std::mem::take(&mut self.unsent);
+        Ok(match self.send(&unsent)? {
+            Turn::Same => Turn::Wait(Interest::Read),
+            other => other,
+        })
+    }
+}
+
+fn is_transient(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}

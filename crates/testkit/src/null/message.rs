@@ -1,0 +1,94 @@
+//! From a request's body to its reply's message.
+
+use std::borrow::Cow;
+
+use crate::echo::{self, Status, Truth};
+
+/// The reply's message for a whole request body, gRPC prefix included.
+/// `Cow::Borrowed` is the request's message, whose first byte (if any) must still become [`REPLY_TAG`].
+pub(super) fn reply(body: &[u8]) -> Result<Cow<'_, [u8]>, Status> {
+    let message = echo::unframe(body)?;
+    if is_one_text(message) {
+        return Ok(Cow::Borrowed(message));
+    }
+    echo::reply("/rpcbench.v1.Echo/Text", message, Truth::Right)
+        .map(|reply| Cow::Owned(reply.into()))
+}
+
+/// Field 2, length-delimited.
+pub(super) const REPLY_TAG: u8 = 0x12;
+
+/// Whether the message is nothing, or field 1 once with valid text and nothing else.
+fn is_one_text(message: &[u8]) -> bool {
+    let Some((&0x0a, rest)) = message.split_first() else { return message.is_empty() };
+    let mut length = 0_usize;
+    for (index, &byte) in rest.iter().take(4).enumerate() {
+        length |= usize::from(byte & 0x7f) << (7 * index);
+        if byte < 0x80 {
+            let text = &rest[index + 1..];
+            return text.len() == length && (text.is_ascii() || std::str::from_utf8(text).is_ok());
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::echo::INTERNAL;
+
+    fn framed(message: &[u8]) -> Vec<u8> {
+        [&[0], &u32::try_from(message.len()).unwrap().to_be_bytes()[..], message].concat()
+    }
+
+    fn retagged(message: &[u8]) -> Result<Vec<u8>, u32> {
+        let body = framed(message);
+        let reply = reply(&body).map_err(|status| status.code)?;
+        let mut bytes = reply.to_vec();
+        if let (Cow::Borrowed(_), Some(tag)) = (reply, bytes.first_mut()) {
+            *tag = REPLY_TAG;
+        }
+        Ok(bytes)
+    }
+
+    #[test]
+    fn a_plain_text_is_retagged() {
+        assert_eq!(retagged(b"").unwrap(), b"");
+        assert_eq!(retagged(b"\x0a\x03abc").unwrap(), b"\x12\x03abc");
+        assert_eq!(retagged("\n\u{2}\u{e9}".as_bytes()).unwrap(), "\u{12}\u{2}\u{e9}".as_bytes());
+        let long = [&[0x0a, 0xac, 0x02][..], &[b'x'; 300]].concat();
+        assert_eq!(retagged(&long).unwrap()[..4], [0x12, 0xac, 0x02, b'x']);
+    }
+
+    #[test]
+    fn unusual_but_valid_messages_are_decoded() {
+        assert_eq!(retagged(b"\x0a\x01a\x0a\x01b").unwrap(), b"\x12\x01b");
+        assert_eq!(retagged(b"\x18\x07\x0a\x01b").unwrap(), b"\x12\x01b");
+        assert_eq!(retagged(b"\x0a\x81\x80\x80\x80\x00b").unwrap(), b"\x12\x01b");
+    }
+
+    #[test]
+    fn malformed_messages_are_refused() {
+        for message in [
+            &b"\x0a\x05abc"[..],
+            b"\x0a",
+            b"\x0a\x01\xff",
+            b"\xff\xff",
+            b"\x0a\xff\xff\xff\xff\x0f",
+        ] {
+            assert_eq!(retagged(message), Err(INTERNAL), "{message:?}");
+        }
+        assert_eq!(reply(b"\0\0\0\0").unwrap_err().code, INTERNAL);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn it_agrees_with_the_decoder(message in proptest::collection::vec(0_u8..24, 0..24)) {
+            let honest = echo::reply("/rpcbench.v1.Echo/Text", &message, Truth::Right);
+            let expected = honest.map(|reply| reply.to_vec()).map_err(|status| status.code);
+            // An empty text may be sent as a field or left out.
+            let same = |reply: Result<Vec<u8>, u32>| reply.map(|bytes| if bytes == [0x12, 0] { vec![] } else { bytes });
+            proptest::prop_assert_eq!(same(retagged(&message)), same(expected));
+        }
+    }
+}

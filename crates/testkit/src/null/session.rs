@@ -1,0 +1,354 @@
+//! One HTTP/2 connection as a state machine: bytes in, bytes out.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use super::encoder::Encoder;
+use super::frame::{
+    ACK, END_HEADERS, END_STREAM, Fatal, Frame, MAX_FRAME, MAX_WINDOW, PADDED, frame_header, kind,
+    rst_stream, window_update,
+};
+use super::message;
+
+const MAX_BODY: usize = (4 << 20) + 5;
+/// More than the largest body, so that a stream's window never needs an update.
+const STREAM_WINDOW: u32 = 8 << 20;
+const DEFAULT_WINDOW: i64 = 65_535;
+const WINDOW_REFILL: u32 = 1 << 29;
+const MAX_STREAMS: u32 = 16_384;
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+const RESOURCE_EXHAUSTED: u32 = 8;
+
+const NO_ERROR: u32 = 0;
+const REFUSED_STREAM: u32 = 7;
+
+#[derive(Debug)]
+pub(super) struct Session {
+    /// Calls answered and not yet taken by the owner.
+    pub(super) calls: u64,
+    greeted: bool,
+    last_stream: u32,
+    /// Requests that have not come whole, in the order of their streams.
+    open: VecDeque<Open>,
+    /// The stream whose header block goes on in the next frame, and whether its request ends there.
+    in_block: Option<(u32, bool)>,
+    encoder: Encoder,
+    send_window: i64,
+    initial_window: i64,
+    /// Replies that wait for the peer's windows.
+    blocked: VecDeque<Blocked>,
+    received: u32,
+}
+
+#[derive(Debug)]
+struct Open {
+    stream: u32,
+    body: Vec<u8>,
+    granted: i64,
+}
+
+#[derive(Debug)]
+struct Blocked {
+    stream: u32,
+    data: Vec<u8>,
+    sent: usize,
+    granted: i64,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            calls: 0,
+            greeted: false,
+            last_stream: 0,
+            open: VecDeque::new(),
+            in_block: None,
+            encoder: Encoder::default(),
+            send_window: DEFAULT_WINDOW,
+            initial_window: DEFAULT_WINDOW,
+            blocked: VecDeque::new(),
+            received: 0,
+        }
+    }
+}
+
+impl Session {
+    /// Takes as many whole frames as `input` holds, writes what they ask for, and returns how many bytes they were.
+    pub(super) fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Fatal> {
+        let mut used = 0;
+        if !self.greeted {
+            let start = &input[..input.len().min(PREFACE.len())];
+            if !PREFACE.starts_with(start) {
+                return Err(Fatal::Protocol);
+            }
+            if start.len() < PREFACE.len() {
+                return Ok(0);
+            }
+            used = PREFACE.len();
+            self.greet(out);
+        }
+        while let Some(frame) = Frame::parse(&input[used..])? {
+            used += frame.length();
+            match self.request_in_two_frames(&frame, &input[used..])? {
+                Some(data) => {
+                    used += data.length();
+                    self.count_received(data.payload.len(), out);
+                    self.answer(frame.stream, data.payload, 0, out);
+                }
+                None => self.frame(&frame, out)?,
+            }
+        }
+        Ok(used)
+    }
+
+    /// The usual request: HEADERS, and then DATA with the whole body. Returns the latter.
+    #[inline]
+    fn request_in_two_frames<'a>(
+        &mut self,
+        headers: &Frame<'_>,
+        rest: &'a [u8],
+    ) -> Result<Option<Frame<'a>>, Fatal> {
+        if headers.kind != kind::HEADERS
+            || headers.flags & (END_HEADERS | END_STREAM) != END_HEADERS
+            || headers.stream <= self.last_stream
+            || headers.stream.is_multiple_of(2)
+            || self.in_block.is_some()
+            || !self.has_room()
+        {
+            return Ok(None);
+        }
+        let data = Frame::parse(rest)?.filter(|next| {
+            next.kind == kind::DATA
+                && next.stream == headers.stream
+                && next.flags & (END_STREAM | PADDED) == END_STREAM
+        });
+        if data.is_some() {
+            self.last_stream = headers.stream;
+        }
+        Ok(data)
+    }
+
+    fn greet(&mut self, out: &mut Vec<u8>) {
+        self.greeted = true;
+        frame_header(out, 12, kind::SETTINGS, 0, 0);
+        for (id, value) in [(3_u16, MAX_STREAMS), (4, STREAM_WINDOW)] {
+            out.extend_from_slice(&id.to_be_bytes());
+            out.extend_from_slice(&value.to_be_bytes());
+        }
+        window_update(out, MAX_WINDOW - DEFAULT_WINDOW as u32);
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+        if self.in_block.is_some() != (frame.kind == kind::CONTINUATION) {
+            return Err(Fatal::Protocol);
+        }
+        match frame.kind {
+            kind::DATA => self.data(frame, out),
+            kind::HEADERS => self.headers(frame, out),
+            kind::CONTINUATION => self.continuation(frame, out),
+            kind::SETTINGS => self.settings(frame, out),
+            kind::PING => ping(frame, out),
+            kind::WINDOW_UPDATE => self.window_update(frame, out),
+            kind::RST_STREAM => {
+                self.open.retain(|open| open.stream != frame.stream);
+                self.blocked.retain(|blocked| blocked.stream != frame.stream);
+                Ok(())
+            }
+            kind::PUSH_PROMISE => Err(Fatal::Protocol),
+            _ => Ok(()),
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.open.len() + self.blocked.len() < MAX_STREAMS as usize
+    }
+
+    fn headers(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+        let ends = frame.flags & END_STREAM != 0;
+        if frame.stream > self.last_stream && !frame.stream.is_multiple_of(2) {
+            self.last_stream = frame.stream;
+            if self.has_room() {
+                self.open.push_back(Open { stream: frame.stream, body: Vec::new(), granted: 0 });
+            } else {
+                rst_stream(out, frame.stream, REFUSED_STREAM);
+            }
+        } else if !ends || !self.open.iter().any(|open| open.stream == frame.stream) {
+            return Err(Fatal::Protocol);
+        }
+        self.block_part(frame, ends, out)
+    }
+
+    fn continuation(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+        match self.in_block.take() {
+            Some((stream, ends)) if stream == frame.stream => self.block_part(frame, ends, out),
+            _ => Err(Fatal::Protocol),
+        }
+    }
+
+    fn block_part(
+        &mut self,
+        frame: &Frame<'_>,
+        ends: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fatal> {
+        if frame.flags & END_HEADERS == 0 {
+            self.in_block = Some((frame.stream, ends));
+        } else if ends {
+            self.finish(frame.stream, out);
+        }
+        Ok(())
+    }
+
+    fn data(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+        if frame.stream > self.last_stream || frame.stream.is_multiple_of(2) {
+            return Err(Fatal::Protocol);
+        }
+        self.count_received(frame.payload.len(), out);
+        let data = frame.data()?;
+        let Some(index) = self.open.iter().position(|open| open.stream == frame.stream) else {
+            return Ok(());
+        };
+        let open = &mut self.open[index];
+        if frame.flags & END_STREAM != 0 && open.body.is_empty() {
+            let granted = open.granted;
+            self.open.remove(index);
+            self.answer(frame.stream, data, granted, out);
+        } else if open.body.len() + data.len() > MAX_BODY {
+            self.open.remove(index);
+            self.calls += 1;
+            self.encoder.error(out, frame.stream, RESOURCE_EXHAUSTED);
+            rst_stream(out, frame.stream, NO_ERROR);
+        } else {
+            open.body.extend_from_slice(data);
+            if frame.flags & END_STREAM != 0 {
+                self.finish(frame.stream, out);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, stream: u32, out: &mut Vec<u8>) {
+        if let Some(index) = self.open.iter().position(|open| open.stream == stream)
+            && let Some(open) = self.open.remove(index)
+        {
+            self.answer(stream, &open.body, open.granted, out);
+        }
+    }
+
+    #[inline]
+    fn answer(&mut self, stream: u32, body: &[u8], granted: i64, out: &mut Vec<u8>) {
+        self.calls += 1;
+        match message::reply(body) {
+            Ok(reply) => self.ok(stream, reply, granted, out),
+            Err(status) => self.encoder.error(out, stream, status.code),
+        }
+    }
+
+    #[inline]
+    fn ok(&mut self, stream: u32, reply: Cow<'_, [u8]>, granted: i64, out: &mut Vec<u8>) {
+        let length = reply.len() + 5;
+        let window = self.send_window.min(self.initial_window + granted);
+        if length <= MAX_FRAME && length as i64 <= window {
+            self.send_window -= length as i64;
+            return self.encoder.ok(out, stream, &reply);
+        }
+        let mut data = vec![0];
+        data.extend_from_slice(&(reply.len() as u32).to_be_bytes());
+        data.extend_from_slice(&reply);
+        if let Some(tag) = data.get_mut(5) {
+            *tag = message::REPLY_TAG;
+        }
+        self.encoder.headers(out, stream);
+        self.blocked.push_back(Blocked { stream, data, sent: 0, granted });
+        self.send_blocked(out);
+    }
+
+    /// Sends what the peer's windows allow of the replies that wait.
+    fn send_blocked(&mut self, out: &mut Vec<u8>) {
+        let Self { blocked, encoder, send_window, initial_window, .. } = self;
+        blocked.retain_mut(|reply| {
+            while reply.sent < reply.data.len() {
+                let window =
+                    (*send_window).min(*initial_window + reply.granted - reply.sent as i64);
+                let room = usize::try_from(window).unwrap_or(0);
+                let length = room.min(reply.data.len() - reply.sent).min(MAX_FRAME);
+                if length == 0 {
+                    return true;
+                }
+                frame_header(out, length as u32, kind::DATA, 0, reply.stream);
+                out.extend_from_slice(&reply.data[reply.sent..reply.sent + length]);
+                reply.sent += length;
+                *send_window -= length as i64;
+            }
+            encoder.trailers(out, reply.stream);
+            false
+        });
+    }
+
+    fn settings(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+        if frame.flags & ACK != 0 {
+            return Ok(());
+        }
+        let (settings, rest) = frame.payload.as_chunks::<6>();
+        if !rest.is_empty() {
+            return Err(Fatal::FrameSize);
+        }
+        for &[i1, i2, v1, v2, v3, v4] in settings {
+            let value = u32::from_be_bytes([v1, v2, v3, v4]);
+            match u16::from_be_bytes([i1, i2]) {
+                1 => self.encoder.limit_table(value),
+                4 if value > MAX_WINDOW => return Err(Fatal::FlowControl),
+                4 => self.initial_window = i64::from(value),
+                _ => {}
+            }
+        }
+        frame_header(out, 0, kind::SETTINGS, ACK, 0);
+        self.send_blocked(out);
+        Ok(())
+    }
+
+    fn window_update(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+        let bytes = i64::from(frame.number()? & MAX_WINDOW);
+        if frame.stream == 0 {
+            self.send_window += bytes;
+            if bytes == 0 {
+                return Err(Fatal::Protocol);
+            }
+            if self.send_window > i64::from(MAX_WINDOW) {
+                return Err(Fatal::FlowControl);
+            }
+        } else if let Some(open) = self.open.iter_mut().find(|open| open.stream == frame.stream) {
+            open.granted += bytes;
+        } else if let Some(blocked) =
+            self.blocked.iter_mut().find(|blocked| blocked.stream == frame.stream)
+        {
+            blocked.granted += bytes;
+        }
+        if !self.blocked.is_empty() {
+            self.send_blocked(out);
+        }
+        Ok(())
+    }
+
+    /// Gives the peer its connection window back before it runs out.
+    #[inline]
+    fn count_received(&mut self, bytes: usize, out: &mut Vec<u8>) {
+        self.received += bytes as u32;
+        if self.received >= WINDOW_REFILL {
+            window_update(out, self.received);
+            self.received = 0;
+        }
+    }
+}
+
+fn ping(frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+    if frame.payload.len() != 8 {
+        return Err(Fatal::FrameSize);
+    }
+    if frame.flags & ACK == 0 {
+        frame_header(out, 8, kind::PING, ACK, 0);
+        out.extend_from_slice(frame.payload);
+    }
+    Ok(())
+}

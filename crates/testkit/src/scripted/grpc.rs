@@ -1,0 +1,103 @@
+//! Whole gRPC calls as steps of a script.
+
+use super::frame::{Frame, FrameType, flag};
+use super::hpack;
+use super::wire::{ScriptError, Wire};
+
+/// A request that came whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The stream's number.
+    pub stream: u32,
+    /// The header block, CONTINUATION included, without padding and priority.
+    pub block: Vec<u8>,
+    /// The body: the message with its five bytes of prefix.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// The request's message, without its prefix.
+    pub fn message(&self) -> &[u8] {
+        self.body.get(5..).unwrap_or_default()
+    }
+
+    /// The message of the right reply to a request of the contract whose field 1 is its only field.
+    pub fn echo(&self) -> Vec<u8> {
+        let mut message = self.message().to_vec();
+        if let Some(tag @ 0x0a) = message.first_mut() {
+            *tag = 0x12;
+        }
+        message
+    }
+
+    /// The frames of an ok reply with this message.
+    pub fn reply(&self, message: &[u8]) -> [Frame; 3] {
+        [
+            Frame::headers(self.stream, hpack::response_headers()),
+            Frame::data(self.stream, framed(message)),
+            Frame::headers(self.stream, hpack::trailers(0)).end_stream(),
+        ]
+    }
+
+    /// The frames of a right reply.
+    pub fn right_reply(&self) -> [Frame; 3] {
+        self.reply(&self.echo())
+    }
+}
+
+/// A message with its gRPC prefix.
+fn framed(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).unwrap_or(u32::MAX).to_be_bytes();
+    [&[0], &length[..], message].concat()
+}
+
+/// A request of which some frames have come.
+struct Partial {
+    request: Request,
+    has_block: bool,
+    has_end: bool,
+}
+
+impl Partial {
+    /// Takes the stream's next frame; false if it does not belong there.
+    fn take(&mut self, frame: &Frame) -> bool {
+        let Some(content) = frame.content() else { return false };
+        match frame.kind {
+            FrameType::Headers | FrameType::Continuation if !self.has_block => {
+                self.has_block = frame.has(flag::END_HEADERS);
+                self.request.block.extend(content);
+            }
+            FrameType::Data if self.has_block && !self.has_end => self.request.body.extend(content),
+            _ => return false,
+        }
+        self.has_end |= frame.kind != FrameType::Continuation && frame.has(flag::END_STREAM);
+        true
+    }
+}
+
+impl Wire {
+    /// Takes frames until one request is whole. Frames of the connection and WINDOW_UPDATE are dropped;
+    /// a frame of another stream is an error, so a script for interleaved requests takes the frames itself.
+    pub fn expect_request(&mut self) -> Result<Request, ScriptError> {
+        let mut frame = self.stream_frame("HEADERS of a request")?;
+        let stream = frame.stream;
+        let request = Request { stream, block: Vec::new(), body: Vec::new() };
+        let mut partial = Partial { request, has_block: false, has_end: false };
+        loop {
+            let expected = format!("the rest of the request on stream {stream}");
+            if frame.stream != stream || !partial.take(&frame) {
+                return Err(ScriptError::Frame { expected, got: frame });
+            }
+            if partial.has_block && partial.has_end {
+                return Ok(partial.request);
+            }
+            frame = self.stream_frame(&expected)?;
+        }
+    }
+
+    fn stream_frame(&mut self, expected: &str) -> Result<Frame, ScriptError> {
+        self.skip_until(expected, |frame| {
+            frame.stream != 0 && frame.kind != FrameType::WindowUpdate
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! A peer that follows a script of raw HTTP/2 bytes, for tests of a client's wire behaviour.
+//!
+//! A script is a closure over a [`Wire`]: it expects frames and sends frames, one step after the other.
+//! The first step that fails ends it, and [`ScriptedPeer::finish`] returns why.
+//!
+//! ```no_run
+//! use rpcbench_testkit::scripted::{Frame, ScriptedPeer};
+//!
+//! let peer = ScriptedPeer::start(|wire| {
+//!     wire.handshake(&[])?;
+//!     wire.send(&Frame::ping(*b"are you?"))?;
+//!     wire.skip_until("the PING's answer", |frame| *frame == Frame::pong(*b"are you?"))?;
+//!     wire.close()
+//! })?;
+//! peer.finish()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod frame;
+mod grpc;
+pub mod hpack;
+mod peer;
+mod wire;
+
+pub use frame::{Frame, FrameType, flag, setting};
+pub use grpc::Request;
+pub use peer::{Listener, ScriptedPeer};
+pub use wire::{ScriptError, Wire};

@@ -1,0 +1,73 @@
+//! The thread that a script runs on.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::fd::AsRawFd;
+use std::thread::JoinHandle;
+
+use super::wire::{ScriptError, Wire};
+
+/// A listener whose connections follow a script.
+#[derive(Debug)]
+pub struct ScriptedPeer {
+    address: SocketAddr,
+    script: JoinHandle<Result<(), ScriptError>>,
+}
+
+/// Where a script of several connections takes them from.
+#[derive(Debug)]
+pub struct Listener {
+    listener: TcpListener,
+}
+
+impl Listener {
+    /// The next connection; waits up to 20 s for it.
+    pub fn accept(&self) -> Result<Wire, ScriptError> {
+        let failed = |source| ScriptError::Io { expected: "a connection".to_owned(), source };
+        wait_readable(&self.listener).map_err(failed)?;
+        self.listener.accept().and_then(|(stream, _)| Wire::new(stream)).map_err(failed)
+    }
+}
+
+fn wait_readable(listener: &TcpListener) -> io::Result<()> {
+    let mut poll = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: `poll` is one valid pollfd that outlives the call.
+    match unsafe { libc::poll(&mut poll, 1, 20_000) } {
+        0 => Err(io::ErrorKind::TimedOut.into()),
+        ready if ready > 0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+impl ScriptedPeer {
+    /// A peer on a free port of 127.0.0.1 that takes one connection and runs `script` on it.
+    pub fn start<S>(script: S) -> io::Result<Self>
+    where
+        S: FnOnce(&mut Wire) -> Result<(), ScriptError> + Send + 'static,
+    {
+        Self::start_many(move |listener| script(&mut listener.accept()?))
+    }
+
+    /// A peer on a free port of 127.0.0.1 whose script takes the connections itself.
+    pub fn start_many<S>(script: S) -> io::Result<Self>
+    where
+        S: FnOnce(&Listener) -> Result<(), ScriptError> + Send + 'static,
+    {
+        let listener = Listener { listener: TcpListener::bind((Ipv4Addr::LOCALHOST, 0))? };
+        let address = listener.listener.local_addr()?;
+        let script = std::thread::Builder::new()
+            .name("scripted-peer".to_owned())
+            .spawn(move || script(&listener))?;
+        Ok(Self { address, script })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits for the end of the script and returns the step that failed, if one did.
+    pub fn finish(self) -> Result<(), ScriptError> {
+        self.script.join().unwrap_or(Err(ScriptError::Panicked))
+    }
+}

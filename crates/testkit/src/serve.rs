@@ -1,0 +1,236 @@
+//! Accepting connections and answering calls, with whatever goes wrong on the way.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use h2::server::{Connection, SendResponse};
+use h2::{Reason, RecvStream};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::spawn_local;
+
+use crate::answer::Answerer;
+use crate::cost::Spender;
+use crate::echo::Status;
+use crate::fault::{self, SharedStream};
+use crate::plan::{Fault, FaultAfter, Opening, Plan};
+
+const WINDOW: u32 = 16 << 20;
+
+type Http2 = Connection<SharedStream, Bytes>;
+
+/// What a server has done so far; shared with whoever asks.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) calls: AtomicU64,
+    pub(crate) connections: AtomicU64,
+}
+
+/// Everything that the connections of one server share.
+struct Site {
+    answerer: RefCell<Answerer>,
+    spender: Spender,
+    fault: Option<FaultAfter>,
+    opening: Opening,
+    counters: Arc<Counters>,
+    struck: watch::Sender<Option<Fault>>,
+}
+
+impl Site {
+    /// The number of a call that came whole, or nothing if the server breaks instead of answering it.
+    fn admit(&self) -> Option<u64> {
+        if let Some(FaultAfter { calls, fault }) = self.fault
+            && self.counters.calls.load(Ordering::Relaxed) >= calls
+        {
+            self.struck.send_replace(Some(fault));
+            return None;
+        }
+        Some(self.counters.calls.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+/// Serves until the fault `Exit` strikes; other faults leave the server running. Must run inside a `LocalSet`.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    plan: &Plan,
+    counters: Arc<Counters>,
+) -> io::Result<()> {
+    let (struck, mut strikes) = watch::channel(None);
+    let site = Rc::new(Site {
+        answerer: RefCell::new(Answerer::new(plan.answer)),
+        spender: Spender::start(plan.cost)?,
+        fault: plan.fault,
+        opening: plan.opening,
+        counters,
+        struck,
+    });
+    let mut exit = pin!(strikes.wait_for(|fault| *fault == Some(Fault::Exit)));
+    loop {
+        tokio::select! {
+            biased;
+            _ = &mut exit => return Ok(()),
+            accepted = listener.accept() => {
+                let (stream, _) = accepted?;
+                site.counters.connections.fetch_add(1, Ordering::Relaxed);
+                spawn_local(attend(stream, Rc::clone(&site)));
+            }
+        }
+    }
+}
+
+/// Looks after one connection; its end, whatever the reason, concerns only its peer.
+async fn attend(stream: TcpStream, site: Rc<Site>) {
+    let stream = Rc::new(stream);
+    if site.opening == Opening::NeverReady {
+        return std::future::pending().await;
+    }
+    if let Ok(Some(fault)) = converse(Rc::clone(&stream), &site).await {
+        // The peer may be gone already.
+        let _ = fault::strike(fault, stream).await;
+    }
+}
+
+/// Answers calls until the connection ends, or until a fault strikes, which is returned.
+async fn converse(stream: Rc<TcpStream>, site: &Rc<Site>) -> Result<Option<Fault>, h2::Error> {
+    let mut strikes = site.struck.subscribe();
+    let mut struck = pin!(strikes.wait_for(Option::is_some));
+    // Without it replies wait for more to send; a peer that is gone shows in the handshake.
+    let _ = stream.set_nodelay(true);
+    let mut connection = h2::server::Builder::new()
+        .initial_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .handshake(SharedStream(stream))
+        .await?;
+    loop {
+        tokio::select! {
+            biased;
+            fault = &mut struck => {
+                flush(&mut connection).await;
+                return Ok(fault.ok().and_then(|fault| *fault));
+            }
+            request = connection.accept() => match request {
+                None => return Ok(None),
+                Some(request) => {
+                    let (request, respond) = request?;
+                    spawn_local(call(request, respond, Rc::clone(site)));
+                }
+            },
+        }
+    }
+}
+
+/// Writes what was answered before the fault; requests that come now are not looked at.
+async fn flush(connection: &mut Http2) {
+    let mut ignored = Vec::new();
+    poll_fn(|cx| {
+        while let Poll::Ready(Some(Ok(request))) = connection.poll_accept(cx) {
+            ignored.push(request);
+        }
+        Poll::Ready(())
+    })
+    .await;
+}
+
+async fn call(
+    request: Request<RecvStream>,
+    respond: SendResponse<Bytes>,
+    site: Rc<Site>,
+) -> Result<(), h2::Error> {
+    let (head, body) = request.into_parts();
+    if !is_grpc(&head.headers) {
+        return refuse(respond);
+    }
+    let body = collect(body).await?;
+    let Some(number) = site.admit() else {
+        return std::future::pending().await;
+    };
+    site.spender.spend(number).await;
+    let reply = site.answerer.borrow_mut().answer(head.uri.path(), &body, number);
+    send(respond, reply)
+}
+
+fn is_grpc(headers: &HeaderMap) -> bool {
+    headers
+        .get(http::header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/grpc"))
+}
+
+async fn collect(mut body: RecvStream) -> Result<BytesMut, h2::Error> {
+    let mut bytes = BytesMut::new();
+    while let Some(chunk) = body.data().await {
+        let chunk = chunk?;
+        body.flow_control().release_capacity(chunk.len())?;
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn refuse(mut respond: SendResponse<Bytes>) -> Result<(), h2::Error> {
+    let mut response = Response::new(());
+    *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    respond.send_response(response, true)?;
+    respond.send_reset(Reason::NO_ERROR);
+    Ok(())
+}
+
+fn send(mut respond: SendResponse<Bytes>, reply: Result<Bytes, Status>) -> Result<(), h2::Error> {
+    let mut response = Response::new(());
+    response
+        .headers_mut()
+        .insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    let mut stream = respond.send_response(response, false)?;
+    let mut trailers = HeaderMap::new();
+    match reply {
+        Ok(message) => {
+            stream.send_data(frame(&message), false)?;
+            trailers.insert("grpc-status", HeaderValue::from_static("0"));
+        }
+        Err(status) => {
+            trailers.insert("grpc-status", HeaderValue::from(status.code));
+            if let Ok(message) = HeaderValue::from_str(&percent_encode(&status.message)) {
+                trailers.insert("grpc-message", message);
+            }
+        }
+    }
+    stream.send_trailers(trailers)
+}
+
+fn frame(message: &[u8]) -> Bytes {
+    let mut framed = BytesMut::with_capacity(5 + message.len());
+    framed.put_u8(0);
+    framed.put_u32(u32::try_from(message.len()).unwrap_or(u32::MAX));
+    framed.put_slice(message);
+    framed.freeze()
+}
+
+fn percent_encode(text: &str) -> String {
+    use std::fmt::Write;
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if matches!(byte, b' '..=b'~') && byte != b'%' {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent_encode;
+
+    #[test]
+    fn a_status_message_is_percent_encoded() {
+        assert_eq!(percent_encode("50 % of caf\u{e9}\n"), "50 %25 of caf%C3%A9%0A");
+    }
+}

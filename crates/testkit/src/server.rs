@@ -1,0 +1,232 @@
+//! A server on a thread of its own.
+
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+
+use tokio::net::TcpSocket;
+use tokio::sync::oneshot;
+use tokio::task::LocalSet;
+
+use crate::cost::Hoard;
+use crate::plan::{Answer, Opening, Plan};
+use crate::serve::Counters;
+use crate::{Behaviour, PlanError, null, serve};
+
+/// A server that runs until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    counters: Arc<Counters>,
+    /// Its other end sees the end of the stream when this one is dropped.
+    running: Option<UnixStream>,
+    ended: oneshot::Receiver<Ended>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// How a server came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It was told to stop.
+    Stopped,
+    /// Its behaviour asks the process to write this line and to exit with this code.
+    Exited {
+        /// The exit code.
+        code: u8,
+        /// What to write to stderr before.
+        line: String,
+    },
+    /// It could not go on.
+    Failed {
+        /// What happened.
+        reason: String,
+    },
+}
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The behaviour only means something for a process of its own.
+    #[error(
+        "`{behaviour}` needs a process of its own: run `rpcbench-testkit --behaviour {behaviour}`"
+    )]
+    NeedsProcess {
+        /// The behaviour that was asked for.
+        behaviour: String,
+    },
+    /// The behaviours contradict each other.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}; is the port in use?")]
+    Listen {
+        /// The address that was asked for.
+        address: SocketAddr,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// The kernel refused a thread, a socket or memory.
+    #[error("cannot start a server: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The port of a server: taken, and listened on unless the plan says otherwise.
+enum Port {
+    Listening(TcpListener),
+    Taken(TcpSocket),
+}
+
+impl Port {
+    fn open(address: SocketAddr, opening: Opening) -> Result<Self, StartError> {
+        let listen = |source| StartError::Listen { address, source };
+        if opening == Opening::NoListen {
+            let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+            socket.bind(address).map_err(listen)?;
+            return Ok(Self::Taken(socket));
+        }
+        let listener = TcpListener::bind(address).map_err(listen)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self::Listening(listener))
+    }
+
+    fn address(&self) -> io::Result<SocketAddr> {
+        match self {
+            Self::Listening(listener) => listener.local_addr(),
+            Self::Taken(socket) => socket.local_addr(),
+        }
+    }
+}
+
+impl Server {
+    /// Starts a server with one behaviour on a free port of 127.0.0.1; it accepts connections when this returns.
+    pub fn start(behaviour: Behaviour) -> Result<Self, StartError> {
+        let behaviours = [behaviour];
+        let plan = Plan::new(&behaviours)?;
+        let process_only =
+            plan.ignore_sigterm || plan.spawn_child || plan.counting || plan.memory_at_start > 0;
+        if process_only || plan.exit_at_start().is_some() {
+            let [behaviour] = behaviours;
+            return Err(StartError::NeedsProcess { behaviour: behaviour.to_string() });
+        }
+        Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), plan)
+    }
+
+    /// Starts a server at `address` (port 0: a free one) in a process that takes care of the plan's signals, child and exit at start.
+    pub fn start_at(address: SocketAddr, plan: Plan) -> Result<Self, StartError> {
+        let mut hoard = Hoard::default();
+        hoard.take(plan.memory_at_start);
+        let port = Port::open(address, plan.opening)?;
+        let address = port.address()?;
+        let counters = Arc::new(Counters::default());
+        let (running, stop) = UnixStream::pair()?;
+        let (end, ended) = oneshot::channel();
+        let shared = Arc::clone(&counters);
+        let thread =
+            std::thread::Builder::new().name("testkit-server".to_owned()).spawn(move || {
+                let _kept = hoard;
+                let outcome = run(port, &plan, shared, stop);
+                // Whoever asked may be gone.
+                let _ = end.send(
+                    outcome.unwrap_or_else(|error| Ended::Failed { reason: error.to_string() }),
+                );
+            })?;
+        Ok(Self { address, counters, running: Some(running), ended, thread: Some(thread) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Calls taken on so far: their requests came whole, and they were, or are about to be, answered.
+    pub fn calls(&self) -> u64 {
+        self.counters.calls.load(Ordering::Relaxed)
+    }
+
+    /// Connections accepted so far.
+    pub fn connections(&self) -> u64 {
+        self.counters.connections.load(Ordering::Relaxed)
+    }
+
+    /// Returns when the server has come to its end by itself. Cancel safe; to be awaited to its end at most once.
+    pub async fn ended(&mut self) -> Ended {
+        (&mut self.ended).await.unwrap_or_else(|_| panicked())
+    }
+
+    /// Stops the server, closes its sockets and says how it ended.
+    pub fn stop(mut self) -> Ended {
+        self.shut_down();
+        self.ended.try_recv().unwrap_or_else(|_| panicked())
+    }
+
+    fn shut_down(&mut self) {
+        self.running = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic shows as `Ended::Failed`.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shut_down();
+    }
+}
+
+fn panicked() -> Ended {
+    Ended::Failed { reason: "the server's thread panicked".to_owned() }
+}
+
+fn run(
+    port: Port,
+    plan: &Plan,
+    counters: Arc<Counters>,
+    mut stop: UnixStream,
+) -> io::Result<Ended> {
+    match port {
+        Port::Taken(_socket) => {
+            stop.read_exact(&mut [0]).or_else(expect_end)?;
+            Ok(Ended::Stopped)
+        }
+        Port::Listening(listener) if plan.answer == Answer::Null => {
+            null::serve(&listener, &stop, &counters)?;
+            Ok(Ended::Stopped)
+        }
+        Port::Listening(listener) => run_async(listener, plan, counters, stop),
+    }
+}
+
+fn expect_end(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::UnexpectedEof { Ok(()) } else { Err(error) }
+}
+
+fn run_async(
+    listener: TcpListener,
+    plan: &Plan,
+    counters: Arc<Counters>,
+    stop: UnixStream,
+) -> io::Result<Ended> {
+    stop.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    LocalSet::new().block_on(&runtime, async {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let stop = tokio::net::UnixStream::from_std(stop)?;
+        tokio::select! {
+            biased;
+            readable = stop.readable() => readable.map(|()| Ended::Stopped),
+            served = serve::serve(listener, plan, counters) => served.map(|()| exit_line(plan)),
+        }
+    })
+}
+
+fn exit_line(plan: &Plan) -> Ended {
+    let calls = plan.fault.map_or(0, |fault| fault.calls);
+    Ended::Exited {
+        code: 3,
+        line: format!("rpcbench-testkit: exits on purpose after {calls} calls"),
+    }
+}

@@ -1,0 +1,151 @@
+//! How each behaviour answers.
+
+mod client;
+
+use client::{Client, field, framed};
+use rpcbench_testkit::{Behaviour, Ended, Server, StartError};
+
+fn server(behaviour: &str) -> (Server, Client) {
+    let server = Server::start(behaviour.parse().unwrap()).unwrap();
+    let client = Client::connect(server.address());
+    (server, client)
+}
+
+#[test]
+fn honest_echoes_every_shape_and_counts() {
+    let (server, client) = server("honest");
+    for (method, content) in [
+        ("Text", &b"hello"[..]),
+        ("Record", b"\x10\x07"),
+        ("Dto", b"\x20\x05"),
+        ("Tree", b"\x18\x09"),
+    ] {
+        let reply = client.call(method, &field(0x0a, content)).unwrap();
+        assert_eq!((reply.http_status, reply.grpc_status), (200, Some(0)), "{method}");
+        assert_eq!(reply.message(), field(0x12, content), "{method}");
+    }
+    assert_eq!((server.calls(), server.connections()), (4, 1));
+    assert_eq!(server.stop(), Ended::Stopped);
+}
+
+#[test]
+fn honest_answers_many_at_once_and_large_ones() {
+    let (server, client) = server("honest");
+    let texts: Vec<String> =
+        (0..300).map(|index| format!("{index}:{}", "x".repeat(index * 7))).collect();
+    for (text, reply) in texts.iter().zip(client.texts(&texts)) {
+        assert_eq!(reply.unwrap().message(), field(0x12, text.as_bytes()));
+    }
+    let large = "y".repeat(1 << 20);
+    assert_eq!(client.text(&large).unwrap().message(), field(0x12, large.as_bytes()));
+    assert_eq!(server.calls(), 301);
+}
+
+#[test]
+fn honest_refuses_what_is_malformed() {
+    let (_server, client) = server("honest");
+    assert_eq!(client.call("Text", b"\x0a\x09abc").unwrap().grpc_status, Some(13));
+    assert_eq!(client.send("Text", b"\0\0\0\0\x09abc").unwrap().grpc_status, Some(13));
+    assert_eq!(client.send("Text", b"").unwrap().grpc_status, Some(13));
+    assert_eq!(client.call("Nothing", b"").unwrap().grpc_status, Some(12));
+}
+
+#[test]
+fn canned_repeats_the_first_reply_of_the_method() {
+    let (_server, client) = server("canned");
+    assert_eq!(client.text("first").unwrap().message(), b"\x12\x05first");
+    assert_eq!(client.text("second").unwrap().message(), b"\x12\x05first");
+    assert_eq!(client.call("Dto", b"\x0a\x02\x20\x05").unwrap().message(), b"\x12\x02\x20\x05");
+    assert_eq!(client.call("Dto", b"\x0a\x02\x20\x06").unwrap().message(), b"\x12\x02\x20\x05");
+}
+
+#[test]
+fn byte_echo_returns_the_request() {
+    let (_server, client) = server("byte-echo");
+    let reply = client.text("same").unwrap();
+    assert_eq!((reply.grpc_status, reply.message()), (Some(0), &b"\x0a\x04same"[..]));
+}
+
+#[test]
+fn always_internal_is_http_200_with_status_13() {
+    let (server, client) = server("always-internal");
+    let reply = client.text("x").unwrap();
+    assert_eq!((reply.http_status, reply.grpc_status, reply.body.len()), (200, Some(13), 0));
+    assert_eq!(server.calls(), 1);
+}
+
+#[test]
+fn wrong_once_is_wrong_exactly_once_in_n() {
+    let (_server, client) = server("wrong-once:3");
+    let right: Vec<bool> =
+        (0..9).map(|_| client.text("abc").unwrap().message() == b"\x12\x03abc").collect();
+    assert_eq!(right, [true, true, false, true, true, false, true, true, false]);
+}
+
+#[test]
+fn status_once_fails_exactly_once_in_n() {
+    let (_server, client) = server("status-once:2");
+    let statuses: Vec<_> = (0..4).map(|_| client.text("abc").unwrap().grpc_status).collect();
+    assert_eq!(statuses, [Some(0), Some(13), Some(0), Some(13)]);
+}
+
+#[test]
+fn ok_on_truncated_accepts_what_is_malformed() {
+    let (_server, client) = server("ok-on-truncated");
+    let reply = client.call("Text", b"\x0a\x09abc").unwrap();
+    assert_eq!((reply.grpc_status, reply.message()), (Some(0), &b""[..]));
+    let reply = client.send("Text", &framed(b"\x0a\x03abc")[..6]).unwrap();
+    assert_eq!((reply.grpc_status, reply.message()), (Some(0), &b""[..]));
+    assert_eq!(client.text("abc").unwrap().message(), b"\x12\x03abc");
+    assert_eq!(client.call("Nothing", b"").unwrap().grpc_status, Some(12));
+}
+
+#[test]
+fn costs_leave_the_answers_right() {
+    for behaviour in [
+        "slow:1ms",
+        "slow-once:2:1ms",
+        "busy:10",
+        "warm-step:0.001:2",
+        "never-settles",
+        "eat-memory:100",
+    ] {
+        let (server, client) = server(behaviour);
+        for text in ["a", "b", "c"] {
+            assert_eq!(
+                client.text(text).unwrap().message(),
+                field(0x12, text.as_bytes()),
+                "{behaviour}"
+            );
+        }
+        assert_eq!(server.calls(), 3);
+    }
+}
+
+#[test]
+fn delayed_replies_overtake_nobody_and_all_come() {
+    let (server, client) = server("slow-once:10:20ms");
+    let texts: Vec<String> = (0..100).map(|index| index.to_string()).collect();
+    for (text, reply) in texts.iter().zip(client.texts(&texts)) {
+        assert_eq!(reply.unwrap().message(), field(0x12, text.as_bytes()));
+    }
+    assert_eq!(server.calls(), 100);
+}
+
+#[test]
+fn what_needs_a_process_is_refused_inside_one() {
+    for behaviour in
+        ["exit-at-start:3", "ignore-sigterm", "spawn-child", "counting", "eat-memory-at-start:1"]
+    {
+        let error = Server::start(behaviour.parse().unwrap()).unwrap_err();
+        assert!(matches!(error, StartError::NeedsProcess { .. }), "{error}");
+        assert!(error.to_string().contains(behaviour), "{error}");
+    }
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let first = Server::start(Behaviour::Honest).unwrap();
+    let error = Server::start_at(first.address(), rpcbench_testkit::Plan::default()).unwrap_err();
+    assert!(error.to_string().contains(&first.address().to_string()), "{error}");
+}

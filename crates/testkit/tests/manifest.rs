@@ -1,0 +1,41 @@
+//! The manifest by which the harness runs these servers.
+
+use rpcbench_testkit::{Behaviour, FORMS, Plan};
+use toml::{Table, Value};
+
+fn manifest() -> Table {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/root/servers/testkit/liar/server.toml");
+    std::fs::read_to_string(path).unwrap().parse().unwrap()
+}
+
+fn behaviours(variant: &Value) -> Vec<Behaviour> {
+    let words: Vec<&str> =
+        variant["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let (pairs, rest) = words.as_chunks::<2>();
+    assert!(rest.is_empty(), "{words:?}");
+    pairs
+        .iter()
+        .map(|[option, behaviour]| {
+            assert_eq!(*option, "--behaviour");
+            behaviour.parse().unwrap()
+        })
+        .collect()
+}
+
+#[test]
+fn every_variant_has_behaviours_that_go_together() {
+    for (name, variant) in manifest()["variants"].as_table().unwrap() {
+        let behaviours = behaviours(variant);
+        assert!(Plan::new(&behaviours).is_ok(), "{name}");
+        assert!(!variant["note"].as_str().unwrap().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn every_behaviour_has_a_variant() {
+    let manifest = manifest();
+    for form in FORMS {
+        let name = form.form.split(':').next().unwrap();
+        assert!(manifest["variants"].as_table().unwrap().contains_key(name), "{name}");
+    }
+}

@@ -1,0 +1,58 @@
+//! The null server against a real HTTP/2 client.
+
+mod client;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use client::{Client, field};
+use rpcbench_testkit::{Behaviour, Ended, Server};
+
+#[test]
+fn null_echoes_text_of_any_length_and_counts() {
+    let server = Server::start(Behaviour::Null).unwrap();
+    let client = Client::connect(server.address());
+    for length in [0, 1, 100, 127, 128, 16_000, 20_000, 70_000, 1 << 20] {
+        let text = "z".repeat(length);
+        let reply = client.text(&text).unwrap();
+        assert_eq!((reply.http_status, reply.grpc_status), (200, Some(0)), "{length}");
+        assert_eq!(reply.message(), field(0x12, text.as_bytes()), "{length}");
+    }
+    assert_eq!((server.calls(), server.connections()), (9, 1));
+    assert_eq!(server.stop(), Ended::Stopped);
+}
+
+#[test]
+fn null_answers_many_streams_on_several_connections() {
+    let server = Server::start(Behaviour::Null).unwrap();
+    let clients: Vec<_> = (0..8).map(|_| Client::connect(server.address())).collect();
+    for (index, client) in clients.iter().enumerate() {
+        let texts: Vec<String> =
+            (0..500).map(|call| format!("{index}/{call} {}", "y".repeat(call))).collect();
+        for (text, reply) in texts.iter().zip(client.texts(&texts)) {
+            assert_eq!(reply.unwrap().message(), field(0x12, text.as_bytes()));
+        }
+    }
+    assert_eq!((server.calls(), server.connections()), (4000, 8));
+}
+
+#[test]
+fn null_refuses_what_is_malformed_and_goes_on() {
+    let server = Server::start(Behaviour::Null).unwrap();
+    let client = Client::connect(server.address());
+    assert_eq!(client.call("Text", b"\x0a\x09abc").unwrap().grpc_status, Some(13));
+    assert_eq!(client.send("Text", b"").unwrap().grpc_status, Some(13));
+    assert_eq!(client.send("Text", b"\x01\0\0\0\0").unwrap().grpc_status, Some(12));
+    assert_eq!(client.text("still here").unwrap().grpc_status, Some(0));
+}
+
+#[test]
+fn null_says_goodbye_to_what_is_no_http2() {
+    let server = Server::start(Behaviour::Null).unwrap();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
+    let mut seen = Vec::new();
+    stream.read_to_end(&mut seen).unwrap();
+    assert_eq!(seen[3], 7, "GOAWAY");
+    assert_eq!(seen[13..17], 1_u32.to_be_bytes(), "PROTOCOL_ERROR");
+}

@@ -1,0 +1,109 @@
+//! Scripted peers against a real HTTP/2 client.
+
+mod client;
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+
+use client::Client;
+use rpcbench_testkit::scripted::{Frame, FrameType, ScriptError, ScriptedPeer, hpack, setting};
+
+#[test]
+fn a_script_answers_a_call_byte_by_byte_with_padding_and_continuation() {
+    let peer = ScriptedPeer::start(|wire| {
+        wire.handshake(&[(setting::HEADER_TABLE_SIZE, 0), (setting::MAX_CONCURRENT_STREAMS, 1)])?;
+        let request = wire.expect_request()?;
+        assert_eq!(request.message(), b"\x0a\x02hi");
+        let [_, data, end] = request.right_reply();
+        let (start, rest) = (hpack::table_size(0), hpack::response_headers());
+        wire.send_bytewise(&[
+            Frame::headers(request.stream, start).prioritised().padded(9).unfinished(),
+            Frame::continuation(request.stream, &rest[..5]).unfinished(),
+            Frame::continuation(request.stream, &rest[5..]),
+            data.padded(3),
+            end,
+        ])?;
+        wire.send(&Frame::ping(*b"12345678"))?;
+        wire.skip_until("the PING's answer", |frame| *frame == Frame::pong(*b"12345678"))?;
+        wire.close()
+    })
+    .unwrap();
+    let client = Client::connect(peer.address());
+    let reply = client.text("hi").unwrap();
+    assert_eq!((reply.grpc_status, reply.message()), (Some(0), &b"\x12\x02hi"[..]));
+    peer.finish().unwrap();
+}
+
+#[test]
+fn streams_can_be_reset_and_the_connection_announced_to_end() {
+    let peer = ScriptedPeer::start(|wire| {
+        wire.handshake(&[])?;
+        let first = wire.expect_request()?;
+        wire.send(&Frame::rst_stream(first.stream, 2))?;
+        let second = wire.expect_request()?;
+        wire.send(&Frame::goaway(first.stream, 0))?;
+        assert_eq!(second.stream, 3);
+        wire.expect_close()
+    })
+    .unwrap();
+    let client = Client::connect(peer.address());
+    let reset = client.text("a").unwrap_err();
+    assert_eq!((reset.is_reset(), reset.reason()), (true, Some(h2::Reason::INTERNAL_ERROR)));
+    assert!(client.text("b").unwrap_err().is_go_away());
+    drop(client);
+    peer.finish().unwrap();
+}
+
+#[test]
+fn a_script_stalls_until_told_and_takes_several_connections() {
+    let (go_on, gate) = channel();
+    let told = Arc::new(AtomicBool::new(false));
+    let is_told = Arc::clone(&told);
+    let peer = ScriptedPeer::start_many(move |listener| {
+        let mut refused = listener.accept()?;
+        refused.expect_preface()?;
+        refused.reset()?;
+        drop(refused);
+        let mut wire = listener.accept()?;
+        wire.handshake(&[])?;
+        wire.stall(&gate)?;
+        assert!(is_told.load(Ordering::SeqCst));
+        let request = wire.expect_request()?;
+        wire.send_all(&request.right_reply())?;
+        wire.expect_close()
+    })
+    .unwrap();
+    assert!(Client::connect(peer.address()).text("a").is_err());
+    let client = Client::connect(peer.address());
+    told.store(true, Ordering::SeqCst);
+    go_on.send(()).unwrap();
+    assert_eq!(client.text("b").unwrap().message(), b"\x12\x01b");
+    drop(client);
+    peer.finish().unwrap();
+}
+
+#[test]
+fn the_step_that_failed_is_named() {
+    let peer = ScriptedPeer::start(|wire| wire.expect_preface()).unwrap();
+    TcpStream::connect(peer.address())
+        .unwrap()
+        .write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        .unwrap();
+    let error = peer.finish().unwrap_err();
+    assert!(
+        matches!(error, ScriptError::Bytes { expected: "the connection preface", .. }),
+        "{error}"
+    );
+
+    let peer = ScriptedPeer::start(|wire| wire.expect(FrameType::Ping).map(drop)).unwrap();
+    TcpStream::connect(peer.address()).unwrap().write_all(&Frame::settings_ack().encode()).unwrap();
+    let error = peer.finish().unwrap_err().to_string();
+    assert!(error.starts_with("expected Ping, got Frame { kind: Settings"), "{error}");
+
+    let peer = ScriptedPeer::start(|wire| wire.receive().map(drop)).unwrap();
+    drop(TcpStream::connect(peer.address()).unwrap());
+    assert!(peer.finish().unwrap_err().to_string().starts_with("waiting for a frame:"));
+}
