@@ -11,6 +11,7 @@ mod client;
 pub mod clock;
 mod driver;
 mod lane;
+mod measured;
 mod outcome;
 mod payload;
 mod plan;

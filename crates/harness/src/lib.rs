@@ -1,1 +1,17 @@
-//! Under construction.
+//! Servers under test: found, built, started, kept apart, measured from outside and stopped.
+
+pub mod build;
+pub mod counters;
+pub mod cpus;
+pub mod doctor;
+pub mod isolation;
+mod log;
+pub mod machine;
+pub mod manifest;
+pub mod process;
+pub mod run;
+mod stamp;
+pub mod suite;
+mod task;
+pub mod toolchain;
+pub mod units;

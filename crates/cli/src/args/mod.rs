@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 pub use load::LoadArgs;
-pub use run::{RunArgs, WorkloadArgs};
+pub use run::RunArgs;
 pub use simple::{
     BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, ListArgs, ListWhat, ReportArgs,
 };

@@ -1,0 +1,70 @@
+//! `rpcbench list`.
+
+use anstream::println;
+use rpcbench_harness::manifest::{Catalog, Server};
+use rpcbench_harness::suite::{Suite, Suites};
+use rpcbench_harness::toolchain::{Probe, probe_all};
+use rpcbench_harness::units::show_memory;
+use rpcbench_record::Workload;
+
+use crate::Verdict;
+use crate::args::{ListArgs, ListWhat};
+use crate::context::Context;
+
+pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
+    let root = context.root()?;
+    if args.what != Some(ListWhat::Suites) {
+        println!("Servers");
+        Catalog::load(&root)?.servers().iter().for_each(|server| show_server(server));
+    }
+    if args.what.is_none() {
+        println!();
+    }
+    if args.what != Some(ListWhat::Servers) {
+        println!("Suites");
+        Suites::load(&root)?.all().iter().for_each(show_suite);
+    }
+    Ok(Verdict::Done)
+}
+
+fn show_server(server: &Server) {
+    let probes = probe_all(server);
+    let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
+    let found: Vec<String> = probes
+        .iter()
+        .filter_map(|probe| match probe {
+            Probe::Found(toolchain) => Some(format!("{} {}", toolchain.name, toolchain.version)),
+            Probe::Missing { .. } => None,
+        })
+        .collect();
+    let state = match missing.is_empty() {
+        true => format!("can run here ({})", found.join(", ")),
+        false => format!("can't run here: {}", missing.join("; ")),
+    };
+    println!("  {:<16} {}, {}: {state}", server.name, server.library, server.language_title);
+    for (name, variant) in &server.variants {
+        println!("    {:<30} {}", format!("{}@{name}", server.name), variant.note);
+    }
+}
+
+fn show_suite(suite: &Suite) {
+    let memory = suite.limits.memory_bytes.map_or("no memory limit".to_owned(), show_memory);
+    println!("  {:<18} {}", suite.name, suite.description);
+    println!(
+        "  {:<18} {} CPU, {memory}, {} trials: {}",
+        "",
+        suite.limits.cpus,
+        suite.trials,
+        suite.workloads.iter().map(load).collect::<Vec<_>>().join("; ")
+    );
+}
+
+fn load(workload: &Workload) -> String {
+    format!(
+        "{}, {} connections, {} in flight, {} s",
+        workload.shape,
+        workload.connections,
+        workload.in_flight,
+        workload.window.length_ms() as f64 / 1e3
+    )
+}

@@ -1,0 +1,11 @@
+//! One file a command.
+
+pub mod build;
+pub mod check;
+pub mod completions;
+pub mod doctor;
+pub mod list;
+pub mod load;
+pub mod report;
+pub mod run;
+mod scene;

@@ -1,0 +1,57 @@
+//! What several commands need before they can start.
+
+use std::thread;
+
+use anyhow::Context as _;
+use rpcbench_harness::cpus::{Topology, pin_this_thread};
+use rpcbench_harness::isolation::Isolation;
+use rpcbench_harness::manifest::{Catalog, Entry};
+use rpcbench_harness::run::{Interrupt, Lab};
+use rpcbench_record::Limits;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::context::Context;
+
+/// Ctrl-C and SIGTERM: the first lets the current step end, the second stops now.
+pub fn interrupt() -> anyhow::Result<Interrupt> {
+    let interrupt = Interrupt::default();
+    let mut signals = Signals::new([SIGINT, SIGTERM]).context("signal handlers")?;
+    let told = interrupt.clone();
+    thread::spawn(move || {
+        for _ in signals.forever() {
+            let what = match told.raise() {
+                1 => "stopping after this trial; once more to stop now",
+                _ => "stopping now",
+            };
+            anstream::eprintln!("\nrpcbench: {what}");
+        }
+    });
+    Ok(interrupt)
+}
+
+/// The entries that `patterns` select; all of them where there are none.
+pub fn entries(catalog: &Catalog, patterns: &[String]) -> anyhow::Result<Vec<Entry>> {
+    Ok(if patterns.is_empty() { catalog.entries() } else { catalog.select(patterns)? })
+}
+
+/// The place where servers run. This thread, and every thread that it starts, stays on the client's CPUs.
+pub fn lab(
+    context: &Context,
+    limits: Limits,
+    client_threads: u32,
+    (seed, interrupt): (u64, Interrupt),
+) -> anyhow::Result<(Lab, Topology)> {
+    let topology = Topology::read().context("CPUs that this process may use")?;
+    let isolation = Isolation::detect(&topology.cpus());
+    for folder in isolation.sweep() {
+        anstream::eprintln!("rpcbench: removed {}, left by a run that was killed", folder.display());
+    }
+    let split = topology.split(limits.cpus, client_threads);
+    pin_this_thread(&split.client).context("CPU affinity of the client")?;
+    let logs = context.root()?.join("build/logs");
+    std::fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
+    let base_env = context.base_env.clone();
+    let lab = Lab { isolation, split, limits, base_env, logs, seed, interrupt };
+    Ok((lab, topology))
+}

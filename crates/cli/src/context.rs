@@ -1,0 +1,85 @@
+//! Everything that the environment decides, looked at once.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::ColorChoice;
+use rpcbench_report::Style;
+
+use crate::args::GlobalArgs;
+
+/// What servers get of the environment: where their runtimes are, nothing that tunes them.
+const PASSED_ON: [&str; 8] =
+    ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "JAVA_HOME", "LD_LIBRARY_PATH"];
+
+/// The environment as this program understands it.
+#[derive(Debug)]
+pub struct Context {
+    /// As typed.
+    pub arguments: Vec<String>,
+    /// How much to say, 0 and up.
+    pub verbose: u8,
+    /// How results look on standard output.
+    pub style: Style,
+    /// Whether standard error is a terminal, so that a line can be drawn over.
+    pub live: bool,
+    /// See [`PASSED_ON`].
+    pub base_env: BTreeMap<String, String>,
+    root: Option<PathBuf>,
+}
+
+impl Context {
+    pub fn new(global: GlobalArgs) -> Self {
+        let terminal = std::io::stdout().is_terminal();
+        let color = match global.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => terminal && variable("NO_COLOR").is_none_or(|v| v.is_empty()),
+        };
+        let choice = if color { anstream::ColorChoice::Always } else { anstream::ColorChoice::Never };
+        choice.write_global();
+        let width = terminal.then(terminal_size::terminal_size).flatten();
+        Self {
+            arguments: env::args().skip(1).collect(),
+            verbose: global.verbose,
+            style: Style { color, width: width.map(|(width, _)| usize::from(width.0)) },
+            live: std::io::stderr().is_terminal(),
+            base_env: PASSED_ON
+                .iter()
+                .filter_map(|name| Some(((*name).to_owned(), variable(name)?)))
+                .collect(),
+            root: global.root,
+        }
+    }
+
+    /// The folder that holds `servers/` and `suites/`.
+    pub fn root(&self) -> anyhow::Result<PathBuf> {
+        if let Some(root) = &self.root {
+            if !is_root(root) {
+                bail!("--root {}: no servers/ and suites/ in there", root.display());
+            }
+            return root.canonicalize().with_context(|| root.display().to_string());
+        }
+        let current = env::current_dir().context("current folder")?;
+        let program = env::current_exe().context("this program's path")?;
+        let mut above = current.ancestors().chain(program.ancestors().skip(1));
+        above.find(|folder| is_root(folder)).map(Path::to_owned).with_context(|| {
+            format!(
+                "no servers/ and suites/ in {} or above it; go to a checkout of rpcbench, or name one with --root",
+                current.display()
+            )
+        })
+    }
+}
+
+fn is_root(folder: &Path) -> bool {
+    folder.join("servers").is_dir() && folder.join("suites").is_dir()
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok()
+}

@@ -1,0 +1,59 @@
+//! From what the engine counted to what the record keeps.
+
+use rpcbench_record::{Latency, MachineUsage, Measured, ServerUsage};
+use rpcbench_stats::Histogram;
+
+use crate::session::Measurement;
+
+impl Measurement {
+    /// As the record keeps it; `server` is what the server used over the same span, where it is known.
+    #[must_use]
+    pub fn into_measured(self, server: Option<ServerUsage>, machine: MachineUsage) -> Measured {
+        Measured {
+            window_ns: self.span.end.since(self.span.start),
+            latency: latency(&self.tally.ok).unwrap_or_else(|| none(&self.tally.ok)),
+            error_latency: latency(&self.tally.errors),
+            outcomes: self.tally.outcomes,
+            error_examples: self.tally.examples,
+            server,
+            client: self.client,
+            machine,
+            series: self.tally.series,
+        }
+    }
+}
+
+/// Of no calls: a count of 0, and nothing else that means anything.
+fn none(histogram: &Histogram) -> Latency {
+    Latency {
+        count: 0,
+        min_ns: 0,
+        mean_ns: 0.0,
+        stddev_ns: 0.0,
+        p50_ns: 0,
+        p90_ns: 0,
+        p95_ns: 0,
+        p99_ns: 0,
+        p999_ns: 0,
+        max_ns: 0,
+        histogram: histogram.to_base64(),
+    }
+}
+
+/// `None` for an empty histogram.
+fn latency(histogram: &Histogram) -> Option<Latency> {
+    let quantile = |q| histogram.quantile(q);
+    Some(Latency {
+        count: histogram.count(),
+        min_ns: histogram.min()?,
+        mean_ns: histogram.mean()?,
+        stddev_ns: histogram.stddev()?,
+        p50_ns: quantile(0.5)?,
+        p90_ns: quantile(0.9)?,
+        p95_ns: quantile(0.95)?,
+        p99_ns: quantile(0.99)?,
+        p999_ns: quantile(0.999)?,
+        max_ns: histogram.max()?,
+        histogram: histogram.to_base64(),
+    })
+}

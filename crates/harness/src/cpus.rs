@@ -1,0 +1,228 @@
+//! The CPUs of this machine, and their division between server and client.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// The CPUs that this process may use, core by core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topology {
+    /// CPU numbers of each physical core, ascending; the cores by their first CPU.
+    pub cores: Vec<Vec<u32>>,
+}
+
+/// Which CPUs are whose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// Of the server.
+    pub server: Vec<u32>,
+    /// Of the client.
+    pub client: Vec<u32>,
+    /// What a reader must know: CPUs or cores shared, fewer CPUs than asked for.
+    pub notes: Vec<String>,
+}
+
+impl Split {
+    /// Whether server and client have a CPU in common.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.server.iter().any(|cpu| self.client.contains(cpu))
+    }
+}
+
+impl Topology {
+    /// The CPUs that the calling thread may use now: read it before any thread is pinned.
+    ///
+    /// # Errors
+    /// If the system can't tell which those are. Where it does not tell which CPUs share a core, each counts
+    /// as a core of its own.
+    pub fn read() -> io::Result<Self> {
+        let allowed = sched_getaffinity(None)?;
+        let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
+        let cpus: Vec<u32> = cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect();
+        Ok(Self::at(Path::new("/sys/devices/system/cpu"), &cpus))
+    }
+
+    fn at(folder: &Path, allowed: &[u32]) -> Self {
+        let mut cores: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for cpu in allowed {
+            let file = folder.join(format!("cpu{cpu}/topology/thread_siblings_list"));
+            let siblings =
+                fs::read_to_string(file).map(|text| parse_list(&text)).unwrap_or_default();
+            let first = siblings.iter().min().unwrap_or(cpu);
+            cores.entry(*first).or_default().push(*cpu);
+        }
+        Self { cores: cores.into_values().collect() }
+    }
+
+    /// All CPU numbers, ascending.
+    #[must_use]
+    pub fn cpus(&self) -> Vec<u32> {
+        let mut cpus = self.cores.concat();
+        cpus.sort_unstable();
+        cpus
+    }
+
+    /// Divides the CPUs between a server that may use `server_cpus` and `client_threads` load threads.
+    ///
+    /// The server gets whole cores, from the last one down: the first CPU takes most of a machine's
+    /// interrupts. The client gets CPUs on cores that the server has no part of, a core for each thread
+    /// where there are enough, and the server's siblings only if there is nothing else. Whatever falls
+    /// short of that is in the notes.
+    #[must_use]
+    pub fn split(&self, server_cpus: u32, client_threads: u32) -> Split {
+        let wanted = server_cpus.max(1) as usize;
+        let server: Vec<u32> = self.cores.iter().rev().flatten().copied().take(wanted).collect();
+        let mut notes = Vec::new();
+        if server.len() < wanted {
+            let there = server.len();
+            notes.push(format!("the server was to have {wanted} CPUs, and there are {there}"));
+        }
+        let client = self.client_cpus(&server, client_threads.max(1) as usize, &mut notes);
+        let mut split = Split { server, client, notes };
+        split.server.sort_unstable();
+        split.client.sort_unstable();
+        split
+    }
+
+    fn client_cpus(&self, server: &[u32], threads: usize, notes: &mut Vec<String>) -> Vec<u32> {
+        let (touched, free): (Vec<_>, Vec<_>) =
+            self.cores.iter().partition(|core| core.iter().any(|cpu| server.contains(cpu)));
+        let widest = free.iter().map(|core| core.len()).max().unwrap_or(0);
+        let spread = (0..widest).flat_map(|i| free.iter().filter_map(move |core| core.get(i)));
+        let siblings = touched.into_iter().flatten().filter(|cpu| !server.contains(cpu));
+        let away: Vec<u32> = spread.copied().collect();
+        let near: Vec<u32> = siblings.copied().collect();
+        let client: Vec<u32> = away.iter().chain(&near).copied().take(threads).collect();
+        if client.is_empty() {
+            notes.push(
+                "server and client share their CPUs: there is none left for the client; \
+                 the figures show both, not the server"
+                    .to_owned(),
+            );
+            return server.to_vec();
+        }
+        if client.iter().any(|cpu| near.contains(cpu)) {
+            notes.push("client and server share a physical core (SMT siblings)".to_owned());
+        }
+        if client.len() < threads {
+            let cpus = client.len();
+            let plural = if cpus == 1 { "" } else { "s" };
+            notes.push(format!("{threads} client threads share {cpus} CPU{plural}"));
+        }
+        client
+    }
+}
+
+/// Moves the calling thread onto `cpus`.
+///
+/// # Errors
+/// If the thread may use none of them.
+pub fn pin_this_thread(cpus: &[u32]) -> io::Result<()> {
+    let mut mask = CpuSet::new();
+    for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {
+        mask.set(*cpu as usize);
+    }
+    Ok(sched_setaffinity(None, &mask)?)
+}
+
+/// A list as the kernel writes it: `0-3,8`. What can't be read is left out.
+fn parse_list(text: &str) -> Vec<u32> {
+    let range = |part: &str| -> Option<std::ops::RangeInclusive<u32>> {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
+    };
+    text.trim().split(',').filter_map(range).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn machine(cores: &[&[u32]]) -> Topology {
+        Topology { cores: cores.iter().map(|core| core.to_vec()).collect() }
+    }
+
+    fn smt(cores: u32) -> Topology {
+        Topology { cores: (0..cores).map(|core| vec![core, core + cores]).collect() }
+    }
+
+    #[test]
+    fn two_cpus_are_one_each() {
+        let split = machine(&[&[0], &[1]]).split(1, 1);
+        assert_eq!(split, Split { server: vec![1], client: vec![0], notes: Vec::new() });
+    }
+
+    #[test]
+    fn the_server_gets_whole_cores_and_the_client_cores_of_its_own() {
+        let split = smt(4).split(3, 2);
+        assert_eq!((split.server, split.client), (vec![2, 3, 7], vec![0, 1]));
+        assert!(split.notes.is_empty());
+        let split = smt(4).split(2, 4);
+        assert_eq!((split.server, split.client), (vec![3, 7], vec![0, 1, 2, 4]));
+    }
+
+    #[test]
+    fn a_sibling_is_taken_last_and_noted() {
+        let split = smt(2).split(1, 3);
+        assert_eq!((split.server, split.client), (vec![1], vec![0, 2, 3]));
+        insta::assert_snapshot!(split.notes.join("\n"), @"client and server share a physical core (SMT siblings)");
+    }
+
+    #[test]
+    fn too_few_cpus_are_shared_and_noted() {
+        let split = machine(&[&[0], &[1]]).split(2, 1);
+        assert!(split.is_shared());
+        assert_eq!(split.client, [0, 1]);
+        insta::assert_snapshot!(split.notes.join("\n"), @"server and client share their CPUs: there is none left for the client; the figures show both, not the server");
+        let split = machine(&[&[0], &[1]]).split(4, 1);
+        insta::assert_snapshot!(split.notes[0], @"the server was to have 4 CPUs, and there are 2");
+        let split = machine(&[&[0], &[1]]).split(1, 3);
+        insta::assert_snapshot!(split.notes.join("\n"), @"3 client threads share 1 CPU");
+    }
+
+    #[test]
+    fn topology_from_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for (cpu, siblings) in [(0, "0,4\n"), (4, "0,4\n"), (1, "1-2\n"), (2, "1-2\n")] {
+            let topology = folder.path().join(format!("cpu{cpu}/topology"));
+            fs::create_dir_all(&topology).unwrap();
+            fs::write(topology.join("thread_siblings_list"), siblings).unwrap();
+        }
+        let found = Topology::at(folder.path(), &[0, 1, 2, 4, 9]);
+        assert_eq!(found, machine(&[&[0, 4], &[1, 2], &[9]]));
+        let limited = Topology::at(folder.path(), &[4]);
+        assert_eq!(limited, machine(&[&[4]]));
+    }
+
+    #[test]
+    fn this_machine_has_cpus() {
+        assert!(!Topology::read().unwrap().cpus().is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn disjoint_wherever_a_cpu_is_left(cores in 1u32..9, wide: bool, server in 1u32..9, threads in 1u32..9) {
+            let topology = if wide { smt(cores) } else { machine(&[]).with_single(cores) };
+            let all = topology.cpus();
+            let split = topology.split(server, threads);
+            prop_assert!(!split.server.is_empty() && !split.client.is_empty());
+            prop_assert!(split.server.iter().chain(&split.client).all(|cpu| all.contains(cpu)));
+            prop_assert_eq!(split.is_shared(), server as usize >= all.len());
+            prop_assert!(!split.is_shared() || !split.notes.is_empty());
+            prop_assert!(split.server.len() == (server as usize).min(all.len()));
+        }
+    }
+
+    impl Topology {
+        fn with_single(mut self, cores: u32) -> Self {
+            self.cores.extend((0..cores).map(|cpu| vec![cpu]));
+            self
+        }
+    }
+}

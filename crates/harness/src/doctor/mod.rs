@@ -1,0 +1,126 @@
+//! What stands in the way of true figures on this machine, and what to do about it.
+
+mod findings;
+mod noise;
+
+use std::fs;
+
+use procfs::{CpuPressure, Current, CurrentSI, KernelStats, LoadAverage, Meminfo};
+use rpcbench_record::{IsolationMode, Machine};
+
+use crate::cpus::Topology;
+use crate::isolation::Isolation;
+use crate::machine::fingerprint;
+use crate::manifest::Catalog;
+use crate::toolchain::{self, Probe};
+
+pub use findings::examine;
+pub use noise::{CpuNoise, noise};
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// As it should be.
+    Ok,
+    /// Figures are right, and could be steadier or more complete.
+    Advice,
+    /// Figures will be wrong or missing.
+    Problem,
+}
+
+/// One thing looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Stays the same over versions: `governor`, `toolchain-go`.
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was found, one line.
+    pub what: String,
+    /// What to do; there for everything that is not [`Severity::Ok`].
+    pub remedy: Option<String>,
+}
+
+/// All that findings are drawn from.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The fingerprint.
+    pub machine: Machine,
+    /// The CPUs that may be used.
+    pub topology: Topology,
+    /// How servers are kept apart.
+    pub isolation: IsolationMode,
+    /// Why not better, and what else is to know.
+    pub isolation_notes: Vec<String>,
+    /// Memory that programs can still get, bytes. `None`: the kernel does not tell.
+    pub memory_available: Option<u64>,
+    /// First and last local port.
+    pub local_ports: Option<(u32, u32)>,
+    /// Runnable tasks, mean over the last minute.
+    pub load: Option<f64>,
+    /// Share of the last 10 s in which some task waited for a CPU, 0..=1.
+    pub cpu_pressure: Option<f64>,
+    /// Share of CPU time since boot that a hypervisor took, 0..=1.
+    pub steal: Option<f64>,
+    /// For each language its title, its folder's name and what it needs.
+    pub languages: Vec<Language>,
+}
+
+/// What one language needs.
+#[derive(Clone, Debug)]
+pub struct Language {
+    /// `Go`.
+    pub title: String,
+    /// `go`.
+    pub name: String,
+    /// What asking for each toolchain came to.
+    pub probes: Vec<Probe>,
+}
+
+impl Facts {
+    /// Looks at this machine. Takes as long as the toolchains take to print their versions.
+    #[must_use]
+    pub fn gather(topology: &Topology, isolation: &Isolation, catalog: &Catalog) -> Self {
+        Self {
+            machine: fingerprint(topology, isolation.mode()),
+            topology: topology.clone(),
+            isolation: isolation.mode(),
+            isolation_notes: isolation.notes().to_vec(),
+            memory_available: Meminfo::current().ok().and_then(|memory| memory.mem_available),
+            local_ports: local_ports(),
+            load: LoadAverage::current().ok().map(|load| f64::from(load.one)),
+            cpu_pressure: CpuPressure::current().ok().map(|p| f64::from(p.some.avg10) / 100.0),
+            steal: KernelStats::current().ok().and_then(|stats| steal_share(&stats.total)),
+            languages: languages(catalog),
+        }
+    }
+}
+
+fn local_ports() -> Option<(u32, u32)> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
+    Some((numbers.next()?, numbers.next()?))
+}
+
+fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
+    let stolen = time.steal?;
+    let busy =
+        time.user + time.nice + time.system + time.irq.unwrap_or(0) + time.softirq.unwrap_or(0);
+    let wanted = busy + stolen;
+    (wanted > 0).then(|| stolen as f64 / wanted as f64)
+}
+
+/// Servers of one language need the same.
+fn languages(catalog: &Catalog) -> Vec<Language> {
+    let mut found: Vec<Language> = Vec::new();
+    for server in catalog.servers() {
+        if found.iter().all(|language| language.name != server.language) {
+            found.push(Language {
+                title: server.language_title.clone(),
+                name: server.language.clone(),
+                probes: toolchain::probe_all(server),
+            });
+        }
+    }
+    found
+}

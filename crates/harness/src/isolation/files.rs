@@ -1,0 +1,129 @@
+//! Reading and writing the small text files of a cgroup.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use rpcbench_engine::clock::{self, Nanos};
+use rustix::process::Pid;
+
+use super::IsolationError;
+
+/// How long the kernel has to freeze, thaw or kill the processes of a group.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(super) fn read(path: &Path) -> Result<String, IsolationError> {
+    fs::read_to_string(path)
+        .map_err(|source| IsolationError::Read { path: path.to_owned(), source })
+}
+
+pub(super) fn write(path: &Path, value: &str) -> Result<(), IsolationError> {
+    fs::write(path, value).map_err(|source| IsolationError::Write {
+        path: path.to_owned(),
+        value: value.to_owned(),
+        source,
+    })
+}
+
+pub(super) fn number(path: &Path) -> Result<u64, IsolationError> {
+    let text = read(path)?;
+    text.trim().parse().map_err(|_| content(path, text.trim()))
+}
+
+/// The number behind `key` in a file of lines `key number`.
+pub(super) fn keyed(path: &Path, key: &str) -> Result<u64, IsolationError> {
+    let text = read(path)?;
+    find(&text, key).ok_or_else(|| no_number(path, key))
+}
+
+pub(super) fn no_number(path: &Path, key: &str) -> IsolationError {
+    IsolationError::NoNumber { path: path.to_owned(), key: key.to_owned() }
+}
+
+/// The number behind `key` in lines `key number`.
+pub(super) fn find(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+}
+
+/// The processes listed in a `cgroup.procs`.
+pub(super) fn pids(path: &Path) -> Result<Vec<Pid>, IsolationError> {
+    let text = read(path)?;
+    Ok(text.lines().filter_map(|line| line.trim().parse().ok().and_then(Pid::from_raw)).collect())
+}
+
+/// A list of CPUs as the kernel writes it: `0-3,8`.
+pub(super) fn cpu_list(cpus: &[u32]) -> String {
+    let names: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    names.join(",")
+}
+
+pub(super) fn create(folder: &Path) -> Result<(), IsolationError> {
+    fs::create_dir(folder)
+        .map_err(|source| IsolationError::Create { path: folder.to_owned(), source })
+}
+
+/// Removes an empty group. The kernel keeps one busy for a moment after its last process has ended.
+pub(super) fn remove(folder: &Path) -> Result<(), IsolationError> {
+    let mut last = None;
+    let gone = until(|| match fs::remove_dir(folder) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => {
+            last = Some(error);
+            Ok(false)
+        }
+    })?;
+    match last {
+        Some(source) if !gone => Err(IsolationError::Remove { path: folder.to_owned(), source }),
+        _ => Ok(()),
+    }
+}
+
+/// Asks `done` again and again, less and less often, until it says so or [`PATIENCE`] is at its end.
+/// For states that the kernel announces to nobody.
+pub(super) fn until(
+    mut done: impl FnMut() -> Result<bool, IsolationError>,
+) -> Result<bool, IsolationError> {
+    const LONGEST: Nanos = Nanos::from_millis(10);
+    let deadline = clock::now() + Nanos::from(PATIENCE);
+    let mut pause = Nanos(50_000);
+    loop {
+        if done()? {
+            return Ok(true);
+        }
+        let now = clock::now();
+        if now >= deadline {
+            return Ok(false);
+        }
+        clock::sleep_until(now + pause);
+        pause = (pause + pause).min(LONGEST);
+    }
+}
+
+pub(super) fn stuck(group: &str, state: &'static str) -> IsolationError {
+    IsolationError::Stuck { group: group.to_owned(), state, seconds: PATIENCE.as_secs() }
+}
+
+fn content(path: &Path, text: &str) -> IsolationError {
+    IsolationError::Content { path: path.to_owned(), text: text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_number_of_the_whole_key() {
+        let text = "rss_huge 5\nrss 7\ntotal_rss 9\n";
+        assert_eq!(find(text, "rss"), Some(7));
+        assert_eq!(find(text, "total_rss"), Some(9));
+        assert_eq!(find(text, "total"), None);
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = number(Path::new("/nowhere/cpu.stat")).unwrap_err();
+        assert!(error.to_string().starts_with("/nowhere/cpu.stat: can't be read: "), "{error}");
+    }
+}

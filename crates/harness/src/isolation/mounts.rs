@@ -1,0 +1,146 @@
+//! Where the cgroup hierarchies are mounted, and where in them this process is.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use procfs::process::{MountInfo, Process};
+use procfs::{ProcResult, ProcessCGroup};
+
+/// The folder of this process's own group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Where the hierarchy is mounted.
+    pub top: PathBuf,
+    /// This process's group in it.
+    pub own: PathBuf,
+}
+
+/// All hierarchies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Mounts {
+    /// Version 1, by controller.
+    pub v1: BTreeMap<String, Place>,
+    /// Version 2.
+    pub v2: Option<Place>,
+}
+
+impl Mounts {
+    pub(super) fn of_this_process() -> ProcResult<Self> {
+        let process = Process::myself()?;
+        let mounts: Vec<MountInfo> = process.mountinfo()?.into_iter().collect();
+        let groups: Vec<ProcessCGroup> = process.cgroups()?.into_iter().collect();
+        Ok(Self::find(&mounts, &groups))
+    }
+
+    fn find(mounts: &[MountInfo], groups: &[ProcessCGroup]) -> Self {
+        let mut found = Self::default();
+        for mount in mounts {
+            if mount.fs_type == "cgroup2" && found.v2.is_none() {
+                let group = groups.iter().find(|group| group.hierarchy == 0);
+                found.v2 = group.map(|group| place(mount, group));
+            }
+            if mount.fs_type != "cgroup" {
+                continue;
+            }
+            for group in groups.iter().filter(|group| group.hierarchy != 0) {
+                for controller in &group.controllers {
+                    if mount.super_options.contains_key(controller) {
+                        let place = || place(mount, group);
+                        found.v1.entry(controller.clone()).or_insert_with(place);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The folders at which hierarchies are mounted.
+    pub(super) fn tops(&self) -> Vec<&Path> {
+        let mut tops: Vec<&Path> =
+            self.v1.values().chain(&self.v2).map(|place| place.top.as_path()).collect();
+        tops.sort();
+        tops.dedup();
+        tops
+    }
+}
+
+/// In a container the mount may show a part of the hierarchy only, and the group's path is then counted
+/// from the hierarchy's root or, in a namespace of its own, from the container's.
+fn place(mount: &MountInfo, group: &ProcessCGroup) -> Place {
+    let top = mount.mount_point.clone();
+    let path = Path::new(&group.pathname);
+    let inside = path.strip_prefix(&mount.root).ok();
+    let own = match inside {
+        Some(rest) if !group.pathname.contains("..") => top.join(rest),
+        _ => top.clone(),
+    };
+    let own = if own.ends_with("") { own.components().collect() } else { own };
+    Place { top, own }
+}
+
+#[cfg(test)]
+mod tests {
+    use procfs::process::MountInfos;
+    use procfs::{FromBufRead, ProcessCGroups};
+
+    use super::*;
+
+    fn find(mountinfo: &str, cgroup: &str) -> Mounts {
+        let mounts = MountInfos::from_buf_read(mountinfo.as_bytes()).unwrap();
+        let groups = ProcessCGroups::from_buf_read(cgroup.as_bytes()).unwrap();
+        let mounts: Vec<MountInfo> = mounts.into_iter().collect();
+        let groups: Vec<ProcessCGroup> = groups.into_iter().collect();
+        Mounts::find(&mounts, &groups)
+    }
+
+    fn place(top: &str, own: &str) -> Place {
+        Place { top: top.into(), own: own.into() }
+    }
+
+    #[test]
+    fn unified() {
+        let found = find(
+            "29 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
+            "0::/user.slice/user-1000.slice/session-2.scope\n",
+        );
+        let own = "/sys/fs/cgroup/user.slice/user-1000.slice/session-2.scope";
+        assert_eq!(found.v2, Some(place("/sys/fs/cgroup", own)));
+        assert!(found.v1.is_empty());
+    }
+
+    #[test]
+    fn hybrid_with_two_controllers_on_one_mount() {
+        let found = find(
+            "30 25 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup rw\n\
+             31 25 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
+             32 25 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
+            "4:memory:/jobs/7\n3:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n",
+        );
+        let cpu = place("/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct");
+        assert_eq!(found.v1["cpu"], cpu);
+        assert_eq!(found.v1["cpuacct"], cpu);
+        assert_eq!(
+            found.v1["memory"],
+            place("/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory/jobs/7")
+        );
+        assert_eq!(found.v2, Some(place("/sys/fs/cgroup/unified", "/sys/fs/cgroup/unified")));
+        assert_eq!(found.tops().len(), 3);
+    }
+
+    #[test]
+    fn a_container_sees_a_part() {
+        let cgroup = "4:memory:/docker/abc/inner\n";
+        let mount = "32 25 0:28 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        let own = &find(mount, cgroup).v1["memory"].own;
+        assert_eq!(own, Path::new("/sys/fs/cgroup/memory/inner"));
+    }
+
+    #[test]
+    fn a_group_outside_the_mount_falls_back_to_its_top() {
+        let mount = "32 25 0:28 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        for path in ["/other", "/../.."] {
+            let own = &find(mount, &format!("4:memory:{path}\n")).v1["memory"].own;
+            assert_eq!(own, Path::new("/sys/fs/cgroup/memory"), "{path}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The end of a log file.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// The last lines of a file, at most `lines`, read from its last 64 KiB; a line longer than 500
+/// characters is cut. None where the file can't be read: there is nothing better to say then.
+pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
+    File::open(path).ok().and_then(|file| end_of(file).ok()).map_or_else(Vec::new, |text| {
+        let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        all[all.len().saturating_sub(lines)..].iter().map(|line| clean(line)).collect()
+    })
+}
+
+fn end_of(mut file: File) -> std::io::Result<String> {
+    const MOST: u64 = 64 * 1024;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+    let mut bytes = Vec::new();
+    file.take(MOST).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Without colours and other control characters, which would reach the reader's terminal.
+fn clean(line: &str) -> String {
+    const LONGEST: usize = 500;
+    let mut text = String::new();
+    let mut escape = false;
+    for c in line.chars() {
+        match c {
+            '\u{1b}' => escape = true,
+            c if escape => escape = !c.is_ascii_alphabetic(),
+            '\t' => text.push(' '),
+            c if c.is_control() => {}
+            c => text.push(c),
+        }
+        if text.len() >= LONGEST {
+            text.push('…');
+            break;
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_of_a_long_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let text: String = (0..20_000).map(|i| format!("line {i}\n\n")).collect();
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(tail(&path, 2), ["line 19998", "line 19999"]);
+        assert!(tail(Path::new("/nowhere/log"), 2).is_empty());
+    }
+
+    #[test]
+    fn control_characters_are_left_out() {
+        assert_eq!(clean("\u{1b}[31mred\u{1b}[0m\tend\u{7}"), "red end");
+        assert!(clean(&"x".repeat(10_000)).chars().count() <= 501);
+    }
+}

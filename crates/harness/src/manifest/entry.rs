@@ -1,0 +1,133 @@
+//! One line of a comparison: a server, or one of its variants.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::sync::Arc;
+
+use rpcbench_record::{Limits, PlannedServer};
+
+use super::{Server, Variant};
+
+/// A server, or one variant of it, entered once.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Whose entry it is.
+    pub server: Arc<Server>,
+    /// The variant, where the server has variants.
+    pub variant: Option<String>,
+    /// 1, or 2 and more where the same is entered again.
+    pub copy: NonZeroU32,
+}
+
+/// Where a server is to listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The interface's address.
+    pub host: IpAddr,
+    /// The port.
+    pub port: u16,
+}
+
+impl Entry {
+    /// The entries of one server: one for each variant, or the server itself.
+    pub(super) fn of(server: &Arc<Server>) -> Vec<Self> {
+        let entry = |variant| Self { server: Arc::clone(server), variant, copy: NonZeroU32::MIN };
+        match server.variants.is_empty() {
+            true => vec![entry(None)],
+            false => server.variants.keys().cloned().map(Some).map(entry).collect(),
+        }
+    }
+
+    /// Server and variant without the copy: `java-grpc@zgc`.
+    #[must_use]
+    pub fn base_name(&self) -> String {
+        match &self.variant {
+            None => self.server.name.clone(),
+            Some(variant) => format!("{}@{variant}", self.server.name),
+        }
+    }
+
+    /// Unique in a selection: `java-grpc@zgc`, `go-grpc#2`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.copy.get() {
+            1 => self.base_name(),
+            copy => format!("{}#{copy}", self.base_name()),
+        }
+    }
+
+    /// What the variant changes.
+    #[must_use]
+    pub fn settings(&self) -> Option<&Variant> {
+        self.variant.as_ref().and_then(|name| self.server.variants.get(name))
+    }
+
+    /// As a plan names it.
+    #[must_use]
+    pub fn planned(&self) -> PlannedServer {
+        PlannedServer {
+            entry: self.name(),
+            server: self.server.name.clone(),
+            variant: self.variant.clone(),
+            language: self.server.language.clone(),
+            library: self.server.library.clone(),
+        }
+    }
+
+    /// The command line, placeholders expanded.
+    #[must_use]
+    pub fn command(&self) -> Vec<String> {
+        let args = self.settings().map_or(&[][..], |variant| &variant.args);
+        let mut words = Vec::new();
+        for word in &self.server.command {
+            match word.as_str() {
+                "{args}" => words.extend(args.iter().map(|arg| self.server.expand(arg))),
+                word => words.push(self.server.expand(word)),
+            }
+        }
+        words
+    }
+
+    /// The manifest's environment, the variant's on top of it, placeholders expanded.
+    #[must_use]
+    pub fn env(&self) -> BTreeMap<String, String> {
+        let above = self.settings().into_iter().flat_map(|variant| &variant.env);
+        let all = self.server.env.iter().chain(above);
+        all.map(|(key, value)| (key.clone(), self.server.expand(value))).collect()
+    }
+
+    /// The whole environment of the process: `base` (the harness's own `PATH` and the like), then
+    /// [`Entry::env`], then the process contract.
+    #[must_use]
+    pub fn environment(
+        &self,
+        base: &BTreeMap<String, String>,
+        address: Address,
+        limits: &Limits,
+    ) -> BTreeMap<String, String> {
+        let mut env = base.clone();
+        env.extend(self.env());
+        env.insert("RPCBENCH_HOST".into(), address.host.to_string());
+        env.insert("RPCBENCH_PORT".into(), address.port.to_string());
+        env.insert("RPCBENCH_CPUS".into(), limits.cpus.to_string());
+        if let Some(bytes) = limits.memory_bytes {
+            env.insert("RPCBENCH_MEMORY".into(), bytes.to_string());
+        }
+        env
+    }
+}
+
+impl Server {
+    /// The build command, placeholders expanded.
+    #[must_use]
+    pub fn build_command(&self) -> Vec<String> {
+        self.build.command.iter().map(|word| self.expand(word)).collect()
+    }
+
+    fn expand(&self, text: &str) -> String {
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        text.replace("{build}", &path(&self.build_folder)).replace("{server}", &path(&self.folder))
+    }
+}

@@ -1,0 +1,338 @@
+//! The process of a server: started in its group, watched, stopped, and never left behind.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, getppid, kill_process_group, pidfd_open,
+    set_parent_process_death_signal,
+};
+use thiserror::Error;
+
+use crate::isolation::{Group, IsolationError, Joiner};
+use crate::task::wait_readable;
+use crate::{log, units};
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The whole environment: nothing is inherited.
+    pub env: BTreeMap<String, String>,
+    /// Working directory.
+    pub cwd: PathBuf,
+    /// File for standard output and standard error; made anew.
+    pub log: PathBuf,
+    /// From SIGTERM to SIGKILL.
+    pub stop_timeout: Duration,
+}
+
+/// Why a process can't be started or stopped.
+#[derive(Debug, Error)]
+pub enum ProcessError {
+    /// The command is empty.
+    #[error("there is no command to start")]
+    NoCommand,
+    /// The log file can't be made.
+    #[error("{}: can't be made: {source}", path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The program can't be started.
+    #[error("'{command}' can't be started in {}: {source}", cwd.display())]
+    Start {
+        /// The command line.
+        command: String,
+        /// The working directory.
+        cwd: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The process can't be waited for.
+    #[error("process {pid} can't be waited for: {source}")]
+    Wait {
+        /// Its id.
+        pid: i32,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Its group failed.
+    #[error(transparent)]
+    Group(#[from] IsolationError),
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// The kernel killed it, or one of its group, for memory; the limit in bytes.
+    OutOfMemory {
+        /// The limit that was in force, bytes.
+        limit: u64,
+    },
+}
+
+impl Exit {
+    fn of(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Code(code),
+            (None, signal) => Self::Signal(signal.unwrap_or_default()),
+        }
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exited with code {code}"),
+            Self::Signal(signal) => match signal_hook::low_level::signal_name(*signal) {
+                Some(name) => write!(f, "killed by {name}"),
+                None => write!(f, "killed by signal {signal}"),
+            },
+            Self::OutOfMemory { limit } => {
+                write!(f, "out of memory (limit {})", units::show_memory(*limit))
+            }
+        }
+    }
+}
+
+/// What came of stopping a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// How it ended.
+    pub exit: Exit,
+    /// Whether it had to be killed because it did not heed SIGTERM in time.
+    pub forced: bool,
+    /// Processes of its group that were still there when it had ended, and were killed.
+    pub leftovers: usize,
+}
+
+/// A running server. Dropping it kills it and everything in its group.
+#[derive(Debug)]
+pub struct ServerProcess {
+    child: Child,
+    pid: Pid,
+    pidfd: OwnedFd,
+    group: Group,
+    log: PathBuf,
+    stop_timeout: Duration,
+    exit: Option<Exit>,
+}
+
+impl ServerProcess {
+    /// Starts a process in `group`: it is in there, on its CPUs, before its program begins.
+    ///
+    /// The kernel kills it when the *thread* that called this ends, so that nothing outlives a harness that
+    /// was killed: call it from a thread that lives as long as the process shall.
+    ///
+    /// # Errors
+    /// If the program, the log file or the group can't be used.
+    pub fn spawn(spec: &Spec, mut group: Group) -> Result<Self, ProcessError> {
+        let mut command = prepare(spec)?;
+        enter_before_exec(&mut command, group.joiner()?);
+        let child = command.spawn().map_err(|source| ProcessError::Start {
+            command: spec.command.join(" "),
+            cwd: spec.cwd.clone(),
+            source,
+        })?;
+        let pid = Pid::from_child(&child);
+        group.adopt(pid);
+        let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| wait_error(pid, error))?;
+        Ok(Self {
+            child,
+            pid,
+            pidfd,
+            group,
+            log: spec.log.clone(),
+            stop_timeout: spec.stop_timeout,
+            exit: None,
+        })
+    }
+
+    /// Its process id, which is its process group's too.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Readable when the process has ended.
+    #[must_use]
+    pub fn pidfd(&self) -> impl AsFd + '_ {
+        self.pidfd.as_fd()
+    }
+
+    /// The group it runs in.
+    #[must_use]
+    pub fn group(&self) -> &Group {
+        &self.group
+    }
+
+    /// The file that holds what it wrote.
+    #[must_use]
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// The last lines it wrote, at most `lines`; none where it wrote nothing.
+    #[must_use]
+    pub fn log_tail(&self, lines: usize) -> Vec<String> {
+        log::tail(&self.log, lines)
+    }
+
+    /// How it ended, or `None` while it runs.
+    ///
+    /// # Errors
+    /// If the system can't tell.
+    pub fn try_wait(&mut self) -> Result<Option<Exit>, ProcessError> {
+        if self.exit.is_none() {
+            let pid = self.pid;
+            let status = self.child.try_wait();
+            let status =
+                status.map_err(|source| ProcessError::Wait { pid: pid.as_raw_pid(), source })?;
+            self.exit = status.map(Exit::of).map(|exit| self.explain(exit));
+        }
+        Ok(self.exit)
+    }
+
+    /// Waits until it has ended, `limit` at most. `None`: it still runs.
+    ///
+    /// # Errors
+    /// If the system can't tell.
+    pub fn wait(&mut self, limit: Duration) -> Result<Option<Exit>, ProcessError> {
+        if self.exit.is_none() {
+            let pid = self.pid.as_raw_pid();
+            wait_readable(&self.pidfd, Some(limit))
+                .map_err(|source| ProcessError::Wait { pid, source })?;
+        }
+        self.try_wait()
+    }
+
+    /// A worker that the kernel killed for memory takes the server with it, whatever its exit code.
+    fn explain(&self, exit: Exit) -> Exit {
+        let killed = self.group.oom_kills().unwrap_or(0) > 0;
+        match self.group.memory_enforced() {
+            Some(limit) if killed => Exit::OutOfMemory { limit },
+            _ => exit,
+        }
+    }
+
+    /// Ends it: SIGTERM to its process group, SIGKILL after the stop timeout, then whatever is left in its
+    /// group is killed and the group is removed. A frozen server is thawed first.
+    ///
+    /// # Errors
+    /// If something can't be killed or removed; what could be, was.
+    pub fn stop(mut self) -> Result<Stopped, ProcessError> {
+        let mut forced = false;
+        if self.try_wait()?.is_none() {
+            self.group.thaw()?;
+            signal(self.pid, Signal::TERM);
+            forced = self.wait(self.stop_timeout)?.is_none();
+        }
+        let others = self.group.pids()?.into_iter().filter(|pid| *pid != self.pid).count();
+        let leftovers = if forced { 0 } else { others };
+        let exit = self.end()?;
+        Ok(Stopped { exit, forced, leftovers })
+    }
+
+    /// Kills it and its group.
+    ///
+    /// # Errors
+    /// If something can't be killed or removed.
+    pub fn kill(mut self) -> Result<Exit, ProcessError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<Exit, ProcessError> {
+        let reaped = self.try_wait()?.is_some();
+        if !reaped {
+            signal(self.pid, Signal::KILL);
+        }
+        let removed = self.group.end();
+        let exit = match self.exit {
+            Some(exit) => exit,
+            None => {
+                let pid = self.pid.as_raw_pid();
+                let status = self.child.wait();
+                Exit::of(status.map_err(|source| ProcessError::Wait { pid, source })?)
+            }
+        };
+        self.exit = Some(exit);
+        removed?;
+        Ok(exit)
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        if self.exit.is_none() {
+            // Whoever needs to know that it failed calls `kill`.
+            let _ = self.end();
+        }
+    }
+}
+
+fn prepare(spec: &Spec) -> Result<Command, ProcessError> {
+    let (program, arguments) = spec.command.split_first().ok_or(ProcessError::NoCommand)?;
+    let refused = |source| ProcessError::Log { path: spec.log.clone(), source };
+    let out = OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .open(&spec.log)
+        .and_then(|_| OpenOptions::new().append(true).open(&spec.log))
+        .map_err(refused)?;
+    let err = out.try_clone().map_err(refused)?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(&spec.env)
+        .current_dir(&spec.cwd)
+        .stdin(Stdio::null())
+        .stdout(out)
+        .stderr(err)
+        .process_group(0);
+    Ok(command)
+}
+
+fn enter_before_exec(command: &mut Command, joiner: Joiner) {
+    let parent = getpid();
+    let enter = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        if getppid() != Some(parent) {
+            // The parent ended before the signal was asked for.
+            return Err(io::Error::from_raw_os_error(Errno::SRCH.raw_os_error()));
+        }
+        joiner.enter()
+    };
+    // SAFETY: between fork and exec only async-signal-safe calls are allowed. The closure makes raw system
+    // calls (prctl, getppid, write, sched_setaffinity) on values prepared before the fork; it neither
+    // allocates nor takes a lock, and an error it returns holds a number only.
+    unsafe {
+        command.pre_exec(enter);
+    }
+}
+
+/// The process group may have ended already.
+fn signal(leader: Pid, signal: Signal) {
+    let _ = kill_process_group(leader, signal);
+}
+
+fn wait_error(pid: Pid, error: Errno) -> ProcessError {
+    ProcessError::Wait { pid: pid.as_raw_pid(), source: error.into() }
+}

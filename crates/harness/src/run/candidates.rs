@@ -1,0 +1,96 @@
+//! Which entries can run here: toolchains looked for, servers built.
+
+use std::collections::BTreeMap;
+
+use rpcbench_record::{Failure, Toolchain};
+
+use super::prepare::{BuildState, Candidate};
+use crate::build::{self, BuildError};
+use crate::manifest::{Entry, Server};
+use crate::toolchain::{Probe, probe_all};
+
+/// What happens to one server on the way.
+#[derive(Debug)]
+pub enum BuildEvent<'a> {
+    /// Its build begins.
+    Building(&'a Server),
+    /// What came of it.
+    Done(&'a Server, &'a BuildState),
+}
+
+/// Whether servers are built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Building {
+    /// Those that changed since their last build.
+    Changed,
+    /// None: those that are not built as they stand are failures.
+    Never,
+}
+
+/// Looks for the toolchains of every entry, and builds each server once.
+pub fn candidates(
+    entries: &[Entry],
+    building: Building,
+    watch: &mut dyn FnMut(&BuildEvent<'_>),
+) -> Vec<Candidate> {
+    let mut done: BTreeMap<String, (Vec<Toolchain>, BuildState)> = BTreeMap::new();
+    entries
+        .iter()
+        .map(|entry| {
+            let server = &entry.server;
+            let (toolchains, build) = done
+                .entry(server.name.clone())
+                .or_insert_with(|| {
+                    let (toolchains, state) = candidate(server, building, watch);
+                    watch(&BuildEvent::Done(server, &state));
+                    (toolchains, state)
+                })
+                .clone();
+            Candidate { entry: entry.clone(), toolchains, build }
+        })
+        .collect()
+}
+
+fn candidate(
+    server: &Server,
+    building: Building,
+    watch: &mut dyn FnMut(&BuildEvent<'_>),
+) -> (Vec<Toolchain>, BuildState) {
+    let probes = probe_all(server);
+    let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
+    if !missing.is_empty() {
+        return (found(probes), BuildState::Skipped { reason: missing.join("; ") });
+    }
+    let toolchains = found(probes);
+    let current = build::is_current(server, &toolchains).unwrap_or(false);
+    if !current && building == Building::Never {
+        let reason = "not built as it stands; leave --no-build away".to_owned();
+        return (toolchains, BuildState::Failed(Failure { reason, log_tail: Vec::new() }));
+    }
+    if !current {
+        watch(&BuildEvent::Building(server));
+    }
+    let state = match build::build(server, &toolchains) {
+        Ok(built) => BuildState::Built(built),
+        Err(error) => BuildState::Failed(failure(&error)),
+    };
+    (toolchains, state)
+}
+
+fn found(probes: Vec<Probe>) -> Vec<Toolchain> {
+    probes
+        .into_iter()
+        .filter_map(|probe| match probe {
+            Probe::Found(toolchain) => Some(toolchain),
+            Probe::Missing { .. } => None,
+        })
+        .collect()
+}
+
+/// The first line is the reason, the others are the log's.
+fn failure(error: &BuildError) -> Failure {
+    let text = error.to_string();
+    let mut lines = text.lines().map(str::to_owned);
+    let reason = lines.next().unwrap_or_default();
+    Failure { reason, log_tail: lines.collect() }
+}

@@ -1,0 +1,160 @@
+//! Warming a server until it is steady.
+
+use rpcbench_engine::Progress;
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_record::{Failure, WarmCurve, WarmSlice, WarmUp};
+use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
+
+use super::guest::{Guest, Trouble, describe};
+use super::observer::Event;
+use super::prepare::Scene;
+use crate::counters::CpuReading;
+use crate::manifest::Runtime;
+
+/// Length of a slice of the warm-up.
+const SLICE: Nanos = Nanos::from_millis(500);
+/// Slices that must be flat: five seconds, as many compilations come in bursts a second or two apart.
+const WINDOW: usize = 10;
+/// Change of calls per server CPU-second over the window that counts as flat. CPU time of the same work
+/// on a shared machine moves by 2 to 4 % by itself.
+const TOLERANCE: f64 = 0.05;
+/// CPU time of the compiler threads that counts as quiet, of the server's.
+const COMPILER_SHARE: f64 = 0.05;
+
+/// When to stop warming.
+struct Goal {
+    rule: SteadyRule,
+    /// Slices after which it ends whatever the curve.
+    cap: usize,
+    /// Only the cap counts.
+    fixed: bool,
+}
+
+impl Goal {
+    fn new(warm_up: WarmUp, runtime: &Runtime) -> Self {
+        let slices = |length: Nanos| length.0.div_ceil(SLICE.0) as usize;
+        let (cap, fixed) = match warm_up {
+            WarmUp::Fixed { length_ms } => (Nanos::from_millis(length_ms), true),
+            WarmUp::UntilSteady { cap_ms } => {
+                let runtime_cap = Nanos::from(runtime.warm_up_cap);
+                (cap_ms.map_or(runtime_cap, Nanos::from_millis), false)
+            }
+        };
+        let rule = SteadyRule {
+            min_slices: slices(Nanos::from(runtime.least_warm_up)).max(1),
+            window: WINDOW,
+            tolerance: TOLERANCE,
+            compiler_share: COMPILER_SHARE,
+        };
+        Self { rule, cap: slices(cap), fixed }
+    }
+}
+
+/// Puts the load on until the server is steady, or the cap is reached, and takes it off again.
+pub(super) fn warm(guest: &mut Guest, scene: &Scene<'_>) -> Result<WarmCurve, Trouble> {
+    let goal = Goal::new(scene.workload.warm_up, &scene.entry.server.runtime);
+    let mut curve = Curve::begin(guest)?;
+    guest.session()?.start();
+    let mut verdict = Steadiness::TooShort;
+    while curve.samples.len() < goal.cap && (goal.fixed || verdict != Steadiness::Steady) {
+        scene.lab.interrupt.wait_until(curve.last.at + SLICE)?;
+        curve.add(guest)?;
+        verdict = assess(&curve.samples, &goal.rule);
+        let (entry, slice) = (scene.entry.name(), curve.slices.last());
+        scene.observer.event(&Event::Warming { entry, slice, verdict });
+    }
+    let unmeasured = guest.session()?.pause().map_err(describe)?;
+    guest.alive("while it was warmed")?;
+    let (all, failed) = (unmeasured.outcomes.total(), unmeasured.outcomes.errors());
+    if failed > 0 {
+        return Err(guest
+            .blame(errors(failed, all, "in the warm-up", &unmeasured.examples))
+            .into());
+    }
+    Ok(curve.end(&goal, verdict))
+}
+
+/// One line about calls that failed.
+pub(super) fn errors(failed: u64, all: u64, when: &str, examples: &[String]) -> String {
+    let example = examples.first().map(|text| format!(", such as: {text}")).unwrap_or_default();
+    format!("{failed} of {all} calls failed {when}{example}")
+}
+
+struct Curve {
+    begin: Nanos,
+    last: CpuReading,
+    progress: Progress,
+    slices: Vec<WarmSlice>,
+    samples: Vec<WarmSample>,
+}
+
+impl Curve {
+    fn begin(guest: &mut Guest) -> Result<Self, Failure> {
+        let progress = guest.session()?.progress();
+        let last = read_cpu(guest)?;
+        let begin = clock::now();
+        Ok(Self { begin, last, progress, slices: Vec::new(), samples: Vec::new() })
+    }
+
+    fn add(&mut self, guest: &mut Guest) -> Result<(), Failure> {
+        guest.alive("while it was warmed")?;
+        let progress = guest.session()?.progress();
+        let now = read_cpu(guest)?;
+        let sample = WarmSample {
+            calls: progress.ended - self.progress.ended,
+            server_cpu_ns: now.cpu_ns.saturating_sub(self.last.cpu_ns),
+            compiler_cpu_ns: now.compiler_ns.saturating_sub(self.last.compiler_ns),
+        };
+        self.slices.push(WarmSlice {
+            at_ms: now.at.since(self.begin) / 1_000_000,
+            calls: sample.calls,
+            server_cpu_ns: sample.server_cpu_ns,
+            compiler_cpu_ns: sample.compiler_cpu_ns,
+        });
+        self.samples.push(sample);
+        (self.last, self.progress) = (now, progress);
+        Ok(())
+    }
+
+    fn end(self, goal: &Goal, verdict: Steadiness) -> WarmCurve {
+        let steady = !goal.fixed && verdict == Steadiness::Steady;
+        // The first slice of the flat window is where it began to be steady.
+        let flat_from = self.slices.len().saturating_sub(goal.rule.window);
+        let before = flat_from.checked_sub(1).and_then(|at| self.slices.get(at));
+        WarmCurve {
+            steady_after_ms: steady.then(|| before.map_or(0, |slice| slice.at_ms)),
+            unsteady: (!goal.fixed && !steady).then(|| explain(verdict)),
+            cold_rate: cold_rate(&self.slices),
+            slices: self.slices,
+        }
+    }
+}
+
+fn read_cpu(guest: &mut Guest) -> Result<CpuReading, Failure> {
+    let (meter, group) = guest.metered();
+    meter.cpu(group).map_err(describe)
+}
+
+/// Calls a second over the first second.
+fn cold_rate(slices: &[WarmSlice]) -> f64 {
+    let first: Vec<_> = slices.iter().take((1_000_000_000 / SLICE.0) as usize).collect();
+    let calls: u64 = first.iter().map(|slice| slice.calls).sum();
+    first.last().map_or(0.0, |last| calls as f64 * 1000.0 / last.at_ms.max(1) as f64)
+}
+
+fn explain(verdict: Steadiness) -> String {
+    match verdict {
+        Steadiness::Steady => "steady".to_owned(),
+        Steadiness::Climbing { change } => {
+            format!("calls per CPU-second still rose by {:.0} % in 5 s", change * 100.0)
+        }
+        Steadiness::Falling { change } => {
+            format!("calls per CPU-second still fell by {:.0} % in 5 s", -change * 100.0)
+        }
+        Steadiness::Compiling { share } => {
+            format!("compiler threads still took {:.0} % of its CPU time", share * 100.0)
+        }
+        Steadiness::TooShort => "the cap left no time to tell".to_owned(),
+        Steadiness::Idle => "it answered next to nothing".to_owned(),
+    }
+}

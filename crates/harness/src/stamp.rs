@@ -1,0 +1,92 @@
+//! One hash over everything that a server is built from.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use blake3::Hasher;
+use ignore::WalkBuilder;
+use rpcbench_record::Toolchain;
+
+use crate::build::BuildError;
+use crate::manifest::Server;
+
+/// Over the manifests, the build command, the sources, the inputs, `contract/` and the toolchains. Files
+/// that git ignores are no sources.
+pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, BuildError> {
+    let mut hasher = Hasher::new();
+    for word in server.build_command() {
+        part(&mut hasher, word.as_bytes());
+    }
+    for tool in toolchains {
+        part(&mut hasher, tool.name.as_bytes());
+        part(&mut hasher, tool.version.as_bytes());
+    }
+    for manifest in &server.manifests {
+        content(&mut hasher, manifest)?;
+    }
+    tree(&mut hasher, &server.folder)?;
+    for input in &server.build.inputs {
+        if !input.exists() {
+            let (server, path) = (server.name.clone(), input.clone());
+            return Err(BuildError::NoInput { server, path });
+        }
+        tree(&mut hasher, input)?;
+    }
+    if server.contract.exists() {
+        tree(&mut hasher, &server.contract)?;
+    }
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// With its length before it, so that no two lists of parts read the same.
+fn part(hasher: &mut Hasher, bytes: &[u8]) {
+    hasher.update(&(bytes.len() as u64).to_le_bytes());
+    hasher.update(bytes);
+}
+
+/// A file, or all files in a folder, with their paths and whether they may be executed.
+fn tree(hasher: &mut Hasher, top: &Path) -> Result<(), BuildError> {
+    let mut files = Vec::new();
+    let walk = WalkBuilder::new(top)
+        .hidden(false)
+        .require_git(false)
+        .git_global(false)
+        .git_exclude(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .build();
+    for entry in walk {
+        let entry = entry.map_err(|error| failed(top, io::Error::other(error)))?;
+        if entry.file_type().is_some_and(|kind| !kind.is_dir()) {
+            files.push(entry.into_path());
+        }
+    }
+    files.sort();
+    part(hasher, &(files.len() as u64).to_le_bytes());
+    for file in files {
+        let name = file.strip_prefix(top).unwrap_or(&file);
+        part(hasher, name.as_os_str().as_encoded_bytes());
+        content(hasher, &file)?;
+    }
+    Ok(())
+}
+
+fn content(hasher: &mut Hasher, path: &PathBuf) -> Result<(), BuildError> {
+    use std::os::unix::fs::PermissionsExt;
+    let refused = |source| failed(path, source);
+    let about = fs::symlink_metadata(path).map_err(refused)?;
+    if about.is_symlink() {
+        let target = fs::read_link(path).map_err(refused)?;
+        part(hasher, target.as_os_str().as_encoded_bytes());
+        return Ok(());
+    }
+    hasher.update(&about.len().to_le_bytes());
+    hasher.update(&[u8::from(about.permissions().mode() & 0o111 != 0)]);
+    let mut file = File::open(path).map_err(refused)?;
+    io::copy(&mut file, hasher).map_err(refused)?;
+    Ok(())
+}
+
+fn failed(path: &Path, source: io::Error) -> BuildError {
+    BuildError::File { path: path.to_owned(), source }
+}

@@ -1,0 +1,90 @@
+//! A helper process that is to end by itself: a build, a version query.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus};
+use std::time::Duration;
+
+use rpcbench_engine::clock::{self, Nanos};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal,
+};
+
+/// A running helper in a process group of its own. Dropping it kills the group.
+#[derive(Debug)]
+pub(crate) struct Task {
+    child: Child,
+    pidfd: OwnedFd,
+    ended: bool,
+}
+
+impl Task {
+    /// Starts it. The kernel kills it when the thread that called this ends.
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        command.process_group(0);
+        // SAFETY: between fork and exec only async-signal-safe calls are allowed; the closure makes one
+        // system call and allocates nothing.
+        unsafe {
+            command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+        }
+        let child = command.spawn()?;
+        let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+        Ok(Self { child, pidfd, ended: false })
+    }
+
+    pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// Waits for its end, and kills what its process group leaves; also when `limit` is over, then `None`.
+    pub(crate) fn wait(mut self, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
+        let status = match wait_readable(&self.pidfd, limit)? {
+            true => {
+                self.kill_group();
+                Some(self.child.wait()?)
+            }
+            false => None,
+        };
+        self.ended = status.is_some();
+        Ok(status)
+    }
+
+    fn kill_group(&self) {
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.kill_group();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Waits until a process has ended, as its pidfd tells. `false`: `limit` is over.
+pub(crate) fn wait_readable(pidfd: &OwnedFd, limit: Option<Duration>) -> io::Result<bool> {
+    let deadline = limit.map(|limit| clock::now() + Nanos::from(limit));
+    loop {
+        let left = deadline.map(|deadline| deadline.since(clock::now()));
+        let timeout = left.map(|left| Timespec {
+            tv_sec: (left / 1_000_000_000).cast_signed(),
+            tv_nsec: (left % 1_000_000_000) as _,
+        });
+        let mut fds = [PollFd::new(pidfd, PollFlags::IN)];
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(0) if left == Some(0) => return Ok(false),
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

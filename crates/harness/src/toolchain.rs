@@ -1,0 +1,182 @@
+//! Compilers and runtimes: whether they are there, and which.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rpcbench_record::Toolchain;
+
+use crate::manifest::{Server, ToolchainSpec};
+use crate::task;
+
+/// No program takes this long to print its version.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What asking a toolchain came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// It is there, and new enough.
+    Found(Toolchain),
+    /// It can't be used.
+    Missing {
+        /// `go`.
+        name: String,
+        /// Why not: `not installed`, `1.21 is older than 1.25`.
+        reason: String,
+        /// What to install.
+        install: String,
+    },
+}
+
+impl Probe {
+    /// One line that says what is missing and what to do, or nothing.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Found(_) => None,
+            Self::Missing { name, reason, install } => {
+                Some(format!("{name}: {reason}; install {install}"))
+            }
+        }
+    }
+}
+
+/// Asks every toolchain that a server needs, in the server's folder, as its build will.
+#[must_use]
+pub fn probe_all(server: &Server) -> Vec<Probe> {
+    server.toolchains.iter().map(|spec| probe(spec, &server.folder)).collect()
+}
+
+/// Asks one toolchain for its version.
+#[must_use]
+pub fn probe(spec: &ToolchainSpec, folder: &Path) -> Probe {
+    let found = ask(spec, folder).and_then(|output| judge(spec, &output));
+    match found {
+        Ok(version) => Probe::Found(Toolchain { name: spec.name.clone(), version }),
+        Err(reason) => {
+            Probe::Missing { name: spec.name.clone(), reason, install: spec.install.clone() }
+        }
+    }
+}
+
+/// What its command prints on either output.
+fn ask(spec: &ToolchainSpec, folder: &Path) -> Result<String, String> {
+    let (program, arguments) = spec.command.split_first().ok_or("it has no command")?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = task::Task::start(&mut command).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "not installed".to_owned(),
+        _ => format!("'{program}' can't be started: {error}"),
+    })?;
+    let outputs = [running.take_stdout().map(collect), running.take_stderr().map(collect)];
+    let ended = running.wait(Some(PATIENCE)).map_err(|error| error.to_string())?;
+    if ended.is_none() {
+        let seconds = PATIENCE.as_secs();
+        return Err(format!("'{}' gave no answer in {seconds} s", spec.command.join(" ")));
+    }
+    let texts = outputs.into_iter().flatten().filter_map(|output| output.join().ok());
+    Ok(texts.collect::<Vec<_>>().join("\n"))
+}
+
+fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error is still an answer.
+        let _ = from.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn judge(spec: &ToolchainSpec, output: &str) -> Result<String, String> {
+    let group = spec.version.captures(output).and_then(|found| found.get(1));
+    let Some(version) = group.map(|group| group.as_str().to_owned()) else {
+        let said = output.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
+        let command = spec.command.join(" ");
+        return Err(format!("no version in what '{command}' prints ({})", said.trim()));
+    };
+    match &spec.minimum {
+        Some(minimum) if numbers(&version) < numbers(minimum) => {
+            Err(format!("{version} is older than {minimum}"))
+        }
+        _ => Ok(version),
+    }
+}
+
+/// The numbers of a version, compared one by one: `1.9` is older than `1.10`. What follows the numbers,
+/// such as `-rc1`, does not count.
+fn numbers(version: &str) -> Vec<u64> {
+    let mut numbers = Vec::new();
+    for part in version.split(['.', '_', '+', '-']) {
+        let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
+        match digits.parse() {
+            Ok(number) => numbers.push(number),
+            Err(_) => break,
+        }
+        if digits.len() < part.len() {
+            break;
+        }
+    }
+    while numbers.last() == Some(&0) {
+        numbers.pop();
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::*;
+
+    fn spec(command: &[&str], pattern: &str, minimum: Option<&str>) -> ToolchainSpec {
+        ToolchainSpec {
+            name: "tool".to_owned(),
+            command: command.iter().map(|word| (*word).to_owned()).collect(),
+            version: Regex::new(pattern).unwrap(),
+            minimum: minimum.map(str::to_owned),
+            install: "the tool from its home page".to_owned(),
+        }
+    }
+
+    fn ask_shell(script: &str, minimum: Option<&str>) -> Result<String, String> {
+        match probe(&spec(&["sh", "-c", script], r"v(\d\S*)", minimum), Path::new("/")) {
+            Probe::Found(tool) => Ok(tool.version),
+            missing => Err(missing.remedy().unwrap()),
+        }
+    }
+
+    #[test]
+    fn versions_compare_by_number() {
+        for (older, newer) in
+            [("1.9", "1.10"), ("1.25", "2"), ("21", "25.0.1"), ("1.2.3", "1.2.4-rc1")]
+        {
+            assert!(numbers(older) < numbers(newer), "{older} {newer}");
+        }
+        for (one, other) in [("1.25", "1.25.0"), ("25", "25-ea"), ("3.12", "3.12.0rc2")] {
+            assert_eq!(numbers(one), numbers(other));
+        }
+    }
+
+    #[test]
+    fn a_version_on_either_output_is_found() {
+        assert_eq!(ask_shell("echo tool v1.2.3", Some("1.2")), Ok("1.2.3".to_owned()));
+        assert_eq!(ask_shell("echo tool v1.2.3 >&2; exit 1", None), Ok("1.2.3".to_owned()));
+    }
+
+    #[test]
+    fn what_is_missing_is_said_in_one_line() {
+        let remedy = |spec: ToolchainSpec| probe(&spec, Path::new("/")).remedy().unwrap();
+        insta::assert_snapshot!(remedy(spec(&["no-such-tool"], "(x)", None)), @"tool: not installed; install the tool from its home page");
+        insta::assert_snapshot!(ask_shell("echo v1.9", Some("1.10")).unwrap_err(), @"tool: 1.9 is older than 1.10; install the tool from its home page");
+        insta::assert_snapshot!(ask_shell("echo; echo broken", None).unwrap_err(), @"tool: no version in what 'sh -c echo; echo broken' prints (broken); install the tool from its home page");
+    }
+
+    #[test]
+    fn much_output_does_not_block() {
+        let script = "i=0; while [ $i -lt 20000 ]; do echo filler; i=$((i+1)); done; echo v7";
+        assert_eq!(ask_shell(script, None), Ok("7".to_owned()));
+    }
+}

@@ -1,0 +1,189 @@
+//! Builds, and when there is none to do.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rpcbench_harness::build::{BuildError, build, is_current};
+use rpcbench_harness::manifest::{Catalog, Server};
+use rpcbench_record::Toolchain;
+
+const LANGUAGE: &str = r#"
+name = "Shell"
+[build]
+command = ["sh", "../build.sh", "{build}"]
+inputs = ["../build.sh", "../shared"]
+[runtime]
+least_warm_up = "1s"
+warm_up_cap = "2s"
+"#;
+
+const SERVER: &str = r#"
+library = "sh"
+protocols = ["grpc"]
+lock = "lock"
+[versions]
+grpc = 'grpc (\S+)'
+http = '(?m)^http\n(\S+)'
+[run]
+command = ["{build}/server"]
+"#;
+
+const BUILD: &str = r#"
+echo building; echo again >> "$RPCBENCH_BUILD_DIR/runs"
+test "$1" = "$RPCBENCH_BUILD_DIR" || exit 9
+test -f "$RPCBENCH_CONTRACT/echo.proto" || exit 8
+cp main.sh "$RPCBENCH_BUILD_DIR/server"
+"#;
+
+struct Project {
+    folder: tempfile::TempDir,
+}
+
+impl Project {
+    fn new() -> Self {
+        let project = Self { folder: tempfile::tempdir().unwrap() };
+        project.write("servers/_defaults.toml", "ready_timeout = \"1s\"\nstop_timeout = \"1s\"\n");
+        project.write("servers/sh/_language.toml", LANGUAGE);
+        project.write("servers/sh/build.sh", BUILD);
+        project.write("servers/sh/shared/echo.sh", "");
+        project.write("servers/sh/one/server.toml", SERVER);
+        project.write("servers/sh/one/main.sh", "exit 0\n");
+        project.write("servers/sh/one/lock", "grpc 1.2.3\nhttp\n4.5\n");
+        project.write("contract/echo.proto", "");
+        project
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn path(&self, path: &str) -> std::path::PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    fn server(&self) -> Arc<Server> {
+        Arc::clone(&Catalog::load(self.folder.path()).unwrap().servers()[0])
+    }
+
+    fn rebuilds(&self, tools: &[Toolchain]) -> bool {
+        let server = self.server();
+        let current = is_current(&server, tools).unwrap();
+        let built = build(&server, tools).unwrap();
+        assert_eq!(built.rebuilt, !current);
+        assert!(is_current(&server, tools).unwrap());
+        built.rebuilt
+    }
+
+    fn runs(&self) -> usize {
+        fs::read_to_string(self.path("build/servers/sh-one/runs")).unwrap().lines().count()
+    }
+
+    fn failure(&self) -> String {
+        let error = build(&self.server(), &[]).unwrap_err().to_string();
+        error
+            .replace(&format!("{}/", self.path("").display().to_string().trim_end_matches('/')), "")
+    }
+}
+
+fn tool(version: &str) -> [Toolchain; 1] {
+    [Toolchain { name: "sh".to_owned(), version: version.to_owned() }]
+}
+
+#[test]
+fn a_build_is_done_once() {
+    let project = Project::new();
+    let built = build(&project.server(), &tool("1")).unwrap();
+    assert!(built.rebuilt);
+    assert_eq!(built.versions["grpc"], "1.2.3");
+    assert_eq!(built.versions["http"], "4.5");
+    assert_eq!(built.lock_hash, blake3::hash(b"grpc 1.2.3\nhttp\n4.5\n").to_hex().to_string());
+    assert_eq!(fs::read_to_string(&built.log).unwrap(), "building\n");
+    let again = build(&project.server(), &tool("1")).unwrap();
+    assert!(!again.rebuilt);
+    assert_eq!(again.versions, built.versions);
+    assert_eq!(project.runs(), 1);
+}
+
+#[test]
+fn any_change_means_a_rebuild() {
+    let project = Project::new();
+    assert!(project.rebuilds(&tool("1")));
+    let changes: [(&str, &str); 6] = [
+        ("servers/sh/one/main.sh", "exit 1\n"),
+        ("servers/sh/one/new.sh", ""),
+        ("servers/sh/build.sh", &format!("{BUILD}\n")),
+        ("servers/sh/shared/echo.sh", "x"),
+        ("contract/echo.proto", "x"),
+        ("servers/sh/_language.toml", &format!("{LANGUAGE}# more\n")),
+    ];
+    for (path, text) in changes {
+        assert!(!project.rebuilds(&tool("1")), "before {path}");
+        project.write(path, text);
+        assert!(project.rebuilds(&tool("1")), "after {path}");
+    }
+    let script = project.path("servers/sh/one/main.sh");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(project.rebuilds(&tool("1")));
+    assert!(project.rebuilds(&tool("2")));
+    assert!(!project.rebuilds(&tool("2")));
+}
+
+#[test]
+fn what_git_ignores_is_no_source() {
+    let project = Project::new();
+    project.write("servers/sh/.gitignore", "__pycache__/\n");
+    assert!(project.rebuilds(&[]));
+    project.write("servers/sh/one/__pycache__/x.pyc", "x");
+    assert!(!project.rebuilds(&[]));
+}
+
+#[test]
+fn a_failed_build_is_shown_and_tried_again() {
+    let project = Project::new();
+    assert!(project.rebuilds(&[]));
+    project.write("servers/sh/build.sh", "echo first; echo oh no >&2; exit 3");
+    insta::assert_snapshot!(project.failure(), @r#"
+    sh-one: 'sh ../build.sh build/servers/sh-one' failed (exit status: 3); the whole log is build/servers/sh-one/build.log; its last lines:
+    first
+    oh no
+    "#);
+    project.write("servers/sh/build.sh", BUILD);
+    assert!(project.rebuilds(&[]), "a failure leaves no stamp");
+}
+
+#[test]
+fn a_builder_that_is_not_there_is_named() {
+    let project = Project::new();
+    project.write(
+        "servers/sh/_language.toml",
+        &LANGUAGE.replace("\"sh\", \"../build.sh\"", "\"no-such-tool\""),
+    );
+    insta::assert_snapshot!(project.failure(), @"sh-one: 'no-such-tool build/servers/sh-one' can't be started in servers/sh/one: No such file or directory (os error 2)");
+}
+
+#[test]
+fn lock_file_and_inputs_must_be_there() {
+    let project = Project::new();
+    project.write("servers/sh/one/lock", "grpc 1.2.3\n");
+    insta::assert_snapshot!(project.failure(), @r#"sh-one: '(?m)^http\n(\S+)' ('versions.http' in servers/sh/one/server.toml) matches nothing in servers/sh/one/lock"#);
+    fs::remove_file(project.path("servers/sh/one/lock")).unwrap();
+    insta::assert_snapshot!(project.failure(), @"sh-one: the lock file servers/sh/one/lock does not exist; commit it, or name the right one as 'lock' in servers/sh/one/server.toml");
+    fs::remove_dir_all(project.path("servers/sh/shared")).unwrap();
+    insta::assert_snapshot!(project.failure(), @"sh-one: the build input servers/sh/one/../shared does not exist; correct 'build.inputs' in its manifest");
+    let error = is_current(&project.server(), &[]).unwrap_err();
+    assert!(matches!(error, BuildError::NoInput { .. }));
+}
+
+#[test]
+fn a_build_may_make_its_own_lock_file() {
+    let project = Project::new();
+    project.write("servers/sh/one/server.toml", &SERVER.replace("\"lock\"", "\"{build}/lock\""));
+    project.write("servers/sh/build.sh", &format!("{BUILD}\ncp lock $1/lock"));
+    let built = build(&project.server(), &[]).unwrap();
+    assert_eq!(built.versions["grpc"], "1.2.3");
+    assert!(Path::new(&project.server().lock).starts_with(project.path("build")));
+}

@@ -1,0 +1,72 @@
+//! Memory, switches, threads and compiler threads of real processes.
+
+mod support;
+
+use rpcbench_harness::counters::Meter;
+use rpcbench_record::IsolationMode;
+use support::{Shell, wait_until, ways};
+
+const MIB: u64 = 1 << 20;
+
+#[test]
+fn the_peak_stays_when_the_memory_is_gone() {
+    for way in ways() {
+        let shell = Shell::new();
+        // 64 MiB in one variable, then none.
+        let script = "x=$(head -c 67108864 /dev/zero | tr '\\0' x); x=; echo > done; sleep 1000";
+        let server = shell.start(&way, script);
+        shell.wait_for_file("done");
+        let counters = Meter::new(&[]).read(server.group()).unwrap();
+        assert!(counters.memory_peak > 60 * MIB, "{:?}: {counters:?}", way.mode());
+        assert!(counters.memory_peak < 400 * MIB, "{:?}: {counters:?}", way.mode());
+        assert!(counters.memory.anon < 40 * MIB, "{:?}: {counters:?}", way.mode());
+    }
+}
+
+#[test]
+fn page_cache_is_not_memory_of_the_server() {
+    for way in ways().into_iter().filter(|way| way.mode() != IsolationMode::Affinity) {
+        let shell = Shell::new();
+        let script =
+            "head -c 50000000 /dev/zero > big; cat big big > /dev/null; echo > done; sleep 1000";
+        let server = shell.start(&way, script);
+        shell.wait_for_file("done");
+        let counters = Meter::new(&[]).read(server.group()).unwrap();
+        assert!(counters.memory_peak < 10 * MIB, "{counters:?}");
+        assert!(counters.memory.cache.unwrap() > 40 * MIB, "{counters:?}");
+    }
+}
+
+#[test]
+fn switches_and_threads_are_counted() {
+    for way in ways() {
+        let shell = Shell::new();
+        let script = "sleep 1000 & i=0; while [ $i -lt 50 ]; do sleep 0.001; i=$((i+1)); done; echo > done; wait";
+        let server = shell.start(&way, script);
+        let mut meter = Meter::new(&[]);
+        shell.wait_for_file("done");
+        let counters = meter.read(server.group()).unwrap();
+        // The shell waited 50 times for its child.
+        assert!(counters.switches_voluntary >= 50, "{counters:?}");
+        assert_eq!(counters.threads, 2);
+    }
+}
+
+#[test]
+fn compiler_threads_are_told_by_name() {
+    for way in ways() {
+        let shell = Shell::new();
+        let script = "printf 'C2 CompilerThre' > /proc/$$/comm; echo > up; while :; do :; done";
+        let server = shell.start(&way, script);
+        shell.wait_for_file("up");
+        let mut compiler = Meter::new(&["C2 CompilerThread".to_owned()]);
+        let mut other = Meter::new(&["C1".to_owned()]);
+        wait_until("compiler time", || {
+            compiler.cpu(server.group()).unwrap().compiler_ns > 50_000_000
+        });
+        let reading = compiler.cpu(server.group()).unwrap();
+        assert!(reading.compiler_ns <= reading.cpu_ns + 20_000_000, "{reading:?}");
+        assert_eq!(other.cpu(server.group()).unwrap().compiler_ns, 0);
+        assert!(compiler.read(server.group()).unwrap().compiler_ns >= reading.compiler_ns);
+    }
+}

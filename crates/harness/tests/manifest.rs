@@ -1,0 +1,240 @@
+//! Manifests that are right, and what is said about those that are wrong.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::time::Duration;
+
+use rpcbench_harness::manifest::{Address, Catalog};
+use rpcbench_record::Limits;
+
+const LANGUAGE: &str = r#"
+name = "Java"
+ready_timeout = "40s"
+
+[[toolchain]]
+name = "java"
+command = ["java", "-version"]
+version = 'version "(\d+)'
+minimum = "25"
+install = "a JDK"
+
+[build]
+command = ["sh", "../build.sh", "{build}"]
+inputs = ["../build.sh"]
+
+[runtime]
+least_warm_up = "2s"
+warm_up_cap = "20s"
+compiler_threads = ["C2 CompilerThre"]
+
+[run.env]
+SHARED = "language"
+COMMON = "language"
+"#;
+
+const SERVER: &str = r#"
+library = "grpc-java"
+protocols = ["grpc"]
+lock = "gradle.lockfile"
+
+[versions]
+grpc-java = 'io.grpc:grpc-netty:(\S+)='
+
+[run]
+command = ["java", "{args}", "-jar", "{build}/server.jar"]
+[run.env]
+SHARED = "server"
+
+[variants.zgc]
+note = "ZGC"
+args = ["-XX:+UseZGC"]
+env = { GC = "z" }
+
+[variants.g1]
+note = "G1"
+"#;
+
+const GO: &str = r#"
+library = "grpc-go"
+protocols = ["grpc"]
+lock = "{build}/go.sum"
+versions = {}
+stop_timeout = "9s"
+[run]
+command = ["{build}/server", "{server}"]
+"#;
+
+fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn root() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let at = root.path();
+    write(at, "servers/_defaults.toml", "ready_timeout = \"30s\"\nstop_timeout = \"5s\"\n");
+    write(at, "servers/java/_language.toml", LANGUAGE);
+    write(at, "servers/java/grpc/server.toml", SERVER);
+    write(at, "servers/java/shared/Echo.java", "");
+    write(at, "servers/go/_language.toml", &LANGUAGE.replace("Java", "Go"));
+    write(at, "servers/go/grpc/server.toml", GO);
+    root
+}
+
+fn load(root: &tempfile::TempDir) -> Catalog {
+    Catalog::load(root.path()).unwrap()
+}
+
+fn names(catalog: &Catalog, patterns: &[&str]) -> Vec<String> {
+    let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
+    catalog.select(&patterns).unwrap().iter().map(|entry| entry.name()).collect()
+}
+
+/// The message about a catalogue in which `path` is replaced by `text`.
+fn refusal(path: &str, text: &str) -> String {
+    let root = root();
+    write(root.path(), path, text);
+    let message = Catalog::load(root.path()).unwrap_err().to_string();
+    let top = root.path().canonicalize().unwrap();
+    message.replace(&format!("{}/", top.display()), "")
+}
+
+fn server_refusal(from: &str, to: &str) -> String {
+    assert!(SERVER.contains(from));
+    refusal("servers/java/grpc/server.toml", &SERVER.replacen(from, to, 1))
+}
+
+fn language_refusal(from: &str, to: &str) -> String {
+    assert!(LANGUAGE.contains(from));
+    refusal("servers/java/_language.toml", &LANGUAGE.replacen(from, to, 1))
+}
+
+#[test]
+fn layers_merge_with_the_nearest_winning() {
+    let root = root();
+    let catalog = load(&root);
+    let servers: Vec<&str> = catalog.servers().iter().map(|server| server.name.as_str()).collect();
+    assert_eq!(servers, ["go-grpc", "java-grpc"]);
+    let (go, java) = (&catalog.servers()[0], &catalog.servers()[1]);
+    assert_eq!(java.ready_timeout, Duration::from_secs(40));
+    assert_eq!(java.stop_timeout, Duration::from_secs(5));
+    assert_eq!(go.stop_timeout, Duration::from_secs(9));
+    assert_eq!(java.env["SHARED"], "server");
+    assert_eq!(java.env["COMMON"], "language");
+    let top = root.path().canonicalize().unwrap();
+    assert_eq!(java.lock, top.join("servers/java/grpc/gradle.lockfile"));
+    assert_eq!(go.lock, top.join("build/servers/go-grpc/go.sum"));
+    assert_eq!(java.build_command()[2], top.join("build/servers/java-grpc").to_str().unwrap());
+}
+
+#[test]
+fn a_variant_changes_command_and_environment() {
+    let catalog = load(&root());
+    let entry = &catalog.select(&["java-grpc@zgc".to_owned()]).unwrap()[0];
+    let command = entry.command();
+    assert_eq!(command[..3], ["java", "-XX:+UseZGC", "-jar"]);
+    assert!(command[3].ends_with("/build/servers/java-grpc/server.jar"));
+    let base = BTreeMap::from([("PATH".to_owned(), "/bin".to_owned())]);
+    let address = Address { host: IpAddr::V4(Ipv4Addr::LOCALHOST), port: 4711 };
+    let limits = Limits { cpus: 2, memory_bytes: Some(512 << 20) };
+    let env = entry.environment(&base, address, &limits);
+    for (key, value) in [
+        ("PATH", "/bin"),
+        ("GC", "z"),
+        ("RPCBENCH_HOST", "127.0.0.1"),
+        ("RPCBENCH_PORT", "4711"),
+        ("RPCBENCH_CPUS", "2"),
+        ("RPCBENCH_MEMORY", "536870912"),
+    ] {
+        assert_eq!(env[key], value, "{key}");
+    }
+    let g1 = &catalog.select(&["java-grpc@g1".to_owned()]).unwrap()[0];
+    assert_eq!(g1.command()[..2], ["java", "-jar"]);
+    let unlimited = Limits { cpus: 2, memory_bytes: None };
+    assert!(!g1.environment(&base, address, &unlimited).contains_key("RPCBENCH_MEMORY"));
+}
+
+#[test]
+fn patterns_select() {
+    let catalog = load(&root());
+    assert_eq!(names(&catalog, &[]), ["go-grpc", "java-grpc@g1", "java-grpc@zgc"]);
+    assert_eq!(names(&catalog, &["java-grpc"]), ["java-grpc@g1", "java-grpc@zgc"]);
+    assert_eq!(
+        names(&catalog, &["java-*", "go-grpc"]),
+        ["java-grpc@g1", "java-grpc@zgc", "go-grpc"]
+    );
+    assert_eq!(names(&catalog, &["*@zgc"]), ["java-grpc@zgc"]);
+    assert_eq!(names(&catalog, &["*@*"]), ["java-grpc@g1", "java-grpc@zgc"]);
+    assert_eq!(names(&catalog, &["go-grpc", "go-grpc"]), ["go-grpc", "go-grpc#2"]);
+    assert_eq!(
+        names(&catalog, &["*", "go-*", "go-grpc"]),
+        ["go-grpc", "java-grpc@g1", "java-grpc@zgc"]
+    );
+    assert_eq!(
+        names(&catalog, &["java-grpc@zgc", "java-grpc"]),
+        ["java-grpc@zgc", "java-grpc@zgc#2", "java-grpc@g1"]
+    );
+}
+
+#[test]
+fn an_unknown_server_is_answered_with_what_there_is() {
+    let catalog = load(&root());
+    let error = |pattern: &str| catalog.select(&[pattern.to_owned()]).unwrap_err().to_string();
+    insta::assert_snapshot!(error("java-gprc"), @"no server matches 'java-gprc' (did you mean 'java-grpc'?); there are: go-grpc, java-grpc@g1, java-grpc@zgc");
+    insta::assert_snapshot!(error("java-grpc@shenandoah"), @"no server matches 'java-grpc@shenandoah' (did you mean 'java-grpc'?); there are: go-grpc, java-grpc@g1, java-grpc@zgc");
+    insta::assert_snapshot!(error("cobol-*"), @"no server matches 'cobol-*'; there are: go-grpc, java-grpc@g1, java-grpc@zgc");
+    insta::assert_snapshot!(error("java-[grpc"), @"'java-[grpc' is not a pattern: unclosed character class; missing ']'; write a server's name, or a glob such as 'java-*' or 'java-grpc@*'");
+}
+
+#[test]
+fn unknown_keys_are_refused_in_every_table() {
+    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @"servers/java/grpc/server.toml: unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, lock, versions, build, runtime, run, variants, ready_timeout, stop_timeout");
+    insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml: unknown key 'variants.g1.arg' (did you mean 'args'?); allowed here: note, args, env");
+    insta::assert_snapshot!(server_refusal("[run]", "[run]\nport = 1"), @"servers/java/grpc/server.toml: unknown key 'run.port'; allowed here: command, env");
+    insta::assert_snapshot!(language_refusal("minimum", "minimun"), @"servers/java/_language.toml: unknown key 'toolchain[0].minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install");
+    insta::assert_snapshot!(refusal("servers/_defaults.toml", "library = \"x\""), @"servers/_defaults.toml: unknown key 'library'; allowed here: ready_timeout, stop_timeout, runtime");
+}
+
+#[test]
+fn wrong_types_are_named() {
+    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "\"grpc\""), @r#"servers/java/grpc/server.toml: 'protocols' is the string "grpc", but must be a list of strings, such as protocols = ["grpc"]"#);
+    insta::assert_snapshot!(server_refusal("args = [\"-XX:+UseZGC\"]", "args = [1]"), @r#"servers/java/grpc/server.toml: 'variants.zgc.args' is the list [1], but must be a list of strings, such as args = ["-XX:+UseG1GC"]"#);
+    insta::assert_snapshot!(server_refusal("SHARED = \"server\"", "SHARED = true"), @r#"servers/java/grpc/server.toml: 'run.env.SHARED' is the boolean true, but must be a string, such as env = { KEY = "value" }"#);
+    insta::assert_snapshot!(language_refusal("ready_timeout = \"40s\"", "ready_timeout = 40"), @r#"servers/java/_language.toml: 'ready_timeout' is the integer 40, but must be a length of time in a string, such as ready_timeout = "30s""#);
+    insta::assert_snapshot!(language_refusal("[[toolchain]]", "[toolchain]"), @"servers/java/_language.toml: 'toolchain' is a table, but must be a list of tables, such as [[toolchain]]");
+    insta::assert_snapshot!(refusal("servers/java/grpc/server.toml", "library = \n"), @"servers/java/grpc/server.toml: not valid TOML: line 1: string values must be quoted, expected literal string");
+}
+
+#[test]
+fn values_that_cannot_be_used_are_named() {
+    insta::assert_snapshot!(language_refusal("\"40s\"", "\"40\""), @"servers/java/_language.toml: 'ready_timeout' = '40': '40' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m");
+    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[\"thrift\"]"), @"servers/java/grpc/server.toml: 'protocols' = 'thrift': unknown protocol `thrift`, expected `grpc`");
+    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[]"), @r#"servers/java/grpc/server.toml: 'protocols' = '[]': name at least one, such as ["grpc"]"#);
+    insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'(\\S+'"), @r#"servers/java/grpc/server.toml: 'versions.grpc-java' = '(\S+': not a regular expression: error: unclosed group"#);
+    insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'grpc'"), @r#"servers/java/grpc/server.toml: 'versions.grpc-java' = 'grpc': it has no group; put the part to read in parentheses, such as 'go(\d+\.\d+)'"#);
+    insta::assert_snapshot!(server_refusal("{build}/server.jar", "{target}/server.jar"), @"servers/java/grpc/server.toml: 'run.command' = '{target}/server.jar': {target} stands for nothing; there are {build}, {server}, {args}");
+    insta::assert_snapshot!(server_refusal("\"{args}\", ", ""), @r#"servers/java/grpc/server.toml: 'run.command' = 'java -jar {build}/server.jar': a variant has args, so that "{args}" must stand in the list"#);
+    insta::assert_snapshot!(server_refusal("\"{args}\"", "\"-D{args}\""), @"servers/java/grpc/server.toml: 'run.command' = '-D{args}': {args} must stand alone as one element of the list");
+    insta::assert_snapshot!(server_refusal("[variants.g1]", "[variants.\"g1#2\"]"), @"servers/java/grpc/server.toml: 'variants' = 'g1#2': use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first");
+    insta::assert_snapshot!(language_refusal("minimum = \"25\"", "minimum = \"25+\""), @"servers/java/_language.toml: 'toolchain[0].minimum' = '25+': write numbers and dots, such as 1.25");
+    insta::assert_snapshot!(language_refusal("warm_up_cap = \"20s\"", "warm_up_cap = \"1s\""), @"servers/java/_language.toml: 'runtime.warm_up_cap' = '1s': it must not be below least_warm_up");
+}
+
+#[test]
+fn what_is_missing_is_named_with_a_line_that_would_do() {
+    insta::assert_snapshot!(server_refusal("library = \"grpc-java\"", ""), @r#"servers/java/grpc/server.toml: 'library' is missing; add a line such as library = "grpc-go""#);
+    insta::assert_snapshot!(server_refusal("command = [\"java\", \"{args}\", \"-jar\", \"{build}/server.jar\"]", ""), @r#"servers/java/grpc/server.toml: 'run.command' is missing; add a line such as command = ["{build}/server"]"#);
+    insta::assert_snapshot!(language_refusal("least_warm_up = \"2s\"", ""), @r#"servers/java/_language.toml: 'runtime.least_warm_up' is missing; add a line such as least_warm_up = "2s""#);
+    insta::assert_snapshot!(refusal("servers/_defaults.toml", ""), @r#"servers/_defaults.toml: 'stop_timeout' is missing; add a line such as stop_timeout = "5s""#);
+    insta::assert_snapshot!(refusal("servers/cobol/grpc/server.toml", GO), @"servers/cobol/_language.toml: can't be read: No such file or directory (os error 2)");
+    let empty = tempfile::tempdir().unwrap();
+    write(empty.path(), "servers/_defaults.toml", "");
+    let message = Catalog::load(empty.path()).unwrap_err().to_string();
+    assert!(
+        message.ends_with("a server is a folder <language>/<library> with a server.toml"),
+        "{message}"
+    );
+}

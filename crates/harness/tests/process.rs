@@ -1,0 +1,194 @@
+//! Servers started, stopped and lost, with real processes, in every way of isolation there is here.
+
+mod support;
+
+use std::time::Duration;
+
+use rpcbench_harness::process::{Exit, ProcessError, ServerProcess, Spec};
+use support::{Shell, cgroup, cpus, is_running, wait_until, ways};
+
+const LONG: Duration = Duration::from_secs(30);
+
+#[test]
+fn a_server_is_on_its_cpus_before_its_program_begins() {
+    for way in ways() {
+        let mut shell = Shell::new();
+        shell.limits.cpus = vec![*cpus().last().unwrap()];
+        let mut server = shell.start(&way, "grep Cpus_allowed_list /proc/self/status; nproc");
+        assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Code(0)));
+        let expected = format!("Cpus_allowed_list: {}", cpus().last().unwrap());
+        assert_eq!(server.log_tail(9), [expected, "1".to_owned()], "{:?}", way.mode());
+    }
+}
+
+#[test]
+fn exits_are_described() {
+    for way in ways() {
+        let shell = Shell::new();
+        let mut server = shell.start(&way, "echo one; echo two >&2; exit 3");
+        let exit = server.wait(LONG).unwrap().unwrap();
+        assert_eq!(exit.to_string(), "exited with code 3");
+        assert_eq!(server.log_tail(9), ["one", "two"]);
+        let mut server = shell.start(&way, "kill -SEGV $$");
+        assert_eq!(server.wait(LONG).unwrap().unwrap().to_string(), "killed by SIGSEGV");
+    }
+}
+
+#[test]
+fn a_server_that_heeds_sigterm_is_not_killed() {
+    for way in ways() {
+        let shell = Shell::new();
+        let server = shell.start(&way, "trap 'exit 7' TERM; echo > up; while :; do sleep 1; done");
+        shell.wait_for_file("up");
+        let stopped = server.stop().unwrap();
+        assert_eq!((stopped.exit, stopped.forced), (Exit::Code(7), false), "{:?}", way.mode());
+    }
+}
+
+#[test]
+fn a_server_that_ignores_sigterm_is_killed() {
+    for way in ways() {
+        let mut shell = Shell::new();
+        shell.stop_timeout = Duration::from_millis(50);
+        let server = shell.start(&way, "trap '' TERM; echo > up; while :; do sleep 1; done");
+        shell.wait_for_file("up");
+        let stopped = server.stop().unwrap();
+        assert_eq!(stopped.exit.to_string(), "killed by SIGKILL");
+        assert!(stopped.forced);
+    }
+}
+
+#[test]
+fn workers_do_not_outlive_their_server() {
+    for way in ways() {
+        let shell = Shell::new();
+        let worker = "trap '' TERM; echo $$ > worker; while :; do sleep 1; done";
+        let script = format!(
+            "setsid sh -c \"{}\" & trap 'exit 0' TERM; echo > up; wait",
+            worker.replace('$', "\\$")
+        );
+        let server = shell.start(&way, &script);
+        let pid: i32 = shell.wait_for_file("worker").trim().parse().unwrap();
+        shell.wait_for_file("up");
+        assert!(server.group().pids().unwrap().iter().any(|p| p.as_raw_pid() == pid));
+        let stopped = server.stop().unwrap();
+        assert!(!is_running(pid), "{:?}", way.mode());
+        assert!(stopped.leftovers > 0);
+    }
+}
+
+#[test]
+fn a_dropped_server_is_killed() {
+    for way in ways() {
+        let shell = Shell::new();
+        let server = shell.start(&way, "sleep 1000 & echo $! > worker; wait");
+        let worker: i32 = shell.wait_for_file("worker").trim().parse().unwrap();
+        let leader = server.pid().as_raw_pid();
+        drop(server);
+        assert!(!is_running(leader) && !is_running(worker), "{:?}", way.mode());
+    }
+}
+
+#[test]
+fn a_server_dies_with_the_thread_that_started_it() {
+    for way in ways() {
+        let shell = Shell::new();
+        let script = "echo > up; while :; do sleep 1; done";
+        let mut server =
+            std::thread::scope(|scope| scope.spawn(|| shell.start(&way, script)).join().unwrap());
+        assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Signal(9)));
+    }
+}
+
+#[test]
+fn a_frozen_server_makes_no_progress_and_goes_on_when_thawed() {
+    for way in ways() {
+        let shell = Shell::new();
+        let server = shell.start(&way, "while :; do echo x; done >> progress");
+        let length = || std::fs::metadata(shell.path("progress")).map_or(0, |file| file.len());
+        wait_until("the server writes", || length() > 0);
+        server.group().freeze().unwrap();
+        let (before, cpu) = (length(), server.group().cpu().unwrap());
+        assert!(server.group().pids().unwrap().contains(&server.pid()));
+        busy_wait();
+        assert_eq!(length(), before, "{:?}", way.mode());
+        assert_eq!(server.group().cpu().unwrap(), cpu);
+        server.group().thaw().unwrap();
+        wait_until("the server writes again", || length() > before);
+    }
+}
+
+/// Gives a server that is not frozen every chance to show it.
+fn busy_wait() {
+    let done = std::process::Command::new("sh").args(["-c", "sleep 0.2"]).status().unwrap();
+    assert!(done.success());
+}
+
+#[test]
+fn a_frozen_server_can_be_stopped() {
+    for way in ways() {
+        let shell = Shell::new();
+        let server =
+            shell.start(&way, "trap 'exit 7' TERM; echo > up; while :; do sleep 0.05; done");
+        shell.wait_for_file("up");
+        server.group().freeze().unwrap();
+        let stopped = server.stop().unwrap();
+        assert_eq!((stopped.exit, stopped.forced), (Exit::Code(7), false), "{:?}", way.mode());
+        let server = shell.start(&way, "sleep 1000");
+        server.group().freeze().unwrap();
+        assert_eq!(server.kill().unwrap(), Exit::Signal(9));
+    }
+}
+
+#[test]
+fn a_server_over_its_memory_limit_is_out_of_memory() {
+    let Some(way) = cgroup() else { return };
+    let mut shell = Shell::new();
+    shell.limits.memory_bytes = Some(32 << 20);
+    let mut server = shell.start(&way, "x=xxxxxxxx; while :; do x=$x$x; done");
+    let exit = server.wait(LONG).unwrap().unwrap();
+    assert_eq!(exit.to_string(), "out of memory (limit 32 MiB)");
+}
+
+#[test]
+fn a_worker_over_the_memory_limit_counts_too() {
+    let Some(way) = cgroup() else { return };
+    let mut shell = Shell::new();
+    shell.limits.memory_bytes = Some(32 << 20);
+    let mut server = shell.start(&way, "sh -c 'x=xxxxxxxx; while :; do x=$x$x; done'; exit 5");
+    let exit = server.wait(LONG).unwrap().unwrap();
+    assert_eq!(exit, Exit::OutOfMemory { limit: 32 << 20 });
+}
+
+#[test]
+fn what_cannot_be_started_is_named() {
+    for way in ways() {
+        let shell = Shell::new();
+        let spec = Spec {
+            command: vec!["/nowhere/server".to_owned(), "--fast".to_owned()],
+            env: Default::default(),
+            cwd: shell.folder.path().to_owned(),
+            log: shell.path("log"),
+            stop_timeout: LONG,
+        };
+        let group = way.create("test", shell.limits.clone()).unwrap();
+        let error = ServerProcess::spawn(&spec, group).unwrap_err();
+        assert!(
+            error.to_string().starts_with("'/nowhere/server --fast' can't be started in "),
+            "{error}"
+        );
+        let group = way.create("test", shell.limits.clone()).unwrap();
+        let empty = Spec { command: Vec::new(), ..spec };
+        assert!(matches!(ServerProcess::spawn(&empty, group), Err(ProcessError::NoCommand)));
+    }
+}
+
+#[test]
+fn the_environment_is_the_one_given() {
+    for way in ways() {
+        let shell = Shell::new();
+        let mut server = shell.start(&way, "env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD=");
+        server.wait(LONG).unwrap();
+        assert_eq!(server.log_tail(9), ["PATH=/usr/local/bin:/usr/bin:/bin"]);
+    }
+}
