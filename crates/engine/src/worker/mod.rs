@@ -1,5 +1,8 @@
 //! One load thread's work: its connections, and the calls on them.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;

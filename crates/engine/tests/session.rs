@@ -1,0 +1,196 @@
+//! Whole sessions against servers that behave and misbehave, over real sockets.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use rpcbench_contract::{Corpus, Shape};
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, SessionError, Span};
+use rpcbench_record::Law;
+use rpcbench_testkit::Server;
+
+const SEED: u64 = 11;
+
+fn server(behaviour: &str) -> Server {
+    Server::start(behaviour.parse().unwrap()).unwrap()
+}
+
+fn plan(address: SocketAddr) -> LoadPlan {
+    LoadPlan {
+        address,
+        authority: address.to_string(),
+        connections: 3,
+        in_flight: 12,
+        law: Law::Closed,
+        threads: 1,
+        cpus: Vec::new(),
+        timeout: Nanos::from_millis(10_000),
+        grace: Nanos::from_millis(10_000),
+        connect_timeout: Nanos::from_millis(10_000),
+        first_entry: 0,
+    }
+}
+
+fn payload(shape: &str) -> Arc<dyn Payload> {
+    let shape: Shape = shape.parse().unwrap();
+    Arc::new(Corpus::generate(&shape, SEED))
+}
+
+fn open(plan: &LoadPlan) -> Session {
+    Session::open(plan, &payload("text:100")).unwrap()
+}
+
+/// Load from now on, of which `millis` are measured.
+fn measure(session: &mut Session, millis: u64) -> Measurement {
+    session.start();
+    let start = clock::now() + Nanos::from_millis(20);
+    session.measure(Span { start, end: start + Nanos::from_millis(millis) });
+    session.finish().unwrap()
+}
+
+/// What holds for every measurement, whatever the server did.
+fn assert_sums(measurement: &Measurement) {
+    let tally = &measurement.tally;
+    assert_eq!(tally.ok.count(), tally.outcomes.ok);
+    assert_eq!(tally.errors.count(), tally.outcomes.errors());
+    let sliced: u64 = tally.series.iter().map(|slice| slice.ok + slice.errors).sum();
+    assert!(sliced <= tally.outcomes.total());
+}
+
+#[test]
+fn every_call_is_counted_once_and_the_server_counts_the_same() {
+    let server = server("honest");
+    let mut session = open(&plan(server.address()));
+    let mut measured = 0;
+    for _ in 0..3 {
+        let measurement = measure(&mut session, 100);
+        assert_sums(&measurement);
+        assert!(measurement.tally.outcomes.ok > 100);
+        assert_eq!(measurement.tally.outcomes.errors(), 0);
+        measured += measurement.tally.outcomes.total();
+    }
+    session.start();
+    let unmeasured = session.pause().unwrap();
+    assert_eq!(unmeasured.outcomes.errors(), 0);
+    assert_eq!(session.progress().ended, measured + unmeasured.outcomes.total());
+    assert_eq!(server.calls(), measured + unmeasured.outcomes.total());
+}
+
+#[test]
+fn every_shape_is_answered_rightly_and_several_threads_share_the_connections() {
+    let server = server("honest");
+    for shape in ["text:0", "text:100", "text:70000", "record", "dto", "tree"] {
+        let plan = LoadPlan { threads: 2, ..plan(server.address()) };
+        let mut session = Session::open(&plan, &payload(shape)).unwrap();
+        let measurement = measure(&mut session, 60);
+        assert_sums(&measurement);
+        assert_eq!(measurement.tally.outcomes.errors(), 0, "{:?}", measurement.tally.examples);
+        assert!(measurement.tally.outcomes.ok > 0, "{shape}");
+        assert_eq!(measurement.client.threads, 2);
+    }
+    assert_eq!(server.connections(), 18);
+}
+
+#[test]
+fn calls_in_flight_are_rate_times_response() {
+    let server = server("slow:5ms");
+    let measurement = measure(&mut open(&plan(server.address())), 600);
+    let tally = &measurement.tally;
+    assert!(tally.ok.min().unwrap() >= 5_000_000);
+    let in_flight = tally.outcomes.total() as f64 * tally.ok.mean().unwrap() / 600e6;
+    assert!((in_flight / 12.0 - 1.0).abs() < 0.03, "{in_flight}");
+}
+
+#[test]
+fn the_protocols_status_is_the_outcome() {
+    let server = server("always-internal");
+    let measurement = measure(&mut open(&plan(server.address())), 60);
+    assert_sums(&measurement);
+    let outcomes = &measurement.tally.outcomes;
+    assert_eq!((outcomes.ok, outcomes.status[&13]), (0, outcomes.total()));
+    assert!(measurement.tally.examples[0].starts_with("INTERNAL"));
+}
+
+#[test]
+fn replies_that_are_not_the_requests_own_are_wrong() {
+    for behaviour in ["canned", "byte-echo"] {
+        let server = server(behaviour);
+        let measurement = measure(&mut open(&plan(server.address())), 60);
+        assert_sums(&measurement);
+        let outcomes = &measurement.tally.outcomes;
+        assert!(outcomes.wrong_answer > 0 && outcomes.ok <= outcomes.total() / 10, "{outcomes:?}");
+        assert!(!measurement.tally.examples.is_empty());
+    }
+}
+
+#[test]
+fn one_wrong_answer_in_a_thousand_is_found_every_time() {
+    let server = server("wrong-once:1000");
+    let mut session = open(&plan(server.address()));
+    let measurement = measure(&mut session, 300);
+    assert_sums(&measurement);
+    let all = measurement.unmeasured.outcomes.total() + measurement.tally.outcomes.total();
+    let wrong =
+        measurement.unmeasured.outcomes.wrong_answer + measurement.tally.outcomes.wrong_answer;
+    assert_eq!(wrong, server.calls() / 1000);
+    assert_eq!(all, server.calls());
+}
+
+#[test]
+fn calls_that_are_never_answered_end_at_the_timeout_or_with_the_grace() {
+    let server = server("hang-after:500");
+    let timeout = Nanos::from_millis(100);
+    let plan = LoadPlan { timeout, grace: timeout, ..plan(server.address()) };
+    let measurement = measure(&mut open(&plan), 300);
+    assert_sums(&measurement);
+    let outcomes = &measurement.tally.outcomes;
+    assert!(outcomes.timeout >= 12, "{outcomes:?}");
+    assert_eq!(outcomes.total(), outcomes.ok + outcomes.timeout);
+    assert!(measurement.tally.errors.min().unwrap() >= 99_000_000);
+}
+
+#[test]
+fn a_lost_connection_costs_its_calls_and_is_opened_again() {
+    for behaviour in ["reset-after:500", "truncate-after:500", "garbage-after:500"] {
+        let server = server(behaviour);
+        let plan = LoadPlan { timeout: Nanos::from_millis(200), ..plan(server.address()) };
+        let mut session = open(&plan);
+        let measurement = measure(&mut session, 200);
+        assert_sums(&measurement);
+        let before = &measurement.unmeasured.outcomes;
+        let lost = measurement.tally.outcomes.transport + before.transport;
+        assert!(lost > 0, "{behaviour}: {:?}", measurement.tally.outcomes);
+        assert!(server.connections() > 3, "{behaviour}");
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_named() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let plan = LoadPlan { connect_timeout: Nanos::from_millis(50), ..plan(closed) };
+    let error = Session::open(&plan, &payload("text:1")).err().unwrap().to_string();
+    assert!(error.starts_with(&format!("0 of 3 connections to {closed}")), "{error}");
+    assert!(error.contains("refused"), "{error}");
+}
+
+#[test]
+fn a_server_that_never_says_a_word_is_no_server() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let plan = LoadPlan { connect_timeout: Nanos::from_millis(50), ..plan(address) };
+    let error = Session::open(&plan, &payload("text:1")).err();
+    assert!(matches!(error, Some(SessionError::Connect { open: 0, wanted: 3, .. })));
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let address = "127.0.0.1:1".parse().unwrap();
+    for (plan, word) in [
+        (LoadPlan { connections: 0, ..plan(address) }, "connections"),
+        (LoadPlan { in_flight: 2, ..plan(address) }, "at least 3"),
+        (LoadPlan { threads: 4, ..plan(address) }, "at most 3"),
+    ] {
+        let error = Session::open(&plan, &payload("text:1")).err().unwrap().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
