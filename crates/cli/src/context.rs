@@ -39,7 +39,8 @@ impl Context {
             ColorChoice::Never => false,
             ColorChoice::Auto => terminal && variable("NO_COLOR").is_none_or(|v| v.is_empty()),
         };
-        let choice = if color { anstream::ColorChoice::Always } else { anstream::ColorChoice::Never };
+        let choice =
+            if color { anstream::ColorChoice::Always } else { anstream::ColorChoice::Never };
         choice.write_global();
         let width = terminal.then(terminal_size::terminal_size).flatten();
         Self {

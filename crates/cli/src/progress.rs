@@ -76,7 +76,12 @@ impl Progress {
     fn trial(&self, trial: &Trial) {
         match &trial.result {
             TrialResult::Measured(measured) => {
-                self.keep(&format!("{:<28} trial {}: {}", trial.entry, trial.number, figures(measured)));
+                self.keep(&format!(
+                    "{:<28} trial {}: {}",
+                    trial.entry,
+                    trial.number,
+                    figures(measured)
+                ));
             }
             TrialResult::Failed(failure) => self.failed(&trial.entry, failure),
         }
@@ -129,7 +134,7 @@ fn warmed(preparation: &Preparation) -> String {
 fn figures(measured: &Measured) -> String {
     let seconds = measured.window_ns as f64 / 1e9;
     let rate = si(measured.outcomes.total() as f64 / seconds);
-    let p99 = duration_ns(measured.latency.p99_ns as f64);
+    let p99 = measured.latency.as_ref().map_or("-".to_owned(), |l| duration_ns(l.p99_ns as f64));
     let errors = match measured.outcomes.errors() {
         0 => String::new(),
         errors => format!(", {errors} ERRORS"),

@@ -11,32 +11,17 @@ impl Measurement {
     pub fn into_measured(self, server: Option<ServerUsage>, machine: MachineUsage) -> Measured {
         Measured {
             window_ns: self.span.end.since(self.span.start),
-            latency: latency(&self.tally.ok).unwrap_or_else(|| none(&self.tally.ok)),
+            latency: latency(&self.tally.ok),
             error_latency: latency(&self.tally.errors),
             outcomes: self.tally.outcomes,
             error_examples: self.tally.examples,
+            carried_in_ns: self.tally.carried_in.0,
+            carried_out_ns: self.tally.carried_out.0,
             server,
             client: self.client,
             machine,
             series: self.tally.series,
         }
-    }
-}
-
-/// Of no calls: a count of 0, and nothing else that means anything.
-fn none(histogram: &Histogram) -> Latency {
-    Latency {
-        count: 0,
-        min_ns: 0,
-        mean_ns: 0.0,
-        stddev_ns: 0.0,
-        p50_ns: 0,
-        p90_ns: 0,
-        p95_ns: 0,
-        p99_ns: 0,
-        p999_ns: 0,
-        max_ns: 0,
-        histogram: histogram.to_base64(),
     }
 }
 

@@ -27,6 +27,10 @@ pub struct Tally {
     pub examples: Vec<String>,
     /// By time of completion, 100 ms each.
     pub series: Vec<Slice>,
+    /// Time within the stretch of calls that came due before it, summed.
+    pub carried_in: Nanos,
+    /// Time after the stretch of calls that came due in it, summed.
+    pub carried_out: Nanos,
 }
 
 impl Tally {
@@ -38,6 +42,8 @@ impl Tally {
             errors: Histogram::new(),
             examples: Vec::new(),
             series: vec![Slice::default(); slices],
+            carried_in: Nanos(0),
+            carried_out: Nanos(0),
         }
     }
 
@@ -46,6 +52,8 @@ impl Tally {
         self.outcomes.add(&other.outcomes);
         self.ok.merge(&other.ok);
         self.errors.merge(&other.errors);
+        self.carried_in = self.carried_in + other.carried_in;
+        self.carried_out = self.carried_out + other.carried_out;
         for example in &other.examples {
             self.example(example);
         }
@@ -120,12 +128,9 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
         let Some(span) = self.span.filter(|span| span.contains(call.due)) else {
-            outcome.count(&mut self.outside);
-            if let Some(example) = outcome.example() {
-                self.outside_examples.example(&example);
-            }
-            return;
+            return self.record_outside(done, outcome);
         };
+        self.measured.carried_out = self.measured.carried_out + (done - span.end);
         let took = done.since(call.due);
         let slice = (done.since(span.start) / SLICE.0) as usize;
         let slice = self.measured.series.get_mut(slice).filter(|_| done < span.end);
@@ -145,6 +150,19 @@ impl Recorder {
         self.measured.errors.record(took);
         if let Some(example) = outcome.example() {
             self.measured.example(&example);
+        }
+    }
+
+    /// A call that did not come due in the span; it may reach into it.
+    #[inline(never)]
+    fn record_outside(&mut self, done: Nanos, outcome: &Outcome) {
+        if let Some(span) = self.span {
+            let within = done.min(span.end) - span.start;
+            self.measured.carried_in = self.measured.carried_in + within;
+        }
+        outcome.count(&mut self.outside);
+        if let Some(example) = outcome.example() {
+            self.outside_examples.example(&example);
         }
     }
 

@@ -65,7 +65,8 @@ fn compiler_threads_are_told_by_name() {
             compiler.cpu(server.group()).unwrap().compiler_ns > 50_000_000
         });
         let reading = compiler.cpu(server.group()).unwrap();
-        assert!(reading.compiler_ns <= reading.cpu_ns + 20_000_000, "{reading:?}");
+        let later = compiler.cpu(server.group()).unwrap();
+        assert!(reading.compiler_ns <= later.cpu_ns + 20_000_000, "{reading:?} {later:?}");
         assert_eq!(other.cpu(server.group()).unwrap().compiler_ns, 0);
         assert!(compiler.read(server.group()).unwrap().compiler_ns >= reading.compiler_ns);
     }

@@ -42,6 +42,9 @@ impl fmt::Display for Law {
 pub enum WarmUp {
     /// Until calls per server CPU-second are flat and compiler threads are quiet.
     UntilSteady {
+        /// Not before this many milliseconds, nor before what the server's runtime needs at least.
+        #[serde(default)]
+        least_ms: u64,
         /// Give up after this many milliseconds; the cell is then `still warming`.
         /// `None`: the cap of the server's runtime.
         cap_ms: Option<u64>,

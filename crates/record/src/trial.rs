@@ -49,10 +49,14 @@ pub struct Measured {
     pub outcomes: Outcomes,
     /// One example of each kind of error seen, at most eight.
     pub error_examples: Vec<String>,
-    /// Response time (from due) of calls that ended `ok`.
-    pub latency: Latency,
+    /// Response time (from due) of calls that ended `ok`; `None` where none did.
+    pub latency: Option<Latency>,
     /// Response time of calls that ended otherwise, where there are any.
     pub error_latency: Option<Latency>,
+    /// Time within the window of calls that came due before it, summed, nanoseconds.
+    pub carried_in_ns: u64,
+    /// Time after the window of calls that came due in it, summed, nanoseconds.
+    pub carried_out_ns: u64,
     /// What the server used. `None` for a server that is not ours (`load` against an address).
     pub server: Option<ServerUsage>,
     /// What the client used.
@@ -153,7 +157,7 @@ pub struct ServerUsage {
     pub throttled_ns: Option<u64>,
     /// Largest memory use since the process started, page cache apart, bytes.
     pub memory_peak_bytes: u64,
-    /// Anonymous memory at the window's end, bytes.
+    /// Anonymous and shared memory at the window's end, bytes.
     pub memory_anon_bytes: u64,
     /// Page cache charged to it at the window's end, bytes. `None` without a cgroup.
     pub memory_cache_bytes: Option<u64>,

@@ -7,14 +7,9 @@ use rpcbench_stats::Histogram;
 
 use crate::format;
 
-/// Largest deviation of `N = X * R` that passes. Little's law is exact over a window that begins
-/// and ends idle; sampling and rounding stay well below this.
+/// Largest deviation of `N = X * R` that passes. Little's law is exact over a window once the calls
+/// that its edges cut are counted for the part that lies within; rounding stays well below this.
 pub const LITTLE_TOLERANCE: f64 = 0.02;
-
-/// Share of one response time by which a window's cut ends may shift `N = X * R`. The calls in
-/// flight at the start are not in the population and those at the end are, whole; their remaining
-/// times differ by at most a response time each, and by half of one only if all of them move in step.
-const EDGE_SHARE: f64 = 0.5;
 
 /// Length of a slice of a trial's series, nanoseconds.
 const SLICE_NS: u64 = 100_000_000;
@@ -146,23 +141,21 @@ pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<Doubt> {
     let error_count = trial.error_latency.as_ref().map_or(0, |l| l.count);
     let error_counted = if timed.contains(&error_count) { error_count } else { errors };
     let mut found = Vec::new();
-    found.extend(histogram(&trial.latency, "ok", trial.outcomes.ok));
-    match &trial.error_latency {
-        Some(latency) => found.extend(histogram(latency, "error", error_counted)),
-        None if error_counted > 0 => {
-            found.push(Doubt::HistogramCount { of: "error", histogram: 0, counted: error_counted })
-        }
-        None => {}
-    }
+    found.extend(histogram(trial.latency.as_ref(), "ok", trial.outcomes.ok));
+    found.extend(histogram(trial.error_latency.as_ref(), "error", error_counted));
     found.extend(series_length(trial.series.len() as u64, trial.window_ns).map(Doubt::Series));
     found
         .extend(series_sums(&trial.series, &trial.outcomes, workload.in_flight).map(Doubt::Series));
-    found.extend(series_longest(&trial.series, trial.latency.max_ns).map(Doubt::Series));
+    let longest_ns = trial.latency.as_ref().map_or(0, |latency| latency.max_ns);
+    found.extend(series_longest(&trial.series, longest_ns).map(Doubt::Series));
     found.extend(littles_law(trial, workload));
     found
 }
 
-fn histogram(latency: &Latency, of: &'static str, counted: u64) -> Option<Doubt> {
+fn histogram(latency: Option<&Latency>, of: &'static str, counted: u64) -> Option<Doubt> {
+    let Some(latency) = latency else {
+        return (counted > 0).then_some(Doubt::HistogramCount { of, histogram: 0, counted });
+    };
     let held = match Histogram::from_base64(&latency.histogram) {
         Ok(histogram) => histogram.count(),
         Err(error) => return Some(Doubt::Unreadable { error: error.to_string() }),
@@ -198,18 +191,18 @@ fn series_longest(series: &[Slice], counted_ns: u64) -> Option<SeriesFault> {
 
 fn littles_law(trial: &Measured, workload: &Workload) -> Option<Doubt> {
     let Law::Closed = workload.law;
-    let window_s = trial.window_ns as f64 / 1e9;
-    let mean_s = mean_response_ns(trial)? / 1e9;
-    let rate = trial.outcomes.total() as f64 / window_s;
+    let calls = trial.outcomes.total() as f64;
+    let edges_ns = trial.carried_in_ns as f64 - trial.carried_out_ns as f64;
+    let rate = calls / (trial.window_ns as f64 / 1e9);
+    let mean_s = (mean_response_ns(trial)? + edges_ns / calls) / 1e9;
     let deviation = rpcbench_stats::littles_law(workload.in_flight, rate, mean_s).abs();
-    let tolerance = LITTLE_TOLERANCE.max(EDGE_SHARE * mean_s / window_s);
-    (deviation > tolerance)
+    (deviation > LITTLE_TOLERANCE)
         .then_some(Doubt::LittlesLaw { in_flight: workload.in_flight, product: rate * mean_s })
 }
 
 /// Mean response time over calls of every outcome, nanoseconds. `None` without any.
 fn mean_response_ns(trial: &Measured) -> Option<f64> {
-    let parts = [Some(&trial.latency), trial.error_latency.as_ref()];
+    let parts = [trial.latency.as_ref(), trial.error_latency.as_ref()];
     let (calls, sum) = parts
         .into_iter()
         .flatten()

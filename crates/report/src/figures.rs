@@ -151,7 +151,7 @@ impl Figures {
         let rates: Vec<f64> = trials.iter().filter_map(|t| rate(t)).collect();
         let mut outcomes = Outcomes::default();
         trials.iter().for_each(|t| outcomes.add(&t.outcomes));
-        let latencies: Vec<&Latency> = trials.iter().map(|t| &t.latency).collect();
+        let latencies: Vec<&Latency> = trials.iter().filter_map(|t| t.latency.as_ref()).collect();
         Some(Self {
             calls_per_s: Estimate::of(&rates)?,
             response: Response::merged(&latencies),

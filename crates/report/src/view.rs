@@ -190,7 +190,7 @@ pub(crate) struct MeasuredView {
 
 impl MeasuredView {
     pub(crate) fn of(trial: &Measured) -> Self {
-        let latency = (trial.latency.count > 0).then_some(&trial.latency);
+        let latency = trial.latency.as_ref();
         let time = |of: fn(&Latency) -> u64| latency.map(of);
         let server = trial.server.as_ref();
         Self {

@@ -71,10 +71,14 @@ fn limits(limits: Limits) -> String {
 
 fn warm_up(warm_up: WarmUp) -> String {
     match warm_up {
-        WarmUp::UntilSteady { cap_ms: Some(cap), .. } => {
-            format!("until steady, {} at most", format::length_ms(cap))
+        WarmUp::UntilSteady { least_ms, cap_ms } => {
+            let least = match least_ms {
+                0 => String::new(),
+                least => format!("{} at least and ", format::length_ms(least)),
+            };
+            let cap = cap_ms.map(|cap| format!(", {} at most", format::length_ms(cap)));
+            format!("{least}until steady{}", cap.unwrap_or_default())
         }
-        WarmUp::UntilSteady { cap_ms: None, .. } => "until steady".to_owned(),
         WarmUp::Fixed { length_ms: 0 } => "none".to_owned(),
         WarmUp::Fixed { length_ms } => format::length_ms(length_ms),
     }

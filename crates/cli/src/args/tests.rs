@@ -101,7 +101,7 @@ fn run_takes_every_field_of_a_workload() {
         shape: Some(Shape::Record),
         connections: Some(10),
         in_flight: Some(20),
-        warm_up: Some(WarmUp::UntilSteady { cap_ms: None }),
+        warm_up: Some(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
         warm_up_cap_ms: Some(60_000),
         duration_ms: Some(10_000),
         timeout_ms: Some(2000),

@@ -8,9 +8,7 @@ use rpcbench_engine::clock;
 use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::manifest::{Catalog, Entry};
-use rpcbench_harness::run::{
-    BuildState, Candidate, Ending, Interrupt, Lab, Runner, same_machine,
-};
+use rpcbench_harness::run::{BuildState, Candidate, Ending, Interrupt, Lab, Runner, same_machine};
 use rpcbench_harness::suite::{Suites, plan};
 use rpcbench_record::{Header, Plan, Run, SCHEMA, StoreError, Tool, TrialResult, Writer};
 
@@ -87,8 +85,7 @@ struct Work {
 fn execute(context: &Context, args: &RunArgs, work: Work) -> anyhow::Result<Verdict> {
     let Work { lab, candidates, writer, run, folder } = work;
     let progress = Progress::new(context);
-    let runner =
-        Runner { lab: &lab, candidates: &candidates, writer, run, observer: &progress };
+    let runner = Runner { lab: &lab, candidates: &candidates, writer, run, observer: &progress };
     let (run, ending) = runner.execute();
     progress.finish();
     conclude(context, args, &run, (&folder, ending))

@@ -45,7 +45,10 @@ pub fn lab(
     let topology = Topology::read().context("CPUs that this process may use")?;
     let isolation = Isolation::detect(&topology.cpus());
     for folder in isolation.sweep() {
-        anstream::eprintln!("rpcbench: removed {}, left by a run that was killed", folder.display());
+        anstream::eprintln!(
+            "rpcbench: removed {}, left by a run that was killed",
+            folder.display()
+        );
     }
     let split = topology.split(limits.cpus, client_threads);
     pin_this_thread(&split.client).context("CPU affinity of the client")?;

@@ -224,6 +224,9 @@ fn a_queue_makes_calls_wait_for_all_those_before_them() {
     let (tally, _) = measure(3, 20, Service::Queues(Nanos(2 * MS)), Nanos(1000 * MS));
     assert_eq!(tally.outcomes.ok, 500);
     assert_eq!((tally.ok.min(), tally.ok.max()), (Some(40 * MS), Some(40 * MS)));
+    // An answer comes at each edge, and the nineteen other calls have 2 to 38 ms before them.
+    assert_eq!(tally.carried_in, tally.carried_out);
+    assert_eq!(tally.carried_in.0 / MS, (1..20).map(|place| 2 * place).sum::<u64>());
 }
 
 #[test]

@@ -98,7 +98,9 @@ impl Group {
             .tree()?
             .into_iter()
             .filter_map(|stat| Process::new(stat.pid).and_then(|process| process.status()).ok());
-        let anon = statuses.map(|status| status.rssanon.unwrap_or(0) * KIB).sum();
+        let anon = statuses
+            .map(|status| (status.rssanon.unwrap_or(0) + status.rssshmem.unwrap_or(0)) * KIB)
+            .sum();
         Ok(MemoryUse { anon, cache: None, highest: None })
     }
 

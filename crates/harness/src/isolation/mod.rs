@@ -49,9 +49,9 @@ pub struct CpuTime {
 /// Memory that a group uses now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// Anonymous memory, bytes.
+    /// Anonymous and shared memory (a runtime may keep its heap there), bytes.
     pub anon: u64,
-    /// Page cache charged to the group, bytes. `None` without a cgroup.
+    /// Page cache of files charged to the group, bytes. `None` without a cgroup.
     pub cache: Option<u64>,
     /// The most that was ever charged to the group, page cache and kernel memory included, bytes.
     /// `None` where nothing counts it.

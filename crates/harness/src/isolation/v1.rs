@@ -145,9 +145,10 @@ impl Group {
 
     pub(super) fn memory(&self) -> Result<MemoryUse, IsolationError> {
         let stat = self.memory.join("memory.stat");
+        let shared = keyed(&stat, "total_shmem")?;
         Ok(MemoryUse {
-            anon: keyed(&stat, "total_rss")?,
-            cache: Some(keyed(&stat, "total_cache")?),
+            anon: keyed(&stat, "total_rss")? + shared,
+            cache: Some(keyed(&stat, "total_cache")?.saturating_sub(shared)),
             highest: Some(number(&self.memory.join("memory.max_usage_in_bytes"))?),
         })
     }

@@ -228,9 +228,10 @@ impl Group {
 
     pub(super) fn memory(&self) -> Result<MemoryUse, IsolationError> {
         let stat = self.file("memory.stat");
+        let shared = keyed(&stat, "shmem")?;
         Ok(MemoryUse {
-            anon: keyed(&stat, "anon")?,
-            cache: Some(keyed(&stat, "file")?),
+            anon: keyed(&stat, "anon")? + shared,
+            cache: Some(keyed(&stat, "file")?.saturating_sub(shared)),
             highest: number(&self.file("memory.peak")).ok(),
         })
     }
@@ -285,7 +286,7 @@ mod tests {
                 "cpu.stat",
                 "usage_usec 30\nuser_usec 20\nsystem_usec 10\nnr_periods 0\nthrottled_usec 4\n",
             ),
-            ("memory.stat", "anon 4096\nfile 8192\nkernel 7\nanon_thp 0\n"),
+            ("memory.stat", "anon 3096\nfile 9192\nkernel 7\nshmem 1000\nanon_thp 0\n"),
             ("memory.peak", "20480\n"),
             ("memory.events", "low 0\noom 2\noom_kill 1\noom_group_kill 1\n"),
         ]);
@@ -301,7 +302,7 @@ mod tests {
     fn an_older_kernel_tells_less() {
         let (_folder, group) = fixture(&[
             ("cpu.stat", "usage_usec 30\nuser_usec 20\nsystem_usec 10\n"),
-            ("memory.stat", "anon 4096\nfile 8192\n"),
+            ("memory.stat", "anon 4096\nfile 8192\nshmem 0\n"),
         ]);
         assert_eq!(group.cpu().unwrap().throttled_ns, None);
         assert_eq!(group.memory().unwrap().highest, None);

@@ -15,7 +15,7 @@ use super::lab::{Lab, failure};
 use crate::counters::Meter;
 use crate::isolation::{Group, GroupLimits};
 use crate::manifest::{Address, Entry};
-use crate::process::{ServerProcess, Spec};
+use crate::process::{Exit, ServerProcess, Spec};
 
 /// Log lines that explain a failure.
 const LOG_TAIL: usize = 12;
@@ -74,7 +74,7 @@ impl Guest {
         let spec = Spec {
             command: entry.command(),
             env: entry.environment(&lab.base_env, address, &lab.limits),
-            cwd: entry.server.folder.clone(),
+            cwd: entry.server.build_folder.clone(),
             log: lab.logs.join(format!("{}.log", entry.name())),
             stop_timeout: entry.server.stop_timeout,
         };
@@ -167,9 +167,20 @@ impl Guest {
     /// A failure if it has ended.
     pub fn alive(&mut self, when: &str) -> Result<(), Failure> {
         match self.process.try_wait() {
-            Ok(None) => Ok(()),
+            Ok(None) => self.within_memory(),
             Ok(Some(exit)) => Err(self.explain(format!("{exit} {when}"))),
             Err(error) => Err(describe(error)),
+        }
+    }
+
+    /// The kernel may have killed one of its workers only.
+    fn within_memory(&mut self) -> Result<(), Failure> {
+        let limit = self.process.group().memory_enforced();
+        match (self.process.group().oom_kills().map_err(describe)?, limit) {
+            (kills, Some(limit)) if kills > 0 => {
+                Err(self.explain(Exit::OutOfMemory { limit }.to_string()))
+            }
+            _ => Ok(()),
         }
     }
 

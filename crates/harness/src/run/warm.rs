@@ -33,15 +33,16 @@ struct Goal {
 impl Goal {
     fn new(warm_up: WarmUp, runtime: &Runtime) -> Self {
         let slices = |length: Nanos| length.0.div_ceil(SLICE.0) as usize;
-        let (cap, fixed) = match warm_up {
-            WarmUp::Fixed { length_ms } => (Nanos::from_millis(length_ms), true),
-            WarmUp::UntilSteady { cap_ms } => {
-                let runtime_cap = Nanos::from(runtime.warm_up_cap);
-                (cap_ms.map_or(runtime_cap, Nanos::from_millis), false)
+        let (least, cap, fixed) = match warm_up {
+            WarmUp::Fixed { length_ms } => (Nanos(0), Nanos::from_millis(length_ms), true),
+            WarmUp::UntilSteady { least_ms, cap_ms } => {
+                let least = Nanos::from(runtime.least_warm_up).max(Nanos::from_millis(least_ms));
+                let cap = cap_ms.map_or(Nanos::from(runtime.warm_up_cap), Nanos::from_millis);
+                (least, cap, false)
             }
         };
         let rule = SteadyRule {
-            min_slices: slices(Nanos::from(runtime.least_warm_up)).max(1),
+            min_slices: slices(least).max(1),
             window: WINDOW,
             tolerance: TOLERANCE,
             compiler_share: COMPILER_SHARE,

@@ -78,8 +78,11 @@ fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), Su
     for given in [&connections, &in_flight, &threads, &window, &timeout, &grace] {
         given.positive()?;
     }
-    if let WarmUp::UntilSteady { cap_ms: Some(cap) } = w.warm_up {
-        length("warm_up_cap", "--warmup-max", cap, o.warm_up_cap_ms.is_some()).positive()?;
+    if let WarmUp::UntilSteady { least_ms, cap_ms: Some(cap) } = w.warm_up {
+        let cap = length("warm_up_cap", "--warmup-max", cap, o.warm_up_cap_ms.is_some());
+        cap.positive()?;
+        let least = length("warm_up_least", "--warmup", least_ms, false);
+        cap.at_least(&least, "warming can't end before it may; raise the first")?;
     }
     if window.value < SHORTEST_WINDOW_MS {
         return Err(window.bad("must be at least 100ms, one slice of a trial's series"));

@@ -44,6 +44,7 @@ struct WorkloadFile {
     connections: u32,
     in_flight: u32,
     warm_up: String,
+    warm_up_least: Option<String>,
     warm_up_cap: Option<String>,
     duration: String,
     timeout: Option<String>,
@@ -90,6 +91,7 @@ impl Source<'_> {
             text.map_or(Ok(default), |text| time(key, &text))
         };
         let shape: Shape = self.value("shape", &file.shape, file.shape.parse())?;
+        let warm_up = self.warm_up(&file)?;
         Ok(Workload {
             name: file.name.unwrap_or_else(|| suite.to_owned()),
             protocol: file.protocol,
@@ -97,7 +99,7 @@ impl Source<'_> {
             connections: file.connections,
             in_flight: file.in_flight,
             law: Law::Closed,
-            warm_up: self.warm_up(&file.warm_up, file.warm_up_cap.as_deref())?,
+            warm_up,
             window: Window::Duration { length_ms: time("duration", &file.duration)? },
             timeout_ms: or("timeout", file.timeout, TIMEOUT_MS)?,
             grace_ms: or("grace", file.grace, GRACE_MS)?,
@@ -105,20 +107,24 @@ impl Source<'_> {
         })
     }
 
-    fn warm_up(&self, text: &str, cap: Option<&str>) -> Result<WarmUp, SuiteError> {
+    fn warm_up(&self, file: &WorkloadFile) -> Result<WarmUp, SuiteError> {
+        let text = &file.warm_up;
         let read =
             warm_up(text).map_err(|error| format!("{error}; or \"until-steady\" or \"none\""));
-        let without = self.value("warm_up", text, read)?;
-        let Some(cap) = cap else { return Ok(without) };
-        let cap_ms = self.value("warm_up_cap", cap, milliseconds(cap))?;
-        match without {
-            WarmUp::UntilSteady { .. } => Ok(WarmUp::UntilSteady { cap_ms: Some(cap_ms) }),
-            WarmUp::Fixed { .. } => Err(SuiteError::Contradiction {
-                first: format!("{}: warm_up_cap = \"{cap}\"", self.path.display()),
+        let bounds = [("warm_up_least", &file.warm_up_least), ("warm_up_cap", &file.warm_up_cap)];
+        let WarmUp::UntilSteady { .. } = self.value("warm_up", text, read.clone())? else {
+            let given = bounds.iter().find_map(|(key, value)| Some((key, value.as_ref()?)));
+            let Some((key, value)) = given else { return self.value("warm_up", text, read) };
+            return Err(SuiteError::Contradiction {
+                first: format!("{}: {key} = \"{value}\"", self.path.display()),
                 second: format!("warm_up = \"{text}\""),
-                remedy: "only \"until-steady\" has a cap; remove one of them",
-            }),
-        }
+                remedy: "only \"until-steady\" has bounds; remove one of them",
+            });
+        };
+        let [least, cap] = bounds.map(|(key, value)| {
+            value.as_ref().map(|value| self.value(key, value, milliseconds(value))).transpose()
+        });
+        Ok(WarmUp::UntilSteady { least_ms: least?.unwrap_or(0), cap_ms: cap? })
     }
 
     fn value<T, E: ToString>(

@@ -157,7 +157,7 @@ pub fn plan(
 /// If `text` is neither.
 pub fn warm_up(text: &str) -> Result<WarmUp, UnitError> {
     match text {
-        "until-steady" => Ok(WarmUp::UntilSteady { cap_ms: None }),
+        "until-steady" => Ok(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
         "none" => Ok(WarmUp::Fixed { length_ms: 0 }),
         _ => milliseconds(text).map(|length_ms| WarmUp::Fixed { length_ms }),
     }

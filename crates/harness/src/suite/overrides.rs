@@ -57,7 +57,7 @@ impl Overrides {
         replace(&mut workload.connections, self.connections);
         replace(&mut workload.in_flight, self.in_flight);
         replace(&mut workload.warm_up, self.warm_up);
-        if let (WarmUp::UntilSteady { cap_ms }, Some(cap)) =
+        if let (WarmUp::UntilSteady { cap_ms, .. }, Some(cap)) =
             (&mut workload.warm_up, self.warm_up_cap_ms)
         {
             *cap_ms = Some(cap);

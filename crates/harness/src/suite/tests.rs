@@ -81,9 +81,9 @@ fn the_shipped_suites_are_the_published_ones() {
     insta::assert_snapshot!(rows.join("\n"), @"
     few-connections | 3 CPU  | 5 x 25 grpc text:1000 | Fixed { length_ms: 0 } 30s EachTrial x3
     many-connections | 3 CPU  | 250 x 500 grpc text:100 | Fixed { length_ms: 30000 } 60s EachTrial x3
-    one-core | 1 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { cap_ms: Some(120000) } 120s EachTrial x3
-    quick | 1 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { cap_ms: None } 3s Kept x3
-    two-core | 2 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { cap_ms: Some(120000) } 120s EachTrial x3
+    one-core | 1 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
+    quick | 1 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
+    two-core | 2 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
     ");
     assert!(
         shipped().all().iter().all(|s| s.workloads.len() == 1 && s.workloads[0].name == s.name)
@@ -101,7 +101,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
         connections: 50,
         in_flight: 1000,
         law: rpcbench_record::Law::Closed,
-        warm_up: WarmUp::UntilSteady { cap_ms: None },
+        warm_up: WarmUp::UntilSteady { least_ms: 0, cap_ms: None },
         window: Window::Duration { length_ms: 3000 },
         timeout_ms: 10_000,
         grace_ms: 5000,
@@ -121,7 +121,7 @@ fn every_override_replaces_its_field() {
         shape: Some(Shape::Dto),
         connections: Some(7),
         in_flight: Some(14),
-        warm_up: Some(WarmUp::UntilSteady { cap_ms: None }),
+        warm_up: Some(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
         warm_up_cap_ms: Some(9000),
         duration_ms: Some(11_000),
         timeout_ms: Some(3000),
@@ -135,7 +135,7 @@ fn every_override_replaces_its_field() {
         shape: "dto".to_owned(),
         connections: 7,
         in_flight: 14,
-        warm_up: WarmUp::UntilSteady { cap_ms: Some(9000) },
+        warm_up: WarmUp::UntilSteady { least_ms: 0, cap_ms: Some(9000) },
         window: Window::Duration { length_ms: 11_000 },
         timeout_ms: 3000,
         grace_ms: 2000,
@@ -161,7 +161,7 @@ fn a_wrong_file_is_refused_with_the_remedy() {
       |
     9 | conections = 50
       | ^^^^^^^^^^
-    unknown field `conections`, expected one of `name`, `protocol`, `shape`, `connections`, `in_flight`, `warm_up`, `warm_up_cap`, `duration`, `timeout`, `grace`, `client_threads`
+    unknown field `conections`, expected one of `name`, `protocol`, `shape`, `connections`, `in_flight`, `warm_up`, `warm_up_least`, `warm_up_cap`, `duration`, `timeout`, `grace`, `client_threads`
     ");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"
     suites/mine.toml: TOML parse error at line 4, column 8
@@ -270,7 +270,16 @@ fn a_cap_beside_a_fixed_warm_up_contradicts() {
     let error = parsed(&text).and_then(|s| s.with(&cap)).expect_err("a refusal");
     insta::assert_snapshot!(error, @r#"--warmup-max 1m contradicts suites/mine.toml: warm_up = "30s": only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady"#);
     let in_file = text.replace("duration =", "warm_up_cap = \"60s\"\nduration =");
-    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml: warm_up_cap = "60s" contradicts warm_up = "30s": only "until-steady" has a cap; remove one of them"#);
+    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml: warm_up_cap = "60s" contradicts warm_up = "30s": only "until-steady" has bounds; remove one of them"#);
+}
+
+#[test]
+fn a_warm_up_may_not_be_capped_before_its_least() {
+    let least = GOOD.replace("duration =", "warm_up_least = \"30s\"\nduration =");
+    let both = least.replace("duration =", "warm_up_cap = \"20s\"\nduration =");
+    insta::assert_snapshot!(parsed(&both).expect_err("a refusal"), @r#"suites/mine.toml: warm_up_cap = "20s" contradicts suites/mine.toml: warm_up_least = "30s": warming can't end before it may; raise the first"#);
+    let warm_up = parsed(&least).expect("no contradiction").workloads[0].warm_up;
+    assert_eq!(warm_up, WarmUp::UntilSteady { least_ms: 30_000, cap_ms: None });
 }
 
 #[test]
@@ -298,7 +307,7 @@ fn a_folder_without_suites_is_refused() {
 fn warm_ups_read_as_written() {
     assert_eq!(warm_up("none"), Ok(WarmUp::Fixed { length_ms: 0 }));
     assert_eq!(warm_up("1m 30s"), Ok(WarmUp::Fixed { length_ms: 90_000 }));
-    assert_eq!(warm_up("until-steady"), Ok(WarmUp::UntilSteady { cap_ms: None }));
+    assert_eq!(warm_up("until-steady"), Ok(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }));
     assert!(warm_up("steady").is_err());
 }
 

@@ -30,7 +30,7 @@ pub fn workload() -> Workload {
 }
 
 pub fn until_steady() -> WarmUp {
-    WarmUp::UntilSteady { cap_ms: None }
+    WarmUp::UntilSteady { least_ms: 0, cap_ms: None }
 }
 
 /// A distribution of `count` response times with the given mean.
@@ -67,6 +67,11 @@ pub fn latency(count: u64, mean_ns: f64) -> Latency {
     }
 }
 
+/// The response times of a trial's `ok` calls.
+pub fn ok(trial: &mut Measured) -> &mut Latency {
+    trial.latency.as_mut().expect("ok calls")
+}
+
 /// A trial in which a server saturated its one CPU and answered `rate` calls a second.
 pub fn measured(rate: u64) -> Measured {
     let ok = rate * WINDOW_NS / 1_000_000_000;
@@ -85,8 +90,10 @@ pub fn measured(rate: u64) -> Measured {
         window_ns: WINDOW_NS,
         outcomes: Outcomes { ok, ..Outcomes::default() },
         error_examples: Vec::new(),
-        latency,
+        latency: Some(latency),
         error_latency: None,
+        carried_in_ns: 0,
+        carried_out_ns: 0,
         server: Some(ServerUsage {
             interval_ns: WINDOW_NS,
             cpu_user_ns: 1_850_000_000,

@@ -3,7 +3,7 @@
 use rpcbench_record::{Measured, Slice};
 use rpcbench_report::{Doubt, SeriesFault, doubts};
 
-use crate::builder::{IN_FLIGHT, latency, measured, workload};
+use crate::builder::{IN_FLIGHT, latency, measured, ok, workload};
 
 fn found(change: impl FnOnce(&mut Measured)) -> Vec<Doubt> {
     let mut trial = measured(20_000);
@@ -18,32 +18,34 @@ fn a_consistent_trial_has_none() {
 
 #[test]
 fn littles_law_may_be_off_by_two_percent() {
-    // A response time is 1.7 % of the window here, so its cut ends allow less than that.
-    assert_eq!(found(|t| t.latency.mean_ns = 50e6 * 1.0199), []);
-    let over = found(|t| t.latency.mean_ns = 50e6 * 1.0201);
+    assert_eq!(found(|t| ok(t).mean_ns = 50e6 * 1.0199), []);
+    let over = found(|t| ok(t).mean_ns = 50e6 * 1.0201);
     assert!(matches!(over[..], [Doubt::LittlesLaw { in_flight: IN_FLIGHT, .. }]), "{over:?}");
-    let under = found(|t| t.latency.mean_ns = 50e6 * 0.9799);
+    let under = found(|t| ok(t).mean_ns = 50e6 * 0.9799);
     assert!(matches!(under[..], [Doubt::LittlesLaw { .. }]), "{under:?}");
 }
 
+/// 1,000 in flight at 1,000 a second: a response takes a third of the window.
 #[test]
-fn littles_law_allows_for_responses_as_long_as_the_window() {
-    // 1,000 in flight at 1,000 a second: a response takes a third of the window.
+fn littles_law_counts_calls_that_the_edges_cut_for_their_part_within() {
     let mut slow = measured(1000);
-    slow.latency.mean_ns *= 1.10;
+    ok(&mut slow).mean_ns *= 1.10;
+    assert_eq!(doubts(&slow, &workload()).len(), 1);
+    // A tenth of 3,000 calls of 1 s lies after the window.
+    slow.carried_out_ns = 300_000_000_000;
     assert_eq!(doubts(&slow, &workload()), []);
-    slow.latency.mean_ns *= 1.25;
+    slow.carried_in_ns = 300_000_000_000;
     assert_eq!(doubts(&slow, &workload()).len(), 1);
 }
 
 #[test]
 fn littles_law_counts_errors_too() {
     let split = found(|t| {
-        let (ok, errors) = (t.outcomes.ok / 2, t.outcomes.ok - t.outcomes.ok / 2);
-        t.outcomes.ok = ok;
+        let (right, errors) = (t.outcomes.ok / 2, t.outcomes.ok - t.outcomes.ok / 2);
+        t.outcomes.ok = right;
         t.outcomes.status.insert(13, errors);
         t.error_latency = Some(latency(errors, 50e6));
-        t.latency = latency(ok, 50e6);
+        t.latency = Some(latency(right, 50e6));
         t.series.iter_mut().for_each(|s| {
             s.ok /= 2;
             s.errors = s.ok;
@@ -54,17 +56,17 @@ fn littles_law_counts_errors_too() {
 
 #[test]
 fn the_histogram_holds_every_call() {
-    let lost = found(|t| t.latency = latency(t.outcomes.ok - 1, 50e6));
+    let lost = found(|t| t.latency = Some(latency(t.outcomes.ok - 1, 50e6)));
     let expected = Doubt::HistogramCount { of: "ok", histogram: 59_999, counted: 60_000 };
     assert_eq!(lost, [expected]);
-    let misstated = found(|t| t.latency.count += 1);
+    let misstated = found(|t| ok(t).count += 1);
     let expected = Doubt::HistogramCount { of: "ok", histogram: 60_001, counted: 60_000 };
     assert_eq!(misstated, [expected]);
 }
 
 #[test]
 fn a_histogram_must_be_readable() {
-    let broken = found(|t| t.latency.histogram = "not base64".to_owned());
+    let broken = found(|t| ok(t).histogram = "not base64".to_owned());
     assert!(matches!(broken[..], [Doubt::Unreadable { .. }]), "{broken:?}");
 }
 
@@ -108,7 +110,7 @@ fn a_series_lacks_only_calls_that_were_in_flight() {
 
 #[test]
 fn a_series_has_no_longer_response_than_its_window() {
-    let longer = found(|t| t.series[3].max_ns = t.latency.max_ns + 1);
+    let longer = found(|t| t.series[3].max_ns = ok(t).max_ns + 1);
     assert!(matches!(longer[..], [Doubt::Series(SeriesFault::Longest { .. })]), "{longer:?}");
 }
 

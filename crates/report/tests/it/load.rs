@@ -3,7 +3,7 @@
 use rpcbench_record::{Measured, Workload};
 use rpcbench_report::{Load, Style, load_csv, load_json, load_markdown, load_text};
 
-use crate::builder::{latency, measured, workload};
+use crate::builder::{latency, measured, ok, workload};
 
 fn fine() -> (Workload, Measured) {
     let mut measured = measured(98_000);
@@ -29,7 +29,7 @@ fn errors_stand_by_their_names() {
     measured.outcomes.ok -= 1200;
     measured.outcomes.timeout = 200;
     measured.outcomes.status.extend([(13, 990), (14, 10)]);
-    measured.latency = latency(measured.outcomes.ok, 10_204_000.0);
+    measured.latency = Some(latency(measured.outcomes.ok, 10_204_000.0));
     measured.error_latency = Some(latency(1200, 10_204_000.0));
     measured.series.iter_mut().for_each(|s| {
         s.ok -= 40;
@@ -46,7 +46,7 @@ fn errors_stand_by_their_names() {
 #[test]
 fn a_load_that_contradicts_itself_is_suspect() {
     let (workload, mut measured) = fine();
-    measured.latency.mean_ns *= 2.0;
+    ok(&mut measured).mean_ns *= 2.0;
     let load = of(&workload, &measured);
     assert_eq!(load.verdict(), "suspect");
     let text = load_text(&load, Style::default());

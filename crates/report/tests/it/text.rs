@@ -3,7 +3,7 @@
 use rpcbench_record::{IsolationMode, Readiness, TrialResult};
 use rpcbench_report::{Style, summary, text};
 
-use crate::builder::{RunBuilder, failure};
+use crate::builder::{RunBuilder, failure, ok};
 
 fn shown(builder: &RunBuilder) -> String {
     text(&summary(&builder.run), Style::default())
@@ -77,7 +77,7 @@ fn figures_that_contradict_each_other() {
     let run = RunBuilder::new().entry("go-grpc", &[98_000, 98_900, 97_700]).with(
         "rust-tonic",
         &[184_000, 184_500, 183_800],
-        |trial| trial.latency.mean_ns *= 0.9,
+        |trial| ok(trial).mean_ns *= 0.9,
     );
     insta::assert_snapshot!(table(&run));
 }
@@ -180,7 +180,7 @@ fn colour_only_paints() {
     let run = RunBuilder::new().entry("rust-tonic", &[184_000, 184_500, 183_800]).with(
         "go-grpc",
         &[98_000, 98_900, 97_700],
-        |t| t.latency.mean_ns *= 0.9,
+        |t| ok(t).mean_ns *= 0.9,
     );
     let plain = shown(&run);
     let painted = text(&summary(&run.run), Style { color: true, width: None });

@@ -3,7 +3,7 @@
 use rpcbench_record::{Fresh, TrialResult, WarmUp};
 use rpcbench_report::{Conclusion, Summary, Verdict, Warming, summary};
 
-use crate::builder::{RunBuilder, failure, measured};
+use crate::builder::{RunBuilder, failure, measured, ok};
 
 fn verdict(summary: &Summary) -> &Verdict {
     &summary.tables[0].rows[0].verdict
@@ -12,7 +12,7 @@ fn verdict(summary: &Summary) -> &Verdict {
 #[test]
 fn a_failure_outweighs_every_doubt() {
     let mut doubtful = measured(20_000);
-    doubtful.latency.mean_ns *= 2.0;
+    ok(&mut doubtful).mean_ns *= 2.0;
     let run = RunBuilder::new().results(
         "go-grpc",
         vec![
@@ -54,7 +54,7 @@ fn a_server_that_answers_nothing_failed() {
 
 #[test]
 fn doubt_outweighs_warming() {
-    let run = RunBuilder::new().with("go-grpc", &[20_000, 30_000], |t| t.latency.mean_ns *= 2.0);
+    let run = RunBuilder::new().with("go-grpc", &[20_000, 30_000], |t| ok(t).mean_ns *= 2.0);
     assert!(matches!(verdict(&summary(&run.run)), Verdict::Suspect { trial: 1, .. }));
 }
 
