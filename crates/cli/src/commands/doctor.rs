@@ -1,5 +1,7 @@
 //! `rpcbench doctor`.
 
+use std::path::Path;
+
 use anstream::println;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
@@ -7,13 +9,22 @@ use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::doctor::{Facts, Severity, examine, noise};
 use rpcbench_harness::isolation::Isolation;
 use rpcbench_harness::manifest::Catalog;
+use rpcbench_harness::run::Ending;
+use rpcbench_harness::suite::Overrides;
+use rpcbench_record::{Run, StoreError};
+use rpcbench_report::spreads;
 
+use super::run::{Order, Work};
+use super::scene;
 use crate::Verdict;
 use crate::args::DoctorArgs;
 use crate::context::Context;
 
 /// Rounds of 2 ms on each CPU.
-const ROUNDS: u32 = 5000;
+const ROUNDS: u32 = 2500;
+/// The server that is measured against itself: it needs nothing but Rust, and warms at once.
+const EQUAL: &str = "rust-tonic@current-thread";
+const TRIALS: u32 = 5;
 
 pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
     let topology = Topology::read().context("CPUs that this process may use")?;
@@ -30,24 +41,54 @@ pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
             println!("{:<8} {:<20} -> {remedy}", "", "");
         }
     }
-    if args.noise {
-        show_noise(&topology.cpus())?;
+    match args.noise {
+        true => show_noise(context, &topology.cpus()),
+        false => Ok(Verdict::Done),
     }
-    Ok(Verdict::Done)
 }
 
-fn show_noise(cpus: &[u32]) -> anyhow::Result<()> {
+/// What one CPU makes of equal work, then what the whole bench makes of equal servers.
+fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
     let bold = Style::new().bold();
     println!("\n{bold}The same work, {ROUNDS} rounds of about 2 ms on each CPU{bold:#}");
     for cpu in noise(cpus, ROUNDS)? {
         println!(
-            "CPU {:<3} median {:.3} ms, 5th to 95th percentile {:.1} % of it, worst {:.1} % above",
+            "  CPU {:<3} median {:.3} ms, 5th to 95th percentile {:.1} % of it, worst {:.1} % above",
             cpu.cpu,
             cpu.median_ns as f64 / 1e6,
             cpu.spread * 100.0,
             cpu.worst * 100.0
         );
     }
-    println!("Differences between servers that are smaller than this are noise.");
-    Ok(())
+    println!("\n{bold}The same server, entered twice{bold:#}");
+    let (run, ending) = run_equals(context)?;
+    let spreads = spreads(&run);
+    for spread in &spreads {
+        println!(
+            "  {:<28} between the two {:.1} %, between all trials {:.1} %",
+            spread.figure,
+            spread.between * 100.0,
+            spread.trials * 100.0
+        );
+    }
+    if spreads.is_empty() {
+        println!("  nothing could be measured");
+    } else {
+        println!("Differences between servers that are smaller than this are noise.");
+    }
+    Ok(if ending? == Ending::Finished { Verdict::Done } else { Verdict::Stopped })
+}
+
+/// Runs one server against itself; the record stays like that of any run.
+fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreError>)> {
+    let servers = [EQUAL.to_owned(), EQUAL.to_owned()];
+    let order = Order {
+        servers: &servers,
+        suite: "quick",
+        overrides: Overrides { trials: Some(TRIALS), ..Overrides::default() },
+        seed: None,
+        results: Path::new("results"),
+        no_build: false,
+    };
+    Ok(Work::begin(context, &order, scene::interrupt()?)?.execute(context))
 }

@@ -9,7 +9,7 @@ use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::manifest::{Catalog, Entry};
 use rpcbench_harness::run::{BuildState, Candidate, Ending, Interrupt, Lab, Runner, same_machine};
-use rpcbench_harness::suite::{Suites, plan};
+use rpcbench_harness::suite::{Overrides, Suites, plan};
 use rpcbench_record::{Header, Plan, Run, SCHEMA, StoreError, Tool, TrialResult, Writer};
 
 use super::report::{show, write_views};
@@ -21,84 +21,113 @@ use crate::progress::Progress;
 
 pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
     let interrupt = scene::interrupt()?;
-    let catalog = Catalog::load(&context.root()?)?;
-    match &args.resume {
-        None => begin(context, args, &catalog, interrupt),
-        Some(folder) => resume(context, args, &catalog, (folder, interrupt)),
+    let work = match &args.resume {
+        None => Work::begin(context, &Order::of(args), interrupt)?,
+        Some(folder) => Work::resume(context, folder, args.no_build, interrupt)?,
+    };
+    let folder = work.folder.clone();
+    let (run, ending) = work.execute(context);
+    show(context, &run, args.format)?;
+    conclude(&run, &folder, ending)
+}
+
+/// What is to be run.
+pub struct Order<'a> {
+    pub servers: &'a [String],
+    pub suite: &'a str,
+    pub overrides: Overrides,
+    pub seed: Option<u64>,
+    pub results: &'a Path,
+    pub no_build: bool,
+}
+
+impl<'a> Order<'a> {
+    fn of(args: &'a RunArgs) -> Self {
+        Self {
+            servers: &args.servers,
+            suite: &args.suite,
+            overrides: args.workload.overrides(),
+            seed: args.seed,
+            results: &args.results,
+            no_build: args.no_build,
+        }
     }
 }
 
-/// A new run.
-fn begin(
-    context: &Context,
-    args: &RunArgs,
-    catalog: &Catalog,
-    interrupt: Interrupt,
-) -> anyhow::Result<Verdict> {
-    let suites = Suites::load(&context.root()?)?;
-    let suite = suites.find(&args.suite)?;
-    let entries = scene::entries(catalog, &args.servers)?;
-    let seed = args.seed.unwrap_or_else(rand::random);
-    let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
-    let plan = plan(suite, &args.workload.overrides(), &planned, seed)?;
-    let candidates = build::prepare(context, &entries, args.no_build);
-    somebody_runs(&candidates)?;
-    let (lab, topology) = lab(context, &plan, interrupt)?;
-    let run = blank(header(context, &lab, &topology, plan));
-    let folder = new_folder(&args.results)?;
-    let writer = Writer::create(&folder, &run.header)?;
-    execute(context, args, Work { lab, candidates, writer, run, folder })
-}
-
-/// The rest of a run that was interrupted.
-fn resume(
-    context: &Context,
-    args: &RunArgs,
-    catalog: &Catalog,
-    (folder, interrupt): (&Path, Interrupt),
-) -> anyhow::Result<Verdict> {
-    let run = rpcbench_record::read(folder)?;
-    let patterns: Vec<String> = run
-        .header
-        .plan
-        .servers
-        .iter()
-        .map(|server| server.entry.split('#').next().unwrap_or_default().to_owned())
-        .collect();
-    let entries = catalog.select(&patterns)?;
-    let candidates = build::prepare(context, &entries, args.no_build);
-    let (lab, topology) = lab(context, &run.header.plan, interrupt)?;
-    same_machine(&run, &fingerprint(&topology, lab.isolation.mode()))?;
-    let writer = Writer::resume(folder)?;
-    execute(context, args, Work { lab, candidates, writer, run, folder: folder.to_owned() })
-}
-
-/// All that a run needs.
-struct Work {
+/// A run that is about to start, or to go on.
+pub struct Work {
     lab: Lab,
     candidates: Vec<Candidate>,
     writer: Writer,
     run: Run,
-    folder: PathBuf,
+    pub folder: PathBuf,
 }
 
-fn execute(context: &Context, args: &RunArgs, work: Work) -> anyhow::Result<Verdict> {
-    let Work { lab, candidates, writer, run, folder } = work;
-    let progress = Progress::new(context);
-    let runner = Runner { lab: &lab, candidates: &candidates, writer, run, observer: &progress };
-    let (run, ending) = runner.execute();
-    progress.finish();
-    conclude(context, args, &run, (&folder, ending))
+impl Work {
+    /// A new run.
+    pub fn begin(
+        context: &Context,
+        order: &Order<'_>,
+        interrupt: Interrupt,
+    ) -> anyhow::Result<Self> {
+        let root = context.root()?;
+        let catalog = Catalog::load(&root)?;
+        let suites = Suites::load(&root)?;
+        let entries = scene::entries(&catalog, order.servers)?;
+        let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
+        let seed = order.seed.unwrap_or_else(rand::random);
+        let plan = plan(suites.find(order.suite)?, &order.overrides, &planned, seed)?;
+        let candidates = build::prepare(context, &entries, order.no_build);
+        somebody_runs(&candidates)?;
+        let (lab, topology) = lab(context, &plan, interrupt)?;
+        let run = blank(header(context, &lab, &topology, plan));
+        let folder = new_folder(order.results)?;
+        let writer = Writer::create(&folder, &run.header)?;
+        Ok(Self { lab, candidates, writer, run, folder })
+    }
+
+    /// The rest of a run that was interrupted.
+    fn resume(
+        context: &Context,
+        folder: &Path,
+        no_build: bool,
+        interrupt: Interrupt,
+    ) -> anyhow::Result<Self> {
+        let run = rpcbench_record::read(folder)?;
+        let catalog = Catalog::load(&context.root()?)?;
+        let servers = run.header.plan.servers.iter();
+        let patterns: Vec<String> = servers
+            .map(|server| server.entry.split('#').next().unwrap_or_default().to_owned())
+            .collect();
+        let candidates = build::prepare(context, &catalog.select(&patterns)?, no_build);
+        let (lab, topology) = lab(context, &run.header.plan, interrupt)?;
+        same_machine(&run, &fingerprint(&topology, lab.isolation.mode()))?;
+        let writer = Writer::resume(folder)?;
+        Ok(Self { lab, candidates, writer, run, folder: folder.to_owned() })
+    }
+
+    /// Runs it. The run comes back as far as it got.
+    pub fn execute(self, context: &Context) -> (Run, Result<Ending, StoreError>) {
+        let progress = Progress::new(context);
+        let runner = Runner {
+            lab: &self.lab,
+            candidates: &self.candidates,
+            writer: self.writer,
+            run: self.run,
+            observer: &progress,
+        };
+        let done = runner.execute();
+        progress.finish();
+        done
+    }
 }
 
-/// Shows what there is, whatever went wrong.
+/// After everything that there is was shown, whatever went wrong.
 fn conclude(
-    context: &Context,
-    args: &RunArgs,
     run: &Run,
-    (folder, ending): (&Path, Result<Ending, StoreError>),
+    folder: &Path,
+    ending: Result<Ending, StoreError>,
 ) -> anyhow::Result<Verdict> {
-    show(context, run, args.format)?;
     let views = write_views(folder, run);
     let ending = ending.context("the record is incomplete; what was measured is shown above")?;
     views?;

@@ -49,3 +49,20 @@ impl Interrupt {
         self.check()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_lets_the_trial_end_and_the_second_does_not() {
+        let interrupt = Interrupt::default();
+        assert!(!interrupt.after_this());
+        assert_eq!(interrupt.wait_until(clock::now()), Ok(()));
+        assert_eq!(interrupt.raise(), 1);
+        assert!(interrupt.after_this());
+        assert_eq!(interrupt.wait_until(clock::now() + Nanos(1)), Ok(()));
+        assert_eq!(interrupt.clone().raise(), 2);
+        assert_eq!(interrupt.wait_until(Nanos::NEVER), Err(StopNow));
+    }
+}

@@ -54,3 +54,132 @@ fn is_done(run: &Run, planned: &PlannedTrial) -> bool {
         });
     out || ended
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rpcbench_record::{
+        CheckResult, Cpu, Failure, Fresh, Header, Isolation, IsolationMode, Limits, Plan,
+        Preparation, SCHEMA, Tool, Trial,
+    };
+
+    use super::*;
+
+    fn machine() -> Machine {
+        let cpu = Cpu { model: "m".into(), logical: 2, cores: 2, governor: None, turbo: None };
+        Machine {
+            kernel: "6.1".into(),
+            os: String::new(),
+            cpu,
+            memory_bytes: 0,
+            cgroup: "v2".into(),
+            virtualization: None,
+            clock_source: None,
+            huge_pages: None,
+            open_files: 0,
+        }
+    }
+
+    fn planned(entry: &str, number: u32) -> PlannedTrial {
+        PlannedTrial { entry: entry.into(), workload: "w".into(), number }
+    }
+
+    fn run() -> Run {
+        let order = (1..=3).flat_map(|n| ["a", "b"].map(|entry| planned(entry, n))).collect();
+        let plan = Plan {
+            suite: "s".into(),
+            seed: 1,
+            fresh: Fresh::Kept,
+            limits: Limits { cpus: 1, memory_bytes: None },
+            workloads: Vec::new(),
+            servers: Vec::new(),
+            order,
+        };
+        let header = Header {
+            schema: SCHEMA,
+            tool: Tool { version: String::new(), commit: None, profile: String::new() },
+            arguments: Vec::new(),
+            started: "2026-03-01T12:00:00Z".parse().unwrap(),
+            machine: machine(),
+            plan,
+        };
+        Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None }
+    }
+
+    fn failure() -> Failure {
+        Failure { reason: "exited".into(), log_tail: Vec::new() }
+    }
+
+    fn ended(entry: &str, number: u32, result: TrialResult) -> Trial {
+        let started = "2026-03-01T12:00:00Z".parse().unwrap();
+        Trial { entry: entry.into(), workload: "w".into(), number, started, result }
+    }
+
+    fn measured() -> TrialResult {
+        let json = r#"{"measured":{"window_ns":1,"outcomes":{"ok":0,"wrong_answer":0,"status":{},
+            "timeout":0,"transport":0,"not_sent":0},"error_examples":[],"latency":null,
+            "error_latency":null,"carried_in_ns":0,"carried_out_ns":0,"server":null,"client":
+            {"threads":1,"cpu_ns":1,"run_delay_ns":null,"busiest_ns":1},"machine":
+            {"steal_ns":0,"cpu_pressure_ns":null},"series":[]}}"#;
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn prepared(entry: &str, readiness: Readiness) -> Preparation {
+        Preparation {
+            entry: entry.into(),
+            workload: "w".into(),
+            trial: 1,
+            versions: BTreeMap::new(),
+            lock_hash: String::new(),
+            toolchains: Vec::new(),
+            build: String::new(),
+            command: Vec::new(),
+            env: BTreeMap::new(),
+            isolation: Isolation {
+                mode: IsolationMode::Affinity,
+                server_cpus: Vec::new(),
+                client_cpus: Vec::new(),
+                memory_bytes: None,
+                notes: Vec::new(),
+            },
+            check: CheckResult::default(),
+            warm: None,
+            readiness,
+        }
+    }
+
+    #[test]
+    fn what_ended_is_not_done_again_and_the_order_stays() {
+        let mut run = run();
+        run.preparations.push(prepared("a", Readiness::Ready));
+        run.trials.extend([ended("a", 1, measured()), ended("b", 2, measured())]);
+        let left = remaining(&run);
+        assert_eq!(left, [planned("b", 1), planned("a", 2), planned("a", 3), planned("b", 3)]);
+    }
+
+    #[test]
+    fn a_server_that_failed_or_was_skipped_has_no_trials_left() {
+        let mut failed = run();
+        failed.trials.push(ended("a", 1, TrialResult::Failed(failure())));
+        let mut out = run();
+        out.preparations.push(prepared("a", Readiness::Failed(failure())));
+        let mut skipped = run();
+        let reason = "no compiler".into();
+        skipped.preparations.push(prepared("a", Readiness::Skipped { reason }));
+        for run in [failed, out, skipped] {
+            assert_eq!(remaining(&run), [planned("b", 1), planned("b", 2), planned("b", 3)]);
+        }
+    }
+
+    #[test]
+    fn a_finished_run_and_another_machine_are_refused() {
+        let mut run = run();
+        assert_eq!(same_machine(&run, &machine()), Ok(()));
+        let other = Machine { kernel: "6.2".into(), ..machine() };
+        let error = same_machine(&run, &other).unwrap_err().to_string();
+        assert!(error.contains("2 x m, Linux 6.1") && error.contains("Linux 6.2"), "{error}");
+        run.finished = Some(run.header.started);
+        assert_eq!(same_machine(&run, &machine()), Err(ResumeError::Finished));
+    }
+}

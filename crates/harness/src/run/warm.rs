@@ -159,3 +159,69 @@ fn explain(verdict: Steadiness) -> String {
         Steadiness::Idle => "it answered next to nothing".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn runtime() -> Runtime {
+        Runtime {
+            least_warm_up: Duration::from_secs(2),
+            warm_up_cap: Duration::from_secs(20),
+            compiler_threads: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_later_of_two_leasts_counts_and_the_cap_asked_for() {
+        let bounds = |warm_up| {
+            let goal = Goal::new(warm_up, &runtime());
+            (goal.rule.min_slices, goal.cap, goal.fixed)
+        };
+        assert_eq!(bounds(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }), (4, 40, false));
+        let asked = WarmUp::UntilSteady { least_ms: 30_000, cap_ms: Some(60_001) };
+        assert_eq!(bounds(asked), (60, 121, false));
+        assert_eq!(bounds(WarmUp::Fixed { length_ms: 0 }), (1, 0, true));
+        assert_eq!(bounds(WarmUp::Fixed { length_ms: 700 }), (1, 2, true));
+    }
+
+    fn curve(slices: u64) -> Curve {
+        let slice =
+            |n| WarmSlice { at_ms: n * 500, calls: n * 100, server_cpu_ns: 1, compiler_cpu_ns: 0 };
+        Curve {
+            begin: Nanos(0),
+            last: CpuReading::default(),
+            progress: Progress::default(),
+            slices: (1..=slices).map(slice).collect(),
+            samples: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn it_was_steady_from_where_the_flat_window_began() {
+        let goal = Goal::new(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }, &runtime());
+        let early = curve(10).end(&goal, Steadiness::Steady);
+        assert_eq!((early.steady_after_ms, early.unsteady), (Some(0), None));
+        let late = curve(34).end(&goal, Steadiness::Steady);
+        assert_eq!(late.steady_after_ms, Some(12_000));
+        let never = curve(40).end(&goal, Steadiness::Climbing { change: 0.123 });
+        assert_eq!(never.steady_after_ms, None);
+        assert_eq!(never.unsteady.unwrap(), "calls per CPU-second still rose by 12 % in 5 s");
+    }
+
+    #[test]
+    fn a_fixed_warm_up_claims_nothing() {
+        let goal = Goal::new(WarmUp::Fixed { length_ms: 5000 }, &runtime());
+        let curve = curve(10).end(&goal, Steadiness::Steady);
+        assert_eq!((curve.steady_after_ms, curve.unsteady), (None, None));
+    }
+
+    #[test]
+    fn the_cold_rate_is_that_of_the_first_second() {
+        assert_eq!(cold_rate(&curve(10).slices), 300.0);
+        assert_eq!(cold_rate(&curve(1).slices), 200.0);
+        assert_eq!(cold_rate(&[]), 0.0);
+    }
+}

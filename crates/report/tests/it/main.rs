@@ -4,5 +4,6 @@ mod builder;
 mod doubts;
 mod exports;
 mod load;
+mod spread;
 mod text;
 mod verdicts;

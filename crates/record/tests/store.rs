@@ -1,0 +1,174 @@
+//! A record on disk: written event by event, read back whole, gone on with after a crash.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use rpcbench_record::{
+    ClientUsage, Cpu, Event, Failure, Fresh, Header, Latency, Limits, Machine, MachineUsage,
+    Measured, Outcomes, Plan, Run, SCHEMA, ServerUsage, Slice, StoreError, Tool, Trial,
+    TrialResult, Writer, read,
+};
+
+fn header() -> Header {
+    Header {
+        schema: SCHEMA,
+        tool: Tool { version: "1.2.3".into(), commit: None, profile: "release".into() },
+        arguments: vec!["run".into(), "go-grpc".into()],
+        started: "2026-03-01T12:00:00Z".parse().unwrap(),
+        machine: Machine {
+            kernel: "6.1".into(),
+            os: "Debian".into(),
+            cpu: Cpu { model: "a".into(), logical: 2, cores: 2, governor: None, turbo: Some(true) },
+            memory_bytes: 1 << 33,
+            cgroup: "v2".into(),
+            virtualization: None,
+            clock_source: Some("tsc".into()),
+            huge_pages: None,
+            open_files: 1024,
+        },
+        plan: Plan {
+            suite: "quick".into(),
+            seed: u64::MAX,
+            fresh: Fresh::Kept,
+            limits: Limits { cpus: 1, memory_bytes: Some(1 << 29) },
+            workloads: Vec::new(),
+            servers: Vec::new(),
+            order: Vec::new(),
+        },
+    }
+}
+
+/// A trial with every kind of value: codes as keys, absent parts, floats.
+fn trial(number: u32) -> Trial {
+    let latency = Latency {
+        count: 3,
+        min_ns: 1,
+        mean_ns: 2.5,
+        stddev_ns: 0.1 + 0.2,
+        p50_ns: 2,
+        p90_ns: 3,
+        p95_ns: 3,
+        p99_ns: 3,
+        p999_ns: 3,
+        max_ns: u64::MAX,
+        histogram: "SGlz".into(),
+    };
+    let status = [(13, 7), (4, 1)].into_iter().collect();
+    let measured = Measured {
+        window_ns: 3_000_000_000,
+        outcomes: Outcomes { ok: 3, status, timeout: 2, ..Outcomes::default() },
+        error_examples: vec!["INTERNAL: \"quoted\"\nand broken".into()],
+        latency: Some(latency),
+        error_latency: None,
+        carried_in_ns: 5,
+        carried_out_ns: 6,
+        server: Some(ServerUsage { throttled_ns: None, ..ServerUsage::default() }),
+        client: ClientUsage::default(),
+        machine: MachineUsage::default(),
+        series: vec![Slice { ok: 1, errors: 2, sum_ns: 3, max_ns: 4 }],
+    };
+    Trial {
+        entry: "go-grpc#2".into(),
+        workload: "quick".into(),
+        number,
+        started: "2026-03-01T12:00:01.5Z".parse().unwrap(),
+        result: TrialResult::Measured(Box::new(measured)),
+    }
+}
+
+fn failed(number: u32) -> Trial {
+    let failure = Failure { reason: "exited with code 3".into(), log_tail: vec!["last".into()] };
+    Trial { result: TrialResult::Failed(failure), ..trial(number) }
+}
+
+fn written(folder: &Path, trials: &[Trial]) -> Writer {
+    let mut writer = Writer::create(folder, &header()).unwrap();
+    for trial in trials {
+        writer.append(&Event::Trial(Box::new(trial.clone()))).unwrap();
+    }
+    writer
+}
+
+#[test]
+fn what_was_written_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = written(folder.path(), &[trial(1), failed(2)]);
+    let at = "2026-03-01T12:05:00Z".parse().unwrap();
+    writer.append(&Event::Finished { at }).unwrap();
+    let expected = Run {
+        header: header(),
+        preparations: Vec::new(),
+        trials: vec![trial(1), failed(2)],
+        finished: Some(at),
+    };
+    assert_eq!(read(folder.path()).unwrap(), expected);
+}
+
+#[test]
+fn each_event_is_on_disk_when_append_returns() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = written(folder.path(), &[]);
+    for number in 1..4 {
+        writer.append(&Event::Trial(Box::new(trial(number)))).unwrap();
+        assert_eq!(read(folder.path()).unwrap().trials.len(), number as usize);
+    }
+}
+
+#[test]
+fn a_line_cut_short_by_a_crash_is_not_there_and_does_not_spoil_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(written(folder.path(), &[trial(1)]));
+    let events = folder.path().join("events.jsonl");
+    let whole = fs::read(&events).unwrap();
+    for cut in [1, whole.len() / 2, whole.len() - 1] {
+        fs::write(&events, [&whole[..], &whole[..cut]].concat()).unwrap();
+        assert_eq!(read(folder.path()).unwrap().trials, [trial(1)]);
+        let mut writer = Writer::resume(folder.path()).unwrap();
+        writer.append(&Event::Trial(Box::new(trial(2)))).unwrap();
+        assert_eq!(read(folder.path()).unwrap().trials, [trial(1), trial(2)]);
+    }
+}
+
+#[test]
+fn a_run_killed_before_its_first_event_can_be_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(written(folder.path(), &[]));
+    fs::remove_file(folder.path().join("events.jsonl")).unwrap();
+    assert_eq!(read(folder.path()).unwrap().trials, []);
+    Writer::resume(folder.path()).unwrap().append(&Event::Trial(Box::new(trial(1)))).unwrap();
+    assert_eq!(read(folder.path()).unwrap().trials, [trial(1)]);
+}
+
+#[test]
+fn a_record_is_never_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(written(folder.path(), &[trial(1)]));
+    assert!(matches!(Writer::create(folder.path(), &header()), Err(StoreError::Io { .. })));
+    assert_eq!(read(folder.path()).unwrap().trials, [trial(1)]);
+}
+
+#[test]
+fn what_is_no_record_is_named_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = read(folder.path()).unwrap_err().to_string();
+    assert!(missing.contains("run.json is missing"), "{missing}");
+
+    drop(written(folder.path(), &[trial(1)]));
+    let events = folder.path().join("events.jsonl");
+    let mut file = OpenOptions::new().append(true).open(&events).unwrap();
+    file.write_all(b"{\"trail\":{}}\n").unwrap();
+    let error = read(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("events.jsonl:2") && error.contains("trail"), "{error}");
+}
+
+#[test]
+fn a_record_of_another_schema_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(written(folder.path(), &[]));
+    let path = folder.path().join("run.json");
+    let text = fs::read_to_string(&path).unwrap().replace("\"schema\": 1", "\"schema\": 99");
+    fs::write(&path, text).unwrap();
+    let error = read(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Schema { found: 99, .. }), "{error}");
+}

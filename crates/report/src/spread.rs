@@ -1,0 +1,75 @@
+//! How far equal things differ: one server entered twice.
+
+use rpcbench_record::{Measured, Run, TrialResult};
+
+/// How far one figure differs where nothing differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// What is compared: `calls/s`.
+    pub figure: &'static str,
+    /// Largest mean of an entry's trials less the smallest, as a share of the overall mean.
+    pub between: f64,
+    /// Largest trial less the smallest, over all entries, as a share of the overall mean.
+    pub trials: f64,
+}
+
+/// Reads a figure from a trial, where it has it.
+type Figure = fn(&Measured) -> Option<f64>;
+
+/// The figures that are compared.
+const FIGURES: [(&str, Figure); 3] = [
+    ("calls/s", |trial| Some(trial.outcomes.ok as f64 * 1e9 / trial.window_ns as f64)),
+    ("calls per server CPU-second", |trial| {
+        let seconds = trial.server.as_ref()?.cpu_seconds();
+        (seconds > 0.0).then(|| trial.outcomes.ok as f64 / seconds)
+    }),
+    ("p99", |trial| trial.latency.as_ref().map(|latency| latency.p99_ns as f64)),
+];
+
+/// Compares the entries of a run as if they were one server. A figure that not every trial has is left
+/// out, as is everything where a run has no two trials.
+#[must_use]
+pub fn spreads(run: &Run) -> Vec<Spread> {
+    FIGURES.iter().filter_map(|(figure, of)| spread(run, figure, of)).collect()
+}
+
+fn spread(run: &Run, figure: &'static str, of: &Figure) -> Option<Spread> {
+    let entries: Vec<Vec<f64>> = run
+        .header
+        .plan
+        .servers
+        .iter()
+        .map(|server| values(run, &server.entry, of))
+        .collect::<Option<_>>()?;
+    let trials = entries.concat();
+    let overall = mean(&trials)?;
+    let means: Vec<f64> = entries.iter().filter_map(|entry| mean(entry)).collect();
+    let share = |values: &[f64]| range(values) / overall;
+    (trials.len() > 1 && overall > 0.0).then(|| Spread {
+        figure,
+        between: share(&means),
+        trials: share(&trials),
+    })
+}
+
+/// The figure of every measured trial of an entry. `None` where one of them does not have it.
+fn values(run: &Run, entry: &str, of: &Figure) -> Option<Vec<f64>> {
+    run.trials
+        .iter()
+        .filter(|trial| trial.entry == entry)
+        .filter_map(|trial| match &trial.result {
+            TrialResult::Measured(measured) => Some(of(measured)),
+            TrialResult::Failed(_) => None,
+        })
+        .collect()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn range(values: &[f64]) -> f64 {
+    let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    (highest - lowest).max(0.0)
+}
