@@ -196,6 +196,9 @@ pub struct ClientUsage {
 pub struct MachineUsage {
     /// Time stolen by the hypervisor from the CPUs of client and server, nanoseconds.
     pub steal_ns: u64,
+    /// Time for which the server's CPUs ran any task, to the clock tick, nanoseconds. More than the
+    /// server's own CPU time: other programs were there. `None` for a server that is not ours.
+    pub server_cpus_busy_ns: Option<u64>,
     /// Time for which some task on the machine waited for a CPU, nanoseconds. `None` without PSI.
     pub cpu_pressure_ns: Option<u64>,
 }

@@ -33,4 +33,4 @@ pub use text::{Style, text};
 pub use verdict::{SATURATED, Verdict, saturation};
 pub use view::EXPORT_SCHEMA;
 pub use warming::{CLIMB, COMPILER_SHARE, Warming, warming};
-pub use warning::{STEAL_SHARE, THROTTLED_SHARE, WIDE, Warning};
+pub use warning::{FOREIGN_SHARE, STEAL_SHARE, THROTTLED_SHARE, WIDE, Warning};

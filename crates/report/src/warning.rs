@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rpcbench_record::{Isolation, IsolationMode, Preparation, Run};
+use rpcbench_record::{Isolation, IsolationMode, Measured, Preparation, Run};
 
 use crate::cell::Cell;
 use crate::figures::{Figures, share};
@@ -15,6 +15,10 @@ pub const STEAL_SHARE: f64 = 0.01;
 
 /// Share of the windows for which the CPU controller may hold a server back before a reader must know.
 pub const THROTTLED_SHARE: f64 = 0.01;
+
+/// Share of the server's CPUs that other programs may take before a reader must know. The kernel counts
+/// their use by sampling, so less can't be told from nothing in a window of some seconds.
+pub const FOREIGN_SHARE: f64 = 0.03;
 
 /// Half an interval's width, as a share of its mean, from which it is called wide: two servers closer than
 /// that can't be told apart.
@@ -67,6 +71,13 @@ pub enum Warning {
         /// Share of the time of client's and server's CPUs.
         share: f64,
     },
+    /// Other programs ran on the server's CPUs.
+    Foreign {
+        /// The entry that suffered most.
+        entry: String,
+        /// Share of the time of the server's CPUs.
+        share: f64,
+    },
     /// The CPU controller held a server back.
     Throttled {
         /// The entry that suffered most.
@@ -90,6 +101,7 @@ impl Warning {
             Self::WideInterval { .. } => "wide-interval",
             Self::ClientBound { .. } => "client-bound",
             Self::Steal { .. } => "steal",
+            Self::Foreign { .. } => "foreign",
             Self::Throttled { .. } => "throttled",
         }
     }
@@ -124,6 +136,10 @@ impl Warning {
                 "the hypervisor took up to {} of the CPUs' time ({entry})",
                 format::percent(*share)
             ),
+            Self::Foreign { entry, share } => format!(
+                "other programs took up to {} of the server's CPUs ({entry})",
+                format::percent(*share)
+            ),
             Self::Throttled { entry, share } => format!(
                 "the CPU controller held {entry} back for {} of the time",
                 format::percent(*share)
@@ -147,6 +163,7 @@ impl Warning {
             }
             Self::ClientBound { .. } => "take more --client-threads, or fewer --cpus",
             Self::Steal { .. } => "repeat when the host is quieter, or on a machine of its own",
+            Self::Foreign { .. } => "end them, or repeat when the machine is idle",
             Self::Throttled { .. } => "look for a CPU quota set above rpcbench's own cgroup",
         }
     }
@@ -164,6 +181,10 @@ pub(crate) fn warnings(run: &Run, tables: &[Table], cells: &[Cell]) -> Vec<Warni
     found.extend(
         worst(cells, steal_share, STEAL_SHARE)
             .map(|(entry, share)| Warning::Steal { entry, share }),
+    );
+    found.extend(
+        worst(cells, foreign_share, FOREIGN_SHARE)
+            .map(|(entry, share)| Warning::Foreign { entry, share }),
     );
     found.extend(
         worst(cells, throttled_share, THROTTLED_SHARE)
@@ -254,6 +275,17 @@ fn steal_share(cell: &Cell) -> Option<f64> {
         .copied()
         .collect();
     Some(share(figures.steal_ns as f64 / 1e9, figures.measured_s * cpus.len() as f64))
+}
+
+fn foreign_share(cell: &Cell) -> Option<f64> {
+    let of_trial = |trial: &Measured| -> Option<f64> {
+        let server = trial.server.as_ref()?;
+        let own = server.cpu_seconds();
+        let all = trial.machine.server_cpus_busy_ns? as f64 / 1e9;
+        let there = server.interval_ns as f64 / 1e9 * f64::from(cell.limits.cpus);
+        Some(share((all - own).max(0.0), there))
+    };
+    cell.measured().into_iter().filter_map(of_trial).max_by(f64::total_cmp)
 }
 
 fn throttled_share(cell: &Cell) -> Option<f64> {

@@ -63,9 +63,9 @@ fn measure(args: &LoadArgs, workload: &Workload) -> anyhow::Result<Measured> {
     let span = Span { start, end: start + Nanos::from_millis(workload.window.length_ms()) };
     session.measure(span);
     interrupt.wait_until(span.start)?;
-    let first = MachineReading::read(&cpus)?;
+    let first = MachineReading::read(&[], &cpus)?;
     interrupt.wait_until(span.end)?;
-    let last = MachineReading::read(&cpus)?;
+    let last = MachineReading::read(&[], &cpus)?;
     Ok(session.finish()?.into_measured(None, last.since(&first)))
 }
 

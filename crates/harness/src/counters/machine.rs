@@ -11,20 +11,24 @@ use super::CounterError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineReading {
     steal_ns: u64,
+    server_busy_ns: Option<u64>,
     pressure_ns: Option<u64>,
 }
 
 impl MachineReading {
-    /// Now; steal time of `cpus` only.
+    /// Now; `server` are the CPUs of the server, none if it is not ours, and `client` those of the
+    /// client.
     ///
     /// # Errors
     /// If `/proc/stat` can't be read.
-    pub fn read(cpus: &[u32]) -> Result<Self, CounterError> {
+    pub fn read(server: &[u32], client: &[u32]) -> Result<Self, CounterError> {
         let stat = fs::read_to_string("/proc/stat").map_err(procfs::ProcError::from)?;
         let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
         let pressure = CpuPressure::current().ok();
+        let both: Vec<u32> = server.iter().chain(client).copied().collect();
         Ok(Self {
-            steal_ns: steal_ticks(&stat, cpus) * tick_ns,
+            steal_ns: ticks(&stat, &both, &STEAL) * tick_ns,
+            server_busy_ns: (!server.is_empty()).then(|| ticks(&stat, server, &TASKS) * tick_ns),
             pressure_ns: pressure.map(|pressure| pressure.some.total * 1000),
         })
     }
@@ -32,22 +36,29 @@ impl MachineReading {
     /// What the machine suffered between an earlier reading and this one.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> MachineUsage {
-        let pressure = self.pressure_ns.zip(earlier.pressure_ns);
+        let less =
+            |now: Option<u64>, then| now.zip(then).map(|(n, t): (u64, u64)| n.saturating_sub(t));
         MachineUsage {
             steal_ns: self.steal_ns.saturating_sub(earlier.steal_ns),
-            cpu_pressure_ns: pressure.map(|(now, then)| now.saturating_sub(then)),
+            server_cpus_busy_ns: less(self.server_busy_ns, earlier.server_busy_ns),
+            cpu_pressure_ns: less(self.pressure_ns, earlier.pressure_ns),
         }
     }
 }
 
-/// Stolen ticks of the CPUs named. The lines carry the CPU's number; with some CPU offline it is not the
-/// line's.
-fn steal_ticks(stat: &str, cpus: &[u32]) -> u64 {
-    const STEAL: usize = 8;
+/// Columns of `/proc/stat`: time of tasks in user mode, with raised niceness, and in the kernel.
+const TASKS: [usize; 3] = [1, 2, 3];
+/// Column of the time that a hypervisor took.
+const STEAL: [usize; 1] = [8];
+
+/// Ticks in `columns` of the CPUs named. The lines carry the CPU's number; with some CPU offline it is
+/// not the line's.
+fn ticks(stat: &str, cpus: &[u32], columns: &[usize]) -> u64 {
     let of_line = |line: &str| -> Option<u64> {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let cpu: u32 = fields.first()?.strip_prefix("cpu")?.parse().ok()?;
-        cpus.contains(&cpu).then(|| fields.get(STEAL)?.parse().ok())?
+        let value = |column: &usize| fields.get(*column)?.parse::<u64>().ok();
+        cpus.contains(&cpu).then(|| columns.iter().filter_map(value).sum())
     };
     stat.lines().filter_map(of_line).sum()
 }
@@ -62,19 +73,25 @@ mod tests {
                         intr 5 5 5\n";
 
     #[test]
-    fn steal_is_of_the_cpus_named() {
-        assert_eq!(steal_ticks(STAT, &[0]), 8);
-        assert_eq!(steal_ticks(STAT, &[3, 0]), 88);
-        assert_eq!(steal_ticks(STAT, &[1]), 0);
+    fn ticks_are_of_the_cpus_named() {
+        assert_eq!(ticks(STAT, &[0], &STEAL), 8);
+        assert_eq!(ticks(STAT, &[3, 0], &STEAL), 88);
+        assert_eq!(ticks(STAT, &[1], &STEAL), 0);
+        assert_eq!(ticks(STAT, &[3], &TASKS), 6);
     }
 
     #[test]
     fn differences_of_what_is_counted() {
-        let earlier = MachineReading { steal_ns: 5, pressure_ns: Some(10) };
-        let later = MachineReading { steal_ns: 25, pressure_ns: Some(11) };
-        assert_eq!(later.since(&earlier), MachineUsage { steal_ns: 20, cpu_pressure_ns: Some(1) });
-        let without = MachineReading { pressure_ns: None, ..later };
-        assert_eq!(without.since(&earlier).cpu_pressure_ns, None);
-        MachineReading::read(&[0]).unwrap();
+        let earlier =
+            MachineReading { steal_ns: 5, server_busy_ns: Some(7), pressure_ns: Some(10) };
+        let later = MachineReading { steal_ns: 25, server_busy_ns: Some(9), pressure_ns: Some(11) };
+        let expected =
+            MachineUsage { steal_ns: 20, server_cpus_busy_ns: Some(2), cpu_pressure_ns: Some(1) };
+        assert_eq!(later.since(&earlier), expected);
+        let without = MachineReading { pressure_ns: None, server_busy_ns: None, ..later };
+        let usage = without.since(&earlier);
+        assert_eq!((usage.cpu_pressure_ns, usage.server_cpus_busy_ns), (None, None));
+        assert_eq!(MachineReading::read(&[], &[0]).unwrap().server_busy_ns, None);
+        assert!(MachineReading::read(&[0], &[]).unwrap().server_busy_ns.is_some());
     }
 }

@@ -121,7 +121,7 @@ mod tests {
             "timeout":0,"transport":0,"not_sent":0},"error_examples":[],"latency":null,
             "error_latency":null,"carried_in_ns":0,"carried_out_ns":0,"server":null,"client":
             {"threads":1,"cpu_ns":1,"run_delay_ns":null,"busiest_ns":1},"machine":
-            {"steal_ns":0,"cpu_pressure_ns":null},"series":[]}}"#;
+            {"steal_ns":0,"server_cpus_busy_ns":null,"cpu_pressure_ns":null},"series":[]}}"#;
         serde_json::from_str(json).unwrap()
     }
 

@@ -22,8 +22,9 @@ impl Edge {
     fn read(guest: &mut Guest, lab: &Lab) -> Result<Self, Failure> {
         let (meter, group) = guest.metered();
         let server = meter.read(group).map_err(describe)?;
-        let cpus: Vec<u32> = lab.split.server.iter().chain(&lab.split.client).copied().collect();
-        Ok(Self { server, machine: MachineReading::read(&cpus).map_err(describe)? })
+        let machine =
+            MachineReading::read(&lab.split.server, &lab.split.client).map_err(describe)?;
+        Ok(Self { server, machine })
     }
 }
 

@@ -152,6 +152,7 @@ fn a_bad_machine_is_warned_about() {
     let mut run = RunBuilder::new()
         .with("go-grpc", &[98_900, 80_000, 91_700], |trial| {
             trial.machine.steal_ns = 150_000_000;
+            trial.machine.server_cpus_busy_ns = Some(3_120_000_000);
             trial.server.as_mut().expect("a server").throttled_ns = Some(90_000_000);
         })
         .prepared(|p| {
