@@ -54,8 +54,10 @@ pub(crate) const COLUMNS: [Column; 17] = [
     }),
     number("peak mem", 5, |row| server(row, |s| format::bytes(s.memory_peak_bytes))),
     number("client CPU", 7, |row| figure(row, |f| format::percent(f.client.cpu_share))),
-    number("steady", 6, |row| {
-        row.steady_after_ms.map_or_else(nothing, |ms| format::duration_ns(ms as f64 * 1e6))
+    number("steady", 6, |row| match row.steady_after_ms {
+        None => nothing(),
+        Some(0) => "at once".to_owned(),
+        Some(ms) => format::duration_ns(ms as f64 * 1e6),
     }),
     word("verdict", |row| row.verdict.to_string()),
 ];
