@@ -8,6 +8,7 @@ mod machine;
 mod plan;
 mod preparation;
 mod run;
+mod status;
 mod store;
 mod trial;
 
@@ -19,6 +20,7 @@ pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
 };
 pub use run::{Header, Run, Tool};
+pub use status::status_name;
 pub use store::{Event, StoreError, Writer, read};
 pub use trial::{
     ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, ServerUsage, Slice, Trial,

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use rpcbench_record::{
     Fresh, Limits, Measured, Outcomes, PlannedServer, Preparation, Readiness, Run, Trial,
-    TrialResult, Workload,
+    TrialResult, Workload, status_name,
 };
 use rpcbench_stats::Rank;
 
 use crate::doubt::doubts;
 use crate::figures::Figures;
 use crate::format;
-use crate::status;
 use crate::verdict::{Verdict, saturation};
 use crate::warming::warming;
 
@@ -276,12 +275,18 @@ fn errors(outcomes: &Outcomes) -> String {
 
 /// The outcomes other than `ok` that occurred, by name, in the order of the record.
 pub(crate) fn kinds(outcomes: &Outcomes) -> Vec<(String, u64)> {
-    let status = outcomes.status.iter().map(|(c, n)| (format!("status {}", status::named(*c)), *n));
+    let by_code = outcomes.status.iter().map(|(code, n)| (status(*code), *n));
     let mut kinds = vec![("wrong answer".to_owned(), outcomes.wrong_answer)];
-    kinds.extend(status);
+    kinds.extend(by_code);
     kinds.push(("timeout".to_owned(), outcomes.timeout));
     kinds.push(("transport".to_owned(), outcomes.transport));
     kinds.push(("not sent".to_owned(), outcomes.not_sent));
     kinds.retain(|(_, n)| *n > 0);
     kinds
+}
+
+/// `status 13 INTERNAL`; the number alone where the code has no name.
+fn status(code: u32) -> String {
+    let name = status_name(code).map(|name| format!(" {name}"));
+    format!("status {code}{}", name.unwrap_or_default())
 }

@@ -12,7 +12,6 @@ pub mod format;
 mod load;
 mod markdown;
 mod spread;
-mod status;
 mod summary;
 mod text;
 mod verdict;

@@ -12,6 +12,7 @@ mod lab;
 mod observer;
 mod prepare;
 mod resume;
+mod scene;
 mod trial;
 mod verify;
 mod warm;

@@ -9,6 +9,7 @@ use super::guest::{Guest, Trouble};
 use super::interrupt::StopNow;
 use super::lab::{Lab, failure};
 use super::observer::Observer;
+use super::scene::Scene;
 use super::warm::warm;
 use crate::build::Built;
 use crate::manifest::Entry;
@@ -44,14 +45,6 @@ pub(super) struct Asked<'a> {
     pub workload: &'a Workload,
     /// The trial for which its process is started.
     pub trial: u32,
-}
-
-/// Where, what and under which load; and who watches.
-pub(super) struct Scene<'a> {
-    pub lab: &'a Lab,
-    pub entry: &'a Entry,
-    pub workload: &'a Workload,
-    pub observer: &'a dyn Observer,
 }
 
 /// Makes one server ready for one workload: started, checked, connected, warm.

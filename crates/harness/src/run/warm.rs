@@ -7,7 +7,7 @@ use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 
 use super::guest::{Guest, Trouble, describe};
 use super::observer::Event;
-use super::prepare::Scene;
+use super::scene::Scene;
 use crate::counters::CpuReading;
 use crate::manifest::Runtime;
 
