@@ -143,6 +143,7 @@ impl Link {
         self.stream.set_write_timeout(Some(left(deadline)?)).map_err(describe)?;
         self.stream.write_all(&self.out).map_err(describe)?;
         self.out.clear();
+        self.connection.flushed(clock::now());
         Ok(())
     }
 
@@ -151,7 +152,7 @@ impl Link {
         let mut buffer = [0; READ_BUFFER];
         self.stream.set_read_timeout(Some(left(deadline)?)).map_err(describe)?;
         let read = match self.stream.read(&mut buffer).map_err(describe)? {
-            0 => return Err(CallError::Transport("peer closed the connection".into())),
+            0 => return Err(CallError::Transport(self.connection.farewell())),
             read => read,
         };
         self.connection

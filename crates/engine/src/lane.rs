@@ -15,6 +15,8 @@ pub(crate) enum Link {
     Down,
     Connecting,
     Up,
+    /// The kernel takes no more for now; an event will say when it does.
+    Full,
 }
 
 /// One connection slot and the calls that belong to it.
@@ -31,6 +33,7 @@ pub(crate) struct Lane {
     pub waiting: VecDeque<Call>,
     /// Why it was lost the last time.
     pub problem: Option<String>,
+    opened_at: Nanos,
     retry_at: Nanos,
     pause: Nanos,
 }
@@ -45,17 +48,19 @@ impl Lane {
             written: 0,
             waiting: VecDeque::new(),
             problem: None,
+            opened_at: Nanos(0),
             retry_at: Nanos::NEVER,
             pause: RETRY.0,
         }
     }
 
     /// A new connection takes the place; `out` is what it has to say first.
-    pub fn open(&mut self, connection: Connection, out: Vec<u8>) {
+    pub fn open(&mut self, connection: Connection, out: Vec<u8>, now: Nanos) {
         self.connection = Some(connection);
         self.out = out;
         self.written = 0;
         self.link = Link::Connecting;
+        self.opened_at = now;
         self.retry_at = Nanos::NEVER;
     }
 
@@ -63,8 +68,15 @@ impl Lane {
         self.connection.as_ref().is_some_and(Connection::is_open)
     }
 
-    pub fn is_finished(&self) -> bool {
-        self.connection.as_ref().is_some_and(Connection::is_finished)
+    /// Since when it is being opened, if it is.
+    pub fn opening_since(&self) -> Option<Nanos> {
+        self.connection.as_ref().filter(|it| it.is_handshaking()).map(|_| self.opened_at)
+    }
+
+    /// Calls have ended on the connection: it works, and the next one need not wait long.
+    #[inline]
+    pub fn works(&mut self) {
+        self.pause = RETRY.0;
     }
 
     /// When to connect again, if it is lost.
@@ -90,14 +102,16 @@ impl Lane {
         &self.out[self.written..]
     }
 
-    /// The kernel took `bytes` of the output, at `at`.
+    /// The kernel took `bytes` of the output, at `at`. Calls count as written when it took all.
     #[inline]
     pub fn sent(&mut self, bytes: usize, at: Nanos) {
         self.written += bytes;
-        if self.written == self.out.len() {
-            self.out.clear();
-            self.written = 0;
+        if self.written < self.out.len() {
+            self.link = Link::Full;
+            return;
         }
+        self.out.clear();
+        self.written = 0;
         if let Some(connection) = &mut self.connection {
             connection.flushed(at);
         }

@@ -25,7 +25,6 @@ pub use client::Client;
 pub use payload::Payload;
 pub use plan::{LoadPlan, PlanError};
 pub use protocol::Broken;
-pub use protocol::grpc::status_name;
 pub use protocol::http2::HpackError;
 pub use recorder::{Span, Tally};
 pub use session::{Measurement, Progress, Session, SessionError, Unmeasured};

@@ -1,8 +1,6 @@
 //! How calls end.
 
-use rpcbench_record::Outcomes;
-
-use crate::protocol::grpc::status_name;
+use rpcbench_record::{Outcomes, status_name};
 
 /// How a call that came due ended. Exactly one for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,8 +30,11 @@ impl Outcome {
     /// One line for a reader, for those that explain themselves.
     pub fn example(&self) -> Option<String> {
         match self {
-            Self::Status { code, message } if message.is_empty() => Some(status_name(*code)),
-            Self::Status { code, message } => Some(format!("{}: {message}", status_name(*code))),
+            Self::Status { code, message } => {
+                let name =
+                    status_name(*code).map_or_else(|| format!("status {code}"), str::to_owned);
+                Some(if message.is_empty() { name } else { format!("{name}: {message}") })
+            }
             Self::Transport { reason } => Some(reason.clone()),
             _ => None,
         }

@@ -39,6 +39,9 @@ pub enum SessionError {
     /// The kernel refused something that a load thread needs.
     #[error("load thread can't go on: {0}")]
     Thread(#[from] io::Error),
+    /// There is nothing to end or to wait for.
+    #[error("no load is on, or nothing of it is measured: start it and measure a span first")]
+    NotLoading,
     /// A load thread is gone.
     #[error("a load thread ended unexpectedly; please report this")]
     Lost,
@@ -86,6 +89,8 @@ struct Handle {
 /// Load threads connected to a server.
 pub struct Session {
     threads: Vec<Handle>,
+    /// Between a start and its end.
+    loading: bool,
     span: Option<Span>,
 }
 
@@ -99,10 +104,10 @@ impl Session {
         let Law::Closed = plan.law;
         let shared = Arc::new(plan.clone());
         let deadline = clock::now() + plan.connect_timeout;
-        let threads = (0..plan.threads)
-            .map(|thread| spawn(&shared, payload, thread, deadline))
-            .collect::<Result<Vec<_>, _>>()?;
-        let session = Self { threads, span: None };
+        let mut session = Self { threads: Vec::new(), loading: false, span: None };
+        for thread in 0..plan.threads {
+            session.threads.push(spawn(&shared, payload, thread, deadline)?);
+        }
         session.await_connections(plan)?;
         Ok(session)
     }
@@ -135,9 +140,12 @@ impl Session {
         }
     }
 
-    /// Calls come due from now on.
+    /// Calls come due from now on. Does nothing while they do: until [`Self::finish`] or [`Self::pause`].
     pub fn start(&mut self) {
-        self.tell(Command::Start);
+        if !self.loading {
+            self.loading = true;
+            self.tell(Command::Start);
+        }
     }
 
     /// Calls so far; the threads publish them once a turn.
@@ -149,18 +157,21 @@ impl Session {
         })
     }
 
-    /// Measures the calls that come due in `span`, while the load goes on; it ends with the span.
+    /// Measures the calls that come due in `span`, which lies ahead, while the load goes on; it ends
+    /// with the span. Does nothing without a load, or if a span of it is measured already.
     pub fn measure(&mut self, span: Span) {
-        self.span = Some(span);
-        self.tell(Command::Measure(span));
+        if self.loading && self.span.is_none() {
+            self.span = Some(span);
+            self.tell(Command::Measure(span));
+        }
     }
 
     /// Waits for the span's end and its last calls.
     ///
     /// # Errors
-    /// When a load thread is gone.
+    /// When no span is measured, or a load thread is gone.
     pub fn finish(&mut self) -> Result<Measurement, SessionError> {
-        let span = self.span.take().ok_or(SessionError::Lost)?;
+        let span = self.span.ok_or(SessionError::NotLoading)?;
         let mut tally = Tally::new(span.end - span.start);
         let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
         let mut unmeasured = Unmeasured::default();
@@ -173,11 +184,15 @@ impl Session {
         Ok(Measurement { span, tally, client, unmeasured })
     }
 
-    /// Ends the load: no more calls come due, and those in flight are awaited.
+    /// Ends the load: no more calls come due, and those in flight are awaited. A span that is
+    /// measured is given up.
     ///
     /// # Errors
-    /// When a load thread is gone.
+    /// When there is no load, or a load thread is gone.
     pub fn pause(&mut self) -> Result<Unmeasured, SessionError> {
+        if !self.loading {
+            return Err(SessionError::NotLoading);
+        }
         self.tell(Command::Drain);
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
@@ -186,7 +201,8 @@ impl Session {
         Ok(unmeasured)
     }
 
-    fn drained(&self) -> Result<Vec<Drained>, SessionError> {
+    fn drained(&mut self) -> Result<Vec<Drained>, SessionError> {
+        (self.loading, self.span) = (false, None);
         self.threads
             .iter()
             .map(|thread| match thread.reports.recv() {

@@ -113,8 +113,7 @@ impl LoadThread {
             reports: self.reports,
             counters: self.counters,
         };
-        running.connect(self.connect_deadline)?;
-        running.serve()
+        if running.connect(self.connect_deadline)? { running.serve() } else { Ok(()) }
     }
 }
 
@@ -127,14 +126,19 @@ struct Running {
 }
 
 impl Running {
-    fn connect(&mut self, deadline: Nanos) -> io::Result<()> {
+    /// Opens the connections; false if the session was closed meanwhile.
+    fn connect(&mut self, deadline: Nanos) -> io::Result<bool> {
         self.worker.connect_all(deadline);
         while !self.worker.is_connected() && self.worker.now() < deadline {
             self.worker.turn()?;
+            // Nothing else is told to a thread that has not reported yet.
+            if !matches!(self.commands.try_recv(), Err(TryRecvError::Empty)) {
+                return Ok(false);
+            }
         }
         let (open, problem) = self.worker.connect_problem();
         self.tell(Report::Connected { open, problem: problem.map(str::to_owned) });
-        Ok(())
+        Ok(true)
     }
 
     fn serve(&mut self) -> io::Result<()> {

@@ -195,3 +195,42 @@ fn contradictions_are_refused() {
         assert!(error.contains(word), "{error}");
     }
 }
+
+#[test]
+fn what_is_not_going_on_can_not_be_ended_nor_awaited() {
+    let server = server("honest");
+    let mut session = open(&plan(server.address()));
+    let span = |from: Nanos| Span { start: from, end: from + Nanos::from_millis(20) };
+    assert!(matches!(session.pause(), Err(SessionError::NotLoading)));
+    session.measure(span(clock::now()));
+    assert!(matches!(session.finish(), Err(SessionError::NotLoading)));
+    session.start();
+    assert!(matches!(session.finish(), Err(SessionError::NotLoading)));
+    session.measure(span(clock::now() + Nanos::from_millis(60_000)));
+    session.pause().unwrap();
+    assert!(matches!(session.finish(), Err(SessionError::NotLoading)));
+    assert_sums(&measure(&mut session, 20));
+}
+
+#[test]
+fn a_second_start_puts_no_more_calls_in_flight() {
+    let server = server("slow:5ms");
+    let mut session = open(&plan(server.address()));
+    session.start();
+    let measurement = measure(&mut session, 300);
+    let most = 12 * (300 / 5 + 1);
+    assert!(measurement.tally.outcomes.total() <= most, "{:?}", measurement.tally.outcomes);
+}
+
+#[test]
+fn a_thread_that_can_not_begin_ends_the_others_at_once() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let plan = LoadPlan {
+        threads: 2,
+        cpus: vec![1000, 0],
+        connect_timeout: Nanos::from_millis(600_000),
+        ..plan(silent.local_addr().unwrap())
+    };
+    let error = Session::open(&plan, &payload("text:1")).err();
+    assert!(matches!(error, Some(SessionError::Thread(_))), "{error:?}");
+}

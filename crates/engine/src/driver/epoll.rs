@@ -35,11 +35,17 @@ impl Waker {
     }
 }
 
+struct Socket {
+    fd: OwnedFd,
+    /// The peer's end of stream is there, perhaps behind bytes: no event will tell of it again.
+    ending: bool,
+}
+
 /// Sockets in one epoll set.
 pub(crate) struct EpollDriver {
     epoll: OwnedFd,
     waker: Waker,
-    sockets: Vec<Option<OwnedFd>>,
+    sockets: Vec<Option<Socket>>,
     buffer: Box<[u8]>,
     events: Vec<epoll::Event>,
 }
@@ -59,7 +65,7 @@ impl EpollDriver {
         })
     }
 
-    fn socket(&self, connection: usize) -> io::Result<&OwnedFd> {
+    fn socket(&self, connection: usize) -> io::Result<&Socket> {
         self.sockets[connection].as_ref().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 }
@@ -80,7 +86,7 @@ impl Driver for EpollDriver {
         }
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         epoll::add(&self.epoll, &socket, EventData::new_u64(connection as u64), flags)?;
-        self.sockets[connection] = Some(socket);
+        self.sockets[connection] = Some(Socket { fd: socket, ending: false });
         Ok(())
     }
 
@@ -101,12 +107,18 @@ impl Driver for EpollDriver {
             Err(rustix::io::Errno::INTR) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
-        const READ: EventFlags = EventFlags::IN.union(EventFlags::RDHUP).union(EventFlags::HUP);
+        const END: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP);
+        const READ: EventFlags = EventFlags::IN.union(END);
         for event in &self.events {
             let (connection, flags) = (event.data.u64(), event.flags);
             if connection == WAKER {
                 rustix::io::read(&*self.waker.0, &mut [0; 8])?;
                 continue;
+            }
+            if flags.intersects(END)
+                && let Some(socket) = &mut self.sockets[connection as usize]
+            {
+                socket.ending = true;
             }
             let failed = flags.contains(EventFlags::ERR);
             ready.push(Ready {
@@ -123,13 +135,48 @@ impl Driver for EpollDriver {
         let socket = self.sockets[connection]
             .as_ref()
             .ok_or(io::Error::from(io::ErrorKind::NotConnected))?;
-        let (read, _) = net::recv(socket, &mut *self.buffer, RecvFlags::empty())?;
-        let more = read == self.buffer.len();
+        let (read, _) = net::recv(&socket.fd, &mut *self.buffer, RecvFlags::empty())?;
+        let more = read == self.buffer.len() || socket.ending;
         Ok(Received { bytes: &self.buffer[..read], more, at: clock::now() })
     }
 
     #[inline]
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
-        Ok(net::send(self.socket(connection)?, bytes, SendFlags::NOSIGNAL)?)
+        Ok(net::send(&self.socket(connection)?.fd, bytes, SendFlags::NOSIGNAL)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut driver = EpollDriver::new(1, Waker::new().unwrap()).unwrap();
+        driver.connect(0, listener.local_addr().unwrap()).unwrap();
+        let (mut peer, _) = listener.accept().unwrap();
+        peer.write_all(b"last").unwrap();
+        drop(peer);
+        let deadline = clock::now() + Nanos::from_millis(5000);
+        let (mut ready, mut bytes, mut more) = (Vec::new(), Vec::new(), false);
+        loop {
+            if !more {
+                driver.wait(deadline, &mut ready).unwrap();
+                assert!(!ready.is_empty(), "nothing told of the end");
+            }
+            match driver.receive(0) {
+                Ok(received) if received.bytes.is_empty() => break,
+                Ok(received) => {
+                    bytes.extend_from_slice(received.bytes);
+                    more = received.more;
+                }
+                Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+            }
+        }
+        assert_eq!(bytes, b"last");
     }
 }

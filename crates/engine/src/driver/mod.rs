@@ -46,7 +46,7 @@ pub(crate) trait Driver {
 #[derive(Debug)]
 pub(crate) struct Received<'a> {
     pub bytes: &'a [u8],
-    /// There may be more to receive without waiting.
+    /// There may be more to receive without waiting, or the end of the stream.
     pub more: bool,
     /// When the bytes were there.
     pub at: Nanos,

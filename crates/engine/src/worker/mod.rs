@@ -1,5 +1,6 @@
 //! One load thread's work: its connections, and the calls on them.
 
+mod calls;
 #[cfg(test)]
 mod tests;
 
@@ -11,11 +12,11 @@ use crate::clock::Nanos;
 use crate::driver::{Driver, Ready};
 use crate::lane::{Lane, Link};
 use crate::outcome::Outcome;
-use crate::payload::{Checker, Payload};
+use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::grpc::{Connection, Templates};
-use crate::protocol::{Call, End, Events};
-use crate::recorder::{Recorder, Span};
+use crate::recorder::Span;
+use calls::{Calls, Reading};
 
 /// How often calls are looked through for those out of time.
 const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
@@ -43,80 +44,9 @@ pub(crate) struct Worker<D> {
     phase: Phase,
     span: Option<Span>,
     expiry_at: Nanos,
+    /// When the first of the lost connections is to be opened again.
+    retry_at: Nanos,
     calls: Calls,
-}
-
-/// What happens to calls, apart from the connections that carry them.
-pub(crate) struct Calls {
-    payload: Arc<dyn Payload>,
-    checker: Checker,
-    pub recorder: Recorder,
-    next_entry: u32,
-    /// Calls in flight or waiting on all connections.
-    pub outstanding: u64,
-    /// Calls that ended, and those of them not `ok`, since the worker began.
-    pub ended: u64,
-    pub failed: u64,
-}
-
-impl Calls {
-    fn due(&mut self, at: Nanos) -> Call {
-        let entry = self.next_entry;
-        self.next_entry = if entry as usize + 1 == self.payload.len() { 0 } else { entry + 1 };
-        self.outstanding += 1;
-        Call { entry, due: at, written: Nanos(0) }
-    }
-
-    #[inline]
-    fn end(&mut self, call: Call, at: Nanos, outcome: &Outcome) {
-        self.outstanding -= 1;
-        self.ended += 1;
-        self.failed += u64::from(*outcome != Outcome::Ok);
-        self.recorder.record(call, at, outcome);
-    }
-}
-
-/// Takes what a connection reads.
-struct Reading<'a> {
-    calls: &'a mut Calls,
-    at: Nanos,
-    /// Calls that ended.
-    ended: u32,
-    /// Calls to be sent again.
-    again: Vec<Call>,
-}
-
-impl Events for Reading<'_> {
-    #[inline]
-    fn verify(&mut self, entry: u32, message: &[u8]) -> bool {
-        match self.calls.checker.check(&*self.calls.payload, entry, message) {
-            Ok(()) => true,
-            Err(problem) => {
-                self.calls.recorder.explain(&problem);
-                false
-            }
-        }
-    }
-
-    fn malformed(&mut self, _entry: u32, problem: &str) {
-        self.calls.recorder.explain(problem);
-    }
-
-    #[inline]
-    fn ended(&mut self, call: Call, end: End) {
-        let outcome = match end {
-            End::Answered { right: true } => Outcome::Ok,
-            End::Answered { right: false } => Outcome::WrongAnswer,
-            End::Status { code, message } => Outcome::Status { code, message },
-            End::Aborted { reason } => Outcome::Transport { reason },
-            End::Refused => {
-                self.again.push(Call { written: Nanos(0), ..call });
-                return;
-            }
-        };
-        self.calls.end(call, self.at, &outcome);
-        self.ended += 1;
-    }
 }
 
 impl<D: Driver> Worker<D> {
@@ -124,18 +54,7 @@ impl<D: Driver> Worker<D> {
     pub fn new(plan: Arc<LoadPlan>, payload: Arc<dyn Payload>, thread: u32, driver: D) -> Self {
         let templates = Arc::new(Templates::new(&*payload, &plan.authority));
         let lanes = plan.shares(thread).into_iter().map(Lane::new).collect();
-        // Threads start apart from each other in the payload.
-        let step = payload.len() as u32 / plan.threads.max(1);
-        let next_entry = (plan.first_entry + thread * step) % payload.len() as u32;
-        let calls = Calls {
-            checker: Checker::new(&*payload),
-            payload,
-            recorder: Recorder::new(),
-            next_entry,
-            outstanding: 0,
-            ended: 0,
-            failed: 0,
-        };
+        let calls = Calls::new(payload, &plan, thread);
         Self {
             driver,
             plan,
@@ -146,6 +65,7 @@ impl<D: Driver> Worker<D> {
             phase: Phase::Idle,
             span: None,
             expiry_at: Nanos::NEVER,
+            retry_at: Nanos::NEVER,
             calls,
         }
     }
@@ -167,7 +87,8 @@ impl<D: Driver> Worker<D> {
     /// Why the first connection that is not open is not.
     pub fn connect_problem(&self) -> (usize, Option<&str>) {
         let open = self.lanes.iter().filter(|lane| lane.is_open()).count();
-        (open, self.lanes.iter().find_map(|lane| lane.problem.as_deref()))
+        let mut others = self.lanes.iter().filter(|lane| !lane.is_open());
+        (open, others.find_map(|lane| lane.problem.as_deref()))
     }
 
     /// Whether no call is in flight or waiting.
@@ -175,8 +96,11 @@ impl<D: Driver> Worker<D> {
         self.phase == Phase::Idle
     }
 
-    /// Calls come due from now on, until told otherwise.
+    /// Calls come due from now on, until told otherwise. Nothing changes if they do already.
     pub fn start(&mut self) {
+        if self.phase != Phase::Idle {
+            return;
+        }
         let now = self.driver.now();
         self.phase = Phase::Loading { until: Nanos::NEVER };
         self.expiry_at = now + EXPIRY_CHECK;
@@ -229,20 +153,13 @@ impl<D: Driver> Worker<D> {
             Phase::Loading { until } | Phase::Draining { until } => until,
         };
         let span_start = self.span.map(|span| span.start).filter(|start| *start > now);
-        let retry = self.lanes.iter().filter_map(Lane::retry_at).min();
-        [Some(phase), Some(self.expiry_at), span_start, retry]
-            .into_iter()
-            .flatten()
-            .min()
-            .unwrap_or(Nanos::NEVER)
+        phase.min(self.expiry_at).min(self.retry_at).min(span_start.unwrap_or(Nanos::NEVER))
     }
 
     fn on_time(&mut self) {
         let now = self.driver.now();
-        for lane in 0..self.lanes.len() {
-            if self.lanes[lane].retry_at().is_some_and(|at| at <= now) {
-                self.connect(lane);
-            }
+        if now >= self.retry_at {
+            self.reconnect(now);
         }
         if let Phase::Loading { until } = self.phase
             && until <= now
@@ -253,9 +170,31 @@ impl<D: Driver> Worker<D> {
         if now >= self.expiry_at {
             let idle = self.phase == Phase::Idle;
             self.expiry_at = if idle { Nanos::NEVER } else { now + EXPIRY_CHECK };
-            self.expire(Nanos(now.0.saturating_sub(self.plan.timeout.0)), now);
+            self.expire(now - self.plan.timeout, now);
+            self.give_up_opening(now);
         }
         self.end_drain();
+    }
+
+    /// Opens the lost connections again whose pause is over.
+    fn reconnect(&mut self, now: Nanos) {
+        for lane in 0..self.lanes.len() {
+            if self.lanes[lane].retry_at().is_some_and(|at| at <= now) {
+                self.connect(lane);
+            }
+        }
+        let retries = self.lanes.iter().filter_map(Lane::retry_at);
+        self.retry_at = retries.min().unwrap_or(Nanos::NEVER);
+    }
+
+    /// Ends the attempts to connect that took too long; others follow.
+    fn give_up_opening(&mut self, now: Nanos) {
+        for lane in 0..self.lanes.len() {
+            let since = self.lanes[lane].opening_since();
+            if since.is_some_and(|since| since + self.plan.connect_timeout <= now) {
+                self.lose(lane, "no HTTP/2 handshake within the connect timeout");
+            }
+        }
     }
 
     fn end_drain(&mut self) {
@@ -313,7 +252,7 @@ impl<D: Driver> Worker<D> {
         let lane = &mut self.lanes[index];
         let mut out = Vec::new();
         let connection = Connection::new(Arc::clone(&self.templates), lane.share, &mut out);
-        lane.open(connection, out);
+        lane.open(connection, out, self.driver.now());
         if let Err(error) = self.driver.connect(index, self.plan.address) {
             self.lose(index, &error.to_string());
         }
@@ -323,6 +262,7 @@ impl<D: Driver> Worker<D> {
         let index = event.connection;
         if event.writable && self.lanes[index].link != Link::Down {
             self.lanes[index].link = Link::Up;
+            self.write(index);
             self.send(index);
         }
         if event.readable {
@@ -341,8 +281,8 @@ impl<D: Driver> Worker<D> {
             Err(error) => return self.lose(index, &error.to_string()),
         };
         if received.bytes.is_empty() {
-            let reason = connection.farewell().map(ToString::to_string);
-            return self.lose(index, reason.as_deref().unwrap_or("peer closed the connection"));
+            let reason = connection.farewell();
+            return self.lose(index, &reason);
         }
         if received.more {
             self.unread.push_back(index);
@@ -352,6 +292,9 @@ impl<D: Driver> Worker<D> {
         let result = connection.receive(received.bytes, &mut lane.out, &mut reading);
         let (ended, again) = (reading.ended, reading.again);
         lane.waiting.extend(again);
+        if ended > 0 {
+            lane.works();
+        }
         self.next(index, ended, at);
         match result {
             Ok(()) => self.send(index),
@@ -359,21 +302,32 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// Puts out the waiting calls that the connection takes, and writes.
+    /// Puts out the waiting calls that the connection takes, and writes. While the kernel takes nothing,
+    /// calls wait: they are not sent, and nothing piles up.
     #[inline]
     fn send(&mut self, index: usize) {
         let lane = &mut self.lanes[index];
-        lane.put_waiting();
+        if lane.link == Link::Up {
+            lane.put_waiting();
+            self.write(index);
+        }
+        let connection = self.lanes[index].connection.as_ref();
+        if let Some(connection) = connection.filter(|it| it.is_finished()) {
+            let reason = connection.farewell();
+            self.lose(index, &reason);
+        }
+    }
+
+    #[inline]
+    fn write(&mut self, index: usize) {
+        let lane = &mut self.lanes[index];
         if lane.link == Link::Up && lane.has_output() {
             let at = self.driver.now();
             match self.driver.send(index, lane.output()) {
                 Ok(sent) => lane.sent(sent, at),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return self.lose(index, &error.to_string()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => lane.link = Link::Full,
+                Err(error) => self.lose(index, &error.to_string()),
             }
-        }
-        if self.lanes[index].is_finished() {
-            self.lose(index, "peer closed the connection");
         }
     }
 
@@ -383,6 +337,7 @@ impl<D: Driver> Worker<D> {
         self.driver.close(index);
         let now = self.driver.now();
         let lost = self.lanes[index].lose(reason, now);
+        self.retry_at = self.retry_at.min(self.lanes[index].retry_at().unwrap_or(Nanos::NEVER));
         let outcome = Outcome::Transport { reason: reason.to_owned() };
         for call in &lost {
             self.calls.end(*call, now, &outcome);

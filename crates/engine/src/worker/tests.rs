@@ -39,11 +39,15 @@ struct Simulation {
     arrivals: BTreeMap<(Nanos, u64), (usize, Vec<u8>)>,
     sequence: u64,
     buffer: Vec<u8>,
+    /// What a socket takes before it must be waited for, bytes.
+    room: usize,
 }
 
 #[derive(Default)]
 struct Socket {
     fresh: bool,
+    /// What it took since it was last waited for, bytes.
+    taken: usize,
     to_server: Vec<u8>,
     to_client: VecDeque<u8>,
 }
@@ -58,6 +62,7 @@ impl Simulation {
             arrivals: BTreeMap::new(),
             sequence: 0,
             buffer: Vec::new(),
+            room: usize::MAX,
         }
     }
 
@@ -86,8 +91,15 @@ impl Simulation {
             put(&mut settings, frame::SETTINGS, 0, 0, &[]);
             self.arrive(self.now, connection, settings);
         }
+        if bytes.len() < frame::PREFACE.len() && frame::PREFACE.starts_with(&bytes) {
+            self.sockets[connection].to_server = bytes;
+            return;
+        }
         while let Some(head) = Head::parse(&bytes) {
-            let message = bytes[frame::HEADER..frame::HEADER + head.length].to_vec();
+            let Some(message) = bytes.get(frame::HEADER..frame::HEADER + head.length) else {
+                break;
+            };
+            let message = message.to_vec();
             bytes.drain(..frame::HEADER + head.length);
             if head.kind == frame::DATA
                 && let Some(at) = self.done_at()
@@ -95,6 +107,7 @@ impl Simulation {
                 self.arrive(at, connection, answer(head.stream, &message));
             }
         }
+        self.sockets[connection].to_server = bytes;
     }
 }
 
@@ -122,7 +135,9 @@ impl Driver for Simulation {
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
         for (connection, socket) in self.sockets.iter_mut().enumerate() {
-            if std::mem::take(&mut socket.fresh) {
+            let full = socket.taken >= self.room && self.room > 0;
+            if std::mem::take(&mut socket.fresh) || full {
+                socket.taken = 0;
                 ready.push(Ready { connection, readable: false, writable: true });
             }
         }
@@ -150,7 +165,13 @@ impl Driver for Simulation {
     }
 
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
-        self.sockets[connection].to_server.extend_from_slice(bytes);
+        let socket = &mut self.sockets[connection];
+        let bytes = &bytes[..bytes.len().min(self.room - socket.taken)];
+        if bytes.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        socket.taken += bytes.len();
+        socket.to_server.extend_from_slice(bytes);
         self.serve(connection);
         Ok(bytes.len())
     }
@@ -178,6 +199,25 @@ impl Payload for Same {
 
 /// Measures a span of `length` after one of warm-up; the tally, and the calls before.
 fn measure(connections: u32, in_flight: u32, service: Service, length: Nanos) -> (Tally, u64) {
+    let mut worker = connected(connections, in_flight, service, usize::MAX);
+    worker.start();
+    let start = worker.now() + length;
+    worker.measure(Span { start, end: start + length });
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let recorder = &mut worker.calls().recorder;
+    let before = recorder.outside().0.total();
+    (recorder.take().unwrap(), before)
+}
+
+/// A worker with its connections open; the sockets take `room` bytes at a time.
+fn connected(
+    connections: u32,
+    in_flight: u32,
+    service: Service,
+    room: usize,
+) -> Worker<Simulation> {
     let plan = Arc::new(LoadPlan {
         address: ([127, 0, 0, 1], 1).into(),
         authority: String::new(),
@@ -191,21 +231,13 @@ fn measure(connections: u32, in_flight: u32, service: Service, length: Nanos) ->
         connect_timeout: Nanos(1000 * MS),
         first_entry: 0,
     });
-    let simulation = Simulation::new(connections as usize, service);
+    let simulation = Simulation { room, ..Simulation::new(connections as usize, service) };
     let mut worker = Worker::new(plan, Arc::new(Same), 0, simulation);
     worker.connect_all(Nanos(1000 * MS));
     while !worker.is_connected() {
         worker.turn().unwrap();
     }
-    worker.start();
-    let start = worker.now() + length;
-    worker.measure(Span { start, end: start + length });
-    while !worker.is_drained() {
-        worker.turn().unwrap();
-    }
-    let recorder = &mut worker.calls().recorder;
-    let before = recorder.outside().0.total();
-    (recorder.take().unwrap(), before)
+    worker
 }
 
 #[test]
@@ -249,4 +281,118 @@ fn the_answers_of_the_grace_period_count() {
     assert_eq!(tally.outcomes.ok, tally.outcomes.total());
     let in_window: u64 = tally.series.iter().map(|slice| slice.ok).sum();
     assert!(in_window < tally.outcomes.ok);
+}
+
+#[test]
+fn requests_cut_anywhere_by_the_kernel_arrive_whole() {
+    for room in [1, 7, 50] {
+        let mut worker = connected(2, 6, Service::Takes(Nanos(MS)), room);
+        worker.start();
+        let end = worker.now() + Nanos(50 * MS);
+        worker.measure(Span { start: worker.now(), end });
+        while !worker.is_drained() {
+            worker.turn().unwrap();
+        }
+        let tally = worker.calls().recorder.take().unwrap();
+        assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (300, 0), "room for {room}");
+    }
+}
+
+#[test]
+fn what_a_peer_that_does_not_read_never_got_is_not_sent_and_does_not_pile_up() {
+    let mut worker = connected(1, 4, Service::Takes(Nanos(MS)), usize::MAX);
+    worker.driver.room = 0;
+    worker.driver.sockets[0].taken = 0;
+    worker.start();
+    let end = worker.now() + Nanos(5000 * MS);
+    worker.measure(Span { start: worker.now(), end });
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let tally = worker.calls().recorder.take().unwrap();
+    // The first four were put out before the kernel said no.
+    assert_eq!((tally.outcomes.ok, tally.outcomes.timeout), (0, 4));
+    assert!(tally.outcomes.not_sent >= 4 * 15, "{:?}", tally.outcomes);
+    assert!(worker.lanes[0].output().len() < 300, "{}", worker.lanes[0].output().len());
+}
+
+#[test]
+fn a_second_start_changes_nothing() {
+    let mut worker = connected(1, 4, Service::Takes(Nanos(MS)), usize::MAX);
+    worker.start();
+    worker.start();
+    assert_eq!(worker.calls().outstanding, 4);
+}
+
+#[test]
+fn a_graceful_goodbye_after_work_does_not_make_the_next_one_slower() {
+    let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
+    worker.start();
+    for _ in 0..12 {
+        let before = worker.calls().ended;
+        while worker.calls().ended == before {
+            worker.turn().unwrap();
+        }
+        let now = worker.driver.now;
+        let mut goodbye = Vec::new();
+        put(&mut goodbye, frame::GOAWAY, 0, 0, &[0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+        worker.driver.arrive(now, 0, goodbye);
+        while worker.is_connected() {
+            worker.turn().unwrap();
+        }
+        while !worker.is_connected() {
+            worker.turn().unwrap();
+        }
+        assert!(worker.driver.now <= now + Nanos(5 * MS), "{:?} after {now:?}", worker.driver.now);
+    }
+}
+
+#[test]
+fn a_peer_that_does_not_finish_the_handshake_is_tried_again() {
+    let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
+    worker.start();
+    worker.lose(0, "for the test");
+    worker.driver.room = 0;
+    let mut attempts = 0;
+    while worker.now() < Nanos(10_000 * MS) {
+        let was = worker.lanes[0].connection.is_some();
+        worker.turn().unwrap();
+        attempts += u32::from(!was && worker.lanes[0].connection.is_some());
+    }
+    assert!((8..=10).contains(&attempts), "{attempts}");
+}
+
+#[test]
+fn calls_are_stamped_when_the_kernel_has_taken_them_whole() {
+    let written = |worker: &mut Worker<Simulation>| {
+        let calls = worker.lanes[0].connection.as_mut().unwrap().abandon();
+        calls.iter().map(|call| call.written > Nanos(0)).collect::<Vec<_>>()
+    };
+    let started = || {
+        let mut worker = connected(1, 2, Service::Takes(Nanos(MS)), usize::MAX);
+        (worker.driver.room, worker.driver.sockets[0].taken) = (20, 0);
+        worker.start();
+        worker
+    };
+    assert_eq!(written(&mut started()), [false, false]);
+    let mut worker = started();
+    while worker.lanes[0].has_output() {
+        worker.turn().unwrap();
+    }
+    assert_eq!(written(&mut worker), [true, true]);
+}
+
+#[test]
+fn the_reason_of_a_goodbye_is_told_until_the_connection_is_open_again() {
+    let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
+    let mut goodbye = Vec::new();
+    put(&mut goodbye, frame::GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, 11]);
+    worker.driver.arrive(worker.driver.now, 0, goodbye);
+    worker.turn().unwrap();
+    let told = (0, Some("peer closed the connection with ENHANCE_YOUR_CALM"));
+    assert_eq!(worker.connect_problem(), told);
+    while !worker.is_connected() {
+        worker.turn().unwrap();
+    }
+    assert_eq!(worker.connect_problem(), (1, None));
 }

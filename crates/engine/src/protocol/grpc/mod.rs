@@ -11,4 +11,3 @@ mod tests;
 
 pub(crate) use connection::Connection;
 pub(crate) use request::Templates;
-pub use status::status_name;

@@ -1,5 +1,7 @@
 //! Response headers and trailers, and the memory that spares decoding them again.
 
+use std::str::FromStr;
+
 use super::status;
 use crate::protocol::http2::HpackError;
 use crate::protocol::http2::hpack::{Decoder, Field};
@@ -20,7 +22,7 @@ pub(super) struct ResponseHead {
 impl ResponseHead {
     fn take(&mut self, field: Field<'_>) {
         match field.name {
-            b":status" => self.http = number(field.value).unwrap_or(0) as u16,
+            b":status" => self.http = number(field.value).unwrap_or(0),
             b"grpc-status" => self.grpc = Some(number(field.value).unwrap_or(2)),
             b"grpc-message" => self.message = unescape(field.value),
             b"content-type" => self.grpc_content = field.value.starts_with(b"application/grpc"),
@@ -35,8 +37,10 @@ impl ResponseHead {
     }
 }
 
-fn number(text: &[u8]) -> Option<u32> {
-    std::str::from_utf8(text).ok()?.parse().ok()
+/// A decimal number without a sign.
+fn number<T: FromStr>(text: &[u8]) -> Option<T> {
+    let digits = text.iter().all(u8::is_ascii_digit).then_some(text)?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 /// Undoes gRPC's percent-encoding; what is malformed stays as it is.
@@ -136,6 +140,20 @@ mod tests {
             assert_eq!(head.grpc.is_none(), block.is_empty());
             assert_eq!(head.status(503), if block.is_empty() { 14 } else { 0 });
         }
+    }
+
+    #[test]
+    fn what_only_looks_like_success_is_none() {
+        for (block, status) in [
+            (&b"\x08\x0565736"[..], 2), // 200 in sixteen bits
+            (b"\x08\x04+200\x00\x0bgrpc-status\x02+0", 2),
+            (b"\x88\x00\x0bgrpc-status\x0a4294967296", 2),
+        ] {
+            let mut reader = HeadReader::new();
+            let head = reader.read(block, true).unwrap();
+            assert!(head.status(0) == status && (head.http == 0 || head.http == 200), "{head:?}");
+        }
+        assert_eq!(HeadReader::new().read(b"\x08\x0565736", true).unwrap().http, 0);
     }
 
     #[test]

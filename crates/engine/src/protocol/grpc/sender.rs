@@ -22,7 +22,7 @@ enum HeadForm {
     Literal,
 }
 
-/// A body that flow control holds back.
+/// A body that flow control holds back. In the queue they are in the order of their streams.
 #[derive(Debug)]
 struct Stalled {
     stream: u32,
@@ -40,7 +40,7 @@ pub(super) struct Sender {
     table_size: usize,
     /// The lowest and the last table size that the peer must be told.
     table_update: Option<(usize, usize)>,
-    window: i64,
+    pub(super) window: i64,
     stalled: VecDeque<Stalled>,
 }
 
@@ -99,8 +99,15 @@ impl Sender {
     fn send_slowly(&mut self, stream: u32, entry: u32, out: &mut Vec<u8>) {
         self.put_head(stream, out);
         let window = self.peer.initial_window;
-        self.stalled.push_back(Stalled { stream, entry, sent: 0, window });
-        self.pump(out);
+        let mut stalled = Stalled { stream, entry, sent: 0, window };
+        // Those before it wait for their own windows, or for the connection's: then this one does too.
+        if !self.push(&mut stalled, out) {
+            self.stalled.push_back(stalled);
+        }
+    }
+
+    fn position(&self, stream: u32) -> Option<usize> {
+        self.stalled.binary_search_by_key(&stream, |stalled| stalled.stream).ok()
     }
 
     fn put_head(&mut self, stream: u32, out: &mut Vec<u8>) {
@@ -126,7 +133,11 @@ impl Sender {
     /// Sends what flow control allows of the bodies held back, oldest first.
     fn pump(&mut self, out: &mut Vec<u8>) {
         let mut waiting = std::mem::take(&mut self.stalled);
-        waiting.retain_mut(|stalled| !self.push(stalled, out));
+        let held_back = waiting.iter_mut().position(|stalled| !self.push(stalled, out));
+        waiting.drain(..held_back.unwrap_or(waiting.len()));
+        if self.window > 0 {
+            waiting.retain_mut(|stalled| !self.push(stalled, out));
+        }
         self.stalled = waiting;
     }
 
@@ -152,12 +163,14 @@ impl Sender {
     /// Whether part of the request is held back.
     #[inline]
     pub fn holds_back(&self, stream: u32) -> bool {
-        self.stalled.iter().any(|stalled| stalled.stream == stream)
+        !self.stalled.is_empty() && self.position(stream).is_some()
     }
 
     /// Sends no more of this request.
     pub fn forget(&mut self, stream: u32) {
-        self.stalled.retain(|stalled| stalled.stream != stream);
+        if let Some(position) = self.position(stream) {
+            self.stalled.remove(position);
+        }
     }
 
     /// Takes over the peer's settings.
@@ -192,18 +205,26 @@ impl Sender {
         increment: u32,
         out: &mut Vec<u8>,
     ) -> Result<(), Broken> {
-        let window = if stream == 0 {
-            &mut self.window
-        } else if let Some(stalled) = self.stalled.iter_mut().find(|s| s.stream == stream) {
-            &mut stalled.window
-        } else {
-            return Ok(()); // Its body has gone out already.
-        };
-        *window += i64::from(increment);
-        if increment == 0 || *window > i64::from(MAX_WINDOW) {
-            return Err(Broken::Protocol("WINDOW_UPDATE by nothing, or past 2^31-1"));
+        if stream == 0 {
+            open(&mut self.window, increment)?;
+            self.pump(out);
+            return Ok(());
         }
-        self.pump(out);
+        // Without one, its body has gone out already.
+        let Some(position) = self.position(stream) else { return Ok(()) };
+        let Some(mut stalled) = self.stalled.remove(position) else { return Ok(()) };
+        open(&mut stalled.window, increment)?;
+        if !self.push(&mut stalled, out) {
+            self.stalled.insert(position, stalled);
+        }
         Ok(())
     }
+}
+
+fn open(window: &mut i64, increment: u32) -> Result<(), Broken> {
+    *window += i64::from(increment);
+    if increment == 0 || *window > i64::from(MAX_WINDOW) {
+        return Err(Broken::Protocol("WINDOW_UPDATE by nothing, or past 2^31-1"));
+    }
+    Ok(())
 }

@@ -69,6 +69,31 @@ impl Head {
     }
 }
 
+/// Refuses a frame that is too large, or a control frame of the wrong length or on the wrong stream.
+#[inline]
+pub(crate) fn check(head: Head) -> Result<(), Broken> {
+    if head.length > MAX_PAYLOAD {
+        return Err(Broken::Protocol("frame larger than the 16384 bytes that were allowed"));
+    }
+    if head.kind <= HEADERS { Ok(()) } else { check_control(head) }
+}
+
+#[cold]
+fn check_control(head: Head) -> Result<(), Broken> {
+    let problem = match (head.kind, head.length) {
+        (SETTINGS | PING | GOAWAY, _) if head.stream != 0 => {
+            "SETTINGS, PING or GOAWAY on a stream and not on the connection"
+        }
+        (PING, length) if length != 8 => "PING that has not eight bytes",
+        (RST_STREAM | WINDOW_UPDATE, length) if length != 4 => {
+            "RST_STREAM or WINDOW_UPDATE that has not four bytes"
+        }
+        (SETTINGS, length) if head.has(ACK) && length != 0 => "SETTINGS and ACK in one frame",
+        _ => return Ok(()),
+    };
+    Err(Broken::Protocol(problem))
+}
+
 /// Appends a frame header.
 pub(crate) fn put_head(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8, stream: u32) {
     out.extend_from_slice(&(length as u32).to_be_bytes()[1..]);

@@ -44,6 +44,18 @@ impl<T: Default> Streams<T> {
         (self.next <= LAST_STREAM).then_some(self.next)
     }
 
+    /// The first identifier that no stream has had, though it may be past the last that may be used.
+    #[inline]
+    pub fn end(&self) -> u32 {
+        self.next
+    }
+
+    /// Passes over the identifiers before `next`.
+    #[cfg(test)]
+    pub fn skip_to(&mut self, next: u32) {
+        self.next = next;
+    }
+
     #[inline]
     fn cell(&mut self, id: u32) -> &mut Cell<T> {
         let index = (id >> 1) as usize & (self.ring.len() - 1);
@@ -147,8 +159,8 @@ mod tests {
     #[test]
     fn identifiers_run_out() {
         let mut streams = Streams::<u8>::new(1);
-        streams.next = LAST_STREAM;
+        streams.skip_to(LAST_STREAM);
         assert_eq!(streams.insert(1), LAST_STREAM);
-        assert_eq!(streams.next_id(), None);
+        assert_eq!((streams.next_id(), streams.end()), (None, LAST_STREAM + 2));
     }
 }

@@ -1,154 +1,17 @@
-//! One client connection.
-//!
-//! ```text
-//!             peer's SETTINGS            GOAWAY, or identifiers used up
-//!  Handshake ----------------> Open ------------------------------------> Leaving
-//! ```
-//! Calls may be sent while `Open`. A `Leaving` connection still gets its answers.
+//! What comes in: bytes to frames, frames to what they mean.
 
-use std::sync::Arc;
-
-use super::exchange::Exchange;
-use super::request::Templates;
-use super::response::HeadReader;
-use super::sender::{DEFAULT_WINDOW, MAX_WINDOW, Sender};
-use crate::clock::Nanos;
+use super::{BlockOwner, Connection, MAX_BLOCK, State};
+use crate::protocol::grpc::sender::MAX_WINDOW;
 use crate::protocol::http2::frame::{self, Head};
-use crate::protocol::http2::{Streams, code, error_name};
-use crate::protocol::{Broken, Call, End, Events};
+use crate::protocol::http2::{code, error_name};
+use crate::protocol::{Broken, End, Events};
 
 /// Received bytes after which the connection's window is opened again.
 const WINDOW_REFILL: u32 = 1 << 30;
-/// Largest header block that is put together from CONTINUATION frames, bytes.
-const MAX_BLOCK: usize = 64 * 1024;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Handshake,
-    Open,
-    Leaving,
-}
-
-/// Whose header block it is, and whether the stream ends with it.
-#[derive(Clone, Copy, Debug)]
-struct BlockOwner {
-    stream: u32,
-    last: bool,
-}
-
-/// The state machine of one connection.
-#[derive(Debug)]
-pub(crate) struct Connection {
-    sender: Sender,
-    state: State,
-    streams: Streams<Exchange>,
-    /// Streams from this identifier on have not been flushed.
-    unflushed: u32,
-    received: u32,
-    heads: HeadReader,
-    partial: Vec<u8>,
-    /// A header block whose end has not come yet.
-    block: Option<(BlockOwner, Vec<u8>)>,
-    farewell: Option<Broken>,
-}
+/// Most PINGs and SETTINGS that are acknowledged between two flushes.
+const MAX_ACKNOWLEDGED: u32 = 20_000;
 
 impl Connection {
-    /// A connection on which about `in_flight` calls will be open at once; writes what opens it.
-    pub fn new(templates: Arc<Templates>, in_flight: u32, out: &mut Vec<u8>) -> Self {
-        out.extend_from_slice(frame::PREFACE);
-        let mut settings = Vec::new();
-        for (id, value) in [(0x2_u16, 0_u32), (0x4, MAX_WINDOW), (0x6, MAX_BLOCK as u32)] {
-            settings.extend_from_slice(&id.to_be_bytes());
-            settings.extend_from_slice(&value.to_be_bytes());
-        }
-        frame::put(out, frame::SETTINGS, 0, 0, &settings);
-        let raise = MAX_WINDOW - DEFAULT_WINDOW;
-        frame::put(out, frame::WINDOW_UPDATE, 0, 0, &raise.to_be_bytes());
-        Self {
-            sender: Sender::new(templates),
-            state: State::Handshake,
-            streams: Streams::new(in_flight),
-            unflushed: 1,
-            received: 0,
-            heads: HeadReader::new(),
-            partial: Vec::new(),
-            block: None,
-            farewell: None,
-        }
-    }
-
-    /// Sends another method's requests from now on; no call may be held back by flow control.
-    pub fn switch(&mut self, templates: Arc<Templates>) {
-        self.sender.switch(templates);
-    }
-
-    /// Whether the handshake is done.
-    pub fn is_open(&self) -> bool {
-        self.state == State::Open
-    }
-
-    /// Whether it takes no more calls and has none left: it may be closed.
-    pub fn is_finished(&self) -> bool {
-        self.state == State::Leaving && self.streams.open() == 0
-    }
-
-    /// Whether a call can be sent now.
-    #[inline]
-    pub fn can_send(&self) -> bool {
-        self.state == State::Open && self.streams.open() < self.sender.max_concurrent()
-    }
-
-    /// Why the peer said goodbye, where it did so with an error.
-    pub fn farewell(&self) -> Option<&Broken> {
-        self.farewell.as_ref()
-    }
-
-    /// Writes a call. Ask [`Self::can_send`] first.
-    #[inline]
-    pub fn send(&mut self, call: Call, out: &mut Vec<u8>) {
-        let stream = self.streams.insert(Exchange::new(call));
-        if self.streams.next_id().is_none() {
-            self.state = State::Leaving;
-        }
-        self.sender.send(stream, call.entry, out);
-    }
-
-    /// Everything that was put out has been given to the kernel at `now`.
-    #[inline]
-    pub fn flushed(&mut self, now: Nanos) {
-        let end = self.streams.next_id().unwrap_or(u32::MAX);
-        while self.unflushed < end {
-            if let Some(exchange) = self.streams.get_mut(self.unflushed) {
-                exchange.call.written = now;
-            }
-            self.unflushed += 2;
-        }
-    }
-
-    /// Ends the calls that came due at or before `cutoff` and have no answer.
-    pub fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call> {
-        let late: Vec<u32> = self
-            .streams
-            .iter_mut()
-            .filter(|(_, exchange)| exchange.call.due <= cutoff)
-            .map(|(id, _)| id)
-            .collect();
-        late.into_iter().filter_map(|id| self.reset(id, code::CANCEL, out)).collect()
-    }
-
-    /// Takes every call that has no answer; the connection is lost.
-    pub fn abandon(&mut self) -> Vec<Call> {
-        let open: Vec<u32> = self.streams.iter_mut().map(|(id, _)| id).collect();
-        open.into_iter().filter_map(|id| self.streams.remove(id)).map(|x| x.call).collect()
-    }
-
-    fn reset(&mut self, stream: u32, code: u32, out: &mut Vec<u8>) -> Option<Call> {
-        let exchange = self.streams.remove(stream)?;
-        self.sender.forget(stream);
-        frame::put(out, frame::RST_STREAM, 0, stream, &code.to_be_bytes());
-        Some(exchange.call)
-    }
-
     /// Takes received bytes, cut anywhere.
     pub fn receive(
         &mut self,
@@ -161,7 +24,7 @@ impl Connection {
             rest = self.complete_partial(rest, out, events)?;
         }
         while let Some(head) = Head::parse(rest) {
-            check_length(head)?;
+            frame::check(head)?;
             let Some(payload) = rest.get(frame::HEADER..frame::HEADER + head.length) else { break };
             self.frame(head, payload, out, events)?;
             rest = &rest[frame::HEADER + head.length..];
@@ -181,7 +44,7 @@ impl Connection {
         let mut partial = std::mem::take(&mut self.partial);
         let mut rest = fill(&mut partial, bytes, frame::HEADER);
         if let Some(head) = Head::parse(&partial) {
-            check_length(head)?;
+            frame::check(head)?;
             let length = frame::HEADER + head.length;
             rest = fill(&mut partial, rest, length);
             if partial.len() == length {
@@ -211,7 +74,7 @@ impl Connection {
             frame::RST_STREAM => self.on_rst_stream(head, payload, events),
             frame::SETTINGS => self.on_settings(head, payload, out),
             frame::PUSH_PROMISE => Err(Broken::Protocol("PUSH_PROMISE, and push is disabled")),
-            frame::PING => on_ping(head, payload, out),
+            frame::PING => self.on_ping(head, payload, out),
             frame::GOAWAY => self.on_goaway(payload, events),
             frame::WINDOW_UPDATE => self.on_window_update(head, payload, out),
             frame::PRIORITY | 10.. => Ok(()),
@@ -358,10 +221,28 @@ impl Connection {
         Ok(())
     }
 
+    fn on_ping(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
+        if !head.has(frame::ACK) {
+            self.acknowledge()?;
+            frame::put(out, frame::PING, frame::ACK, 0, payload);
+        }
+        Ok(())
+    }
+
+    /// Counts an acknowledgement: a peer that asks and does not read must not fill the memory.
+    fn acknowledge(&mut self) -> Result<(), Broken> {
+        self.acknowledged += 1;
+        if self.acknowledged > MAX_ACKNOWLEDGED {
+            return Err(Broken::Protocol("PING or SETTINGS without end, and answers are not read"));
+        }
+        Ok(())
+    }
+
     fn on_settings(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
         if head.has(frame::ACK) {
             return Ok(());
         }
+        self.acknowledge()?;
         self.sender.settings(payload, out)?;
         if self.state == State::Handshake {
             self.state = State::Open;
@@ -400,23 +281,6 @@ impl Connection {
         }
         self.sender.open_window(head.stream, increment, out)
     }
-}
-
-fn on_ping(head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
-    if payload.len() != 8 {
-        return Err(Broken::Protocol("PING that has not eight bytes"));
-    }
-    if !head.has(frame::ACK) {
-        frame::put(out, frame::PING, frame::ACK, 0, payload);
-    }
-    Ok(())
-}
-
-fn check_length(head: Head) -> Result<(), Broken> {
-    if head.length > frame::MAX_PAYLOAD {
-        return Err(Broken::Protocol("frame larger than the 16384 bytes that were allowed"));
-    }
-    Ok(())
 }
 
 /// Appends from `bytes` until `partial` has `length` bytes, and returns the rest.

@@ -1,0 +1,179 @@
+//! One client connection.
+//!
+//! ```text
+//!             peer's SETTINGS            GOAWAY, or identifiers used up
+//!  Handshake ----------------> Open ------------------------------------> Leaving
+//! ```
+//! Calls may be sent while `Open`. A `Leaving` connection still gets its answers.
+
+mod receive;
+
+use std::sync::Arc;
+
+use super::exchange::Exchange;
+use super::request::Templates;
+use super::response::HeadReader;
+use super::sender::{DEFAULT_WINDOW, MAX_WINDOW, Sender};
+use crate::clock::Nanos;
+use crate::protocol::http2::frame;
+use crate::protocol::http2::{Streams, code};
+use crate::protocol::{Broken, Call};
+
+/// Largest header block that is put together from CONTINUATION frames, bytes.
+const MAX_BLOCK: usize = 64 * 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Handshake,
+    Open,
+    Leaving,
+}
+
+/// Whose header block it is, and whether the stream ends with it.
+#[derive(Clone, Copy, Debug)]
+struct BlockOwner {
+    stream: u32,
+    last: bool,
+}
+
+/// The state machine of one connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    sender: Sender,
+    state: State,
+    streams: Streams<Exchange>,
+    /// Streams from this identifier on have not been flushed.
+    unflushed: u32,
+    /// Acknowledgements put out since the last flush.
+    acknowledged: u32,
+    received: u32,
+    heads: HeadReader,
+    partial: Vec<u8>,
+    /// A header block whose end has not come yet.
+    block: Option<(BlockOwner, Vec<u8>)>,
+    farewell: Option<Broken>,
+}
+
+impl Connection {
+    /// A connection on which about `in_flight` calls will be open at once; writes what opens it.
+    pub fn new(templates: Arc<Templates>, in_flight: u32, out: &mut Vec<u8>) -> Self {
+        out.extend_from_slice(frame::PREFACE);
+        let mut settings = Vec::new();
+        for (id, value) in [(0x2_u16, 0_u32), (0x4, MAX_WINDOW), (0x6, MAX_BLOCK as u32)] {
+            settings.extend_from_slice(&id.to_be_bytes());
+            settings.extend_from_slice(&value.to_be_bytes());
+        }
+        frame::put(out, frame::SETTINGS, 0, 0, &settings);
+        let raise = MAX_WINDOW - DEFAULT_WINDOW;
+        frame::put(out, frame::WINDOW_UPDATE, 0, 0, &raise.to_be_bytes());
+        Self {
+            sender: Sender::new(templates),
+            state: State::Handshake,
+            streams: Streams::new(in_flight),
+            unflushed: 1,
+            acknowledged: 0,
+            received: 0,
+            heads: HeadReader::new(),
+            partial: Vec::new(),
+            block: None,
+            farewell: None,
+        }
+    }
+
+    /// Sends another method's requests from now on; no call may be held back by flow control.
+    pub fn switch(&mut self, templates: Arc<Templates>) {
+        self.sender.switch(templates);
+    }
+
+    /// Whether the handshake is done.
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// Whether the peer's SETTINGS are still to come.
+    pub fn is_handshaking(&self) -> bool {
+        self.state == State::Handshake
+    }
+
+    /// Whether it takes no more calls and has none left: it may be closed.
+    pub fn is_finished(&self) -> bool {
+        self.state == State::Leaving && self.streams.open() == 0
+    }
+
+    /// Whether a call can be sent now.
+    #[inline]
+    pub fn can_send(&self) -> bool {
+        self.state == State::Open && self.streams.open() < self.sender.max_concurrent()
+    }
+
+    /// Why it is over when the peer closes it: what it said with its goodbye, if anything.
+    pub fn farewell(&self) -> String {
+        let said = self.farewell.as_ref().map(ToString::to_string);
+        said.unwrap_or_else(|| "peer closed the connection".to_owned())
+    }
+
+    /// Writes a call. Ask [`Self::can_send`] first.
+    #[inline]
+    pub fn send(&mut self, call: Call, out: &mut Vec<u8>) {
+        let stream = self.streams.insert(Exchange::new(call));
+        if self.streams.next_id().is_none() {
+            self.state = State::Leaving;
+        }
+        self.sender.send(stream, call.entry, out);
+    }
+
+    /// Everything that was put out has been given to the kernel at `now`.
+    #[inline]
+    pub fn flushed(&mut self, now: Nanos) {
+        self.acknowledged = 0;
+        while self.unflushed < self.streams.end() {
+            if let Some(exchange) = self.streams.get_mut(self.unflushed) {
+                exchange.call.written = now;
+            }
+            self.unflushed += 2;
+        }
+    }
+
+    /// The first stream that has not been flushed.
+    #[cfg(test)]
+    pub fn unflushed(&self) -> u32 {
+        self.unflushed
+    }
+
+    /// Takes the connection's window down to `bytes`.
+    #[cfg(test)]
+    pub fn shrink_window(&mut self, bytes: i64) {
+        self.sender.window = bytes;
+    }
+
+    /// Passes over the stream identifiers before `next`.
+    #[cfg(test)]
+    pub fn skip_to(&mut self, next: u32) {
+        self.streams.skip_to(next);
+        self.unflushed = next;
+    }
+
+    /// Ends the calls that came due at or before `cutoff` and have no answer.
+    pub fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call> {
+        let late: Vec<u32> = self
+            .streams
+            .iter_mut()
+            .filter(|(_, exchange)| exchange.call.due <= cutoff)
+            .map(|(id, _)| id)
+            .collect();
+        late.into_iter().filter_map(|id| self.reset(id, code::CANCEL, out)).collect()
+    }
+
+    /// Takes every call that has no answer; the connection is lost.
+    pub fn abandon(&mut self) -> Vec<Call> {
+        let open: Vec<u32> = self.streams.iter_mut().map(|(id, _)| id).collect();
+        open.into_iter().filter_map(|id| self.streams.remove(id)).map(|x| x.call).collect()
+    }
+
+    fn reset(&mut self, stream: u32, code: u32, out: &mut Vec<u8>) -> Option<Call> {
+        let exchange = self.streams.remove(stream)?;
+        self.sender.forget(stream);
+        frame::put(out, frame::RST_STREAM, 0, stream, &code.to_be_bytes());
+        Some(exchange.call)
+    }
+}

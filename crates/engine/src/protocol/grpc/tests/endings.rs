@@ -1,0 +1,148 @@
+//! How calls and connections end.
+
+use super::*;
+
+#[test]
+fn a_reset_ends_one_call_and_a_refusal_may_be_sent_again() {
+    let mut bench = Bench::open(&[3, 3]);
+    bench.call(0);
+    bench.call(1);
+    bench.frame(frame::RST_STREAM, 0, 1, &2_u32.to_be_bytes()).unwrap();
+    bench.frame(frame::RST_STREAM, 0, 3, &7_u32.to_be_bytes()).unwrap();
+    let aborted = End::Aborted { reason: "RST_STREAM INTERNAL_ERROR".to_owned() };
+    assert_eq!(bench.ended(), [(0, aborted), (1, End::Refused)]);
+    bench.answer(1, 0).unwrap(); // It was on its way.
+    assert_eq!(bench.ended(), []);
+}
+
+#[test]
+fn goaway_refuses_later_calls_and_leaves_the_others_their_answers() {
+    let mut bench = Bench::open(&[3, 3]);
+    bench.call(0);
+    bench.call(1);
+    bench.frame(frame::GOAWAY, 0, 0, &[&1_u32.to_be_bytes()[..], &[0; 4]].concat()).unwrap();
+    assert_eq!(bench.ended(), [(1, End::Refused)]);
+    assert!(!bench.connection.can_send() && !bench.connection.is_finished());
+    bench.answer(1, 0).unwrap();
+    assert_eq!(bench.ended(), [(0, RIGHT)]);
+    assert!(bench.connection.is_finished());
+}
+
+#[test]
+fn goaway_with_an_error_says_why() {
+    let mut bench = Bench::open(&[3]);
+    let payload = [&0_u32.to_be_bytes()[..], &11_u32.to_be_bytes(), b"too_many_pings"].concat();
+    bench.frame(frame::GOAWAY, 0, 0, &payload).unwrap();
+    let farewell = bench.connection.farewell();
+    assert_eq!(farewell, "peer closed the connection with ENHANCE_YOUR_CALM: too_many_pings");
+}
+
+/// The answer's frames, and how the call must end.
+#[test]
+fn the_protocols_own_status_decides() {
+    let headers =
+        |flags, block: &[u8]| (frame::HEADERS, frame::END_HEADERS | flags, block.to_vec());
+    let data = |text: &[u8]| (frame::DATA, 0, message(text));
+    let status = |code, message: &str| End::Status { code, message: message.to_owned() };
+    let aborted = |reason: &str| End::Aborted { reason: reason.to_owned() };
+    let head = headers(0, RESPONSE);
+    let ok = headers(1, OK);
+    let trailers_only =
+        [RESPONSE, b"\x00\x0bgrpc-status\x0213\x00\x0cgrpc-message\x08no%20way"].concat();
+    let right = || data(b"REPLY 0");
+    let cases = vec![
+        (vec![head.clone(), right(), ok.clone()], RIGHT),
+        (vec![headers(0, b"\x08\x03103"), head.clone(), right(), ok.clone()], RIGHT),
+        (vec![head.clone(), data(b"reply"), ok.clone()], WRONG),
+        (vec![head.clone(), ok.clone()], WRONG),
+        (vec![head.clone(), right(), right(), ok.clone()], WRONG),
+        (
+            vec![head.clone(), (frame::DATA, 0, message(b"REPLY 0")[..8].to_vec()), ok.clone()],
+            WRONG,
+        ),
+        (vec![head.clone(), right(), headers(1, b"\x00\x0bgrpc-status\x0213")], status(13, "")),
+        (vec![headers(1, &trailers_only)], status(13, "no way")),
+        (vec![headers(1, b"\x8d")], status(12, "")),
+        (
+            vec![headers(0, b"\x08\x03503"), (frame::DATA, 0, b"<html>".to_vec()), headers(1, b"")],
+            status(14, ""),
+        ),
+        (vec![head.clone(), right(), headers(1, b"")], status(2, "")),
+        (
+            vec![head.clone(), (frame::DATA, frame::END_STREAM, message(b"REPLY 0"))],
+            aborted("stream ended without trailers"),
+        ),
+        (vec![head.clone(), head.clone()], aborted("headers in the middle of a stream")),
+        (vec![right()], aborted("data before headers")),
+        (
+            vec![headers(0, b"\x88\x5f\x09text/html")],
+            aborted("content-type is not application/grpc"),
+        ),
+        (
+            vec![head.clone(), (frame::DATA, 0, vec![1, 0, 0, 0, 0])],
+            aborted("compressed message, and no compression was offered"),
+        ),
+        (
+            vec![head, (frame::DATA, 0, vec![0, 0xff, 0, 0, 0, 0])],
+            aborted("message larger than 64 MiB"),
+        ),
+    ];
+    for (frames, end) in cases {
+        let mut bench = Bench::open(&[3]);
+        bench.call(0);
+        for (kind, flags, payload) in &frames {
+            let taken = bench.frame(*kind, *flags, 1, payload);
+            assert_eq!(taken, Ok(()), "{frames:x?}");
+        }
+        assert!(bench.seen.problems.is_empty() || end == WRONG);
+        assert_eq!(bench.ended(), [(0, end)], "{frames:x?}");
+    }
+}
+
+#[test]
+fn what_no_peer_may_send_breaks_the_connection() {
+    for (kind, flags, stream, payload) in [
+        (frame::PUSH_PROMISE, 0, 1, &[0; 4][..]),
+        (frame::DATA, 0, 99, &[]),
+        (frame::HEADERS, frame::END_HEADERS, 2, &[]),
+        (frame::SETTINGS, 0, 0, &[0; 5]),
+        (frame::SETTINGS, 0, 0, &[0, 4, 0x80, 0, 0, 0]),
+        (frame::SETTINGS, 0, 0, &[0, 5, 0, 0, 0, 1]),
+        (frame::SETTINGS, frame::ACK, 0, &[0, 3, 0, 0, 0, 1]),
+        (frame::SETTINGS, 0, 1, &[]),
+        (frame::PING, 0, 0, &[0; 7]),
+        (frame::PING, 0, 1, &[0; 8]),
+        (frame::WINDOW_UPDATE, 0, 0, &[0; 4]),
+        (frame::WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff]),
+        (frame::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1, 0]),
+        (frame::RST_STREAM, 0, 1, &[0; 3]),
+        (frame::RST_STREAM, 0, 1, &[0; 5]),
+        (frame::GOAWAY, 0, 0, &[0; 7]),
+        (frame::GOAWAY, 0, 1, &[0; 8]),
+        (frame::CONTINUATION, 0, 1, &[]),
+        (frame::DATA, 0, 1, &[0; 16_385]),
+        (frame::HEADERS, frame::END_HEADERS, 1, &[0xff]),
+    ] {
+        let mut bench = Bench::open(&[3]);
+        bench.call(0);
+        assert!(bench.frame(kind, flags, stream, payload).is_err(), "{kind} {payload:x?}");
+        assert_eq!(bench.connection.abandon().len(), 1);
+    }
+}
+
+#[test]
+fn calls_that_came_due_too_long_ago_are_taken_back() {
+    let mut bench = Bench::open(&[3]);
+    for due in [5, 6, 7] {
+        bench
+            .connection
+            .send(Call { entry: 0, due: Nanos(due), ..Call::default() }, &mut bench.out);
+    }
+    bench.written();
+    let late = bench.connection.expire(Nanos(6), &mut bench.out);
+    assert_eq!(late.iter().map(|call| call.due.0).collect::<Vec<_>>(), [5, 6]);
+    assert!(bench.written().iter().all(|frame| frame.0 == frame::RST_STREAM));
+    bench.answer(1, 0).unwrap();
+    bench.answer(5, 0).unwrap();
+    assert_eq!(bench.ended(), [(0, RIGHT)]);
+}

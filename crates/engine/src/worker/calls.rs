@@ -1,0 +1,97 @@
+//! Calls from due to outcome.
+
+use std::sync::Arc;
+
+use crate::clock::Nanos;
+use crate::outcome::Outcome;
+use crate::payload::{Checker, Payload};
+use crate::plan::LoadPlan;
+use crate::protocol::{Call, End, Events};
+use crate::recorder::Recorder;
+
+/// What happens to calls, apart from the connections that carry them.
+pub(crate) struct Calls {
+    payload: Arc<dyn Payload>,
+    checker: Checker,
+    pub recorder: Recorder,
+    next_entry: u32,
+    /// Calls in flight or waiting on all connections.
+    pub outstanding: u64,
+    /// Calls that ended, and those of them not `ok`, since the worker began.
+    pub ended: u64,
+    pub failed: u64,
+}
+
+impl Calls {
+    pub fn new(payload: Arc<dyn Payload>, plan: &LoadPlan, thread: u32) -> Self {
+        // Threads start apart from each other in the payload.
+        let step = payload.len() as u32 / plan.threads.max(1);
+        Self {
+            checker: Checker::new(&*payload),
+            recorder: Recorder::new(),
+            next_entry: (plan.first_entry + thread * step) % payload.len() as u32,
+            payload,
+            outstanding: 0,
+            ended: 0,
+            failed: 0,
+        }
+    }
+
+    pub fn due(&mut self, at: Nanos) -> Call {
+        let entry = self.next_entry;
+        self.next_entry = if entry as usize + 1 == self.payload.len() { 0 } else { entry + 1 };
+        self.outstanding += 1;
+        Call { entry, due: at, written: Nanos(0) }
+    }
+
+    #[inline]
+    pub fn end(&mut self, call: Call, at: Nanos, outcome: &Outcome) {
+        self.outstanding -= 1;
+        self.ended += 1;
+        self.failed += u64::from(*outcome != Outcome::Ok);
+        self.recorder.record(call, at, outcome);
+    }
+}
+
+/// Takes what a connection reads.
+pub(super) struct Reading<'a> {
+    pub calls: &'a mut Calls,
+    pub at: Nanos,
+    /// Calls that ended.
+    pub ended: u32,
+    /// Calls to be sent again.
+    pub again: Vec<Call>,
+}
+
+impl Events for Reading<'_> {
+    #[inline]
+    fn verify(&mut self, entry: u32, message: &[u8]) -> bool {
+        match self.calls.checker.check(&*self.calls.payload, entry, message) {
+            Ok(()) => true,
+            Err(problem) => {
+                self.calls.recorder.explain(&problem);
+                false
+            }
+        }
+    }
+
+    fn malformed(&mut self, _entry: u32, problem: &str) {
+        self.calls.recorder.explain(problem);
+    }
+
+    #[inline]
+    fn ended(&mut self, call: Call, end: End) {
+        let outcome = match end {
+            End::Answered { right: true } => Outcome::Ok,
+            End::Answered { right: false } => Outcome::WrongAnswer,
+            End::Status { code, message } => Outcome::Status { code, message },
+            End::Aborted { reason } => Outcome::Transport { reason },
+            End::Refused => {
+                self.again.push(Call { written: Nanos(0), ..call });
+                return;
+            }
+        };
+        self.calls.end(call, self.at, &outcome);
+        self.ended += 1;
+    }
+}
