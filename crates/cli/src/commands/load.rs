@@ -3,11 +3,11 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
-use anstream::print;
+use anstream::{eprintln, print};
 use anyhow::Context as _;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Payload, Session, Span};
+use rpcbench_engine::{LoadPlan, Payload, Session, Span, Unmeasured};
 use rpcbench_harness::counters::MachineReading;
 use rpcbench_harness::cpus::Topology;
 use rpcbench_record::{Measured, WarmUp, Workload};
@@ -23,7 +23,7 @@ const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(10_000);
 
 pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let workload = args.workload()?;
-    let measured = measure(args, &workload)?;
+    let (measured, before) = measure(args, &workload)?;
     let address = args.address.to_string();
     let load = Load { address: &address, workload: &workload, measured: &measured };
     let text = match args.format {
@@ -33,10 +33,20 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
         Format::Csv => load_csv(&load)?,
     };
     print!("{text}");
-    Ok(if measured.outcomes.errors() > 0 { Verdict::Against } else { Verdict::Done })
+    if before.outcomes.errors() > 0 {
+        let (failed, all) = (before.outcomes.errors(), before.outcomes.total());
+        let example = before.examples.first().map(|e| format!(", such as: {e}"));
+        eprintln!(
+            "rpcbench: {failed} of {all} calls failed in the warm-up{}",
+            example.unwrap_or_default()
+        );
+    }
+    let failed =
+        before.outcomes.errors() + measured.outcomes.errors() > 0 || measured.outcomes.ok == 0;
+    Ok(if failed { Verdict::Against } else { Verdict::Done })
 }
 
-fn measure(args: &LoadArgs, workload: &Workload) -> anyhow::Result<Measured> {
+fn measure(args: &LoadArgs, workload: &Workload) -> anyhow::Result<(Measured, Unmeasured)> {
     let interrupt = scene::interrupt()?;
     let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&args.shape, args.seed));
     let plan = LoadPlan {
@@ -66,7 +76,9 @@ fn measure(args: &LoadArgs, workload: &Workload) -> anyhow::Result<Measured> {
     let first = MachineReading::read(&[], &cpus)?;
     interrupt.wait_until(span.end)?;
     let last = MachineReading::read(&[], &cpus)?;
-    Ok(session.finish()?.into_measured(None, last.since(&first)))
+    let measurement = session.finish()?;
+    let before = measurement.unmeasured.clone();
+    Ok((measurement.into_measured(None, last.since(&first)), before))
 }
 
 fn resolve(address: &Address) -> anyhow::Result<SocketAddr> {

@@ -10,7 +10,8 @@ use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::manifest::{Catalog, Entry};
 use rpcbench_harness::run::{BuildState, Candidate, Ending, Interrupt, Lab, Runner, same_machine};
 use rpcbench_harness::suite::{Overrides, Suites, plan};
-use rpcbench_record::{Header, Plan, Run, SCHEMA, StoreError, Tool, TrialResult, Writer};
+use rpcbench_record::{Header, Plan, Run, SCHEMA, StoreError, Tool, Writer};
+use rpcbench_report::summary;
 
 use super::report::{show, write_views};
 use super::{build, scene};
@@ -136,8 +137,10 @@ fn conclude(
         eprintln!("go on with: rpcbench run --resume {}", folder.display());
         return Ok(Verdict::Stopped);
     }
-    let measured = run.trials.iter().any(|t| matches!(t.result, TrialResult::Measured(_)));
-    Ok(if measured { Verdict::Done } else { Verdict::Against })
+    let summary = summary(run);
+    let mut rows = summary.tables.iter().flat_map(|table| &table.rows);
+    let failed = rows.any(|row| matches!(row.verdict, rpcbench_report::Verdict::Failed { .. }));
+    Ok(if failed { Verdict::Against } else { Verdict::Done })
 }
 
 fn lab(context: &Context, plan: &Plan, interrupt: Interrupt) -> anyhow::Result<(Lab, Topology)> {

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_contract::conformance::{self, Caller, CheckReport};
+use rpcbench_contract::conformance::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{Client, Payload, Session};
 use rpcbench_record::{Failure, Workload};
 
-use super::interrupt::StopNow;
+use super::interrupt::{Interrupt, StopNow};
 use super::lab::{Lab, failure};
 use crate::counters::Meter;
 use crate::isolation::{Group, GroupLimits};
@@ -112,9 +112,11 @@ impl Guest {
     }
 
     /// The conformance cases.
-    pub fn check(&mut self, seed: u64) -> Result<CheckReport, Failure> {
-        let mut client = Client::new(self.address, CHECK_CALL);
-        let report = conformance::check(&mut client, seed);
+    pub fn check(&mut self, lab: &Lab) -> Result<CheckReport, Trouble> {
+        let client = Client::new(self.address, CHECK_CALL);
+        let mut caller = Stoppable { client, interrupt: &lab.interrupt };
+        let report = conformance::check(&mut caller, lab.seed);
+        lab.interrupt.check()?;
         self.alive("during the conformance check")?;
         Ok(report)
     }
@@ -204,6 +206,21 @@ impl Guest {
             self.process.group().thaw().map_err(describe)?;
         }
         self.process.stop().map(|_| ()).map_err(describe)
+    }
+}
+
+/// A client whose calls all go unanswered, at once, when the run is to stop now.
+struct Stoppable<'a> {
+    client: Client,
+    interrupt: &'a Interrupt,
+}
+
+impl Caller for Stoppable<'_> {
+    fn call(&mut self, path: &str, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        match self.interrupt.check() {
+            Ok(()) => self.client.call(path, body),
+            Err(StopNow) => Err(CallError::Timeout),
+        }
     }
 }
 

@@ -84,7 +84,7 @@ fn get_ready(scene: &Scene<'_>, preparation: &mut Preparation) -> Result<Guest, 
         workload.shape.parse().map_err(|error| failure(format!("{}: {error}", workload.shape)))?;
     let mut guest = Guest::start(lab, entry)?;
     preparation.isolation = lab.describe(guest.group());
-    let report = guest.check(lab.seed)?;
+    let report = guest.check(lab)?;
     preparation.check = CheckResult {
         passed: report.passed,
         failed: report.failed.iter().map(ToString::to_string).collect(),

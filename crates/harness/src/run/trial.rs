@@ -46,17 +46,15 @@ pub(super) fn measure(
     let measurement = guest.session()?.finish().map_err(describe)?;
     guest.alive("during a trial")?;
     let before = &measurement.unmeasured;
-    let (all, failed) = (before.outcomes.total(), before.outcomes.errors());
-    if failed > 0 {
-        return Err(guest.blame(errors(failed, all, "before the window", &before.examples)).into());
+    if before.outcomes.errors() > 0 {
+        let reason = errors(&before.outcomes, "before the window", &before.examples);
+        return Err(guest.blame(reason).into());
     }
     let usage = last.server.since(&first.server);
     let measured = measurement.into_measured(Some(usage), last.machine.since(&first.machine));
     if measured.outcomes.ok == 0 {
-        let all = measured.outcomes.total();
-        return Err(guest
-            .blame(errors(all, all, "in the window", &measured.error_examples))
-            .into());
+        let reason = errors(&measured.outcomes, "in the window", &measured.error_examples);
+        return Err(guest.blame(reason).into());
     }
     Ok(measured)
 }

@@ -33,7 +33,7 @@ pub fn verify(lab: &Lab, candidate: &Candidate) -> Result<Verified, StopNow> {
         BuildState::Built(_) => {}
     }
     let checked = Guest::start(lab, &candidate.entry).and_then(|mut guest| {
-        let report = guest.check(lab.seed)?;
+        let report = guest.check(lab)?;
         guest.stop()?;
         Ok(report)
     });

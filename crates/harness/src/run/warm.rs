@@ -2,7 +2,7 @@
 
 use rpcbench_engine::Progress;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_record::{Failure, WarmCurve, WarmSlice, WarmUp};
+use rpcbench_record::{Failure, Outcomes, WarmCurve, WarmSlice, WarmUp};
 use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 
 use super::guest::{Guest, Trouble, describe};
@@ -66,19 +66,31 @@ pub(super) fn warm(guest: &mut Guest, scene: &Scene<'_>) -> Result<WarmCurve, Tr
     }
     let unmeasured = guest.session()?.pause().map_err(describe)?;
     guest.alive("while it was warmed")?;
-    let (all, failed) = (unmeasured.outcomes.total(), unmeasured.outcomes.errors());
-    if failed > 0 {
-        return Err(guest
-            .blame(errors(failed, all, "in the warm-up", &unmeasured.examples))
-            .into());
+    if unmeasured.outcomes.errors() > 0 {
+        let reason = errors(&unmeasured.outcomes, "in the warm-up", &unmeasured.examples);
+        return Err(guest.blame(reason).into());
     }
     Ok(curve.end(&goal, verdict))
 }
 
 /// One line about calls that failed.
-pub(super) fn errors(failed: u64, all: u64, when: &str, examples: &[String]) -> String {
-    let example = examples.first().map(|text| format!(", such as: {text}")).unwrap_or_default();
-    format!("{failed} of {all} calls failed {when}{example}")
+pub(super) fn errors(outcomes: &Outcomes, when: &str, examples: &[String]) -> String {
+    let (failed, all) = (outcomes.errors(), outcomes.total());
+    let status = outcomes.status.iter().map(|(code, n)| (format!("status {code}"), *n));
+    let others = [
+        ("wrong answer", outcomes.wrong_answer),
+        ("timeout", outcomes.timeout),
+        ("transport", outcomes.transport),
+        ("not sent", outcomes.not_sent),
+    ];
+    let kinds: Vec<String> = status
+        .chain(others.map(|(kind, n)| (kind.to_owned(), n)))
+        .filter(|(_, n)| *n > 0)
+        .map(|(kind, n)| format!("{n} {kind}"))
+        .collect();
+    let kinds = if kinds.is_empty() { "none came due".to_owned() } else { kinds.join(", ") };
+    let example = examples.first().map(|text| format!("; such as: {text}")).unwrap_or_default();
+    format!("{failed} of {all} calls failed {when}: {kinds}{example}")
 }
 
 struct Curve {
