@@ -1,0 +1,148 @@
+//! What is typed, or written in a manifest, and can't be: refused before anything runs, with what would be right.
+
+use crate::bench::{Bench, look};
+
+#[track_caller]
+fn refused(words: &str, parts: &[&str]) {
+    let ended = look(words).expect(2);
+    ended.complains(parts);
+    assert_eq!(ended.out, "");
+}
+
+#[test]
+fn unknown_names_list_what_there_is() {
+    let known = "testkit-liar@always-internal, testkit-liar@busy";
+    for command in ["run", "check", "build"] {
+        let meant = "no server matches 'testkit-lair' (did you mean 'testkit-liar'?); there are: ";
+        refused(&format!("{command} testkit-lair"), &[meant, known]);
+    }
+    refused("run testkit-liar@honset", &["did you mean 'testkit-liar@honest'?", known]);
+    refused("run java-*", &["no server matches 'java-*'; there are: ", known]);
+    refused("run testkit-liar[", &["'testkit-liar[' is not a pattern"]);
+    let suite = "there is no suite 'quik' (did you mean 'quick'?); there are: fresh, quick";
+    refused("run testkit-liar@honest --suite quik", &[suite]);
+}
+
+#[test]
+fn unknown_options_and_commands_suggest_one() {
+    refused("chekc", &["unrecognized subcommand 'chekc'", "'check'"]);
+    refused("run --trails 3", &["unexpected argument '--trails'", "'--trials'"]);
+    refused("list server", &["[possible values: servers, suites]", "'servers'"]);
+    refused("completions bsh", &["[possible values: bash,", "'bash'"]);
+    refused("report x --format jsno", &["[possible values: table, markdown, json, csv]", "'json'"]);
+}
+
+#[test]
+fn values_name_their_units() {
+    refused("run --duration 10", &["'10' for '--duration <LENGTH>'", "such as 500ms, 10s or 2m"]);
+    refused("run --duration 0s", &["must be at least 1ms"]);
+    refused("run --memory lots", &["'lots' for '--memory <SIZE>'", "such as 512M, 512MiB or 2G"]);
+    refused("run --warmup soon", &["until-steady", "none", "500ms"]);
+    refused("run --trials 0", &["must be more than zero"]);
+    refused("run --connections=-1", &["'-1' for '--connections <N>'", "from 1 to"]);
+    refused("run --shape huge", &["text:N", "record", "dto", "tree"]);
+    refused("run --protocol soap", &["use grpc"]);
+    refused("load 127.0.0.1", &["the port is missing; write HOST:PORT"]);
+    refused("load http://127.0.0.1:1", &["leave 'http://' out"]);
+}
+
+#[test]
+fn options_that_contradict_are_refused() {
+    let all = "run testkit-liar@honest";
+    let both = "the argument '--fresh' cannot be used with '--kept'";
+    refused(&format!("{all} --fresh --kept"), &[both]);
+    refused("run --resume results/x --trials 3", &["--resume", "--trials", "cannot be used with"]);
+    refused(
+        &format!("{all} --connections 9 --in-flight 8"),
+        &["--in-flight 8 contradicts --connections 9"],
+    );
+    refused(
+        &format!("{all} --client-threads 5"),
+        &["quick.toml: connections = 4 contradicts --client-threads 5"],
+    );
+    refused(
+        &format!("{all} --warmup 1s --warmup-max 5s"),
+        &["--warmup-max 5s contradicts --warmup 1s"],
+    );
+    refused(&format!("{all} --timeout 1s --grace 2s"), &["--timeout 1s contradicts --grace 2s"]);
+}
+
+#[test]
+fn a_root_that_is_none_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().display().to_string();
+    refused(&format!("list --root {nowhere}"), &[&nowhere, "no servers/ and suites/ in there"]);
+    refused(&format!("report {nowhere}"), &[&nowhere, "no run record here"]);
+    refused(&format!("run --resume {nowhere}"), &[&nowhere, "no run record here"]);
+}
+
+const SERVER: &str = "servers/testkit/liar/server.toml";
+
+#[track_caller]
+fn broken(file: &str, part: &str, by: &str, parts: &[&str]) {
+    let bench = Bench::new().edit(file, part, by);
+    for command in ["run @honest", "check @honest", "list"] {
+        bench.run(command).expect(2).complains(parts);
+    }
+}
+
+#[test]
+fn a_manifest_with_a_wrong_type_names_file_key_and_remedy() {
+    broken(
+        SERVER,
+        "protocols = [\"grpc\"]",
+        "protocols = 5",
+        &[SERVER, "'protocols' is the integer 5, but must be a list of strings, such as"],
+    );
+    broken(
+        "servers/_defaults.toml",
+        "ready_timeout = \"5s\"",
+        "ready_timeout = \"5\"",
+        &["servers/_defaults.toml: 'ready_timeout' = '5'", "such as 500ms, 10s or 2m"],
+    );
+}
+
+#[test]
+fn a_manifest_with_an_unknown_key_suggests_one() {
+    broken(
+        SERVER,
+        "library = ",
+        "libary = ",
+        &[SERVER, "unknown key 'libary' (did you mean 'library'?); allowed here: "],
+    );
+    broken(SERVER, "note = \"answers correctly\"", "notes = 5", &["'variants.honest.notes'"]);
+}
+
+#[test]
+fn a_suite_with_an_unknown_key_or_value_is_refused() {
+    let suite = "suites/quick.toml";
+    let refused = |part: &str, by: &str, parts: &[&str]| {
+        Bench::new().edit(suite, part, by).run("run @honest").expect(2).complains(parts);
+    };
+    refused("connections", "conections", &[suite, "unknown field `conections`", "`connections`"]);
+    refused("\"2s\"", "\"x\"", &["quick.toml: timeout = \"x\"", "such as 500ms, 10s or 2m"]);
+}
+
+#[test]
+fn a_missing_toolchain_says_what_to_install_and_leaves_the_others() {
+    let wanted = "minimum = \"1.95\"";
+    let bench = Bench::new().edit("servers/testkit/_language.toml", wanted, "minimum = \"99.0\"");
+    let ended = bench.run("run @honest").expect(2);
+    ended.complains(&["testkit-liar", "skipped: ", "99.0", "https://rustup.rs/"]);
+    ended.complains(&["none of these servers can run here"]);
+    bench.run("list servers").expect(0).shows(&["can't run here: ", "https://rustup.rs/"]);
+}
+
+#[test]
+fn a_build_that_fails_shows_its_last_lines() {
+    let bench = Bench::new().edit(
+        "servers/testkit/build.sh",
+        "set -eu\n",
+        "set -eu\necho 'linker: no such thing' >&2\nexit 7\n",
+    );
+    let ended = bench.run("build").expect(1);
+    ended.complains(&["testkit-liar", "failed: ", "exit status: 7", "linker: no such thing"]);
+    bench.run("run @honest").expect(2).complains(&["linker: no such thing"]);
+    let ended = bench.run("check @honest --no-build").expect(1);
+    ended.shows(&["FAILED: not built as it stands; leave --no-build away"]);
+}

@@ -1,0 +1,90 @@
+//! Servers that break: one line says how, the log's last lines say why, and the others are still measured.
+
+use std::net::TcpListener;
+
+use crate::bench::Bench;
+
+/// More calls than the check makes, so that the server breaks under load.
+const CALLS: u32 = 6000;
+
+fn faults() -> Bench {
+    ["exit", "hang", "reset", "truncate", "garbage"].iter().fold(Bench::new(), |bench, fault| {
+        bench.variant(&format!("{fault}s"), &format!("--behaviour {fault}-after:{CALLS}"))
+    })
+}
+
+#[track_caller]
+fn evidence(bench: &Bench, behaviour: &str, part: &str) {
+    let ended = bench.run(&format!("report {}", bench.results().display())).expect(0);
+    let head = format!("  testkit-liar@{behaviour}: failed: ");
+    let lines = ended.out.lines().skip_while(|line| !line.starts_with(&head)).skip(1);
+    let found = lines.take_while(|line| line.starts_with("    | ")).any(|l| l.contains(part));
+    assert!(found, "no '{part}' under {behaviour} in:\n{}", ended.out);
+}
+
+#[test]
+fn a_server_that_breaks_under_load_fails_alone() {
+    let bench = faults();
+    let all = "run @exits @hangs @honest @resets @truncates @garbages";
+    let words = format!("{all} --timeout 500ms --grace 500ms --warmup none --duration 1s");
+    let ended = bench.run(&words).expect(1);
+    ended.shows(&["testkit-liar@exits: failed: exited with code 3"]);
+    let cells = bench.cells();
+    cells.failed("exits", "exited with code 3");
+    cells.failed("hangs", " timeout");
+    cells.failed("resets", "Connection reset by peer");
+    cells.failed("truncates", "peer closed the connection");
+    cells.failed("garbages", "peer broke HTTP/2");
+    cells.measured("honest");
+    evidence(&bench, "exits", "rpcbench-testkit: exits on purpose");
+}
+
+#[test]
+fn a_server_that_never_gets_ready_is_given_up() {
+    let bench = Bench::new().edit("servers/_defaults.toml", "\"5s\"", "\"1s\"");
+    let ended = bench.run("run @no-listen @never-ready @honest --trials 1").expect(1);
+    ended.shows(&["testkit-liar@no-listen: failed: not ready within 1s"]);
+    let cells = bench.cells();
+    cells.failed("no-listen", "not ready within 1s; the last call said: ");
+    cells.failed("never-ready", "no answer in time");
+    cells.measured("honest");
+    let ended = bench.run("check @no-listen").expect(1);
+    ended.shows(&["FAILED: not ready within 1s"]);
+}
+
+#[test]
+fn a_server_that_exits_at_start_shows_its_last_words() {
+    let bench = Bench::new();
+    let ended = bench.run("run @exit-at-start --trials 1").expect(1);
+    ended.shows(&["testkit-liar@exit-at-start: failed: exited with code 7 before it was ready"]);
+    evidence(&bench, "exit-at-start", "exits on purpose with code 7");
+    let ended = bench.run("check @exit-at-start").expect(1);
+    ended.shows(&["FAILED: exited with code 7 before it was ready"]);
+    ended.complains(&["exits on purpose with code 7"]);
+}
+
+#[test]
+fn a_port_in_use_is_in_the_servers_own_words() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let bench = Bench::new().variant("fixed-port", &format!("--port {port}"));
+    bench.run("run @fixed-port @honest --trials 1").expect(1);
+    let cells = bench.cells();
+    cells.failed("fixed-port", "before it was ready");
+    cells.measured("honest");
+    evidence(&bench, "fixed-port", &format!("cannot listen on 127.0.0.1:{port}"));
+    evidence(&bench, "fixed-port", "is the port in use?");
+}
+
+/// `run` sees to it that nothing is left: neither the child nor the server that ignores SIGTERM.
+#[test]
+fn children_and_the_deaf_are_not_left_behind() {
+    let bench = Bench::new();
+    bench.run("run @spawn-child @ignore-sigterm --trials 2").expect(0);
+    let cells = bench.cells();
+    cells.measured("spawn-child");
+    cells.measured("ignore-sigterm");
+    let log = bench.root().join("build/logs/testkit-liar@spawn-child.log");
+    assert!(std::fs::read_to_string(log).unwrap().contains("started child"));
+    bench.run("check @spawn-child").expect(0);
+}

@@ -1,0 +1,50 @@
+//! A client that is the bottleneck is told, and its figures are not ranked.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rpcbench_harness::cpus::{Topology, pin_this_thread};
+
+use crate::bench::Bench;
+
+/// More threads on the client's CPUs leave it less than it needs to keep the server busy.
+const HOGS: usize = 32;
+
+/// Ends the hogs when dropped.
+struct Hogs<'a>(&'a AtomicBool);
+
+impl Drop for Hogs<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn a_client_without_its_cpu_is_told() {
+    let split = Topology::read().unwrap().split(1, 1);
+    if split.is_shared() {
+        eprintln!("SKIPPED: {}", split.notes.join("; "));
+        return;
+    }
+    let bench = Bench::alone();
+    let stop = AtomicBool::new(false);
+    let ended = std::thread::scope(|scope| {
+        let _hogs = Hogs(&stop);
+        let mut program = bench.start("run @honest --trials 2 --duration 1s --in-flight 64 -v");
+        program.await_line("measuring, trial 1");
+        for _ in 0..HOGS {
+            scope.spawn(|| {
+                pin_this_thread(&split.client).unwrap();
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        program.finish().expect(0)
+    });
+    ended.shows(&["testkit-liar@honest: client-bound: the busiest client thread was at "]);
+    ended.shows(&["was the limit of testkit-liar@honest; take more --client-threads"]);
+    let cells = bench.cells();
+    assert_eq!(cells.verdict("honest"), "client-bound", "{}", ended.out);
+    assert!(cells.of("honest")["rank"].is_null());
+}

@@ -1,0 +1,60 @@
+//! No space for the record.
+
+use std::process::Command;
+
+use crate::bench::Bench;
+use crate::program::Program;
+
+/// The command with a file system of so many KiB as `results/`, seen by nobody else.
+fn small(bench: &Bench, kib: u32, words: &str) -> Command {
+    let script = format!("mount -t tmpfs -o size={kib}k small results && exec \"$@\"");
+    let inner = bench.command(words);
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", &script, "sh"]).arg(inner.get_program());
+    command.args(inner.get_args()).current_dir(bench.work());
+    for (key, value) in inner.get_envs() {
+        match value {
+            Some(value) => command.env(key, value),
+            None => command.env_remove(key),
+        };
+    }
+    command
+}
+
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn can_mount() -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let mounted = Command::new("unshare")
+        .args(["--mount", "mount", "-t", "tmpfs", "small"])
+        .arg(folder.path())
+        .output();
+    let can = mounted.as_ref().is_ok_and(|output| output.status.success());
+    if !can {
+        eprintln!("SKIPPED: no right to mount a small file system: {mounted:?}");
+    }
+    can
+}
+
+#[test]
+fn what_was_measured_is_shown_and_the_loss_is_told() {
+    if !can_mount() {
+        return;
+    }
+    let bench = Bench::new();
+    std::fs::create_dir(bench.work().join("results")).unwrap();
+    let words = "run @honest @busy --trials 50 --duration 100ms --warmup none";
+    let ended = Program::start(&mut small(&bench, 24, words)).finish().expect(2);
+    bench.nothing_left(ended.pid);
+    ended.complains(&["the record is incomplete; what was measured is shown above"]);
+    ended.complains(&["events.jsonl", "No space left on device"]);
+    ended.shows(&["testkit-liar@honest", "calls/s", "the run is unfinished"]);
+}
+
+#[test]
+fn no_space_at_all_is_told_before_anything_runs() {
+    let bench = Bench::new();
+    std::fs::write(bench.work().join("results"), "a file").unwrap();
+    let ended = bench.run("run @honest").expect(2);
+    ended.complains(&["results/"]);
+    assert!(!ended.err.contains("ready: "), "{}", ended.err);
+}

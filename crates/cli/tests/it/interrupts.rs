@@ -1,0 +1,127 @@
+//! Ctrl-C once and twice, SIGKILL, and going on afterwards.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use rpcbench_record::{Run, TrialResult};
+use rustix::process::Signal;
+
+use crate::bench::Bench;
+use crate::kernel::{groups_of, wait_until};
+
+/// Every planned trial once, and nothing else.
+#[track_caller]
+fn complete(run: &Run) {
+    assert!(run.finished.is_some());
+    let made: BTreeSet<_> = run.trials.iter().map(|t| (&t.entry, &t.workload, t.number)).collect();
+    let planned: BTreeSet<_> =
+        run.header.plan.order.iter().map(|t| (&t.entry, &t.workload, t.number)).collect();
+    assert_eq!(made, planned);
+    assert_eq!(run.trials.len(), planned.len(), "a trial twice");
+    assert!(run.trials.iter().all(|t| matches!(t.result, TrialResult::Measured(_))));
+}
+
+#[test]
+fn once_ends_the_trial_and_the_rest_can_follow() {
+    let bench = Bench::new();
+    let mut program = bench.start("run @honest @busy --trials 3 -v");
+    program.await_line("measuring, trial 1");
+    program.signal(Signal::INT);
+    let ended = program.finish().expect(2);
+    bench.nothing_left(ended.pid);
+    let folder = bench.results();
+    let resume = format!("run --resume results/{}", folder.file_name().unwrap().display());
+    ended.complains(&["stopping after this trial", &format!("go on with: rpcbench {resume}")]);
+    ended.shows(&["calls/s", "the run is unfinished: 1 of 6 trials ended"]);
+
+    let before = bench.record();
+    assert_eq!(before.finished, None);
+    assert!(
+        matches!(before.trials.as_slice(), [one] if matches!(one.result, TrialResult::Measured(_)))
+    );
+
+    bench.run(&resume).expect(0);
+    let after = bench.record();
+    complete(&after);
+    assert_eq!(after.trials[0], before.trials[0]);
+    bench.run(&resume).expect(2).complains(&["this run is finished"]);
+}
+
+#[test]
+fn twice_stops_at_once() {
+    let bench = Bench::new();
+    let mut program = bench.start("run @spawn-child --duration 1h -v");
+    program.await_line("measuring, trial 1");
+    program.signal(Signal::INT);
+    program.await_line("stopping after this trial; once more to stop now");
+    program.signal(Signal::INT);
+    let ended = program.finish().expect(2);
+    bench.nothing_left(ended.pid);
+    ended.complains(&["stopping now", "go on with: rpcbench run --resume"]);
+    let run = bench.record();
+    assert_eq!((run.preparations.len(), run.trials.len(), run.finished), (1, 0, None));
+}
+
+/// The check of so slow a server takes minutes.
+#[test]
+fn twice_stops_a_check_too() {
+    let bench = Bench::new().variant("slower", "--behaviour slow:50ms");
+    for words in ["run @slower", "check @slower"] {
+        let mut program = bench.start(words);
+        // It is asked for readiness once, and then for everything in the check.
+        wait_until("a check", || bench.processes().into_iter().any(|pid| waits(pid) > 50));
+        program.signal(Signal::INT);
+        program.await_line("once more to stop now");
+        program.signal(Signal::INT);
+        let ended = program.finish().expect(2);
+        bench.nothing_left(ended.pid);
+    }
+}
+
+/// How often a process has waited for something; 0 for one that has ended.
+fn waits(pid: i32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    line.map_or(0, |number| number.trim().parse().unwrap())
+}
+
+#[test]
+fn servers_die_with_a_killed_run_and_the_rest_can_follow() {
+    let bench = Bench::new();
+    let mut program = bench.start("run @honest --fresh --trials 3 -v");
+    program.await_line("trial 1: ");
+    program.await_line("measuring, trial");
+    program.signal(Signal::KILL);
+    let ended = program.finish();
+    assert_eq!(ended.code, None);
+    wait_until("the server's end", || bench.processes().is_empty());
+    resume(&bench, ended.pid, 1);
+}
+
+/// One is frozen when the run is killed, and another has a child.
+#[test]
+fn what_a_killed_run_left_is_swept_by_the_next() {
+    let bench = Bench::new();
+    let mut program = bench.start("run @honest @spawn-child -v");
+    for _ in 0..2 {
+        program.await_line(" calls/s, p99 ");
+    }
+    program.signal(Signal::KILL);
+    let ended = program.finish();
+    resume(&bench, ended.pid, 1);
+}
+
+#[track_caller]
+fn resume(bench: &Bench, killed: u32, trials: usize) {
+    let before = bench.record();
+    assert!(before.trials.len() >= trials && before.finished.is_none());
+    let had_groups = !groups_of(killed).is_empty();
+    let ended = bench.run(&format!("run --resume {}", bench.results().display())).expect(0);
+    if had_groups {
+        ended.complains(&["left by a run that was killed"]);
+    }
+    bench.nothing_left(killed);
+    let after = bench.record();
+    complete(&after);
+    assert_eq!(after.trials[..before.trials.len()], before.trials[..]);
+}

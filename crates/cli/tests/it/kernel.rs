@@ -1,0 +1,60 @@
+//! What the kernel knows about processes and groups.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_harness::cpus::Topology;
+use rpcbench_harness::isolation::Isolation;
+use rpcbench_record::IsolationMode;
+
+/// Waits for what only the kernel or another process can make true.
+pub fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let deadline = clock::now() + Nanos::from_millis(60_000);
+    while !is_true() {
+        assert!(clock::now() < deadline, "not within a minute: {what}");
+        clock::sleep_until(clock::now() + Nanos::from_millis(2));
+    }
+}
+
+/// Processes, zombies apart, that work in `folder` or below it: servers and their children do.
+pub fn processes_in(folder: &Path) -> Vec<i32> {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    all.filter_map(|item| item.file_name().to_str()?.parse().ok())
+        .filter(|pid| {
+            let cwd = fs::read_link(format!("/proc/{pid}/cwd"));
+            cwd.is_ok_and(|cwd| cwd.starts_with(folder))
+        })
+        .collect()
+}
+
+/// Folders of the groups that the rpcbench of that process id has made.
+pub fn groups_of(pid: u32) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    collect(Path::new("/sys/fs/cgroup"), &format!("-{pid}-"), &mut found);
+    found
+}
+
+fn collect(folder: &Path, owner: &str, found: &mut Vec<PathBuf>) {
+    for item in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if !item.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let name = item.file_name().to_string_lossy().into_owned();
+        if name.starts_with("rpcbench-") && name.contains(owner) {
+            found.push(item.path());
+        }
+        collect(&item.path(), owner, found);
+    }
+}
+
+/// Whether servers get a cgroup of their own here; says so if not.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+pub fn has_cgroups() -> bool {
+    let isolation = Isolation::detect(&Topology::read().unwrap().cpus());
+    let has = isolation.mode() != IsolationMode::Affinity;
+    if !has {
+        eprintln!("SKIPPED: {}", isolation.notes().join("; "));
+    }
+    has
+}

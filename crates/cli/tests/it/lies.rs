@@ -1,0 +1,73 @@
+//! Servers that do not do the work: told by `check`, and told by a run.
+
+use rpcbench_record::Readiness;
+
+use crate::bench::Bench;
+
+/// Each cheat, and what gives it away. The first two never give the one right answer that makes a server ready.
+const CHEATS: [(&str, &str); 5] = [
+    ("byte-echo", "the reply is the request, byte for byte"),
+    ("always-internal", "status 13"),
+    ("canned", "text/filled: echo: expected "),
+    ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),
+    ("ok-on-truncated", "text/truncated: a request cut to 1 of 102 bytes was answered with OK"),
+];
+
+/// So that servers that are never ready are soon given up.
+fn impatient() -> Bench {
+    Bench::new().edit("servers/_defaults.toml", "\"5s\"", "\"1s\"")
+}
+
+#[test]
+fn an_honest_server_passes_check() {
+    let ended = Bench::new().run("check @honest").expect(0);
+    assert!(ended.out.starts_with("testkit-liar@honest "), "{}", ended.out);
+    ended.shows(&["passed: ", " cases"]);
+}
+
+#[test]
+fn check_tells_cheats_from_honest_servers() {
+    let names = CHEATS.map(|(name, _)| format!("@{name}"));
+    let ended = impatient().run(&format!("check @honest {}", names.join(" "))).expect(1);
+    for (name, evidence) in CHEATS {
+        let head = format!("testkit-liar@{name} ");
+        let mut lines = ended.out.lines().skip_while(|line| !line.starts_with(&head)).peekable();
+        assert!(lines.peek().is_some_and(|line| line.contains(" FAILED: ")), "{}", ended.out);
+        let first = lines.next();
+        let shown: Vec<&str> =
+            first.into_iter().chain(lines.take_while(|line| line.starts_with("    "))).collect();
+        assert!(shown.iter().any(|line| line.contains(evidence)), "{name}: {shown:#?}");
+        assert!(shown.iter().all(|line| line.chars().count() < 400), "{shown:#?}");
+    }
+    assert_eq!(ended.out.matches("passed: ").count(), 1, "{}", ended.out);
+}
+
+#[test]
+fn a_run_ranks_no_cheat() {
+    let bench = impatient();
+    let names = CHEATS.map(|(name, _)| format!("@{name}"));
+    let ended = bench.run(&format!("run @honest {}", names.join(" "))).expect(1);
+    ended.shows(&["testkit-liar@canned: failed: ", "conformance cases failed, the first: "]);
+    let cells = bench.cells();
+    for (name, evidence) in CHEATS {
+        cells.failed(name, evidence);
+        assert_eq!(cells.of(name)["trials_measured"], 0);
+    }
+    cells.measured("honest");
+    assert_eq!(cells.of("honest")["rank"], 1);
+}
+
+/// Right for longer than the check lasts: only comparing every reply under load tells.
+#[test]
+fn a_wrong_answer_deep_in_the_load_is_told() {
+    let bench = Bench::new()
+        .variant("wrong-later", "--behaviour wrong-once:7000")
+        .variant("fails-later", "--behaviour status-once:7000");
+    bench.run("check @wrong-later @fails-later").expect(0);
+    let ended = bench.run("run @wrong-later @fails-later --warmup none --duration 2s").expect(1);
+    ended.shows(&["testkit-liar@wrong-later: failed: "]);
+    assert!(bench.record().preparations.iter().all(|p| p.readiness == Readiness::Ready));
+    let cells = bench.cells();
+    cells.failed("wrong-later", "wrong answer");
+    cells.failed("fails-later", "13");
+}

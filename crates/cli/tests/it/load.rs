@@ -1,0 +1,58 @@
+//! `rpcbench load`: the engine alone against an address.
+
+use std::net::TcpListener;
+
+use rpcbench_testkit::Server;
+use serde_json::Value;
+
+use crate::bench::look;
+
+fn server(behaviour: &str) -> Server {
+    Server::start(behaviour.parse().unwrap()).unwrap()
+}
+
+fn load(server: &Server, words: &str) -> crate::program::Ended {
+    look(&format!("load {} -c 4 -n 16 --duration 300ms {words}", server.address()))
+}
+
+#[test]
+fn an_honest_server_is_loaded() {
+    let honest = server("honest");
+    let ended = load(&honest, "--warmup 100ms --format json").expect(0);
+    let json: Value = ended.json();
+    let text = json.to_string();
+    assert!(text.contains("\"connections\":4") && text.contains("\"in_flight\":16"), "{text}");
+    for shape in ["text:0", "record", "dto", "tree"] {
+        load(&honest, &format!("--shape {shape}")).expect(0).shows(&[shape, "calls/s", "p99.9"]);
+    }
+    load(&honest, "--format markdown").expect(0).shows(&["|"]);
+    let csv = load(&honest, "--format csv").expect(0).out;
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+}
+
+#[test]
+fn calls_that_fail_are_a_verdict_against() {
+    let fails = |behaviour: &str, part: &str| {
+        let words = "--warmup none --timeout 200ms --grace 200ms";
+        load(&server(behaviour), words).expect(1).shows(&[part]);
+    };
+    fails("status-once:100", "13 INTERNAL");
+    fails("wrong-once:100", "wrong answer");
+    fails("canned", "wrong answer");
+    fails("reset-after:100", "transport");
+    fails("hang-after:100", "timeout");
+}
+
+#[test]
+fn a_warm_up_that_fails_is_told() {
+    let ended = load(&server("reset-after:100"), "--warmup 100ms").expect(1);
+    ended.complains(&["calls failed in the warm-up, such as: Connection reset by peer"]);
+}
+
+#[test]
+fn a_closed_port_is_told() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let ended = look(&format!("load {free} -c 2")).expect(2);
+    ended.complains(&[&free.to_string(), "0 of 2 connections", "refused"]);
+    assert_eq!(ended.out, "");
+}

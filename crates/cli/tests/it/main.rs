@@ -1,0 +1,19 @@
+//! The binary, end to end: real processes, real sockets, and cgroups where rights allow.
+
+mod arguments;
+mod bad_days;
+mod bench;
+mod client_bound;
+mod disk_full;
+mod interrupts;
+mod kernel;
+mod lies;
+mod load;
+mod memory;
+mod processes;
+mod program;
+mod ranks;
+mod records;
+mod testkit;
+mod views;
+mod warm_up;

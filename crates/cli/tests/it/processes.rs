@@ -1,0 +1,58 @@
+//! How long a server's process lives.
+
+use rpcbench_record::{Fresh, Run};
+
+use crate::bench::Bench;
+
+/// The server's process at each of three trials, and the record.
+fn pids(words: &str) -> (Vec<i32>, Run) {
+    let bench = Bench::new();
+    let mut program = bench.start(&format!("run @honest --trials 3 -v {words}"));
+    let pids = (0..3).map(|_| {
+        program.await_line("measuring, trial ");
+        let pids = bench.processes();
+        assert_eq!(pids.len(), 1, "{pids:?}");
+        pids[0]
+    });
+    let pids = pids.collect();
+    let ended = program.finish().expect(0);
+    bench.nothing_left(ended.pid);
+    (pids, bench.record())
+}
+
+#[test]
+fn a_fresh_process_for_each_trial() {
+    let (pids, run) = pids("--suite fresh");
+    assert!(pids[0] != pids[1] && pids[1] != pids[2] && pids[0] != pids[2], "{pids:?}");
+    assert_eq!(run.header.plan.fresh, Fresh::EachTrial);
+    let prepared: Vec<u32> = run.preparations.iter().map(|p| p.trial).collect();
+    assert_eq!(prepared, [1, 2, 3]);
+}
+
+#[test]
+fn one_process_for_all_trials() {
+    let (pids, run) = pids("--kept");
+    assert!(pids[0] == pids[1] && pids[1] == pids[2], "{pids:?}");
+    assert_eq!(run.header.plan.fresh, Fresh::Kept);
+    assert_eq!(run.preparations.len(), 1);
+    assert_eq!(run.trials.len(), 3);
+}
+
+#[test]
+fn the_seed_gives_the_order() {
+    let order = |seed: u32| {
+        let bench = Bench::new();
+        bench
+            .run(&format!(
+                "run @honest @busy --seed {seed} --trials 3 --duration 100ms --warmup none"
+            ))
+            .expect(0);
+        let run = bench.record();
+        let made: Vec<_> = run.trials.iter().map(|t| (t.entry.clone(), t.number)).collect();
+        let planned: Vec<_> =
+            run.header.plan.order.iter().map(|t| (t.entry.clone(), t.number)).collect();
+        assert_eq!(made, planned);
+        made
+    };
+    assert_eq!(order(7), order(7));
+}

@@ -1,0 +1,158 @@
+//! What is printed, where it goes, and how it looks there.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, look, rpcbench};
+use crate::program::Program;
+
+const COMMANDS: [&str; 8] =
+    ["run", "check", "build", "list", "doctor", "report", "load", "completions"];
+
+#[test]
+fn every_command_has_help_with_examples() {
+    look("--help").expect(0).shows(&COMMANDS);
+    for command in COMMANDS {
+        let ended = look(&format!("{command} --help")).expect(0);
+        ended.shows(&[&format!("Usage: rpcbench {command}"), "Examples:"]);
+        assert_eq!(ended.out.matches('\u{1b}').count(), 0, "{}", ended.out);
+    }
+    look("--version").expect(0).shows(&["rpcbench 0."]);
+}
+
+#[test]
+fn completions_are_a_script_that_the_shell_takes() {
+    let script = look("completions bash").expect(0).out;
+    assert!(script.contains("_rpcbench()") && script.contains("--in-flight"), "{script}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rpcbench.bash");
+    std::fs::write(&file, script).unwrap();
+    let parsed = Command::new("bash").arg("-n").arg(&file).output().unwrap();
+    assert!(parsed.status.success(), "{parsed:?}");
+    look("completions fish").expect(0).shows(&["complete -c rpcbench"]);
+}
+
+#[test]
+fn list_has_every_server_and_suite() {
+    let ended = look("list").expect(0);
+    ended.shows(&[
+        "testkit-liar ",
+        "can run here (cargo ",
+        "testkit-liar@honest",
+        "quick ",
+        "fresh ",
+    ]);
+    let servers = look("list servers").expect(0).out;
+    assert!(servers.contains("answers correctly") && !servers.contains("Suites"), "{servers}");
+    let suites = look("list suites").expect(0).out;
+    assert!(suites.contains("256 MiB, 2 trials") && !suites.contains("honest"), "{suites}");
+}
+
+/// The repository's own servers and suites, found from within it.
+#[test]
+fn the_repository_is_a_root() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let ended = Program::start(rpcbench(&["list"]).current_dir(sources)).finish().expect(0);
+    ended.shows(&["rust-tonic", "go-grpc", "java-grpc", "quick"]);
+}
+
+#[test]
+fn doctor_has_a_remedy_for_each_fault() {
+    let out = look("doctor").expect(0).out;
+    let words = ["ok ", "advice ", "problem "];
+    let mut lines = out.lines().peekable();
+    let mut findings = 0;
+    while let Some(line) = lines.next() {
+        findings += 1;
+        assert!(words.iter().any(|word| line.starts_with(word)), "{line}");
+        let remedy = lines.next_if(|next| next.trim_start().starts_with("-> "));
+        assert_eq!(remedy.is_some(), !line.starts_with("ok "), "{line}");
+    }
+    assert!(findings > 5, "{out}");
+    for about in ["toolchain-", "cgroup", "cpu"] {
+        assert!(out.contains(about), "nothing about {about} in:\n{out}");
+    }
+}
+
+#[test]
+fn a_run_is_shown_in_every_format() {
+    let bench = Bench::new();
+    let made = bench.run("run @honest @canned").expect(1);
+    let folder = bench.results();
+    let report = |words: &str| bench.run(&format!("report {} {words}", folder.display())).expect(0);
+    assert_eq!(report("").out, made.out);
+    let markdown = report("--format markdown").out;
+    assert!(
+        markdown.contains("| testkit-liar@honest") || markdown.contains("testkit-liar@honest |")
+    );
+    let csv = report("--format csv").out;
+    let cells = report("--format json").json();
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    assert!(csv.starts_with("workload,entry,server,"), "{csv}");
+    assert_eq!(cells["workloads"][0]["cells"].as_array().map(Vec::len), Some(2));
+    let beside = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!((beside("report.md"), beside("cells.csv")), (markdown, csv));
+    assert_eq!(beside("trials.csv").lines().count(), 3);
+
+    for format in ["table", "markdown", "json", "csv"] {
+        let out = report(&format!("--format {format}")).out;
+        assert!(!out.contains('\u{1b}'), "{format} into a pipe has colours");
+    }
+    assert!(!made.err.contains(['\u{1b}', '\r']), "progress into a pipe: {:?}", made.err);
+    let painted = report("--color always").out;
+    assert!(painted.contains("\u{1b}["), "{painted}");
+    assert_eq!(strip(&painted), made.out);
+}
+
+/// Colours on a terminal, unless NO_COLOR is set; `script` gives the program one.
+#[test]
+fn no_color_is_respected_on_a_terminal() {
+    let on_terminal = |variable: &str, value: &str| {
+        let line = format!("'{}' report --help", env!("CARGO_BIN_EXE_rpcbench"));
+        let mut command = Command::new("script");
+        command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+        command.env_remove("NO_COLOR").env("TERM", "xterm").env(variable, value);
+        Program::start(&mut command).finish().expect(0).out
+    };
+    assert!(on_terminal("TERM", "xterm").contains("\u{1b}["));
+    assert!(!on_terminal("NO_COLOR", "1").contains("\u{1b}["));
+}
+
+/// Without escape sequences for colours.
+fn strip(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    first + &parts.map(|part| part.split_once('m').unwrap().1).collect::<String>()
+}
+
+#[test]
+fn progress_tells_every_step() {
+    let ended = Bench::new().run("run @honest --trials 2 --format json").expect(0);
+    let json: Value = ended.json();
+    assert_eq!(json["run"]["finished"], true);
+    ended.complains(&[
+        "testkit-liar",
+        "built: h2 ",
+        "ready: ",
+        "cases passed",
+        "trial 1: ",
+        "trial 2: ",
+    ]);
+    ended.complains(&["record: results/"]);
+}
+
+/// As in `rpcbench list | head -1`.
+#[test]
+fn a_reader_that_has_enough_is_no_failure() {
+    let words = "\"$0\" --help; \"$0\" list --root \"$1\"; echo $? >&2";
+    let root = crate::testkit::folder().join("root");
+    let ended = Program::start(
+        Command::new("bash")
+            .args(["-c", &format!("({words}) | true"), env!("CARGO_BIN_EXE_rpcbench")])
+            .arg(root),
+    )
+    .finish();
+    assert!(!ended.err.contains("panicked"), "{}", ended.err);
+}
