@@ -1,0 +1,43 @@
+# rpcbench: `make bench` compares the servers, `make test` proves that rpcbench is right.
+
+# rustup puts cargo here, and a shell that is older than it does not know.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+CARGO_TARGET_DIR ?= target
+RPCBENCH := $(CARGO_TARGET_DIR)/release/rpcbench
+
+.DEFAULT_GOAL := help
+.PHONY: help setup bench build check test lint generated rpcbench clean
+
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo '  make bench ARGS="go-grpc rust-tonic --trials 5"   passes arguments to rpcbench run'
+
+setup: ## Install what building needs and is missing (apt, as root or with sudo)
+	@scripts/setup.sh
+
+bench: setup rpcbench ## Build everything and compare all servers that can run here
+	$(RPCBENCH) run $(ARGS)
+
+build: setup rpcbench ## Build rpcbench and the servers
+	$(RPCBENCH) build $(ARGS)
+
+check: setup rpcbench ## Prove that every server keeps the contract
+	$(RPCBENCH) check $(ARGS)
+
+test: ## Format, lints, unit to end-to-end tests, documentation
+	@scripts/test.sh
+
+lint: ## The quick part of the tests: format and lints
+	@scripts/setup.sh test
+	@scripts/lint.sh
+
+generated: ## Derive committed generated code again and compare
+	@scripts/generated.sh
+
+clean: ## Delete what was built; results/ stays
+	rm -rf target build
+
+rpcbench:
+	cargo build --release --locked --package rpcbench

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Formatting and lints: the workspace, the Rust servers, and the other languages' servers with what ships with their toolchains.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+run() {
+  echo "+ $*"
+  "$@"
+}
+
+target=${CARGO_TARGET_DIR:-target}
+
+rust() {
+  run cargo fmt --all --check
+  run cargo clippy --workspace --all-targets --locked -- -D warnings
+  local server
+  for server in servers/rust/*/; do
+    run cargo fmt --manifest-path "${server}Cargo.toml" --check
+    run cargo clippy --manifest-path "${server}Cargo.toml" --target-dir "$target/lint" --locked -- -D warnings
+  done
+}
+
+# Go only where it is as new as the manifest asks for: an older one refuses the modules.
+go_servers() {
+  has go || return 0
+  local folder unformatted
+  for folder in servers/go/*/; do
+    if ! (cd "$folder" && go list >/dev/null 2>&1); then
+      echo "- $folder: not linted, $(cd "$folder" && go list 2>&1 | head -n 1)"
+      continue
+    fi
+    (cd "$folder" && run go vet ./...)
+  done
+  unformatted=$(run gofmt -l servers/go | tee /dev/stderr | grep -v '^+' || true)
+  [ -z "$unformatted" ] || { echo "gofmt would change the files above" >&2; return 1; }
+}
+
+node_servers() {
+  has node || return 0
+  local file
+  while IFS= read -r file; do
+    echo "+ node --check $file"
+    node --input-type=module --check - <"$file"
+  done < <(files '*.js')
+}
+
+python_servers() {
+  has python3 || return 0
+  local file
+  while IFS= read -r file; do
+    echo "+ python3: parse $file"
+    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file"
+  done < <(files '*.py')
+}
+
+shell_scripts() {
+  has shellcheck || return 0
+  local scripts
+  mapfile -t scripts < <(files '*.sh')
+  # SC2115: the servers' build scripts check at their top that RPCBENCH_BUILD_DIR is not empty.
+  run shellcheck --severity=warning --exclude=SC2115 .ci/run "${scripts[@]}"
+}
+
+# files PATTERN: files of the project whose names match, but nothing that was built.
+files() { find . \( -name target -o -path ./build -o -path ./results -o -name .git \) -prune -o -type f -name "$1" -print; }
+
+# links: every relative link in the documents leads to a file.
+links() {
+  echo "+ relative links in *.md"
+  local file target broken=0
+  while IFS= read -r file; do
+    while IFS= read -r target; do
+      [ -e "$(dirname "$file")/$target" ] || { echo "$file: there is no $target" >&2; broken=1; }
+    done < <(grep -oE '\]\([^)]+\)' "$file" | sed 's/^](//; s/)$//; s/#.*//' | grep -vE '^(https?:|mailto:|$)' || true)
+  done < <(files '*.md')
+  return "$broken"
+}
+
+# method_names: every test and field that docs/method.md names is in the code.
+method_names() {
+  echo "+ tests and fields named in docs/method.md"
+  local name missing=0
+  while IFS= read -r name; do
+    grep -rqE "(fn $name\(|\b$name:|\b$name\b *=)" crates servers suites --include='*.rs' --include='*.toml' ||
+      { echo "docs/method.md: there is no $name" >&2; missing=1; }
+  done < <(grep -oE '`[a-z0-9]+(_[a-z0-9]+)+`' docs/method.md | tr -d '\140' | sort -u)
+  return "$missing"
+}
+
+shell_scripts
+links
+method_names
+rust
+go_servers
+node_servers
+python_servers
