@@ -131,8 +131,8 @@ impl Bench {
     /// No process of any server, no child of one, and no group.
     #[track_caller]
     pub fn nothing_left(&self, pid: u32) {
-        assert_eq!(self.processes(), [0; 0], "processes left");
-        assert_eq!(groups_of(pid), [PathBuf::new(); 0], "groups left");
+        let (processes, groups) = (self.processes(), groups_of(pid));
+        assert!(processes.is_empty() && groups.is_empty(), "left: {processes:?}, {groups:#?}");
     }
 
     /// Servers and their children.
