@@ -245,6 +245,10 @@ fn help_reads_well() {
 
     Exit codes: 0 done, 1 a verdict against (a check failed), 2 could not run.
     ");
+}
+
+#[test]
+fn help_of_run_reads_well() {
     let mut command = Cli::command().term_width(100);
     command.build();
     let run = command.find_subcommand_mut("run").expect("run");
