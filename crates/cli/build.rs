@@ -1,11 +1,16 @@
 //! Tells the binary which commit it is built from: it is in every record.
 
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    for path in ["../../.git/HEAD", "../../.git/index"] {
+    // Outside git a path that is not there would make every build start anew.
+    for path in
+        ["../../.git/HEAD", "../../.git/index"].iter().filter(|path| Path::new(path).exists())
+    {
         println!("cargo::rerun-if-changed={path}");
     }
+    println!("cargo::rerun-if-changed=build.rs");
     if let Some(commit) = commit() {
         println!("cargo::rustc-env=RPCBENCH_COMMIT={commit}");
     }
@@ -13,8 +18,14 @@ fn main() {
 
 /// The commit, `-dirty` behind it where tracked files had changed; nothing outside git.
 fn commit() -> Option<String> {
-    let arguments = ["describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"];
-    let output = Command::new("git").args(arguments).output().ok()?;
+    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
+    Some(if changed.is_empty() { commit } else { format!("{commit}-dirty") })
+}
+
+/// What git prints. It must not touch the index, which this script watches.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").arg("--no-optional-locks").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
-    (output.status.success()).then(|| text.trim().to_owned())
+    output.status.success().then(|| text.trim().to_owned())
 }

@@ -41,7 +41,10 @@ fn a_client_without_its_cpu_is_told() {
     let stop = AtomicBool::new(false);
     let ended = std::thread::scope(|scope| {
         let _hogs = Hogs(&stop);
-        let mut program = bench.start("run @honest --trials 2 --duration 1s --in-flight 64 -v");
+        // Enough calls that the client never waits for the server once it has next to no CPU.
+        let load = "--connections 50 --in-flight 1000 --timeout 60s --grace 30s";
+        let words = format!("run @honest --trials 2 --duration 1s {load} -v");
+        let mut program = bench.start(&words);
         program.await_line("measuring, trial 1");
         put_last(program.pid());
         for _ in 0..2 {
