@@ -54,17 +54,31 @@ pub(crate) struct ThreadUsage {
     pub run_delay: Option<Nanos>,
 }
 
-impl ThreadUsage {
-    fn read() -> Self {
+/// A load thread's counters at one point in time.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    at: Nanos,
+    cpu: Nanos,
+    run_delay: Option<Nanos>,
+}
+
+impl Reading {
+    fn now() -> Self {
         // "cpu-ns run-delay-ns timeslices"
         let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok();
         let run_delay = schedstat.and_then(|text| text.split(' ').nth(1)?.parse().ok().map(Nanos));
-        Self { cpu: clock::thread_cpu(), run_delay }
+        Self { at: clock::now(), cpu: clock::thread_cpu(), run_delay }
     }
 
-    fn since(self, earlier: Self) -> Self {
-        let run_delay = self.run_delay.zip(earlier.run_delay).map(|(now, then)| now - then);
-        Self { cpu: self.cpu - earlier.cpu, run_delay }
+    /// What was used since an earlier reading, for a span of `length`: a thread that gets no CPU reads
+    /// late at both ends, so its shares count, not its sums.
+    fn since(self, earlier: Self, length: Nanos) -> ThreadUsage {
+        let share = length.0 as f64 / (self.at - earlier.at).0.max(1) as f64;
+        let scale = |now: Nanos, then| Nanos(((now - then).0 as f64 * share) as u64);
+        ThreadUsage {
+            cpu: scale(self.cpu, earlier.cpu),
+            run_delay: self.run_delay.zip(earlier.run_delay).map(|(now, then)| scale(now, then)),
+        }
     }
 }
 
@@ -167,28 +181,30 @@ impl Running {
             }
             if self.worker.is_drained() && !drained {
                 drained = true;
-                span = None;
-                self.tell_drained(used);
+                self.tell_drained(span.take(), used);
             }
             self.worker.turn()?;
             self.publish();
         }
     }
 
-    fn read_usage(&self, span: Span, used: &mut [Option<ThreadUsage>; 2]) {
+    fn read_usage(&self, span: Span, used: &mut [Option<Reading>; 2]) {
         let now = self.worker.now();
         for (edge, used) in [span.start, span.end].into_iter().zip(used) {
             if used.is_none() && now >= edge {
-                *used = Some(ThreadUsage::read());
+                *used = Some(Reading::now());
             }
         }
     }
 
-    fn tell_drained(&mut self, used: [Option<ThreadUsage>; 2]) {
+    fn tell_drained(&mut self, span: Option<Span>, used: [Option<Reading>; 2]) {
         let recorder = &mut self.worker.calls().recorder;
         let measured = recorder.take().map(|tally| {
-            let [start, end] = used.map(Option::unwrap_or_default);
-            (tally, end.since(start))
+            let usage = match (span, used) {
+                (Some(span), [Some(start), Some(end)]) => end.since(start, span.end - span.start),
+                _ => ThreadUsage::default(),
+            };
+            (tally, usage)
         });
         let (outside, examples) = recorder.outside();
         let (outside, outside_examples) = (outside.clone(), examples.to_vec());
