@@ -269,3 +269,20 @@ fn spawn(
     let thread = std::thread::Builder::new().name(name).spawn(move || load.run())?;
     Ok(Handle { commands, reports, counters, waker, thread: Some(thread) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busiest_thread_counts_with_its_run_delay() {
+        let usage = |cpu, delay| ThreadUsage { cpu: Nanos(cpu), run_delay: Some(Nanos(delay)) };
+        let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
+        add_usage(&mut client, usage(300, 10));
+        add_usage(&mut client, usage(100, 500));
+        let all = (client.threads, client.cpu_ns, client.run_delay_ns, client.busiest_ns);
+        assert_eq!(all, (2, 400, Some(510), 600));
+        add_usage(&mut client, ThreadUsage { cpu: Nanos(700), run_delay: None });
+        assert_eq!((client.run_delay_ns, client.busiest_ns), (None, 700));
+    }
+}

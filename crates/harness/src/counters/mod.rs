@@ -1,10 +1,8 @@
 //! What the kernel counts about server, client and machine.
 
-mod client;
 mod machine;
 mod server;
 
-pub use client::{ClientReading, ClientThreads};
 pub use machine::MachineReading;
 pub use server::{Counters, CpuReading, Meter};
 
