@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Runs rpcbench, h2load, ghz and the floor in turn against the same servers, and prints what a call costs each of them.
+# Installs h2load (Debian's nghttp2-client) and ghz (a Go module, into build/peers/) where they are missing.
+#
+#   bench-peers.sh [ARGUMENT...]    arguments of rpcbench-peers: --rounds 9 --seconds 5 --format markdown, see --help
+#
+# Without Go, ghz is left out. h2load is indispensable.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+ghz_version=v0.121.0
+target=${CARGO_TARGET_DIR:-target}
+folder=$PWD/build/peers
+
+say() { echo "bench-peers: $*" >&2; }
+
+fail() {
+  say "$*"
+  exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# as_root COMMAND...: nothing asks for a password.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    sudo -n env DEBIAN_FRONTEND=noninteractive "$@"
+  fi
+}
+
+may_install() {
+  has apt-get && { [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; }
+}
+
+# apt WORD...: asks nothing and shows what it said only where it failed.
+apt() {
+  local said
+  said=$(as_root apt-get -y -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 -o Acquire::http::Timeout=20 \
+    -o Acquire::Retries=1 "$@" </dev/null 2>&1) && return
+  printf '%s\n' "$said" | grep -E '^(E|W):' | tail -n 5 >&2
+  return 1
+}
+
+want_h2load() {
+  has h2load && return
+  may_install || fail "h2load is missing, and apt can't be used here: sudo apt-get install nghttp2-client, then try again"
+  say "installing nghttp2-client"
+  apt install --no-install-recommends nghttp2-client && return
+  apt update || say "apt-get update failed; going on with the lists there are"
+  apt install --no-install-recommends nghttp2-client ||
+    fail "nghttp2-client, which has h2load, could not be installed with apt: install it, then try again"
+}
+
+# installed_ghz: the version of the ghz in the build folder; nothing where there is none.
+installed_ghz() {
+  [ -x "$folder/ghz" ] || return 0
+  go version -m "$folder/ghz" 2>/dev/null | awk '$1 == "mod" { print $3 }'
+}
+
+want_ghz() {
+  if ! has go; then
+    say "Go is missing, so ghz is left out: install Go from https://go.dev/dl/, then try again"
+    return
+  fi
+  [ "$(installed_ghz)" != "$ghz_version" ] || return 0
+  say "building ghz $ghz_version"
+  GOBIN=$folder go install "github.com/bojand/ghz/cmd/ghz@$ghz_version" >&2 ||
+    say "ghz $ghz_version could not be built, so ghz is left out"
+}
+
+mkdir -p "$folder"
+want_h2load
+want_ghz
+cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-peers
+"$target/release/rpcbench" build rust-tonic >&2
+
+arguments=(--programs "$target/release" --h2load "$(command -v h2load)")
+found=$(installed_ghz)
+[ -z "$found" ] || arguments+=(--ghz "$folder/ghz" --ghz-version "$found")
+exec "$target/release/rpcbench-peers" "${arguments[@]}" "$@"
