@@ -29,6 +29,8 @@ pub(crate) struct Lane {
     /// Bytes for the kernel, from `written` on.
     pub out: Vec<u8>,
     written: usize,
+    /// Its output is on the list of the next exchange.
+    pub batched: bool,
     /// Calls that are due and were not put out yet.
     pub waiting: VecDeque<Call>,
     /// Why it was lost the last time.
@@ -46,6 +48,7 @@ impl Lane {
             connection: None,
             out: Vec::new(),
             written: 0,
+            batched: false,
             waiting: VecDeque::new(),
             problem: None,
             opened_at: Nanos(0),
@@ -82,6 +85,20 @@ impl Lane {
     /// When to connect again, if it is lost.
     pub fn retry_at(&self) -> Option<Nanos> {
         (self.link == Link::Down && self.retry_at != Nanos::NEVER).then_some(self.retry_at)
+    }
+
+    /// Puts a call out at once, if there is room for it; the bytes are still to be written.
+    #[inline]
+    pub fn put(&mut self, make: impl FnOnce() -> Call) -> bool {
+        let Some(connection) = &mut self.connection else { return false };
+        let room = self.link == Link::Up
+            && self.waiting.is_empty()
+            && connection.can_send()
+            && connection.open_calls() < self.share;
+        if room {
+            connection.send(make(), &mut self.out);
+        }
+        room
     }
 
     /// Puts out the waiting calls that the connection takes.
@@ -123,9 +140,9 @@ impl Lane {
             Some(connection) => connection.expire(cutoff, &mut self.out),
             None => Vec::new(),
         };
-        let (unsent, waiting) = self.waiting.drain(..).partition(|call| call.due <= cutoff);
-        self.waiting = waiting;
-        (late, Vec::from(unsent))
+        let unsent = self.waiting.iter().filter(|call| call.due <= cutoff).copied().collect();
+        self.waiting.retain(|call| call.due > cutoff);
+        (late, unsent)
     }
 
     /// The connection is gone; takes the calls that it had.

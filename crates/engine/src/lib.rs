@@ -5,14 +5,18 @@
 //! (`protocol`), a `driver` moves its bytes, and the worker between them decides which call is due
 //! and in which outcome each one ended.
 
-#![forbid(unsafe_code)]
+// Only `driver::uring::ring`, which shares memory with the kernel, has any.
+#![deny(unsafe_code)]
 
 mod client;
 pub mod clock;
 mod driver;
+mod file_limit;
 mod lane;
+mod log;
 mod measured;
 mod outcome;
+mod pacing;
 mod payload;
 mod plan;
 mod protocol;
@@ -22,9 +26,15 @@ mod thread;
 mod worker;
 
 pub use client::Client;
+pub use file_limit::FileLimit;
+pub use log::{CallLog, Ended, LoggedCall};
+pub use pacing::Schedule;
 pub use payload::Payload;
 pub use plan::{LoadPlan, PlanError};
 pub use protocol::Broken;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use protocol::fuzzing;
 pub use protocol::http2::HpackError;
 pub use recorder::{Span, Tally};
-pub use session::{Measurement, Progress, Session, SessionError, Unmeasured};
+pub use session::{Measurement, Progress, Sample, Session, SessionError, Unmeasured};

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use rpcbench_record::Law;
+use rpcbench_record::{Driver, Law};
 
 use crate::clock::Nanos;
 
@@ -15,10 +15,14 @@ pub struct LoadPlan {
     pub authority: String,
     /// Connections over all threads; at least 1.
     pub connections: u32,
-    /// Calls in flight over all connections; at least one each.
+    /// Calls in flight over all connections; at least one each. In an open loop: at most so many.
     pub in_flight: u32,
-    /// When calls come due.
+    /// When calls come due; its rate is known.
     pub law: Law,
+    /// Seed of a law that draws.
+    pub seed: u64,
+    /// What moves the bytes. `None`: what does it with least CPU time here.
+    pub driver: Option<Driver>,
     /// Load threads; at most one for each connection.
     pub threads: u32,
     /// CPUs that load threads are pinned to, in turn. Empty: not pinned.
@@ -49,6 +53,9 @@ pub enum PlanError {
         /// As planned.
         connections: u32,
     },
+    /// A rate that is still to be known.
+    #[error("'{0}' is a share of a capacity that nothing has measured; give calls a second")]
+    UnknownRate(Law),
     /// Threads that would have nothing to do.
     #[error(
         "{threads} client threads for {connections} connections leaves some without one; give at most {connections} threads"
@@ -77,6 +84,9 @@ impl LoadPlan {
         }
         if in_flight < connections {
             return Err(PlanError::IdleConnections { in_flight, connections });
+        }
+        if self.law.needs_capacity() {
+            return Err(PlanError::UnknownRate(self.law));
         }
         if threads > connections {
             return Err(PlanError::IdleThreads { threads, connections });

@@ -4,6 +4,7 @@ use rpcbench_record::{Outcomes, Slice};
 use rpcbench_stats::Histogram;
 
 use crate::clock::Nanos;
+use crate::log::{BatchWriter, CallLog};
 use crate::outcome::Outcome;
 use crate::protocol::Call;
 
@@ -11,6 +12,8 @@ use crate::protocol::Call;
 pub(crate) const SLICE: Nanos = Nanos::from_millis(100);
 /// Kinds of errors of which an example is kept.
 const MAX_EXAMPLES: usize = 8;
+/// A call of an open loop that is taken up later than this after it came due is late.
+const LATE: Nanos = Nanos::from_millis(1);
 /// Longest example, characters.
 const MAX_EXAMPLE: usize = 300;
 
@@ -21,8 +24,16 @@ pub struct Tally {
     pub outcomes: Outcomes,
     /// Response time, from due, of calls that ended `ok`; nanoseconds.
     pub ok: Histogram,
+    /// Service time, from written, of calls that ended `ok`.
+    pub service: Histogram,
+    /// Send lag, from due to written, of calls that ended `ok`.
+    pub send_lag: Histogram,
     /// Response time of the others.
     pub errors: Histogram,
+    /// Calls of an open loop that were taken up more than 1 ms late though a connection had room.
+    pub late: u64,
+    /// Calls of an open loop that found no room on any connection when they came due.
+    pub held_back: u64,
     /// One example of each kind of error, at most eight.
     pub examples: Vec<String>,
     /// By time of completion, 100 ms each.
@@ -39,6 +50,10 @@ impl Tally {
         Self {
             outcomes: Outcomes::default(),
             ok: Histogram::new(),
+            service: Histogram::new(),
+            send_lag: Histogram::new(),
+            late: 0,
+            held_back: 0,
             errors: Histogram::new(),
             examples: Vec::new(),
             series: vec![Slice::default(); slices],
@@ -51,7 +66,11 @@ impl Tally {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.outcomes.add(&other.outcomes);
         self.ok.merge(&other.ok);
+        self.service.merge(&other.service);
+        self.send_lag.merge(&other.send_lag);
         self.errors.merge(&other.errors);
+        self.late += other.late;
+        self.held_back += other.held_back;
         self.carried_in = self.carried_in + other.carried_in;
         self.carried_out = self.carried_out + other.carried_out;
         for example in &other.examples {
@@ -62,6 +81,27 @@ impl Tally {
             slice.errors += theirs.errors;
             slice.sum_ns += theirs.sum_ns;
             slice.max_ns = slice.max_ns.max(theirs.max_ns);
+        }
+    }
+
+    /// A call that ended `ok`, `took` nanoseconds after it came due.
+    #[inline]
+    fn answered(&mut self, call: Call, took: u64) {
+        self.outcomes.ok += 1;
+        self.ok.record(took);
+        // Answered before the kernel took the last byte: all of it is the server's time.
+        let send_lag = call.written.since(call.due).min(took);
+        self.send_lag.record(send_lag);
+        self.service.record(took - send_lag);
+    }
+
+    /// A call that ended otherwise.
+    #[cold]
+    fn failed(&mut self, took: u64, outcome: &Outcome) {
+        outcome.count(&mut self.outcomes);
+        self.errors.record(took);
+        if let Some(example) = outcome.example() {
+            self.example(&example);
         }
     }
 
@@ -96,16 +136,18 @@ pub(crate) struct Recorder {
     /// Calls outside the span: warm-up.
     outside: Outcomes,
     outside_examples: Tally,
+    log: Option<BatchWriter>,
 }
 
 impl Recorder {
-    pub fn new() -> Self {
+    pub fn new(log: Option<CallLog>) -> Self {
         let empty = || Tally::new(Nanos(0));
         Self {
             span: None,
             measured: empty(),
             outside: Outcomes::default(),
             outside_examples: empty(),
+            log: log.map(BatchWriter::new),
         }
     }
 
@@ -117,6 +159,9 @@ impl Recorder {
 
     /// Ends measuring.
     pub fn take(&mut self) -> Option<Tally> {
+        if let Some(log) = &mut self.log {
+            log.flush();
+        }
         self.span.take().map(|_| std::mem::replace(&mut self.measured, Tally::new(Nanos(0))))
     }
 
@@ -125,32 +170,46 @@ impl Recorder {
         (&self.outside, &self.outside_examples.examples)
     }
 
+    /// What is measured so far. `None` outside a span.
+    pub fn so_far(&self) -> Option<&Tally> {
+        self.span.map(|_| &self.measured)
+    }
+
+    /// A call of an open loop that came due at `due` is taken up at `now`; `held` if there was no room for
+    /// it at once.
+    #[inline]
+    pub fn taken_up(&mut self, due: Nanos, now: Nanos, held: bool) {
+        if self.span.is_some_and(|span| span.contains(due)) {
+            self.measured.held_back += u64::from(held);
+            self.measured.late += u64::from(!held && now - due > LATE);
+        }
+    }
+
+    /// A call ended at `done`.
     #[inline]
     pub fn record(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
         let Some(span) = self.span.filter(|span| span.contains(call.due)) else {
             return self.record_outside(done, outcome);
         };
+        if let Some(log) = &mut self.log {
+            log.push(call, done, outcome, span.start);
+        }
         self.measured.carried_out = self.measured.carried_out + (done - span.end);
-        let took = done.since(call.due);
         let slice = (done.since(span.start) / SLICE.0) as usize;
         let slice = self.measured.series.get_mut(slice).filter(|_| done < span.end);
-        outcome.count(&mut self.measured.outcomes);
-        if *outcome == Outcome::Ok {
-            self.measured.ok.record(took);
+        let took = done.since(call.due);
+        if !matches!(outcome, Outcome::Ok) {
             if let Some(slice) = slice {
-                slice.ok += 1;
-                slice.sum_ns += took;
-                slice.max_ns = slice.max_ns.max(took);
+                slice.errors += 1;
             }
-            return;
+            return self.measured.failed(took, outcome);
         }
         if let Some(slice) = slice {
-            slice.errors += 1;
+            slice.ok += 1;
+            slice.sum_ns += took;
+            slice.max_ns = slice.max_ns.max(took);
         }
-        self.measured.errors.record(took);
-        if let Some(example) = outcome.example() {
-            self.measured.example(&example);
-        }
+        self.measured.answered(call, took);
     }
 
     /// A call that did not come due in the span; it may reach into it.

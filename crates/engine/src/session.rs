@@ -4,17 +4,20 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::channel;
 
-use rpcbench_record::{ClientUsage, Law, Outcomes};
+use rpcbench_record::{ClientUsage, Driver, Law, Outcomes, Pacing};
+use rpcbench_stats::Histogram;
 
 use crate::clock::{self, Nanos};
-use crate::driver::Waker;
+use crate::driver::{self, IoUringDriver};
+use crate::file_limit::{self, FileLimit};
+use crate::log::CallLog;
+use crate::pacing::Schedule;
 use crate::payload::Payload;
 use crate::plan::{LoadPlan, PlanError};
 use crate::recorder::{Span, Tally};
-use crate::thread::{Command, Counters, Drained, LoadThread, Report, ThreadUsage};
+use crate::thread::{Command, Drained, Handle, Place, Report, ThreadSample, ThreadUsage, spawn};
 
 /// Why a load can't be put on a server, or can't go on.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +42,15 @@ pub enum SessionError {
     /// The kernel refused something that a load thread needs.
     #[error("load thread can't go on: {0}")]
     Thread(#[from] io::Error),
+    /// There is no room for so many connections.
+    #[error(transparent)]
+    Files(#[from] FileLimit),
+    /// The driver that was asked for is not possible here.
+    #[error("io_uring can't be used: {0}; epoll can")]
+    NoIoUring(String),
+    /// The law can't change under calls.
+    #[error("the arrival law can't change while a load is on: end it first")]
+    Loading,
     /// There is nothing to end or to wait for.
     #[error("no load is on, or nothing of it is measured: start it and measure a span first")]
     NotLoading,
@@ -54,6 +66,21 @@ pub struct Progress {
     pub ended: u64,
     /// Those of them that did not end `ok`.
     pub failed: u64,
+}
+
+/// How a load stands, while it is on.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Calls since the session was opened.
+    pub progress: Progress,
+    /// Calls in flight or waiting.
+    pub outstanding: u64,
+    /// CPU time of the load threads since they began.
+    pub cpu: Nanos,
+    /// Response time of `ok` calls of the measured span so far, nanoseconds; empty outside of one.
+    pub ok: Histogram,
+    /// Outcomes of the measured span so far.
+    pub outcomes: Outcomes,
 }
 
 /// Calls that were not measured: warm-up.
@@ -74,21 +101,18 @@ pub struct Measurement {
     pub tally: Tally,
     /// What the load threads used over it.
     pub client: ClientUsage,
+    /// How well an open loop kept to its law. `None` in a closed loop.
+    pub pacing: Option<Pacing>,
     /// The calls before it.
     pub unmeasured: Unmeasured,
-}
-
-struct Handle {
-    commands: Sender<Command>,
-    reports: Receiver<Report>,
-    counters: Arc<Counters>,
-    waker: Waker,
-    thread: Option<JoinHandle<()>>,
 }
 
 /// Load threads connected to a server.
 pub struct Session {
     threads: Vec<Handle>,
+    driver: Driver,
+    law: Law,
+    seed: u64,
     /// Between a start and its end.
     loading: bool,
     span: Option<Span>,
@@ -100,13 +124,29 @@ impl Session {
     /// # Errors
     /// When the plan contradicts itself, or connections can't be opened in time.
     pub fn open(plan: &LoadPlan, payload: &Arc<dyn Payload>) -> Result<Self, SessionError> {
+        Self::open_logged(plan, payload, None)
+    }
+
+    /// As [`Self::open`]; every measured call goes into `log`, if there is one.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_logged(
+        plan: &LoadPlan,
+        payload: &Arc<dyn Payload>,
+        log: Option<&CallLog>,
+    ) -> Result<Self, SessionError> {
         plan.validate()?;
-        let Law::Closed = plan.law;
         let shared = Arc::new(plan.clone());
         let deadline = clock::now() + plan.connect_timeout;
-        let mut session = Self { threads: Vec::new(), loading: false, span: None };
+        let (law, seed) = (plan.law, plan.seed);
+        file_limit::make_room(plan)?;
+        let driver = driver::choose(plan, IoUringDriver::probe).map_err(SessionError::NoIoUring)?;
+        let mut session =
+            Self { threads: Vec::new(), driver, law, seed, loading: false, span: None };
         for thread in 0..plan.threads {
-            session.threads.push(spawn(&shared, payload, thread, deadline)?);
+            let place = Place { thread, driver, deadline };
+            session.threads.push(spawn(&shared, payload, place, log.cloned())?);
         }
         session.await_connections(plan)?;
         Ok(session)
@@ -132,19 +172,44 @@ impl Session {
         Err(SessionError::Connect { address, open, wanted, seconds, problem })
     }
 
-    fn tell(&self, command: Command) {
+    fn tell(&self, command: &Command) {
         for thread in &self.threads {
             // A thread that is gone shows when its report is awaited.
-            let _ = thread.commands.send(command);
+            let _ = thread.commands.send(command.clone());
             thread.waker.wake();
         }
+    }
+
+    /// From the next start on, calls come due by this law.
+    ///
+    /// # Errors
+    /// While a load is on, and for a law whose rate is not known.
+    pub fn change_law(&mut self, law: Law) -> Result<(), SessionError> {
+        if self.loading {
+            return Err(SessionError::Loading);
+        }
+        if law.needs_capacity() {
+            return Err(PlanError::UnknownRate(law).into());
+        }
+        self.law = law;
+        self.tell(&Command::ChangeLaw(law));
+        Ok(())
     }
 
     /// Calls come due from now on. Does nothing while they do: until [`Self::finish`] or [`Self::pause`].
     pub fn start(&mut self) {
         if !self.loading {
             self.loading = true;
-            self.tell(Command::Start);
+            self.tell(&Command::Start(None));
+        }
+    }
+
+    /// As [`Self::start`] and [`Self::measure`] at once: the open loop's schedule for `span` is known before the first
+    /// call, however late a load thread hears of it.
+    pub fn start_measuring(&mut self, span: Span) {
+        if !self.loading {
+            (self.loading, self.span) = (true, Some(span));
+            self.tell(&Command::Start(Some(span)));
         }
     }
 
@@ -157,12 +222,32 @@ impl Session {
         })
     }
 
+    /// How the load stands now. It costs each load thread a copy of its histograms.
+    ///
+    /// # Errors
+    /// When a load thread is gone.
+    pub fn sample(&self) -> Result<Sample, SessionError> {
+        let (sender, samples) = channel();
+        self.tell(&Command::Sample(sender));
+        let mut sum = Sample {
+            progress: self.progress(),
+            outstanding: 0,
+            cpu: Nanos(0),
+            ok: Histogram::new(),
+            outcomes: Outcomes::default(),
+        };
+        for _ in &self.threads {
+            sum.add(&samples.recv().map_err(|_| SessionError::Lost)?);
+        }
+        Ok(sum)
+    }
+
     /// Measures the calls that come due in `span`, which lies ahead, while the load goes on; it ends
     /// with the span. Does nothing without a load, or if a span of it is measured already.
     pub fn measure(&mut self, span: Span) {
         if self.loading && self.span.is_none() {
             self.span = Some(span);
-            self.tell(Command::Measure(span));
+            self.tell(&Command::Measure(span));
         }
     }
 
@@ -173,7 +258,8 @@ impl Session {
     pub fn finish(&mut self) -> Result<Measurement, SessionError> {
         let span = self.span.ok_or(SessionError::NotLoading)?;
         let mut tally = Tally::new(span.end - span.start);
-        let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
+        let mut client =
+            ClientUsage { driver: self.driver, run_delay_ns: Some(0), ..ClientUsage::default() };
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
             let (theirs, usage) = drained.measured.as_ref().ok_or(SessionError::Lost)?;
@@ -181,7 +267,12 @@ impl Session {
             add_usage(&mut client, *usage);
             unmeasured.add(&drained);
         }
-        Ok(Measurement { span, tally, client, unmeasured })
+        let pacing = self.law.is_open().then(|| Pacing {
+            due: Schedule::new(self.law, self.seed).due_before(span.end - span.start),
+            late: tally.late,
+            held_back: tally.held_back,
+        });
+        Ok(Measurement { span, tally, client, pacing, unmeasured })
     }
 
     /// Ends the load: no more calls come due, and those in flight are awaited. A span that is
@@ -193,7 +284,7 @@ impl Session {
         if !self.loading {
             return Err(SessionError::NotLoading);
         }
-        self.tell(Command::Drain);
+        self.tell(&Command::Drain);
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
             unmeasured.add(&drained);
@@ -216,11 +307,22 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.tell(Command::Close);
+        self.tell(&Command::Close);
         for thread in &mut self.threads {
             if let Some(thread) = thread.thread.take() {
                 let _ = thread.join();
             }
+        }
+    }
+}
+
+impl Sample {
+    fn add(&mut self, thread: &ThreadSample) {
+        self.outstanding += thread.outstanding;
+        self.cpu = self.cpu + thread.cpu;
+        if let Some(tally) = &thread.tally {
+            self.ok.merge(&tally.ok);
+            self.outcomes.add(&tally.outcomes);
         }
     }
 }
@@ -242,32 +344,6 @@ fn add_usage(client: &mut ClientUsage, usage: ThreadUsage) {
     client.run_delay_ns = client.run_delay_ns.zip(usage.run_delay).map(|(sum, n)| sum + n.0);
     let busy = usage.cpu + usage.run_delay.unwrap_or_default();
     client.busiest_ns = client.busiest_ns.max(busy.0);
-}
-
-fn spawn(
-    plan: &Arc<LoadPlan>,
-    payload: &Arc<dyn Payload>,
-    thread: u32,
-    connect_deadline: Nanos,
-) -> Result<Handle, SessionError> {
-    let waker = Waker::new()?;
-    let (commands, receiver) = channel();
-    let (sender, reports) = channel();
-    let counters = Arc::new(Counters::default());
-    let load = LoadThread {
-        plan: Arc::clone(plan),
-        payload: Arc::clone(payload),
-        number: thread,
-        waker: waker.clone(),
-        commands: receiver,
-        reports: sender,
-        counters: Arc::clone(&counters),
-        cpu: plan.cpus.get(thread as usize % plan.cpus.len().max(1)).copied(),
-        connect_deadline,
-    };
-    let name = format!("rpcbench-load-{thread}");
-    let thread = std::thread::Builder::new().name(name).spawn(move || load.run())?;
-    Ok(Handle { commands, reports, counters, waker, thread: Some(thread) })
 }
 
 #[cfg(test)]

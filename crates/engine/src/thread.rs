@@ -2,24 +2,32 @@
 
 use std::fs;
 use std::io;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
 
-use rpcbench_record::Outcomes;
-use rustix::thread::{CpuSet, sched_setaffinity};
+use rpcbench_record::{self as record, Law, Outcomes};
+use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 use crate::clock::{self, Nanos};
-use crate::driver::{EpollDriver, Waker};
+use crate::driver::{Driver, EpollDriver, IoUringDriver, Waker};
+use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::recorder::{Span, Tally};
 use crate::worker::Worker;
 
 /// What a load thread is told.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Command {
-    Start,
+    /// From the next start on, calls come due by this law.
+    ChangeLaw(Law),
+    /// Calls come due from now on, and those of the span are measured.
+    Start(Option<Span>),
+    /// Tell how it stands.
+    Sample(Sender<ThreadSample>),
     Measure(Span),
     Drain,
     Close,
@@ -44,6 +52,15 @@ pub(crate) struct Drained {
     /// Calls outside measured spans, since the thread began.
     pub outside: Outcomes,
     pub outside_examples: Vec<String>,
+}
+
+/// How a load thread stands.
+#[derive(Debug)]
+pub(crate) struct ThreadSample {
+    pub outstanding: u64,
+    pub cpu: Nanos,
+    /// What is measured so far.
+    pub tally: Option<Tally>,
 }
 
 /// What a load thread used over the measured span.
@@ -91,21 +108,70 @@ pub(crate) struct Counters {
 }
 
 /// A load thread before it runs.
-pub(crate) struct LoadThread {
-    pub plan: Arc<LoadPlan>,
-    pub payload: Arc<dyn Payload>,
-    pub number: u32,
-    pub waker: Waker,
-    pub commands: Receiver<Command>,
-    pub reports: Sender<Report>,
+struct LoadThread {
+    plan: Arc<LoadPlan>,
+    payload: Arc<dyn Payload>,
+    number: u32,
+    driver: record::Driver,
+    waker: Waker,
+    log: Option<CallLog>,
+    commands: Receiver<Command>,
+    reports: Sender<Report>,
+    counters: Arc<Counters>,
+    cpu: Option<u32>,
+    connect_deadline: Nanos,
+}
+
+/// What the owner of a load thread has of it.
+pub(crate) struct Handle {
+    pub commands: Sender<Command>,
+    pub reports: Receiver<Report>,
     pub counters: Arc<Counters>,
-    pub cpu: Option<u32>,
-    pub connect_deadline: Nanos,
+    pub waker: Waker,
+    pub thread: Option<JoinHandle<()>>,
+}
+
+/// Which load thread, how it moves its bytes, and by when it is connected.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub thread: u32,
+    pub driver: record::Driver,
+    pub deadline: Nanos,
+}
+
+/// Starts a load thread.
+pub(crate) fn spawn(
+    plan: &Arc<LoadPlan>,
+    payload: &Arc<dyn Payload>,
+    place: Place,
+    log: Option<CallLog>,
+) -> io::Result<Handle> {
+    let Place { thread, driver, deadline } = place;
+    let waker = Waker::new()?;
+    let (commands, receiver) = channel();
+    let (sender, reports) = channel();
+    let counters = Arc::new(Counters::default());
+    let load = LoadThread {
+        plan: Arc::clone(plan),
+        payload: Arc::clone(payload),
+        number: thread,
+        driver,
+        log,
+        waker: waker.clone(),
+        commands: receiver,
+        reports: sender,
+        counters: Arc::clone(&counters),
+        cpu: plan.cpus.get(thread as usize % plan.cpus.len().max(1)).copied(),
+        connect_deadline: deadline,
+    };
+    let name = format!("rpcbench-load-{thread}");
+    let thread = std::thread::Builder::new().name(name).spawn(move || load.run())?;
+    Ok(Handle { commands, reports, counters, waker, thread: Some(thread) })
 }
 
 impl LoadThread {
     /// Runs until told to close.
-    pub fn run(self) {
+    fn run(self) {
         let reports = self.reports.clone();
         if let Err(error) = self.work() {
             // The owner may be gone already; then there is nobody to tell.
@@ -119,10 +185,19 @@ impl LoadThread {
             set.set(cpu as usize);
             sched_setaffinity(None, &set)?;
         }
+        // Calls come due between clock ticks: the kernel is not to gather wake-ups.
+        set_current_timer_slack(NonZeroU64::new(1))?;
         let connections = self.plan.shares(self.number).len();
-        let driver = EpollDriver::new(connections, self.waker)?;
+        let waker = self.waker.clone();
+        match self.driver {
+            record::Driver::Epoll => self.drive(EpollDriver::new(connections, waker)?),
+            record::Driver::IoUring => self.drive(IoUringDriver::new(connections, waker)?),
+        }
+    }
+
+    fn drive<D: Driver>(self, driver: D) -> io::Result<()> {
         let mut running = Running {
-            worker: Worker::new(self.plan, self.payload, self.number, driver),
+            worker: Worker::new(self.plan, self.payload, self.number, driver, self.log),
             commands: self.commands,
             reports: self.reports,
             counters: self.counters,
@@ -132,14 +207,14 @@ impl LoadThread {
 }
 
 /// A load thread that runs.
-struct Running {
-    worker: Worker<EpollDriver>,
+struct Running<D> {
+    worker: Worker<D>,
     commands: Receiver<Command>,
     reports: Sender<Report>,
     counters: Arc<Counters>,
 }
 
-impl Running {
+impl<D: Driver> Running<D> {
     /// Opens the connections; false if the session was closed meanwhile.
     fn connect(&mut self, deadline: Nanos) -> io::Result<bool> {
         self.worker.connect_all(deadline);
@@ -162,8 +237,9 @@ impl Running {
         loop {
             loop {
                 match self.commands.try_recv() {
-                    Ok(Command::Start) => {
-                        self.worker.start();
+                    Ok(Command::Start(measured)) => {
+                        self.worker.start(measured);
+                        (span, used) = (measured, [None; 2]);
                         drained = false;
                     }
                     Ok(Command::Measure(measured)) => {
@@ -171,6 +247,8 @@ impl Running {
                         span = Some(measured);
                         used = [None; 2];
                     }
+                    Ok(Command::ChangeLaw(law)) => self.worker.change_law(law),
+                    Ok(Command::Sample(samples)) => self.tell_sample(&samples),
                     Ok(Command::Drain) => self.worker.drain(),
                     Ok(Command::Close) | Err(TryRecvError::Disconnected) => return Ok(()),
                     Err(TryRecvError::Empty) => break,
@@ -209,6 +287,14 @@ impl Running {
         let (outside, examples) = recorder.outside();
         let (outside, outside_examples) = (outside.clone(), examples.to_vec());
         self.tell(Report::Drained(Box::new(Drained { measured, outside, outside_examples })));
+    }
+
+    fn tell_sample(&mut self, samples: &Sender<ThreadSample>) {
+        let calls = self.worker.calls();
+        let tally = calls.recorder.so_far().cloned();
+        let (outstanding, cpu) = (calls.outstanding, clock::thread_cpu());
+        // Whoever asked may have given up.
+        let _ = samples.send(ThreadSample { outstanding, cpu, tally });
     }
 
     fn tell(&self, report: Report) {

@@ -22,6 +22,8 @@ fn plan(address: SocketAddr) -> LoadPlan {
         connections: 3,
         in_flight: 12,
         law: Law::Closed,
+        seed: 1,
+        driver: None,
         threads: 1,
         cpus: Vec::new(),
         timeout: Nanos::from_millis(10_000),

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::law::Law;
+use crate::threshold::Threshold;
+
 /// How a call travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -16,22 +19,6 @@ impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Grpc => f.pad("grpc"),
-        }
-    }
-}
-
-/// When calls come due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "law")]
-pub enum Law {
-    /// A call comes due when the one before it on the same slot has ended; think time 0.
-    Closed,
-}
-
-impl fmt::Display for Law {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Closed => f.pad("closed loop"),
         }
     }
 }
@@ -98,11 +85,14 @@ pub struct Workload {
     pub shape: String,
     /// Connections over all client threads; at least 1.
     pub connections: u32,
-    /// Calls in flight over all connections; at least one for each connection.
+    /// Calls in flight over all connections; at least one for each connection. In an open loop: at most so
+    /// many, and those that come due beyond wait.
     pub in_flight: u32,
-    /// When calls come due.
-    #[serde(flatten)]
+    /// When calls come due. Where `find_max` is given: how the search begins.
     pub law: Law,
+    /// What must hold at the highest rate that is searched for. `None`: the law is kept as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find_max: Option<Threshold>,
     /// How long before measuring.
     pub warm_up: WarmUp,
     /// How long the measured window is.
@@ -113,6 +103,24 @@ pub struct Workload {
     pub grace_ms: u64,
     /// Client threads, each with a CPU of its own where there are enough.
     pub client_threads: u32,
+}
+
+impl Workload {
+    /// Whether a process made ready for one of the two can be measured under the other over the same
+    /// connections: they differ in name, law, window and what is searched for at the most.
+    #[must_use]
+    pub fn shares_process(&self, other: &Self) -> bool {
+        let Self { name, law, find_max, window, .. } = other.clone();
+        Self { name, law, find_max, window, ..self.clone() } == *other
+    }
+
+    /// The workload that measures the capacity of which this one takes a share: the last closed loop before it
+    /// that shares its process.
+    #[must_use]
+    pub fn capacity_from<'a>(&self, workloads: &'a [Self]) -> Option<&'a Self> {
+        let before = workloads.iter().take_while(|other| other.name != self.name);
+        before.filter(|w| !w.law.is_open() && w.shares_process(self)).last()
+    }
 }
 
 /// What the server may use.
@@ -168,4 +176,12 @@ pub struct Plan {
     pub servers: Vec<PlannedServer>,
     /// Every trial, in the order in which it is to run.
     pub order: Vec<PlannedTrial>,
+}
+
+impl Plan {
+    /// The workload of that name.
+    #[must_use]
+    pub fn workload(&self, name: &str) -> Option<&Workload> {
+        self.workloads.iter().find(|workload| workload.name == name)
+    }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::preparation::Preparation;
-use crate::trial::Trial;
+use crate::trial::{Trial, TrialResult};
 
 /// The program that made a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,4 +47,27 @@ pub struct Run {
     pub trials: Vec<Trial>,
     /// When it ended; `None` for a run that was interrupted.
     pub finished: Option<Timestamp>,
+}
+
+impl Run {
+    /// The capacity of an entry of which a workload takes a share, calls a second: the mean rate of right
+    /// answers over the trials measured so far of [`crate::Workload::capacity_from`]. `None` without any, and where
+    /// one failed.
+    #[must_use]
+    pub fn capacity(&self, entry: &str, workload: &str) -> Option<f64> {
+        let plan = &self.header.plan;
+        let measured_by = &plan.workload(workload)?.capacity_from(&plan.workloads)?.name;
+        let rates: Option<Vec<f64>> = self
+            .trials
+            .iter()
+            .filter(|trial| trial.entry == entry && trial.workload == *measured_by)
+            .map(|trial| match &trial.result {
+                TrialResult::Measured(m) if m.window_ns > 0 => {
+                    Some(m.outcomes.ok as f64 * 1e9 / m.window_ns as f64)
+                }
+                TrialResult::Measured(_) | TrialResult::Failed(_) => None,
+            })
+            .collect();
+        rates.filter(|r| !r.is_empty()).map(|r| r.iter().sum::<f64>() / r.len() as f64)
+    }
 }

@@ -1,9 +1,13 @@
 //! One measured window.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+use crate::law::Law;
+use crate::search::Search;
 
 /// One trial of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +20,13 @@ pub struct Trial {
     pub number: u32,
     /// Wall-clock time at which the window began.
     pub started: Timestamp,
+    /// The law of the window, its rate known. `None` in a closed loop, and where it never came to a window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<Law>,
+    /// The search that found the rate of the window: a window of the highest rate that met the threshold. `None`
+    /// where the rate was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Box<Search>>,
     /// What came of it.
     pub result: TrialResult,
 }
@@ -53,6 +64,13 @@ pub struct Measured {
     pub latency: Option<Latency>,
     /// Response time of calls that ended otherwise, where there are any.
     pub error_latency: Option<Latency>,
+    /// Service time, from written to done, of calls that ended `ok`. `None` where none did, and in
+    /// records made before it was kept.
+    pub service: Option<Latency>,
+    /// Send lag, from due to written, of calls that ended `ok`. `None` as above.
+    pub send_lag: Option<Latency>,
+    /// How well an open loop kept to its law. `None` in a closed loop.
+    pub pacing: Option<Pacing>,
     /// Time within the window of calls that came due before it, summed, nanoseconds.
     pub carried_in_ns: u64,
     /// Time after the window of calls that came due in it, summed, nanoseconds.
@@ -113,6 +131,19 @@ impl Outcomes {
         self.transport += other.transport;
         self.not_sent += other.not_sent;
     }
+}
+
+/// How well an open loop kept to its law.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pacing {
+    /// Calls that the law made due in the window.
+    pub due: u64,
+    /// Those of them that the client took up more than 1 ms late though a connection had room: its own
+    /// lateness, not the server's.
+    pub late: u64,
+    /// Those of them that found no room on any connection when they came due: too many in flight, or the
+    /// peer allows no more streams.
+    pub held_back: u64,
 }
 
 /// A distribution of times, nanoseconds. Quantiles are read from the histogram.
@@ -177,11 +208,34 @@ impl ServerUsage {
     }
 }
 
+/// What moves the client's bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Driver {
+    /// Readiness events, and a system call for each read and write.
+    #[default]
+    Epoll,
+    /// A submission and a completion queue shared with the kernel.
+    IoUring,
+}
+
+impl fmt::Display for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Epoll => "epoll",
+            Self::IoUring => "io-uring",
+        })
+    }
+}
+
 /// What the load threads used over the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientUsage {
     /// Load threads.
     pub threads: u32,
+    /// What moved their bytes.
+    #[serde(default)]
+    pub driver: Driver,
     /// CPU time of them all, nanoseconds.
     pub cpu_ns: u64,
     /// Time for which they were ready to run and had no CPU, nanoseconds. `None` where the kernel

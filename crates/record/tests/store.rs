@@ -56,6 +56,9 @@ fn trial(number: u32) -> Trial {
     };
     let status = [(13, 7), (4, 1)].into_iter().collect();
     let measured = Measured {
+        service: None,
+        send_lag: None,
+        pacing: None,
         window_ns: 3_000_000_000,
         outcomes: Outcomes { ok: 3, status, timeout: 2, ..Outcomes::default() },
         error_examples: vec!["INTERNAL: \"quoted\"\nand broken".into()],
@@ -73,6 +76,8 @@ fn trial(number: u32) -> Trial {
         workload: "quick".into(),
         number,
         started: "2026-03-01T12:00:01.5Z".parse().unwrap(),
+        law: "poisson:1000".parse().ok(),
+        search: None,
         result: TrialResult::Measured(Box::new(measured)),
     }
 }

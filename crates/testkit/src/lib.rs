@@ -11,6 +11,7 @@ mod cost;
 mod delay;
 mod echo;
 mod fault;
+mod file_limit;
 mod null;
 mod plan;
 pub mod scripted;
@@ -19,5 +20,6 @@ mod server;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
 pub use clock::{CpuTime, process_cpu};
+pub use file_limit::raise_file_limit;
 pub use plan::{Plan, PlanError};
 pub use server::{Ended, Server, StartError};

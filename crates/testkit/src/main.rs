@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
 
 use clap::Parser;
-use rpcbench_testkit::{Behaviour, Ended, FORMS, Plan, Server, process_cpu};
+use rpcbench_testkit::{Behaviour, Ended, FORMS, Plan, Server, process_cpu, raise_file_limit};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A gRPC server that misbehaves on purpose
@@ -54,6 +54,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
         let child = std::process::Command::new("sleep").arg("600").spawn()?;
         writeln!(io::stderr(), "rpcbench-testkit: started child {}", child.id())?;
     }
+    raise_file_limit()?;
     // One thread, so that the server's own is the only one with work.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(serve(arguments, plan))

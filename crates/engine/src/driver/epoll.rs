@@ -3,14 +3,12 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
-use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, sockopt};
+use rustix::net::{self, RecvFlags, SendFlags};
 
-use super::{Driver, Ready, Received};
+use super::{Driver, Ready, Received, Waker, connecting, timeout};
 use crate::clock::{self, Nanos};
 
 /// Most that one read takes: 20 replies of 10 kB.
@@ -19,21 +17,6 @@ const RECEIVE_BUFFER: usize = 256 * 1024;
 const EVENTS: usize = 1024;
 /// Marks the waker among the events.
 const WAKER: u64 = u64::MAX;
-
-/// Ends a [`Driver::wait`] from another thread.
-#[derive(Clone, Debug)]
-pub(crate) struct Waker(Arc<OwnedFd>);
-
-impl Waker {
-    pub fn new() -> io::Result<Self> {
-        Ok(Self(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
-    }
-
-    pub fn wake(&self) {
-        // It fails only when it is full, and then it is awake.
-        let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
-    }
-}
 
 struct Socket {
     fd: OwnedFd,
@@ -55,7 +38,7 @@ impl EpollDriver {
     pub fn new(connections: usize, waker: Waker) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let flags = EventFlags::IN | EventFlags::ET;
-        epoll::add(&epoll, &*waker.0, EventData::new_u64(WAKER), flags)?;
+        epoll::add(&epoll, &waker, EventData::new_u64(WAKER), flags)?;
         Ok(Self {
             epoll,
             waker,
@@ -76,14 +59,7 @@ impl Driver for EpollDriver {
     }
 
     fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()> {
-        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
-        sockopt::set_tcp_nodelay(&socket, true)?;
-        match net::connect(&socket, &address) {
-            Ok(()) | Err(rustix::io::Errno::INPROGRESS) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let socket = connecting(address)?;
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         epoll::add(&self.epoll, &socket, EventData::new_u64(connection as u64), flags)?;
         self.sockets[connection] = Some(Socket { fd: socket, ending: false });
@@ -95,11 +71,7 @@ impl Driver for EpollDriver {
     }
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        let left = until.since(self.now());
-        let timeout = (until != Nanos::NEVER).then_some(Timespec {
-            tv_sec: (left / 1_000_000_000) as i64,
-            tv_nsec: (left % 1_000_000_000) as _,
-        });
+        let timeout = timeout(until, self.now());
         ready.clear();
         self.events.clear();
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout.as_ref()) {
@@ -112,7 +84,7 @@ impl Driver for EpollDriver {
         for event in &self.events {
             let (connection, flags) = (event.data.u64(), event.flags);
             if connection == WAKER {
-                rustix::io::read(&*self.waker.0, &mut [0; 8])?;
+                self.waker.clear()?;
                 continue;
             }
             if flags.intersects(END)
@@ -143,40 +115,5 @@ impl Driver for EpollDriver {
     #[inline]
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
         Ok(net::send(&self.socket(connection)?.fd, bytes, SendFlags::NOSIGNAL)?)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Write;
-    use std::net::TcpListener;
-
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut driver = EpollDriver::new(1, Waker::new().unwrap()).unwrap();
-        driver.connect(0, listener.local_addr().unwrap()).unwrap();
-        let (mut peer, _) = listener.accept().unwrap();
-        peer.write_all(b"last").unwrap();
-        drop(peer);
-        let deadline = clock::now() + Nanos::from_millis(5000);
-        let (mut ready, mut bytes, mut more) = (Vec::new(), Vec::new(), false);
-        loop {
-            if !more {
-                driver.wait(deadline, &mut ready).unwrap();
-                assert!(!ready.is_empty(), "nothing told of the end");
-            }
-            match driver.receive(0) {
-                Ok(received) if received.bytes.is_empty() => break,
-                Ok(received) => {
-                    bytes.extend_from_slice(received.bytes);
-                    more = received.more;
-                }
-                Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
-            }
-        }
-        assert_eq!(bytes, b"last");
     }
 }

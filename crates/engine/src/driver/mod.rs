@@ -1,12 +1,25 @@
 //! What moves bytes between connections and the kernel; the one thing that differs between epoll, a
 //! completion queue and a simulation.
 
+mod choice;
 mod epoll;
+#[cfg(test)]
+mod tests;
+mod uring;
+mod waker;
 
-pub(crate) use epoll::{EpollDriver, Waker};
+pub(crate) use choice::choose;
+pub(crate) use epoll::EpollDriver;
+pub(crate) use uring::IoUringDriver;
+pub(crate) use waker::Waker;
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+
+use rustix::event::Timespec;
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
 
 use crate::clock::Nanos;
 
@@ -23,6 +36,10 @@ pub(crate) struct Ready {
 
 /// Moves bytes, and tells the time at which it does.
 pub(crate) trait Driver {
+    /// Whether what there is to send is better given to [`Self::exchange`] once a turn than to
+    /// [`Self::send`] at once.
+    const BATCHES: bool = false;
+
     fn now(&self) -> Nanos;
 
     /// Starts to connect; `Ready` with `writable` follows.
@@ -40,6 +57,29 @@ pub(crate) trait Driver {
 
     /// Gives bytes to the kernel and says how many it took.
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize>;
+
+    /// [`Self::send`] for each connection of the batch, then [`Self::wait`].
+    fn exchange<'a>(
+        &mut self,
+        batch: &mut Batch,
+        output: impl Fn(usize) -> &'a [u8],
+        until: Nanos,
+        ready: &mut Vec<Ready>,
+    ) -> io::Result<()> {
+        for connection in &batch.connections {
+            batch.results.push(self.send(*connection, output(*connection)));
+        }
+        self.wait(until, ready)
+    }
+}
+
+/// Connections with bytes to send, and what became of it.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// Each at most once.
+    pub connections: Vec<usize>,
+    /// As of [`Driver::send`], one for each connection; empty before the exchange.
+    pub results: Vec<io::Result<usize>>,
 }
 
 /// See [`Driver::receive`].
@@ -50,4 +90,25 @@ pub(crate) struct Received<'a> {
     pub more: bool,
     /// When the bytes were there.
     pub at: Nanos,
+}
+
+/// A socket that does not block, and that connects.
+fn connecting(address: SocketAddr) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    match net::connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// How long it is from `now` to `until`. `None`: for ever.
+fn timeout(until: Nanos, now: Nanos) -> Option<Timespec> {
+    let left = until.since(now);
+    (until != Nanos::NEVER).then_some(Timespec {
+        tv_sec: (left / 1_000_000_000) as i64,
+        tv_nsec: (left % 1_000_000_000) as _,
+    })
 }

@@ -1,5 +1,8 @@
 //! Protocols as state machines: bytes in, events and bytes out. Nothing here does I/O or reads time.
 
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub(crate) mod grpc;
 pub(crate) mod http2;
 

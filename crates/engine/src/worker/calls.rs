@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::clock::Nanos;
+use crate::log::CallLog;
 use crate::outcome::Outcome;
 use crate::payload::{Checker, Payload};
 use crate::plan::LoadPlan;
@@ -23,12 +24,17 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    pub fn new(payload: Arc<dyn Payload>, plan: &LoadPlan, thread: u32) -> Self {
+    pub fn new(
+        payload: Arc<dyn Payload>,
+        plan: &LoadPlan,
+        thread: u32,
+        log: Option<CallLog>,
+    ) -> Self {
         // Threads start apart from each other in the payload.
         let step = payload.len() as u32 / plan.threads.max(1);
         Self {
             checker: Checker::new(&*payload),
-            recorder: Recorder::new(),
+            recorder: Recorder::new(log),
             next_entry: (plan.first_entry + thread * step) % payload.len() as u32,
             payload,
             outstanding: 0,
@@ -48,7 +54,7 @@ impl Calls {
     pub fn end(&mut self, call: Call, at: Nanos, outcome: &Outcome) {
         self.outstanding -= 1;
         self.ended += 1;
-        self.failed += u64::from(*outcome != Outcome::Ok);
+        self.failed += u64::from(!matches!(outcome, Outcome::Ok));
         self.recorder.record(call, at, outcome);
     }
 }

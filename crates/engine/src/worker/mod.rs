@@ -1,6 +1,9 @@
 //! One load thread's work: its connections, and the calls on them.
 
 mod calls;
+mod connect;
+mod open;
+mod output;
 #[cfg(test)]
 mod tests;
 
@@ -8,15 +11,20 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
+use rpcbench_record::Law;
+
 use crate::clock::Nanos;
-use crate::driver::{Driver, Ready};
+use crate::driver::{Batch, Driver, Ready};
 use crate::lane::{Lane, Link};
+use crate::log::CallLog;
 use crate::outcome::Outcome;
+use crate::pacing::{Arrivals, Stride};
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
-use crate::protocol::grpc::{Connection, Templates};
+use crate::protocol::grpc::Templates;
 use crate::recorder::Span;
 use calls::{Calls, Reading};
+use open::OpenLoop;
 
 /// How often calls are looked through for those out of time.
 const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
@@ -41,27 +49,49 @@ pub(crate) struct Worker<D> {
     ready: Vec<Ready>,
     /// Connections with bytes left to read.
     unread: VecDeque<usize>,
+    /// Connections with bytes to send in the next exchange, of a driver that batches.
+    batch: Batch,
+    /// Lanes that are being opened for the first time.
+    opening: Vec<usize>,
+    /// The first lane that is still to be opened.
+    unopened: usize,
     phase: Phase,
     span: Option<Span>,
     expiry_at: Nanos,
     /// When the first of the lost connections is to be opened again.
     retry_at: Nanos,
     calls: Calls,
+    law: Law,
+    stride: Stride,
+    /// While calls come due by a schedule.
+    open: Option<OpenLoop>,
 }
 
 impl<D: Driver> Worker<D> {
     /// The worker of thread `thread`, not connected yet.
-    pub fn new(plan: Arc<LoadPlan>, payload: Arc<dyn Payload>, thread: u32, driver: D) -> Self {
+    pub fn new(
+        plan: Arc<LoadPlan>,
+        payload: Arc<dyn Payload>,
+        thread: u32,
+        driver: D,
+        log: Option<CallLog>,
+    ) -> Self {
         let templates = Arc::new(Templates::new(&*payload, &plan.authority));
         let lanes = plan.shares(thread).into_iter().map(Lane::new).collect();
-        let calls = Calls::new(payload, &plan, thread);
+        let calls = Calls::new(payload, &plan, thread, log);
         Self {
             driver,
+            law: plan.law,
+            stride: Stride { thread, threads: plan.threads },
+            open: None,
             plan,
             templates,
             lanes,
             ready: Vec::new(),
             unread: VecDeque::new(),
+            batch: Batch::default(),
+            opening: Vec::new(),
+            unopened: 0,
             phase: Phase::Idle,
             span: None,
             expiry_at: Nanos::NEVER,
@@ -79,31 +109,35 @@ impl<D: Driver> Worker<D> {
         self.driver.now()
     }
 
-    /// Whether every connection is open.
-    pub fn is_connected(&self) -> bool {
-        self.lanes.iter().all(Lane::is_open)
-    }
-
-    /// Why the first connection that is not open is not.
-    pub fn connect_problem(&self) -> (usize, Option<&str>) {
-        let open = self.lanes.iter().filter(|lane| lane.is_open()).count();
-        let mut others = self.lanes.iter().filter(|lane| !lane.is_open());
-        (open, others.find_map(|lane| lane.problem.as_deref()))
-    }
-
     /// Whether no call is in flight or waiting.
     pub fn is_drained(&self) -> bool {
         self.phase == Phase::Idle
     }
 
-    /// Calls come due from now on, until told otherwise. Nothing changes if they do already.
-    pub fn start(&mut self) {
+    /// From the next start on, calls come due by this law.
+    pub fn change_law(&mut self, law: Law) {
+        self.law = law;
+    }
+
+    /// Calls come due from now on, until told otherwise or to the end of `span`, which is measured. Nothing
+    /// changes if they do already.
+    pub fn start(&mut self, span: Option<Span>) {
         if self.phase != Phase::Idle {
             return;
         }
         let now = self.driver.now();
         self.phase = Phase::Loading { until: Nanos::NEVER };
         self.expiry_at = now + EXPIRY_CHECK;
+        if self.law.is_open() {
+            let arrivals = Arrivals::new(self.law, self.plan.seed, self.stride, now);
+            self.open = Some(OpenLoop::new(arrivals));
+        }
+        if let Some(span) = span {
+            self.measure(span);
+        }
+        if self.open.is_some() {
+            return self.release(now);
+        }
         for lane in 0..self.lanes.len() {
             for _ in 0..self.lanes[lane].share {
                 let call = self.calls.due(now);
@@ -117,13 +151,20 @@ impl<D: Driver> Worker<D> {
     pub fn measure(&mut self, span: Span) {
         self.calls.recorder.measure(span);
         self.span = Some(span);
+        if let Some(open) = &mut self.open {
+            open.arrivals.measure(span.start, span.end);
+        }
         self.phase = Phase::Loading { until: span.end };
     }
 
     /// No more calls; those in flight have the grace period.
     pub fn drain(&mut self) {
         if self.phase != Phase::Idle {
-            self.phase = Phase::Draining { until: self.driver.now() + self.plan.grace };
+            let now = self.driver.now();
+            self.phase = Phase::Draining { until: now + self.plan.grace };
+            if let Some(open) = &mut self.open {
+                open.arrivals.stop(now);
+            }
         }
         self.end_drain();
     }
@@ -132,7 +173,11 @@ impl<D: Driver> Worker<D> {
     pub fn turn(&mut self) -> io::Result<()> {
         let mut ready = std::mem::take(&mut self.ready);
         let until = if self.unread.is_empty() { self.deadline() } else { Nanos(0) };
-        self.driver.wait(until, &mut ready)?;
+        if D::BATCHES {
+            self.exchange(until, &mut ready)?;
+        } else {
+            self.driver.wait(until, &mut ready)?;
+        }
         for _ in 0..self.unread.len() {
             let Some(lane) = self.unread.pop_front() else { break };
             self.read(lane);
@@ -141,6 +186,9 @@ impl<D: Driver> Worker<D> {
             self.on_ready(*event);
         }
         self.ready = ready;
+        if self.unopened < self.lanes.len() {
+            self.connect_more();
+        }
         self.on_time();
         Ok(())
     }
@@ -152,8 +200,13 @@ impl<D: Driver> Worker<D> {
             Phase::Idle => Nanos::NEVER,
             Phase::Loading { until } | Phase::Draining { until } => until,
         };
+        let release = self.open.as_ref().map_or(Nanos::NEVER, OpenLoop::wake_at);
         let span_start = self.span.map(|span| span.start).filter(|start| *start > now);
-        phase.min(self.expiry_at).min(self.retry_at).min(span_start.unwrap_or(Nanos::NEVER))
+        phase
+            .min(release)
+            .min(self.expiry_at)
+            .min(self.retry_at)
+            .min(span_start.unwrap_or(Nanos::NEVER))
     }
 
     fn on_time(&mut self) {
@@ -173,28 +226,8 @@ impl<D: Driver> Worker<D> {
             self.expire(now - self.plan.timeout, now);
             self.give_up_opening(now);
         }
+        self.release(now);
         self.end_drain();
-    }
-
-    /// Opens the lost connections again whose pause is over.
-    fn reconnect(&mut self, now: Nanos) {
-        for lane in 0..self.lanes.len() {
-            if self.lanes[lane].retry_at().is_some_and(|at| at <= now) {
-                self.connect(lane);
-            }
-        }
-        let retries = self.lanes.iter().filter_map(Lane::retry_at);
-        self.retry_at = retries.min().unwrap_or(Nanos::NEVER);
-    }
-
-    /// Ends the attempts to connect that took too long; others follow.
-    fn give_up_opening(&mut self, now: Nanos) {
-        for lane in 0..self.lanes.len() {
-            let since = self.lanes[lane].opening_since();
-            if since.is_some_and(|since| since + self.plan.connect_timeout <= now) {
-                self.lose(lane, "no HTTP/2 handshake within the connect timeout");
-            }
-        }
     }
 
     fn end_drain(&mut self) {
@@ -203,14 +236,16 @@ impl<D: Driver> Worker<D> {
         if now >= until {
             self.expire(Nanos::NEVER, now);
         }
-        if self.calls.outstanding == 0 {
+        if self.calls.outstanding == 0 && !self.has_backlog() {
             self.phase = Phase::Idle;
+            self.open = None;
             self.expiry_at = Nanos::NEVER;
         }
     }
 
     /// Ends the calls that came due at or before `cutoff`.
     fn expire(&mut self, cutoff: Nanos, now: Nanos) {
+        self.give_up_unsent(cutoff, now);
         for lane in 0..self.lanes.len() {
             let (late, unsent) = self.lanes[lane].expire(cutoff);
             for call in &late {
@@ -231,30 +266,12 @@ impl<D: Driver> Worker<D> {
     #[inline]
     fn next(&mut self, lane: usize, ended: u32, now: Nanos) {
         let Phase::Loading { until } = self.phase else { return };
-        if now >= until {
+        if now >= until || self.open.is_some() {
             return;
         }
         for _ in 0..ended {
             let call = self.calls.due(now);
             self.lanes[lane].waiting.push_back(call);
-        }
-    }
-
-    /// Starts to connect every lane; the next turns must come back by `deadline`.
-    pub fn connect_all(&mut self, deadline: Nanos) {
-        self.expiry_at = deadline;
-        for lane in 0..self.lanes.len() {
-            self.connect(lane);
-        }
-    }
-
-    fn connect(&mut self, index: usize) {
-        let lane = &mut self.lanes[index];
-        let mut out = Vec::new();
-        let connection = Connection::new(Arc::clone(&self.templates), lane.share, &mut out);
-        lane.open(connection, out, self.driver.now());
-        if let Err(error) = self.driver.connect(index, self.plan.address) {
-            self.lose(index, &error.to_string());
         }
     }
 
@@ -299,35 +316,6 @@ impl<D: Driver> Worker<D> {
         match result {
             Ok(()) => self.send(index),
             Err(broken) => self.lose(index, &broken.to_string()),
-        }
-    }
-
-    /// Puts out the waiting calls that the connection takes, and writes. While the kernel takes nothing,
-    /// calls wait: they are not sent, and nothing piles up.
-    #[inline]
-    fn send(&mut self, index: usize) {
-        let lane = &mut self.lanes[index];
-        if lane.link == Link::Up {
-            lane.put_waiting();
-            self.write(index);
-        }
-        let connection = self.lanes[index].connection.as_ref();
-        if let Some(connection) = connection.filter(|it| it.is_finished()) {
-            let reason = connection.farewell();
-            self.lose(index, &reason);
-        }
-    }
-
-    #[inline]
-    fn write(&mut self, index: usize) {
-        let lane = &mut self.lanes[index];
-        if lane.link == Link::Up && lane.has_output() {
-            let at = self.driver.now();
-            match self.driver.send(index, lane.output()) {
-                Ok(sent) => lane.sent(sent, at),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => lane.link = Link::Full,
-                Err(error) => self.lose(index, &error.to_string()),
-            }
         }
     }
 

@@ -22,6 +22,9 @@ use crate::serve::Counters;
 use connection::{Buffers, Connection, Turn};
 use poll::{Interest, Poll};
 
+/// Connections that may wait to be accepted; the kernel has a limit of its own (net.core.somaxconn).
+const BACKLOG: libc::c_int = 4096;
+
 /// Connections by descriptor, which the kernel keeps small.
 type Connections = Vec<Option<Box<Connection>>>;
 
@@ -31,6 +34,7 @@ pub(crate) fn serve(
     stop: &UnixStream,
     counters: &Counters,
 ) -> io::Result<()> {
+    deepen(listener)?;
     let mut poll = Poll::new()?;
     poll.add(listener.as_raw_fd(), Interest::Read)?;
     poll.add(stop.as_raw_fd(), Interest::Read)?;
@@ -47,6 +51,15 @@ pub(crate) fn serve(
                 turn(ready, &poll, &mut connections, &mut buffers, counters)?;
             }
         }
+    }
+}
+
+/// Lets more connections wait to be accepted than the standard library does.
+fn deepen(listener: &TcpListener) -> io::Result<()> {
+    // SAFETY: the call takes no pointers, and the descriptor is open.
+    match unsafe { libc::listen(listener.as_raw_fd(), BACKLOG) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

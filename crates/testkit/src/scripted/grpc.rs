@@ -1,5 +1,7 @@
 //! Whole gRPC calls as steps of a script.
 
+use std::collections::BTreeMap;
+
 use super::frame::{Frame, FrameType, flag};
 use super::hpack;
 use super::wire::{ScriptError, Wire};
@@ -75,7 +77,52 @@ impl Partial {
     }
 }
 
+/// Requests on their way, whose frames may come interleaved.
+#[derive(Default)]
+pub struct Requests {
+    partial: BTreeMap<u32, Partial>,
+}
+
+impl Requests {
+    /// Takes a frame and returns the request that it makes whole, if it does. Frames of the connection and
+    /// WINDOW_UPDATE are dropped, and a request that is taken back is forgotten.
+    pub fn take(&mut self, frame: Frame) -> Result<Option<Request>, ScriptError> {
+        let stream = frame.stream;
+        if stream == 0 || frame.kind == FrameType::WindowUpdate {
+            return Ok(None);
+        }
+        if frame.kind == FrameType::RstStream {
+            self.partial.remove(&stream);
+            return Ok(None);
+        }
+        let request = Request { stream, block: Vec::new(), body: Vec::new() };
+        let new = Partial { request, has_block: false, has_end: false };
+        let partial = self.partial.entry(stream).or_insert(new);
+        if !partial.take(&frame) {
+            let expected = format!("the rest of the request on stream {stream}");
+            return Err(ScriptError::Frame { expected, got: frame });
+        }
+        if !partial.has_block || !partial.has_end {
+            return Ok(None);
+        }
+        Ok(self.partial.remove(&stream).map(|whole| whole.request))
+    }
+}
+
 impl Wire {
+    /// Takes frames until one more request is whole. Nothing if the client closes before that.
+    pub fn next_request(
+        &mut self,
+        requests: &mut Requests,
+    ) -> Result<Option<Request>, ScriptError> {
+        while let Some(frame) = self.receive_or_end()? {
+            if let Some(request) = requests.take(frame)? {
+                return Ok(Some(request));
+            }
+        }
+        Ok(None)
+    }
+
     /// Takes frames until one request is whole. Frames of the connection and WINDOW_UPDATE are dropped;
     /// a frame of another stream is an error, so a script for interleaved requests takes the frames itself.
     pub fn expect_request(&mut self) -> Result<Request, ScriptError> {

@@ -23,6 +23,6 @@ mod peer;
 mod wire;
 
 pub use frame::{Frame, FrameType, flag, setting};
-pub use grpc::Request;
+pub use grpc::{Request, Requests};
 pub use peer::{Listener, ScriptedPeer};
 pub use wire::{ScriptError, Wire};

@@ -86,6 +86,22 @@ impl Wire {
         self.receive_for("a frame")
     }
 
+    /// Takes the next frame, whatever it is. Nothing if the client has closed its side; a reset is such an end too.
+    pub fn receive_or_end(&mut self) -> Result<Option<Frame>, ScriptError> {
+        match self.receive() {
+            Ok(frame) => Ok(Some(frame)),
+            Err(ScriptError::Io { source, .. })
+                if matches!(
+                    source.kind(),
+                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Takes the next frame, which must be of this type.
     pub fn expect(&mut self, kind: FrameType) -> Result<Frame, ScriptError> {
         self.expect_that(&format!("{kind:?}"), |frame| frame.kind == kind)

@@ -110,6 +110,11 @@ impl Exchange {
         self.answer = if right { Answer::Right } else { Answer::Wrong };
     }
 
+    /// Bytes of a message that is not whole yet.
+    pub fn unfinished(&self) -> usize {
+        self.partial.len()
+    }
+
     /// Takes the last header block.
     #[inline]
     pub fn end(&self, head: &ResponseHead, events: &mut impl Events) -> End {

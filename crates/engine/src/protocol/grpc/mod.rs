@@ -10,4 +10,6 @@ mod status;
 mod tests;
 
 pub(crate) use connection::Connection;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use connection::Footprint;
 pub(crate) use request::Templates;

@@ -90,6 +90,15 @@ impl HeadReader {
         }
         Ok(&memo.head)
     }
+
+    /// Size of the table and room taken beside it, bytes.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn footprint(&self) -> (usize, usize) {
+        let (table, scratch) = self.decoder.footprint();
+        let memos = [&self.headers, &self.trailers];
+        let remembered = memos.map(|memo| memo.block.capacity() + memo.head.message.capacity());
+        (table, scratch + remembered[0] + remembered[1])
+    }
 }
 
 impl Memo {

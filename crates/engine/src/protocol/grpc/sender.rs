@@ -111,15 +111,16 @@ impl Sender {
     }
 
     fn put_head(&mut self, stream: u32, out: &mut Vec<u8>) {
-        let mut block = Vec::new();
+        let at = out.len();
+        frame::put_head(out, 0, frame::HEADERS, frame::END_HEADERS, stream);
         if let Some((lowest, last)) = self.table_update.take() {
             if lowest < last {
-                hpack::size_update(&mut block, lowest);
+                hpack::size_update(out, lowest);
             }
-            hpack::size_update(&mut block, last);
+            hpack::size_update(out, last);
         }
         let head = &self.templates.head;
-        block.extend_from_slice(match self.head_form {
+        out.extend_from_slice(match self.head_form {
             HeadForm::Inserting => &head.inserting,
             HeadForm::Indexed => &head.indexed,
             HeadForm::Literal => &head.literal,
@@ -127,7 +128,7 @@ impl Sender {
         if self.head_form == HeadForm::Inserting {
             self.head_form = HeadForm::Indexed;
         }
-        frame::put(out, frame::HEADERS, frame::END_HEADERS, stream, &block);
+        frame::set_length(out, at);
     }
 
     /// Sends what flow control allows of the bodies held back, oldest first.
@@ -166,6 +167,12 @@ impl Sender {
         !self.stalled.is_empty() && self.position(stream).is_some()
     }
 
+    /// Requests of which part is held back.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn held_back(&self) -> usize {
+        self.stalled.len()
+    }
+
     /// Sends no more of this request.
     pub fn forget(&mut self, stream: u32) {
         if let Some(position) = self.position(stream) {
@@ -176,23 +183,29 @@ impl Sender {
     /// Takes over the peer's settings.
     pub fn settings(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
         let old_window = self.peer.initial_window;
-        self.peer.apply(payload)?;
+        let least_table = self.peer.apply(payload)?;
         for stalled in &mut self.stalled {
             stalled.window += self.peer.initial_window - old_window;
+            if stalled.window > i64::from(MAX_WINDOW) {
+                return Err(Broken::Protocol(
+                    "SETTINGS_INITIAL_WINDOW_SIZE opens a stream past 2^31-1",
+                ));
+            }
         }
-        self.follow_table_size();
+        self.follow_table_size(least_table);
         frame::put(out, frame::SETTINGS, frame::ACK, 0, &[]);
         self.pump(out);
         Ok(())
     }
 
     /// RFC 7541, section 4.2: a smaller table is announced, and the lowest of several too.
-    fn follow_table_size(&mut self) {
+    fn follow_table_size(&mut self, least: usize) {
+        let least = least.min(MAX_TABLE);
         let size = self.peer.header_table_size.min(MAX_TABLE);
-        if size == self.table_size {
+        if least == self.table_size && size == self.table_size {
             return;
         }
-        let lowest = self.table_update.map_or(size, |(lowest, _)| lowest.min(size));
+        let lowest = self.table_update.map_or(least, |(lowest, _)| lowest.min(least));
         self.table_update = Some((lowest, size));
         self.table_size = size;
         self.choose_head_form();

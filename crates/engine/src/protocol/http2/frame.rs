@@ -101,6 +101,12 @@ pub(crate) fn put_head(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8, st
     out.extend_from_slice(&stream.to_be_bytes());
 }
 
+/// Writes into the frame header at `at` that the frame ends where `out` does.
+pub(crate) fn set_length(out: &mut [u8], at: usize) {
+    let length = (out.len() - at - HEADER) as u32;
+    out[at..at + 3].copy_from_slice(&length.to_be_bytes()[1..]);
+}
+
 /// Appends a whole frame.
 pub(crate) fn put(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
     put_head(out, payload.len(), kind, flags, stream);

@@ -28,15 +28,20 @@ impl Default for PeerSettings {
 }
 
 impl PeerSettings {
-    /// Takes over the payload of a SETTINGS frame.
-    pub fn apply(&mut self, payload: &[u8]) -> Result<(), Broken> {
+    /// Takes over the payload of a SETTINGS frame. Returns the least header table size in it: what comes
+    /// later in the frame does not bring back the entries that it costs.
+    pub fn apply(&mut self, payload: &[u8]) -> Result<usize, Broken> {
         let (settings, []) = payload.as_chunks::<6>() else {
             return Err(Broken::Protocol("SETTINGS of a length that is no multiple of six"));
         };
+        let mut least_table = usize::MAX;
         for [id_high, id_low, value @ ..] in settings {
             let value = u32::from_be_bytes(*value);
             match u16::from_be_bytes([*id_high, *id_low]) {
-                0x1 => self.header_table_size = value as usize,
+                0x1 => {
+                    self.header_table_size = value as usize;
+                    least_table = least_table.min(self.header_table_size);
+                }
                 0x3 => self.max_concurrent = value,
                 0x4 if value > 0x7fff_ffff => {
                     return Err(Broken::Protocol("SETTINGS_INITIAL_WINDOW_SIZE past 2^31-1"));
@@ -49,6 +54,6 @@ impl PeerSettings {
                 _ => {}
             }
         }
-        Ok(())
+        Ok(least_table.min(self.header_table_size))
     }
 }

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 /// Largest identifier that may be used.
 const LAST_STREAM: u32 = 0x7fff_ffff;
+/// Most streams that the ring has room for: more than these are kept in the map.
+const MOST_EXPECTED: u32 = 1 << 16;
 /// Marks an empty cell; no stream of a client has this identifier.
 const EMPTY: u32 = 0;
 
@@ -27,9 +29,9 @@ pub(crate) struct Streams<T> {
 }
 
 impl<T: Default> Streams<T> {
-    /// Room for `expected` streams at once in the fast path.
+    /// Room for `expected` streams at once in the fast path, within reason: memory is taken at once.
     pub fn new(expected: u32) -> Self {
-        let cells = (expected.max(2) * 2).next_power_of_two();
+        let cells = (expected.clamp(2, MOST_EXPECTED) * 2).next_power_of_two();
         let ring = (0..cells).map(|_| Cell { id: EMPTY, value: T::default() }).collect();
         Self { ring, displaced: BTreeMap::new(), next: 1, open: 0 }
     }
@@ -37,6 +39,11 @@ impl<T: Default> Streams<T> {
     /// Open streams.
     pub fn open(&self) -> u32 {
         self.open
+    }
+
+    /// Streams that were opened and closed again.
+    pub fn closed(&self) -> u32 {
+        (self.next >> 1) - self.open
     }
 
     /// The identifier that the next stream will have. `None`: they are used up.
@@ -154,6 +161,16 @@ mod tests {
         let id = streams.insert(7);
         assert!(streams.was_opened(id) && !streams.was_opened(id + 2) && !streams.was_opened(2));
         assert_eq!((streams.remove(id), streams.remove(id), streams.open()), (Some(7), None, 0));
+    }
+
+    #[test]
+    fn any_number_of_streams_may_be_expected() {
+        for expected in [0, 1, 3, 1 << 30, u32::MAX] {
+            let mut streams = Streams::<u8>::new(expected);
+            assert!(streams.ring.len() <= 2 * MOST_EXPECTED as usize);
+            let ids: Vec<_> = (0..200_000).map(|_| streams.insert(1)).collect();
+            assert!(ids.iter().all(|id| streams.remove(*id) == Some(1)), "{expected}");
+        }
     }
 
     #[test]

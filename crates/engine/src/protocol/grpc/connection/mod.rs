@@ -6,7 +6,10 @@
 //! ```
 //! Calls may be sent while `Open`. A `Leaving` connection still gets its answers.
 
+#[cfg(any(test, feature = "fuzzing"))]
+mod footprint;
 mod receive;
+mod refusals;
 
 use std::sync::Arc;
 
@@ -18,6 +21,9 @@ use crate::clock::Nanos;
 use crate::protocol::http2::frame;
 use crate::protocol::http2::{Streams, code};
 use crate::protocol::{Broken, Call};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use footprint::Footprint;
+use refusals::Refusals;
 
 /// Largest header block that is put together from CONTINUATION frames, bytes.
 const MAX_BLOCK: usize = 64 * 1024;
@@ -29,11 +35,31 @@ enum State {
     Leaving,
 }
 
+/// What the next frame must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    /// Whatever a peer may send.
+    Any,
+    /// The first one of a connection: RFC 9113, section 3.4.
+    Settings,
+    /// The next piece of the header block that is open.
+    Continuation,
+}
+
 /// Whose header block it is, and whether the stream ends with it.
 #[derive(Clone, Copy, Debug)]
 struct BlockOwner {
     stream: u32,
     last: bool,
+}
+
+/// A header block whose end has not come yet.
+#[derive(Debug)]
+struct OpenBlock {
+    owner: BlockOwner,
+    bytes: Vec<u8>,
+    /// CONTINUATION frames that it took so far.
+    pieces: u32,
 }
 
 /// The state machine of one connection.
@@ -49,8 +75,10 @@ pub(crate) struct Connection {
     received: u32,
     heads: HeadReader,
     partial: Vec<u8>,
-    /// A header block whose end has not come yet.
-    block: Option<(BlockOwner, Vec<u8>)>,
+    expect: Expect,
+    /// There is one while a CONTINUATION is expected.
+    block: Option<OpenBlock>,
+    refusals: Refusals,
     farewell: Option<Broken>,
 }
 
@@ -75,7 +103,9 @@ impl Connection {
             received: 0,
             heads: HeadReader::new(),
             partial: Vec::new(),
+            expect: Expect::Settings,
             block: None,
+            refusals: Refusals::new(in_flight),
             farewell: None,
         }
     }
@@ -104,6 +134,12 @@ impl Connection {
     #[inline]
     pub fn can_send(&self) -> bool {
         self.state == State::Open && self.streams.open() < self.sender.max_concurrent()
+    }
+
+    /// Calls that are open.
+    #[inline]
+    pub fn open_calls(&self) -> u32 {
+        self.streams.open()
     }
 
     /// Why it is over when the peer closes it: what it said with its goodbye, if anything.
@@ -173,6 +209,7 @@ impl Connection {
     fn reset(&mut self, stream: u32, code: u32, out: &mut Vec<u8>) -> Option<Call> {
         let exchange = self.streams.remove(stream)?;
         self.sender.forget(stream);
+        self.refusals.unanswered += 1;
         frame::put(out, frame::RST_STREAM, 0, stream, &code.to_be_bytes());
         Some(exchange.call)
     }

@@ -1,13 +1,18 @@
 //! What comes in: bytes to frames, frames to what they mean.
 
-use super::{BlockOwner, Connection, MAX_BLOCK, State};
+use super::{BlockOwner, Connection, Expect, MAX_BLOCK, OpenBlock, State};
 use crate::protocol::grpc::sender::MAX_WINDOW;
 use crate::protocol::http2::frame::{self, Head};
 use crate::protocol::http2::{code, error_name};
 use crate::protocol::{Broken, End, Events};
 
 /// Received bytes after which the connection's window is opened again.
-const WINDOW_REFILL: u32 = 1 << 30;
+const WINDOW_REFILL: u32 = 64 << 20;
+/// Most that the messages that are not whole yet may come to, bytes, over all streams of a connection.
+/// Looked at when the window is opened again.
+const MAX_UNFINISHED: usize = 256 << 20;
+/// Most CONTINUATION frames of one header block: with no bytes in them, they could go on for ever.
+const MAX_PIECES: u32 = 1024;
 /// Most PINGs and SETTINGS that are acknowledged between two flushes.
 const MAX_ACKNOWLEDGED: u32 = 20_000;
 
@@ -64,8 +69,8 @@ impl Connection {
         out: &mut Vec<u8>,
         events: &mut impl Events,
     ) -> Result<(), Broken> {
-        if self.block.is_some() && head.kind != frame::CONTINUATION {
-            return Err(Broken::Protocol("a header block was interrupted"));
+        if self.expect != Expect::Any {
+            self.check_expected(head)?;
         }
         match head.kind {
             frame::DATA => self.on_data(head, payload, out, events),
@@ -81,6 +86,20 @@ impl Connection {
         }
     }
 
+    #[cold]
+    fn check_expected(&self, head: Head) -> Result<(), Broken> {
+        let problem = match self.expect {
+            Expect::Settings if head.kind != frame::SETTINGS || head.has(frame::ACK) => {
+                "the first frame is not SETTINGS"
+            }
+            Expect::Continuation if head.kind != frame::CONTINUATION => {
+                "a header block was interrupted"
+            }
+            _ => return Ok(()),
+        };
+        Err(Broken::Protocol(problem))
+    }
+
     #[inline]
     fn on_data(
         &mut self,
@@ -91,8 +110,7 @@ impl Connection {
     ) -> Result<(), Broken> {
         self.received += head.length as u32;
         if self.received >= WINDOW_REFILL {
-            frame::put(out, frame::WINDOW_UPDATE, 0, 0, &self.received.to_be_bytes());
-            self.received = 0;
+            self.refill_window(out)?;
         }
         let data = frame::content(head, payload)?;
         let Some(exchange) = self.streams.get_mut(head.stream) else {
@@ -104,6 +122,23 @@ impl Connection {
         }
         self.or_abort(taken, head.stream, out, events);
         Ok(())
+    }
+
+    #[cold]
+    fn refill_window(&mut self, out: &mut Vec<u8>) -> Result<(), Broken> {
+        if self.unfinished() > MAX_UNFINISHED {
+            return Err(Broken::Protocol(
+                "more than 256 MiB of unfinished messages at once; give fewer calls in flight",
+            ));
+        }
+        frame::put(out, frame::WINDOW_UPDATE, 0, 0, &self.received.to_be_bytes());
+        self.received = 0;
+        Ok(())
+    }
+
+    /// Bytes of messages that are not whole yet.
+    pub(super) fn unfinished(&mut self) -> usize {
+        self.streams.iter_mut().map(|(_, exchange)| exchange.unfinished()).sum()
     }
 
     #[inline]
@@ -119,10 +154,15 @@ impl Connection {
         if head.has(frame::END_HEADERS) {
             return self.header_block(owner, block, out, events);
         }
-        self.block = Some((owner, block.to_vec()));
+        if !self.streams.was_opened(head.stream) {
+            return self.closed_stream(head.stream); // It may be opened before the block is whole.
+        }
+        self.block = Some(OpenBlock { owner, bytes: block.to_vec(), pieces: 0 });
+        self.expect = Expect::Continuation;
         Ok(())
     }
 
+    #[cold]
     fn on_continuation(
         &mut self,
         head: Head,
@@ -130,16 +170,18 @@ impl Connection {
         out: &mut Vec<u8>,
         events: &mut impl Events,
     ) -> Result<(), Broken> {
-        let open = self.block.take().filter(|(owner, _)| owner.stream == head.stream);
-        let (owner, mut block) = open.ok_or(Broken::Protocol("CONTINUATION of no header block"))?;
-        if block.len() + payload.len() > MAX_BLOCK || payload.is_empty() {
-            return Err(Broken::Protocol("header block too large, or continued by nothing"));
+        let open = self.block.take().filter(|open| open.owner.stream == head.stream);
+        let mut open = open.ok_or(Broken::Protocol("CONTINUATION of no header block"))?;
+        open.pieces += 1;
+        if open.bytes.len() + payload.len() > MAX_BLOCK || open.pieces > MAX_PIECES {
+            return Err(Broken::Protocol("header block past 64 KiB or 1024 CONTINUATION frames"));
         }
-        block.extend_from_slice(payload);
+        open.bytes.extend_from_slice(payload);
         if head.has(frame::END_HEADERS) {
-            return self.header_block(owner, &block, out, events);
+            self.expect = Expect::Any;
+            return self.header_block(open.owner, &open.bytes, out, events);
         }
-        self.block = Some((owner, block));
+        self.block = Some(open);
         Ok(())
     }
 
@@ -211,13 +253,11 @@ impl Connection {
             return self.closed_stream(head.stream);
         };
         self.sender.forget(head.stream);
-        events.ended(
-            exchange.call,
-            match code {
-                code::REFUSED_STREAM => End::Refused,
-                code => End::Aborted { reason: format!("RST_STREAM {}", error_name(code)) },
-            },
-        );
+        let end = match code {
+            code::REFUSED_STREAM => self.refusals.refused(self.streams.closed()),
+            code => End::Aborted { reason: format!("RST_STREAM {}", error_name(code)) },
+        };
+        events.ended(exchange.call, end);
         Ok(())
     }
 
@@ -246,6 +286,7 @@ impl Connection {
         self.sender.settings(payload, out)?;
         if self.state == State::Handshake {
             self.state = State::Open;
+            self.expect = Expect::Any;
         }
         Ok(())
     }

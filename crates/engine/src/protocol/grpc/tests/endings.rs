@@ -16,6 +16,28 @@ fn a_reset_ends_one_call_and_a_refusal_may_be_sent_again() {
 }
 
 #[test]
+fn a_peer_that_refuses_every_call_is_named_as_the_reason() {
+    let mut bench = Bench::open(&[3]);
+    let refuse = |bench: &mut Bench, nth: u32| {
+        bench.call(0);
+        bench.frame(frame::RST_STREAM, 0, 2 * nth + 1, &7_u32.to_be_bytes()).unwrap();
+        bench.ended().remove(0).1
+    };
+    let aborted = End::Aborted { reason: "RST_STREAM REFUSED_STREAM, again and again".to_owned() };
+    let ends: Vec<End> = (0..40).map(|nth| refuse(&mut bench, nth)).collect();
+    assert!(ends[..32].iter().all(|end| *end == End::Refused));
+    assert!(ends[32..].iter().all(|end| *end == aborted));
+    // What we take back says nothing about the peer; an answer does.
+    bench.call(0);
+    bench.connection.expire(Nanos(1), &mut bench.out);
+    assert_eq!(refuse(&mut bench, 41), aborted);
+    bench.call(0);
+    bench.answer(85, 0).unwrap();
+    assert_eq!(bench.ended(), [(0, RIGHT)]);
+    assert_eq!(refuse(&mut bench, 43), End::Refused);
+}
+
+#[test]
 fn goaway_refuses_later_calls_and_leaves_the_others_their_answers() {
     let mut bench = Bench::open(&[3, 3]);
     bench.call(0);

@@ -33,6 +33,48 @@ fn a_table_that_shrank_and_grew_is_announced_with_its_lowest_size() {
 }
 
 #[test]
+fn a_table_that_shrank_within_one_frame_is_announced_too() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.settings(&[(0x1, 0), (0x1, 4096)]).unwrap();
+    bench.written();
+    bench.call(0);
+    let block = bench.written().remove(0).3;
+    assert_eq!(block[..5], [0x20, 0x3f, 0xe1, 0x1f, 0x83]);
+    assert!(block.len() > 50, "the fields are in the table no more");
+    bench.settings(&[(0x1, 1 << 20), (0x1, 4096)]).unwrap();
+    bench.written();
+    bench.call(0);
+    assert_eq!(bench.written()[0].3.len(), 7, "nothing changed for a table of 4096 bytes at most");
+}
+
+#[test]
+fn a_window_opened_too_far_by_settings_breaks_the_connection() {
+    let mut bench = Bench::open(&[100_000]);
+    bench.call(0);
+    bench.frame(frame::WINDOW_UPDATE, 0, 1, &0x7fff_0000_u32.to_be_bytes()).unwrap();
+    assert_eq!(bench.settings(&[(0x4, 65_536)]), Ok(()));
+    assert!(bench.settings(&[(0x4, 0x7fff_ffff)]).is_err());
+}
+
+#[test]
+fn frames_of_every_allowed_size_and_no_other_are_written() {
+    for (size, frames) in [(16_384, 123), (20_000, 101), (0xff_ffff, 1)] {
+        let mut bench = Bench::open(&[2_000_000]);
+        bench.settings(&[(0x5, size), (0x4, 0x7fff_ffff)]).unwrap();
+        bench.frame(frame::WINDOW_UPDATE, 0, 0, &0x7fff_0000_u32.to_be_bytes()).unwrap();
+        bench.written();
+        bench.call(0);
+        let sent = bench.written();
+        assert_eq!(sent.len() - 1, frames, "{size}");
+        assert!(sent.iter().all(|frame| frame.3.len() <= size as usize));
+    }
+    for size in [0, 16_383, 1 << 24, u32::MAX] {
+        assert!(Bench::open(&[3]).settings(&[(0x5, size)]).is_err(), "{size}");
+    }
+}
+
+#[test]
 fn no_more_streams_are_open_than_the_peer_allows() {
     let mut bench = Bench::open(&[3]);
     bench.settings(&[(0x3, 1)]).unwrap();

@@ -1,6 +1,7 @@
 //! A connection and a scripted peer, without sockets: what comes in, what goes out, how calls end.
 
 mod endings;
+mod floods;
 mod limits;
 
 use std::sync::Arc;
@@ -248,6 +249,31 @@ fn a_header_block_may_not_be_interrupted_nor_grow_without_end() {
     bench.frame(frame::HEADERS, 0, 1, b"").unwrap();
     let flood = (0..100).find(|_| bench.frame(frame::CONTINUATION, 0, 1, &[0; 16_000]).is_err());
     assert_eq!(flood, Some(4));
+}
+
+#[test]
+fn a_connection_begins_with_the_peers_settings() {
+    for (kind, flags, payload) in [
+        (frame::PING, 0, &[0; 8][..]),
+        (frame::WINDOW_UPDATE, 0, &[0, 0, 0, 1]),
+        (frame::SETTINGS, frame::ACK, &[]),
+        (frame::GOAWAY, 0, &[0; 8]),
+        (0xbe, 0, &[]),
+    ] {
+        for cut in [1, 9, 100] {
+            let mut bench = Bench::new(&[3]);
+            let mut bytes = Vec::new();
+            put(&mut bytes, kind, flags, 0, payload);
+            let broken = bytes.chunks(cut).find_map(|piece| bench.receive(piece).err());
+            assert_eq!(broken, Some(Broken::Protocol("the first frame is not SETTINGS")), "{kind}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_may_not_begin_before_its_call() {
+    let mut bench = Bench::open(&[3]);
+    assert!(bench.frame(frame::HEADERS, 0, 1, RESPONSE).is_err());
 }
 
 #[test]

@@ -45,6 +45,12 @@ impl Decoder {
         }
     }
 
+    /// Size of the table by the standard's measure, and room taken for reading; bytes.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn footprint(&self) -> (usize, usize) {
+        (self.table_bytes, self.name.capacity() + self.value.capacity())
+    }
+
     /// Changes whenever the meaning of an index may have changed.
     pub fn generation(&self) -> u64 {
         self.generation

@@ -1,0 +1,4 @@
+//! Header blocks through our decoder and another one.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rpcbench_engine::fuzzing::hpack(bytes));

@@ -1,0 +1,227 @@
+//! What every driver does on real sockets.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+use super::{Batch, Driver, EpollDriver, IoUringDriver, Ready, Waker};
+use crate::clock::{self, Nanos};
+
+/// Runs a test on each driver.
+macro_rules! on_each_driver {
+    ($($test:ident)*) => { $(
+        mod $test {
+            use super::*;
+
+            #[test]
+            fn epoll() {
+                let waker = Waker::new().unwrap();
+                super::$test(EpollDriver::new(2, waker.clone()).unwrap(), &waker);
+            }
+
+            #[test]
+            fn io_uring() {
+                let waker = Waker::new().unwrap();
+                super::$test(IoUringDriver::new(2, waker.clone()).unwrap(), &waker);
+            }
+        }
+    )* };
+}
+
+on_each_driver! {
+    the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes
+    what_the_kernel_does_not_take_at_once_is_sent_later
+    any_number_of_bytes_may_wait_to_be_received
+    a_refused_connection_says_so
+    a_closed_connection_is_never_heard_of_again
+    a_waker_ends_the_wait
+    a_wait_ends_when_its_time_has_come
+    the_peer_sees_a_close
+}
+
+fn soon() -> Nanos {
+    clock::now() + Nanos::from_millis(10_000)
+}
+
+fn listen() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").unwrap()
+}
+
+/// Waits for something to happen.
+fn wait(driver: &mut impl Driver) -> Vec<Ready> {
+    let (deadline, mut ready) = (soon(), Vec::new());
+    while ready.is_empty() {
+        assert!(driver.now() < deadline, "nothing happened");
+        driver.wait(deadline, &mut ready).unwrap();
+    }
+    ready
+}
+
+/// Connects `connection` to a new listener.
+fn connect(driver: &mut impl Driver, connection: usize) -> TcpStream {
+    let listener = listen();
+    driver.connect(connection, listener.local_addr().unwrap()).unwrap();
+    let (peer, _) = listener.accept().unwrap();
+    while !wait(driver).iter().any(|it| it.connection == connection && it.writable) {}
+    peer
+}
+
+/// Receives until `length` bytes or the end have come.
+fn receive(driver: &mut impl Driver, connection: usize, length: usize) -> Vec<u8> {
+    let (mut bytes, mut more) = (Vec::new(), false);
+    while bytes.len() < length {
+        let readable = if more { 1 } else { wait(driver).iter().filter(|it| it.readable).count() };
+        for _ in 0..readable {
+            match driver.receive(connection) {
+                Ok(received) if received.bytes.is_empty() => return bytes,
+                Ok(received) => {
+                    bytes.extend_from_slice(received.bytes);
+                    more = received.more;
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+                    more = false;
+                }
+            }
+        }
+    }
+    bytes
+}
+
+/// Bytes of which no two stretches are alike.
+fn pattern(length: usize) -> Vec<u8> {
+    (0..length.div_ceil(4) as u32).flat_map(u32::to_be_bytes).take(length).collect()
+}
+
+fn the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes(
+    mut driver: impl Driver,
+    _waker: &Waker,
+) {
+    let listener = listen();
+    driver.connect(0, listener.local_addr().unwrap()).unwrap();
+    let (mut peer, _) = listener.accept().unwrap();
+    peer.write_all(b"last").unwrap();
+    drop(peer);
+    assert_eq!(receive(&mut driver, 0, usize::MAX), b"last");
+}
+
+fn what_the_kernel_does_not_take_at_once_is_sent_later(mut driver: impl Driver, _waker: &Waker) {
+    let mut peer = connect(&mut driver, 0);
+    let all = pattern(32 << 20);
+    let (mut sent, mut short, mut ready) = (0, 0, Vec::new());
+    let mut batch = Batch { connections: vec![0], ..Batch::default() };
+    driver.exchange(&mut batch, |_| &all, Nanos(0), &mut ready).unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        peer.read_to_end(&mut bytes).unwrap();
+        bytes
+    });
+    while sent < all.len() {
+        match batch.results.pop() {
+            Some(Ok(taken)) => {
+                sent += taken;
+                short += usize::from(sent < all.len());
+            }
+            Some(Err(error)) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+            None => {}
+        }
+        let writable = ready.iter().any(|it: &Ready| it.writable);
+        batch.connections = if writable && sent < all.len() { vec![0] } else { Vec::new() };
+        let until = clock::now() + Nanos::from_millis(10);
+        driver.exchange(&mut batch, |_| &all[sent..], until, &mut ready).unwrap();
+    }
+    assert!(short > 0, "the kernel took all of it at once");
+    driver.close(0);
+    assert!(reader.join().unwrap() == all, "other bytes came than were sent");
+}
+
+fn any_number_of_bytes_may_wait_to_be_received(mut driver: impl Driver, _waker: &Waker) {
+    let mut peer = connect(&mut driver, 0);
+    let all = pattern(16 << 20);
+    let theirs = all.clone();
+    let writer = std::thread::spawn(move || peer.write_all(&theirs).map(|()| peer));
+    // More than a driver has room for comes before anything is received.
+    let mut ready = Vec::new();
+    let mut first = 0;
+    for _ in 0..100 {
+        driver.wait(clock::now() + Nanos::from_millis(1), &mut ready).unwrap();
+        first += ready.iter().filter(|it| it.readable).count();
+    }
+    let mut bytes = Vec::new();
+    for _ in 0..first {
+        if let Ok(received) = driver.receive(0) {
+            bytes.extend_from_slice(received.bytes);
+        }
+    }
+    let mut more = true;
+    while more {
+        let received = driver.receive(0);
+        more = received.as_ref().is_ok_and(|received| received.more);
+        bytes.extend_from_slice(received.map_or(&[], |received| received.bytes));
+    }
+    bytes.extend(receive(&mut driver, 0, all.len() - bytes.len()));
+    assert!(bytes == all, "other bytes came than were written");
+    writer.join().unwrap().unwrap();
+}
+
+fn a_refused_connection_says_so(mut driver: impl Driver, _waker: &Waker) {
+    let closed = listen().local_addr().unwrap();
+    if let Err(error) = driver.connect(0, closed) {
+        return assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+    }
+    wait(&mut driver);
+    let error = driver.receive(0).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+}
+
+fn a_closed_connection_is_never_heard_of_again(mut driver: impl Driver, _waker: &Waker) {
+    for round in 0..100 {
+        let mut old = connect(&mut driver, 0);
+        old.write_all(b"old").unwrap();
+        if round % 2 == 0 {
+            wait(&mut driver);
+        }
+        driver.close(0);
+        assert!(driver.receive(0).is_err());
+        let mut new = connect(&mut driver, 0);
+        new.write_all(b"new").unwrap();
+        assert_eq!(receive(&mut driver, 0, 3), b"new");
+        driver.close(0);
+    }
+}
+
+fn a_waker_ends_the_wait(mut driver: impl Driver, waker: &Waker) {
+    for _ in 0..3 {
+        waker.wake();
+        let (before, mut ready) = (clock::now(), Vec::new());
+        driver.wait(Nanos::NEVER, &mut ready).unwrap();
+        assert!(ready.is_empty() && clock::now() >= before);
+    }
+    let other = waker.clone();
+    let waking = std::thread::spawn(move || other.wake());
+    driver.wait(Nanos::NEVER, &mut Vec::new()).unwrap();
+    waking.join().unwrap();
+}
+
+fn a_wait_ends_when_its_time_has_come(mut driver: impl Driver, _waker: &Waker) {
+    let (mut ready, mut least) = (Vec::new(), Nanos::NEVER);
+    for micros in 200..300 {
+        let until = clock::now() + Nanos(micros * 1000);
+        while clock::now() < until {
+            driver.wait(until, &mut ready).unwrap();
+            assert!(ready.is_empty());
+        }
+        least = least.min(clock::now() - until);
+        driver.wait(until, &mut ready).unwrap();
+    }
+    // A timer that counts milliseconds would be 700 us late.
+    assert!(least < Nanos(300_000), "late by {} ns at least", least.0);
+}
+
+fn the_peer_sees_a_close(mut driver: impl Driver, _waker: &Waker) {
+    let mut first = connect(&mut driver, 0);
+    let mut second = connect(&mut driver, 1);
+    driver.close(0);
+    assert_eq!(first.read(&mut [0; 8]).unwrap(), 0);
+    drop(driver);
+    assert_eq!(second.read(&mut [0; 8]).unwrap(), 0);
+}

@@ -1,0 +1,114 @@
+//! Room for all connections among the files that the process may have open.
+
+use std::fs;
+
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::plan::LoadPlan;
+
+/// Files for a load thread besides its connections: what it waits on, and what it reads about itself.
+const EACH_THREAD: u64 = 4;
+/// Files that whoever uses the engine may open meanwhile.
+const RESERVE: u64 = 64;
+
+/// More connections than the process may have files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{connections} connections need {needed} open files, and this process may have {limit}: allow more (ulimit -n {needed}), or give fewer connections"
+)]
+pub struct FileLimit {
+    /// As planned.
+    pub connections: u32,
+    /// Files with everything that is open already, and a reserve.
+    pub needed: u64,
+    /// What it could be raised to.
+    pub limit: u64,
+}
+
+/// Raises the limit if it is too low for the plan: up to the hard limit, and that too where the process
+/// is privileged.
+pub(crate) fn make_room(plan: &LoadPlan) -> Result<(), FileLimit> {
+    let open = fs::read_dir("/proc/self/fd").map_or(RESERVE, |files| files.count() as u64);
+    let threads = u64::from(plan.threads) * EACH_THREAD;
+    let needed = open + u64::from(plan.connections) + threads + RESERVE;
+    let limit = getrlimit(Resource::Nofile);
+    raise(limit, needed, |raised| setrlimit(Resource::Nofile, raised)).map_err(|limit| FileLimit {
+        connections: plan.connections,
+        needed,
+        limit,
+    })
+}
+
+/// Raises `limit` to at least `needed`, or says how far it can be raised.
+fn raise(
+    limit: Rlimit,
+    needed: u64,
+    mut set: impl FnMut(Rlimit) -> Result<(), Errno>,
+) -> Result<(), u64> {
+    // `None` is no limit.
+    let (Some(soft), hard) = (limit.current, limit.maximum) else { return Ok(()) };
+    if soft >= needed {
+        return Ok(());
+    }
+    if hard.is_none_or(|hard| hard >= needed) {
+        return set(Rlimit { current: Some(hard.unwrap_or(needed)), maximum: hard })
+            .map_err(|_| soft);
+    }
+    set(Rlimit { current: Some(needed), maximum: Some(needed) }).map_err(|_| hard.unwrap_or(soft))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(current: u64, maximum: u64) -> Rlimit {
+        Rlimit { current: Some(current), maximum: Some(maximum) }
+    }
+
+    /// What `raise` sets, if the hard limit may be raised up to `most`.
+    fn raised(from: Rlimit, needed: u64, most: u64) -> (Result<(), u64>, Option<Rlimit>) {
+        let mut set = None;
+        let result = raise(from, needed, |new| {
+            if new.maximum.is_some_and(|new| new > most.max(from.maximum.unwrap_or(0))) {
+                return Err(Errno::PERM);
+            }
+            set = Some(new);
+            Ok(())
+        });
+        (result, set)
+    }
+
+    #[test]
+    fn a_limit_that_is_high_enough_stays() {
+        assert_eq!(raised(limit(1024, 4096), 1024, 0), (Ok(()), None));
+        let none = Rlimit { current: None, maximum: None };
+        assert_eq!(raised(none, 1 << 40, 0), (Ok(()), None));
+    }
+
+    #[test]
+    fn the_soft_limit_is_raised_to_the_hard_one() {
+        assert_eq!(raised(limit(1024, 4096), 1025, 0), (Ok(()), Some(limit(4096, 4096))));
+        let open_end = Rlimit { current: Some(1024), maximum: None };
+        let raised_to = Rlimit { current: Some(5000), maximum: None };
+        assert_eq!(raised(open_end, 5000, 0), (Ok(()), Some(raised_to)));
+    }
+
+    #[test]
+    fn the_hard_limit_is_raised_where_that_is_allowed() {
+        assert_eq!(
+            raised(limit(1024, 4096), 10_500, 1 << 20),
+            (Ok(()), Some(limit(10_500, 10_500)))
+        );
+    }
+
+    #[test]
+    fn a_limit_that_can_not_be_raised_is_named_with_the_remedy() {
+        assert_eq!(raised(limit(1024, 4096), 10_500, 0), (Err(4096), None));
+        let error = FileLimit { connections: 10_000, needed: 10_500, limit: 4096 }.to_string();
+        assert_eq!(
+            error,
+            "10000 connections need 10500 open files, and this process may have 4096: allow more (ulimit -n 10500), or give fewer connections"
+        );
+    }
+}

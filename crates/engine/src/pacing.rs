@@ -1,0 +1,329 @@
+//! When calls come due: arithmetic on a seed, a law and a number, without a clock.
+//!
+//! There is one schedule for all load threads. Each goes through the whole of it and takes every
+//! `threads`-th call, so the load keeps one exact rate and nothing is shared.
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
+use rpcbench_record::{Law, PerSecond, Rate};
+
+use crate::clock::Nanos;
+
+/// Due times of the calls of an open loop, from the first one on, as distances from its origin. It never ends;
+/// for [`Law::Closed`], and for a rate that is a share of an unknown capacity, it is empty.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    law: Law,
+    /// The number of the next call.
+    next: u64,
+    draw: Pcg64,
+    /// Sum of the distances drawn so far, nanoseconds: exact to a thousandth over 100 days.
+    drawn: f64,
+}
+
+impl Schedule {
+    /// The schedule of a law; the seed matters only where the law draws.
+    #[must_use]
+    pub fn new(law: Law, seed: u64) -> Self {
+        Self { law, next: 0, draw: Pcg64::seed_from_u64(seed), drawn: 0.0 }
+    }
+
+    /// Calls that come due before `end`.
+    #[must_use]
+    pub fn due_before(self, end: Nanos) -> u64 {
+        self.take_while(|due| *due < end).count() as u64
+    }
+
+    /// A distance from the exponential distribution with mean 1.
+    fn exponential(&mut self) -> f64 {
+        // Uniform in (0, 1] with 53 bits, so the logarithm is finite.
+        let uniform = ((self.draw.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        -uniform.ln()
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = Nanos;
+
+    #[inline]
+    fn next(&mut self) -> Option<Nanos> {
+        let n = self.next;
+        self.next += 1;
+        match self.law {
+            Law::Constant { rate: Rate::PerSecond(rate) } => Some(constant(rate, n)),
+            Law::Poisson { rate: Rate::PerSecond(rate) } => {
+                self.drawn += self.exponential() * 1e9 / rate.get();
+                Some(Nanos(self.drawn as u64))
+            }
+            Law::Ramp { from, to, over_ms } => Some(ramp(from.get(), to.get(), over_ms, n)),
+            Law::Steps { from, to, by, every_ms } => {
+                Some(steps([from.get(), to.get(), by.get()], every_ms, n))
+            }
+            Law::Closed
+            | Law::Constant { rate: Rate::OfCapacity(_) }
+            | Law::Poisson { rate: Rate::OfCapacity(_) } => None,
+        }
+    }
+}
+
+/// n / rate, in whole numbers: it never drifts.
+fn constant(rate: PerSecond, n: u64) -> Nanos {
+    let nanos = u128::from(n) * 1_000_000_000_000 / u128::from(rate.thousandths());
+    Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+fn seconds(seconds: f64) -> Nanos {
+    Nanos((seconds * 1e9) as u64)
+}
+
+/// The time t at which the integral of the rate is n: from x t + (to - from) x t² / (2 over) = n, and after `over`
+/// at the rate `to`.
+fn ramp(from: f64, to: f64, over_ms: u64, n: u64) -> Nanos {
+    let (over, n) = (over_ms as f64 / 1e3, n as f64);
+    let ramped = (from + to) / 2.0 * over;
+    if n >= ramped {
+        return seconds(over + (n - ramped) / to);
+    }
+    let slope = (to - from) / over;
+    // The form of the root that loses no digits where the slope is small; under the root is at least to².
+    seconds(2.0 * n / (from + (from * from + 2.0 * slope * n).sqrt()))
+}
+
+/// The time at which the integral of the rate is n; the rate is from + k x by in step k, and `to` at most.
+fn steps([from, to, by]: [f64; 3], every_ms: u64, n: u64) -> Nanos {
+    let (every, n) = (every_ms as f64 / 1e3, n as f64);
+    let before = |step: f64| every * (step * from + by * step * (step - 1.0) / 2.0);
+    let last = ((to - from) / by).ceil();
+    // The largest step with before(step) <= n, found from the root of the quadratic and then made exact.
+    let half = from - by / 2.0;
+    let root = ((half * half + 2.0 * by * n / every).sqrt() - half) / by;
+    let mut step = root.floor().clamp(0.0, last);
+    if before(step) > n {
+        step -= 1.0;
+    } else if step < last && before(step + 1.0) <= n {
+        step += 1.0;
+    }
+    let rate = (from + step * by).min(to);
+    seconds(step * every + (n - before(step)) / rate)
+}
+
+/// The law of the warm-up before a window: the same, at the rate with which the window begins.
+fn warming(law: Law) -> Law {
+    match law {
+        Law::Ramp { from, .. } | Law::Steps { from, .. } => {
+            Law::Constant { rate: Rate::PerSecond(from) }
+        }
+        other => other,
+    }
+}
+
+/// One load thread's part of a schedule, on the clock.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrivals {
+    law: Law,
+    seed: u64,
+    stride: Stride,
+    current: Part,
+    /// The window's own schedule, which takes over at its origin.
+    window: Option<Part>,
+    /// No call comes due from here on.
+    end: Nanos,
+}
+
+/// Which calls of a schedule a thread takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stride {
+    pub thread: u32,
+    pub threads: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Part {
+    origin: Nanos,
+    schedule: Schedule,
+    stride: Stride,
+    due: Nanos,
+}
+
+impl Part {
+    fn new(schedule: Schedule, origin: Nanos, stride: Stride) -> Self {
+        let mut part = Self { origin, schedule, stride, due: Nanos::NEVER };
+        part.skip(stride.thread);
+        part
+    }
+
+    fn skip(&mut self, calls: u32) {
+        let due = self.schedule.nth(calls as usize);
+        self.due = due.map_or(Nanos::NEVER, |due| self.origin + due);
+    }
+
+    fn advance(&mut self) {
+        self.skip(self.stride.threads - 1);
+    }
+}
+
+impl Arrivals {
+    /// Arrivals from `origin` on, until told otherwise.
+    pub fn new(law: Law, seed: u64, stride: Stride, origin: Nanos) -> Self {
+        // What is drawn for the warm-up must not come again in the window.
+        let schedule = Schedule::new(warming(law), !seed);
+        let current = Part::new(schedule, origin, stride);
+        Self { law, seed, stride, current, window: None, end: Nanos::NEVER }
+    }
+
+    /// The schedule begins anew at `start`, and ends at `end`.
+    pub fn measure(&mut self, start: Nanos, end: Nanos) {
+        let schedule = Schedule::new(self.law, self.seed);
+        self.window = Some(Part::new(schedule, start, self.stride));
+        self.end = end;
+        self.hand_over();
+    }
+
+    /// No call comes due from `end` on.
+    pub fn stop(&mut self, end: Nanos) {
+        self.end = self.end.min(end);
+    }
+
+    /// When the next call comes due. `None`: none will.
+    #[inline]
+    pub fn peek(&self) -> Option<Nanos> {
+        (self.current.due < self.end).then_some(self.current.due)
+    }
+
+    #[inline]
+    pub fn advance(&mut self) {
+        self.current.advance();
+        self.hand_over();
+    }
+
+    #[inline]
+    fn hand_over(&mut self) {
+        if let Some(window) = self.window.take_if(|window| self.current.due >= window.origin) {
+            self.current = window;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Nanos = Nanos(1_000_000_000);
+
+    fn law(text: &str) -> Law {
+        text.parse().unwrap()
+    }
+
+    fn first(text: &str, n: usize) -> Vec<u64> {
+        Schedule::new(law(text), 1).take(n).map(|due| due.0).collect()
+    }
+
+    #[test]
+    fn a_constant_law_is_n_over_the_rate_and_never_drifts() {
+        assert_eq!(first("constant:3", 4), [0, 333_333_333, 666_666_666, 1_000_000_000]);
+        let mut late = Schedule::new(law("constant:3"), 1);
+        assert_eq!(late.nth(3_000_000_000 - 1), Some(Nanos(999_999_999_666_666_666)));
+        assert_eq!(Schedule::new(law("constant:0.5"), 1).nth(1), Some(Nanos(2 * SECOND.0)));
+        assert_eq!(Schedule::new(law("constant:20000"), 1).due_before(SECOND), 20_000);
+    }
+
+    #[test]
+    fn a_ramp_has_the_integral_of_its_rate() {
+        // 0.. 10 s from 100 to 300: 2,000 calls, half-way 750; then 300 a second.
+        let mut ramp = Schedule::new(law("ramp:100..300/10s"), 1);
+        assert_eq!(ramp.clone().due_before(Nanos(5 * SECOND.0)), 750);
+        assert_eq!(ramp.clone().due_before(Nanos(10 * SECOND.0)), 2000);
+        assert_eq!(ramp.nth(2300), Some(Nanos(11 * SECOND.0)));
+        // Down as well as up.
+        let down = Schedule::new(law("ramp:300..100/10s"), 1);
+        assert_eq!(down.clone().due_before(Nanos(5 * SECOND.0)), 1250);
+        assert_eq!(down.due_before(Nanos(12 * SECOND.0)), 2200);
+        let flat = first("ramp:100..100/10s", 3);
+        assert_eq!(flat, [0, 10_000_000, 20_000_000]);
+    }
+
+    #[test]
+    fn steps_rise_to_the_last_one_and_stay() {
+        let steps = Schedule::new(law("steps:100..250+100/2s"), 1);
+        // 100, 200, 250, 250, ... calls a second, two seconds each.
+        for (seconds, calls) in [(1, 100), (2, 200), (3, 400), (4, 600), (5, 850), (10, 2100)] {
+            let end = Nanos(seconds * SECOND.0);
+            assert_eq!(steps.clone().due_before(end), calls, "{seconds} s");
+        }
+    }
+
+    #[test]
+    fn due_times_never_go_back() {
+        for text in ["constant:7777", "poisson:5000", "ramp:10..9000/1s", "steps:5..5000+333/100ms"]
+        {
+            let dues: Vec<_> = Schedule::new(law(text), 3).take(20_000).collect();
+            assert!(dues.is_sorted(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_seed_gives_the_draws() {
+        let draw = |seed| Schedule::new(law("poisson:1000"), seed).take(50).collect::<Vec<_>>();
+        assert_eq!(draw(5), draw(5));
+        assert_ne!(draw(5), draw(6));
+    }
+
+    #[test]
+    fn threads_share_one_schedule() {
+        for text in ["constant:1000", "poisson:1000", "ramp:500..2000/1s"] {
+            let whole: Vec<_> = Schedule::new(law(text), 9).take(3000).collect();
+            let mut parts = Vec::new();
+            for thread in 0..3 {
+                let stride = Stride { thread, threads: 3 };
+                let mut arrivals = Arrivals::new(law(text), 9, stride, Nanos(0));
+                arrivals.measure(Nanos(0), Nanos::NEVER);
+                for _ in 0..1000 {
+                    parts.extend(arrivals.peek());
+                    arrivals.advance();
+                }
+            }
+            parts.sort();
+            assert_eq!(parts, whole, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_window_begins_its_schedule_anew_and_ends_it() {
+        let stride = Stride { thread: 0, threads: 1 };
+        let mut arrivals = Arrivals::new(law("constant:10"), 1, stride, Nanos(0));
+        let (start, end) = (Nanos(250_000_000), Nanos(450_000_000));
+        arrivals.measure(start, end);
+        let mut dues = Vec::new();
+        while let Some(due) = arrivals.peek() {
+            dues.push(due.0 / 1_000_000);
+            arrivals.advance();
+        }
+        assert_eq!(dues, [0, 100, 200, 250, 350]);
+    }
+
+    /// Anderson and Darling's statistic of the distances against the exponential distribution of that rate:
+    /// over 3.857 in one sample of a hundred where they follow it.
+    fn anderson_darling(dues: &[Nanos], rate: f64) -> f64 {
+        let mut at = vec![0.0];
+        at.extend(dues.iter().map(|due| due.as_secs_f64()));
+        let mut shares: Vec<f64> =
+            at.windows(2).map(|pair| -(-(pair[1] - pair[0]) * rate).exp_m1()).collect();
+        shares.sort_by(f64::total_cmp);
+        let n = shares.len();
+        let term = |i: usize| (2 * i + 1) as f64 * (shares[i].ln() + (-shares[n - 1 - i]).ln_1p());
+        -(n as f64) - (0..n).map(term).sum::<f64>() / n as f64
+    }
+
+    #[test]
+    fn poisson_arrivals_pass_the_test_of_anderson_and_darling() {
+        let sample =
+            |text: &str, seed| Schedule::new(law(text), seed).take(5000).collect::<Vec<_>>();
+        let over = (1..=40)
+            .filter(|seed| anderson_darling(&sample("poisson:1000", *seed), 1000.0) > 3.857)
+            .count();
+        assert!(over <= 2, "{over} of 40 samples are not exponential");
+        // The test tells: equal distances, and another rate.
+        assert!(anderson_darling(&sample("constant:1000", 1)[1..], 1000.0) > 3.857);
+        assert!(anderson_darling(&sample("poisson:1100", 1), 1000.0) > 3.857);
+    }
+}

@@ -1,0 +1,89 @@
+//! Every call that was given to a connection, and that each ends exactly once.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use crate::clock::Nanos;
+use crate::payload::Payload;
+use crate::protocol::grpc::Templates;
+use crate::protocol::{Call, End, Events};
+
+/// Lengths of the requests, bytes: nothing, a few, and more than a frame.
+pub(super) const REQUESTS: [usize; 4] = [0, 5, 90, 17_000];
+/// The one message that is right.
+pub(super) const RIGHT: &[u8] = b"right";
+
+struct Requests([Vec<u8>; REQUESTS.len()]);
+
+impl Payload for Requests {
+    fn path(&self) -> &str {
+        "/p.S/M"
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn request(&self, entry: usize) -> &[u8] {
+        &self.0[entry]
+    }
+
+    fn verify(&self, _: usize, _: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+pub(super) fn templates() -> Arc<Templates> {
+    static TEMPLATES: OnceLock<Arc<Templates>> = OnceLock::new();
+    let make = || Arc::new(Templates::new(&Requests(REQUESTS.map(|n| vec![b'x'; n])), "host"));
+    Arc::clone(TEMPLATES.get_or_init(make))
+}
+
+/// The stream of a call: its number of order is its due time, and streams ascend by two.
+pub(super) fn stream_of(call: Call) -> u32 {
+    call.due.0 as u32 * 2 + 1
+}
+
+/// The calls that are open, and how others ended.
+#[derive(Default)]
+pub(super) struct Ledger {
+    pub sent: usize,
+    pub open: BTreeSet<u32>,
+    /// Streams that ended since this was last taken, with their ends if the peer caused them.
+    pub ended: Vec<(u32, Option<End>)>,
+}
+
+impl Ledger {
+    pub fn next(&mut self, entry: u32) -> Call {
+        let call = Call { entry, due: Nanos(self.sent as u64), ..Call::default() };
+        self.sent += 1;
+        self.open.insert(stream_of(call));
+        call
+    }
+
+    /// The `n`-th open stream, counted round and round; stream 1 if there is none.
+    pub fn pick(&self, n: u8) -> u32 {
+        let position = usize::from(n) % self.open.len().max(1);
+        self.open.iter().nth(position).copied().unwrap_or(1)
+    }
+
+    pub fn close(&mut self, call: Call, end: Option<End>) {
+        let stream = stream_of(call);
+        assert!(self.open.remove(&stream), "the call on stream {stream} ended twice: {end:?}");
+        self.ended.push((stream, end));
+    }
+}
+
+impl Events for Ledger {
+    fn verify(&mut self, _: u32, message: &[u8]) -> bool {
+        message == RIGHT
+    }
+
+    fn malformed(&mut self, entry: u32, _: &str) {
+        assert!((entry as usize) < REQUESTS.len());
+    }
+
+    fn ended(&mut self, call: Call, end: End) {
+        self.close(call, Some(end));
+    }
+}

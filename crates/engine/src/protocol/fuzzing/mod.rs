@@ -1,0 +1,80 @@
+//! What the fuzz targets in `crates/engine/fuzz` run, and the replay of their corpus in the tests.
+//!
+//! Each function takes any bytes, plays them through the state machines and panics when one of them
+//! breaks its word. Not part of the crate's interface.
+
+mod bounds;
+mod frames;
+mod hpack;
+mod ledger;
+mod machine;
+mod peer;
+#[cfg(test)]
+mod tests;
+
+pub use frames::frames;
+pub use hpack::hpack;
+use machine::Machine;
+
+use crate::protocol::http2::frame;
+
+/// Steps read from the fuzzer's bytes; nothing is left when they end.
+struct Steps<'a>(&'a [u8]);
+
+impl<'a> Steps<'a> {
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    /// The next byte; 0 after the end.
+    fn choice(&mut self) -> u8 {
+        self.byte().unwrap_or(0)
+    }
+
+    /// The next bytes, fewer at the end.
+    fn bytes(&mut self, count: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(count.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+}
+
+/// Anything at all as what a peer sends, cut anywhere, into a connection with calls in flight.
+///
+/// # Panics
+/// When a call ends twice or not at all, when a buffer outgrows its bound, or when what the connection
+/// writes is not made of frames.
+pub fn connection(bytes: &[u8]) {
+    let mut steps = Steps(bytes);
+    let mut machine = Machine::new();
+    // Most inputs should get past the handshake.
+    if steps.choice() & 1 == 0 {
+        let mut settings = Vec::new();
+        frame::put(&mut settings, frame::SETTINGS, 0, 0, &[]);
+        machine.receive(&settings);
+    }
+    while let Some(step) = steps.byte() {
+        match step {
+            0 => machine.flush(),
+            1 => machine.expire(u64::from(steps.choice())),
+            2..=9 => machine.send(step),
+            _ => machine.receive(steps.bytes(usize::from(step))),
+        }
+        check_frames(&std::mem::take(&mut machine.out));
+        if machine.is_broken() {
+            break;
+        }
+    }
+    machine.end();
+}
+
+fn check_frames(out: &[u8]) {
+    let mut rest = out.strip_prefix(frame::PREFACE).unwrap_or(out);
+    while let Some(head) = frame::Head::parse(rest) {
+        assert!(frame::HEADER + head.length <= rest.len(), "part of a frame was written");
+        rest = &rest[frame::HEADER + head.length..];
+    }
+    assert!(rest.is_empty(), "part of a frame was written");
+}

@@ -1,0 +1,191 @@
+//! A peer that reads what the connection writes and holds it to the rules.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::ledger::{REQUESTS, templates};
+use crate::protocol::http2::frame::{self, Head};
+
+/// The header table that a peer has before it says otherwise, bytes.
+const TABLE: usize = 4096;
+/// Bytes before each message.
+const PREFIX: usize = 5;
+
+type Fields = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// A request on its way.
+struct Upload {
+    body: Vec<u8>,
+    sent: usize,
+    window: i64,
+}
+
+pub(super) struct Peer {
+    decoder: loona_hpack::Decoder<'static>,
+    request: Fields,
+    /// The table size that we allow, the least one since the last header block, and the one that the
+    /// connection announced.
+    table: usize,
+    least_table: usize,
+    announced_table: usize,
+    pub max_concurrent: usize,
+    window: i64,
+    initial_window: i64,
+    max_payload: usize,
+    uploads: BTreeMap<u32, Upload>,
+    next_stream: u32,
+    /// Which request each of the next streams carries.
+    pub entries: VecDeque<u32>,
+}
+
+impl Peer {
+    pub fn new() -> Self {
+        let literal = &templates().head.literal;
+        Self {
+            decoder: loona_hpack::Decoder::new(),
+            request: loona_hpack::Decoder::new().decode(literal).expect("our own headers"),
+            table: TABLE,
+            least_table: TABLE,
+            announced_table: TABLE,
+            max_concurrent: usize::MAX,
+            window: 65_535,
+            initial_window: 65_535,
+            max_payload: frame::MAX_PAYLOAD,
+            uploads: BTreeMap::new(),
+            next_stream: 1,
+            entries: VecDeque::new(),
+        }
+    }
+
+    /// This frame goes to the connection, which is going to follow it.
+    pub fn say(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+        match kind {
+            frame::SETTINGS if flags & frame::ACK == 0 => {
+                for setting in payload.as_chunks::<6>().0 {
+                    let value =
+                        u32::from_be_bytes([setting[2], setting[3], setting[4], setting[5]]);
+                    self.set(u16::from_be_bytes([setting[0], setting[1]]), value);
+                }
+            }
+            frame::WINDOW_UPDATE => {
+                let increment = payload.first_chunk().map_or(0, |word| u32::from_be_bytes(*word));
+                self.open_window(stream, i64::from(increment & 0x7fff_ffff));
+            }
+            _ => {}
+        }
+    }
+
+    fn set(&mut self, id: u16, value: u32) {
+        match id {
+            0x1 => {
+                self.table = value as usize;
+                self.least_table = self.least_table.min(self.table);
+            }
+            0x3 => self.max_concurrent = value as usize,
+            0x4 => {
+                let change = i64::from(value) - self.initial_window;
+                self.uploads.values_mut().for_each(|upload| upload.window += change);
+                self.initial_window = i64::from(value);
+            }
+            0x5 => self.max_payload = value as usize,
+            _ => {}
+        }
+    }
+
+    fn open_window(&mut self, stream: u32, increment: i64) {
+        if stream == 0 {
+            self.window += increment;
+        } else if let Some(upload) = self.uploads.get_mut(&stream) {
+            upload.window += increment;
+        }
+    }
+
+    /// The call on this stream has ended: no more of its request may come.
+    pub fn forget(&mut self, stream: u32) {
+        self.uploads.remove(&stream);
+    }
+
+    /// Takes what the connection wrote, which must be whole frames.
+    pub fn read(&mut self, out: &[u8]) {
+        let mut rest = out.strip_prefix(frame::PREFACE).unwrap_or(out);
+        while let Some(head) = Head::parse(rest) {
+            let (frame, tail) = rest.split_at(frame::HEADER + head.length);
+            assert!(head.length <= self.max_payload, "{head:?}");
+            match head.kind {
+                frame::HEADERS => self.headers(head, &frame[frame::HEADER..]),
+                frame::DATA => self.data(head, &frame[frame::HEADER..]),
+                frame::RST_STREAM => assert!(head.stream < self.next_stream, "{head:?}"),
+                frame::SETTINGS | frame::PING | frame::WINDOW_UPDATE => assert_eq!(head.stream, 0),
+                _ => panic!("a client has no reason to write {head:?}"),
+            }
+            rest = tail;
+        }
+        assert!(rest.is_empty(), "part of a frame was written");
+    }
+
+    fn headers(&mut self, head: Head, block: &[u8]) {
+        assert_eq!((head.stream, head.flags), (self.next_stream, frame::END_HEADERS));
+        self.next_stream += 2;
+        self.table_updates(block);
+        let fields = self.decoder.decode(block).expect("a header block");
+        assert_eq!(fields, self.request);
+        let entry = self.entries.pop_front().expect("a call for each stream");
+        let length = REQUESTS[entry as usize];
+        let body = [&[0][..], &(length as u32).to_be_bytes(), &vec![b'x'; length]].concat();
+        assert_eq!(body.len(), length + PREFIX);
+        let window = self.initial_window;
+        self.uploads.insert(head.stream, Upload { body, sent: 0, window });
+    }
+
+    /// RFC 7541, section 4.2: a block begins with the least size that was asked for since the last one, if
+    /// that is a reduction, and with the one in use from now on.
+    fn table_updates(&mut self, block: &[u8]) {
+        let (mut rest, mut least) = (block, self.announced_table);
+        while let Some((size, tail)) = table_update(rest) {
+            (rest, least, self.announced_table) = (tail, least.min(size), size);
+        }
+        assert!(least <= self.least_table, "{} was not announced: {block:x?}", self.least_table);
+        assert!(self.announced_table <= self.table, "more table than allowed: {block:x?}");
+        self.least_table = self.table;
+    }
+
+    fn data(&mut self, head: Head, piece: &[u8]) {
+        let upload = self.uploads.get_mut(&head.stream).expect("a stream that wants more");
+        assert!(upload.body[upload.sent..].starts_with(piece) && !piece.is_empty());
+        upload.sent += piece.len();
+        upload.window -= piece.len() as i64;
+        self.window -= piece.len() as i64;
+        assert!(upload.window >= 0 && self.window >= 0, "a window was overrun: {head:?}");
+        let whole = upload.sent == upload.body.len();
+        assert_eq!(head.has(frame::END_STREAM), whole);
+        if whole {
+            self.uploads.remove(&head.stream);
+        }
+    }
+
+    /// Bytes by which the connection's window and each stream's must open for every request to be sent.
+    pub fn missing(&self) -> Vec<(u32, i64)> {
+        let left = |upload: &Upload| (upload.body.len() - upload.sent) as i64;
+        let all: i64 = self.uploads.values().map(left).sum();
+        let streams = self.uploads.iter().map(|(id, upload)| (*id, left(upload) - upload.window));
+        streams.chain([(0, all - self.window)]).filter(|(_, bytes)| *bytes > 0).collect()
+    }
+
+    /// Whether every request was sent.
+    pub fn is_served(&self) -> bool {
+        self.uploads.is_empty() && self.entries.is_empty()
+    }
+}
+
+/// The update of the table's size that a block begins with, and the rest of the block.
+fn table_update(block: &[u8]) -> Option<(usize, &[u8])> {
+    let (first, mut rest) = block.split_first().filter(|(first, _)| **first & 0xe0 == 0x20)?;
+    let mut size = usize::from(first & 0x1f);
+    let mut shift = 0;
+    let mut more = size == 0x1f;
+    while more {
+        let (byte, tail) = rest.split_first()?;
+        size += usize::from(byte & 0x7f) << shift;
+        (shift, more, rest) = (shift + 7, byte & 0x80 != 0, tail);
+    }
+    Some((size, rest))
+}

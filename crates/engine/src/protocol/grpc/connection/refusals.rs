@@ -1,0 +1,43 @@
+//! When to believe a peer that says it never looked at a call.
+
+use crate::protocol::End;
+
+/// Refusals in a row that any connection puts up with.
+const LEAST_PATIENCE: u32 = 32;
+
+/// What the peer refused. A refused call may be sent again; but a peer that refuses call after call and
+/// answers none would have them go round until they are out of time, and nobody would learn why.
+#[derive(Debug)]
+pub(super) struct Refusals {
+    /// Streams that ended without a word of the peer about the call: refused, or taken back by us.
+    pub unanswered: u32,
+    /// Streams that the peer had ended otherwise when it last refused one.
+    answered: u32,
+    in_a_row: u32,
+    patience: u32,
+}
+
+impl Refusals {
+    /// For a connection with `in_flight` calls at once: all of them may be refused twice.
+    pub fn new(in_flight: u32) -> Self {
+        let patience = in_flight.saturating_mul(2).max(LEAST_PATIENCE);
+        Self { unanswered: 0, answered: 0, in_a_row: 0, patience }
+    }
+
+    /// A stream was refused, and `closed` streams are closed by now, this one among them.
+    pub fn refused(&mut self, closed: u32) -> End {
+        self.unanswered += 1;
+        let answered = closed.saturating_sub(self.unanswered);
+        if answered != self.answered {
+            self.answered = answered;
+            self.in_a_row = 0;
+        }
+        self.in_a_row += 1;
+        if self.in_a_row > self.patience {
+            return End::Aborted {
+                reason: "RST_STREAM REFUSED_STREAM, again and again".to_owned(),
+            };
+        }
+        End::Refused
+    }
+}

@@ -1,0 +1,115 @@
+//! Peers that send without end: memory and output stay bounded.
+
+use super::{Bench, OK, RESPONSE, RIGHT, message};
+use crate::protocol::End;
+use crate::protocol::http2::frame;
+
+#[test]
+fn empty_continuations_are_allowed_and_come_to_an_end() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.frame(frame::HEADERS, 0, 1, b"").unwrap();
+    for piece in RESPONSE.chunks(1) {
+        bench.frame(frame::CONTINUATION, 0, 1, b"").unwrap();
+        bench.frame(frame::CONTINUATION, 0, 1, piece).unwrap();
+    }
+    bench.frame(frame::CONTINUATION, frame::END_HEADERS, 1, b"").unwrap();
+    bench.frame(frame::DATA, 0, 1, &message(b"REPLY 0")).unwrap();
+    bench.frame(frame::HEADERS, 0x5, 1, OK).unwrap();
+    assert_eq!(bench.ended(), [(0, RIGHT)]);
+
+    bench.call(0);
+    bench.frame(frame::HEADERS, 0, 3, b"").unwrap();
+    let flood = (0..10_000).find(|_| bench.frame(frame::CONTINUATION, 0, 3, b"").is_err());
+    assert_eq!(flood, Some(1024));
+    assert!(bench.connection.footprint().block < 1024);
+}
+
+#[test]
+fn a_header_block_holds_no_more_than_its_bound() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.frame(frame::HEADERS, 0, 1, &[0; 16_384]).unwrap();
+    while bench.frame(frame::CONTINUATION, 0, 1, &[0; 1000]).is_ok() {
+        assert!(bench.connection.footprint().block <= 2 * 65_536);
+    }
+}
+
+/// HPACK: a field of 4 kB, and then one byte each time that it is meant.
+#[test]
+fn a_header_bomb_breaks_the_connection_and_takes_no_memory() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    let field = [&b"\x40\x01a\x7f\xa1\x1e"[..], &[b'x'; 4000]].concat();
+    bench.frame(frame::HEADERS, frame::END_HEADERS, 1, &[RESPONSE, &field].concat()).unwrap();
+    assert!(bench.frame(frame::HEADERS, 0x5, 1, &[0xbe; 16_000]).is_err());
+    let footprint = bench.connection.footprint();
+    assert!(footprint.table <= 4096 && footprint.heads < 20_000, "{footprint:?}");
+    assert_eq!(bench.connection.abandon().len(), 1);
+}
+
+#[test]
+fn many_small_fields_fill_no_more_than_the_table() {
+    let mut bench = Bench::open(&[3]);
+    for n in 0..200_u32 {
+        bench.call(0);
+        let mut block = RESPONSE.to_vec();
+        for field in 0..50 {
+            block.extend_from_slice(format!("\x40\x04n{n:03}\x04v{field:03}").as_bytes());
+        }
+        block.extend_from_slice(OK);
+        bench.frame(frame::HEADERS, 0x5, 2 * n + 1, &block).unwrap();
+        assert!(bench.connection.footprint().table <= 4096);
+    }
+    assert_eq!(bench.ended().len(), 200);
+}
+
+/// A frame that never becomes whole, byte by byte.
+#[test]
+fn half_a_frame_takes_the_room_of_one() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.receive(b"\x00\x40\x00\x00\x00\x00\x00\x00\x01").unwrap();
+    for _ in 0..16_383 {
+        bench.receive(b"x").unwrap();
+    }
+    assert!(bench.connection.footprint().frame <= 2 * (9 + 16_384));
+    assert!(bench.ended().is_empty());
+}
+
+/// Every stream gets the beginning of a message of 64 MiB, as fast as the peer can send.
+#[test]
+fn unfinished_messages_are_bounded_over_all_streams() {
+    let mut bench = Bench::open(&[3]);
+    let streams: Vec<u32> = (0..16).map(|n| 2 * n + 1).collect();
+    for stream in &streams {
+        bench.call(0);
+        bench.frame(frame::HEADERS, frame::END_HEADERS, *stream, RESPONSE).unwrap();
+        bench.frame(frame::DATA, 0, *stream, b"\x00\x04\x00\x00\x00").unwrap();
+    }
+    let mut piece = Vec::new();
+    frame::put(&mut piece, frame::DATA, 0, 0, &[0; 16_384]);
+    let mut most = 0;
+    let broken = streams.iter().cycle().take(40_000).find_map(|stream| {
+        piece[frame::STREAM_OFFSET..frame::HEADER].copy_from_slice(&stream.to_be_bytes());
+        most = most.max(bench.connection.footprint().unfinished);
+        bench.receive(&piece).err()
+    });
+    let reason = broken.unwrap().to_string();
+    assert!(reason.contains("fewer calls in flight"), "{reason}");
+    assert!(most < (256 + 64 + 1) << 20, "{most}");
+}
+
+#[test]
+fn a_stream_of_messages_is_a_wrong_answer_and_takes_no_memory() {
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.frame(frame::HEADERS, frame::END_HEADERS, 1, RESPONSE).unwrap();
+    for _ in 0..5000 {
+        bench.frame(frame::DATA, 0, 1, &message(b"REPLY 0")).unwrap();
+        bench.frame(frame::DATA, 0, 1, b"").unwrap();
+    }
+    assert_eq!(bench.connection.footprint().unfinished, 0);
+    bench.frame(frame::HEADERS, 0x5, 1, OK).unwrap();
+    assert_eq!(bench.ended(), [(0, End::Answered { right: false })]);
+}

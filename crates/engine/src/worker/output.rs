@@ -1,0 +1,76 @@
+//! Giving bytes to the kernel: at once, or once a turn for all connections, as the driver has it.
+
+use std::io;
+
+use super::Worker;
+use crate::clock::Nanos;
+use crate::driver::{Driver, Ready};
+use crate::lane::Link;
+
+impl<D: Driver> Worker<D> {
+    /// Puts out the waiting calls that the connection takes, and writes. While the kernel takes nothing,
+    /// calls wait: they are not sent, and nothing piles up.
+    #[inline]
+    pub(super) fn send(&mut self, index: usize) {
+        let lane = &mut self.lanes[index];
+        if lane.link == Link::Up {
+            lane.put_waiting();
+            self.write(index);
+        }
+        let connection = self.lanes[index].connection.as_ref();
+        if let Some(connection) = connection.filter(|it| it.is_finished()) {
+            let reason = connection.farewell();
+            self.lose(index, &reason);
+        }
+    }
+
+    #[inline]
+    pub(super) fn write(&mut self, index: usize) {
+        let lane = &mut self.lanes[index];
+        if lane.link != Link::Up || !lane.has_output() {
+            return;
+        }
+        if D::BATCHES {
+            if !std::mem::replace(&mut lane.batched, true) {
+                self.batch.connections.push(index);
+            }
+            return;
+        }
+        let at = self.driver.now();
+        let result = self.driver.send(index, lane.output());
+        self.written(index, result, at);
+    }
+
+    /// What became of the bytes that a lane gave to the kernel at `at`.
+    #[inline]
+    fn written(&mut self, index: usize, result: io::Result<usize>, at: Nanos) {
+        match result {
+            Ok(sent) => self.lanes[index].sent(sent, at),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.lanes[index].link = Link::Full;
+            }
+            Err(error) => self.lose(index, &error.to_string()),
+        }
+    }
+
+    /// Gives what the lanes of the batch have to send to the kernel, and waits, in one go. Bytes count as
+    /// given at the instant before.
+    pub(super) fn exchange(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        let lanes = &mut self.lanes;
+        // A lane may have been lost since it joined.
+        self.batch.connections.retain(|index| {
+            let lane = &mut lanes[*index];
+            lane.batched = false;
+            lane.link == Link::Up && lane.has_output()
+        });
+        let at = self.driver.now();
+        let lanes = &self.lanes;
+        self.driver.exchange(&mut self.batch, |index| lanes[index].output(), until, ready)?;
+        let mut batch = std::mem::take(&mut self.batch);
+        for (index, result) in batch.connections.drain(..).zip(batch.results.drain(..)) {
+            self.written(index, result, at);
+        }
+        self.batch = batch;
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! The closed loop.
+
+use super::*;
+use crate::protocol::http2::frame::{self, put};
+
+#[test]
+fn every_call_takes_exactly_what_the_server_takes() {
+    let length = Nanos(1000 * MS);
+    let (tally, before) = measure(4, 10, Service::Takes(Nanos(5 * MS)), length);
+    assert_eq!((tally.outcomes.ok, tally.outcomes.errors(), before), (2000, 0, 2000));
+    assert_eq!((tally.ok.min(), tally.ok.max()), (Some(5 * MS), Some(5 * MS)));
+    let slices: Vec<u64> = tally.series.iter().map(|slice| slice.ok).collect();
+    assert_eq!(slices.len(), 10);
+    assert!(slices.iter().all(|ok| (190..=210).contains(ok)), "{slices:?}");
+}
+
+#[test]
+fn a_queue_makes_calls_wait_for_all_those_before_them() {
+    let (tally, _) = measure(3, 20, Service::Queues(Nanos(2 * MS)), Nanos(1000 * MS));
+    assert_eq!(tally.outcomes.ok, 500);
+    assert_eq!((tally.ok.min(), tally.ok.max()), (Some(40 * MS), Some(40 * MS)));
+    // An answer comes at each edge, and the nineteen other calls have 2 to 38 ms before them.
+    assert_eq!(tally.carried_in, tally.carried_out);
+    assert_eq!(tally.carried_in.0 / MS, (1..20).map(|place| 2 * place).sum::<u64>());
+}
+
+#[test]
+fn silence_ends_in_timeouts_each_counted_once_and_never_later_than_the_grace() {
+    let stop = Nanos(1500 * MS);
+    let service = Service::StopsAt(stop, Nanos(10 * MS));
+    let (tally, _) = measure(2, 4, service, Nanos(1000 * MS));
+    let outcomes = &tally.outcomes;
+    assert_eq!(outcomes.ok + outcomes.timeout, outcomes.total());
+    assert_eq!(tally.errors.count(), outcomes.timeout);
+    // From 1.5 s to 2 s each of four slots times out every 0.2 to 0.25 s; the last calls have 0.1 s.
+    assert!((8..=12).contains(&outcomes.timeout), "{outcomes:?}");
+    assert!(tally.errors.max().unwrap() <= 250 * MS);
+    assert!(tally.errors.min().unwrap() >= 100 * MS);
+}
+
+#[test]
+fn the_answers_of_the_grace_period_count() {
+    let (tally, _) = measure(1, 1, Service::Takes(Nanos(90 * MS)), Nanos(100 * MS));
+    assert_eq!(tally.outcomes.ok, tally.outcomes.total());
+    let in_window: u64 = tally.series.iter().map(|slice| slice.ok).sum();
+    assert!(in_window < tally.outcomes.ok);
+}
+
+#[test]
+fn requests_cut_anywhere_by_the_kernel_arrive_whole() {
+    for room in [1, 7, 50] {
+        let mut worker = connected(2, 6, Service::Takes(Nanos(MS)), room);
+        worker.start(None);
+        let end = worker.now() + Nanos(50 * MS);
+        worker.measure(Span { start: worker.now(), end });
+        while !worker.is_drained() {
+            worker.turn().unwrap();
+        }
+        let tally = worker.calls().recorder.take().unwrap();
+        assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (300, 0), "room for {room}");
+    }
+}
+
+#[test]
+fn what_a_peer_that_does_not_read_never_got_is_not_sent_and_does_not_pile_up() {
+    let mut worker = connected(1, 4, Service::Takes(Nanos(MS)), usize::MAX);
+    worker.driver.room = 0;
+    worker.driver.sockets[0].taken = 0;
+    worker.start(None);
+    let end = worker.now() + Nanos(5000 * MS);
+    worker.measure(Span { start: worker.now(), end });
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let tally = worker.calls().recorder.take().unwrap();
+    // The first four were put out before the kernel said no.
+    assert_eq!((tally.outcomes.ok, tally.outcomes.timeout), (0, 4));
+    assert!(tally.outcomes.not_sent >= 4 * 15, "{:?}", tally.outcomes);
+    assert!(worker.lanes[0].output().len() < 300, "{}", worker.lanes[0].output().len());
+}
+
+#[test]
+fn a_second_start_changes_nothing() {
+    let mut worker = connected(1, 4, Service::Takes(Nanos(MS)), usize::MAX);
+    worker.start(None);
+    worker.start(None);
+    assert_eq!(worker.calls().outstanding, 4);
+}
+
+#[test]
+fn a_graceful_goodbye_after_work_does_not_make_the_next_one_slower() {
+    let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
+    worker.start(None);
+    for _ in 0..12 {
+        let before = worker.calls().ended;
+        while worker.calls().ended == before {
+            worker.turn().unwrap();
+        }
+        let now = worker.driver.now;
+        let mut goodbye = Vec::new();
+        put(&mut goodbye, frame::GOAWAY, 0, 0, &[0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+        worker.driver.arrive(now, 0, goodbye);
+        while worker.is_connected() {
+            worker.turn().unwrap();
+        }
+        while !worker.is_connected() {
+            worker.turn().unwrap();
+        }
+        assert!(worker.driver.now <= now + Nanos(5 * MS), "{:?} after {now:?}", worker.driver.now);
+    }
+}
+
+#[test]
+fn a_peer_that_does_not_finish_the_handshake_is_tried_again() {
+    let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
+    worker.start(None);
+    worker.lose(0, "for the test");
+    worker.driver.room = 0;
+    let mut attempts = 0;
+    while worker.now() < Nanos(10_000 * MS) {
+        let was = worker.lanes[0].connection.is_some();
+        worker.turn().unwrap();
+        attempts += u32::from(!was && worker.lanes[0].connection.is_some());
+    }
+    assert!((8..=10).contains(&attempts), "{attempts}");
+}
+
+#[test]
+fn calls_are_stamped_when_the_kernel_has_taken_them_whole() {
+    let written = |worker: &mut Worker<Simulation>| {
+        let calls = worker.lanes[0].connection.as_mut().unwrap().abandon();
+        calls.iter().map(|call| call.written > Nanos(0)).collect::<Vec<_>>()
+    };
+    let started = || {
+        let mut worker = connected(1, 2, Service::Takes(Nanos(MS)), usize::MAX);
+        (worker.driver.room, worker.driver.sockets[0].taken) = (20, 0);
+        worker.start(None);
+        worker
+    };
+    assert_eq!(written(&mut started()), [false, false]);
+    let mut worker = started();
+    while worker.lanes[0].has_output() {
+        worker.turn().unwrap();
+    }
+    assert_eq!(written(&mut worker), [true, true]);
+}
+
+#[test]
+fn the_reason_of_a_goodbye_is_told_until_the_connection_is_open_again() {
+    let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
+    let mut goodbye = Vec::new();
+    put(&mut goodbye, frame::GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, 11]);
+    worker.driver.arrive(worker.driver.now, 0, goodbye);
+    worker.turn().unwrap();
+    let told = (0, Some("peer closed the connection with ENHANCE_YOUR_CALM"));
+    assert_eq!(worker.connect_problem(), told);
+    while !worker.is_connected() {
+        worker.turn().unwrap();
+    }
+    assert_eq!(worker.connect_problem(), (1, None));
+}

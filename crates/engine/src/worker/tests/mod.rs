@@ -1,0 +1,92 @@
+//! A worker in virtual time: a simulated driver and a server whose answers take exactly as long as told.
+
+mod closed;
+mod open;
+mod simulation;
+
+use std::sync::Arc;
+
+use rpcbench_record::Law;
+
+use super::Worker;
+use crate::clock::Nanos;
+use crate::log::CallLog;
+use crate::payload::Payload;
+use crate::plan::LoadPlan;
+use crate::recorder::{Span, Tally};
+use simulation::{Service, Simulation};
+
+/// 1 ms.
+const MS: u64 = 1_000_000;
+
+struct Same;
+
+impl Payload for Same {
+    fn path(&self) -> &str {
+        "/p.S/M"
+    }
+
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn request(&self, _entry: usize) -> &[u8] {
+        b"same"
+    }
+
+    fn verify(&self, _entry: usize, reply: &[u8]) -> Result<(), String> {
+        if reply == b"same" { Ok(()) } else { Err("another".to_owned()) }
+    }
+}
+
+/// Measures a span of `length` after one of warm-up; the tally, and the calls before.
+fn measure(connections: u32, in_flight: u32, service: Service, length: Nanos) -> (Tally, u64) {
+    let mut worker = connected(connections, in_flight, service, usize::MAX);
+    worker.start(None);
+    let start = worker.now() + length;
+    worker.measure(Span { start, end: start + length });
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let recorder = &mut worker.calls().recorder;
+    let before = recorder.outside().0.total();
+    (recorder.take().unwrap(), before)
+}
+
+/// A worker with its connections open; the sockets take `room` bytes at a time.
+fn connected(
+    connections: u32,
+    in_flight: u32,
+    service: Service,
+    room: usize,
+) -> Worker<Simulation> {
+    let simulation = Simulation { room, ..Simulation::new(connections as usize, service) };
+    connect(plan(connections, in_flight), simulation, None)
+}
+
+fn plan(connections: u32, in_flight: u32) -> LoadPlan {
+    LoadPlan {
+        address: ([127, 0, 0, 1], 1).into(),
+        authority: String::new(),
+        connections,
+        in_flight,
+        law: Law::Closed,
+        seed: 1,
+        driver: None,
+        threads: 1,
+        cpus: Vec::new(),
+        timeout: Nanos(200 * MS),
+        grace: Nanos(100 * MS),
+        connect_timeout: Nanos(1000 * MS),
+        first_entry: 0,
+    }
+}
+
+fn connect(plan: LoadPlan, simulation: Simulation, log: Option<CallLog>) -> Worker<Simulation> {
+    let mut worker = Worker::new(Arc::new(plan), Arc::new(Same), 0, simulation, log);
+    worker.connect_all(Nanos(1000 * MS));
+    while !worker.is_connected() {
+        worker.turn().unwrap();
+    }
+    worker
+}

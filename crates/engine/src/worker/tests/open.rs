@@ -1,0 +1,193 @@
+//! The open loop.
+
+use std::sync::mpsc::channel;
+
+use super::*;
+use crate::log::{Ended, LoggedCall};
+use crate::pacing::Schedule;
+
+const SECOND: u64 = 1000 * MS;
+
+/// What an open loop measured.
+struct Measured {
+    tally: Tally,
+    log: Vec<LoggedCall>,
+    due: u64,
+}
+
+/// A load by `law` with the given cap on calls in flight, over `seconds` after 0.1 s of warm-up.
+fn load(law: &str, in_flight: u32, seconds: u64, simulation: Simulation) -> Measured {
+    let law: Law = law.parse().unwrap();
+    let connections = simulation.sockets.len() as u32;
+    let (timeout, grace) = (Nanos(20 * SECOND), Nanos(5 * SECOND));
+    let plan = LoadPlan { law, timeout, grace, ..plan(connections, in_flight) };
+    let (log, batches) = channel();
+    let mut worker = connect(plan, simulation, Some(log));
+    worker.start(None);
+    let start = worker.now() + Nanos(100 * MS);
+    let end = start + Nanos(seconds * SECOND);
+    worker.measure(Span { start, end });
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let tally = worker.calls().recorder.take().unwrap();
+    assert_eq!(tally.ok.count(), tally.outcomes.ok);
+    assert_eq!(tally.service.count(), tally.outcomes.ok);
+    assert_eq!(tally.send_lag.count(), tally.outcomes.ok);
+    let due = Schedule::new(law, 1).due_before(end - start);
+    assert_eq!(tally.outcomes.total(), due);
+    let log: Vec<_> = batches.try_iter().flatten().collect();
+    assert_eq!(log.len() as u64, due);
+    Measured { tally, log, due }
+}
+
+fn takes(connections: usize, time: Nanos) -> Simulation {
+    Simulation::new(connections, Service::Takes(time))
+}
+
+/// Within a share of the expected value.
+fn assert_close(what: &str, value: u64, expected: u64, share: f64) {
+    let off = value.abs_diff(expected) as f64 / expected as f64;
+    assert!(off <= share, "{what}: {value}, expected {expected} within {share}");
+}
+
+#[test]
+fn calls_are_sent_exactly_when_the_law_says_whatever_the_number_of_connections() {
+    for connections in [1, 7, 50] {
+        for law in
+            ["constant:1000", "poisson:1000", "ramp:100..2000/1s", "steps:100..900+400/500ms"]
+        {
+            let measured = load(law, 5000, 2, takes(connections, Nanos(5 * MS)));
+            let due = Schedule::new(law.parse().unwrap(), 1).take(measured.due as usize);
+            let mut logged: Vec<Nanos> = measured.log.iter().map(|call| call.due).collect();
+            logged.sort();
+            assert_eq!(logged, due.collect::<Vec<_>>(), "{law}");
+            assert!(measured.log.iter().all(|call| call.written == Some(call.due)), "{law}");
+            assert_eq!(measured.tally.ok.max(), Some(5 * MS));
+            assert_eq!((measured.tally.late, measured.tally.held_back), (0, 0));
+        }
+    }
+}
+
+#[test]
+fn a_stall_of_one_second_in_ten_is_in_the_quantiles() {
+    // Calls that come due in the stall wait 0 to 1 s, all alike: a tenth of all. So 5 % wait longer than
+    // 0.5 s, and 1 % longer than 0.9 s.
+    let stall = Service::Pauses(Nanos(4 * SECOND), Nanos(5 * SECOND), Nanos(MS / 10));
+    let free = load("constant:1000", 5000, 10, Simulation::new(5, stall));
+    // A cap on calls in flight moves the wait from the server to the client, and hides none of it.
+    let capped = load("constant:1000", 50, 10, Simulation::new(5, stall));
+    for measured in [&free, &capped] {
+        let quantile = |q| measured.tally.ok.quantile(q).unwrap();
+        assert_close("p95", quantile(0.95), SECOND / 2, 0.01);
+        assert_close("p99", quantile(0.99), SECOND / 10 * 9, 0.01);
+        assert_close("p50", quantile(0.5), MS / 10, 0.01);
+        assert_eq!(measured.tally.late, 0);
+    }
+    assert_eq!(free.tally.held_back, 0);
+    assert_close("service p99", free.tally.service.quantile(0.99).unwrap(), SECOND / 10 * 9, 0.01);
+    assert_close("held back", capped.tally.held_back, 950, 0.01);
+    assert_close("service p99", capped.tally.service.quantile(0.99).unwrap(), MS / 10, 0.01);
+    assert_close("lag p95", capped.tally.send_lag.quantile(0.95).unwrap(), SECOND / 100 * 45, 0.01);
+}
+
+#[test]
+fn one_slow_call_in_a_thousand_shows_at_the_last_quantiles_only() {
+    let service = Service::Mixes(Nanos(MS), 1000, Nanos(100 * MS));
+    let measured = load("constant:5000", 5000, 4, Simulation::new(10, service));
+    let quantile = |q| measured.tally.ok.quantile(q).unwrap();
+    assert_close("p99.95", quantile(0.9995), 100 * MS, 0.001);
+    assert_close("p99", quantile(0.99), MS, 0.001);
+}
+
+#[test]
+fn a_known_distribution_is_reproduced() {
+    let one = load("poisson:1000", 5000, 10, takes(10, Nanos(MS)));
+    for q in [0.5, 0.99, 0.999] {
+        assert_close("1 ms", one.tally.ok.quantile(q).unwrap(), MS, 0.001);
+    }
+    let mix = Service::Mixes(Nanos(MS), 10, Nanos(10 * MS));
+    let mixed = load("poisson:1000", 5000, 10, Simulation::new(10, mix));
+    for (q, expected) in [(0.5, MS), (0.89, MS), (0.91, 10 * MS), (0.99, 10 * MS), (0.999, 10 * MS)]
+    {
+        assert_close("1 or 10 ms", mixed.tally.ok.quantile(q).unwrap(), expected, 0.001);
+    }
+}
+
+/// Poisson arrivals at one server that takes a fixed time s for each call: the mean wait is
+/// s rho / (2 (1 - rho)), and a share of 1 - rho does not wait at all (Pollaczek and Khinchine).
+#[test]
+fn a_queue_with_poisson_arrivals_waits_as_the_formula_says() {
+    for (rate, rho) in [(500, 0.5), (700, 0.7)] {
+        let queue = Simulation::new(3, Service::Queues(Nanos(MS)));
+        let measured = load(&format!("poisson:{rate}"), 100_000, 60, queue);
+        let mean = measured.tally.ok.mean().unwrap() - MS as f64;
+        let expected = rho / (2.0 * (1.0 - rho)) * MS as f64;
+        assert!((mean / expected - 1.0).abs() < 0.05, "rho {rho}: {mean} for {expected}");
+        let response = |call: &LoggedCall| call.done - call.due;
+        let at_once = measured.log.iter().filter(|call| response(call) == Nanos(MS)).count();
+        let share = at_once as f64 / measured.log.len() as f64;
+        assert!((share - (1.0 - rho)).abs() < 0.01, "rho {rho}: {share} did not wait");
+    }
+}
+
+#[test]
+fn a_client_that_wakes_up_late_says_so_and_a_server_without_room_is_not_blamed_on_it() {
+    let punctual = Simulation { oversleep: Nanos(MS / 2), ..takes(5, Nanos(5 * MS)) };
+    assert_eq!(load("constant:100", 500, 2, punctual).tally.late, 0);
+    let asleep = Simulation { oversleep: Nanos(3 * MS), ..takes(5, Nanos(5 * MS)) };
+    let measured = load("constant:100", 500, 2, asleep);
+    assert!(measured.tally.late > measured.due / 4, "{} late", measured.tally.late);
+    assert_eq!(measured.tally.held_back, 0);
+    // Response counts from due all the same.
+    assert!(measured.tally.ok.quantile(0.5).unwrap() >= 8 * MS - MS / 100);
+}
+
+#[test]
+fn what_finds_no_room_until_the_end_of_the_grace_is_not_sent() {
+    let silent = Service::StopsAt(Nanos(SECOND), Nanos(MS));
+    let measured = load("constant:100", 5, 2, Simulation::new(5, silent));
+    let outcomes = &measured.tally.outcomes;
+    assert_eq!(outcomes.timeout, 5);
+    assert_eq!(outcomes.ok + outcomes.timeout + outcomes.not_sent, 200);
+    let unsent = measured.log.iter().filter(|call| call.ended == Ended::NotSent);
+    assert!(unsent.clone().count() > 100);
+    assert!(unsent.clone().all(|call| call.written.is_none()));
+}
+
+#[test]
+fn another_law_holds_from_the_next_start_on() {
+    let law = "constant:1000".parse().unwrap();
+    let plan = LoadPlan { law, grace: Nanos(SECOND), ..plan(2, 100) };
+    let mut worker = connect(plan, takes(2, Nanos(100 * MS)), None);
+    let mut measured = Vec::new();
+    for law in ["constant:100", "closed", "poisson:50"] {
+        worker.change_law(law.parse().unwrap());
+        worker.start(None);
+        let start = worker.now() + Nanos(MS);
+        worker.measure(Span { start, end: start + Nanos(SECOND) });
+        while !worker.is_drained() {
+            worker.turn().unwrap();
+        }
+        measured.push(worker.calls().recorder.take().unwrap().outcomes.ok);
+    }
+    let poisson = Schedule::new("poisson:50".parse().unwrap(), 1).due_before(Nanos(SECOND));
+    assert_eq!(measured, [100, 1000, poisson]);
+}
+
+#[test]
+fn a_thread_that_hears_late_of_its_window_sends_all_of_it() {
+    let plan = LoadPlan { law: "constant:1000".parse().unwrap(), ..plan(2, 500) };
+    let mut worker = connect(plan, takes(2, Nanos(MS)), None);
+    worker.driver.now = Nanos(20 * MS);
+    let start = Nanos(10 * MS);
+    worker.start(Some(Span { start, end: start + Nanos(SECOND) }));
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let before = worker.calls().recorder.outside().0.total();
+    let tally = worker.calls().recorder.take().unwrap();
+    assert_eq!((before, tally.outcomes.ok), (0, 1000));
+    // Those that were due 1 to 10 ms before it heard of them; the last millisecond is no lateness yet.
+    assert_eq!(tally.late, 9);
+}

@@ -1,0 +1,188 @@
+//! The network and a server in virtual time.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+
+use crate::clock::Nanos;
+use crate::driver::{Driver, Ready, Received};
+use crate::protocol::http2::frame::{self, Head, put};
+
+/// How the simulated server answers.
+#[derive(Clone, Copy)]
+pub(super) enum Service {
+    /// Each call after a fixed time, all at once.
+    Takes(Nanos),
+    /// Calls one after another, each for a fixed time.
+    Queues(Nanos),
+    /// As `Takes`, until it says nothing more.
+    StopsAt(Nanos, Nanos),
+    /// Each call after a fixed time, but nothing happens from the first instant to the second.
+    Pauses(Nanos, Nanos, Nanos),
+    /// Each call after the first time, but one in so many after the second.
+    Mixes(Nanos, u64, Nanos),
+}
+
+/// The network and a server, in virtual time.
+pub(super) struct Simulation {
+    pub now: Nanos,
+    pub service: Service,
+    pub free_at: Nanos,
+    pub calls: u64,
+    pub sockets: Vec<Socket>,
+    /// What reaches the client: when, on which connection.
+    pub arrivals: BTreeMap<(Nanos, u64), (usize, Vec<u8>)>,
+    pub sequence: u64,
+    pub buffer: Vec<u8>,
+    /// What a socket takes before it must be waited for, bytes.
+    pub room: usize,
+    /// By how much the client's thread wakes up too late.
+    pub oversleep: Nanos,
+}
+
+#[derive(Default)]
+pub(super) struct Socket {
+    fresh: bool,
+    /// What it took since it was last waited for, bytes.
+    pub taken: usize,
+    to_server: Vec<u8>,
+    to_client: VecDeque<u8>,
+}
+
+impl Simulation {
+    pub fn new(connections: usize, service: Service) -> Self {
+        Self {
+            now: Nanos(1),
+            service,
+            free_at: Nanos(0),
+            calls: 0,
+            oversleep: Nanos(0),
+            sockets: (0..connections).map(|_| Socket::default()).collect(),
+            arrivals: BTreeMap::new(),
+            sequence: 0,
+            buffer: Vec::new(),
+            room: usize::MAX,
+        }
+    }
+
+    pub fn arrive(&mut self, at: Nanos, connection: usize, bytes: Vec<u8>) {
+        self.sequence += 1;
+        self.arrivals.insert((at, self.sequence), (connection, bytes));
+    }
+
+    fn done_at(&mut self) -> Option<Nanos> {
+        match self.service {
+            Service::Takes(time) => Some(self.now + time),
+            Service::StopsAt(end, time) => (self.now + time < end).then_some(self.now + time),
+            Service::Pauses(from, to, time) => {
+                let paused = (from..to).contains(&self.now);
+                Some(if paused { to } else { self.now } + time)
+            }
+            Service::Mixes(time, one_in, rare) => {
+                self.calls += 1;
+                Some(self.now + if self.calls.is_multiple_of(one_in) { rare } else { time })
+            }
+            Service::Queues(time) => {
+                self.free_at = self.free_at.max(self.now) + time;
+                Some(self.free_at)
+            }
+        }
+    }
+
+    /// The server reads what there is; every whole request gets its answer in time.
+    fn serve(&mut self, connection: usize) {
+        let mut bytes = std::mem::take(&mut self.sockets[connection].to_server);
+        if bytes.starts_with(frame::PREFACE) {
+            bytes.drain(..frame::PREFACE.len());
+            let mut settings = Vec::new();
+            put(&mut settings, frame::SETTINGS, 0, 0, &[]);
+            let window = 0x7fff_ffff_u32 - 0xffff;
+            put(&mut settings, frame::WINDOW_UPDATE, 0, 0, &window.to_be_bytes());
+            self.arrive(self.now, connection, settings);
+        }
+        if bytes.len() < frame::PREFACE.len() && frame::PREFACE.starts_with(&bytes) {
+            self.sockets[connection].to_server = bytes;
+            return;
+        }
+        while let Some(head) = Head::parse(&bytes) {
+            let Some(message) = bytes.get(frame::HEADER..frame::HEADER + head.length) else {
+                break;
+            };
+            let message = message.to_vec();
+            bytes.drain(..frame::HEADER + head.length);
+            if head.kind == frame::DATA
+                && let Some(at) = self.done_at()
+            {
+                self.arrive(at, connection, answer(head.stream, &message));
+            }
+        }
+        self.sockets[connection].to_server = bytes;
+    }
+}
+
+fn answer(stream: u32, message: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let head = b"\x88\x0f\x10\x10application/grpc";
+    put(&mut bytes, frame::HEADERS, frame::END_HEADERS, stream, head);
+    put(&mut bytes, frame::DATA, 0, stream, message);
+    put(&mut bytes, frame::HEADERS, 0x5, stream, b"\x00\x0bgrpc-status\x010");
+    bytes
+}
+
+impl Driver for Simulation {
+    fn now(&self) -> Nanos {
+        self.now
+    }
+
+    fn connect(&mut self, connection: usize, _address: SocketAddr) -> io::Result<()> {
+        self.sockets[connection].fresh = true;
+        Ok(())
+    }
+
+    fn close(&mut self, _connection: usize) {}
+
+    fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        ready.clear();
+        for (connection, socket) in self.sockets.iter_mut().enumerate() {
+            let full = socket.taken >= self.room && self.room > 0;
+            if std::mem::take(&mut socket.fresh) || full {
+                socket.taken = 0;
+                ready.push(Ready { connection, readable: false, writable: true });
+            }
+        }
+        let next = self.arrivals.keys().next().map_or(Nanos::NEVER, |(at, _)| *at);
+        if ready.is_empty() {
+            assert_ne!(next.min(until), Nanos::NEVER, "nothing will ever happen");
+            let woken = next.min(until);
+            self.now = if woken > self.now { woken + self.oversleep } else { self.now };
+        }
+        while let Some(entry) = self.arrivals.first_entry()
+            && entry.key().0 <= self.now
+        {
+            let (connection, bytes) = entry.remove();
+            self.sockets[connection].to_client.extend(bytes);
+            ready.push(Ready { connection, readable: true, writable: false });
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, connection: usize) -> io::Result<Received<'_>> {
+        self.buffer = self.sockets[connection].to_client.drain(..).collect();
+        match self.buffer.is_empty() {
+            true => Err(io::ErrorKind::WouldBlock.into()),
+            false => Ok(Received { bytes: &self.buffer, more: false, at: self.now }),
+        }
+    }
+
+    fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize> {
+        let socket = &mut self.sockets[connection];
+        let bytes = &bytes[..bytes.len().min(self.room - socket.taken)];
+        if bytes.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        socket.taken += bytes.len();
+        socket.to_server.extend_from_slice(bytes);
+        self.serve(connection);
+        Ok(bytes.len())
+    }
+}

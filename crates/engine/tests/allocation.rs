@@ -1,0 +1,132 @@
+//! No call takes memory from the heap: whatever a load needs, it has after its first calls.
+//!
+//! A connection's buffers still grow when more comes or goes at once than ever before: after a stall, or when
+//! a frame is cut in two for the first time. That happens a few times in its life, however many calls it makes.
+
+mod other;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use other::Other;
+use rpcbench_contract::Corpus;
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::{LoadPlan, Payload, Session, Span};
+use rpcbench_record::Driver;
+
+/// The system's allocator, which counts what is asked of it.
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: all of it is the system's allocator; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+const CONNECTIONS: u32 = 20;
+/// Most times that buffers grow after the first calls.
+const GROWTH: u64 = 16 * CONNECTIONS as u64;
+/// One test at a time: the count is the process's.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+#[ignore = "the other process of the tests here"]
+fn serves() {
+    other::serve();
+}
+
+/// Waits until `calls` more have ended.
+fn await_calls(session: &Session, calls: u64) {
+    let end = session.progress().ended + calls;
+    while session.progress().ended < end {
+        clock::sleep_until(clock::now() + Nanos::from_millis(1));
+    }
+}
+
+/// Asserts that calls that are measured allocate nothing in this process: four stretches of so many, after one
+/// that may. The server is in another one.
+fn takes_no_memory(driver: Driver, law: &str, shape: &str, calls: u64) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let server = Other::start("serves");
+    let plan = LoadPlan {
+        address: server.address,
+        authority: server.address.to_string(),
+        connections: CONNECTIONS,
+        in_flight: 200,
+        law: law.parse().unwrap(),
+        seed: 1,
+        driver: Some(driver),
+        threads: 2,
+        cpus: Vec::new(),
+        timeout: Nanos::from_millis(60_000),
+        grace: Nanos::from_millis(60_000),
+        connect_timeout: Nanos::from_millis(60_000),
+        first_entry: 0,
+    };
+    let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape.parse().unwrap(), 11));
+    let mut session = Session::open(&plan, &payload).unwrap();
+    session.start();
+    let start = clock::now() + Nanos::from_millis(20);
+    session.measure(Span { start, end: start + Nanos::from_millis(600_000) });
+    await_calls(&session, calls);
+    let stretches = [(); 4].map(|()| {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        await_calls(&session, calls);
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    });
+    let unmeasured = session.pause().unwrap();
+    assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.examples);
+    assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "nothing is counted");
+    let case = format!("{driver}, {law}, {shape}: {stretches:?} in {calls} calls each");
+    assert!(stretches.contains(&0), "{case}");
+    assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
+}
+
+#[test]
+fn a_closed_loop_takes_no_memory_for_a_call() {
+    takes_no_memory(Driver::Epoll, "closed", "text:100", 50_000);
+    takes_no_memory(Driver::Epoll, "closed", "text:10000", 10_000);
+}
+
+#[test]
+fn a_closed_loop_takes_no_memory_for_a_call_with_io_uring() {
+    takes_no_memory(Driver::IoUring, "closed", "text:100", 50_000);
+    takes_no_memory(Driver::IoUring, "closed", "text:10000", 10_000);
+}
+
+#[test]
+fn a_rate_takes_no_memory_for_a_call() {
+    takes_no_memory(Driver::Epoll, "constant:10000", "text:100", 10_000);
+    takes_no_memory(Driver::Epoll, "poisson:10000", "text:1000", 10_000);
+}
+
+#[test]
+fn a_rate_takes_no_memory_for_a_call_with_io_uring() {
+    takes_no_memory(Driver::IoUring, "constant:10000", "text:100", 10_000);
+    takes_no_memory(Driver::IoUring, "poisson:10000", "text:1000", 10_000);
+}

@@ -1,0 +1,213 @@
+//! The same loads on either driver: what the calls come to does not depend on what moves the bytes.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
+use rpcbench_contract::Corpus;
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_record::{Driver, Law};
+use rpcbench_testkit::Server;
+use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
+
+/// Runs a test on each driver.
+macro_rules! on_each_driver {
+    ($($test:ident)*) => { $(
+        mod $test {
+            use super::*;
+
+            #[test]
+            fn epoll() {
+                super::$test(Driver::Epoll);
+            }
+
+            #[test]
+            fn io_uring() {
+                super::$test(Driver::IoUring);
+            }
+        }
+    )* };
+}
+
+on_each_driver! {
+    every_call_is_counted_once_and_the_server_counts_the_same
+    every_shape_is_answered_rightly_on_several_threads
+    nothing_is_answered_before_its_time
+    a_lost_connection_costs_its_calls_and_is_opened_again
+    a_closed_connection_is_opened_again
+    a_peer_that_never_reads_keeps_nobody
+    a_server_that_is_not_there_is_named
+    calls_come_due_by_a_rate
+}
+
+fn server(behaviour: &str) -> Server {
+    Server::start(behaviour.parse().unwrap()).unwrap()
+}
+
+fn plan(driver: Driver, address: SocketAddr) -> LoadPlan {
+    LoadPlan {
+        address,
+        authority: address.to_string(),
+        connections: 4,
+        in_flight: 40,
+        law: Law::Closed,
+        seed: 1,
+        driver: Some(driver),
+        threads: 2,
+        cpus: Vec::new(),
+        timeout: Nanos::from_millis(10_000),
+        grace: Nanos::from_millis(10_000),
+        connect_timeout: Nanos::from_millis(10_000),
+        first_entry: 0,
+    }
+}
+
+fn open(plan: &LoadPlan, shape: &str) -> Session {
+    let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape.parse().unwrap(), 11));
+    Session::open(plan, &payload).unwrap()
+}
+
+/// Load from now on, of which `millis` are measured.
+fn measure(session: &mut Session, millis: u64) -> Measurement {
+    session.start();
+    let start = clock::now() + Nanos::from_millis(20);
+    session.measure(Span { start, end: start + Nanos::from_millis(millis) });
+    session.finish().unwrap()
+}
+
+fn every_call_is_counted_once_and_the_server_counts_the_same(driver: Driver) {
+    let server = server("honest");
+    let mut session = open(&plan(driver, server.address()), "text:100");
+    let mut measured = 0;
+    let mut before = 0;
+    for _ in 0..3 {
+        let measurement = measure(&mut session, 100);
+        assert_eq!(measurement.client.driver, driver);
+        assert_eq!(measurement.tally.outcomes.errors(), 0, "{:?}", measurement.tally.examples);
+        assert!(measurement.tally.outcomes.ok > 100);
+        measured += measurement.tally.outcomes.total();
+        before = measurement.unmeasured.outcomes.total();
+    }
+    assert_eq!(session.progress().ended, measured + before);
+    assert_eq!(server.calls(), measured + before);
+    assert_eq!(server.connections(), 4);
+}
+
+fn every_shape_is_answered_rightly_on_several_threads(driver: Driver) {
+    let server = server("honest");
+    for shape in ["text:0", "text:10000", "text:70000", "text:1000000", "record", "tree"] {
+        let measurement = measure(&mut open(&plan(driver, server.address()), shape), 60);
+        assert_eq!(measurement.tally.outcomes.errors(), 0, "{:?}", measurement.tally.examples);
+        let before = &measurement.unmeasured.outcomes;
+        assert_eq!(before.errors(), 0, "{shape}: {:?}", measurement.unmeasured.examples);
+        assert!(measurement.tally.outcomes.ok + before.ok >= 40, "{shape}");
+    }
+}
+
+fn nothing_is_answered_before_its_time(driver: Driver) {
+    let server = server("slow:5ms");
+    let measurement = measure(&mut open(&plan(driver, server.address()), "text:100"), 300);
+    let tally = &measurement.tally;
+    assert!(tally.ok.min().unwrap() >= 5_000_000);
+    assert!(tally.service.min().unwrap() >= 5_000_000);
+    let responses = tally.ok.count() as f64 * tally.ok.mean().unwrap();
+    let within = responses + tally.carried_in.0 as f64 - tally.carried_out.0 as f64;
+    assert!((within / 300e6 / 40.0 - 1.0).abs() < 0.005, "{}", within / 300e6);
+}
+
+fn a_lost_connection_costs_its_calls_and_is_opened_again(driver: Driver) {
+    for behaviour in ["reset-after:500", "truncate-after:500", "garbage-after:500"] {
+        let server = server(behaviour);
+        let timeout = Nanos::from_millis(200);
+        let plan = LoadPlan { timeout, ..plan(driver, server.address()) };
+        let measurement = measure(&mut open(&plan, "text:100"), 200);
+        let before = &measurement.unmeasured.outcomes;
+        let lost = measurement.tally.outcomes.transport + before.transport;
+        assert!(lost > 0, "{behaviour}: {:?}", measurement.tally.outcomes);
+        assert!(server.connections() > 4, "{behaviour}");
+    }
+}
+
+fn a_closed_connection_is_opened_again(driver: Driver) {
+    let peer = ScriptedPeer::start_many(|listener| {
+        for _ in 0..20 {
+            let mut wire = listener.accept()?;
+            wire.handshake(&[])?;
+            let request = wire.next_request(&mut Requests::default())?;
+            if let Some(request) = request {
+                wire.send_all(&request.right_reply())?;
+            }
+            wire.close()?;
+        }
+        let (mut wire, mut requests) = (listener.accept()?, Requests::default());
+        wire.handshake(&[])?;
+        while let Some(request) = wire.next_request(&mut requests)? {
+            wire.send_all(&request.right_reply())?;
+        }
+        Ok(())
+    });
+    let peer = peer.unwrap();
+    let (connections, in_flight, threads) = (1, 2, 1);
+    let plan = LoadPlan { connections, in_flight, threads, ..plan(driver, peer.address()) };
+    let mut session = open(&plan, "text:100");
+    session.start();
+    // On each of the connections that were closed, one call was answered.
+    while session.progress().ended - session.progress().failed < 100 {
+        clock::sleep_until(clock::now() + Nanos::from_millis(1));
+    }
+    let outcomes = session.pause().unwrap().outcomes;
+    assert!(outcomes.transport >= 20, "{outcomes:?}");
+    assert_eq!(outcomes.total(), outcomes.ok + outcomes.transport);
+    drop(session);
+    peer.finish().unwrap();
+}
+
+fn a_peer_that_never_reads_keeps_nobody(driver: Driver) {
+    const MOST: u32 = 0x7fff_ffff;
+    let (go_on, stalled) = channel();
+    let peer = ScriptedPeer::start(move |wire| {
+        // Its windows are wide open: what holds the bytes back is the kernel.
+        wire.handshake(&[(setting::INITIAL_WINDOW_SIZE, MOST)])?;
+        wire.send(&Frame::window_update(0, MOST - 65_535))?;
+        wire.stall(&stalled)
+    });
+    let peer = peer.unwrap();
+    let timeout = Nanos::from_millis(100);
+    let (connections, in_flight, threads) = (1, 20, 1);
+    let plan = LoadPlan {
+        connections,
+        in_flight,
+        threads,
+        timeout,
+        grace: timeout,
+        ..plan(driver, peer.address())
+    };
+    let mut session = open(&plan, "text:1000000");
+    let measurement = measure(&mut session, 500);
+    let mut outcomes = measurement.tally.outcomes;
+    outcomes.add(&measurement.unmeasured.outcomes);
+    assert!(outcomes.timeout > 0 && outcomes.not_sent > 0, "{outcomes:?}");
+    assert_eq!(outcomes.total(), outcomes.timeout + outcomes.not_sent);
+    drop(session);
+    go_on.send(()).unwrap();
+    peer.finish().unwrap();
+}
+
+fn a_server_that_is_not_there_is_named(driver: Driver) {
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let connect_timeout = Nanos::from_millis(50);
+    let plan = LoadPlan { connect_timeout, ..plan(driver, closed) };
+    let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&"text:1".parse().unwrap(), 11));
+    let error = Session::open(&plan, &payload).err().unwrap().to_string();
+    assert!(error.contains("0 of 4") && error.contains("refused"), "{error}");
+}
+
+fn calls_come_due_by_a_rate(driver: Driver) {
+    let server = server("honest");
+    let law = "constant:1000".parse().unwrap();
+    let plan = LoadPlan { law, ..plan(driver, server.address()) };
+    let measurement = measure(&mut open(&plan, "text:100"), 500);
+    let outcomes = &measurement.tally.outcomes;
+    assert_eq!((outcomes.total(), outcomes.ok), (500, 500), "{:?}", measurement.tally.examples);
+}

@@ -1,0 +1,215 @@
+//! Whole sessions against peers that follow a script of frames no ordinary server would send, over real
+//! sockets. Every call that came due must have the outcome that the script gave it, and be counted once.
+
+/// Makes two tests of each function: one for each driver.
+macro_rules! on_each_driver {
+    ($($test:ident)*) => { $(
+        mod $test {
+            use rpcbench_record::Driver;
+
+            #[test]
+            fn epoll() {
+                super::$test(Driver::Epoll);
+            }
+
+            #[test]
+            fn io_uring() {
+                if crate::has_io_uring() {
+                    super::$test(Driver::IoUring);
+                }
+            }
+        }
+    )* };
+}
+
+mod endings;
+mod floods;
+mod limits;
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use rpcbench_contract::{Corpus, Shape};
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Span};
+use rpcbench_record::{Driver, Law, Outcomes};
+use rpcbench_testkit::scripted::{
+    Frame, Listener, Request, Requests, ScriptError, ScriptedPeer, Wire,
+};
+
+/// How long a script may take to get where the load may end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The one place that makes a plan: one connection, so that a script knows what comes on it.
+fn plan(driver: Driver, address: SocketAddr, in_flight: u32) -> LoadPlan {
+    LoadPlan {
+        address,
+        authority: address.to_string(),
+        connections: 1,
+        in_flight,
+        law: Law::Closed,
+        seed: 1,
+        driver: Some(driver),
+        threads: 1,
+        cpus: Vec::new(),
+        timeout: Nanos::from_millis(10_000),
+        grace: Nanos::from_millis(10_000),
+        connect_timeout: Nanos::from_millis(10_000),
+        first_entry: 0,
+    }
+}
+
+/// Whether the kernel allows io_uring; a line that says so if not.
+fn has_io_uring() -> bool {
+    let nobody = (Ipv4Addr::LOCALHOST, 0).into();
+    let plan = LoadPlan { connect_timeout: Nanos(1), ..plan(Driver::IoUring, nobody, 1) };
+    match Session::open(&plan, &payload("text:1")) {
+        Err(error @ SessionError::NoIoUring(_)) => {
+            // Past the test runner, which shows nothing of a test that passes.
+            let mut stderr = io::stderr();
+            writeln!(stderr, "SKIPPED: {error}").unwrap();
+            false
+        }
+        _ => true,
+    }
+}
+
+/// What became of every call.
+struct Came {
+    outcomes: Outcomes,
+    examples: Vec<String>,
+}
+
+fn payload(shape: &str) -> Arc<dyn Payload> {
+    let shape: Shape = shape.parse().unwrap();
+    Arc::new(Corpus::generate(&shape, 11))
+}
+
+/// What a script tells its test: that the load may end, and how many calls it counted.
+enum Said {
+    MayEnd,
+    Counted(u64),
+}
+
+/// A short load, which ends after the script allows it; every call from the first to the last one that was due.
+fn load(script: &Receiver<Said>, plan: &LoadPlan, shape: &str) -> Came {
+    let mut session = Session::open(plan, &payload(shape)).unwrap();
+    session.start();
+    // A script that failed says nothing any more; why it failed comes out when it is joined.
+    assert!(!matches!(script.recv_timeout(PATIENCE), Ok(Said::Counted(_))));
+    let start = clock::now() + Nanos::from_millis(5);
+    session.measure(Span { start, end: start + Nanos::from_millis(60) });
+    let measurement = session.finish().unwrap();
+    let mut outcomes = measurement.tally.outcomes.clone();
+    assert_eq!(measurement.tally.ok.count(), outcomes.ok);
+    assert_eq!(measurement.tally.errors.count(), outcomes.errors());
+    let before = &measurement.unmeasured.outcomes;
+    outcomes.ok += before.ok;
+    outcomes.wrong_answer += before.wrong_answer;
+    outcomes.timeout += before.timeout;
+    outcomes.transport += before.transport;
+    outcomes.not_sent += before.not_sent;
+    for (code, calls) in &before.status {
+        *outcomes.status.entry(*code).or_default() += calls;
+    }
+    assert_eq!(session.progress().ended, outcomes.total());
+    let examples = [measurement.tally.examples, measurement.unmeasured.examples].concat();
+    Came { outcomes, examples }
+}
+
+/// The handshake, and a connection window that never closes.
+fn greet(wire: &mut Wire, settings: &[(u16, u32)]) -> Result<(), ScriptError> {
+    wire.handshake(settings)?;
+    wire.send(&Frame::window_update(0, 0x7fff_0000))
+}
+
+/// Takes exactly `count` requests.
+fn take(
+    wire: &mut Wire,
+    requests: &mut Requests,
+    count: usize,
+) -> Result<Vec<Request>, ScriptError> {
+    let mut taken = Vec::new();
+    while taken.len() < count {
+        match wire.next_request(requests)? {
+            Some(request) => taken.push(request),
+            None => break,
+        }
+    }
+    assert_eq!(taken.len(), count, "the client closed");
+    Ok(taken)
+}
+
+/// The test that a script belongs to.
+struct Test(Sender<Said>);
+
+impl Test {
+    /// The script has done what it is about.
+    fn may_end(&self) {
+        self.0.send(Said::MayEnd).expect("the test waits for it");
+    }
+}
+
+/// Answers rightly until the client closes; the calls that it answered.
+fn serve(wire: &mut Wire, test: &Test) -> Result<u64, ScriptError> {
+    test.may_end();
+    let (mut requests, mut answered) = (Requests::default(), 0);
+    while let Some(request) = wire.next_request(&mut requests)? {
+        answered += u64::from(wire.send_all(&request.right_reply()).is_ok());
+    }
+    Ok(answered)
+}
+
+/// A connection that behaves from its first byte to its last.
+fn serve_next(listener: &Listener, test: &Test) -> Result<u64, ScriptError> {
+    let mut wire = listener.accept()?;
+    greet(&mut wire, &[])?;
+    serve(&mut wire, test)
+}
+
+/// Starts a script that returns a count of calls.
+fn counting<S>(script: S) -> (ScriptedPeer, Receiver<Said>)
+where
+    S: FnOnce(&Listener, &Test) -> Result<u64, ScriptError> + Send + 'static,
+{
+    let (sender, said) = channel();
+    let peer = ScriptedPeer::start_many(move |listener| {
+        let count = script(listener, &Test(sender.clone()))?;
+        sender.send(Said::Counted(count)).expect("the test waits for it");
+        Ok(())
+    });
+    (peer.unwrap(), said)
+}
+
+/// What a script that has ended well counted.
+fn count_of(peer: ScriptedPeer, said: &Receiver<Said>) -> u64 {
+    peer.finish().unwrap();
+    let counts = said.try_iter().filter_map(|said| match said {
+        Said::Counted(count) => Some(count),
+        Said::MayEnd => None,
+    });
+    counts.sum()
+}
+
+/// The script has ended well, and it answered as many calls as got an answer.
+fn assert_answered(peer: ScriptedPeer, said: &Receiver<Said>, came: &Came) {
+    assert_eq!(count_of(peer, said), came.outcomes.ok, "{:?}", came.examples);
+}
+
+/// Only answers that are right and calls that were lost with their connection.
+fn assert_lost(came: &Came, lost: u64, reason: &str) {
+    let expected = Outcomes { ok: came.outcomes.ok, transport: lost, ..Outcomes::default() };
+    assert_eq!(came.outcomes, expected, "{:?}", came.examples);
+    assert!(came.outcomes.ok > 0);
+    assert!(lost == 0 || came.examples.iter().any(|it| it.contains(reason)), "{:?}", came.examples);
+}
+
+/// A whole right reply, its DATA cut into frames of `size` bytes.
+fn cut_reply(request: &Request, size: usize) -> Vec<Frame> {
+    let [headers, data, trailers] = request.right_reply();
+    let pieces = data.payload.chunks(size).map(|piece| Frame::data(request.stream, piece));
+    std::iter::once(headers).chain(pieces).chain([trailers]).collect()
+}

@@ -1,0 +1,116 @@
+//! The engine against an HTTP/2 server that has nothing to do with gRPC: Node's own, whose core is nghttp2.
+//! The testkit's servers, in the other tests, stand on the h2 crate.
+
+use std::io::{self, BufRead, BufReader, Lines, Write};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+use rpcbench_contract::{Corpus, Shape};
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::{LoadPlan, Session, Span};
+use rpcbench_record::Law;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/server.mjs");
+
+/// A running server.
+struct Node {
+    process: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    address: SocketAddr,
+}
+
+impl Node {
+    /// Nothing, and a line that says so, where there is no Node.
+    fn start(settings: &str) -> Option<Self> {
+        let mut command = Command::new("node");
+        command.args([SCRIPT, settings]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = match command.spawn() {
+            Ok(process) => process,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // Past the test runner, which shows nothing of a test that passes.
+                let mut stderr = io::stderr();
+                writeln!(stderr, "SKIPPED: interoperation with nghttp2, no `node` here").unwrap();
+                return None;
+            }
+            Err(error) => panic!("node: {error}"),
+        };
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let port: u16 = lines.next().unwrap().unwrap().parse().unwrap();
+        Some(Self { process, lines, address: (Ipv4Addr::LOCALHOST, port).into() })
+    }
+
+    /// Ends it; how many calls it answered.
+    fn finish(mut self) -> u64 {
+        drop(self.process.stdin.take());
+        let answered = self.lines.next().unwrap().unwrap().parse().unwrap();
+        assert!(self.process.wait().unwrap().success());
+        answered
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // After `finish` there is nothing left to end.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The one place that makes a plan.
+fn plan(address: SocketAddr) -> LoadPlan {
+    LoadPlan {
+        address,
+        authority: address.to_string(),
+        connections: 2,
+        in_flight: 8,
+        law: Law::Closed,
+        seed: 1,
+        driver: None,
+        threads: 1,
+        cpus: Vec::new(),
+        timeout: Nanos::from_millis(20_000),
+        grace: Nanos::from_millis(20_000),
+        connect_timeout: Nanos::from_millis(20_000),
+        first_entry: 0,
+    }
+}
+
+/// Every call is answered rightly, and both sides count the same.
+fn assert_interoperates(settings: &str, shapes: &[&str]) {
+    let Some(node) = Node::start(settings) else { return };
+    let mut ended = 0;
+    for shape in shapes {
+        let corpus = Corpus::generate(&shape.parse::<Shape>().unwrap(), 11);
+        let mut session = Session::open(&plan(node.address), &(Arc::new(corpus) as _)).unwrap();
+        session.start();
+        let start = clock::now() + Nanos::from_millis(20);
+        session.measure(Span { start, end: start + Nanos::from_millis(150) });
+        let measurement = session.finish().unwrap();
+        let (measured, before) = (measurement.tally.outcomes, measurement.unmeasured.outcomes);
+        let errors = measured.errors() + before.errors();
+        assert_eq!(errors, 0, "{settings} {shape}: {:?}", measurement.tally.examples);
+        assert!(before.ok + measured.ok >= 8, "{settings} {shape}");
+        assert_eq!(session.progress().ended, before.ok + measured.ok);
+        ended += session.progress().ended;
+    }
+    assert_eq!(node.finish(), ended);
+}
+
+#[test]
+fn nghttp2_with_its_defaults() {
+    assert_interoperates("{}", &["text:0", "text:100", "text:70000"]);
+}
+
+#[test]
+fn nghttp2_that_allows_little() {
+    let settings = r#"{"headerTableSize": 0, "initialWindowSize": 100, "maxConcurrentStreams": 1}"#;
+    assert_interoperates(settings, &["text:100", "text:5000"]);
+}
+
+#[test]
+fn nghttp2_that_allows_much() {
+    let settings =
+        r#"{"headerTableSize": 65536, "initialWindowSize": 2147483647, "maxFrameSize": 16777215}"#;
+    assert_interoperates(settings, &["text:100", "text:200000"]);
+}

@@ -1,0 +1,107 @@
+//! Ten thousand connections from one process; the server runs in another, so that each has its own limit
+//! of open files.
+
+mod other;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use other::Other;
+use rpcbench_contract::Corpus;
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_record::{Driver, Law};
+
+const CONNECTIONS: u32 = 10_000;
+/// The bound that the engine keeps, bytes a connection.
+const MEMORY: u64 = 16 * 1024;
+/// One test at a time: they measure the memory of the process, of which the first sees all.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+#[ignore = "the other process of the tests here"]
+fn serves() {
+    other::serve();
+}
+
+/// Memory of this process that is resident, bytes.
+fn resident() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
+}
+
+fn plan(address: SocketAddr, driver: Driver, threads: u32) -> LoadPlan {
+    LoadPlan {
+        address,
+        authority: address.to_string(),
+        connections: CONNECTIONS,
+        in_flight: CONNECTIONS,
+        law: Law::Closed,
+        seed: 1,
+        driver: Some(driver),
+        threads,
+        cpus: Vec::new(),
+        timeout: Nanos::from_millis(60_000),
+        grace: Nanos::from_millis(60_000),
+        connect_timeout: Nanos::from_millis(60_000),
+        first_entry: 0,
+    }
+}
+
+fn payload() -> Arc<dyn Payload> {
+    Arc::new(Corpus::generate(&"text:100".parse().unwrap(), 11))
+}
+
+fn measure(session: &mut Session, millis: u64) -> Measurement {
+    session.start();
+    let start = clock::now() + Nanos::from_millis(20);
+    session.measure(Span { start, end: start + Nanos::from_millis(millis) });
+    session.finish().unwrap()
+}
+
+/// Every connection works, none fails, and each takes its bounded share of memory.
+fn holds_ten_thousand(driver: Driver, threads: u32) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (server, payload) = (Other::start("serves"), payload());
+    let before = resident();
+    let mut session = Session::open(&plan(server.address, driver, threads), &payload).unwrap();
+    let measurement = measure(&mut session, 1000);
+    let each = resident().saturating_sub(before) / u64::from(CONNECTIONS);
+    let outcomes = &measurement.tally.outcomes;
+    assert_eq!(outcomes.errors(), 0, "{:?}", measurement.tally.examples);
+    assert_eq!(
+        measurement.unmeasured.outcomes.errors(),
+        0,
+        "{:?}",
+        measurement.unmeasured.examples
+    );
+    // Each connection had one call at the start, and whatever was in flight was awaited: all of them served.
+    let all = outcomes.total() + measurement.unmeasured.outcomes.total();
+    assert!(all >= u64::from(CONNECTIONS), "{all} calls");
+    assert_eq!(session.progress().ended, all);
+    assert_eq!(measurement.client.threads, threads);
+    assert_eq!(measurement.client.driver, driver);
+    assert!(each <= MEMORY, "{driver}, {threads} threads: {each} bytes a connection");
+}
+
+#[test]
+fn epoll_holds_ten_thousand_connections() {
+    holds_ten_thousand(Driver::Epoll, 1);
+}
+
+#[test]
+fn io_uring_holds_ten_thousand_connections() {
+    holds_ten_thousand(Driver::IoUring, 1);
+}
+
+#[test]
+fn several_threads_hold_them_too() {
+    holds_ten_thousand(Driver::Epoll, 4);
+}
+
+#[test]
+fn several_threads_with_rings_hold_them_too() {
+    holds_ten_thousand(Driver::IoUring, 4);
+}

@@ -1,0 +1,315 @@
+//! When calls come due.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Calls a second, over all connections; kept in thousandths of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PerSecond {
+    thousandths: u64,
+}
+
+impl PerSecond {
+    /// From calls a second, rounded to a thousandth. `None` unless it is from 0.001 to 10^12.
+    #[must_use]
+    pub fn new(calls: f64) -> Option<Self> {
+        let thousandths = (calls * 1e3).round();
+        (1.0..=1e15).contains(&thousandths).then_some(Self { thousandths: thousandths as u64 })
+    }
+
+    /// Calls a second.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        self.thousandths as f64 / 1e3
+    }
+
+    /// Thousandths of a call a second: never 0.
+    #[must_use]
+    pub fn thousandths(self) -> u64 {
+        self.thousandths
+    }
+}
+
+/// A rate: absolute, or to be known once the server's capacity is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    /// So many calls a second.
+    PerSecond(PerSecond),
+    /// A share of the capacity that was measured before, in percent: 1 to 1000.
+    OfCapacity(u32),
+}
+
+impl Rate {
+    /// What it comes to for a server of that capacity, calls a second. `None` where it is too small to be one.
+    #[must_use]
+    pub fn resolve(self, capacity: f64) -> Option<PerSecond> {
+        match self {
+            Self::PerSecond(rate) => Some(rate),
+            Self::OfCapacity(percent) => PerSecond::new(capacity * f64::from(percent) / 100.0),
+        }
+    }
+}
+
+/// When calls come due. All but [`Law::Closed`] are open loops: calls come due whether or not those
+/// before them have ended, at one rate over all connections and client threads.
+///
+/// Written as in `closed`, `constant:1000`, `poisson:40%`, `ramp:100..1000/30s`, `steps:100..1000+100/5s`; a rate
+/// may end in `k` or `M`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Law {
+    /// A call comes due when the one before it on the same slot has ended; think time 0.
+    Closed,
+    /// At equal distances.
+    Constant {
+        /// Calls a second.
+        rate: Rate,
+    },
+    /// At exponentially distributed distances.
+    Poisson {
+        /// Calls a second in the mean.
+        rate: Rate,
+    },
+    /// At a rate that changes linearly, and then stays.
+    Ramp {
+        /// At the window's begin, and in the warm-up before it.
+        from: PerSecond,
+        /// From `over_ms` on.
+        to: PerSecond,
+        /// Milliseconds.
+        over_ms: u64,
+    },
+    /// At a rate that rises in steps, and stays once it has come to `to`.
+    Steps {
+        /// At the window's begin, and in the warm-up before it.
+        from: PerSecond,
+        /// The last one; larger than `from`.
+        to: PerSecond,
+        /// What a step adds.
+        by: PerSecond,
+        /// Length of a step, milliseconds.
+        every_ms: u64,
+    },
+}
+
+impl Law {
+    /// Whether calls come due whatever happened to those before them.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        self != Self::Closed
+    }
+
+    /// Whether its rate is known only once a capacity is.
+    #[must_use]
+    pub fn needs_capacity(self) -> bool {
+        matches!(
+            self,
+            Self::Constant { rate: Rate::OfCapacity(_) }
+                | Self::Poisson { rate: Rate::OfCapacity(_) }
+        )
+    }
+
+    /// The same law with rates in calls a second. `None` where a share of `capacity` is no rate.
+    #[must_use]
+    pub fn resolve(self, capacity: f64) -> Option<Self> {
+        let known = |rate: Rate| rate.resolve(capacity).map(Rate::PerSecond);
+        Some(match self {
+            Self::Constant { rate } => Self::Constant { rate: known(rate)? },
+            Self::Poisson { rate } => Self::Poisson { rate: known(rate)? },
+            other => other,
+        })
+    }
+}
+
+/// A law that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no arrival law; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or \
+     steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of \
+     the measured capacity, and lengths such as 30s; steps must rise"
+)]
+pub struct LawError(String);
+
+impl fmt::Display for PerSecond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.get())
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PerSecond(rate) => rate.fmt(f),
+            Self::OfCapacity(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+impl fmt::Display for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => f.write_str("closed"),
+            Self::Constant { rate } => write!(f, "constant:{rate}"),
+            Self::Poisson { rate } => write!(f, "poisson:{rate}"),
+            Self::Ramp { from, to, over_ms } => {
+                write!(f, "ramp:{from}..{to}/{}", Length(*over_ms))
+            }
+            Self::Steps { from, to, by, every_ms } => {
+                write!(f, "steps:{from}..{to}+{by}/{}", Length(*every_ms))
+            }
+        }
+    }
+}
+
+/// Milliseconds, in the largest unit that keeps them whole.
+struct Length(u64);
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ms if ms % 1000 == 0 => write!(f, "{}s", ms / 1000),
+            ms => write!(f, "{ms}ms"),
+        }
+    }
+}
+
+impl FromStr for PerSecond {
+    type Err = LawError;
+
+    fn from_str(text: &str) -> Result<Self, LawError> {
+        let (number, unit) = match text.strip_suffix(['k', 'M']) {
+            Some(number) if text.ends_with('k') => (number, 1e3),
+            Some(number) => (number, 1e6),
+            None => (text, 1.0),
+        };
+        let digits = number.starts_with(|c: char| c.is_ascii_digit());
+        let calls = number.parse::<f64>().ok().filter(|_| digits);
+        calls.and_then(|calls| Self::new(calls * unit)).ok_or_else(|| LawError(text.to_owned()))
+    }
+}
+
+impl FromStr for Rate {
+    type Err = LawError;
+
+    fn from_str(text: &str) -> Result<Self, LawError> {
+        let Some(percent) = text.strip_suffix('%') else {
+            return text.parse().map(Self::PerSecond);
+        };
+        let percent = percent.parse().ok().filter(|percent| (1..=1000).contains(percent));
+        percent.map(Self::OfCapacity).ok_or_else(|| LawError(text.to_owned()))
+    }
+}
+
+impl FromStr for Law {
+    type Err = LawError;
+
+    fn from_str(text: &str) -> Result<Self, LawError> {
+        let law = match text.split_once(':') {
+            None if text == "closed" => Some(Self::Closed),
+            Some(("constant", rate)) => rate.parse().ok().map(|rate| Self::Constant { rate }),
+            Some(("poisson", rate)) => rate.parse().ok().map(|rate| Self::Poisson { rate }),
+            Some(("ramp", rest)) => ramp(rest),
+            Some(("steps", rest)) => steps(rest),
+            _ => None,
+        };
+        law.ok_or_else(|| LawError(text.to_owned()))
+    }
+}
+
+fn ramp(text: &str) -> Option<Law> {
+    let (rates, over) = text.split_once('/')?;
+    let (from, to) = rates.split_once("..")?;
+    Some(Law::Ramp { from: from.parse().ok()?, to: to.parse().ok()?, over_ms: millis(over)? })
+}
+
+fn steps(text: &str) -> Option<Law> {
+    let (rates, every) = text.split_once('/')?;
+    let (from, rest) = rates.split_once("..")?;
+    let (to, by) = rest.split_once('+')?;
+    let (from, to, by): (PerSecond, PerSecond, PerSecond) =
+        (from.parse().ok()?, to.parse().ok()?, by.parse().ok()?);
+    (from < to).then_some(Law::Steps { from, to, by, every_ms: millis(every)? })
+}
+
+fn millis(text: &str) -> Option<u64> {
+    let length = humantime::parse_duration(text).ok()?;
+    u64::try_from(length.as_millis()).ok().filter(|ms| *ms > 0)
+}
+
+impl From<Law> for String {
+    fn from(law: Law) -> Self {
+        law.to_string()
+    }
+}
+
+impl TryFrom<String> for Law {
+    type Error = LawError;
+
+    fn try_from(text: String) -> Result<Self, LawError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_is_written_as_it_is_read() {
+        for text in [
+            "closed",
+            "constant:1000",
+            "constant:0.5",
+            "poisson:40%",
+            "poisson:20000",
+            "ramp:100..1000/30s",
+            "ramp:1000..10/1500ms",
+            "steps:100..1000+100/5s",
+        ] {
+            let law: Law = text.parse().unwrap();
+            assert_eq!(law.to_string(), text);
+            let json = serde_json::to_string(&law).unwrap();
+            assert_eq!(json, format!("\"{text}\""));
+            assert_eq!(serde_json::from_str::<Law>(&json).unwrap(), law);
+        }
+        assert_eq!("constant:20k".parse::<Law>(), "constant:20000".parse());
+        assert_eq!("constant:1.5M".parse::<Law>(), "constant:1500000".parse());
+    }
+
+    #[test]
+    fn what_is_no_law_is_refused() {
+        for text in [
+            "",
+            "open",
+            "closed:1",
+            "constant",
+            "constant:",
+            "constant:0",
+            "constant:-1",
+            "constant:inf",
+            "constant:nan",
+            "poisson:0%",
+            "poisson:1001%",
+            "ramp:10..20",
+            "ramp:10..20/0s",
+            "ramp:10%..20/1s",
+            "steps:100..1000/5s",
+            "steps:1000..100+100/5s",
+            "steps:100..1000+0/5s",
+        ] {
+            assert!(text.parse::<Law>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_share_of_capacity_becomes_a_rate() {
+        let law: Law = "poisson:40%".parse().unwrap();
+        assert!(law.needs_capacity());
+        assert_eq!(law.resolve(2500.0), "poisson:1000".parse().ok());
+        assert_eq!(law.resolve(0.0), None);
+        let closed = Law::Closed;
+        assert_eq!(closed.resolve(1.0), Some(closed));
+    }
+}

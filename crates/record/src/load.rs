@@ -1,0 +1,85 @@
+//! One load on an address: what `rpcbench load --out` writes.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+use crate::plan::Workload;
+use crate::run::Tool;
+use crate::store::StoreError;
+use crate::threshold::Threshold;
+use crate::trial::{Measured, Outcomes};
+
+/// A load: who made it, where, what was asked for, and what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadRecord {
+    /// See [`crate::SCHEMA`].
+    pub schema: u32,
+    /// The program.
+    pub tool: Tool,
+    /// Arguments as typed.
+    pub arguments: Vec<String>,
+    /// Wall-clock time at which the window began.
+    pub started: Timestamp,
+    /// The client's machine. Nothing keeps the server apart, so its `cgroup` is `none`.
+    pub machine: Machine,
+    /// Where the server listens, as typed.
+    pub address: String,
+    /// What was asked for. Where the rate was a share of the capacity, its law has the rate that came of it.
+    pub workload: Workload,
+    /// Seed of the payloads, and of a law that draws.
+    pub seed: u64,
+    /// The capacity that the law's rate is a share of. `None` where it is none.
+    pub capacity: Option<Capacity>,
+    /// What must not be true of the window (`--fail-if`).
+    pub fail_if: Vec<Threshold>,
+    /// Calls before the window.
+    pub warm_up: Outcomes,
+    /// The window.
+    pub measured: Measured,
+}
+
+/// What a server can do at most, found by a closed loop before the window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capacity {
+    /// Calls that ended `ok`, a second.
+    pub calls_per_s: f64,
+    /// Length of the closed loop's window, nanoseconds.
+    pub window_ns: u64,
+}
+
+impl LoadRecord {
+    /// Writes it as JSON, ending in a line feed.
+    ///
+    /// # Errors
+    /// What `to` says.
+    pub fn write(&self, mut to: impl Write) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut to, self)?;
+        to.write_all(b"\n")
+    }
+
+    /// Reads what [`Self::write`] wrote.
+    ///
+    /// # Errors
+    /// When the file can't be read, is of another schema, or is no record of a load.
+    pub fn read(path: &Path) -> Result<Self, StoreError> {
+        let io = |source| StoreError::Io { path: path.to_owned(), source };
+        let parse = |source: serde_json::Error| StoreError::Parse {
+            path: path.to_owned(),
+            line: source.line(),
+            source,
+        };
+        let text = fs::read_to_string(path).map_err(io)?;
+        let value: serde_json::Value = serde_json::from_str(&text).map_err(parse)?;
+        match value["schema"].as_u64() {
+            Some(found) if found != u64::from(crate::SCHEMA) => {
+                Err(StoreError::Schema { path: path.to_owned(), found })
+            }
+            _ => serde_json::from_value(value).map_err(parse),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Whether an open loop was kept: by the client, and by the server.
+
+use crate::trial::{Measured, Pacing};
+
+impl Pacing {
+    /// Share of late calls above which a window says more about the client than about the server.
+    pub const LATE_SHARE: f64 = 0.01;
+
+    /// Calls that the client took up late, of all that came due. 0 where none did.
+    #[must_use]
+    pub fn late_share(&self) -> f64 {
+        if self.due == 0 { 0.0 } else { self.late as f64 / self.due as f64 }
+    }
+
+    /// Whether more than [`Self::LATE_SHARE`] of the calls were taken up late: `generator late`.
+    #[must_use]
+    pub fn generator_late(&self) -> bool {
+        self.late_share() > Self::LATE_SHARE
+    }
+}
+
+/// How far calls done in the second half of a window may fall short of those due.
+const SHORTFALL: f64 = 0.02;
+/// Standard deviations by which chance may add to that.
+const SIGMAS: f64 = 3.0;
+
+impl Measured {
+    /// Whether the server kept up with an open loop: in the second half of the window as many calls ended as came
+    /// due, to 2 % and what chance does. What is only under way is not held against it, so long as responses
+    /// take less than half of the window. `None` in a closed loop, and in windows of one slice.
+    ///
+    /// Calls that come due at random fall into one half or the other with the same chance, so their
+    /// number in one half of `n` has the standard deviation `sqrt(n) / 2`; three of them are allowed.
+    #[must_use]
+    pub fn kept_up(&self) -> Option<bool> {
+        let due = self.pacing?.due as f64;
+        let half = self.series.len() / 2;
+        if half == 0 {
+            return None;
+        }
+        if due == 0.0 {
+            return Some(true);
+        }
+        let last = &self.series[self.series.len() - half..];
+        let done = last.iter().map(|slice| slice.ok + slice.errors).sum::<u64>() as f64;
+        let expected = due * half as f64 / self.series.len() as f64;
+        Some(done >= expected * (1.0 - SHORTFALL - SIGMAS / due.sqrt()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::{ClientUsage, MachineUsage, Outcomes, Slice};
+
+    #[test]
+    fn one_call_in_a_hundred_may_be_late() {
+        let late = |late| Pacing { due: 1000, late, held_back: 0 }.generator_late();
+        assert!(!late(10));
+        assert!(late(11));
+        assert!(!Pacing::default().generator_late());
+    }
+
+    fn window(done: &[u64], due: u64) -> Measured {
+        Measured {
+            window_ns: done.len() as u64 * 100_000_000,
+            outcomes: Outcomes { ok: due, ..Outcomes::default() },
+            error_examples: Vec::new(),
+            latency: None,
+            error_latency: None,
+            service: None,
+            send_lag: None,
+            pacing: Some(Pacing { due, late: 0, held_back: 0 }),
+            carried_in_ns: 0,
+            carried_out_ns: 0,
+            server: None,
+            client: ClientUsage::default(),
+            machine: MachineUsage::default(),
+            series: done.iter().map(|ok| Slice { ok: *ok, ..Slice::default() }).collect(),
+        }
+    }
+
+    #[test]
+    fn a_server_keeps_up_if_the_second_half_has_as_many_calls_done_as_due() {
+        // 1,000,000 calls in ten slices; chance is worth 0.3 %.
+        let due = 1_000_000;
+        let even = |last| [vec![100_000; 5], vec![last; 5]].concat();
+        assert_eq!(window(&even(100_000), due).kept_up(), Some(true));
+        assert_eq!(window(&even(97_701), due).kept_up(), Some(true));
+        assert_eq!(window(&even(97_699), due).kept_up(), Some(false));
+        // Responses of 400 ms: the first four slices are empty, and four slices' calls are under way at the end.
+        let slow = [vec![0; 4], vec![100_000; 6]].concat();
+        assert_eq!(window(&slow, due).kept_up(), Some(true));
+        // Few calls prove little: three of a hundred are chance.
+        assert_eq!(window(&[10, 10, 10, 10, 10, 8, 8, 8, 8, 8], 100).kept_up(), Some(true));
+        assert_eq!(window(&[0; 10], 100).kept_up(), Some(false));
+    }
+
+    #[test]
+    fn there_is_nothing_to_keep_up_with_in_a_closed_loop() {
+        let closed = Measured { pacing: None, ..window(&[1; 10], 10) };
+        assert_eq!(closed.kept_up(), None);
+        assert_eq!(window(&[1], 1).kept_up(), None);
+        assert_eq!(window(&[0; 10], 0).kept_up(), Some(true));
+    }
+}

@@ -1,0 +1,322 @@
+//! Limits on what was measured: `p99<10ms`, `errors>0.1%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rpcbench_stats::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::law::PerSecond;
+use crate::trial::Measured;
+
+/// A figure of a measured window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// A quantile of response time over all calls that came due, in millionths: 990,000 is p99. A call that
+    /// did not end `ok` was never answered as asked, so it ranks above every one that was.
+    Quantile(u32),
+    /// Mean response time; without a bound as soon as one call did not end `ok`.
+    Mean,
+    /// Largest response time; without a bound as soon as one call did not end `ok`.
+    Max,
+    /// Calls that did not end `ok`, of all that came due.
+    Errors,
+    /// Calls that ended `ok`, a second.
+    Rate,
+}
+
+/// On which side of its limit a figure is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Below it.
+    Below,
+    /// Above it.
+    Above,
+}
+
+/// A figure, a comparison and a limit. It is one sentence about a window, true or not; whether it must be
+/// true (`--find-max`) or must not (`--fail-if`) is for the reader of it to say.
+///
+/// Written as in `p99<10ms`, `p99.9 < 1s`, `mean>500us`, `max<2s`, `errors>0.1%`, `rate<20k`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Threshold {
+    figure: Figure,
+    comparison: Comparison,
+    limit: Limit,
+}
+
+/// In the unit of its figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    /// Nanoseconds.
+    Time(u64),
+    /// Millionths.
+    Share(u32),
+    /// Calls a second.
+    Rate(PerSecond),
+}
+
+/// A threshold that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ThresholdError {
+    /// No figure, no comparison or no limit.
+    #[error(
+        "'{0}' is no threshold; write FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'"
+    )]
+    Form(String),
+    /// A figure that there is not.
+    #[error(
+        "'{threshold}': there is no figure '{figure}'; there are p50, p90, p99, p99.9 (any pN below 100, to four decimals), mean, max, errors and rate"
+    )]
+    Figure {
+        /// As typed.
+        threshold: String,
+        /// The part that is wrong.
+        figure: String,
+    },
+    /// A limit that is none for its figure.
+    #[error("'{threshold}': '{limit}' is no limit for {figure}; write {expected}")]
+    Limit {
+        /// As typed.
+        threshold: String,
+        /// The part that is wrong.
+        limit: String,
+        /// What it was to limit.
+        figure: Figure,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// Nothing can ever be below it, or above it.
+    #[error("'{0}' can never be true, whatever is measured; give another limit")]
+    Never(String),
+}
+
+impl Figure {
+    /// Its value in a window: nanoseconds for times, a share from 0 to 1 for errors, calls a second for the rate.
+    /// A time is infinite where it reaches into calls that did not end `ok`. `None` where no call came due,
+    /// or the window's histogram can't be read.
+    #[must_use]
+    pub fn of(self, window: &Measured) -> Option<f64> {
+        let (calls, errors) = (window.outcomes.total(), window.outcomes.errors());
+        if calls == 0 || window.window_ns == 0 {
+            return None;
+        }
+        let bounded = |time: f64| if errors > 0 { f64::INFINITY } else { time };
+        let latency = window.latency.as_ref();
+        match self {
+            Self::Quantile(millionths) => quantile(window, millionths),
+            Self::Mean => Some(latency.map_or(f64::INFINITY, |l| bounded(l.mean_ns))),
+            Self::Max => Some(latency.map_or(f64::INFINITY, |l| bounded(l.max_ns as f64))),
+            Self::Errors => Some(errors as f64 / calls as f64),
+            Self::Rate => Some(window.outcomes.ok as f64 * 1e9 / window.window_ns as f64),
+        }
+    }
+
+    /// Whether it is a time.
+    #[must_use]
+    pub fn is_time(self) -> bool {
+        matches!(self, Self::Quantile(_) | Self::Mean | Self::Max)
+    }
+}
+
+/// The response time of rank `ceil(q x calls)` of all that came due, those that did not end `ok` being last.
+fn quantile(window: &Measured, millionths: u32) -> Option<f64> {
+    let calls = window.outcomes.total();
+    let rank = (u128::from(calls) * u128::from(millionths)).div_ceil(1_000_000).max(1) as u64;
+    if rank > window.outcomes.ok {
+        return Some(f64::INFINITY);
+    }
+    let latency = window.latency.as_ref()?;
+    let histogram = Histogram::from_base64(&latency.histogram).ok()?;
+    // From the middle of the rank, so that rounding can't move it to the next.
+    let found = histogram.quantile((rank as f64 - 0.5) / histogram.count() as f64)?;
+    Some(found.min(latency.max_ns) as f64)
+}
+
+impl Threshold {
+    /// What it limits.
+    #[must_use]
+    pub fn figure(self) -> Figure {
+        self.figure
+    }
+
+    /// On which side of the limit the figure is to be.
+    #[must_use]
+    pub fn comparison(self) -> Comparison {
+        self.comparison
+    }
+
+    /// The limit in the unit of [`Figure::of`].
+    #[must_use]
+    pub fn limit(self) -> f64 {
+        match self.limit {
+            Limit::Time(ns) => ns as f64,
+            Limit::Share(millionths) => f64::from(millionths) / 1e6,
+            Limit::Rate(rate) => rate.get(),
+        }
+    }
+
+    /// Whether it is true of a window. `None` as in [`Figure::of`].
+    #[must_use]
+    pub fn holds(self, window: &Measured) -> Option<bool> {
+        self.figure.of(window).map(|value| self.admits(value))
+    }
+
+    /// Whether a value of its figure is on the right side of the limit; on the limit itself it is not.
+    #[must_use]
+    pub fn admits(self, value: f64) -> bool {
+        match self.comparison {
+            Comparison::Below => value < self.limit(),
+            Comparison::Above => value > self.limit(),
+        }
+    }
+
+    /// Whether more load can only break it, so that there is a highest load under which it is true: a time or
+    /// errors below a limit.
+    #[must_use]
+    pub fn bounds_load(self) -> bool {
+        self.comparison == Comparison::Below && self.figure != Figure::Rate
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Quantile(millionths) => f.pad(&format!("p{}", f64::from(*millionths) / 1e4)),
+            Self::Mean => f.pad("mean"),
+            Self::Max => f.pad("max"),
+            Self::Errors => f.pad("errors"),
+            Self::Rate => f.pad("rate"),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Time(ns) => {
+                let unit = UNITS.iter().find(|(_, length)| *ns as f64 >= *length);
+                let (name, length) = unit.copied().unwrap_or(("ns", 1.0));
+                write!(f, "{}{name}", *ns as f64 / length)
+            }
+            Self::Share(millionths) => write!(f, "{}%", f64::from(*millionths) / 1e4),
+            Self::Rate(rate) => rate.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.comparison {
+            Comparison::Below => '<',
+            Comparison::Above => '>',
+        };
+        f.pad(&format!("{}{sign}{}", self.figure, self.limit))
+    }
+}
+
+/// Units of time and their lengths in nanoseconds, the longest first.
+const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
+
+impl FromStr for Threshold {
+    type Err = ThresholdError;
+
+    fn from_str(text: &str) -> Result<Self, ThresholdError> {
+        let form = || ThresholdError::Form(text.to_owned());
+        let at = text.find(['<', '>']).ok_or_else(form)?;
+        let (figure, rest) = text.split_at(at);
+        let (figure, sign, limit) = (figure.trim(), &rest[..1], rest[1..].trim());
+        if figure.is_empty() || limit.is_empty() {
+            return Err(form());
+        }
+        let comparison = if sign == "<" { Comparison::Below } else { Comparison::Above };
+        let figure = parse_figure(figure).ok_or_else(|| ThresholdError::Figure {
+            threshold: text.to_owned(),
+            figure: figure.to_owned(),
+        })?;
+        let limit = parse_limit(figure, limit).map_err(|expected| ThresholdError::Limit {
+            threshold: text.to_owned(),
+            limit: limit.to_owned(),
+            figure,
+            expected,
+        })?;
+        let parsed = Self { figure, comparison, limit };
+        let possible = match comparison {
+            Comparison::Below => parsed.limit() > 0.0,
+            Comparison::Above => figure != Figure::Errors || parsed.limit() < 1.0,
+        };
+        possible.then_some(parsed).ok_or_else(|| ThresholdError::Never(text.to_owned()))
+    }
+}
+
+fn parse_figure(text: &str) -> Option<Figure> {
+    match text {
+        "mean" => Some(Figure::Mean),
+        "max" => Some(Figure::Max),
+        "errors" => Some(Figure::Errors),
+        "rate" => Some(Figure::Rate),
+        _ => {
+            let millionths = millionths(text.strip_prefix('p')?)?;
+            (1..1_000_000).contains(&millionths).then_some(Figure::Quantile(millionths))
+        }
+    }
+}
+
+/// The limit, or what it may be.
+fn parse_limit(figure: Figure, text: &str) -> Result<Limit, &'static str> {
+    match figure {
+        Figure::Errors => text
+            .strip_suffix('%')
+            .and_then(millionths)
+            .map(Limit::Share)
+            .ok_or("a share of all calls from 0% to 100%, such as 0.1%"),
+        Figure::Rate => {
+            text.parse().map(Limit::Rate).map_err(|_| "calls a second, such as 500 or 20k")
+        }
+        Figure::Quantile(_) | Figure::Mean | Figure::Max => {
+            time(text).map(Limit::Time).ok_or("a time with its unit, such as 500us, 10ms or 1.5s")
+        }
+    }
+}
+
+/// Percent as typed, in millionths; `None` unless it is from 0 to 100 and has four decimals at most.
+fn millionths(percent: &str) -> Option<u32> {
+    let millionths = decimal(percent)? * 1e4;
+    let whole = millionths.round();
+    ((millionths - whole).abs() < 1e-4 && whole <= 1e6).then_some(whole as u32)
+}
+
+fn time(text: &str) -> Option<u64> {
+    let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(unit);
+    let unit = if unit == "µs" { "us" } else { unit };
+    let (_, length) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    let ns = (decimal(number)? * length).round();
+    // Far above any response time that is waited for.
+    (0.0..=1e15).contains(&ns).then_some(ns as u64)
+}
+
+/// Digits with a point, and nothing else that a floating-point number may be.
+fn decimal(text: &str) -> Option<f64> {
+    let plain = text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    text.parse().ok().filter(|_| plain)
+}
+
+impl From<Threshold> for String {
+    fn from(threshold: Threshold) -> Self {
+        threshold.to_string()
+    }
+}
+
+impl TryFrom<String> for Threshold {
+    type Error = ThresholdError;
+
+    fn try_from(text: String) -> Result<Self, ThresholdError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Fuzzes the engine's protocol code: scripts/fuzz.sh [SECONDS [TARGET...]]
+#
+# Builds the targets of crates/engine/fuzz with the toolchain of rust-toolchain.toml and runs each for SECONDS
+# (default 20) from its committed corpus. Ends with 0 if none of them failed; otherwise the last lines say which
+# input did it, and how to run it again. New inputs that reach new code are kept in the target directory.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+seconds=${1:-20}
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "fuzz.sh: '$seconds' is no number of seconds; for example 20" >&2; exit 2; }
+targets=("${@:2}")
+[ ${#targets[@]} -gt 0 ] || targets=(connection frames hpack)
+
+fuzz=crates/engine/fuzz
+work=$(realpath -m "${CARGO_TARGET_DIR:-target}")/fuzz
+host=$(rustc -vV | sed -n 's/^host: //p')
+
+# What libFuzzer needs to see where an input leads; cargo-fuzz gives the same. `--target` keeps it from build scripts.
+flags=(
+  --cfg fuzzing -Cpasses=sancov-module
+  -Cllvm-args=-sanitizer-coverage-level=4
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
+  -Cllvm-args=-sanitizer-coverage-pc-table
+  -Cllvm-args=-sanitizer-coverage-trace-compares
+  -Ccodegen-units=1
+)
+RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$work \
+  cargo build --release --locked --target "$host" --manifest-path "$fuzz/Cargo.toml"
+
+for target in "${targets[@]}"; do
+  echo "== fuzz $target: $seconds s"
+  found=$work/found/$target
+  mkdir -p "$found" "$work/artifacts"
+  log=$work/$target.log
+  if ! "$work/$host/release/$target" "$found" "$fuzz/corpus/$target" \
+    -artifact_prefix="$work/artifacts/$target-" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
+    -rss_limit_mb=1024 -print_final_stats=1 >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    echo "fuzz.sh: $target failed; run it again with the input that it names: $work/$host/release/$target FILE" >&2
+    exit 1
+  fi
+  grep -E '^(#[0-9]+[[:space:]]+DONE|stat::number_of_executed_units|stat::peak_rss_mb)' "$log"
+done
