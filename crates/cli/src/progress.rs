@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rpcbench_harness::run::{Event, Observer};
-use rpcbench_record::{Failure, Measured, Preparation, Readiness, Trial, TrialResult, WarmSlice};
+use rpcbench_record::{Failure, Measured, Preparation, Readiness, Search, Trial, TrialResult, WarmSlice};
 use rpcbench_report::format::{duration_ns, si};
 use rpcbench_stats::Steadiness;
 
@@ -76,12 +76,11 @@ impl Progress {
     fn trial(&self, trial: &Trial) {
         match &trial.result {
             TrialResult::Measured(measured) => {
-                self.keep(&format!(
-                    "{:<28} trial {}: {}",
-                    trial.entry,
-                    trial.number,
-                    figures(measured)
-                ));
+                let figures = match &trial.search {
+                    Some(search) => found(search),
+                    None => figures(measured),
+                };
+                self.keep(&format!("{:<28} {}: {figures}", trial.entry, name(trial)));
             }
             TrialResult::Failed(failure) => self.failed(&trial.entry, failure),
         }
@@ -97,11 +96,15 @@ impl Observer for Progress {
             }
             Event::Warming { slice: None, .. } => {}
             Event::Prepared(preparation) => self.prepared(preparation),
-            Event::Measuring { entry, number, position } => {
+            Event::Measuring { entry, workload, number, position } => {
                 if let Ok(mut current) = self.position.lock() {
                     *current = *position;
                 }
-                self.now(format!("{entry}: measuring, trial {number}"));
+                self.now(format!("{entry}: {workload}: measuring, trial {number}"));
+            }
+            Event::Step { entry, step } => {
+                let rate = si(step.rate.get());
+                self.now(format!("{entry}: searching, {rate} calls/s: {}", step.verdict));
             }
             Event::Trial(trial) => self.trial(trial),
         }
@@ -129,6 +132,23 @@ fn warmed(preparation: &Preparation) -> String {
         None => warm.unsteady.as_ref().map_or(String::new(), |why| format!(", not steady: {why}")),
     });
     format!("ready: {cases} cases passed{warm}")
+}
+
+/// `trial 2`; `load-40, trial 2` in an open loop, which has a name that says more.
+fn name(trial: &Trial) -> String {
+    let workload = trial.law.map(|_| format!("{}, ", trial.workload)).unwrap_or_default();
+    format!("{workload}trial {}", trial.number)
+}
+
+/// What a search found: `12.3k calls/s met p99<10ms, 12.8k did not (overloaded)`.
+fn found(search: &Search) -> String {
+    let met = search.met().map_or("no rate".to_owned(), |step| {
+        format!("{} calls/s", si(step.rate.get()))
+    });
+    let unmet = search.unmet().map(|step| {
+        format!(", {} did not ({})", si(step.rate.get()), step.verdict)
+    });
+    format!("{met} met {}{}", search.threshold, unmet.unwrap_or_default())
 }
 
 fn figures(measured: &Measured) -> String {

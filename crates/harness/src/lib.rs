@@ -10,6 +10,7 @@ pub mod machine;
 pub mod manifest;
 pub mod process;
 pub mod run;
+pub mod search;
 mod stamp;
 pub mod suite;
 mod task;

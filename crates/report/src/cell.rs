@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Fresh, Limits, Measured, Outcomes, PlannedServer, Preparation, Readiness, Run, Trial,
-    TrialResult, Workload, status_name,
+    Fresh, Law, Limits, Measured, Outcomes, PlannedServer, Preparation, Rate, Readiness, Run,
+    Search, Trial, TrialResult, Workload, status_name,
 };
 use rpcbench_stats::Rank;
 
 use crate::doubt::doubts;
-use crate::figures::Figures;
+use crate::figures::{Estimate, Figures};
 use crate::format;
+use crate::open::{highest_rate, paced};
 use crate::verdict::{Verdict, saturation};
-use crate::warming::warming;
+use crate::warming::{unsteady, warming};
 
 /// A cell of the run: an entry under a workload, its trials taken together.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +30,14 @@ pub struct Row {
     pub rank: Option<Rank>,
     /// What the figures are worth.
     pub verdict: Verdict,
-    /// `None` where no trial was measured.
+    /// `None` where no trial was measured. Of a search: the windows at the rates that it found.
     pub figures: Option<Figures>,
+    /// The highest rate that met the threshold, calls a second. `None` where none was searched for or found.
+    pub highest_rate: Option<Estimate>,
+    /// Calls a second that came due by the law, mean of the trials. `None` in a closed loop.
+    pub offered_per_s: Option<f64>,
+    /// The capacity of which the load is a share, calls a second. `None` where it is no share.
+    pub capacity_per_s: Option<f64>,
     /// Time from the first load to steady, mean over its processes, milliseconds. `None` where it
     /// was not reached or not asked for.
     pub steady_after_ms: Option<u64>,
@@ -42,6 +49,15 @@ pub struct Row {
     pub evidence: Vec<String>,
 }
 
+impl Row {
+    /// What rows are ranked by, calls a second: the highest rate where one was searched for, and right answers a
+    /// second elsewhere.
+    #[must_use]
+    pub fn rate(&self) -> Option<Estimate> {
+        self.highest_rate.or_else(|| self.figures.as_ref().map(|figures| figures.calls_per_s))
+    }
+}
+
 /// An entry that was not measured, through no fault of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Absent {
@@ -51,6 +67,11 @@ pub enum Absent {
         entry: String,
         /// What is missing and what to install.
         reason: String,
+    },
+    /// Its load is a share of a capacity that could not be measured.
+    NoCapacity {
+        /// The entry.
+        entry: String,
     },
     /// The run ended before its turn.
     NotReached {
@@ -64,7 +85,9 @@ impl Absent {
     #[must_use]
     pub fn entry(&self) -> &str {
         match self {
-            Self::Skipped { entry, .. } | Self::NotReached { entry } => entry,
+            Self::Skipped { entry, .. }
+            | Self::NoCapacity { entry }
+            | Self::NotReached { entry } => entry,
         }
     }
 
@@ -73,6 +96,7 @@ impl Absent {
     pub fn reason(&self) -> &str {
         match self {
             Self::Skipped { reason, .. } => reason,
+            Self::NoCapacity { .. } => "its capacity could not be measured",
             Self::NotReached { .. } => "the run ended before it was measured",
         }
     }
@@ -85,7 +109,11 @@ pub(crate) struct Cell<'a> {
     pub(crate) limits: Limits,
     pub(crate) fresh: Fresh,
     pub(crate) planned: u32,
-    /// The latest preparation for each trial that has one.
+    /// See [`Run::capacity`].
+    capacity: Option<f64>,
+    /// Whether a trial of the workload that measures its capacity failed.
+    capacity_failed: bool,
+    /// The latest preparation for each trial that has one, those of workloads before it that share the process included.
     pub(crate) preparations: Vec<&'a Preparation>,
     /// The latest result of each trial, by number.
     pub(crate) trials: Vec<&'a Trial>,
@@ -96,12 +124,6 @@ impl<'a> Cell<'a> {
         let plan = &run.header.plan;
         let mine = |entry: &str, load: &str| entry == server.entry && load == workload.name;
         let planned = plan.order.iter().filter(|t| mine(&t.entry, &t.workload)).count() as u32;
-        let preparations: BTreeMap<u32, &Preparation> = run
-            .preparations
-            .iter()
-            .filter(|p| mine(&p.entry, &p.workload))
-            .map(|p| (p.trial, p))
-            .collect();
         let trials: BTreeMap<u32, &Trial> = run
             .trials
             .iter()
@@ -114,7 +136,9 @@ impl<'a> Cell<'a> {
             limits: plan.limits,
             fresh: plan.fresh,
             planned,
-            preparations: preparations.into_values().collect(),
+            capacity: run.capacity(&server.entry, &workload.name),
+            capacity_failed: capacity_failed(run, server, workload),
+            preparations: preparations(run, server, workload),
             trials: trials.into_values().collect(),
         }
     }
@@ -123,9 +147,9 @@ impl<'a> Cell<'a> {
         self.numbered().into_iter().map(|(_, measured)| measured).collect()
     }
 
-    fn numbered(&self) -> Vec<(u32, &'a Measured)> {
+    fn numbered(&self) -> Vec<(&'a Trial, &'a Measured)> {
         let measured = |t: &&'a Trial| match &t.result {
-            TrialResult::Measured(measured) => Some((t.number, &**measured)),
+            TrialResult::Measured(measured) => Some((*t, &**measured)),
             TrialResult::Failed(_) => None,
         };
         self.trials.iter().filter_map(measured).collect()
@@ -142,6 +166,9 @@ impl<'a> Cell<'a> {
                 Some(Absent::Skipped { entry, reason: reason.clone() })
             }
             Some(Readiness::Failed(_)) => None,
+            Some(Readiness::Ready) | None if self.capacity_failed => {
+                Some(Absent::NoCapacity { entry })
+            }
             Some(Readiness::Ready) | None => Some(Absent::NotReached { entry }),
         }
     }
@@ -159,6 +186,9 @@ impl<'a> Cell<'a> {
             rank: None,
             verdict,
             figures,
+            highest_rate: highest_rate(&self.searches()),
+            offered_per_s: mean(&self.offered()),
+            capacity_per_s: self.capacity.filter(|_| self.workload.law.needs_capacity()),
             steady_after_ms: mean(
                 &curves().map(|c| c.steady_after_ms.map(|ms| ms as f64)).collect::<Vec<_>>(),
             )
@@ -167,6 +197,20 @@ impl<'a> Cell<'a> {
             notes: self.notes(),
             evidence,
         }
+    }
+
+    fn searches(&self) -> Vec<&'a Search> {
+        self.trials.iter().filter_map(|t| t.search.as_deref()).collect()
+    }
+
+    /// The rate of each trial's law, where it has one rate.
+    fn offered(&self) -> Vec<Option<f64>> {
+        let rate = |law: Law| match law {
+            Law::Constant { rate: Rate::PerSecond(rate) }
+            | Law::Poisson { rate: Rate::PerSecond(rate) } => Some(rate.get()),
+            _ => None,
+        };
+        self.trials.iter().filter_map(|t| t.law).map(rate).collect()
     }
 
     fn verdict(&self, figures: Option<&Figures>) -> (Verdict, Vec<String>) {
@@ -185,12 +229,16 @@ impl<'a> Cell<'a> {
     }
 
     /// The verdict on a cell in which every call was answered right.
-    fn judged(&self, figures: &Figures, trials: &[(u32, &Measured)]) -> Verdict {
+    fn judged(&self, figures: &Figures, trials: &[(&Trial, &Measured)]) -> Verdict {
         let doubted = trials
             .iter()
-            .find_map(|(n, t)| doubts(t, self.workload).into_iter().next().map(|d| (*n, d)));
+            .find_map(|(n, t)| doubts(t, self.workload).into_iter().next().map(|d| (n.number, d)));
         if let Some((trial, doubt)) = doubted {
             return Verdict::Suspect { trial, doubt };
+        }
+        if self.workload.law.is_open() {
+            let unsteady = unsteady(self.workload.warm_up, &self.preparations);
+            return unsteady.map_or_else(|| paced(trials), Verdict::StillWarming);
         }
         let measured: Vec<&Measured> = trials.iter().map(|(_, t)| *t).collect();
         if let Some(why) = warming(self.workload.warm_up, self.fresh, &self.preparations, &measured)
@@ -242,13 +290,51 @@ impl<'a> Cell<'a> {
     }
 }
 
+/// What was prepared for a cell: processes started for it, and, where a process is kept, those started for
+/// workloads before it that share it. The latest for each of their trials.
+fn preparations<'a>(
+    run: &'a Run,
+    server: &PlannedServer,
+    workload: &Workload,
+) -> Vec<&'a Preparation> {
+    let workloads = &run.header.plan.workloads;
+    let at = |name: &str| workloads.iter().position(|w| w.name == name);
+    let own = at(&workload.name);
+    let latest = |shared: bool| -> BTreeMap<(Option<usize>, u32), &'a Preparation> {
+        let mine = |p: &&'a Preparation| {
+            let place = at(&p.workload);
+            let of = place.and_then(|place| workloads.get(place));
+            let shares = of.is_some_and(|w| w.shares_process(workload));
+            p.entry == server.entry && (place == own || shared && shares && place < own)
+        };
+        run.preparations.iter().filter(mine).map(|p| ((at(&p.workload), p.trial), p)).collect()
+    };
+    let all = match run.header.plan.fresh {
+        Fresh::Kept => latest(true),
+        Fresh::EachTrial => {
+            Some(latest(false)).filter(|l| !l.is_empty()).unwrap_or_else(|| latest(true))
+        }
+    };
+    all.into_values().collect()
+}
+
+fn capacity_failed(run: &Run, server: &PlannedServer, workload: &Workload) -> bool {
+    let measured_by = workload.capacity_from(&run.header.plan.workloads).map(|w| &w.name);
+    workload.law.needs_capacity()
+        && run.trials.iter().any(|trial| {
+            trial.entry == server.entry
+                && Some(&trial.workload) == measured_by
+                && matches!(trial.result, TrialResult::Failed(_))
+        })
+}
+
 /// Mean of values that are all there. `None` where one is missing, or there are none.
 fn mean(values: &[Option<f64>]) -> Option<f64> {
     let all: Option<Vec<f64>> = values.iter().copied().collect();
     all.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
 }
 
-fn examples(trials: &[(u32, &Measured)]) -> Vec<String> {
+fn examples(trials: &[(&Trial, &Measured)]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for example in trials.iter().flat_map(|(_, t)| &t.error_examples) {
         if !found.contains(example) {

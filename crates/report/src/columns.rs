@@ -30,16 +30,13 @@ const fn word(title: &'static str, cell: fn(&Row) -> String) -> Column {
     Column { title, align: Align::Left, spare: 0, cell }
 }
 
-/// Every column, in order.
-pub(crate) const COLUMNS: [Column; 17] = [
+/// Every column of a ranking, in order.
+pub(crate) const RANKING: [Column; 17] = [
     number("#", 0, rank),
     word("server", |row| row.server.entry.clone()),
-    number("calls/s", 0, |row| figure(row, |f| format::si(f.calls_per_s.mean))),
+    number("calls/s", 0, |row| row.rate().map_or_else(nothing, |rate| format::si(rate.mean))),
     number("±", 2, |row| {
-        row.figures
-            .as_ref()
-            .and_then(|f| f.calls_per_s.half_width())
-            .map_or_else(nothing, format::percent)
+        row.rate().and_then(|rate| rate.half_width()).map_or_else(nothing, format::percent)
     }),
     number("p50", 1, |row| response(row, |r| r.p50_ns)),
     number("p90", 10, |row| response(row, |r| r.p90_ns)),
@@ -61,6 +58,29 @@ pub(crate) const COLUMNS: [Column; 17] = [
     }),
     word("verdict", |row| row.verdict.to_string()),
 ];
+
+/// Every column of response times over load, in order.
+pub(crate) const CURVE: [Column; 13] = [
+    word("server", |row| row.server.entry.clone()),
+    number("load", 0, load),
+    number("offered/s", 1, |row| row.offered_per_s.map_or_else(nothing, format::si)),
+    number("calls/s", 5, |row| figure(row, |f| format::si(f.calls_per_s.mean))),
+    number("p50", 0, |row| response(row, |r| r.p50_ns)),
+    number("p90", 4, |row| response(row, |r| r.p90_ns)),
+    number("p99", 0, |row| response(row, |r| r.p99_ns)),
+    number("p99.9", 0, |row| response(row, |r| r.p999_ns)),
+    number("max", 3, |row| response(row, |r| r.max_ns)),
+    number("errors", 2, errors),
+    number("server CPU", 6, |row| server(row, |s| format::percent(s.cpu_share))),
+    number("client CPU", 7, |row| figure(row, |f| format::percent(f.client.cpu_share))),
+    word("verdict", |row| row.verdict.to_string()),
+];
+
+/// What is offered, of the entry's own capacity.
+fn load(row: &Row) -> String {
+    let share = row.offered_per_s.zip(row.capacity_per_s).map(|(rate, capacity)| rate / capacity);
+    share.map_or_else(nothing, format::percent)
+}
 
 fn nothing() -> String {
     NOTHING.to_owned()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rpcbench_record::{Latency, Law, Measured, Outcomes, Slice, Workload};
+use rpcbench_record::{Latency, Measured, Outcomes, Slice, Workload};
 use rpcbench_stats::Histogram;
 
 use crate::format;
@@ -40,6 +40,13 @@ pub enum Doubt {
     },
     /// The series per 100 ms does not add up to the window.
     Series(SeriesFault),
+    /// The law made another number of calls due than were counted.
+    Due {
+        /// By the law.
+        due: u64,
+        /// Over all outcomes.
+        counted: u64,
+    },
     /// A window of no length.
     EmptyWindow,
 }
@@ -96,6 +103,12 @@ impl fmt::Display for Doubt {
                 format::count(*counted)
             ),
             Self::Series(fault) => fault.fmt(f),
+            Self::Due { due, counted } => write!(
+                f,
+                "its law made {} due, its counters hold {}",
+                format::plural(*due, "call"),
+                format::count(*counted)
+            ),
             Self::EmptyWindow => f.write_str("its window has no length"),
         }
     }
@@ -144,11 +157,13 @@ pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<Doubt> {
     found.extend(histogram(trial.latency.as_ref(), "ok", trial.outcomes.ok));
     found.extend(histogram(trial.error_latency.as_ref(), "error", error_counted));
     found.extend(series_length(trial.series.len() as u64, trial.window_ns).map(Doubt::Series));
-    found
-        .extend(series_sums(&trial.series, &trial.outcomes, workload.in_flight).map(Doubt::Series));
+    // In an open loop calls wait in the client too, so any number may be under way at the end.
+    let at_end = if workload.law.is_open() { None } else { Some(workload.in_flight) };
+    found.extend(series_sums(&trial.series, &trial.outcomes, at_end).map(Doubt::Series));
     let longest_ns = trial.latency.as_ref().map_or(0, |latency| latency.max_ns);
     found.extend(series_longest(&trial.series, longest_ns).map(Doubt::Series));
     found.extend(littles_law(trial, workload));
+    found.extend(due(trial));
     found
 }
 
@@ -170,7 +185,7 @@ fn series_length(slices: u64, window_ns: u64) -> Option<SeriesFault> {
     (slices.abs_diff(expected) > 1).then_some(SeriesFault::Length { slices, expected })
 }
 
-fn series_sums(series: &[Slice], outcomes: &Outcomes, in_flight: u32) -> Option<SeriesFault> {
+fn series_sums(series: &[Slice], outcomes: &Outcomes, at_end: Option<u32>) -> Option<SeriesFault> {
     let ok: u64 = series.iter().map(|s| s.ok).sum();
     let errors: u64 = series.iter().map(|s| s.errors).sum();
     if ok > outcomes.ok {
@@ -181,6 +196,7 @@ fn series_sums(series: &[Slice], outcomes: &Outcomes, in_flight: u32) -> Option<
         return Some(SeriesFault::TooMany { of: "error", sliced: errors, counted });
     }
     let missing = (outcomes.total() - ok - errors).saturating_sub(outcomes.not_sent);
+    let in_flight = at_end?;
     (missing > u64::from(in_flight)).then_some(SeriesFault::TooFew { missing, in_flight })
 }
 
@@ -189,8 +205,15 @@ fn series_longest(series: &[Slice], counted_ns: u64) -> Option<SeriesFault> {
     (sliced_ns > counted_ns).then_some(SeriesFault::Longest { sliced_ns, counted_ns })
 }
 
+fn due(trial: &Measured) -> Option<Doubt> {
+    let (due, counted) = (trial.pacing?.due, trial.outcomes.total());
+    (due != counted).then_some(Doubt::Due { due, counted })
+}
+
 fn littles_law(trial: &Measured, workload: &Workload) -> Option<Doubt> {
-    let Law::Closed = workload.law;
+    if workload.law.is_open() {
+        return None;
+    }
     let calls = trial.outcomes.total() as f64;
     let edges_ns = trial.carried_in_ns as f64 - trial.carried_out_ns as f64;
     let rate = calls / (trial.window_ns as f64 / 1e9);

@@ -5,12 +5,15 @@
 
 mod cell;
 mod columns;
+mod curve;
 mod doubt;
 mod export;
 mod figures;
 pub mod format;
 mod load;
 mod markdown;
+mod open;
+mod spectrum;
 mod spread;
 mod summary;
 mod text;
@@ -24,8 +27,12 @@ pub use cell::{Absent, Row};
 pub use doubt::{Doubt, LITTLE_TOLERANCE, SeriesFault, doubts};
 pub use export::{ExportError, csv, json, trials_csv};
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
-pub use load::{Load, load_csv, load_json, load_markdown, load_text};
+pub use load::{
+    AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, curve_csv, curve_json, curve_markdown,
+    curve_text, exceeded, found, lateness, load_csv, load_hdr, load_json, load_markdown, load_text,
+};
 pub use markdown::markdown;
+pub use spectrum::{Bar, draw, spectrum};
 pub use spread::{Spread, spreads};
 pub use summary::{Conclusion, Summary, Table, summary};
 pub use text::{Style, text};

@@ -3,32 +3,37 @@
 use comfy_table::{CellAlignment, Table as Grid, presets};
 
 use crate::cell::Row;
-use crate::columns::{Align, COLUMNS};
+use crate::columns::{Align, CURVE, Column, RANKING};
+use crate::curve::{Curve, Part, parts};
 use crate::format;
 use crate::summary::{Summary, Table};
-use crate::words;
+use crate::words::{self, Unranked};
 
 /// Renders a summary as Markdown (GitHub's tables), ending in a line feed.
 #[must_use]
 pub fn markdown(summary: &Summary) -> String {
     let mut blocks = vec![format!("# rpcbench: {}", summary.header.plan.suite), origin(summary)];
-    for table in &summary.tables {
-        let [load, setting] = words::heading(&summary.header.plan, table);
+    for part in parts(&summary.tables) {
+        let [load, setting] = words::heading(&summary.header.plan, &part);
         blocks.push(format!("## {load}"));
         blocks.push(setting);
-        blocks.extend(words::conclusion(&table.conclusion).map(|s| format!("**{s}**")));
-        if !table.rows.is_empty() {
-            blocks.push(grid(&table.rows));
+        match part {
+            Part::Ranking(table) => {
+                blocks.extend(words::conclusion(&table.conclusion).map(|s| format!("**{s}**")));
+                blocks.extend(grid(&RANKING, &table.rows.iter().collect::<Vec<_>>()));
+                blocks.extend(below(table));
+            }
+            Part::Curve(curve) => {
+                blocks.extend(grid(&CURVE, &curve.rows()));
+                blocks.extend(below_curve(&curve));
+            }
         }
-        blocks.extend(below(table));
     }
     blocks.extend(list(
         "Warnings",
         summary.warnings.iter().map(|w| format!("{}; {}", w.message(), w.advice())),
     ));
-    if summary.tables.iter().any(|t| !t.rows.is_empty()) {
-        blocks.extend(list("How to read it", words::HOW_TO_READ.iter().map(|&l| l.to_owned())));
-    }
+    blocks.extend(list("How to read it", words::how_to_read(summary).map(str::to_owned)));
     let mut text = blocks.join("\n\n");
     text.push('\n');
     text
@@ -50,13 +55,16 @@ fn origin(summary: &Summary) -> String {
     )
 }
 
-fn grid(rows: &[Row]) -> String {
-    let mut grid = Grid::new();
-    grid.load_style(presets::ASCII_MARKDOWN).set_header(COLUMNS.iter().map(|c| c.title));
-    for row in rows {
-        grid.add_row(COLUMNS.iter().map(|c| escaped(&(c.cell)(row))));
+fn grid(columns: &[Column], rows: &[&Row]) -> Option<String> {
+    if rows.is_empty() {
+        return None;
     }
-    for (shown, column) in grid.column_iter_mut().zip(&COLUMNS) {
+    let mut grid = Grid::new();
+    grid.load_style(presets::ASCII_MARKDOWN).set_header(columns.iter().map(|c| c.title));
+    for row in rows {
+        grid.add_row(columns.iter().map(|c| escaped(&(c.cell)(row))));
+    }
+    for (shown, column) in grid.column_iter_mut().zip(columns) {
         shown.set_cell_alignment(match column.align {
             Align::Left => CellAlignment::Left,
             Align::Right => CellAlignment::Right,
@@ -66,13 +74,13 @@ fn grid(rows: &[Row]) -> String {
     // A colon at the end of a dash line is what aligns a column right; the grid does not write it.
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     if let Some(dashes) = lines.get_mut(1) {
-        *dashes = aligned(dashes);
+        *dashes = aligned(dashes, columns);
     }
-    lines.join("\n")
+    Some(lines.join("\n"))
 }
 
-fn aligned(dashes: &str) -> String {
-    let columns = dashes.trim_matches('|').split('|').zip(&COLUMNS);
+fn aligned(dashes: &str, columns: &[Column]) -> String {
+    let columns = dashes.trim_matches('|').split('|').zip(columns);
     let cells = columns.map(|(cell, column)| match column.align {
         Align::Left => cell.to_owned(),
         Align::Right => format!("{}:", &cell[..cell.len().saturating_sub(1)]),
@@ -83,23 +91,32 @@ fn aligned(dashes: &str) -> String {
 fn below(table: &Table) -> Vec<String> {
     let mut blocks = Vec::new();
     let unranked = words::unranked(table);
-    blocks.extend(list(
-        "Not ranked",
-        unranked.iter().map(|row| match row.evidence.is_empty() {
-            true => format!("{}: {}: {}", row.entry, row.verdict, row.reason),
-            false => format!(
-                "{}: {}: {}\n\n{}\n",
-                row.entry,
-                row.verdict,
-                row.reason,
-                quoted(&row.evidence)
-            ),
-        }),
-    ));
+    blocks.extend(list("Not ranked", unranked.iter().map(|row| trouble(&row.entry, row))));
     let absent = table.absent.iter().map(|a| format!("{}: {}", a.entry(), a.reason()));
     blocks.extend(list("Not measured", absent));
     blocks.extend(list("Notes", words::notes(table).into_iter()));
     blocks
+}
+
+fn below_curve(curve: &Curve) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let troubles = curve.troubles();
+    let troubles =
+        troubles.iter().map(|(row, loads)| trouble(&format!("{} ({loads})", row.entry), row));
+    blocks.extend(list("Not ok", troubles));
+    let absent = curve.absent();
+    let absent = absent.iter().map(|(a, loads)| format!("{} ({loads}): {}", a.entry(), a.reason()));
+    blocks.extend(list("Not measured", absent));
+    blocks.extend(list("Notes", words::curve_notes(curve).into_iter()));
+    blocks
+}
+
+fn trouble(whose: &str, row: &Unranked) -> String {
+    let line = format!("{whose}: {}: {}", row.verdict, row.reason);
+    match row.evidence.is_empty() {
+        true => line,
+        false => format!("{line}\n\n{}\n", quoted(&row.evidence)),
+    }
 }
 
 /// Lines of a log as an indented code block, which no line of it can end.

@@ -79,7 +79,10 @@ pub fn summary(run: &Run) -> Summary {
 fn table(workload: &Workload, cells: &[Cell]) -> Table {
     let absent = cells.iter().filter_map(Cell::absent).collect();
     let mut rows: Vec<Row> = cells.iter().filter(|c| c.absent().is_none()).map(Cell::row).collect();
-    place(&mut rows);
+    // A rate that was given says nothing about who is faster.
+    if !workload.law.is_open() || workload.find_max.is_some() {
+        place(&mut rows);
+    }
     rows.sort_by(order);
     Table { workload: workload.clone(), conclusion: conclusion(&rows), rows, absent }
 }
@@ -90,7 +93,7 @@ fn place(rows: &mut [Row]) {
         .iter_mut()
         .filter(|row| row.verdict.is_ranked())
         .filter_map(|row| {
-            let interval = row.figures.as_ref()?.calls_per_s.interval?;
+            let interval = row.rate()?.interval?;
             Some((row, interval))
         })
         .unzip();
@@ -100,7 +103,7 @@ fn place(rows: &mut [Row]) {
 }
 
 fn order(a: &Row, b: &Row) -> Ordering {
-    let rate = |row: &Row| row.figures.as_ref().map_or(-1.0, |f| f.calls_per_s.mean);
+    let rate = |row: &Row| row.rate().map_or(-1.0, |rate| rate.mean);
     let place = |row: &Row| row.rank.map_or(u32::MAX, |r| r.place);
     group(a)
         .cmp(&group(b))
@@ -111,8 +114,10 @@ fn order(a: &Row, b: &Row) -> Ordering {
 
 fn group(row: &Row) -> u8 {
     match row.verdict {
-        Verdict::ServerBound | Verdict::Unclear => 0,
-        Verdict::ClientBound { .. } => 1,
+        Verdict::ServerBound | Verdict::Unclear | Verdict::Ok => 0,
+        Verdict::ClientBound { .. }
+        | Verdict::Overloaded { .. }
+        | Verdict::GeneratorLate { .. } => 1,
         Verdict::StillWarming(_) => 2,
         Verdict::Suspect { .. } => 3,
         Verdict::Failed { .. } => 4,
@@ -122,7 +127,7 @@ fn group(row: &Row) -> u8 {
 fn conclusion(sorted: &[Row]) -> Conclusion {
     let ranked: Vec<&Row> = sorted.iter().filter(|row| row.rank.is_some()).collect();
     let name = |row: &Row| row.server.entry.clone();
-    let rate = |row: &Row| row.figures.as_ref().map_or(0.0, |f| f.calls_per_s.mean);
+    let rate = |row: &Row| row.rate().map_or(0.0, |rate| rate.mean);
     let best: Vec<&Row> =
         ranked.iter().copied().filter(|row| row.rank.is_some_and(|r| r.place == 1)).collect();
     match (best.as_slice(), ranked.get(1)) {

@@ -6,10 +6,11 @@ use anstyle::{AnsiColor, Style as Ansi};
 use comfy_table::{CellAlignment, Table as Grid, presets};
 
 use crate::cell::Row;
-use crate::columns::{Align, COLUMNS, Column};
+use crate::columns::{Align, CURVE, Column, RANKING};
+use crate::curve::{Curve, Part, parts};
 use crate::summary::{Summary, Table};
 use crate::verdict::Verdict;
-use crate::words;
+use crate::words::{self, Unranked};
 
 const BOLD: Ansi = Ansi::new().bold();
 const DIM: Ansi = Ansi::new().dimmed();
@@ -44,19 +45,25 @@ impl Style {
 #[must_use]
 pub fn text(summary: &Summary, style: Style) -> String {
     let mut out = String::new();
-    for table in &summary.tables {
-        let [load, setting] = words::heading(&summary.header.plan, table);
+    for part in parts(&summary.tables) {
+        let [load, setting] = words::heading(&summary.header.plan, &part);
         push(&mut out, &style.title(&load));
         push(&mut out, &setting);
         out.push('\n');
-        grid(&mut out, &table.rows, style);
-        below(&mut out, table, style);
+        match part {
+            Part::Ranking(table) => {
+                grid(&mut out, &RANKING, &table.rows.iter().collect::<Vec<_>>(), style);
+                below(&mut out, table, style);
+            }
+            Part::Curve(curve) => {
+                grid(&mut out, &CURVE, &curve.rows(), style);
+                below_curve(&mut out, &curve, style);
+            }
+        }
     }
     section(&mut out, "Warnings", style, &warnings(summary, style));
-    if summary.tables.iter().any(|t| !t.rows.is_empty()) {
-        let lines: Vec<String> = words::HOW_TO_READ.iter().map(|l| format!("  {l}")).collect();
-        section(&mut out, "How to read it", style, &lines);
-    }
+    let lines: Vec<String> = words::how_to_read(summary).map(|l| format!("  {l}")).collect();
+    section(&mut out, "How to read it", style, &lines);
     while out.ends_with("\n\n") {
         out.pop();
     }
@@ -77,11 +84,11 @@ fn section(out: &mut String, title: &str, style: Style, lines: &[String]) {
     out.push('\n');
 }
 
-fn grid(out: &mut String, rows: &[Row], style: Style) {
+fn grid(out: &mut String, columns: &'static [Column], rows: &[&Row], style: Style) {
     if rows.is_empty() {
         return;
     }
-    let (columns, hidden) = fitting(rows, style.width);
+    let (columns, hidden) = fitting(columns, rows, style.width);
     let mut grid = Grid::new();
     grid.load_style(presets::NOTHING).set_header(columns.iter().map(|c| c.title));
     for row in rows {
@@ -94,7 +101,7 @@ fn grid(out: &mut String, rows: &[Row], style: Style) {
             Align::Right => CellAlignment::Right,
         });
     }
-    let inks = std::iter::once(Some(BOLD)).chain(rows.iter().map(ink));
+    let inks = std::iter::once(Some(BOLD)).chain(rows.iter().map(|row| ink(row)));
     for (line, ink) in grid.lines().zip(inks) {
         let line = line.trim_end();
         push(out, &ink.map_or_else(|| line.to_owned(), |ink| style.paint(ink, line)));
@@ -111,17 +118,24 @@ const GAP: u16 = 2;
 
 fn ink(row: &Row) -> Option<Ansi> {
     match &row.verdict {
-        Verdict::ServerBound | Verdict::Unclear => {
+        Verdict::ServerBound | Verdict::Unclear | Verdict::Ok => {
             row.rank.filter(|rank| rank.place == 1).map(|_| GOOD)
         }
-        Verdict::ClientBound { .. } | Verdict::StillWarming(_) => Some(CAUTION),
+        Verdict::ClientBound { .. }
+        | Verdict::Overloaded { .. }
+        | Verdict::GeneratorLate { .. }
+        | Verdict::StillWarming(_) => Some(CAUTION),
         Verdict::Suspect { .. } | Verdict::Failed { .. } => Some(BAD),
     }
 }
 
 /// The columns that fit, and the titles of those that do not.
-fn fitting(rows: &[Row], width: Option<usize>) -> (Vec<&'static Column>, Vec<&'static str>) {
-    let mut columns: Vec<(&Column, usize)> = COLUMNS.iter().map(|c| (c, room(c, rows))).collect();
+fn fitting(
+    all: &'static [Column],
+    rows: &[&Row],
+    width: Option<usize>,
+) -> (Vec<&'static Column>, Vec<&'static str>) {
+    let mut columns: Vec<(&Column, usize)> = all.iter().map(|c| (c, room(c, rows))).collect();
     let mut hidden = Vec::new();
     let limit = width.unwrap_or(usize::MAX);
     while columns.iter().map(|(_, room)| room + usize::from(GAP)).sum::<usize>() > limit {
@@ -134,11 +148,11 @@ fn fitting(rows: &[Row], width: Option<usize>) -> (Vec<&'static Column>, Vec<&'s
             _ => break,
         }
     }
-    hidden.sort_by_key(|title| COLUMNS.iter().position(|c| c.title == *title));
+    hidden.sort_by_key(|title| all.iter().position(|c| c.title == *title));
     (columns.into_iter().map(|(c, _)| c).collect(), hidden)
 }
 
-fn room(column: &Column, rows: &[Row]) -> usize {
+fn room(column: &Column, rows: &[&Row]) -> usize {
     let cells = rows.iter().map(|row| (column.cell)(row).chars().count());
     cells.max().unwrap_or_default().max(column.title.chars().count())
 }
@@ -150,8 +164,7 @@ fn below(out: &mut String, table: &Table, style: Style) {
     }
     let mut lines = Vec::new();
     for row in words::unranked(table) {
-        lines.push(format!("  {}: {}: {}", row.entry, row.verdict, row.reason));
-        lines.extend(row.evidence.iter().map(|l| style.paint(DIM, &format!("    | {l}"))));
+        lines.extend(trouble(&row.entry, &row, style));
     }
     section(out, "Not ranked", style, &lines);
     let lines: Vec<String> =
@@ -159,6 +172,28 @@ fn below(out: &mut String, table: &Table, style: Style) {
     section(out, "Not measured", style, &lines);
     let lines: Vec<String> = words::notes(table).iter().map(|n| format!("  {n}")).collect();
     section(out, "Notes", style, &lines);
+}
+
+fn below_curve(out: &mut String, curve: &Curve, style: Style) {
+    let mut lines = Vec::new();
+    for (row, loads) in curve.troubles() {
+        lines.extend(trouble(&format!("{} ({loads})", row.entry), &row, style));
+    }
+    section(out, "Not ok", style, &lines);
+    let absent = curve.absent();
+    let lines: Vec<String> = absent
+        .iter()
+        .map(|(a, loads)| format!("  {} ({loads}): {}", a.entry(), a.reason()))
+        .collect();
+    section(out, "Not measured", style, &lines);
+    let lines: Vec<String> = words::curve_notes(curve).iter().map(|n| format!("  {n}")).collect();
+    section(out, "Notes", style, &lines);
+}
+
+fn trouble(whose: &str, row: &Unranked, style: Style) -> Vec<String> {
+    let mut lines = vec![format!("  {whose}: {}: {}", row.verdict, row.reason)];
+    lines.extend(row.evidence.iter().map(|l| style.paint(DIM, &format!("    | {l}"))));
+    lines
 }
 
 fn warnings(summary: &Summary, style: Style) -> Vec<String> {

@@ -10,13 +10,29 @@ use crate::warming::Warming;
 /// ends of a window cost.
 pub const SATURATED: f64 = 0.90;
 
-/// What a cell's figures are worth. Only [`Verdict::ServerBound`] and [`Verdict::Unclear`] are ranked.
+/// What a cell's figures are worth. Only [`Verdict::ServerBound`], [`Verdict::Unclear`] and [`Verdict::Ok`] are ranked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// The server was the limit: this is its capacity.
     ServerBound,
     /// Neither side was saturated, or both were: the figures are true, what limits them is not known.
     Unclear,
+    /// Open loop: calls came due by their law and the server kept up. These are its response times at that rate.
+    Ok,
+    /// Open loop: the server ended fewer calls than came due, so its response times only say how long it was watched.
+    Overloaded {
+        /// 1-based number of the first trial of which it is true.
+        trial: u32,
+    },
+    /// Open loop: the client did not keep to its own schedule.
+    GeneratorLate {
+        /// 1-based number of the first trial of which it is true.
+        trial: u32,
+        /// Calls taken up late, share of those due. `None` where it was at a rate that a search only tried.
+        late: Option<f64>,
+        /// Calls a second that were to come due.
+        rate_per_s: f64,
+    },
     /// The client was the limit: the server can do more.
     ClientBound {
         /// Busiest client thread, share of a CPU.
@@ -44,7 +60,7 @@ impl Verdict {
     /// Whether the cell takes part in the ranking.
     #[must_use]
     pub fn is_ranked(&self) -> bool {
-        matches!(self, Self::ServerBound | Self::Unclear)
+        matches!(self, Self::ServerBound | Self::Unclear | Self::Ok)
     }
 
     /// The word for it, as tables and exports have it.
@@ -53,6 +69,9 @@ impl Verdict {
         match self {
             Self::ServerBound => "server-bound",
             Self::Unclear => "unclear",
+            Self::Ok => "ok",
+            Self::Overloaded { .. } => "overloaded",
+            Self::GeneratorLate { .. } => "generator late",
             Self::ClientBound { .. } => "client-bound",
             Self::StillWarming(_) => "still warming",
             Self::Suspect { .. } => "suspect",
@@ -64,7 +83,19 @@ impl Verdict {
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         match self {
-            Self::ServerBound | Self::Unclear => None,
+            Self::ServerBound | Self::Unclear | Self::Ok => None,
+            Self::Overloaded { trial } => {
+                Some(format!("trial {trial}: it ended fewer calls than came due"))
+            }
+            Self::GeneratorLate { trial, late: Some(late), rate_per_s } => Some(format!(
+                "trial {trial}: the client took up {} of its calls late, at {} calls/s",
+                format::percent(*late),
+                format::si(*rate_per_s)
+            )),
+            Self::GeneratorLate { trial, late: None, rate_per_s } => Some(format!(
+                "trial {trial}: the search ended at {} calls/s, where the client fell behind its own schedule",
+                format::si(*rate_per_s)
+            )),
             Self::ClientBound { client, server } => Some(format!(
                 "the busiest client thread was at {} of a CPU, the server at {} of its limit",
                 format::percent(*client),
@@ -114,6 +145,10 @@ mod tests {
     fn only_figures_that_may_be_the_servers_own_are_ranked() {
         assert!(Verdict::ServerBound.is_ranked());
         assert!(Verdict::Unclear.is_ranked());
+        assert!(Verdict::Ok.is_ranked());
+        assert!(!Verdict::Overloaded { trial: 1 }.is_ranked());
+        let late = Verdict::GeneratorLate { trial: 1, late: None, rate_per_s: 1.0 };
+        assert!(!late.is_ranked());
         assert!(!Verdict::ClientBound { client: 1.0, server: 0.5 }.is_ranked());
         assert!(!Verdict::StillWarming(Warming::Climbing { change: 0.2 }).is_ranked());
         assert!(!Verdict::Suspect { trial: 1, doubt: Doubt::EmptyWindow }.is_ranked());

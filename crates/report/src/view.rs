@@ -61,6 +61,13 @@ pub(crate) struct CellView<'a> {
     steal_ns: Option<u64>,
     steady_after_ms: Option<u64>,
     cold_calls_per_s: Option<f64>,
+    law: String,
+    offered_per_s: Option<f64>,
+    capacity_calls_per_s: Option<f64>,
+    threshold: Option<String>,
+    highest_per_s: Option<f64>,
+    highest_per_s_low: Option<f64>,
+    highest_per_s_high: Option<f64>,
 }
 
 impl<'a> CellView<'a> {
@@ -121,6 +128,13 @@ impl<'a> CellView<'a> {
             steal_ns: figures.map(|f| f.steal_ns),
             steady_after_ms: row.steady_after_ms,
             cold_calls_per_s: row.cold_calls_per_s,
+            law: table.workload.law.to_string(),
+            offered_per_s: row.offered_per_s,
+            capacity_calls_per_s: row.capacity_per_s,
+            threshold: table.workload.find_max.map(|threshold| threshold.to_string()),
+            highest_per_s: row.highest_rate.map(|e| e.mean),
+            highest_per_s_low: row.highest_rate.and_then(low),
+            highest_per_s_high: row.highest_rate.and_then(high),
         }
     }
 }
@@ -147,6 +161,10 @@ pub(crate) struct TrialView<'a> {
     trial: u32,
     started: String,
     failure: Option<&'a str>,
+    law: Option<String>,
+    pacing_due: Option<u64>,
+    pacing_late: Option<u64>,
+    pacing_held_back: Option<u64>,
 }
 
 /// One window's figures.
@@ -235,9 +253,9 @@ impl MeasuredView {
 /// Every trial of a run that ended, in the order in which they ran.
 pub(crate) fn trials(run: &Run) -> impl Iterator<Item = (TrialView<'_>, MeasuredView)> {
     run.trials.iter().map(|trial| {
-        let (failure, measured) = match &trial.result {
-            TrialResult::Measured(measured) => (None, MeasuredView::of(measured)),
-            TrialResult::Failed(f) => (Some(f.reason.as_str()), MeasuredView::default()),
+        let (failure, measured, pacing) = match &trial.result {
+            TrialResult::Measured(m) => (None, MeasuredView::of(m), m.pacing),
+            TrialResult::Failed(f) => (Some(f.reason.as_str()), MeasuredView::default(), None),
         };
         let view = TrialView {
             workload: &trial.workload,
@@ -245,6 +263,10 @@ pub(crate) fn trials(run: &Run) -> impl Iterator<Item = (TrialView<'_>, Measured
             trial: trial.number,
             started: trial.started.to_string(),
             failure,
+            law: trial.law.map(|law| law.to_string()),
+            pacing_due: pacing.map(|p| p.due),
+            pacing_late: pacing.map(|p| p.late),
+            pacing_held_back: pacing.map(|p| p.held_back),
         };
         (view, measured)
     })

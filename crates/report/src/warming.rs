@@ -61,15 +61,19 @@ pub fn warming(
     preparations: &[&Preparation],
     trials: &[&Measured],
 ) -> Option<Warming> {
-    preparations
-        .iter()
-        .find_map(|p| not_steady(warm_up, p))
+    unsteady(warm_up, preparations)
         .or_else(|| trials.iter().filter_map(|t| t.server.as_ref()).find_map(compiling))
         .or_else(|| match fresh {
             Fresh::Kept => climbing(&trials.iter().map(|t| efficiency(t)).collect::<Vec<_>>()),
             // Each trial warms its own process, so that one trial says nothing about the next.
             Fresh::EachTrial => None,
         })
+}
+
+/// The first preparation that did not end steady: all that can be told of windows below capacity, where CPU time
+/// for each call depends on the load.
+pub(crate) fn unsteady(warm_up: WarmUp, preparations: &[&Preparation]) -> Option<Warming> {
+    preparations.iter().find_map(|p| not_steady(warm_up, p))
 }
 
 fn not_steady(warm_up: WarmUp, preparation: &Preparation) -> Option<Warming> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rpcbench_record::{Isolation, IsolationMode, Measured, Preparation, Run};
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Row};
 use crate::figures::{Figures, share};
 use crate::format;
 use crate::summary::Table;
@@ -237,14 +237,19 @@ fn wide(tables: &[Table]) -> Option<Warning> {
         .flat_map(|t| &t.rows)
         .filter(|row| row.rank.is_some())
         .filter_map(|row| {
-            let width = row.figures.as_ref()?.calls_per_s.half_width()?;
-            (width > WIDE).then(|| (row.server.entry.clone(), width))
+            let width = row.rate()?.half_width()?;
+            (width > widest_of(row)).then(|| (row.server.entry.clone(), width))
         })
         .collect();
     let widest = widths.iter().map(|(_, width)| *width).max_by(f64::total_cmp)?;
     let mut entries: Vec<String> = widths.into_iter().map(|(entry, _)| entry).collect();
     entries.dedup();
     Some(Warning::WideInterval { entries, widest })
+}
+
+/// A search leaves a gap between the rates that did and did not meet its threshold, however often it is repeated.
+fn widest_of(row: &Row) -> f64 {
+    if row.highest_rate.is_some() { 2.0 * WIDE } else { WIDE }
 }
 
 fn client_bound(table: &Table) -> Option<Warning> {

@@ -1,13 +1,16 @@
 //! The sentences around a table, shared by the terminal and Markdown.
 
-use rpcbench_record::{Fresh, Limits, Plan, WarmUp, Workload};
+use std::collections::BTreeSet;
+
+use rpcbench_record::{Fresh, Law, Limits, PerSecond, Plan, Rate, WarmUp, Workload};
 
 use crate::cell::Row;
+use crate::curve::{Curve, Part, is_given};
 use crate::format;
-use crate::summary::{Conclusion, Table};
+use crate::summary::{Conclusion, Summary, Table};
 
-/// How to read a table: at most six lines.
-pub(crate) const HOW_TO_READ: [&str; 6] = [
+/// How to read a ranking: at most six lines.
+const RANKING: [&str; 6] = [
     "calls/s: right answers a second, mean of the trials, ± half its 95 % interval; = marks ties.",
     "p50 to max: response times of all trials at full load, where the mean is in flight / rate.",
     "calls/cpu-s: right answers for each second of server CPU time: the price of a call.",
@@ -16,17 +19,51 @@ pub(crate) const HOW_TO_READ: [&str; 6] = [
     "peak mem: page cache apart. steady: warm-up until calls/cpu-s were flat.",
 ];
 
+/// How to read response times over load.
+const CURVE: [&str; 4] = [
+    "offered/s: calls a second that came due by the law, whether or not those before them had ended.",
+    "load: what was offered, of the entry's own capacity in a closed loop.",
+    "p50 to max under a load: response times of all trials, from when a call came due.",
+    "ok: calls came due on time and the server kept up. Others: not its response times at that load.",
+];
+
+/// How to read a ranking of searches.
+const SEARCH: [&str; 3] = [
+    "calls/s of a search: the highest rate that kept the limit; ± reaches up to the lowest that did not.",
+    "p50 to verdict of a search: one window of each trial, at the rate that it found.",
+    "ok: calls came due on time and the server kept up.",
+];
+
+/// How to read what a summary shows.
+pub(crate) fn how_to_read(summary: &Summary) -> impl Iterator<Item = &'static str> {
+    let any = |of: fn(&Workload) -> bool| {
+        summary.tables.iter().any(|t| !t.rows.is_empty() && of(&t.workload))
+    };
+    let ranking = any(|w| !is_given(w)).then_some(&RANKING[..]);
+    let search = any(|w| w.find_max.is_some()).then_some(&SEARCH[..]);
+    let curve = any(is_given).then_some(&CURVE[..]);
+    [ranking, search, curve].into_iter().flatten().flatten().copied()
+}
+
 /// Last lines of evidence that are shown for a row.
 const EVIDENCE_LINES: usize = 10;
 
 /// What was asked of the servers, and what they were given.
-pub(crate) fn heading(plan: &Plan, table: &Table) -> [String; 2] {
-    let w = &table.workload;
-    let name = match plan.suite == w.name {
-        true => w.name.clone(),
-        false => format!("{} / {}", plan.suite, w.name),
+pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
+    let tables = match part {
+        Part::Ranking(table) => std::slice::from_ref(table),
+        Part::Curve(curve) => curve.tables.as_slice(),
     };
-    let load = format!("{name}: {}", load(w));
+    let (Some(first), Some(last)) = (tables.first(), tables.last()) else {
+        return Default::default();
+    };
+    let (w, last) = (&first.workload, &last.workload);
+    let name = match (plan.suite == w.name, w.name == last.name) {
+        (true, _) => w.name.clone(),
+        (false, true) => format!("{} / {}", plan.suite, w.name),
+        (false, false) => format!("{} / {} to {}", plan.suite, w.name, last.name),
+    };
+    let load = format!("{name}: {}", under(w, &laws(w, last)));
     let process = match plan.fresh {
         Fresh::Kept => "in one process",
         Fresh::EachTrial => "each in a fresh process",
@@ -45,15 +82,80 @@ pub(crate) fn heading(plan: &Plan, table: &Table) -> [String; 2] {
 
 /// `grpc text:100, 50 connections, 1,000 calls in flight, closed loop, 1 client thread`.
 pub(crate) fn load(w: &Workload) -> String {
+    under(w, &law(w.law))
+}
+
+fn under(w: &Workload, law: &str) -> String {
+    let at_most = if w.law.is_open() { " at most" } else { "" };
     format!(
-        "{} {}, {}, {} in flight, {}, {}",
+        "{} {}, {}, {} in flight{at_most}, {}, {}",
         w.protocol,
         w.shape,
         format::plural(u64::from(w.connections), "connection"),
         format::plural(u64::from(w.in_flight), "call"),
-        w.law,
+        law,
         format::plural(u64::from(w.client_threads), "client thread"),
     )
+}
+
+/// The laws from one workload to another that differs in the rate: `open loop, Poisson arrivals at 10 % to 90 % of
+/// capacity`; or what is searched for under them.
+fn laws(first: &Workload, last: &Workload) -> String {
+    match (first.law, last.law, first.find_max) {
+        (Law::Constant { .. }, _, Some(threshold)) => {
+            format!("open loop, highest constant rate with {threshold}")
+        }
+        (_, _, Some(threshold)) => {
+            format!("open loop, highest rate of Poisson arrivals with {threshold}")
+        }
+        (Law::Constant { rate: from }, Law::Constant { rate: to }, None) if from != to => {
+            format!("open loop, constant at {} to {}", bare(from), rate(to))
+        }
+        (Law::Poisson { rate: from }, Law::Poisson { rate: to }, None) if from != to => {
+            format!("open loop, Poisson arrivals at {} to {}", bare(from), rate(to))
+        }
+        (own, ..) => law(own),
+    }
+}
+
+fn per_s(rate: PerSecond) -> String {
+    format!("{} calls/s", format::si(rate.get()))
+}
+
+fn bare(rate: Rate) -> String {
+    match rate {
+        Rate::PerSecond(rate) => format::si(rate.get()),
+        Rate::OfCapacity(percent) => format!("{percent} %"),
+    }
+}
+
+fn rate(rate: Rate) -> String {
+    match rate {
+        Rate::PerSecond(rate) => per_s(rate),
+        Rate::OfCapacity(percent) => format!("{percent} % of capacity"),
+    }
+}
+
+/// `closed loop`; `open loop, Poisson arrivals at 1,000 calls/s`.
+pub(crate) fn law(law: Law) -> String {
+    match law {
+        Law::Closed => "closed loop".to_owned(),
+        Law::Constant { rate: r } => format!("open loop, constant at {}", rate(r)),
+        Law::Poisson { rate: r } => format!("open loop, Poisson arrivals at {}", rate(r)),
+        Law::Ramp { from, to, over_ms } => format!(
+            "open loop, ramp from {} to {} over {}",
+            per_s(from),
+            per_s(to),
+            format::length_ms(over_ms)
+        ),
+        Law::Steps { from, to, by, every_ms } => format!(
+            "open loop, steps of {} from {} to {}, each {}",
+            per_s(by),
+            per_s(from),
+            per_s(to),
+            format::length_ms(every_ms)
+        ),
+    }
 }
 
 fn trials(plan: &Plan, workload: &Workload) -> u32 {
@@ -123,17 +225,28 @@ fn unranked_row(row: &Row) -> Option<Unranked> {
 
 /// Notes on rows, each with the entries that it concerns.
 pub(crate) fn notes(table: &Table) -> Vec<String> {
+    notes_of(&table.rows.iter().collect::<Vec<_>>())
+}
+
+/// As [`notes`], for rows of several loads.
+pub(crate) fn curve_notes(curve: &Curve) -> Vec<String> {
+    notes_of(&curve.rows())
+}
+
+fn notes_of(rows: &[&Row]) -> Vec<String> {
     let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in &table.rows {
+    for row in rows {
         for note in &row.notes {
             match grouped.iter_mut().find(|(known, _)| known == note) {
+                Some((_, entries)) if entries.contains(&row.server.entry.as_str()) => {}
                 Some((_, entries)) => entries.push(&row.server.entry),
                 None => grouped.push((note, vec![&row.server.entry])),
             }
         }
     }
+    let all: BTreeSet<&str> = rows.iter().map(|row| row.server.entry.as_str()).collect();
     let whose = |entries: &[&str]| match entries.len() {
-        n if n > 1 && n == table.rows.len() => "all".to_owned(),
+        n if n > 1 && n == all.len() => "all".to_owned(),
         _ => entries.join(", "),
     };
     grouped.iter().map(|(note, entries)| format!("{}: {note}", whose(entries))).collect()

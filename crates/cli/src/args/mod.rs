@@ -16,7 +16,7 @@ pub use run::RunArgs;
 pub use simple::{
     BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, ListArgs, ListWhat, ReportArgs,
 };
-pub use values::Address;
+pub use values::{Address, CallsFile, CallsFormat};
 
 /// Benchmarks RPC stacks: which serves your calls fastest, cheapest and most steadily, on this machine.
 #[derive(Debug, Parser)]
@@ -69,7 +69,7 @@ pub enum Command {
     /// Show a run that was made before
     Report(ReportArgs),
     /// Load one server that runs already, at an address
-    Load(LoadArgs),
+    Load(Box<LoadArgs>),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }

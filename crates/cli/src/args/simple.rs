@@ -76,10 +76,11 @@ pub struct DoctorArgs {
 #[command(after_help = "\
 Examples:
   rpcbench report results/2026-03-01T12-00-00
-  rpcbench report results/2026-03-01T12-00-00 --format markdown")]
+  rpcbench report results/2026-03-01T12-00-00 --format markdown
+  rpcbench report run.json                       A load that --out wrote")]
 pub struct ReportArgs {
-    /// Folder of the run
-    #[arg(value_name = "DIR")]
+    /// Folder of the run, or the file that `rpcbench load --out` wrote
+    #[arg(value_name = "RECORD")]
     pub run: PathBuf,
     /// How the results are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]

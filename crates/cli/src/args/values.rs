@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::net::Ipv6Addr;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use rpcbench_harness::{suite, units};
-use rpcbench_record::{Protocol, WarmUp};
+use rpcbench_record::{Law, LawError, Protocol, Rate, WarmUp};
 
 /// Where a server listens: `HOST:PORT`. An IPv6 address stands in brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,85 @@ impl fmt::Display for Address {
             false => write!(f, "{}:{}", self.host, self.port),
         }
     }
+}
+
+/// `--law`: a whole law, or one that still needs `--rate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// All there is to say.
+    Law(Law),
+    /// What kind of law, without a rate.
+    Kind(Kind),
+}
+
+/// A kind of law that has one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// At equal distances.
+    Constant,
+    /// At exponentially distributed ones.
+    Poisson,
+}
+
+impl FromStr for Arrivals {
+    type Err = LawError;
+
+    fn from_str(text: &str) -> Result<Self, LawError> {
+        match text {
+            "constant" => Ok(Self::Kind(Kind::Constant)),
+            "poisson" => Ok(Self::Kind(Kind::Poisson)),
+            _ => text.parse().map(Self::Law),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+        })
+    }
+}
+
+/// A file for a log of calls, and the format that its ending names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallsFile {
+    /// The file.
+    pub path: PathBuf,
+    /// How calls are written.
+    pub format: CallsFormat,
+}
+
+/// How a log of calls is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallsFormat {
+    /// A line for each call.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl FromStr for CallsFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let path = PathBuf::from(text);
+        let format = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("csv") => CallsFormat::Csv,
+            Some("parquet") => CallsFormat::Parquet,
+            _ => return Err("its ending names the format; use .parquet or .csv".to_owned()),
+        };
+        Ok(Self { path, format })
+    }
+}
+
+/// Calls a second, or a share of the capacity.
+pub(super) fn rate(text: &str) -> Result<Rate, String> {
+    text.parse().map_err(|_: LawError| {
+        "write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%"
+            .to_owned()
+    })
 }
 
 /// A length of time of at least one millisecond, in milliseconds.

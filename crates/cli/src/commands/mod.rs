@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub mod build;
+mod calls_log;
 pub mod check;
 pub mod completions;
 pub mod doctor;

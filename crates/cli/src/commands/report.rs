@@ -5,14 +5,19 @@ use std::path::Path;
 
 use anstream::print;
 use anyhow::Context as _;
-use rpcbench_record::Run;
+use rpcbench_record::{LoadRecord, Run};
 use rpcbench_report::{csv, json, markdown, summary, text, trials_csv};
 
+use super::load;
 use crate::Verdict;
 use crate::args::{Format, ReportArgs};
 use crate::context::Context;
 
 pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
+    if args.run.is_file() {
+        load::show(context, &LoadRecord::read(&args.run)?, args.format)?;
+        return Ok(Verdict::Done);
+    }
     let run = rpcbench_record::read(&args.run)?;
     show(context, &run, args.format)?;
     Ok(Verdict::Done)

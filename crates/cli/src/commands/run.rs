@@ -148,14 +148,19 @@ fn lab(context: &Context, plan: &Plan, interrupt: Interrupt) -> anyhow::Result<(
     scene::lab(context, plan.limits, threads, (plan.seed, interrupt))
 }
 
+/// This program.
+pub fn tool() -> Tool {
+    Tool {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: option_env!("RPCBENCH_COMMIT").map(str::to_owned),
+        profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+    }
+}
+
 fn header(context: &Context, lab: &Lab, topology: &Topology, plan: Plan) -> Header {
     Header {
         schema: SCHEMA,
-        tool: Tool {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            commit: option_env!("RPCBENCH_COMMIT").map(str::to_owned),
-            profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
-        },
+        tool: tool(),
         arguments: context.arguments.clone(),
         started: clock::wall(),
         machine: fingerprint(topology, lab.isolation.mode()),

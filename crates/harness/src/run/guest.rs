@@ -55,6 +55,8 @@ pub(super) struct Guest {
     pub meter: Meter,
     /// Opened by [`Guest::connect`].
     session: Option<Session>,
+    /// Calls outside of windows that failed at a rate that was only tried.
+    pub forgiven: u64,
     frozen: bool,
 }
 
@@ -84,6 +86,7 @@ impl Guest {
             address: SocketAddr::new(address.host, address.port),
             meter: Meter::new(&entry.server.runtime.compiler_threads),
             session: None,
+            forgiven: 0,
             frozen: false,
         })
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use rpcbench_engine::LoadPlan;
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{Failure, Isolation as IsolationRecord, Limits, Workload};
+use rpcbench_record::{Failure, Isolation as IsolationRecord, Law, Limits, Workload};
 
 use super::interrupt::Interrupt;
 use crate::cpus::Split;
@@ -67,14 +67,17 @@ impl Lab {
         }
     }
 
-    /// The load of `workload` on a server.
+    /// The load of `workload` on a server. It begins as a closed loop, whatever the law: a server is warmed at
+    /// full load.
     pub(super) fn load(&self, workload: &Workload, address: SocketAddr) -> LoadPlan {
         LoadPlan {
             address,
             authority: address.to_string(),
             connections: workload.connections,
             in_flight: workload.in_flight,
-            law: workload.law,
+            law: Law::Closed,
+            seed: self.seed,
+            driver: None,
             threads: workload.client_threads,
             cpus: self.split.client.clone(),
             timeout: Nanos::from_millis(workload.timeout_ms),

@@ -3,11 +3,14 @@
 //! ```text
 //! start -> ready -> check -> connect -> warm -> measure -> (frozen -> woken -> measure)* -> stop
 //! ```
+//! A server is warmed by a closed loop at full load, whatever the laws under which it is measured. Workloads that differ
+//! in no more than name, law and window share a process and its connections.
 //! Only one server is awake at any time. What happens to one server never ends the run of the others.
 
 mod candidates;
 mod guest;
 mod interrupt;
+mod kept;
 mod lab;
 mod observer;
 mod prepare;
@@ -17,21 +20,22 @@ mod trial;
 mod verify;
 mod warm;
 
-use std::collections::BTreeMap;
-
+use jiff::Timestamp;
 use rpcbench_engine::clock;
 use rpcbench_record::{
-    Event as RecordEvent, Fresh, Plan, PlannedTrial, Preparation, Run, StoreError, Trial,
+    Event as RecordEvent, Fresh, Law, PlannedTrial, Preparation, Run, StoreError, Trial,
     TrialResult, Workload, Writer,
 };
 
 pub use candidates::{BuildEvent, Building, candidates};
 use guest::{Guest, Trouble};
 pub use interrupt::{Interrupt, StopNow};
+use kept::{Kept, same_process};
 pub use lab::Lab;
 pub use observer::{Event, Observer};
 pub use prepare::{BuildState, Candidate};
 pub use resume::{ResumeError, remaining, same_machine};
+use scene::Scene;
 pub use verify::{Verified, verify};
 
 /// How a run ended.
@@ -41,14 +45,6 @@ pub enum Ending {
     Finished,
     /// Ctrl-C: what was measured is in the record, and the rest can be resumed.
     Interrupted,
-}
-
-/// A cell's server over the run.
-enum Cell {
-    /// Warm.
-    Ready(Box<Guest>),
-    /// Failed or skipped: no more trials.
-    Out,
 }
 
 /// Runs a plan.
@@ -77,13 +73,14 @@ impl Runner<'_> {
     }
 
     fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ending, StoreError> {
-        let mut cells = BTreeMap::new();
+        let mut kept = Kept::default();
         for (at, planned) in trials.iter().enumerate() {
             if self.lab.interrupt.after_this() {
                 return Ok(Ending::Interrupted);
             }
-            let is_last = !trials[at + 1..].iter().any(|later| same_cell(later, planned));
-            if self.trial(planned, is_last, &mut cells)?.is_err() {
+            let plan = &self.run.header.plan;
+            let is_last = !trials[at + 1..].iter().any(|later| same_process(plan, later, planned));
+            if self.trial(planned, is_last, &mut kept)?.is_err() {
                 return Ok(Ending::Interrupted);
             }
         }
@@ -98,20 +95,21 @@ impl Runner<'_> {
         &mut self,
         planned: &PlannedTrial,
         is_last: bool,
-        cells: &mut BTreeMap<(String, String), Cell>,
+        kept: &mut Kept,
     ) -> Result<Result<(), StopNow>, StoreError> {
-        let Some(workload) = self.workload(planned) else { return Ok(Ok(())) };
-        let key = (planned.entry.clone(), planned.workload.clone());
-        let mut guest = match cells.remove(&key) {
-            Some(Cell::Ready(guest)) => guest,
-            Some(Cell::Out) => {
-                cells.insert(key, Cell::Out);
-                return Ok(Ok(()));
-            }
-            None => match self.prepare(planned, &workload)? {
+        let Some((workload, law)) = self.load(planned).filter(|_| !kept.is_out(planned)) else {
+            return Ok(Ok(()));
+        };
+        let Some(candidate) = self.candidates.iter().find(|c| c.entry.name() == planned.entry)
+        else {
+            return Ok(Ok(()));
+        };
+        let mut guest = match kept.take(&self.run.header.plan, planned) {
+            Some(guest) => guest,
+            None => match self.prepare(planned, candidate, &workload)? {
                 Ok(Some(guest)) => Box::new(guest),
                 Ok(None) => {
-                    cells.insert(key, Cell::Out);
+                    kept.put_out_all(&self.run.header.plan, planned);
                     return Ok(Ok(()));
                 }
                 Err(stop) => return Ok(Err(stop)),
@@ -120,45 +118,60 @@ impl Runner<'_> {
         let started = clock::wall();
         let position = (self.run.trials.len(), self.run.header.plan.order.len());
         let (entry, number) = (planned.entry.clone(), planned.number);
-        self.observer.event(&Event::Measuring { entry, number, position });
-        let result = match trial::measure(&mut guest, self.lab, &workload) {
-            Ok(measured) => TrialResult::Measured(Box::new(measured)),
-            Err(Trouble::Server(failure)) => TrialResult::Failed(failure),
+        let of = planned.workload.clone();
+        self.observer.event(&Event::Measuring { entry, workload: of, number, position });
+        let (lab, observer) = (self.lab, self.observer);
+        let scene = Scene { lab, entry: &candidate.entry, workload: &workload, observer };
+        let outcome = match trial::run(&mut guest, &scene, law) {
+            Ok(outcome) => outcome,
+            Err(Trouble::Server(failure)) => {
+                let result = TrialResult::Failed(failure);
+                trial::Outcome { law: None, search: None, result }
+            }
             Err(Trouble::Stop(stop)) => return Ok(Err(stop)),
         };
-        let failed = matches!(result, TrialResult::Failed(_));
-        let (entry, workload) = (planned.entry.clone(), planned.workload.clone());
-        self.record_trial(Trial { entry, workload, number: planned.number, started, result })?;
-        if let Some(cell) = self.put_away(guest, failed, is_last) {
-            cells.insert(key, cell);
+        let failed = matches!(outcome.result, TrialResult::Failed(_));
+        self.record_trial(ended(planned, started, outcome))?;
+        if failed {
+            kept.put_out(planned); // The drop kills what is left of its server.
+        } else if let Some(guest) = self.put_away(guest, is_last) {
+            kept.keep(&self.run.header.plan, planned, guest);
         }
         Ok(Ok(()))
     }
 
+    /// The load of a trial, and its law with a rate that is known. `None` where there is none, as the capacity
+    /// that it is a share of could not be measured.
+    fn load(&self, planned: &PlannedTrial) -> Option<(Workload, Law)> {
+        let workload = self.run.header.plan.workload(&planned.workload)?.clone();
+        let law = match workload.law.needs_capacity() {
+            true => {
+                let capacity = self.run.capacity(&planned.entry, &planned.workload)?;
+                workload.law.resolve(capacity)?
+            }
+            false => workload.law,
+        };
+        Some((workload, law))
+    }
+
     /// After a trial: frozen where it is kept, stopped where it is not.
-    fn put_away(&self, mut guest: Box<Guest>, failed: bool, is_last: bool) -> Option<Cell> {
+    fn put_away(&self, mut guest: Box<Guest>, is_last: bool) -> Option<Box<Guest>> {
         let kept = self.run.header.plan.fresh == Fresh::Kept;
-        if failed {
-            return Some(Cell::Out); // The drop kills what is left of it.
-        }
         if is_last || !kept {
             // That it had to be killed is in its log; its trials are over.
             let _ = guest.stop();
             return None;
         }
-        match guest.freeze() {
-            Ok(()) => Some(Cell::Ready(guest)),
-            Err(_) => None, // Started anew for its next trial.
-        }
+        // One that can't be frozen is started anew for its next trial.
+        guest.freeze().ok().map(|()| guest)
     }
 
     fn prepare(
         &mut self,
         planned: &PlannedTrial,
+        candidate: &Candidate,
         workload: &Workload,
     ) -> Result<Result<Option<Guest>, StopNow>, StoreError> {
-        let candidate = self.candidates.iter().find(|c| c.entry.name() == planned.entry);
-        let Some(candidate) = candidate else { return Ok(Ok(None)) };
         self.observer.event(&Event::Starting { entry: planned.entry.clone() });
         let asked = prepare::Asked { workload, trial: planned.number };
         match prepare::prepare(self.lab, candidate, asked, self.observer) {
@@ -168,11 +181,6 @@ impl Runner<'_> {
             }
             Err(stop) => Ok(Err(stop)),
         }
-    }
-
-    fn workload(&self, planned: &PlannedTrial) -> Option<Workload> {
-        let plan: &Plan = &self.run.header.plan;
-        plan.workloads.iter().find(|workload| workload.name == planned.workload).cloned()
     }
 
     /// In memory first: a full disk must not lose what can still be shown.
@@ -189,6 +197,8 @@ impl Runner<'_> {
     }
 }
 
-fn same_cell(a: &PlannedTrial, b: &PlannedTrial) -> bool {
-    a.entry == b.entry && a.workload == b.workload
+fn ended(planned: &PlannedTrial, started: Timestamp, outcome: trial::Outcome) -> Trial {
+    let trial::Outcome { law, search, result } = outcome;
+    let PlannedTrial { entry, workload, number } = planned.clone();
+    Trial { entry, workload, number, started, law, search, result }
 }

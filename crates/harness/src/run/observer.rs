@@ -1,6 +1,6 @@
 //! What a run tells whoever watches it.
 
-use rpcbench_record::{Preparation, Trial, WarmSlice};
+use rpcbench_record::{Preparation, SearchStep, Trial, WarmSlice};
 use rpcbench_stats::Steadiness;
 
 /// Something that happened in a run.
@@ -26,10 +26,19 @@ pub enum Event<'a> {
     Measuring {
         /// Whose.
         entry: String,
+        /// Under which workload.
+        workload: String,
         /// 1-based trial number.
         number: u32,
         /// Trials of the whole run that have ended, and how many there are.
         position: (usize, usize),
+    },
+    /// A search is done with a rate.
+    Step {
+        /// Whose.
+        entry: String,
+        /// The rate, its windows and what they say.
+        step: &'a SearchStep,
     },
     /// A trial has ended.
     Trial(&'a Trial),

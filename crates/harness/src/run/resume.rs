@@ -42,10 +42,17 @@ pub fn remaining(run: &Run) -> Vec<PlannedTrial> {
 }
 
 fn is_done(run: &Run, planned: &PlannedTrial) -> bool {
+    let plan = &run.header.plan;
     let of_cell =
         |entry: &str, workload: &str| entry == planned.entry && workload == planned.workload;
+    let shares = |workload: &str| {
+        let (own, other) = (plan.workload(&planned.workload), plan.workload(workload));
+        own.zip(other).is_some_and(|(own, other)| own.shares_process(other))
+    };
+    // What kept a process from being ready keeps it from every workload that would share it.
     let out = run.preparations.iter().any(|preparation| {
-        of_cell(&preparation.entry, &preparation.workload)
+        preparation.entry == planned.entry
+            && (preparation.workload == planned.workload || shares(&preparation.workload))
             && preparation.readiness != Readiness::Ready
     });
     let ended =
@@ -113,7 +120,15 @@ mod tests {
 
     fn ended(entry: &str, number: u32, result: TrialResult) -> Trial {
         let started = "2026-03-01T12:00:00Z".parse().unwrap();
-        Trial { entry: entry.into(), workload: "w".into(), number, started, result }
+        Trial {
+            entry: entry.into(),
+            workload: "w".into(),
+            number,
+            started,
+            law: None,
+            search: None,
+            result,
+        }
     }
 
     fn measured() -> TrialResult {

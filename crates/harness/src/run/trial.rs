@@ -1,13 +1,19 @@
-//! One measured window.
+//! One trial: a measured window, or a search that makes many of them.
 
-use rpcbench_engine::Span;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_record::{Failure, Measured, Workload};
+use rpcbench_engine::{Span, Unmeasured};
+use rpcbench_record::{
+    Failure, Law, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
+    Threshold, TrialResult, Workload,
+};
 
 use super::guest::{Guest, Trouble, describe};
-use super::lab::Lab;
+use super::lab::{Lab, failure};
+use super::observer::Event;
+use super::scene::Scene;
 use super::warm::errors;
 use crate::counters::{Counters, MachineReading};
+use crate::search::{PRECISION, Search, at_rate};
 
 /// Load before the window opens: caches, clocks and TCP windows after a freeze.
 const SETTLE: Nanos = Nanos::from_millis(500);
@@ -28,33 +34,118 @@ impl Edge {
     }
 }
 
-/// Measures a warm server over one window.
-pub(super) fn measure(
+/// What came of a trial.
+pub(super) struct Outcome {
+    /// The law of the window. `None` in a closed loop, and where a search found no rate.
+    pub law: Option<Law>,
+    pub search: Option<Box<SearchRecord>>,
+    pub result: TrialResult,
+}
+
+/// Measures a warm server under `law`, or from there on searches for what its workload asks for.
+pub(super) fn run(guest: &mut Guest, scene: &Scene<'_>, law: Law) -> Result<Outcome, Trouble> {
+    match scene.workload.find_max {
+        None => {
+            let measured = measure(guest, scene, law)?;
+            let result = TrialResult::Measured(Box::new(measured));
+            Ok(Outcome { law: law.is_open().then_some(law), search: None, result })
+        }
+        Some(threshold) => search(guest, scene, (threshold, law)),
+    }
+}
+
+/// One window, in which no call may have failed before it and some must be answered.
+fn measure(guest: &mut Guest, scene: &Scene<'_>, law: Law) -> Result<Measured, Trouble> {
+    let (measured, before) = window(guest, scene, law)?;
+    if before.outcomes.errors() > guest.forgiven {
+        let reason = errors(&before.outcomes, "before the window", &before.examples);
+        return Err(guest.blame(reason).into());
+    }
+    if measured.outcomes.ok == 0 {
+        let reason = errors(&measured.outcomes, "in the window", &measured.error_examples);
+        return Err(guest.blame(reason).into());
+    }
+    Ok(measured)
+}
+
+/// The highest rate under which the threshold holds; the law says at which rate to begin.
+fn search(
     guest: &mut Guest,
-    lab: &Lab,
-    workload: &Workload,
-) -> Result<Measured, Trouble> {
+    scene: &Scene<'_>,
+    (threshold, law): (Threshold, Law),
+) -> Result<Outcome, Trouble> {
+    let (Law::Poisson { rate: Rate::PerSecond(first) }
+    | Law::Constant { rate: Rate::PerSecond(first) }) = law
+    else {
+        return Err(failure(format!("{law} has no rate at which a search can begin")).into());
+    };
+    let mut search = Search::new(threshold, first, PRECISION).map_err(describe)?;
+    while let Some(rate) = search.rate() {
+        let law = with(law, rate)?;
+        let (measured, before) = window(guest, scene, law)?;
+        // What fails at a rate that is too high is no failure of the trial.
+        guest.forgiven = before.outcomes.errors();
+        if search.tell(measured).is_some() {
+            let step = search.record().steps.last();
+            let entry = scene.entry.name();
+            step.iter().for_each(|step| {
+                let entry = entry.clone();
+                scene.observer.event(&Event::Step { entry, step });
+            });
+        }
+    }
+    let record = search.into_record();
+    let met = record.met().and_then(|step| Some((step.rate, step.windows.last()?.clone())));
+    let (law, result) = match met {
+        Some((rate, last)) => (Some(with(law, rate)?), TrialResult::Measured(Box::new(last))),
+        None => (None, TrialResult::Failed(never(threshold, record.steps.last()))),
+    };
+    Ok(Outcome { law, search: Some(Box::new(record)), result })
+}
+
+fn with(law: Law, rate: PerSecond) -> Result<Law, Failure> {
+    let law = at_rate(law, Rate::PerSecond(rate));
+    law.ok_or_else(|| failure(format!("an arrival law without a rate of {rate} calls/s")))
+}
+
+/// A threshold that held at no rate; `last` is the lowest that was tried.
+fn never(threshold: Threshold, last: Option<&SearchStep>) -> Failure {
+    let how = last.map_or(String::new(), |step| {
+        let why = match step.verdict {
+            StepVerdict::Met => String::new(),
+            StepVerdict::NotMet(why) => format!(" ({why})"),
+        };
+        format!(", not even {} calls/s{why}", step.rate)
+    });
+    failure(format!("{threshold} was met at no rate{how}"))
+}
+
+/// One window, whatever comes of its calls; and the calls of this server's life outside of windows.
+fn window(
+    guest: &mut Guest,
+    scene: &Scene<'_>,
+    law: Law,
+) -> Result<(Measured, Unmeasured), Trouble> {
+    let Scene { lab, workload, .. } = *scene;
     guest.wake()?;
-    guest.session()?.start();
+    let session = guest.session()?;
+    session.change_law(law).map_err(describe)?;
+    session.start();
     let start = clock::now() + SETTLE;
-    let span = Span { start, end: start + Nanos::from_millis(workload.window.length_ms()) };
-    guest.session()?.measure(span);
+    let span = Span { start, end: start + length(workload) };
+    session.measure(span);
     lab.interrupt.wait_until(span.start)?;
     let first = Edge::read(guest, lab)?;
     lab.interrupt.wait_until(span.end)?;
     let last = Edge::read(guest, lab)?;
     let measurement = guest.session()?.finish().map_err(describe)?;
     guest.alive("during a trial")?;
-    let before = &measurement.unmeasured;
-    if before.outcomes.errors() > 0 {
-        let reason = errors(&before.outcomes, "before the window", &before.examples);
-        return Err(guest.blame(reason).into());
-    }
+    let before = measurement.unmeasured.clone();
     let usage = last.server.since(&first.server);
     let measured = measurement.into_measured(Some(usage), last.machine.since(&first.machine));
-    if measured.outcomes.ok == 0 {
-        let reason = errors(&measured.outcomes, "in the window", &measured.error_examples);
-        return Err(guest.blame(reason).into());
-    }
-    Ok(measured)
+    Ok((measured, before))
+}
+
+fn length(workload: &Workload) -> Nanos {
+    Nanos::from_millis(workload.window.length_ms())
 }

@@ -15,7 +15,25 @@ pub(super) fn suite(suite: &Suite, overrides: &Overrides) -> Result<(), SuiteErr
     trials.positive()?;
     cpus.positive()?;
     names(suite)?;
-    suite.workloads.iter().try_for_each(|w| workload(suite, w, overrides))
+    suite.workloads.iter().try_for_each(|w| {
+        workload(suite, w, overrides)?;
+        capacity(suite, w)
+    })
+}
+
+/// Refuses a share of a capacity that no workload before it measures.
+fn capacity(suite: &Suite, w: &Workload) -> Result<(), SuiteError> {
+    if !w.law.needs_capacity() || w.capacity_from(&suite.workloads).is_some() {
+        return Ok(());
+    }
+    let path = suite.path.display();
+    let problem = "it is a share of a capacity that nothing measures: put a workload before it that differs in \
+                   name, law and duration at the most, without a law";
+    let given = match w.find_max {
+        Some(threshold) => format!("{path}: workload '{}': find_max = \"{threshold}\"", w.name),
+        None => format!("{path}: workload '{}': law = \"{}\"", w.name, w.law),
+    };
+    Err(SuiteError::Value { given, problem: problem.to_owned() })
 }
 
 /// Refuses a cap where no workload warms until steady, and one beside a fixed length.

@@ -6,6 +6,7 @@ use rpcbench_contract::Shape;
 use rpcbench_record::{Fresh, Law, Limits, Protocol, WarmUp, Window, Workload};
 use serde::Deserialize;
 
+use super::loads::{self, Keys, Load};
 use super::{Suite, SuiteError, milliseconds, warm_up};
 use crate::units;
 
@@ -43,6 +44,9 @@ struct WorkloadFile {
     shape: String,
     connections: u32,
     in_flight: u32,
+    law: Option<String>,
+    sweep: Option<String>,
+    find_max: Option<String>,
     warm_up: String,
     warm_up_least: Option<String>,
     warm_up_cap: Option<String>,
@@ -52,8 +56,8 @@ struct WorkloadFile {
     client_threads: Option<u32>,
 }
 
-/// A file and its text, for errors.
-struct Source<'a> {
+/// A file, for errors.
+pub(super) struct Source<'a> {
     path: &'a Path,
 }
 
@@ -71,8 +75,9 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Suite, SuiteError> {
     let workloads = file
         .workload
         .into_iter()
-        .map(|workload| source.workload(&name, workload))
-        .collect::<Result<_, _>>()?;
+        .map(|workload| source.workloads(&name, workload))
+        .collect::<Result<Vec<_>, _>>()?
+        .concat();
     Ok(Suite {
         name,
         path: path.to_owned(),
@@ -85,26 +90,41 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Suite, SuiteError> {
 }
 
 impl Source<'_> {
-    fn workload(&self, suite: &str, file: WorkloadFile) -> Result<Workload, SuiteError> {
+    /// One for each load that the keys of a workload stand for.
+    fn workloads(&self, suite: &str, file: WorkloadFile) -> Result<Vec<Workload>, SuiteError> {
         let time = |key: &str, text: &str| self.value(key, text, milliseconds(text));
         let or = |key: &str, text: Option<String>, default| {
             text.map_or(Ok(default), |text| time(key, &text))
         };
         let shape: Shape = self.value("shape", &file.shape, file.shape.parse())?;
         let warm_up = self.warm_up(&file)?;
-        Ok(Workload {
+        let keys = Keys {
+            law: file.law.as_deref(),
+            sweep: file.sweep.as_deref(),
+            find_max: file.find_max.as_deref(),
+        };
+        let loads = loads::loads(self, keys)?;
+        let first = Workload {
             name: file.name.unwrap_or_else(|| suite.to_owned()),
             protocol: file.protocol,
             shape: shape.to_string(),
             connections: file.connections,
             in_flight: file.in_flight,
             law: Law::Closed,
+            find_max: None,
             warm_up,
             window: Window::Duration { length_ms: time("duration", &file.duration)? },
             timeout_ms: or("timeout", file.timeout, TIMEOUT_MS)?,
             grace_ms: or("grace", file.grace, GRACE_MS)?,
             client_threads: file.client_threads.unwrap_or(CLIENT_THREADS),
-        })
+        };
+        let each = |load: Load| Workload {
+            name: format!("{}{}", first.name, load.suffix),
+            law: load.law,
+            find_max: load.find_max,
+            ..first.clone()
+        };
+        Ok(loads.into_iter().map(each).collect())
     }
 
     fn warm_up(&self, file: &WorkloadFile) -> Result<WarmUp, SuiteError> {
@@ -127,14 +147,19 @@ impl Source<'_> {
         Ok(WarmUp::UntilSteady { least_ms: least?.unwrap_or(0), cap_ms: cap? })
     }
 
-    fn value<T, E: ToString>(
+    /// A key and its value, with the file.
+    pub fn place(&self, key: &str, value: &str) -> String {
+        format!("{}: {key} = \"{value}\"", self.path.display())
+    }
+
+    pub fn value<T, E: ToString>(
         &self,
         key: &str,
         value: &str,
         read: Result<T, E>,
     ) -> Result<T, SuiteError> {
         read.map_err(|error| SuiteError::Value {
-            given: format!("{}: {key} = \"{value}\"", self.path.display()),
+            given: self.place(key, value),
             problem: error.to_string(),
         })
     }

@@ -6,6 +6,7 @@
 mod check;
 mod error;
 mod file;
+mod loads;
 mod order;
 mod overrides;
 #[cfg(test)]

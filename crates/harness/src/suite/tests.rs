@@ -59,35 +59,51 @@ fn shipped() -> Suites {
 
 #[test]
 fn the_shipped_suites_are_the_published_ones() {
-    let row = |suite: &Suite| {
-        let w = &suite.workloads[0];
+    let row = |suite: &Suite, w: &Workload| {
+        let name = match w.name == suite.name {
+            true => w.name.clone(),
+            false => format!("{} / {}", suite.name, w.name),
+        };
+        let find = w.find_max.map(|threshold| format!(" for {threshold}"));
         let memory = suite.limits.memory_bytes.map(units::show_memory);
         format!(
-            "{} | {} CPU {} | {} x {} {} {} | {:?} {}s {:?} x{}",
-            suite.name,
+            "{name} | {} CPU {} | {} x {} {} {} {}{} | {:?} {}s {:?} x{}",
             suite.limits.cpus,
             memory.unwrap_or_default(),
             w.connections,
             w.in_flight,
             w.protocol,
             w.shape,
+            w.law,
+            find.unwrap_or_default(),
             w.warm_up,
             w.window.length_ms() / 1000,
             suite.fresh,
             suite.trials,
         )
     };
-    let rows: Vec<String> = shipped().all().iter().map(row).collect();
+    let suites = shipped();
+    let rows = suites.all().iter().flat_map(|suite| suite.workloads.iter().map(|w| row(suite, w)));
+    let rows: Vec<String> = rows.collect();
     insta::assert_snapshot!(rows.join("\n"), @"
-    few-connections | 3 CPU  | 5 x 25 grpc text:1000 | Fixed { length_ms: 0 } 30s EachTrial x3
-    many-connections | 3 CPU  | 250 x 500 grpc text:100 | Fixed { length_ms: 30000 } 60s EachTrial x3
-    one-core | 1 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
-    quick | 1 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
-    two-core | 2 CPU 512 MiB | 50 x 1000 grpc text:100 | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
+    few-connections | 3 CPU  | 5 x 25 grpc text:1000 closed | Fixed { length_ms: 0 } 30s EachTrial x3
+    latency / capacity | 1 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 5s Kept x3
+    latency / load-10 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:10% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-20 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:20% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-30 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:30% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-40 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:40% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-50 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:50% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-60 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:60% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-70 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:70% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-80 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:80% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-90 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:90% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    many-connections | 3 CPU  | 250 x 500 grpc text:100 closed | Fixed { length_ms: 30000 } 60s EachTrial x3
+    one-core | 1 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
+    quick | 1 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
+    slo / capacity | 1 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
+    slo / highest-rate | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:50% for p99<10ms | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
+    two-core | 2 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
     ");
-    assert!(
-        shipped().all().iter().all(|s| s.workloads.len() == 1 && s.workloads[0].name == s.name)
-    );
 }
 
 #[test]
@@ -101,6 +117,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
         connections: 50,
         in_flight: 1000,
         law: rpcbench_record::Law::Closed,
+        find_max: None,
         warm_up: WarmUp::UntilSteady { least_ms: 0, cap_ms: None },
         window: Window::Duration { length_ms: 3000 },
         timeout_ms: 10_000,
@@ -161,7 +178,7 @@ fn a_wrong_file_is_refused_with_the_remedy() {
       |
     9 | conections = 50
       | ^^^^^^^^^^
-    unknown field `conections`, expected one of `name`, `protocol`, `shape`, `connections`, `in_flight`, `warm_up`, `warm_up_least`, `warm_up_cap`, `duration`, `timeout`, `grace`, `client_threads`
+    unknown field `conections`, expected one of `name`, `protocol`, `shape`, `connections`, `in_flight`, `law`, `sweep`, `find_max`, `warm_up`, `warm_up_least`, `warm_up_cap`, `duration`, `timeout`, `grace`, `client_threads`
     ");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"
     suites/mine.toml: TOML parse error at line 4, column 8
@@ -290,8 +307,8 @@ fn an_entry_has_one_name() {
 
 #[test]
 fn an_unknown_suite_is_refused_with_those_there_are() {
-    insta::assert_snapshot!(shipped().find("quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: few-connections, many-connections, one-core, quick, two-core");
-    insta::assert_snapshot!(shipped().find("zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: few-connections, many-connections, one-core, quick, two-core");
+    insta::assert_snapshot!(shipped().find("quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: few-connections, latency, many-connections, one-core, quick, slo, two-core");
+    insta::assert_snapshot!(shipped().find("zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: few-connections, latency, many-connections, one-core, quick, slo, two-core");
     assert_eq!(shipped().find("quick").expect("quick").name, "quick");
 }
 

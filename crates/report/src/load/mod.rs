@@ -1,135 +1,190 @@
 //! The result of `load`: one window against one address.
 
-use rpcbench_record::{Measured, Workload};
+mod curve;
+mod export;
+mod hdr;
+mod tail;
+mod verdict;
+
+use rpcbench_record::{Latency, LoadRecord};
 
 use crate::cell::kinds;
-use crate::doubt::doubts;
-use crate::export::{ExportError, to_csv, to_json};
-use crate::figures::Figures;
-use crate::format;
+use crate::figures::{Figures, share};
+use crate::format::{self, NOTHING};
+use crate::spectrum::{draw, spectrum};
 use crate::text::Style;
 use crate::verdict::SATURATED;
-use crate::view::{EXPORT_SCHEMA, LoadView, MeasuredView};
 use crate::words;
 
-/// A load and what came of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Load<'a> {
-    /// As typed.
-    pub address: &'a str,
-    /// What was asked for.
-    pub workload: &'a Workload,
-    /// What was measured.
-    pub measured: &'a Measured,
-}
+pub use curve::{LoadCurve, LoadPoint, curve_csv, curve_json, curve_markdown, curve_text, found};
+pub use export::{load_csv, load_json};
+pub use hdr::load_hdr;
+pub use tail::{AllCalls, Bound};
+pub use verdict::{LoadVerdict, exceeded, lateness};
 
-/// A title and the lines below it: a name and a value each.
-struct Block {
-    title: &'static str,
-    lines: Vec<(String, String)>,
-}
+/// What the columns of times are.
+const HOW_TO_READ: &str =
+    "response: from due; service: from sent; send lag: from due to sent; of ok calls";
+/// The same, for the column that is there where calls failed.
+const ALL_CALLS: &str =
+    "all calls: response, a failed call being one without end; > is all that is known";
 
-impl Load<'_> {
-    /// `ok`; or why the figures are not the server's own: `suspect`, `client-bound`, `failed` (some call did).
-    #[must_use]
-    pub fn verdict(&self) -> &'static str {
-        if self.measured.outcomes.errors() > 0 || self.measured.outcomes.ok == 0 {
-            "failed"
-        } else if !doubts(self.measured, self.workload).is_empty() {
-            "suspect"
-        } else if self.busiest() >= SATURATED {
-            "client-bound"
-        } else {
-            "ok"
-        }
-    }
+/// Names and values, a line each.
+type Lines = Vec<(String, String)>;
 
-    fn busiest(&self) -> f64 {
-        Figures::of(&[self.measured], None).map_or(0.0, |f| f.client.busiest_share)
-    }
-
-    fn blocks(&self) -> Vec<Block> {
-        let Some(figures) = Figures::of(&[self.measured], None) else { return Vec::new() };
-        let mut blocks = vec![Block { title: "Summary", lines: self.summary(&figures) }];
-        if let Some(r) = figures.response {
-            let times = [
-                ("min", r.min_ns as f64),
-                ("mean", r.mean_ns),
-                ("stddev", r.stddev_ns),
-                ("p50", r.p50_ns as f64),
-                ("p90", r.p90_ns as f64),
-                ("p95", r.p95_ns as f64),
-                ("p99", r.p99_ns as f64),
-                ("p99.9", r.p999_ns as f64),
-                ("max", r.max_ns as f64),
-            ];
-            let lines = times.map(|(name, ns)| (name.to_owned(), format::duration_ns(ns)));
-            blocks.push(Block { title: "Response time of ok calls", lines: lines.into() });
-        }
-        blocks.push(Block { title: "Outcomes", lines: self.outcomes() });
-        blocks
-    }
-
-    fn summary(&self, figures: &Figures) -> Vec<(String, String)> {
-        let calls = figures.outcomes.total();
-        let client = format!(
-            "{} of {}, the busiest at {}",
-            format::percent(figures.client.cpu_share),
-            format::plural(u64::from(self.measured.client.threads), "thread"),
-            format::percent(figures.client.busiest_share),
-        );
-        [
-            ("calls", format::count(calls)),
-            ("time", format::duration_ns(self.measured.window_ns as f64)),
-            ("ok calls/s", format::si(figures.calls_per_s.mean)),
-            ("errors", format::percent(figures.error_share())),
-            ("client CPU", client),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
-    }
-
-    fn outcomes(&self) -> Vec<(String, String)> {
-        let outcomes = &self.measured.outcomes;
-        let share = |n: u64| {
-            let share = crate::figures::share(n as f64, outcomes.total() as f64);
-            format!("{} ({})", format::count(n), format::percent(share))
+fn summary(load: &LoadRecord) -> Lines {
+    let measured = &load.measured;
+    let Some(figures) = Figures::of(&[measured], None) else { return Vec::new() };
+    let client = format!(
+        "{} of {} ({}), the busiest at {}",
+        format::percent(figures.client.cpu_share),
+        format::plural(u64::from(measured.client.threads), "thread"),
+        measured.client.driver,
+        format::percent(figures.client.busiest_share),
+    );
+    let pacing = measured.pacing.map(|pacing| {
+        let of_due = |n: u64| {
+            let part = format::percent(share(n as f64, pacing.due as f64));
+            format!("{} ({part})", format::count(n))
         };
-        let mut lines = vec![("ok".to_owned(), format::count(outcomes.ok))];
-        lines.extend(kinds(outcomes).into_iter().map(|(kind, n)| (kind, share(n))));
-        lines
-    }
+        format!(
+            "{} due, {} sent late, {} held back",
+            format::count(pacing.due),
+            of_due(pacing.late),
+            of_due(pacing.held_back)
+        )
+    });
+    let capacity = load.capacity.map(|capacity| {
+        format!(
+            "{} calls/s, closed loop of {}",
+            format::si(capacity.calls_per_s),
+            format::duration_ns(capacity.window_ns as f64)
+        )
+    });
+    let lines = [
+        ("calls", Some(format::count(figures.outcomes.total()))),
+        ("time", Some(format::duration_ns(measured.window_ns as f64))),
+        ("ok calls/s", Some(format::si(figures.calls_per_s.mean))),
+        ("errors", Some(format::percent(figures.error_share()))),
+        ("pacing", pacing),
+        ("capacity", capacity),
+        ("client CPU", Some(client)),
+        ("verdict", Some(LoadVerdict::of(load).to_string())),
+    ];
+    lines.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
 
-    /// Sentences that a reader must not miss.
-    fn remarks(&self) -> Vec<String> {
-        let mut remarks: Vec<String> = doubts(self.measured, self.workload)
-            .iter()
-            .map(|doubt| format!("suspect: {doubt}"))
-            .collect();
-        if self.busiest() >= SATURATED {
-            remarks.push(
-                "the client was the limit, the server may do more; take more --client-threads"
-                    .to_owned(),
-            );
-        }
-        remarks
+/// A header and a row for each figure; the columns are kinds of time.
+fn times(load: &LoadRecord) -> Vec<Vec<String>> {
+    let measured = &load.measured;
+    let all = (measured.outcomes.errors() > 0).then(|| AllCalls::of(measured)).flatten();
+    let parts = [
+        ("response", measured.latency.as_ref()),
+        ("service", measured.service.as_ref()),
+        ("send lag", measured.send_lag.as_ref()),
+    ];
+    if parts[0].1.is_none() && all.is_none() {
+        return Vec::new();
     }
+    type Of = fn(&Latency) -> f64;
+    type OfAll = fn(&AllCalls) -> Bound;
+    let rows: [(&str, Of, OfAll); 8] = [
+        ("min", |l| l.min_ns as f64, AllCalls::min),
+        ("mean", |l| l.mean_ns, AllCalls::mean),
+        ("p50", |l| l.p50_ns as f64, |all| all.quantile(500_000)),
+        ("p90", |l| l.p90_ns as f64, |all| all.quantile(900_000)),
+        ("p95", |l| l.p95_ns as f64, |all| all.quantile(950_000)),
+        ("p99", |l| l.p99_ns as f64, |all| all.quantile(990_000)),
+        ("p99.9", |l| l.p999_ns as f64, |all| all.quantile(999_000)),
+        ("max", |l| l.max_ns as f64, AllCalls::max),
+    ];
+    let mut header = vec![String::new()];
+    header.extend(parts.iter().map(|(title, _)| (*title).to_owned()));
+    header.extend(all.as_ref().map(|_| "all calls".to_owned()));
+    let row = |(name, of, of_all): (&str, Of, OfAll)| {
+        let mut row = vec![name.to_owned()];
+        row.extend(parts.iter().map(|(_, part)| {
+            part.map_or_else(|| NOTHING.to_owned(), |part| format::duration_ns(of(part)))
+        }));
+        row.extend(all.as_ref().map(|all| of_all(all).to_string()));
+        row
+    };
+    std::iter::once(header).chain(rows.into_iter().map(row)).collect()
+}
+
+fn legend(load: &LoadRecord) -> Vec<&'static str> {
+    let failed = load.measured.outcomes.errors() > 0;
+    std::iter::once(HOW_TO_READ).chain(failed.then_some(ALL_CALLS)).collect()
+}
+
+fn bars(load: &LoadRecord) -> Vec<String> {
+    let bars = load.measured.latency.as_ref().map(spectrum);
+    draw(&bars.unwrap_or_default())
+}
+
+fn outcomes(load: &LoadRecord) -> Lines {
+    let outcomes = &load.measured.outcomes;
+    let part = |n: u64| {
+        let part = share(n as f64, outcomes.total() as f64);
+        format!("{} ({})", format::count(n), format::percent(part))
+    };
+    let mut lines = vec![("ok".to_owned(), format::count(outcomes.ok))];
+    lines.extend(kinds(outcomes).into_iter().map(|(kind, n)| (kind, part(n))));
+    lines
+}
+
+/// Sentences that a reader must not miss.
+fn remarks(load: &LoadRecord) -> Vec<String> {
+    let doubts = verdict::contradictions(load).into_iter();
+    let mut remarks: Vec<String> = doubts.map(|doubt| format!("suspect: {doubt}")).collect();
+    remarks.extend(lateness(load));
+    remarks.extend(exceeded(load).into_iter().map(|limit| format!("limit exceeded: {limit}")));
+    if verdict::busiest(load) >= SATURATED {
+        remarks.push(
+            "the client was the limit, the server may do more; take more --client-threads"
+                .to_owned(),
+        );
+    }
+    remarks
 }
 
 /// A load for a terminal, ending in a line feed.
 #[must_use]
-pub fn load_text(load: &Load, style: Style) -> String {
+pub fn load_text(load: &LoadRecord, style: Style) -> String {
     let mut out = format!("{}\n", style.title(&title(load)));
-    for block in load.blocks() {
-        out.push_str(&format!("\n{}\n", style.title(block.title)));
-        let names = block.lines.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
-        for (name, value) in block.lines {
-            out.push_str(&format!("  {name:names$}  {value}\n"));
-        }
+    out.push_str(&section("Summary", &aligned(summary(load)), style));
+    let mut table = grid(&times(load));
+    if !table.is_empty() {
+        table.extend(legend(load).into_iter().map(|line| line.to_owned()));
     }
+    out.push_str(&section("Times", &table, style));
+    out.push_str(&section("Response times of ok calls", &bars(load), style));
+    out.push_str(&section("Outcomes", &aligned(outcomes(load)), style));
     out.push_str(&section("Errors seen", &load.measured.error_examples, style));
-    out.push_str(&section("Warnings", &load.remarks(), style));
+    out.push_str(&section("Warnings", &remarks(load), style));
     out
+}
+
+fn aligned(lines: Lines) -> Vec<String> {
+    let names = lines.iter().map(|(name, _)| name.len()).max().unwrap_or_default();
+    lines.iter().map(|(name, value)| format!("{name:names$}  {value}")).collect()
+}
+
+/// The first column stands left, the others right.
+fn grid(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    rows.iter()
+        .map(|row| {
+            let cells = row.iter().zip(&widths).enumerate();
+            let cells = cells.map(|(column, (cell, width))| match column {
+                0 => format!("{cell:width$}"),
+                _ => format!("  {cell:>width$}"),
+            });
+            cells.collect()
+        })
+        .collect()
 }
 
 fn section(title: &str, lines: &[String], style: Style) -> String {
@@ -142,16 +197,28 @@ fn section(title: &str, lines: &[String], style: Style) -> String {
 
 /// A load as Markdown, ending in a line feed.
 #[must_use]
-pub fn load_markdown(load: &Load) -> String {
+pub fn load_markdown(load: &LoadRecord) -> String {
     let mut out = format!("# {}\n", title(load));
-    for block in load.blocks() {
-        out.push_str(&format!("\n## {}\n\n| | |\n|---|---:|\n", block.title));
-        for (name, value) in block.lines {
-            out.push_str(&format!("| {name} | {value} |\n"));
-        }
+    let block = |title: &str, lines: Lines| {
+        let lines: String = lines.iter().map(|(n, value)| format!("| {n} | {value} |\n")).collect();
+        format!("\n## {title}\n\n| | |\n|---|---:|\n{lines}")
+    };
+    out.push_str(&block("Summary", summary(load)));
+    if let Some((header, rows)) = times(load).split_first() {
+        let line = |cells: &Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let rule = format!("|---|{}\n", "---:|".repeat(header.len() - 1));
+        let rows: String = rows.iter().map(line).collect();
+        let legend = legend(load).join(".\n");
+        out.push_str(&format!("\n## Times\n\n{}{rule}{rows}\n{legend}.\n", line(header)));
     }
+    let bars = bars(load);
+    if !bars.is_empty() {
+        let bars = bars.join("\n");
+        out.push_str(&format!("\n## Response times of ok calls\n\n```\n{bars}\n```\n"));
+    }
+    out.push_str(&block("Outcomes", outcomes(load)));
     for (title, lines) in
-        [("Errors seen", &load.measured.error_examples), ("Warnings", &load.remarks())]
+        [("Errors seen", &load.measured.error_examples), ("Warnings", &remarks(load))]
     {
         if !lines.is_empty() {
             let lines: String = lines.iter().map(|line| format!("- {line}\n")).collect();
@@ -161,36 +228,6 @@ pub fn load_markdown(load: &Load) -> String {
     out
 }
 
-/// A load as JSON. Its fields are those of a trial, with the load's own before them.
-///
-/// # Errors
-/// If a value can't be written; see [`ExportError`].
-pub fn load_json(load: &Load) -> Result<String, ExportError> {
-    #[derive(serde::Serialize)]
-    struct Versioned<'a> {
-        schema: u32,
-        #[serde(flatten)]
-        load: LoadView<'a>,
-        #[serde(flatten)]
-        measured: MeasuredView,
-    }
-    let (view, measured) = view(load);
-    to_json(&Versioned { schema: EXPORT_SCHEMA, load: view, measured })
-}
-
-/// A load as CSV: a header and a row.
-///
-/// # Errors
-/// If the row can't be written; see [`ExportError`].
-pub fn load_csv(load: &Load) -> Result<String, ExportError> {
-    to_csv(std::iter::once(view(load)))
-}
-
-fn view<'a>(load: &Load<'a>) -> (LoadView<'a>, MeasuredView) {
-    let view = LoadView::of(load.address, load.workload, load.verdict());
-    (view, MeasuredView::of(load.measured))
-}
-
-fn title(load: &Load) -> String {
-    format!("{}: {}", load.address, words::load(load.workload))
+fn title(load: &LoadRecord) -> String {
+    format!("{}: {}", load.address, words::load(&load.workload))
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    CheckResult, ClientUsage, Cpu, Failure, Fresh, Header, Isolation, IsolationMode, Latency, Law,
-    Limits, Machine, MachineUsage, Measured, Outcomes, Plan, PlannedServer, PlannedTrial,
-    Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial,
-    TrialResult, WarmCurve, WarmUp, Window, Workload,
+    CheckResult, ClientUsage, Cpu, Driver, Failure, Fresh, Header, Isolation, IsolationMode,
+    Latency, Law, Limits, Machine, MachineUsage, Measured, Outcomes, Plan, PlannedServer,
+    PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool,
+    Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
 };
 use rpcbench_stats::Histogram;
 
@@ -21,6 +21,7 @@ pub fn workload() -> Workload {
         connections: 50,
         in_flight: IN_FLIGHT,
         law: Law::Closed,
+        find_max: None,
         warm_up: until_steady(),
         window: Window::Duration { length_ms: 3000 },
         timeout_ms: 10_000,
@@ -92,6 +93,9 @@ pub fn measured(rate: u64) -> Measured {
         error_examples: Vec::new(),
         latency: Some(latency),
         error_latency: None,
+        service: None,
+        send_lag: None,
+        pacing: None,
         carried_in_ns: 0,
         carried_out_ns: 0,
         server: Some(ServerUsage {
@@ -107,6 +111,7 @@ pub fn measured(rate: u64) -> Measured {
         }),
         client: ClientUsage {
             threads: 1,
+            driver: Driver::Epoll,
             cpu_ns: 1_200_000_000,
             run_delay_ns: Some(10_000_000),
             busiest_ns: 1_210_000_000,
@@ -179,6 +184,8 @@ impl RunBuilder {
                 workload: "quick".to_owned(),
                 number,
                 started: self.run.header.started,
+                law: None,
+                search: None,
                 result,
             });
         }
@@ -253,7 +260,7 @@ fn preparation(entry: &str) -> Preparation {
     }
 }
 
-fn machine() -> Machine {
+pub fn machine() -> Machine {
     Machine {
         kernel: "6.12.0".to_owned(),
         os: "Debian GNU/Linux 13".to_owned(),

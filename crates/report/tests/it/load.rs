@@ -1,31 +1,61 @@
 //! The result of a single load.
 
-use rpcbench_record::{Measured, Workload};
-use rpcbench_report::{Load, Style, load_csv, load_json, load_markdown, load_text};
+use proptest::prelude::*;
+use rpcbench_record::{
+    Capacity, Driver, Latency, LoadRecord, NotMet, Outcomes, Pacing, PerSecond, SCHEMA, Search,
+    SearchStep, Slice, StepVerdict, Tool,
+};
+use rpcbench_report::{
+    AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, Style, curve_csv, curve_json,
+    curve_markdown, curve_text, draw, exceeded, found, lateness, load_csv, load_hdr, load_json,
+    load_markdown, load_text, spectrum,
+};
+use rpcbench_stats::Histogram;
 
-use crate::builder::{latency, measured, ok, workload};
+use crate::builder::{latency, machine, measured, ok, workload};
 
-fn fine() -> (Workload, Measured) {
+/// A closed loop whose calls all went well.
+fn fine() -> LoadRecord {
     let mut measured = measured(98_000);
+    let count = measured.outcomes.ok;
     measured.server = None;
-    (workload(), measured)
+    measured.service = Some(latency(count, 9_900_000.0));
+    measured.send_lag = Some(latency(count, 304_000.0));
+    LoadRecord {
+        schema: SCHEMA,
+        tool: Tool {
+            version: "0.1.0".to_owned(),
+            commit: Some("4f2a9c1".to_owned()),
+            profile: "release".to_owned(),
+        },
+        arguments: vec!["load".to_owned(), "127.0.0.1:50051".to_owned()],
+        started: "2026-03-01T12:00:00Z".parse().expect("a time"),
+        machine: machine(),
+        address: "127.0.0.1:50051".to_owned(),
+        workload: workload(),
+        seed: 1,
+        capacity: None,
+        fail_if: Vec::new(),
+        warm_up: Outcomes { ok: 98_000, ..Outcomes::default() },
+        measured,
+    }
 }
 
-fn of<'a>(workload: &'a Workload, measured: &'a Measured) -> Load<'a> {
-    Load { address: "127.0.0.1:50051", workload, measured }
+/// The same calls in an open loop.
+fn open() -> LoadRecord {
+    let mut load = fine();
+    load.workload.law = "poisson:98000".parse().expect("a law");
+    load.capacity = Some(Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000 });
+    load.measured.client.driver = Driver::IoUring;
+    let due = load.measured.outcomes.total();
+    load.measured.pacing = Some(Pacing { due, late: 12, held_back: 3400 });
+    load
 }
 
-#[test]
-fn a_load_reads_at_a_glance() {
-    let (workload, measured) = fine();
-    let load = of(&workload, &measured);
-    assert_eq!(load.verdict(), "ok");
-    insta::assert_snapshot!(load_text(&load, Style::default()));
-}
-
-#[test]
-fn errors_stand_by_their_names() {
-    let (workload, mut measured) = fine();
+/// With calls that failed, 1,200 of them.
+fn failing() -> LoadRecord {
+    let mut load = fine();
+    let measured = &mut load.measured;
     measured.outcomes.ok -= 1200;
     measured.outcomes.timeout = 200;
     measured.outcomes.status.extend([(13, 990), (14, 10)]);
@@ -38,33 +68,315 @@ fn errors_stand_by_their_names() {
     });
     measured.error_examples = vec!["status 13: upstream is gone".to_owned()];
     measured.client.busiest_ns = measured.window_ns;
-    let load = of(&workload, &measured);
-    assert_eq!(load.verdict(), "failed");
+    load
+}
+
+fn limited(mut load: LoadRecord, limits: &[&str]) -> LoadRecord {
+    load.fail_if = limits.iter().map(|limit| limit.parse().expect("a threshold")).collect();
+    load
+}
+
+#[test]
+fn a_load_reads_at_a_glance() {
+    let load = fine();
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Ok);
+    insta::assert_snapshot!(load_text(&load, Style::default()));
+}
+
+#[test]
+fn an_open_loop_tells_how_it_kept_its_law() {
+    insta::assert_snapshot!(load_text(&open(), Style::default()));
+}
+
+#[test]
+fn errors_stand_by_their_names() {
+    let load = failing();
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Failed);
+    insta::assert_snapshot!(load_text(&load, Style::default()));
+}
+
+#[test]
+fn a_load_without_an_answer_has_no_times_of_ok_calls() {
+    let mut load = fine();
+    let calls = 1000;
+    load.measured.outcomes = Outcomes { timeout: calls, ..Outcomes::default() };
+    (load.measured.latency, load.measured.service, load.measured.send_lag) = (None, None, None);
+    load.measured.error_latency = Some(latency(calls, 2e9));
+    load.measured.series.fill(Slice { errors: 30, ..Slice::default() });
+    load.workload.in_flight = 667;
     insta::assert_snapshot!(load_text(&load, Style::default()));
 }
 
 #[test]
 fn a_load_that_contradicts_itself_is_suspect() {
-    let (workload, mut measured) = fine();
-    ok(&mut measured).mean_ns *= 2.0;
-    let load = of(&workload, &measured);
-    assert_eq!(load.verdict(), "suspect");
+    let mut load = fine();
+    ok(&mut load.measured).mean_ns *= 2.0;
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Suspect);
     let text = load_text(&load, Style::default());
     assert!(text.contains("suspect: 1,000 calls were in flight"), "{text}");
 }
 
 #[test]
+fn every_call_that_came_due_must_have_been_counted() {
+    let mut load = open();
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Ok);
+    let pacing = load.measured.pacing.as_mut().expect("an open loop");
+    pacing.due += 1;
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Suspect);
+    let text = load_text(&load, Style::default());
+    assert!(text.contains("suspect: its law made 294,001 calls due, its counters hold 294,000"));
+}
+
+#[test]
+fn a_client_late_for_one_call_in_a_hundred_is_to_blame() {
+    let mut load = open();
+    let pacing = load.measured.pacing.as_mut().expect("an open loop");
+    pacing.late = pacing.due / 100;
+    assert_eq!((LoadVerdict::of(&load), lateness(&load)), (LoadVerdict::Ok, None));
+    load.measured.pacing.as_mut().expect("an open loop").late += 1;
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::GeneratorLate);
+    insta::assert_snapshot!(lateness(&load).expect("a reason"), @"generator late: the client took up 1.0 % of the calls more than 1 ms after they came due, so these figures are not the server's; lower the rate, take more --client-threads, or free CPUs");
+    // It outweighs a client at its limit, and a contradiction outweighs it.
+    load.measured.client.busiest_ns = load.measured.window_ns;
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::GeneratorLate);
+    ok(&mut load.measured).count -= 1;
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Suspect);
+}
+
+#[test]
 fn a_saturated_client_is_named() {
-    let (workload, mut measured) = fine();
-    measured.client.busiest_ns = measured.window_ns / 10 * 9;
-    assert_eq!(of(&workload, &measured).verdict(), "client-bound");
+    let mut load = fine();
+    load.measured.client.busiest_ns = load.measured.window_ns / 10 * 9;
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::ClientBound);
+}
+
+#[test]
+fn limits_that_are_exceeded_are_named_with_what_was_measured() {
+    let kept = ["p99>20ms", "max>20ms", "errors>0%", "rate<98000", "mean>10.3ms"];
+    let load = limited(fine(), &kept);
+    assert_eq!((LoadVerdict::of(&load), exceeded(&load)), (LoadVerdict::Ok, Vec::new()));
+    let load = limited(fine(), &["p99>16ms", "p50>10ms", "rate<98001"]);
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::LimitExceeded);
+    insta::assert_snapshot!(exceeded(&load).join("\n"), @"
+    p99>16ms: p99 is 16.0727 ms
+    rate<98001: rate is 98000.0 calls/s
+    ");
+    assert!(load_text(&load, Style::default()).contains("  limit exceeded: p99>16ms: p99 is "));
+}
+
+#[test]
+fn errors_within_their_limit_are_no_failure() {
+    let verdict = |limits: &[&str]| {
+        let mut load = limited(failing(), limits);
+        load.measured.client.busiest_ns = 0;
+        LoadVerdict::of(&load)
+    };
+    assert_eq!(verdict(&["errors>0.5%"]), LoadVerdict::Ok);
+    assert_eq!(verdict(&["errors>0.4%"]), LoadVerdict::Failed);
+    assert_eq!(verdict(&["p99>1s"]), LoadVerdict::Failed);
+    // 0.41 % of the calls have no right answer, and one call in a thousand is looked at.
+    assert_eq!(verdict(&["errors>0.5%", "p99.9>3600s"]), LoadVerdict::LimitExceeded);
+    assert_eq!(verdict(&["errors>0.5%", "p99>1s"]), LoadVerdict::Ok);
 }
 
 #[test]
 fn a_load_exports() {
-    let (workload, measured) = fine();
-    let load = of(&workload, &measured);
-    insta::assert_snapshot!(load_markdown(&load));
-    insta::assert_snapshot!(load_json(&load).expect("JSON"));
-    insta::assert_snapshot!(load_csv(&load).expect("CSV"));
+    insta::assert_snapshot!(load_markdown(&fine()));
+    insta::assert_snapshot!(load_json(&open()).expect("JSON"));
+    insta::assert_snapshot!(load_csv(&failing()).expect("CSV"));
+}
+
+/// What a reader of interval logs that is not ours makes of it.
+#[test]
+fn a_log_of_distributions_reads_back() {
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+    let load = open();
+    let log = load_hdr(&load);
+    let mut tags = Vec::new();
+    let mut starts = Vec::new();
+    for entry in IntervalLogIterator::new(log.as_bytes()) {
+        match entry.expect("an entry") {
+            LogEntry::StartTime(time) | LogEntry::BaseTime(time) => starts.push(time.as_secs()),
+            LogEntry::Interval(interval) => {
+                assert_eq!(interval.start_timestamp().as_nanos(), 0);
+                assert_eq!(interval.duration().as_secs(), 3);
+                let histogram =
+                    Histogram::from_base64(interval.encoded_histogram()).expect("a histogram");
+                let max_ms = histogram.max().expect("a value") as f64 / 1e6;
+                assert!((interval.max() - max_ms).abs() < max_ms / 1000.0);
+                let tag = interval.tag().expect("a tag").as_str().to_owned();
+                tags.push((tag, histogram.count()));
+            }
+        }
+    }
+    let calls = load.measured.outcomes.ok;
+    let expected = ["response", "service", "send_lag"].map(|tag| (tag.to_owned(), calls));
+    assert_eq!(tags, expected);
+    assert_eq!(starts, [1_772_366_400; 2]);
+}
+
+#[test]
+fn a_spectrum_of_one_value_is_one_bar() {
+    let bars = spectrum(&distribution(&[5_000_000; 7]));
+    assert_eq!(bars.len(), 1);
+    assert_eq!(draw(&bars), [format!("<= 5.00 ms  7  100.00 %  {}", "#".repeat(40))]);
+    assert_eq!(spectrum(&distribution(&[])), []);
+}
+
+/// Windows at 1,000 and 2,000 calls a second, the second with errors, and a search that made them.
+fn curve() -> (rpcbench_record::Workload, Vec<LoadPoint>, Search) {
+    let mut workload = workload();
+    workload.law = "poisson:50%".parse().expect("a law");
+    let verdicts = [StepVerdict::Met, StepVerdict::NotMet(NotMet::Failing)];
+    let steps: Vec<SearchStep> = [(98_000.0, fine()), (196_000.0, failing())]
+        .into_iter()
+        .zip(verdicts)
+        .map(|((rate, load), verdict)| SearchStep {
+            rate: PerSecond::new(rate).expect("a rate"),
+            windows: vec![load.measured; 2],
+            verdict,
+        })
+        .collect();
+    let points = steps.iter().rev().map(|step| LoadPoint {
+        rate: step.rate,
+        windows: step.windows.clone(),
+        verdict: step.verdict.to_string(),
+    });
+    let points = points.collect();
+    let threshold = "p99<20ms".parse().expect("a threshold");
+    (workload, points, Search { threshold, precision: 0.05, steps })
+}
+
+#[test]
+fn a_search_shows_its_curve_and_what_it_found() {
+    let (workload, points, search) = curve();
+    let (address, capacity) = ("127.0.0.1:50051", Some(245_000.0));
+    let shown = LoadCurve {
+        address,
+        workload: &workload,
+        capacity,
+        points: &points,
+        search: Some(&search),
+    };
+    insta::assert_snapshot!(curve_text(&shown, Style::default()));
+    insta::assert_snapshot!(curve_markdown(&shown));
+    insta::assert_snapshot!(curve_json(&shown).expect("JSON"));
+    insta::assert_snapshot!(curve_csv(&shown).expect("CSV"));
+    let found_in = |verdicts: [usize; 2]| {
+        let steps: Vec<SearchStep> = search.steps[verdicts[0]..verdicts[1]].to_vec();
+        let search = Search { steps, ..search.clone() };
+        found(&LoadCurve { search: Some(&search), ..shown }).expect("a sentence")
+    };
+    insta::assert_snapshot!(found_in([0, 1]), @"p99<20ms: still holds at 98.0k calls/s, the highest rate tried");
+    insta::assert_snapshot!(found_in([1, 2]), @"p99<20ms: does not hold at 196k calls/s, the lowest rate tried (errors)");
+    assert_eq!(found(&LoadCurve { search: None, ..shown }), None);
+}
+
+#[test]
+fn a_point_of_a_sweep_says_what_it_is_worth() {
+    let verdict = |load: LoadRecord| {
+        let rate = PerSecond::new(98_000.0).expect("a rate");
+        LoadPoint::swept(rate, load.measured, &load.workload).verdict
+    };
+    assert_eq!(verdict(open()), "ok");
+    let mut failed = failing();
+    failed.workload.law = open().workload.law;
+    assert_eq!(verdict(failed), "errors");
+    let mut late = open();
+    late.measured.pacing.as_mut().expect("an open loop").late = 3000;
+    assert_eq!(verdict(late), "generator late");
+    let mut slow = open();
+    slow.measured.series.iter_mut().for_each(|slice| slice.ok /= 2);
+    assert_eq!(verdict(slow), "overloaded");
+    let mut suspect = open();
+    suspect.measured.pacing.as_mut().expect("an open loop").due += 1;
+    assert_eq!(verdict(suspect), "suspect");
+}
+
+fn distribution(values: &[u64]) -> Latency {
+    let mut histogram = Histogram::new();
+    values.iter().for_each(|value| histogram.record(*value));
+    Latency {
+        count: histogram.count(),
+        min_ns: histogram.min().unwrap_or_default(),
+        max_ns: histogram.max().unwrap_or_default(),
+        mean_ns: histogram.mean().unwrap_or_default(),
+        histogram: histogram.to_base64(),
+        ..latency(0, 0.0)
+    }
+}
+
+/// The smallest value that `rank` of all are not above, failed ones being above all.
+fn nearest_rank(ok: &[u64], failed: usize, millionths: u32) -> Option<u64> {
+    let mut sorted = ok.to_vec();
+    sorted.sort_unstable();
+    let rank = ((ok.len() + failed) as u64 * u64::from(millionths)).div_ceil(1_000_000).max(1);
+    sorted.get(rank as usize - 1).copied()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn bars_add_up_and_hold_what_they_say(
+        values in prop::collection::vec(prop_oneof![0_u64..50, 1_u64..20_000_000_000], 1..300),
+    ) {
+        let bars = spectrum(&distribution(&values));
+        prop_assert!(bars.len() <= 12);
+        prop_assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), values.len() as u64);
+        prop_assert_eq!(bars.last().map(|bar| bar.to_ns), values.iter().max().copied());
+        prop_assert!(bars.windows(2).all(|pair| pair[0].to_ns < pair[1].to_ns));
+        let mut upto = 0;
+        for bar in &bars {
+            upto += bar.count;
+            let at_most = |limit: f64| values.iter().filter(|v| **v as f64 <= limit).count() as u64;
+            let edge = bar.to_ns as f64;
+            prop_assert!(at_most(edge * 0.998) <= upto && upto <= at_most(edge), "{bar:?}");
+        }
+        let lines = draw(&bars);
+        prop_assert_eq!(lines.len(), bars.len());
+        for (line, bar) in lines.iter().zip(&bars) {
+            let marks = line.chars().filter(|c| *c == '#').count();
+            prop_assert!(marks <= 40 && line.is_ascii());
+            prop_assert_eq!(bar.count > 0, marks > 0 || line.ends_with('.'));
+        }
+        prop_assert!(lines.last().is_some_and(|line| line.contains("100.00 %")));
+    }
+
+    #[test]
+    fn a_quantile_of_all_calls_never_reads_shorter_than_it_was(
+        ok in prop::collection::vec(1_u64..10_000_000_000, 0..200),
+        failed in prop::collection::vec(1_u64..10_000_000_000, 0..50),
+        millionths in 1_u32..=1_000_000,
+    ) {
+        prop_assume!(ok.len() + failed.len() > 0);
+        let mut load = fine();
+        let part = |values: &[u64]| (!values.is_empty()).then(|| distribution(values));
+        load.measured.outcomes =
+            Outcomes { ok: ok.len() as u64, timeout: failed.len() as u64, ..Outcomes::default() };
+        (load.measured.latency, load.measured.error_latency) = (part(&ok), part(&failed));
+        let found = AllCalls::of(&load.measured).expect("calls").quantile(millionths);
+        let near = |found: f64, exact: u64| {
+            let exact = exact as f64;
+            found >= exact && found <= exact * 1.001 + 1.0
+        };
+        match (found, nearest_rank(&ok, failed.len(), millionths)) {
+            (Bound::At(found), Some(exact)) => prop_assert!(near(found, exact), "{found} {exact}"),
+            (Bound::Above(least), None) => {
+                // A failed call took at least as long as was waited for it.
+                let all = [&ok[..], &failed[..]].concat();
+                let exact = nearest_rank(&all, 0, millionths).expect("a rank");
+                prop_assert!(near(least, exact), "{least} {exact}");
+            }
+            other => prop_assert!(false, "{other:?}"),
+        }
+        let limit = |text: String| text.parse::<rpcbench_record::Threshold>().expect("a limit");
+        let name = format!("p{}", f64::from(millionths.min(999_999)) / 1e4);
+        let same = AllCalls::of(&load.measured).expect("calls").quantile(millionths.min(999_999));
+        let figure = limit(format!("{name}<1s")).figure().of(&load.measured).expect("a figure");
+        prop_assert_eq!(figure.is_finite().then_some(Bound::At(figure)), match same {
+            Bound::At(_) => Some(same),
+            Bound::Above(_) => None,
+        });
+    }
 }

@@ -4,6 +4,7 @@ mod builder;
 mod doubts;
 mod exports;
 mod load;
+mod open;
 mod spread;
 mod text;
 mod verdicts;

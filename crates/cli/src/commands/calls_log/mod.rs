@@ -1,0 +1,103 @@
+//! Every measured call, written by a thread of its own while the load goes on.
+
+mod csv;
+mod parquet;
+
+use std::io::BufWriter;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context as _, anyhow, bail};
+use rpcbench_engine::{CallLog, Ended, LoggedCall};
+
+use super::load::OutFile;
+use crate::args::{CallsFile, CallsFormat};
+
+/// Takes calls in one format.
+trait CallWriter: Send {
+    /// Adds calls.
+    fn add(&mut self, calls: &[LoggedCall]) -> anyhow::Result<()>;
+
+    /// Writes what is left, and gives the file back.
+    fn finish(self: Box<Self>) -> anyhow::Result<OutFile>;
+}
+
+/// The columns, in order.
+const COLUMNS: [&str; 6] = ["due_ns", "written_ns", "done_ns", "response_ns", "outcome", "status"];
+
+/// A log that is not being written yet.
+pub struct CallsLog {
+    writer: Box<dyn CallWriter>,
+    sender: Option<CallLog>,
+    calls: Receiver<Vec<LoggedCall>>,
+}
+
+/// A log that is being written.
+pub struct LogThread {
+    thread: JoinHandle<anyhow::Result<(OutFile, u64)>>,
+}
+
+impl CallsLog {
+    pub fn open(file: &CallsFile) -> anyhow::Result<Self> {
+        let to = BufWriter::new(OutFile::open(&file.path)?);
+        let writer: Box<dyn CallWriter> = match file.format {
+            CallsFormat::Csv => Box::new(csv::Csv::new(to)?),
+            CallsFormat::Parquet => Box::new(parquet::Parquet::new(to)?),
+        };
+        let (sender, calls) = channel();
+        Ok(Self { writer, sender: Some(sender), calls })
+    }
+
+    /// What the engine sends calls to. The log ends when no copy of it is left.
+    pub fn take_sender(&mut self) -> Option<CallLog> {
+        self.sender.take()
+    }
+
+    /// Drops the calls sent so far.
+    pub fn forget(&self) {
+        while self.calls.try_recv().is_ok() {}
+    }
+
+    /// Writes from now on.
+    pub fn start(self) -> anyhow::Result<LogThread> {
+        let Self { mut writer, calls, .. } = self;
+        let write = move || {
+            let mut count = 0;
+            for batch in calls {
+                writer.add(&batch)?;
+                count += batch.len() as u64;
+            }
+            Ok((writer.finish()?, count))
+        };
+        let thread = thread::Builder::new().name("rpcbench-log".to_owned()).spawn(write);
+        Ok(LogThread { thread: thread.context("a thread for the log of calls")? })
+    }
+}
+
+impl LogThread {
+    /// Waits for the last calls, after the session is gone, and puts the file in its place if it holds all
+    /// `counted` of them.
+    pub fn finish(self, counted: u64) -> anyhow::Result<()> {
+        let ended = self.thread.join().map_err(|_| anyhow!("the thread that writes calls died"));
+        let (file, logged) = ended??;
+        if logged != counted {
+            bail!("{}: holds {logged} of {counted} calls", file.path().display());
+        }
+        file.commit()
+    }
+}
+
+/// The word for an outcome, and the code where it has one.
+fn outcome(ended: Ended) -> (&'static str, Option<u32>) {
+    match ended {
+        Ended::Ok => ("ok", None),
+        Ended::WrongAnswer => ("wrong_answer", None),
+        Ended::Status(code) => ("status", Some(code)),
+        Ended::Timeout => ("timeout", None),
+        Ended::Transport => ("transport", None),
+        Ended::NotSent => ("not_sent", None),
+    }
+}
+
+#[cfg(test)]
+mod tests;

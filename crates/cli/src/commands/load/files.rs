@@ -1,0 +1,148 @@
+//! Files that are there whole or not at all.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use tempfile::NamedTempFile;
+
+/// Rights of a file that was not there before; the process's umask takes some away.
+const RIGHTS: u32 = 0o666;
+
+/// A file to be written: opened before anything is measured, and in its place only once it is whole.
+pub struct OutFile {
+    path: PathBuf,
+    to: Target,
+}
+
+enum Target {
+    /// Takes the place of the file when it is whole.
+    New(NamedTempFile),
+    /// A pipe or a device: written as it is.
+    Stream(File),
+}
+
+impl OutFile {
+    /// Opens it. A file that is there stays as it is until [`Self::commit`].
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        Self::try_open(path).with_context(|| format!("{}: can't be written", path.display()))
+    }
+
+    fn try_open(path: &Path) -> anyhow::Result<Self> {
+        let there = match fs::metadata(path) {
+            Ok(there) => Some(there),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        if there.as_ref().is_some_and(fs::Metadata::is_dir) {
+            bail!("it is a folder; name a file");
+        }
+        if let Some(there) = &there {
+            let file = OpenOptions::new().write(true).open(path)?;
+            if !there.is_file() {
+                return Ok(Self { path: path.to_owned(), to: Target::Stream(file) });
+            }
+        }
+        // A link stays one, to the new file.
+        let place = if there.is_some() { path.canonicalize()? } else { path.to_owned() };
+        let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let rights =
+            there.map_or_else(|| Permissions::from_mode(RIGHTS), |there| there.permissions());
+        let file = tempfile::Builder::new()
+            .prefix(".rpcbench-")
+            .permissions(rights)
+            .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        Ok(Self { path: place, to: Target::New(file) })
+    }
+
+    /// Where it will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts it in its place.
+    pub fn commit(self) -> anyhow::Result<()> {
+        let path = self.path;
+        let kept = match self.to {
+            Target::New(file) => file
+                .as_file()
+                .sync_all()
+                .and_then(|()| file.persist(&path).map(drop).map_err(|refused| refused.error)),
+            Target::Stream(mut file) => file.flush(),
+        };
+        kept.with_context(|| path.display().to_string())
+    }
+}
+
+impl Write for OutFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.to {
+            Target::New(file) => file.write(bytes),
+            Target::Stream(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            Target::New(file) => file.flush(),
+            Target::Stream(file) => file.flush(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_only_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        fs::write(&path, "old").unwrap();
+        let mut given_up = OutFile::open(&path).unwrap();
+        given_up.write_all(b"half").unwrap();
+        drop(given_up);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        let mut file = OutFile::open(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        file.commit().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, link] = ["real", "link"].map(|name| folder.path().join(name));
+        fs::write(&path, "old").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let mut file = OutFile::open(&link).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_bad_place_is_told_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |path: &Path| {
+            let error = OutFile::open(path).map(drop).unwrap_err();
+            format!("{error:#}").replace(&folder.path().display().to_string(), "F")
+        };
+        assert_eq!(refused(folder.path()), "F: can't be written: it is a folder; name a file");
+        let missing = refused(&folder.path().join("no/run.json"));
+        assert!(missing.starts_with("F/no/run.json: can't be written: No such file"), "{missing}");
+    }
+
+    #[test]
+    fn a_device_stays_a_device() {
+        let mut file = OutFile::open(Path::new("/dev/null")).unwrap();
+        file.write_all(b"gone").unwrap();
+        file.commit().unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

@@ -1,0 +1,109 @@
+//! Response times over load, end to end.
+
+use std::collections::BTreeSet;
+
+use rpcbench_record::{Law, Rate, Run, TrialResult};
+use rustix::process::Signal;
+
+use crate::bench::Bench;
+
+const LOADS: [(&str, f64); 3] = [("load-20", 0.2), ("load-40", 0.4), ("load-60", 0.6)];
+
+/// Each load of each entry was at its share of that entry's own capacity, and every call that its law made due is
+/// accounted for.
+#[track_caller]
+fn loads_are_shares(run: &Run) {
+    for (workload, share) in LOADS {
+        let trials: Vec<_> = run.trials.iter().filter(|t| t.workload == workload).collect();
+        assert_eq!(trials.len(), 2 * run.header.plan.servers.len(), "{workload}");
+        for trial in trials {
+            let capacity = run.capacity(&trial.entry, workload).expect("a capacity");
+            let Some(Law::Poisson { rate: Rate::PerSecond(rate) }) = trial.law else {
+                panic!("{:?}", trial.law);
+            };
+            let off = rate.get() / (capacity * share) - 1.0;
+            assert!(off.abs() < 1e-3, "{rate} of {capacity}");
+            let TrialResult::Measured(measured) = &trial.result else { panic!("{trial:?}") };
+            let pacing = measured.pacing.expect("an open loop");
+            assert_eq!(measured.outcomes.total(), pacing.due);
+            assert_eq!(measured.latency.as_ref().expect("answers").count, measured.outcomes.ok);
+        }
+    }
+}
+
+/// Every planned trial once.
+#[track_caller]
+fn complete(run: &Run) {
+    assert!(run.finished.is_some());
+    let made: BTreeSet<_> = run.trials.iter().map(|t| (&t.entry, &t.workload, t.number)).collect();
+    assert_eq!(made.len(), run.trials.len(), "a trial twice");
+    assert_eq!(made.len(), run.header.plan.order.len());
+}
+
+#[test]
+fn each_load_is_a_share_of_the_servers_own_capacity() {
+    let bench = Bench::new();
+    let ended = bench.run("run @busy @honest --suite latency").expect(0);
+    let run = bench.record();
+    complete(&run);
+    loads_are_shares(&run);
+    // One process for all loads: warmed once, and at full load.
+    assert_eq!(run.preparations.len(), 2);
+    assert!(run.preparations.iter().all(|p| p.workload == "capacity"));
+    ended.shows(&[
+        "latency / capacity: ",
+        "latency / load-20 to load-60: grpc text:100, 4 connections, 16 calls in flight at most, \
+         open loop, Poisson arrivals at 20 % to 60 % of capacity",
+        "offered/s",
+    ]);
+    assert_eq!(ended.out.lines().filter(|line| line.starts_with("testkit-liar@busy")).count(), 3);
+}
+
+#[test]
+fn a_fresh_process_is_warmed_at_full_load_for_each_trial() {
+    let bench = Bench::new();
+    bench.run("run @busy --suite latency --fresh").expect(0);
+    let run = bench.record();
+    complete(&run);
+    loads_are_shares(&run);
+    assert_eq!(run.preparations.len(), 8);
+    let warm = |p: &rpcbench_record::Preparation| -> u64 {
+        p.warm.as_ref().expect("a warm-up").slices.iter().map(|slice| slice.calls).sum()
+    };
+    let (capacity, loads): (Vec<_>, Vec<_>) =
+        run.preparations.iter().partition(|p| p.workload == "capacity");
+    let least = capacity.into_iter().map(warm).min().expect("two");
+    // An open loop at 20 % would make a fifth of the calls.
+    let light = loads.into_iter().filter(|p| p.workload == "load-20").map(warm).max();
+    assert!(light.expect("two") * 2 > least, "{light:?} of {least}");
+}
+
+#[test]
+fn a_killed_run_goes_on_with_the_capacity_that_it_measured() {
+    let bench = Bench::new();
+    let mut program = bench.start("run @busy --suite latency -v");
+    program.await_line("load-40, trial 1: ");
+    program.await_line("measuring, trial");
+    program.signal(Signal::KILL);
+    program.finish();
+    let before = bench.record();
+    assert!(before.finished.is_none() && before.trials.len() >= 5, "{}", before.trials.len());
+    bench.run(&format!("run --resume {}", bench.results().display())).expect(0);
+    let after = bench.record();
+    complete(&after);
+    loads_are_shares(&after);
+    assert_eq!(after.trials[..before.trials.len()], before.trials[..]);
+}
+
+#[test]
+fn a_server_without_a_capacity_gets_no_loads() {
+    let bench = Bench::new();
+    let ended = bench.run("run @exit-after @honest --suite latency --duration 1s").expect(1);
+    let run = bench.record();
+    assert!(run.finished.is_some());
+    assert_eq!(run.trials.iter().filter(|t| t.workload == "load-20").count(), 2);
+    ended.shows(&[
+        "testkit-liar@exit-after: failed: exited with status 3",
+        "(load-20, load-40, load-60): ",
+    ]);
+}

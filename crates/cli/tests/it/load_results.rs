@@ -1,0 +1,230 @@
+//! `rpcbench load`: laws, what it tells while it goes on, the files that it writes, and how it ends.
+
+use std::fs;
+use std::path::Path;
+
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::RowAccessor;
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_record::{Latency, LoadRecord};
+use rpcbench_stats::Histogram;
+use rpcbench_testkit::Server;
+use rustix::process::Signal;
+
+use crate::bench::{look, rpcbench};
+use crate::program::{Ended, Program};
+
+fn server(behaviour: &str) -> Server {
+    Server::start(behaviour.parse().unwrap()).unwrap()
+}
+
+fn load(server: &Server, words: &str) -> Ended {
+    look(&format!("load {} -c 4 --warmup 100ms {words}", server.address()))
+}
+
+#[test]
+fn an_open_loop_makes_the_calls_of_its_law() {
+    // On a busy machine the client itself may be late; its calls are those of the law all the same.
+    let json = load(&server("honest"), "--rate 500 --duration 1s --format json").json();
+    assert_eq!(json["law"], "constant:500");
+    assert_eq!((&json["calls"], &json["pacing_due"]), (&500.into(), &500.into()), "{json:#}");
+    assert!(json["service_p50_ns"].as_u64() <= json["p50_ns"].as_u64());
+    assert!(json["send_lag_max_ns"].is_u64() && json["driver"].is_string());
+}
+
+#[test]
+fn a_share_of_the_capacity_is_measured_first() {
+    let words = "--law poisson:10% --duration 500ms --format json -n 16";
+    let ended = load(&server("honest"), words);
+    ended.complains(&[
+        "share of the capacity: a closed loop of 4 s",
+        "capacity: ",
+        "law: poisson:",
+    ]);
+    let json = ended.json();
+    let capacity = json["capacity_calls_per_s"].as_f64().unwrap();
+    let rate: f64 =
+        json["law"].as_str().unwrap().strip_prefix("poisson:").unwrap().parse().unwrap();
+    assert!((rate - capacity / 10.0).abs() < 0.001, "{rate} of {capacity}");
+}
+
+#[test]
+fn a_driver_is_what_was_asked_for() {
+    let words = "--driver epoll --duration 200ms --format json";
+    assert_eq!(load(&server("honest"), words).expect(0).json()["driver"], "epoll");
+}
+
+#[test]
+fn it_tells_how_it_goes_unless_it_is_to_be_quiet() {
+    let honest = server("honest");
+    let loud = load(&honest, "--duration 2500ms").expect(0);
+    let lines: Vec<&str> = loud.err.lines().collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for (line, at) in lines.iter().zip(["measuring 1.", "measuring 2."]) {
+        assert!(line.starts_with(at) && line.contains("of 2.5 s, "), "{line}");
+        for part in [" calls/s, ", " in flight, ", "p50 ", "p99 ", "max ", "0 errors", "client CPU"]
+        {
+            assert!(line.contains(part), "no '{part}' in: {line}");
+        }
+    }
+    assert_eq!(load(&honest, "--duration 2500ms --quiet").expect(0).err, "");
+}
+
+/// Every file says the same as the results that are printed.
+#[test]
+fn files_hold_what_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let failing = server("status-once:100");
+    for (log, count) in [("calls.csv", csv as fn(&Path) -> [u64; 2]), ("calls.parquet", parquet)] {
+        let words = format!(
+            "--rate 1000 --duration 1s --out {} --hdr {} --log {}",
+            at("run.json").display(),
+            at("run.hlog").display(),
+            at(log).display()
+        );
+        let ended = load(&failing, &words).expect(1);
+        let record = LoadRecord::read(&at("run.json")).unwrap();
+        let measured = &record.measured;
+        assert_eq!((measured.outcomes.total(), measured.outcomes.errors()), (1000, 10));
+        assert!(record.address.ends_with(&failing.address().port().to_string()));
+        assert!(record.arguments.contains(&"--hdr".to_owned()) && record.seed == 1);
+        let parts = [&measured.latency, &measured.service, &measured.send_lag];
+        assert_eq!(hdr(&at("run.hlog")), parts.map(|part| sums(part.as_ref().unwrap())));
+        assert_eq!(count(&at(log)), [1000, 10]);
+        let again = look(&format!("report {}", at("run.json").display())).expect(0);
+        assert_eq!(again.out, ended.out);
+    }
+    // Replaced and not added to, and nothing else left behind.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+}
+
+/// Calls and median of a distribution.
+fn sums(latency: &Latency) -> [u64; 2] {
+    let histogram = Histogram::from_base64(&latency.histogram).unwrap();
+    [latency.count, histogram.quantile(0.5).unwrap()]
+}
+
+/// Those of response, service and send lag.
+fn hdr(path: &Path) -> [[u64; 2]; 3] {
+    let log = fs::read(path).unwrap();
+    let mut found = Vec::new();
+    for entry in IntervalLogIterator::new(&log) {
+        if let LogEntry::Interval(interval) = entry.unwrap() {
+            let histogram = Histogram::from_base64(interval.encoded_histogram()).unwrap();
+            let tag = interval.tag().unwrap().as_str().to_owned();
+            found.push((tag, [histogram.count(), histogram.quantile(0.5).unwrap()]));
+        }
+    }
+    ["response", "service", "send_lag"].map(|tag| found.iter().find(|(t, _)| t == tag).unwrap().1)
+}
+
+/// Calls, and those with status 13.
+fn csv(path: &Path) -> [u64; 2] {
+    let text = fs::read_to_string(path).unwrap();
+    let rows = || text.lines().skip(1).map(|row| row.split(',').collect::<Vec<_>>());
+    for row in rows() {
+        let [due, written, done, response] = [0, 1, 2, 3].map(|n| row[n].parse::<u64>().unwrap());
+        assert!(due <= written && written <= done && response == done - due, "{row:?}");
+    }
+    let failed = rows().filter(|row| row[4..] == ["status", "13"]).count();
+    [rows().count() as u64, failed as u64]
+}
+
+fn parquet(path: &Path) -> [u64; 2] {
+    let reader = SerializedFileReader::new(fs::File::open(path).unwrap()).unwrap();
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+    let mut dues: Vec<i64> = rows.iter().map(|row| row.get_long(0).unwrap()).collect();
+    dues.sort_unstable();
+    let law: Vec<i64> = (0..1000).map(|n| n * 1_000_000).collect();
+    assert_eq!(dues, law);
+    let failed = rows.iter().filter(|row| row.get_int(5).ok() == Some(13)).count();
+    [rows.len() as u64, failed as u64]
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told_before_the_load() {
+    for option in ["--out", "--hdr", "--log"] {
+        let words = format!("{option} /no/such/folder/x.csv");
+        let ended = look(&format!("load 127.0.0.1:1 {words}")).expect(2);
+        ended.complains(&["/no/such/folder/x.csv: can't be written: ", "No such file"]);
+        assert!(!ended.err.contains("connections"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_full_disk_costs_the_file_and_not_the_results() {
+    for option in ["--out", "--hdr"] {
+        let ended =
+            load(&server("honest"), &format!("--duration 200ms {option} /dev/full")).expect(2);
+        ended.shows(&["ok calls/s", "p99.9"]);
+        ended.complains(&["the results above are complete", "/dev/full", "No space left"]);
+    }
+}
+
+#[test]
+fn a_limit_that_is_exceeded_is_a_verdict_against() {
+    let honest = server("slow:20ms");
+    let words = "--duration 300ms -n 4 --fail-if p50>10ms --fail-if max>9s --fail-if rate<1M";
+    let ended = load(&honest, words).expect(1);
+    ended.complains(&["--fail-if p50>10ms: p50 is 2", "--fail-if rate<1000000: rate is "]);
+    assert!(!ended.err.contains("max>9s"), "{}", ended.err);
+    ended.shows(&["limit exceeded"]);
+    load(&honest, "--duration 300ms -n 4 --fail-if p50>9s --fail-if rate<1").expect(0);
+}
+
+#[test]
+fn calls_may_fail_within_a_limit() {
+    let failing = server("status-once:100");
+    let words = "-n 16 --duration 300ms";
+    load(&failing, &format!("{words} --fail-if errors>1.5%")).expect(0).shows(&["INTERNAL"]);
+    let ended = load(&failing, &format!("{words} --fail-if errors>0.5%")).expect(1);
+    ended.complains(&["--fail-if errors>0.5%: errors is "]);
+    load(&failing, &format!("{words} --fail-if p50>9s")).expect(1);
+}
+
+#[test]
+fn a_client_that_was_late_takes_the_blame() {
+    let honest = server("honest");
+    let address = honest.address().to_string();
+    let words = ["load", &address, "-c", "4", "--rate", "1000", "--duration", "3s"];
+    let mut program = Program::start(&mut rpcbench(&words));
+    program.await_line("measuring 1.");
+    program.signal(Signal::STOP);
+    // 300 of the 3,000 calls come due meanwhile.
+    clock::sleep_until(clock::now() + Nanos::from_millis(300));
+    program.signal(Signal::CONT);
+    let ended = program.finish().expect(1);
+    ended.complains(&[
+        "generator late: the client took up ",
+        "lower the rate, take more --client-threads",
+    ]);
+    ended.shows(&["verdict     generator late"]);
+}
+
+/// Which rate is found depends on the machine; that it is looked for, and shown, does not.
+#[test]
+fn a_highest_rate_is_searched_for() {
+    let words = "--find-max p50<5s --rate 1000 --duration 100ms --timeout 30s --grace 30s";
+    let ended = load(&server("slow:1ms"), &format!("{words} --format json"));
+    let json = ended.json();
+    assert_eq!((&json["threshold"], &json["capacity_calls_per_s"]), (&"p50<5s".into(), &().into()));
+    let points = json["points"].as_array().unwrap();
+    assert_eq!(points[0]["rate_per_s"], 1000.0);
+    assert!(points.len() > 1, "{json:#}");
+    let met = |point: &&serde_json::Value| point["verdict"] == "met";
+    let highest = points.iter().filter(met).map(|p| p["rate_per_s"].as_f64().unwrap());
+    assert_eq!(json["highest_rate_per_s"].as_f64(), highest.reduce(f64::max));
+    ended.complains(&["1.00k: ", " calls/s, p50 "]);
+}
+
+#[test]
+fn a_sweep_loads_at_each_of_its_rates() {
+    let words = "--sweep 200..600+200 --law constant --duration 500ms";
+    let ended = load(&server("honest"), words);
+    ended.shows(&["Latency over load", "\n  200 ", "\n  400 ", "\n  600 "]);
+    let csv = load(&server("honest"), &format!("{words} --format csv")).out;
+    let calls: Vec<&str> = csv.lines().map(|row| row.split(',').nth(6).unwrap()).collect();
+    assert_eq!(calls, ["calls", "100", "200", "300"]);
+}

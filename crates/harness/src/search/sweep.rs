@@ -1,0 +1,95 @@
+//! A list of loads.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rpcbench_record::{PerSecond, Rate};
+
+use super::error::SweepError;
+
+/// Loads that a sweep has at the most.
+pub(super) const MOST: u64 = 200;
+/// Step of shares of capacity where none is given, percent.
+const STEP: u32 = 10;
+
+/// Loads from the lowest to the highest, at equal distances: `10%..90%` in steps of 10 %, `10%..90%+5%`,
+/// `1k..10k+1k`. The last is not above TO.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    text: String,
+    rates: Vec<Rate>,
+}
+
+impl Sweep {
+    /// The loads, in order; at least one.
+    #[must_use]
+    pub fn rates(&self) -> &[Rate] {
+        &self.rates
+    }
+
+    /// Whether they are shares of a capacity that must be measured first.
+    #[must_use]
+    pub fn needs_capacity(&self) -> bool {
+        self.rates.iter().any(|rate| matches!(rate, Rate::OfCapacity(_)))
+    }
+}
+
+impl fmt::Display for Sweep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl FromStr for Sweep {
+    type Err = SweepError;
+
+    fn from_str(text: &str) -> Result<Self, SweepError> {
+        let form = || SweepError::Form(text.to_owned());
+        let rate = |part: &str| part.trim().parse::<Rate>().map_err(|_| form());
+        let (from, rest) = text.split_once("..").ok_or_else(form)?;
+        let (to, step) = match rest.split_once('+') {
+            Some((to, step)) => (to, Some(rate(step)?)),
+            None => (rest, None),
+        };
+        let parts = match (rate(from)?, rate(to)?, step) {
+            (Rate::OfCapacity(from), Rate::OfCapacity(to), step) => match step {
+                None => Parts { from: from.into(), to: to.into(), step: STEP.into(), make: share },
+                Some(Rate::OfCapacity(step)) => {
+                    Parts { from: from.into(), to: to.into(), step: step.into(), make: share }
+                }
+                Some(Rate::PerSecond(_)) => return Err(SweepError::Mixed(text.to_owned())),
+            },
+            (Rate::PerSecond(from), Rate::PerSecond(to), Some(Rate::PerSecond(step))) => {
+                let [from, to, step] = [from, to, step].map(PerSecond::thousandths);
+                Parts { from, to, step, make: absolute }
+            }
+            (Rate::PerSecond(_), Rate::PerSecond(_), None) => {
+                return Err(SweepError::Step(text.to_owned()));
+            }
+            _ => return Err(SweepError::Mixed(text.to_owned())),
+        };
+        let Parts { from, to, step, make } = parts;
+        let loads = if to < from { 0 } else { (to - from) / step + 1 };
+        if !(1..=MOST).contains(&loads) {
+            return Err(SweepError::Loads { text: text.to_owned(), loads });
+        }
+        let rates = (0..loads).filter_map(|n| make(from + n * step)).collect();
+        Ok(Self { text: text.to_owned(), rates })
+    }
+}
+
+/// The numbers of a sweep, in percent or in thousandths of a call a second, and what makes a rate of one.
+struct Parts {
+    from: u64,
+    to: u64,
+    step: u64,
+    make: fn(u64) -> Option<Rate>,
+}
+
+fn share(percent: u64) -> Option<Rate> {
+    u32::try_from(percent).ok().map(Rate::OfCapacity)
+}
+
+fn absolute(thousandths: u64) -> Option<Rate> {
+    PerSecond::new(thousandths as f64 / 1e3).map(Rate::PerSecond)
+}

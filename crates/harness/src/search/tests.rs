@@ -1,0 +1,295 @@
+//! Searches on simulated servers, and what sweeps read as.
+
+use proptest::prelude::*;
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::SeedableRng as _;
+use rpcbench_record::{
+    ClientUsage, Latency, Law, MachineUsage, NotMet, Outcomes, Pacing, Rate, Slice,
+};
+use rpcbench_stats::Histogram;
+
+use super::*;
+
+const MS: f64 = 1e6;
+
+fn rate(calls: f64) -> PerSecond {
+    PerSecond::new(calls).unwrap()
+}
+
+/// A window in which every call took `response_ns`, and the server ended `done` calls a second.
+fn window(offered: f64, response_ns: f64, done: f64) -> Measured {
+    let due = (offered * 10.0).round().max(1.0) as u64;
+    let mut histogram = Histogram::new();
+    histogram.record(response_ns as u64);
+    let value = histogram.max().unwrap();
+    let latency = Latency {
+        count: due,
+        min_ns: value,
+        mean_ns: value as f64,
+        stddev_ns: 0.0,
+        p50_ns: value,
+        p90_ns: value,
+        p95_ns: value,
+        p99_ns: value,
+        p999_ns: value,
+        max_ns: value,
+        histogram: histogram.to_base64(),
+    };
+    let ended = (done.min(offered) / offered * due as f64 / 10.0).ceil() as u64;
+    Measured {
+        window_ns: 10_000_000_000,
+        outcomes: Outcomes { ok: due, ..Outcomes::default() },
+        error_examples: Vec::new(),
+        latency: Some(latency),
+        error_latency: None,
+        service: None,
+        send_lag: None,
+        pacing: Some(Pacing { due, late: 0, held_back: 0 }),
+        carried_in_ns: 0,
+        carried_out_ns: 0,
+        server: None,
+        client: ClientUsage::default(),
+        machine: MachineUsage::default(),
+        series: vec![Slice { ok: ended, ..Slice::default() }; 10],
+    }
+}
+
+/// A queue: response times grow with load as `service / (1 - load)`, and what is above capacity piles up. Its
+/// figures are off by as much as `noise`, a share.
+struct Queue {
+    capacity: f64,
+    service_ns: f64,
+    noise: f64,
+    draw: Pcg64,
+}
+
+impl Queue {
+    fn new(capacity: f64, service_ns: f64, noise: f64, seed: u64) -> Self {
+        Self { capacity, service_ns, noise, draw: Pcg64::seed_from_u64(seed) }
+    }
+
+    fn window(&mut self, offered: f64) -> Measured {
+        let uniform = (self.draw.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let factor = 1.0 + self.noise * (2.0 * uniform - 1.0);
+        let load = offered / self.capacity;
+        let response = if load < 1.0 { self.service_ns / (1.0 - load) } else { 5e9 };
+        window(offered, (response * factor).min(1e12), self.capacity)
+    }
+
+    /// Where its response time is the limit.
+    fn highest(&self, limit_ns: f64) -> f64 {
+        self.capacity * (1.0 - self.service_ns / limit_ns)
+    }
+
+    fn search(&mut self, threshold: &str, first: f64) -> Record {
+        let search = Search::new(threshold.parse().unwrap(), rate(first), PRECISION).unwrap();
+        let mut windows = 0;
+        let done: Result<Record, ()> = find_max(search, &mut |_, rate| {
+            windows += 1;
+            assert!(windows <= 300, "no end");
+            Ok(self.window(rate.get()))
+        });
+        done.unwrap()
+    }
+}
+
+fn ends(record: &Record) -> (f64, f64) {
+    (record.met().unwrap().rate.get(), record.unmet().unwrap().rate.get())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn the_maximum_is_found_within_the_precision(
+        capacity in 100.0_f64..1e6,
+        ratio in 1.2_f64..50.0,
+        first in 0.01_f64..20.0,
+        noise in prop_oneof![Just(0.0), 0.0..0.1_f64],
+        seed: u64,
+    ) {
+        let mut queue = Queue::new(capacity, 10.0 * MS / ratio, noise, seed);
+        let truth = queue.highest(10.0 * MS);
+        let found = queue.search("p99<10ms", capacity * first);
+        let (met, unmet) = ends(&found);
+        prop_assert!(met < unmet && unmet <= met * (1.0 + PRECISION), "{met} {unmet}");
+        // A response time off by n moves the rate at which it is the limit by n x (1 - load) / load.
+        let load = truth / capacity;
+        let slack = 2.0 * noise * (1.0 - load) / load + 0.002;
+        prop_assert!(met <= truth * (1.0 + slack), "{met} of {truth}");
+        prop_assert!(unmet >= truth * (1.0 - slack), "{unmet} of {truth}");
+    }
+
+    #[test]
+    fn a_wider_limit_is_met_at_no_lower_rate(limit in 3_u32..100, wider in 1_u32..100) {
+        let found = |limit: u32| {
+            let mut queue = Queue::new(10_000.0, 2.0 * MS, 0.0, 1);
+            ends(&queue.search(&format!("p99<{limit}ms"), 5000.0)).0
+        };
+        prop_assert!(found(limit) <= found(limit + wider));
+    }
+
+    #[test]
+    fn no_rate_is_tried_twice_nor_outside_the_bracket(first in 0.01_f64..20.0, seed: u64) {
+        let found = Queue::new(10_000.0, 2.0 * MS, 0.1, seed).search("p99<10ms", 10_000.0 * first);
+        let (mut met, mut unmet) = (0.0, f64::INFINITY);
+        for step in &found.steps {
+            let rate = step.rate.get();
+            prop_assert!(met < rate && rate < unmet);
+            match step.verdict {
+                StepVerdict::Met => met = rate,
+                StepVerdict::NotMet(_) => unmet = rate,
+            }
+        }
+    }
+}
+
+#[test]
+fn a_server_that_never_meets_it_ends_the_search_without_a_rate() {
+    let found = Queue::new(1e6, 20.0 * MS, 0.0, 1).search("p99<10ms", 1000.0);
+    assert!(found.met().is_none());
+    assert_eq!(found.steps.len(), DOUBLINGS as usize + 1);
+    // 1000 / 4096, rounded to a thousandth on the way.
+    assert_eq!(found.unmet().unwrap().rate.get(), 0.245);
+}
+
+#[test]
+fn a_server_that_always_meets_it_ends_the_search_without_a_limit() {
+    let found = Queue::new(1e12, 1.0 * MS, 0.0, 1).search("p99<10ms", 1000.0);
+    assert!(found.unmet().is_none());
+    assert_eq!(found.met().unwrap().rate.get(), 4_096_000.0);
+}
+
+#[test]
+fn overload_is_told_even_where_the_limit_is_far() {
+    let mut server = |_: &Search, rate: PerSecond| -> Result<Measured, ()> {
+        Ok(window(rate.get(), 5.0 * MS, 3000.0))
+    };
+    let search = Search::new("p99<10s".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
+    let found = find_max(search, &mut server).unwrap();
+    let (met, unmet) = ends(&found);
+    // What ends in a window of few calls may lack 2 % and what chance does.
+    assert!((2900.0..3200.0).contains(&met) && unmet <= met * 1.05, "{met} {unmet}");
+    assert_eq!(found.unmet().unwrap().verdict, StepVerdict::NotMet(NotMet::Overloaded));
+}
+
+#[test]
+fn an_error_of_the_driver_ends_the_search() {
+    let search = Search::new("p99<10ms".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
+    assert_eq!(find_max(search, &mut |_, _| Err("gone")), Err("gone"));
+}
+
+#[test]
+fn what_has_no_highest_rate_is_refused() {
+    let error = |text: &str, precision| {
+        Search::new(text.parse().unwrap(), rate(1.0), precision).unwrap_err().to_string()
+    };
+    for text in ["p99>10ms", "rate<10k", "rate>10k", "errors>1%"] {
+        assert!(error(text, PRECISION).contains("can't be searched for"), "{text}");
+    }
+    assert!(error("p99<1ms", 0.0).contains("a precision of 0 is out of range"));
+    assert!(error("p99<1ms", f64::NAN).contains("out of range"));
+    assert!(Search::new("errors<1%".parse().unwrap(), rate(1.0), PRECISION).is_ok());
+}
+
+/// What windows of these response times say of `p99<10ms`.
+fn said(responses_ms: &[f64]) -> Option<StepVerdict> {
+    let windows: Vec<Measured> =
+        responses_ms.iter().map(|ms| window(1000.0, ms * MS, 1000.0)).collect();
+    step::verdict("p99<10ms".parse().unwrap(), &windows)
+}
+
+const MET: Option<StepVerdict> = Some(StepVerdict::Met);
+
+fn not(why: NotMet) -> Option<StepVerdict> {
+    Some(StepVerdict::NotMet(why))
+}
+
+#[test]
+fn one_window_far_below_is_enough_and_one_far_above_is_not() {
+    assert_eq!(said(&[5.0]), MET);
+    assert_eq!(said(&[5.1]), None);
+    assert_eq!(said(&[100.0]), None);
+    assert_eq!(said(&[100.0, 5.0]), None);
+    assert_eq!(said(&[100.0, 100.0]), not(NotMet::Beyond));
+    assert_eq!(said(&[19.0, 5.0]), None);
+}
+
+#[test]
+fn windows_are_added_until_their_interval_is_clear() {
+    assert_eq!(said(&[8.0, 8.1]), MET);
+    assert_eq!(said(&[8.0, 9.0]), None);
+    assert_eq!(said(&[8.0, 9.0, 8.5]), MET);
+    assert_eq!(said(&[12.0, 12.1]), not(NotMet::Beyond));
+    assert_eq!(said(&[9.0, 11.0, 9.0, 11.0, 9.0]), None);
+    assert_eq!(said(&[9.0, 11.0, 9.0, 11.0, 9.0, 11.0]), not(NotMet::Unclear));
+}
+
+#[test]
+fn a_window_with_a_fault_gives_no_value_and_two_end_it() {
+    let threshold = "p99<10ms".parse().unwrap();
+    let good = window(1000.0, 1.0 * MS, 1000.0);
+    let mut late = good.clone();
+    late.pacing = Some(Pacing { due: 10_000, late: 101, held_back: 0 });
+    let slow = window(1000.0, 1.0 * MS, 900.0);
+    let mut failing = good.clone();
+    failing.outcomes.timeout = 102;
+    let mut full = good.clone();
+    full.outcomes.not_sent = 102;
+    let said = |windows: &[&Measured]| {
+        let windows: Vec<Measured> = windows.iter().map(|w| (*w).clone()).collect();
+        step::verdict(threshold, &windows)
+    };
+    assert_eq!(said(&[&late]), None);
+    assert_eq!(said(&[&late, &good]), None);
+    assert_eq!(said(&[&late, &good, &good]), MET);
+    assert_eq!(said(&[&late, &late]), not(NotMet::GeneratorLate));
+    assert_eq!(said(&[&slow, &slow]), not(NotMet::Overloaded));
+    assert_eq!(said(&[&full, &full]), not(NotMet::Overloaded));
+    assert_eq!(said(&[&late, &good, &failing]), not(NotMet::Failing));
+    // Where errors are what is limited, they are no fault.
+    let errors = "errors<5%".parse().unwrap();
+    assert_eq!(step::verdict(errors, std::slice::from_ref(&failing)), MET);
+}
+
+#[test]
+fn sweeps_are_lists_of_loads() {
+    let rates = |text: &str| -> Vec<String> {
+        let sweep: Sweep = text.parse().unwrap();
+        assert_eq!(sweep.to_string(), text);
+        sweep.rates().iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(rates("10%..90%"), ["10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%"]);
+    assert_eq!(rates("50%..65%+5%"), ["50%", "55%", "60%", "65%"]);
+    assert_eq!(rates("50%..64%+5%"), ["50%", "55%", "60%"]);
+    assert_eq!(rates("80%..80%"), ["80%"]);
+    assert_eq!(rates("1k..2.5k+500"), ["1000", "1500", "2000", "2500"]);
+    assert_eq!(rates("0.5..1+0.25"), ["0.5", "0.75", "1"]);
+    assert!("10%..90%".parse::<Sweep>().unwrap().needs_capacity());
+    assert!(!"1..2+1".parse::<Sweep>().unwrap().needs_capacity());
+}
+
+#[test]
+fn what_is_no_sweep_is_refused_with_what_would_be() {
+    let error = |text: &str| text.parse::<Sweep>().unwrap_err().to_string();
+    for text in ["", "10%", "10%-90%", "..90%", "10%..", "a..b", "10%..90%+", "10%..90%+0%"] {
+        assert!(error(text).contains("is no sweep; write FROM..TO"), "{text}");
+    }
+    for text in ["10%..90%+100", "10%..1k", "1k..90%+1k", "1k..2k+10%"] {
+        assert!(error(text).contains("mixes"), "{text}");
+    }
+    assert!(error("1k..2k").contains("has no step"));
+    assert!(error("90%..10%").contains("makes 0 loads"));
+    assert!(error("1..1000+1").contains("makes 1000 loads; make it 1 to 200"));
+}
+
+#[test]
+fn a_law_takes_another_rate_where_it_has_one() {
+    let law = |text: &str| text.parse::<Law>().unwrap();
+    let at = |text: &str| at_rate(law(text), Rate::OfCapacity(30));
+    assert_eq!(at("poisson:10"), Some(law("poisson:30%")));
+    assert_eq!(at("constant:10%"), Some(law("constant:30%")));
+    for text in ["closed", "ramp:1..2/1s", "steps:1..2+1/1s"] {
+        assert_eq!(at(text), None);
+    }
+}

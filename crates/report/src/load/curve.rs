@@ -1,0 +1,260 @@
+//! Loads at several rates on one address: a search, or a sweep.
+
+use rpcbench_record::{Law, Measured, PerSecond, Search, SearchStep, Workload};
+use serde::Serialize;
+
+use super::tail::{AllCalls, Bound};
+use super::{grid, section};
+use crate::doubt::doubts;
+use crate::export::{ExportError, to_csv, to_json};
+use crate::figures::Figures;
+use crate::format::{self, NOTHING};
+use crate::text::Style;
+use crate::view::EXPORT_SCHEMA;
+
+/// What the columns are.
+const HOW_TO_READ: &str = "rate: calls due a second; p50 to p99.9: response time over all calls, a failed call being one without end";
+
+/// Loads at several rates.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadCurve<'a> {
+    /// As typed.
+    pub address: &'a str,
+    /// What all of them have in common; its law is that of the first.
+    pub workload: &'a Workload,
+    /// Calls a second of a closed loop, where one was made.
+    pub capacity: Option<f64>,
+    /// The rates.
+    pub points: &'a [LoadPoint],
+    /// What they were made for; `None` for a sweep.
+    pub search: Option<&'a Search>,
+}
+
+/// A load at one rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadPoint {
+    /// Calls due a second.
+    pub rate: PerSecond,
+    /// At least one.
+    pub windows: Vec<Measured>,
+    /// What its figures are worth.
+    pub verdict: String,
+}
+
+impl LoadPoint {
+    /// A point of a sweep; its verdict follows from its window: `suspect`, `generator late`, `overloaded` (the
+    /// server ended fewer calls than came due), `errors` or `ok`.
+    #[must_use]
+    pub fn swept(rate: PerSecond, window: Measured, workload: &Workload) -> Self {
+        let verdict = if !doubts(&window, workload).is_empty() {
+            "suspect"
+        } else if window.pacing.is_some_and(|pacing| pacing.generator_late()) {
+            "generator late"
+        } else if window.kept_up() == Some(false) {
+            "overloaded"
+        } else if window.outcomes.errors() > 0 {
+            "errors"
+        } else {
+            "ok"
+        };
+        Self { rate, windows: vec![window], verdict: verdict.to_owned() }
+    }
+
+    /// One line for a reader: `12.3k: 12.3k calls/s, p50 1.20 ms, p99 3.40 ms, p99.9 5.00 ms, 0 % errors: ok`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let cells = self.cells();
+        let [rate, _, calls, p50, p99, p999, errors, _, verdict] = &cells;
+        format!(
+            "{rate}: {calls} calls/s, p50 {p50}, p99 {p99}, p99.9 {p999}, {errors} errors: {verdict}"
+        )
+    }
+
+    fn cells(&self) -> [String; 9] {
+        let windows: Vec<&Measured> = self.windows.iter().collect();
+        let figures = Figures::of(&windows, None);
+        let all = AllCalls::over(&windows);
+        let time = |millionths| {
+            all.as_ref().map_or(NOTHING.to_owned(), |all| all.quantile(millionths).to_string())
+        };
+        let figure = |of: fn(&Figures) -> String| figures.as_ref().map_or(NOTHING.to_owned(), of);
+        [
+            format::si(self.rate.get()),
+            self.windows.len().to_string(),
+            figure(|f| format::si(f.calls_per_s.mean)),
+            time(500_000),
+            time(990_000),
+            time(999_000),
+            figure(|f| format::percent(f.error_share())),
+            figure(|f| format::percent(f.client.busiest_share)),
+            self.verdict.clone(),
+        ]
+    }
+}
+
+fn table(curve: &LoadCurve) -> Vec<Vec<String>> {
+    let titles =
+        ["rate", "windows", "calls/s", "p50", "p99", "p99.9", "errors", "client CPU", "verdict"];
+    let header = titles.map(str::to_owned).to_vec();
+    let mut points: Vec<&LoadPoint> = curve.points.iter().collect();
+    points.sort_by_key(|point| point.rate);
+    std::iter::once(header).chain(points.iter().map(|point| point.cells().to_vec())).collect()
+}
+
+/// What was found. `None` for a sweep.
+#[must_use]
+pub fn found(curve: &LoadCurve) -> Option<String> {
+    let search = curve.search?;
+    let si = |rate: PerSecond| format::si(rate.get());
+    Some(match (search.met(), search.unmet()) {
+        (Some(met), Some(unmet)) => format!(
+            "{}: holds up to {} calls/s; at {} it does not ({})",
+            search.threshold,
+            si(met.rate),
+            si(unmet.rate),
+            unmet.verdict
+        ),
+        (Some(met), None) => format!(
+            "{}: still holds at {} calls/s, the highest rate tried",
+            search.threshold,
+            si(met.rate)
+        ),
+        (None, Some(unmet)) => format!(
+            "{}: does not hold at {} calls/s, the lowest rate tried ({})",
+            search.threshold,
+            si(unmet.rate),
+            unmet.verdict
+        ),
+        (None, None) => format!("{}: no rate was tried to the end", search.threshold),
+    })
+}
+
+/// A curve for a terminal, ending in a line feed.
+#[must_use]
+pub fn curve_text(curve: &LoadCurve, style: Style) -> String {
+    let mut out = format!("{}\n", style.title(&title(curve)));
+    let mut lines = grid(&table(curve));
+    lines.push(HOW_TO_READ.to_owned());
+    out.push_str(&section("Latency over load", &lines, style));
+    let found: Vec<String> = found(curve).into_iter().collect();
+    out.push_str(&section("Highest rate", &found, style));
+    out
+}
+
+/// A curve as Markdown, ending in a line feed.
+#[must_use]
+pub fn curve_markdown(curve: &LoadCurve) -> String {
+    let mut out = format!("# {}\n\n", title(curve));
+    for (line, cells) in table(curve).iter().enumerate() {
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+        if line == 0 {
+            out.push_str(&format!("|{}---|\n", "---:|".repeat(cells.len() - 1)));
+        }
+    }
+    out.push_str(&format!("\n{HOW_TO_READ}.\n"));
+    if let Some(found) = found(curve) {
+        out.push_str(&format!("\n**{found}**\n"));
+    }
+    out
+}
+
+fn title(curve: &LoadCurve) -> String {
+    let w = curve.workload;
+    let arrivals = match w.law {
+        Law::Constant { .. } => "constant",
+        _ => "Poisson",
+    };
+    let what = match curve.search {
+        Some(search) => format!("highest rate with {}", search.threshold),
+        None => format::plural(curve.points.len() as u64, "rate"),
+    };
+    let capacity =
+        curve.capacity.map(|capacity| format!(", capacity {} calls/s", format::si(capacity)));
+    format!(
+        "{}: {} {}, {}, {} in flight at most, {arrivals} arrivals, {what}, {}{}",
+        curve.address,
+        w.protocol,
+        w.shape,
+        format::plural(u64::from(w.connections), "connection"),
+        format::plural(u64::from(w.in_flight), "call"),
+        format::plural(u64::from(w.client_threads), "client thread"),
+        capacity.unwrap_or_default()
+    )
+}
+
+#[derive(Serialize)]
+struct PointView<'a> {
+    rate_per_s: f64,
+    windows: usize,
+    calls_per_s: Option<f64>,
+    p50_ns: Option<f64>,
+    p99_ns: Option<f64>,
+    p999_ns: Option<f64>,
+    calls: Option<u64>,
+    ok: Option<u64>,
+    error_share: Option<f64>,
+    client_busiest_share: Option<f64>,
+    verdict: &'a str,
+}
+
+impl<'a> PointView<'a> {
+    fn of(point: &'a LoadPoint) -> Self {
+        let windows: Vec<&Measured> = point.windows.iter().collect();
+        let (figures, all) = (Figures::of(&windows, None), AllCalls::over(&windows));
+        let figures = figures.as_ref();
+        let time = |millionths| match all.as_ref()?.quantile(millionths) {
+            Bound::At(ns) => Some(ns),
+            Bound::Above(_) => None,
+        };
+        Self {
+            rate_per_s: point.rate.get(),
+            windows: point.windows.len(),
+            calls_per_s: figures.map(|f| f.calls_per_s.mean),
+            p50_ns: time(500_000),
+            p99_ns: time(990_000),
+            p999_ns: time(999_000),
+            calls: figures.map(|f| f.outcomes.total()),
+            ok: figures.map(|f| f.outcomes.ok),
+            error_share: figures.map(Figures::error_share),
+            client_busiest_share: figures.map(|f| f.client.busiest_share),
+            verdict: &point.verdict,
+        }
+    }
+}
+
+/// A curve as JSON: what was found, and the points in the order in which they were made.
+///
+/// # Errors
+/// If a value can't be written; see [`ExportError`].
+pub fn curve_json(curve: &LoadCurve) -> Result<String, ExportError> {
+    #[derive(Serialize)]
+    struct View<'a> {
+        schema: u32,
+        address: &'a str,
+        workload: &'a Workload,
+        capacity_calls_per_s: Option<f64>,
+        threshold: Option<String>,
+        highest_rate_per_s: Option<f64>,
+        lowest_unmet_rate_per_s: Option<f64>,
+        points: Vec<PointView<'a>>,
+    }
+    let rate = |step: Option<&SearchStep>| step.map(|step| step.rate.get());
+    to_json(&View {
+        schema: EXPORT_SCHEMA,
+        address: curve.address,
+        workload: curve.workload,
+        capacity_calls_per_s: curve.capacity,
+        threshold: curve.search.map(|search| search.threshold.to_string()),
+        highest_rate_per_s: rate(curve.search.and_then(Search::met)),
+        lowest_unmet_rate_per_s: rate(curve.search.and_then(Search::unmet)),
+        points: curve.points.iter().map(PointView::of).collect(),
+    })
+}
+
+/// A curve as CSV: a header, and a row for each point in the order in which they were made.
+///
+/// # Errors
+/// If a row can't be written; see [`ExportError`].
+pub fn curve_csv(curve: &LoadCurve) -> Result<String, ExportError> {
+    to_csv(curve.points.iter().map(PointView::of))
+}

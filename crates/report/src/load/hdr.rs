@@ -1,0 +1,35 @@
+//! A load as an HdrHistogram interval log.
+
+use std::fmt::Write as _;
+
+use rpcbench_record::{Latency, LoadRecord};
+
+/// An interval log of HdrHistogram's text format, version 1.3: one interval as long as the window, for each of
+/// `response`, `service` and `send_lag` (the log's tags) that was measured. Values are nanoseconds, `Interval_Max`
+/// is in milliseconds, as the format's own tools have it. Ends in a line feed.
+#[must_use]
+pub fn load_hdr(load: &LoadRecord) -> String {
+    let started = load.started.as_millisecond() as f64 / 1e3;
+    let length = load.measured.window_ns as f64 / 1e9;
+    let mut out = format!(
+        "#[Histogram log format version 1.3]\n\
+         #[rpcbench {}: ok calls on {}; nanoseconds]\n\
+         #[StartTime: {started:.3} (seconds since epoch), {}]\n\
+         #[BaseTime: {started:.3} (seconds since epoch)]\n\
+         \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
+        load.tool.version, load.address, load.started,
+    );
+    let measured = &load.measured;
+    let parts: [(&str, Option<&Latency>); 3] = [
+        ("response", measured.latency.as_ref()),
+        ("service", measured.service.as_ref()),
+        ("send_lag", measured.send_lag.as_ref()),
+    ];
+    for (tag, latency) in parts {
+        let Some(latency) = latency else { continue };
+        let max = latency.max_ns as f64 / 1e6;
+        // Memory takes every write.
+        let _ = writeln!(out, "Tag={tag},0.000,{length:.3},{max:.3},{}", latency.histogram);
+    }
+    out
+}

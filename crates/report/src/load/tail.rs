@@ -1,0 +1,118 @@
+//! Response times over all calls that came due, those without a right answer among them.
+
+use rpcbench_record::{Latency, Measured};
+use rpcbench_stats::Histogram;
+
+use crate::format;
+
+/// A response time over all calls, where one that did not end `ok` was never answered as asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// It is this, nanoseconds.
+    At(f64),
+    /// It reaches into calls that did not end `ok`: it is more than this, nanoseconds, and nobody knows how much.
+    Above(f64),
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::At(ns) => f.pad(&format::duration_ns(*ns)),
+            Self::Above(ns) => f.pad(&format!("> {}", format::duration_ns(*ns))),
+        }
+    }
+}
+
+/// The distribution of response time over all calls that came due in a window: those that did not end `ok` rank
+/// above all others.
+#[derive(Clone, Debug)]
+pub struct AllCalls {
+    calls: u64,
+    ok: Histogram,
+    /// `ok` calls, and of the others the time until they ended: a true response time would be longer.
+    least: Histogram,
+    /// Largest of `ok`, and of all; the histograms' own are rounded to their slots.
+    largest: [u64; 2],
+    /// Smallest of all.
+    min: Bound,
+    mean: Bound,
+}
+
+impl AllCalls {
+    /// Of one window. `None` where no call came due, or a histogram can't be read.
+    #[must_use]
+    pub fn of(window: &Measured) -> Option<Self> {
+        Self::over(&[window])
+    }
+
+    /// Of several windows taken as one. `None` as in [`Self::of`].
+    #[must_use]
+    pub fn over(windows: &[&Measured]) -> Option<Self> {
+        let calls: u64 = windows.iter().map(|window| window.outcomes.total()).sum();
+        let errors: u64 = windows.iter().map(|window| window.outcomes.errors()).sum();
+        let answered: Vec<&Latency> = windows.iter().filter_map(|w| w.latency.as_ref()).collect();
+        let failed: Vec<&Latency> =
+            windows.iter().filter_map(|w| w.error_latency.as_ref()).collect();
+        let ok = merged(&answered)?;
+        let mut least = ok.clone();
+        least.merge(&merged(&failed)?);
+        let all = [&answered[..], &failed[..]].concat();
+        let max = |parts: &[&Latency]| parts.iter().map(|l| l.max_ns).max().unwrap_or_default();
+        let min = |parts: &[&Latency]| parts.iter().map(|l| l.min_ns as f64).reduce(f64::min);
+        let sum: f64 = all.iter().map(|l| l.mean_ns * l.count as f64).sum();
+        let count: u64 = all.iter().map(|l| l.count).sum();
+        let bound = if errors > 0 { Bound::Above } else { Bound::At };
+        Some(Self {
+            calls: Some(calls).filter(|calls| *calls > 0)?,
+            ok,
+            least,
+            largest: [max(&answered), max(&all)],
+            min: min(&answered)
+                .map_or_else(|| Bound::Above(min(&failed).unwrap_or_default()), Bound::At),
+            mean: bound(sum / count.max(1) as f64),
+        })
+    }
+
+    /// The time of rank `ceil(q x calls)`; `q` in millionths.
+    #[must_use]
+    pub fn quantile(&self, millionths: u32) -> Bound {
+        let rank = (u128::from(self.calls) * u128::from(millionths)).div_ceil(1_000_000).max(1);
+        let rank = u64::try_from(rank).unwrap_or(u64::MAX);
+        match rank <= self.ok.count() {
+            true => Bound::At(at_rank(&self.ok, rank, self.largest[0])),
+            false => Bound::Above(at_rank(&self.least, rank, self.largest[1])),
+        }
+    }
+
+    /// Smallest.
+    #[must_use]
+    pub fn min(&self) -> Bound {
+        self.min
+    }
+
+    /// Arithmetic mean.
+    #[must_use]
+    pub fn mean(&self) -> Bound {
+        self.mean
+    }
+
+    /// Largest.
+    #[must_use]
+    pub fn max(&self) -> Bound {
+        self.quantile(1_000_000)
+    }
+}
+
+fn merged(parts: &[&Latency]) -> Option<Histogram> {
+    let mut all = Histogram::new();
+    for part in parts {
+        all.merge(&Histogram::from_base64(&part.histogram).ok()?);
+    }
+    Some(all)
+}
+
+fn at_rank(histogram: &Histogram, rank: u64, largest: u64) -> f64 {
+    // From the middle of the rank, so that rounding can't move it to the next.
+    let q = (rank as f64 - 0.5) / histogram.count().max(1) as f64;
+    histogram.quantile(q).unwrap_or_default().min(largest) as f64
+}

@@ -1,0 +1,279 @@
+//! Open loops: response times over load, and the highest rate that keeps a limit.
+
+use rpcbench_record::{
+    Failure, Measured, NotMet, Pacing, PerSecond, PlannedTrial, Run, Search, SearchStep, Slice,
+    StepVerdict, Trial, TrialResult, Workload,
+};
+use rpcbench_report::{
+    Conclusion, Doubt, Style, Summary, Verdict, csv, doubts, markdown, summary, text, trials_csv,
+};
+
+use crate::builder::{RunBuilder, WINDOW_NS, failure, latency, measured, workload};
+
+const CAPACITIES: [(&str, u64); 2] = [("rust-tonic", 20_000), ("go-grpc", 10_000)];
+
+/// A window in which `rate` calls a second came due, and took `mean_ns` in the mean.
+fn paced(rate: u64, mean_ns: f64) -> Measured {
+    let mut window = measured(rate);
+    let due = window.outcomes.ok;
+    let latency = latency(due, mean_ns);
+    let slice =
+        Slice { ok: due / 30, errors: 0, sum_ns: latency.sum_of(due / 30), max_ns: latency.max_ns };
+    window.series = vec![slice; 30];
+    window.latency = Some(latency);
+    window.pacing = Some(Pacing { due, late: 0, held_back: 0 });
+    if let Some(server) = window.server.as_mut() {
+        server.cpu_user_ns = WINDOW_NS * rate / 30_000;
+    }
+    window
+}
+
+trait SumOf {
+    fn sum_of(&self, calls: u64) -> u64;
+}
+
+impl SumOf for rpcbench_record::Latency {
+    fn sum_of(&self, calls: u64) -> u64 {
+        (self.mean_ns * calls as f64) as u64
+    }
+}
+
+/// A run of one suite: its capacity workload measured, others planned.
+fn suite(name: &str, loads: Vec<Workload>) -> Run {
+    let mut run = RunBuilder::new();
+    for (entry, rate) in CAPACITIES {
+        run = run.entry(entry, &[rate, rate + rate / 100, rate - rate / 100]);
+    }
+    let mut run = run.run;
+    let plan = &mut run.header.plan;
+    plan.suite = name.to_owned();
+    plan.workloads[0].name = "capacity".to_owned();
+    plan.order.iter_mut().for_each(|t| t.workload = "capacity".to_owned());
+    for load in loads {
+        plan.order.extend(CAPACITIES.iter().flat_map(|(entry, _)| {
+            (1..=3).map(|number| PlannedTrial {
+                entry: (*entry).to_owned(),
+                workload: load.name.clone(),
+                number,
+            })
+        }));
+        plan.workloads.push(load);
+    }
+    run.trials.iter_mut().for_each(|t| t.workload = "capacity".to_owned());
+    run.preparations.iter_mut().for_each(|p| p.workload = "capacity".to_owned());
+    run
+}
+
+fn load(name: &str, law: &str) -> Workload {
+    Workload { name: name.to_owned(), law: law.parse().expect("a law"), ..workload() }
+}
+
+fn record(run: &mut Run, trial: (&str, &str, u32), law: &str, window: Measured) {
+    let (entry, workload, number) = trial;
+    run.trials.push(Trial {
+        entry: entry.to_owned(),
+        workload: workload.to_owned(),
+        number,
+        started: run.header.started,
+        law: Some(law.parse().expect("a law")),
+        search: None,
+        result: TrialResult::Measured(Box::new(window)),
+    });
+}
+
+/// Each server at each load, as a queue would have it.
+fn latency_run(change: impl Fn(&str, u64, &mut Measured)) -> Run {
+    let loads = [10, 50, 90];
+    let workloads = loads.map(|l| load(&format!("load-{l}"), &format!("poisson:{l}%"))).to_vec();
+    let mut run = suite("latency", workloads);
+    for share in loads {
+        for (entry, capacity) in CAPACITIES {
+            for number in 1..=3 {
+                let rate = capacity * share / 100;
+                let mut window =
+                    paced(rate, 2e9 / (capacity as f64 * (1.0 - share as f64 / 100.0)));
+                change(entry, share, &mut window);
+                let law = format!("poisson:{rate}");
+                record(&mut run, (entry, &format!("load-{share}"), number), &law, window);
+            }
+        }
+    }
+    run
+}
+
+fn verdicts(summary: &Summary, table: usize) -> Vec<(&str, &'static str)> {
+    let rows = summary.tables[table].rows.iter();
+    rows.map(|row| (row.server.entry.as_str(), row.verdict.name())).collect()
+}
+
+fn shown(run: &Run) -> String {
+    text(&summary(run), Style::default())
+}
+
+#[test]
+fn response_times_over_load_are_one_table() {
+    let run = latency_run(|_, _, _| {});
+    insta::assert_snapshot!(shown(&run));
+    insta::assert_snapshot!(markdown(&summary(&run)));
+}
+
+#[test]
+fn a_rate_that_was_given_ranks_nobody() {
+    let summary = summary(&latency_run(|_, _, _| {}));
+    assert!(summary.tables[0].rows.iter().all(|row| row.rank.is_some()));
+    for table in &summary.tables[1..] {
+        assert!(table.rows.iter().all(|row| row.rank.is_none() && row.verdict == Verdict::Ok));
+        assert_eq!(table.conclusion, Conclusion::Open);
+    }
+    let row = &summary.tables[2].rows[0];
+    assert_eq!((row.offered_per_s, row.capacity_per_s), (Some(10_000.0), Some(20_000.0)));
+}
+
+#[test]
+fn a_generator_that_was_late_and_a_server_that_fell_behind_are_told() {
+    let run = latency_run(|entry, share, window| match (entry, share) {
+        ("rust-tonic", 90) => window.pacing.as_mut().expect("open").late = 1000,
+        ("go-grpc", 90) => window.series[15..].iter_mut().for_each(|s| s.ok = s.ok * 9 / 10),
+        _ => {}
+    });
+    let summary = summary(&run);
+    assert_eq!(verdicts(&summary, 1), [("rust-tonic", "ok"), ("go-grpc", "ok")]);
+    assert_eq!(
+        verdicts(&summary, 3),
+        [("rust-tonic", "generator late"), ("go-grpc", "overloaded")]
+    );
+    let page = text(&summary, Style::default());
+    for line in [
+        "  rust-tonic (load-90): generator late: trial 1: the client took up 1.9 % of its calls late, at 18.0k calls/s",
+        "  go-grpc (load-90): overloaded: trial 1: it ended fewer calls than came due",
+    ] {
+        assert!(page.contains(line), "{page}");
+    }
+}
+
+#[test]
+fn calls_that_the_law_made_due_are_all_counted() {
+    let load = load("load", "poisson:1000");
+    let good = paced(1000, 1e6);
+    assert_eq!(doubts(&good, &load), []);
+    let mut lost = good.clone();
+    lost.pacing = Some(Pacing { due: 3001, late: 0, held_back: 0 });
+    assert_eq!(doubts(&lost, &load), [Doubt::Due { due: 3001, counted: 3000 }]);
+    // Calls under way at the end: as many as there are, not as many as may be in flight.
+    let mut waiting = paced(100_000, 1e6);
+    waiting.series[29].ok = 0;
+    assert_eq!(doubts(&waiting, &load), []);
+    let closed = doubts(&waiting, &workload());
+    assert!(closed.iter().any(|doubt| matches!(doubt, Doubt::Series(_))), "{closed:?}");
+}
+
+#[test]
+fn loads_of_a_process_that_was_not_steady_are_still_warming() {
+    let mut run = latency_run(|_, _, _| {});
+    let warm = run.preparations[0].warm.as_mut().expect("a curve");
+    warm.steady_after_ms = None;
+    warm.unsteady = Some("still rising".to_owned());
+    let summary = summary(&run);
+    for table in 0..4 {
+        let found = verdicts(&summary, table);
+        assert!(found.contains(&("rust-tonic", "still warming")), "{found:?}");
+        assert!(!found.contains(&("go-grpc", "still warming")), "{found:?}");
+    }
+}
+
+#[test]
+fn without_a_capacity_there_are_no_loads() {
+    let mut run = latency_run(|_, _, _| {});
+    run.trials.retain(|t| t.entry != "go-grpc");
+    run.trials.push(Trial {
+        entry: "go-grpc".to_owned(),
+        workload: "capacity".to_owned(),
+        number: 1,
+        started: run.header.started,
+        law: None,
+        search: None,
+        result: TrialResult::Failed(failure("exited with status 3", &[])),
+    });
+    let page = shown(&run);
+    let line = "  go-grpc (load-10, load-50, load-90): its capacity could not be measured";
+    assert!(page.contains(line), "{page}");
+}
+
+fn step(rate: f64, verdict: StepVerdict) -> SearchStep {
+    let windows = vec![paced(rate as u64, 2e6)];
+    SearchStep { rate: PerSecond::new(rate).expect("a rate"), windows, verdict }
+}
+
+/// Searches that found these rates, each within 5 %.
+fn slo_run(rates: &[(&str, [f64; 3])], end: NotMet) -> Run {
+    let threshold = "p99<10ms".parse().ok();
+    let workload = Workload { find_max: threshold, ..load("highest-rate", "poisson:50%") };
+    let mut run = suite("slo", vec![workload]);
+    for (entry, rates) in rates {
+        for (number, rate) in (1..).zip(rates) {
+            let law = format!("poisson:{rate}");
+            record(&mut run, (entry, "highest-rate", number), &law, paced(*rate as u64, 2e6));
+            let steps =
+                vec![step(*rate, StepVerdict::Met), step(rate * 1.05, StepVerdict::NotMet(end))];
+            let threshold = "p99<10ms".parse().expect("a threshold");
+            let search = Search { threshold, precision: 0.05, steps };
+            run.trials.last_mut().expect("a trial").search = Some(Box::new(search));
+        }
+    }
+    run
+}
+
+#[test]
+fn servers_are_ranked_by_the_rate_that_keeps_the_limit() {
+    let rates =
+        [("rust-tonic", [15_000.0, 15_200.0, 14_900.0]), ("go-grpc", [8000.0, 8100.0, 7950.0])];
+    let run = slo_run(&rates, NotMet::Beyond);
+    insta::assert_snapshot!(shown(&run));
+    insta::assert_snapshot!(csv(&summary(&run)).expect("CSV"));
+    let trials = trials_csv(&run).expect("CSV");
+    assert!(trials.lines().any(|line| line.contains("poisson:15200")), "{trials}");
+}
+
+#[test]
+fn rates_within_the_precision_of_a_search_tie() {
+    // Each search says the same thing thrice, and yet only that the rate is within 5 %.
+    let tied =
+        slo_run(&[("rust-tonic", [10_000.0; 3]), ("go-grpc", [10_400.0; 3])], NotMet::Beyond);
+    let ranks = |run: &Run| -> Vec<_> {
+        let summary = summary(run);
+        summary.tables[1].rows.iter().map(|row| row.rank.map(|r| (r.place, r.tied))).collect()
+    };
+    assert_eq!(ranks(&tied), [Some((1, true)), Some((1, true))]);
+    let apart =
+        slo_run(&[("rust-tonic", [10_000.0; 3]), ("go-grpc", [10_600.0; 3])], NotMet::Beyond);
+    assert_eq!(ranks(&apart), [Some((1, false)), Some((2, false))]);
+}
+
+#[test]
+fn a_search_that_ended_for_the_clients_sake_is_not_ranked() {
+    let run = slo_run(&[("go-grpc", [10_000.0; 3])], NotMet::GeneratorLate);
+    let summary = summary(&run);
+    let row = &summary.tables[1].rows[0];
+    assert_eq!((row.verdict.name(), row.rank), ("generator late", None));
+    let why =
+        "trial 1: the search ended at 10.5k calls/s, where the client fell behind its own schedule";
+    assert_eq!(row.verdict.reason().as_deref(), Some(why));
+}
+
+#[test]
+fn a_server_that_keeps_the_limit_at_no_rate_failed() {
+    let mut run = slo_run(&[], NotMet::Beyond);
+    let reason = "p99<10ms was met at no rate, not even 1.22 calls/s (beyond the limit)".to_owned();
+    run.trials.push(Trial {
+        entry: "go-grpc".to_owned(),
+        workload: "highest-rate".to_owned(),
+        number: 1,
+        started: run.header.started,
+        law: None,
+        search: None,
+        result: TrialResult::Failed(Failure { reason: reason.clone(), log_tail: Vec::new() }),
+    });
+    let summary = summary(&run);
+    let reason = format!("{reason}, in trial 1");
+    assert_eq!(summary.tables[1].rows[0].verdict, Verdict::Failed { reason });
+}
