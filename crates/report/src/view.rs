@@ -12,7 +12,7 @@ use crate::warming::efficiency;
 /// Version of the exported fields. A field renamed, removed or given another unit makes a new one.
 pub const EXPORT_SCHEMA: u32 = 1;
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(crate) struct CellView<'a> {
     workload: &'a str,
     entry: &'a str,
@@ -72,6 +72,20 @@ pub(crate) struct CellView<'a> {
 
 impl<'a> CellView<'a> {
     pub(crate) fn of(table: &'a Table, row: &'a Row) -> Self {
+        Self {
+            law: table.workload.law.to_string(),
+            offered_per_s: row.offered_per_s,
+            capacity_calls_per_s: row.capacity_per_s,
+            threshold: table.workload.find_max.map(|threshold| threshold.to_string()),
+            highest_per_s: row.highest_rate.map(|e| e.mean),
+            highest_per_s_low: row.highest_rate.and_then(low),
+            highest_per_s_high: row.highest_rate.and_then(high),
+            ..Self::of_trials(table, row)
+        }
+    }
+
+    /// All but what the law says.
+    fn of_trials(table: &'a Table, row: &'a Row) -> Self {
         let figures = row.figures.as_ref();
         let outcomes = figures.map(|f| &f.outcomes);
         let response = |of: fn(&Response) -> u64| figures?.response.as_ref().map(of);
@@ -128,13 +142,7 @@ impl<'a> CellView<'a> {
             steal_ns: figures.map(|f| f.steal_ns),
             steady_after_ms: row.steady_after_ms,
             cold_calls_per_s: row.cold_calls_per_s,
-            law: table.workload.law.to_string(),
-            offered_per_s: row.offered_per_s,
-            capacity_calls_per_s: row.capacity_per_s,
-            threshold: table.workload.find_max.map(|threshold| threshold.to_string()),
-            highest_per_s: row.highest_rate.map(|e| e.mean),
-            highest_per_s_low: row.highest_rate.and_then(low),
-            highest_per_s_high: row.highest_rate.and_then(high),
+            ..Self::default()
         }
     }
 }

@@ -19,6 +19,8 @@ Examples:
   rpcbench run go-grpc 'java-*' --trials 5 --duration 10s --cpus 1 --memory 512M --seed 7
   rpcbench run go-grpc go-grpc                 The same server twice: how far do equals differ?
   rpcbench run --suite one-core 'java-grpc@*'
+  rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
+  rpcbench run --suite slo go-grpc             The highest rate that keeps p99 below 10 ms
   rpcbench run --warmup 30s --shape record --connections 10 --in-flight 100
   rpcbench run --resume results/2026-03-01T12-00-00")]
 pub struct RunArgs {

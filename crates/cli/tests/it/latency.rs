@@ -103,7 +103,7 @@ fn a_server_without_a_capacity_gets_no_loads() {
     assert!(run.finished.is_some());
     assert_eq!(run.trials.iter().filter(|t| t.workload == "load-20").count(), 2);
     ended.shows(&[
-        "testkit-liar@exit-after: failed: exited with status 3",
+        "testkit-liar@exit-after: failed: exited with code 3",
         "(load-20, load-40, load-60): ",
     ]);
 }

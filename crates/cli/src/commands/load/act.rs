@@ -150,10 +150,9 @@ impl<'a> Act<'a> {
         warm_up: Nanos,
         (name, length): (&'static str, Nanos),
     ) -> anyhow::Result<(Measurement, MachineUsage, jiff::Timestamp)> {
-        self.session.start();
         let begin = clock::now();
         let span = Span { start: begin + warm_up, end: begin + warm_up + length };
-        self.session.measure(span);
+        self.session.start_measuring(span);
         let warm = Stage { name: "warm-up", start: begin, end: span.start, plain: false };
         self.live.follow(&warm, &self.session, &self.interrupt)?;
         let (first, started) = (MachineReading::read(&[], self.cpus)?, clock::wall());

@@ -39,6 +39,12 @@ impl Exchange {
         Self { call, ..Self::default() }
     }
 
+    /// Whether nothing has come yet.
+    #[inline]
+    pub fn is_waiting(&self) -> bool {
+        self.http == 0
+    }
+
     /// Takes headers after which more comes. `Err`: the stream must be aborted.
     #[inline]
     pub fn headers(&mut self, head: &ResponseHead) -> Result<(), &'static str> {
@@ -133,7 +139,7 @@ impl Exchange {
 
 /// The message, if `data` is exactly one, not compressed.
 #[inline]
-fn whole_message(data: &[u8]) -> Option<&[u8]> {
+pub(super) fn whole_message(data: &[u8]) -> Option<&[u8]> {
     let (prefix, message) = data.split_first_chunk::<MESSAGE_PREFIX>()?;
     let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]) as usize;
     (prefix[0] == 0 && length == message.len()).then_some(message)

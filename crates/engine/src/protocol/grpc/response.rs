@@ -30,6 +30,14 @@ impl ResponseHead {
         }
     }
 
+    /// Whether headers promise a message, or trailers say that all is well.
+    fn is_success(&self) -> bool {
+        match self.http {
+            0 => self.grpc == Some(status::OK),
+            http => http == 200 && self.grpc_content,
+        }
+    }
+
     /// The status that ends a call whose last header block this is.
     pub fn status(&self, http_of_headers: u16) -> u32 {
         let http = if self.http == 0 { http_of_headers } else { self.http };
@@ -62,6 +70,8 @@ fn unescape(text: &[u8]) -> String {
 #[derive(Debug, Default)]
 struct Memo {
     valid: bool,
+    /// It is valid, and half of a plain success.
+    success: bool,
     block: Vec<u8>,
     generation: u64,
     head: ResponseHead,
@@ -91,6 +101,16 @@ impl HeadReader {
         Ok(&memo.head)
     }
 
+    /// The header and trailer block of a plain success, where the last ones read are these and read alike now.
+    #[inline]
+    pub fn success(&self) -> Option<(&[u8], &[u8])> {
+        let (headers, trailers) = (&self.headers, &self.trailers);
+        let now = self.decoder.generation();
+        let current = headers.generation == now && trailers.generation == now;
+        (headers.success && trailers.success && current)
+            .then_some((&headers.block, &trailers.block))
+    }
+
     /// Size of the table and room taken beside it, bytes.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn footprint(&self) -> (usize, usize) {
@@ -107,9 +127,11 @@ impl Memo {
         let before = decoder.generation();
         self.head = ResponseHead::default();
         self.block.clear();
+        (self.valid, self.success) = (false, false);
         decoder.decode(block, |field| self.head.take(field))?;
         // A block that changed the table means something else the next time.
         self.valid = decoder.generation() == before;
+        self.success = self.valid && self.head.is_success();
         self.generation = before;
         self.block.extend_from_slice(block);
         Ok(())

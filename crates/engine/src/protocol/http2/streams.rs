@@ -107,6 +107,19 @@ impl<T: Default> Streams<T> {
         Some(value)
     }
 
+    /// Closes a stream of the fast path, if `ready` says so.
+    #[inline]
+    pub fn remove_if(&mut self, id: u32, ready: impl FnOnce(&T) -> bool) -> Option<T> {
+        let cell = self.cell(id);
+        if cell.id != id || id == EMPTY || !ready(&cell.value) {
+            return None;
+        }
+        cell.id = EMPTY;
+        let value = std::mem::take(&mut cell.value);
+        self.open -= 1;
+        Some(value)
+    }
+
     /// Whether the stream was opened at some time: closed streams may still get frames.
     pub fn was_opened(&self, id: u32) -> bool {
         id % 2 == 1 && id < self.next

@@ -10,6 +10,7 @@
 mod footprint;
 mod receive;
 mod refusals;
+mod usual;
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::protocol::http2::{code, error_name};
 use crate::protocol::{Broken, End, Events};
 
 /// Received bytes after which the connection's window is opened again.
-const WINDOW_REFILL: u32 = 64 << 20;
+pub(super) const WINDOW_REFILL: u32 = 64 << 20;
 /// Most that the messages that are not whole yet may come to, bytes, over all streams of a connection.
 /// Looked at when the window is opened again.
 const MAX_UNFINISHED: usize = 256 << 20;
@@ -29,6 +29,10 @@ impl Connection {
             rest = self.complete_partial(rest, out, events)?;
         }
         while let Some(head) = Head::parse(rest) {
+            if let Some(length) = self.usual_reply(rest, events) {
+                rest = &rest[length..];
+                continue;
+            }
             frame::check(head)?;
             let Some(payload) = rest.get(frame::HEADER..frame::HEADER + head.length) else { break };
             self.frame(head, payload, out, events)?;

@@ -3,6 +3,7 @@
 mod endings;
 mod floods;
 mod limits;
+mod usual;
 
 use std::sync::Arc;
 

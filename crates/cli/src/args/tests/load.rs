@@ -1,0 +1,118 @@
+//! `rpcbench load`: what its options mean, and which contradict each other.
+
+use rpcbench_record::{Driver, Law};
+
+use super::*;
+
+#[test]
+fn load_alone_keeps_twenty_calls_on_each_connection() {
+    let workload = load("rpcbench load 127.0.0.1:50051").workload().expect("a workload");
+    assert_eq!((workload.connections, workload.in_flight), (50, 1000));
+    assert_eq!(workload.warm_up, WarmUp::Fixed { length_ms: 1000 });
+    let fewer = load("rpcbench load localhost:1 -c 3 -t 2 -d 2s --warmup none");
+    let workload = fewer.workload().expect("a workload");
+    assert_eq!((workload.connections, workload.in_flight, workload.client_threads), (3, 60, 2));
+    assert_eq!(
+        (workload.window.length_ms(), workload.warm_up),
+        (2000, WarmUp::Fixed { length_ms: 0 })
+    );
+}
+
+#[test]
+fn options_of_load_may_not_contradict() {
+    let refused = |line| load(line).workload().expect_err("a refusal");
+    insta::assert_snapshot!(refused("rpcbench load h:1 -c 50 -n 49"), @"--in-flight 49 contradicts --connections 50: every connection carries at least one call; raise the first or lower the second");
+    insta::assert_snapshot!(refused("rpcbench load h:1 -c 1 --threads 2"), @"--connections 1 contradicts --client-threads 2: every client thread needs a connection; raise the first or lower the second");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --timeout 1s"), @"--timeout 1s contradicts --grace 5s: no call is waited for beyond its timeout; raise the first or lower the second");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --duration 50ms"), @"--duration 50ms: must be at least 100ms, one slice of a trial's series");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --rate 5k -n 49"), @"--in-flight 49 contradicts --connections 50: every connection carries at least one call; raise the first or lower the second");
+}
+
+#[test]
+fn a_law_and_a_rate_may_not_contradict() {
+    let refused = |line| load(line).workload().expect_err("a refusal");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --law closed --rate 500"), @"--rate 500 contradicts --law closed: a closed loop has no rate of its own; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --law constant:20k --rate 500"), @"--rate 500 contradicts --law constant:20000: that law has its rate already; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --law poisson:40% --rate 50%"), @"--rate 50% contradicts --law poisson:40%: that law has its rate already; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --law ramp:1..2/1s --rate 500"), @"--rate 500 contradicts --law ramp:1..2/1s: that law has its rate already; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --law steps:1..2+1/1s --rate 500"), @"--rate 500 contradicts --law steps:1..2+1/1s: that law has its rate already; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --law poisson"), @"--law poisson: needs a rate: write --law poisson:RATE, or add --rate RATE");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --law constant"), @"--law constant: needs a rate: write --law constant:RATE, or add --rate RATE");
+}
+
+#[test]
+fn several_loads_take_their_rates_from_one_place() {
+    let contradicts = |line| load(line).workload().expect_err("a refusal");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --law closed"), @"--find-max p99<1ms contradicts --law closed: a search needs a law with one rate; write --law poisson or --law constant");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --law ramp:1..2/1s"), @"--find-max p99<1ms contradicts --law ramp:1..2/1s: a search needs a law with one rate; write --law poisson or --law constant");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --law poisson:5"), @"--sweep 10%..90% contradicts --law poisson:5: a sweep sets the rates; write --law poisson or --law constant");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --law closed"), @"--sweep 10%..90% contradicts --law closed: a sweep sets the rates; write --law poisson or --law constant");
+    let law = |words: &str| {
+        let args = load(&format!("rpcbench load h:1 {words}"));
+        args.workload().expect("a workload").law.to_string()
+    };
+    assert_eq!(law("--find-max p99<1ms"), "poisson:50%");
+    assert_eq!(law("--find-max p99<1ms --law constant"), "constant:50%");
+    assert_eq!(law("--find-max p99<1ms --rate 500"), "poisson:500");
+    assert_eq!(law("--find-max p99<1ms --law constant:30%"), "constant:30%");
+    assert_eq!(law("--sweep 1k..3k+1k --law constant"), "constant:1000");
+}
+
+#[test]
+fn several_loads_have_no_files_and_no_limits() {
+    for (first, value) in [("--find-max", "p99<1ms"), ("--sweep", "10%..90%")] {
+        for second in ["--fail-if p99>1ms", "--out a.json", "--hdr a.hlog", "--log a.csv"] {
+            let refusal = refused(&format!("rpcbench load h:1 {first} {value} {second}"));
+            let option = second.split(' ').next().expect("an option");
+            assert!(refusal.contains("cannot be used with"), "{refusal}");
+            assert!(refusal.contains(first) && refusal.contains(option), "{refusal}");
+        }
+    }
+    insta::assert_snapshot!(refused("rpcbench load h:1 --find-max p99<1ms --sweep 10%..90%"), @"error: the argument '--find-max <THRESHOLD>' cannot be used with '--sweep <RATES>'");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --sweep 10%..90% --rate 5"), @"error: the argument '--sweep <RATES>' cannot be used with '--rate <RATE>'");
+}
+
+#[test]
+fn two_results_may_not_share_a_file() {
+    let refused = |line| load(line).workload().expect_err("a refusal");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --out a.csv --hdr a.csv"), @"--hdr a.csv contradicts --out a.csv: two things can't be written to one file; give each its own");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --out a.csv --log a.csv"), @"--log a.csv contradicts --out a.csv: two things can't be written to one file; give each its own");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --hdr a.csv --log a.csv"), @"--log a.csv contradicts --hdr a.csv: two things can't be written to one file; give each its own");
+    let apart = load("rpcbench load h:1 --out a.json --hdr a.hlog --log a.csv");
+    assert!(apart.workload().is_ok());
+}
+
+#[test]
+fn a_rate_makes_an_open_loop() {
+    let workload = |line| load(line).workload().expect("a workload");
+    let law = |text: &str| text.parse().expect("a law");
+    let constant = workload("rpcbench load h:1 -c 4 --rate 20k");
+    assert_eq!((constant.law, constant.in_flight), (law("constant:20000"), 400));
+    assert_eq!(workload("rpcbench load h:1 --law poisson --rate 5").law, law("poisson:5"));
+    assert_eq!(workload("rpcbench load h:1 --law constant -r 40%").law, law("constant:40%"));
+    let ramp = workload("rpcbench load h:1 -n 70 --law ramp:1k..2k/10s");
+    assert_eq!((ramp.law, ramp.in_flight), (law("ramp:1000..2000/10s"), 70));
+    let closed = workload("rpcbench load h:1 --law closed");
+    assert_eq!((closed.law, closed.in_flight), (Law::Closed, 1000));
+}
+
+#[test]
+fn the_driver_is_left_to_the_engine_where_none_is_named() {
+    let driver = |words: &str| load(&format!("rpcbench load h:1 {words}")).driver.driver();
+    assert_eq!((driver(""), driver("--driver auto")), (None, None));
+    assert_eq!(driver("--driver epoll"), Some(Driver::Epoll));
+    assert_eq!(driver("--driver io-uring"), Some(Driver::IoUring));
+}
+
+#[test]
+fn wrong_values_of_load_are_refused_with_the_remedy() {
+    insta::assert_snapshot!(refused("rpcbench load h:1 --rate fast"), @"error: invalid value 'fast' for '--rate <RATE>': write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --law sometimes:5"), @"error: invalid value 'sometimes:5' for '--law <LAW>': 'sometimes:5' is no arrival law; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --driver dpdk"), @"
+    error: invalid value 'dpdk' for '--driver <DRIVER>'
+      [possible values: auto, epoll, io-uring]
+    ");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --fail-if p99=1ms"), @"error: invalid value 'p99=1ms' for '--fail-if <THRESHOLD>': 'p99=1ms' is no threshold; write FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --log calls.txt"), @"error: invalid value 'calls.txt' for '--log <FILE>': its ending names the format; use .parquet or .csv");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --log calls"), @"error: invalid value 'calls' for '--log <FILE>': its ending names the format; use .parquet or .csv");
+}
