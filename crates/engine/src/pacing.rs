@@ -66,6 +66,11 @@ impl Iterator for Schedule {
     }
 }
 
+/// The seed of a session's window, counted from 0: windows of one session draw different distances.
+pub(crate) fn window_seed(seed: u64, window: u64) -> u64 {
+    seed.wrapping_add(window)
+}
+
 /// n / rate, in whole numbers: it never drifts.
 fn constant(rate: PerSecond, n: u64) -> Nanos {
     let nanos = u128::from(n) * 1_000_000_000_000 / u128::from(rate.thousandths());

@@ -74,7 +74,7 @@ impl Tally {
         self.carried_in = self.carried_in + other.carried_in;
         self.carried_out = self.carried_out + other.carried_out;
         for example in &other.examples {
-            self.example(example);
+            add_example(&mut self.examples, example);
         }
         for (slice, theirs) in self.series.iter_mut().zip(&other.series) {
             slice.ok += theirs.ok;
@@ -84,32 +84,56 @@ impl Tally {
         }
     }
 
-    /// A call that ended `ok`, `took` nanoseconds after it came due.
+    /// Calls that ended `ok`.
     #[inline]
-    fn answered(&mut self, call: Call, took: u64) {
-        self.outcomes.ok += 1;
-        self.ok.record(took);
+    fn answered(&mut self, Alike { due, written, done, calls }: Alike, span: Span) {
+        let took = done.since(due);
+        self.carry_out(done, span, calls);
+        if let Some(slice) = self.slice(done, span) {
+            slice.ok += calls;
+            slice.sum_ns += took * calls;
+            slice.max_ns = slice.max_ns.max(took);
+        }
+        self.outcomes.ok += calls;
+        self.ok.record_times(took, calls);
         // Answered before the kernel took the last byte: all of it is the server's time.
-        let send_lag = call.written.since(call.due).min(took);
-        self.send_lag.record(send_lag);
-        self.service.record(took - send_lag);
+        let send_lag = written.since(due).min(took);
+        self.send_lag.record_times(send_lag, calls);
+        self.service.record_times(took - send_lag, calls);
     }
 
     /// A call that ended otherwise.
     #[cold]
-    fn failed(&mut self, took: u64, outcome: &Outcome) {
+    fn failed(&mut self, call: Call, span: Span, done: Nanos, outcome: &Outcome) {
+        self.carry_out(done, span, 1);
+        if let Some(slice) = self.slice(done, span) {
+            slice.errors += 1;
+        }
         outcome.count(&mut self.outcomes);
-        self.errors.record(took);
+        self.errors.record(done.since(call.due));
         if let Some(example) = outcome.example() {
-            self.example(&example);
+            add_example(&mut self.examples, &example);
         }
     }
 
-    fn example(&mut self, text: &str) {
-        let text: String = text.chars().take(MAX_EXAMPLE).collect();
-        if self.examples.len() < MAX_EXAMPLES && !self.examples.contains(&text) {
-            self.examples.push(text);
-        }
+    #[inline]
+    fn carry_out(&mut self, done: Nanos, span: Span, calls: u64) {
+        self.carried_out.0 += (done - span.end).0 * calls;
+    }
+
+    /// The slice in which a call of the span completed, if it did so within the span.
+    #[inline]
+    fn slice(&mut self, done: Nanos, span: Span) -> Option<&mut Slice> {
+        let slice = (done.since(span.start) / SLICE.0) as usize;
+        self.series.get_mut(slice).filter(|_| done < span.end)
+    }
+}
+
+/// Keeps a line for each kind of error, at most eight.
+fn add_example(examples: &mut Vec<String>, text: &str) {
+    let text: String = text.chars().take(MAX_EXAMPLE).collect();
+    if examples.len() < MAX_EXAMPLES && !examples.contains(&text) {
+        examples.push(text);
     }
 }
 
@@ -135,30 +159,44 @@ pub(crate) struct Recorder {
     measured: Tally,
     /// Calls outside the span: warm-up.
     outside: Outcomes,
-    outside_examples: Tally,
+    outside_examples: Vec<String>,
+    /// Calls that ended `ok` and are still to be counted.
+    alike: Alike,
     log: Option<BatchWriter>,
+}
+
+/// Calls with the same three times: those that were written by one write and answered within one read of a
+/// closed loop. They are counted in one step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Alike {
+    due: Nanos,
+    written: Nanos,
+    done: Nanos,
+    calls: u64,
 }
 
 impl Recorder {
     pub fn new(log: Option<CallLog>) -> Self {
-        let empty = || Tally::new(Nanos(0));
         Self {
             span: None,
-            measured: empty(),
+            measured: Tally::new(Nanos(0)),
             outside: Outcomes::default(),
-            outside_examples: empty(),
+            outside_examples: Vec::new(),
+            alike: Alike::default(),
             log: log.map(BatchWriter::new),
         }
     }
 
     /// Starts to measure anew.
     pub fn measure(&mut self, span: Span) {
+        self.alike.calls = 0;
         self.measured = Tally::new(span.end - span.start);
         self.span = Some(span);
     }
 
     /// Ends measuring.
     pub fn take(&mut self) -> Option<Tally> {
+        self.count_alike();
         if let Some(log) = &mut self.log {
             log.flush();
         }
@@ -167,11 +205,12 @@ impl Recorder {
 
     /// Calls that came due outside of any measured span so far.
     pub fn outside(&self) -> (&Outcomes, &[String]) {
-        (&self.outside, &self.outside_examples.examples)
+        (&self.outside, &self.outside_examples)
     }
 
     /// What is measured so far. `None` outside a span.
-    pub fn so_far(&self) -> Option<&Tally> {
+    pub fn so_far(&mut self) -> Option<&Tally> {
+        self.count_alike();
         self.span.map(|_| &self.measured)
     }
 
@@ -194,22 +233,25 @@ impl Recorder {
         if let Some(log) = &mut self.log {
             log.push(call, done, outcome, span.start);
         }
-        self.measured.carried_out = self.measured.carried_out + (done - span.end);
-        let slice = (done.since(span.start) / SLICE.0) as usize;
-        let slice = self.measured.series.get_mut(slice).filter(|_| done < span.end);
-        let took = done.since(call.due);
         if !matches!(outcome, Outcome::Ok) {
-            if let Some(slice) = slice {
-                slice.errors += 1;
-            }
-            return self.measured.failed(took, outcome);
+            return self.measured.failed(call, span, done, outcome);
         }
-        if let Some(slice) = slice {
-            slice.ok += 1;
-            slice.sum_ns += took;
-            slice.max_ns = slice.max_ns.max(took);
+        let last = &mut self.alike;
+        if (last.due, last.written, last.done) != (call.due, call.written, done) {
+            self.count_alike();
+            self.alike = Alike { due: call.due, written: call.written, done, calls: 0 };
         }
-        self.measured.answered(call, took);
+        self.alike.calls += 1;
+    }
+
+    #[inline]
+    fn count_alike(&mut self) {
+        if let Some(span) = self.span
+            && self.alike.calls > 0
+        {
+            self.measured.answered(self.alike, span);
+            self.alike.calls = 0;
+        }
     }
 
     /// A call that did not come due in the span; it may reach into it.
@@ -221,14 +263,15 @@ impl Recorder {
         }
         outcome.count(&mut self.outside);
         if let Some(example) = outcome.example() {
-            self.outside_examples.example(&example);
+            add_example(&mut self.outside_examples, &example);
         }
     }
 
     /// Keeps a line about what was wrong with a reply.
     pub fn explain(&mut self, problem: &str) {
-        let tally =
-            if self.span.is_some() { &mut self.measured } else { &mut self.outside_examples };
-        tally.example(problem);
+        match self.span {
+            Some(_) => add_example(&mut self.measured.examples, problem),
+            None => add_example(&mut self.outside_examples, problem),
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::clock::{self, Nanos};
 use crate::driver::{self, IoUringDriver};
 use crate::file_limit::{self, FileLimit};
 use crate::log::CallLog;
-use crate::pacing::Schedule;
+use crate::pacing::{Schedule, window_seed};
 use crate::payload::Payload;
 use crate::plan::{LoadPlan, PlanError};
 use crate::recorder::{Span, Tally};
@@ -113,6 +113,9 @@ pub struct Session {
     driver: Driver,
     law: Law,
     seed: u64,
+    /// Windows measured so far, and the seed of the last one.
+    windows: u64,
+    window_seed: u64,
     /// Between a start and its end.
     loading: bool,
     span: Option<Span>,
@@ -142,8 +145,16 @@ impl Session {
         let (law, seed) = (plan.law, plan.seed);
         file_limit::make_room(plan)?;
         let driver = driver::choose(plan, IoUringDriver::probe).map_err(SessionError::NoIoUring)?;
-        let mut session =
-            Self { threads: Vec::new(), driver, law, seed, loading: false, span: None };
+        let mut session = Self {
+            threads: Vec::new(),
+            driver,
+            law,
+            seed,
+            windows: 0,
+            window_seed: seed,
+            loading: false,
+            span: None,
+        };
         for thread in 0..plan.threads {
             let place = Place { thread, driver, deadline };
             session.threads.push(spawn(&shared, payload, place, log.cloned())?);
@@ -208,7 +219,8 @@ impl Session {
     /// call, however late a load thread hears of it.
     pub fn start_measuring(&mut self, span: Span) {
         if !self.loading {
-            (self.loading, self.span) = (true, Some(span));
+            self.loading = true;
+            self.opens(span);
             self.tell(&Command::Start(Some(span)));
         }
     }
@@ -246,9 +258,15 @@ impl Session {
     /// with the span. Does nothing without a load, or if a span of it is measured already.
     pub fn measure(&mut self, span: Span) {
         if self.loading && self.span.is_none() {
-            self.span = Some(span);
+            self.opens(span);
             self.tell(&Command::Measure(span));
         }
+    }
+
+    fn opens(&mut self, span: Span) {
+        self.span = Some(span);
+        self.window_seed = window_seed(self.seed, self.windows);
+        self.windows += 1;
     }
 
     /// Waits for the span's end and its last calls.
@@ -268,7 +286,7 @@ impl Session {
             unmeasured.add(&drained);
         }
         let pacing = self.law.is_open().then(|| Pacing {
-            due: Schedule::new(self.law, self.seed).due_before(span.end - span.start),
+            due: Schedule::new(self.law, self.window_seed).due_before(span.end - span.start),
             late: tally.late,
             held_back: tally.held_back,
         });

@@ -107,7 +107,8 @@ fn takes_no_memory(driver: Driver, law: &str, shape: &str, calls: u64) {
     assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.examples);
     assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "nothing is counted");
     let case = format!("{driver}, {law}, {shape}: {stretches:?} in {calls} calls each");
-    assert!(stretches.contains(&0), "{case}");
+    // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.
+    assert!(plan.law.is_open() || stretches.contains(&0), "{case}");
     assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
 }
 

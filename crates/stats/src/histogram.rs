@@ -1,6 +1,7 @@
 //! A histogram of durations in fixed memory.
 
 use std::fmt;
+use std::ops::Range;
 
 /// Bits of a value that choose the slot within a bucket.
 const SUB_BUCKET_BITS: u32 = 11;
@@ -46,22 +47,32 @@ impl Histogram {
     /// An empty histogram. Allocates its memory once, here.
     #[must_use]
     pub fn new() -> Self {
-        Self { counts: Box::new([0; SLOTS]), count: 0, sum: 0, min: u64::MAX, max: 0 }
+        // Zeroed by the kernel, page by page as it is used.
+        let counts =
+            vec![0; SLOTS].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!());
+        Self { counts, count: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 
     /// Counts `value`, nanoseconds. Never allocates, never fails.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        self.counts[slot(value)] += 1;
-        self.count += 1;
-        self.sum += u128::from(value);
+        self.record_times(value, 1);
+    }
+
+    /// Counts `value`, nanoseconds, `times` times; at least once.
+    #[inline]
+    pub fn record_times(&mut self, value: u64, times: u64) {
+        self.counts[slot(value)] += times;
+        self.count += times;
+        self.sum += u128::from(value) * u128::from(times);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
     }
 
     /// Adds everything that `other` holds, exactly.
     pub fn merge(&mut self, other: &Self) {
-        for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
+        let used = other.used_slots();
+        for (mine, theirs) in self.counts[used.clone()].iter_mut().zip(&other.counts[used]) {
             *mine += theirs;
         }
         self.count += other.count;
@@ -72,11 +83,17 @@ impl Histogram {
 
     /// Forgets everything and keeps the memory.
     pub fn clear(&mut self) {
-        self.counts.fill(0);
+        let used = self.used_slots();
+        self.counts[used].fill(0);
         self.count = 0;
         self.sum = 0;
         self.min = u64::MAX;
         self.max = 0;
+    }
+
+    /// From the slot of the smallest value to that of the largest.
+    fn used_slots(&self) -> Range<usize> {
+        if self.count == 0 { 0..0 } else { slot(self.min)..slot(self.max) + 1 }
     }
 
     /// How many values were recorded.
@@ -139,8 +156,8 @@ impl Histogram {
         }
         let rank = ((q.min(1.0) * self.count as f64).ceil() as u64).clamp(1, self.count);
         let mut seen = 0;
-        let found = self.counts.iter().position(|times| {
-            seen += times;
+        let found = self.used_slots().find(|slot| {
+            seen += self.counts[*slot];
             seen >= rank
         });
         // The last slot also holds what lies above it, so only the maximum bounds it.
@@ -149,8 +166,8 @@ impl Histogram {
 
     /// The used slots in ascending order: the lowest value of each, and its count.
     pub(crate) fn used(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let used = self.counts.iter().enumerate().filter(|(_, times)| **times > 0);
-        used.map(|(slot, times)| (lowest(slot), *times))
+        let used = self.used_slots().map(|slot| (slot, self.counts[slot]));
+        used.filter(|(_, times)| *times > 0).map(|(slot, times)| (lowest(slot), times))
     }
 
     /// A histogram of `(value, count)` pairs, each value standing for the slot that it lies in: the

@@ -240,3 +240,17 @@ fn a_histogram_that_claims_gigabytes_is_refused_before_it_is_read() {
         "histogram is not HdrHistogram V2 with DEFLATE: claims 4294967295 bytes of at most 304128"
     );
 }
+
+proptest! {
+    #[test]
+    fn many_times_at_once_is_one_by_one(values in prop::collection::vec((any::<u64>(), 1_u64..50), 1..40)) {
+        let (mut at_once, mut single) = (Histogram::new(), Histogram::new());
+        for (value, times) in values {
+            at_once.record_times(value, times);
+            (0..times).for_each(|_| single.record(value));
+        }
+        prop_assert!(at_once == single);
+        at_once.clear();
+        prop_assert!(at_once == Histogram::new());
+    }
+}

@@ -15,6 +15,7 @@ pub(crate) struct Calls {
     payload: Arc<dyn Payload>,
     checker: Checker,
     pub recorder: Recorder,
+    entries: u32,
     next_entry: u32,
     /// Calls in flight or waiting on all connections.
     pub outstanding: u64,
@@ -31,11 +32,13 @@ impl Calls {
         log: Option<CallLog>,
     ) -> Self {
         // Threads start apart from each other in the payload.
-        let step = payload.len() as u32 / plan.threads.max(1);
+        let entries = payload.len() as u32;
+        let step = entries / plan.threads.max(1);
         Self {
             checker: Checker::new(&*payload),
             recorder: Recorder::new(log),
-            next_entry: (plan.first_entry + thread * step) % payload.len() as u32,
+            entries,
+            next_entry: (plan.first_entry + thread * step) % entries,
             payload,
             outstanding: 0,
             ended: 0,
@@ -45,7 +48,7 @@ impl Calls {
 
     pub fn due(&mut self, at: Nanos) -> Call {
         let entry = self.next_entry;
-        self.next_entry = if entry as usize + 1 == self.payload.len() { 0 } else { entry + 1 };
+        self.next_entry = if entry + 1 == self.entries { 0 } else { entry + 1 };
         self.outstanding += 1;
         Call { entry, due: at, written: Nanos(0) }
     }

@@ -18,7 +18,7 @@ use crate::driver::{Batch, Driver, Ready};
 use crate::lane::{Lane, Link};
 use crate::log::CallLog;
 use crate::outcome::Outcome;
-use crate::pacing::{Arrivals, Stride};
+use crate::pacing::{Arrivals, Stride, window_seed};
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::grpc::Templates;
@@ -57,12 +57,16 @@ pub(crate) struct Worker<D> {
     unopened: usize,
     phase: Phase,
     span: Option<Span>,
+    /// The end of the last turn.
+    turned_at: Nanos,
     expiry_at: Nanos,
     /// When the first of the lost connections is to be opened again.
     retry_at: Nanos,
     calls: Calls,
     law: Law,
     stride: Stride,
+    /// Windows measured so far.
+    windows: u64,
     /// While calls come due by a schedule.
     open: Option<OpenLoop>,
 }
@@ -83,6 +87,7 @@ impl<D: Driver> Worker<D> {
             driver,
             law: plan.law,
             stride: Stride { thread, threads: plan.threads },
+            windows: 0,
             open: None,
             plan,
             templates,
@@ -94,6 +99,7 @@ impl<D: Driver> Worker<D> {
             unopened: 0,
             phase: Phase::Idle,
             span: None,
+            turned_at: Nanos(0),
             expiry_at: Nanos::NEVER,
             retry_at: Nanos::NEVER,
             calls,
@@ -129,7 +135,8 @@ impl<D: Driver> Worker<D> {
         self.phase = Phase::Loading { until: Nanos::NEVER };
         self.expiry_at = now + EXPIRY_CHECK;
         if self.law.is_open() {
-            let arrivals = Arrivals::new(self.law, self.plan.seed, self.stride, now);
+            let seed = window_seed(self.plan.seed, self.windows);
+            let arrivals = Arrivals::new(self.law, seed, self.stride, now);
             self.open = Some(OpenLoop::new(arrivals));
         }
         if let Some(span) = span {
@@ -149,6 +156,7 @@ impl<D: Driver> Worker<D> {
 
     /// Measures the calls that come due in `span`, and drains at its end.
     pub fn measure(&mut self, span: Span) {
+        self.windows += 1;
         self.calls.recorder.measure(span);
         self.span = Some(span);
         if let Some(open) = &mut self.open {
@@ -195,13 +203,12 @@ impl<D: Driver> Worker<D> {
 
     /// The next instant at which something is to be done whatever happens.
     fn deadline(&self) -> Nanos {
-        let now = self.driver.now();
         let phase = match self.phase {
             Phase::Idle => Nanos::NEVER,
             Phase::Loading { until } | Phase::Draining { until } => until,
         };
         let release = self.open.as_ref().map_or(Nanos::NEVER, OpenLoop::wake_at);
-        let span_start = self.span.map(|span| span.start).filter(|start| *start > now);
+        let span_start = self.span.map(|span| span.start).filter(|start| *start > self.turned_at);
         phase
             .min(release)
             .min(self.expiry_at)
@@ -211,6 +218,7 @@ impl<D: Driver> Worker<D> {
 
     fn on_time(&mut self) {
         let now = self.driver.now();
+        self.turned_at = now;
         if now >= self.retry_at {
             self.reconnect(now);
         }
@@ -277,7 +285,7 @@ impl<D: Driver> Worker<D> {
 
     fn on_ready(&mut self, event: Ready) {
         let index = event.connection;
-        if event.writable && self.lanes[index].link != Link::Down {
+        if event.writable && matches!(self.lanes[index].link, Link::Connecting | Link::Full) {
             self.lanes[index].link = Link::Up;
             self.write(index);
             self.send(index);

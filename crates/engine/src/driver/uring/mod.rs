@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 use io_uring::types::Timespec;
 use rustix::io::Errno;
@@ -233,7 +234,9 @@ impl Driver for IoUringDriver {
             for filled in socket.filled {
                 self.ring.give_back(filled);
             }
-            // Its receive request holds the socket open; this ends it. It fails if it is over already.
+            // Its receive request holds the socket open; this ends it. What the peer has not read yet must not
+            // keep the connection alive. Both fail if it is over already.
+            let _ = sockopt::set_socket_linger(&socket.fd, Some(Duration::ZERO));
             let _ = net::shutdown(&socket.fd, Shutdown::Both);
         }
     }
