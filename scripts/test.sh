@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests: set-up, format and lints, unit to integration tests, documentation, then real servers end to end.
+# All tests: set-up, format and lints, unit to integration tests, documentation, fuzzing, then real servers end to end.
 # The closing lines of the test runner come last.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,6 +23,9 @@ step() {
 cargo_test() { cargo test --workspace --locked --no-fail-fast 2>&1 | tee "$logs/cargo-test.log"; }
 
 cargo_doc() { RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --document-private-items; }
+
+# The protocol code against hostile bytes, briefly: the committed corpus, and what grows from it.
+fuzz() { scripts/fuzz.sh 15; }
 
 # Real servers: each keeps the contract, and none fails in a short run of them all.
 end_to_end() {
@@ -54,4 +57,5 @@ step "generated code" scripts/generated.sh
 trap closing EXIT
 step "tests" cargo_test
 step "documentation" cargo_doc
+step "fuzzing" fuzz
 step "end to end" end_to_end
