@@ -21,7 +21,7 @@ fail() {
   exit 1
 }
 
-has() { command -v "$1" >/dev/null 2>&1; }
+. "$root/scripts/apt.sh"
 
 # minimum LANGUAGE TOOLCHAIN: the least version that the language's manifest asks for.
 minimum() {
@@ -143,30 +143,7 @@ want_everything() {
   [ "$mode" = bench ] || has shellcheck || want shellcheck
 }
 
-# as_root COMMAND...: nothing asks for a password.
-as_root() {
-  if [ "$(id -u)" = 0 ]; then
-    env DEBIAN_FRONTEND=noninteractive "$@"
-  else
-    sudo -n env DEBIAN_FRONTEND=noninteractive "$@"
-  fi
-}
-
-may_install() {
-  has apt-get && { [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; }
-}
-
 lists_are_empty() { [ -z "$(find /var/lib/apt/lists -maxdepth 1 -type f -name '*_Packages*' -print -quit 2>/dev/null)" ]; }
-
-# apt WORD...: asks nothing, waits for another apt, does not wait long for a mirror that is not there, and shows what it
-# said only where it failed.
-apt() {
-  local said
-  said=$(as_root apt-get -y -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 -o Acquire::http::Timeout=20 \
-    -o Acquire::Retries=1 "$@" </dev/null 2>&1) && return
-  printf '%s\n' "$said" | grep -E '^(E|W):' | tail -n 5 >&2
-  return 1
-}
 
 refresh() { apt update || say "apt-get update failed; going on with the lists there are"; }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::law::Law;
 use crate::search::Search;
+use crate::status::status_name;
 
 /// One trial of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,6 +121,19 @@ impl Outcomes {
             + self.not_sent
     }
 
+    /// The outcomes other than `ok` that occurred, in words: `timeout`, `status 13 INTERNAL`.
+    #[must_use]
+    pub fn errors_by_kind(&self) -> Vec<(String, u64)> {
+        let by_code = self.status.iter().map(|(code, n)| (status(*code), *n));
+        let mut kinds = vec![("wrong answer".to_owned(), self.wrong_answer)];
+        kinds.extend(by_code);
+        kinds.push(("timeout".to_owned(), self.timeout));
+        kinds.push(("transport".to_owned(), self.transport));
+        kinds.push(("not sent".to_owned(), self.not_sent));
+        kinds.retain(|(_, n)| *n > 0);
+        kinds
+    }
+
     /// Adds another count to this one.
     pub fn add(&mut self, other: &Self) {
         self.ok += other.ok;
@@ -131,6 +145,12 @@ impl Outcomes {
         self.transport += other.transport;
         self.not_sent += other.not_sent;
     }
+}
+
+/// `status 13 INTERNAL`; the number alone where the code has no name.
+fn status(code: u32) -> String {
+    let name = status_name(code).map(|name| format!(" {name}"));
+    format!("status {code}{}", name.unwrap_or_default())
 }
 
 /// How well an open loop kept to its law.

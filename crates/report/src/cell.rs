@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rpcbench_record::{
     Fresh, Law, Limits, Measured, Outcomes, PlannedServer, Preparation, Rate, Readiness, Run,
-    Search, Trial, TrialResult, Workload, status_name,
+    Search, Trial, TrialResult, Workload,
 };
 use rpcbench_stats::Rank;
 
@@ -346,7 +346,8 @@ fn examples(trials: &[(&Trial, &Measured)]) -> Vec<String> {
 
 /// `12 of 34,000 calls failed (0.04 %): 10 timeout, 2 status 13 INTERNAL`.
 fn errors(outcomes: &Outcomes) -> String {
-    let kinds: Vec<String> = kinds(outcomes)
+    let kinds: Vec<String> = outcomes
+        .errors_by_kind()
         .into_iter()
         .map(|(kind, n)| format!("{} {kind}", format::count(n)))
         .collect();
@@ -357,22 +358,4 @@ fn errors(outcomes: &Outcomes) -> String {
         format::percent(outcomes.errors() as f64 / outcomes.total() as f64),
         kinds.join(", ")
     )
-}
-
-/// The outcomes other than `ok` that occurred, by name, in the order of the record.
-pub(crate) fn kinds(outcomes: &Outcomes) -> Vec<(String, u64)> {
-    let by_code = outcomes.status.iter().map(|(code, n)| (status(*code), *n));
-    let mut kinds = vec![("wrong answer".to_owned(), outcomes.wrong_answer)];
-    kinds.extend(by_code);
-    kinds.push(("timeout".to_owned(), outcomes.timeout));
-    kinds.push(("transport".to_owned(), outcomes.transport));
-    kinds.push(("not sent".to_owned(), outcomes.not_sent));
-    kinds.retain(|(_, n)| *n > 0);
-    kinds
-}
-
-/// `status 13 INTERNAL`; the number alone where the code has no name.
-fn status(code: u32) -> String {
-    let name = status_name(code).map(|name| format!(" {name}"));
-    format!("status {code}{}", name.unwrap_or_default())
 }

@@ -76,18 +76,8 @@ pub(super) fn warm(guest: &mut Guest, scene: &Scene<'_>) -> Result<WarmCurve, Tr
 /// One line about calls that failed.
 pub(super) fn errors(outcomes: &Outcomes, when: &str, examples: &[String]) -> String {
     let (failed, all) = (outcomes.errors(), outcomes.total());
-    let status = outcomes.status.iter().map(|(code, n)| (format!("status {code}"), *n));
-    let others = [
-        ("wrong answer", outcomes.wrong_answer),
-        ("timeout", outcomes.timeout),
-        ("transport", outcomes.transport),
-        ("not sent", outcomes.not_sent),
-    ];
-    let kinds: Vec<String> = status
-        .chain(others.map(|(kind, n)| (kind.to_owned(), n)))
-        .filter(|(_, n)| *n > 0)
-        .map(|(kind, n)| format!("{n} {kind}"))
-        .collect();
+    let kinds: Vec<String> =
+        outcomes.errors_by_kind().iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     let kinds = if kinds.is_empty() { "none came due".to_owned() } else { kinds.join(", ") };
     let example = examples.first().map(|text| format!("; such as: {text}")).unwrap_or_default();
     format!("{failed} of {all} calls failed {when}: {kinds}{example}")

@@ -8,7 +8,6 @@ mod verdict;
 
 use rpcbench_record::{Latency, LoadRecord};
 
-use crate::cell::kinds;
 use crate::figures::{Figures, share};
 use crate::format::{self, NOTHING};
 use crate::spectrum::{draw, spectrum};
@@ -129,7 +128,7 @@ fn outcomes(load: &LoadRecord) -> Lines {
         format!("{} ({})", format::count(n), format::percent(part))
     };
     let mut lines = vec![("ok".to_owned(), format::count(outcomes.ok))];
-    lines.extend(kinds(outcomes).into_iter().map(|(kind, n)| (kind, part(n))));
+    lines.extend(outcomes.errors_by_kind().into_iter().map(|(kind, n)| (kind, part(n))));
     lines
 }
 

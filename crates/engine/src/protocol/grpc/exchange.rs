@@ -6,6 +6,7 @@
 //!     \________________ HEADERS + END_STREAM (trailers only) ___________/
 //! ```
 
+use super::pieces::{Piece, Pieces};
 use super::request::MESSAGE_PREFIX;
 use super::response::ResponseHead;
 use super::status;
@@ -31,7 +32,7 @@ pub(super) struct Exchange {
     http: u16,
     answer: Answer,
     /// A message that is not whole yet.
-    partial: Vec<u8>,
+    pub piece: Option<Piece>,
 }
 
 impl Exchange {
@@ -66,25 +67,35 @@ impl Exchange {
 
     /// Takes a piece of body. `Err`: the stream must be aborted.
     #[inline]
-    pub fn data(&mut self, data: &[u8], events: &mut impl Events) -> Result<(), &'static str> {
+    pub fn data(
+        &mut self,
+        data: &[u8],
+        pieces: &mut Pieces,
+        events: &mut impl Events,
+    ) -> Result<(), &'static str> {
         if self.http == 0 {
             return Err("data before headers");
         }
         if self.http != 200 {
             return Ok(()); // An error page: the trailers or the HTTP status say the rest.
         }
-        if self.partial.is_empty()
+        if self.piece.is_none()
             && let Some(message) = whole_message(data)
         {
             self.message(message, events);
             return Ok(());
         }
-        self.piece(data, events)
+        self.piece(data, pieces, events)
     }
 
     #[cold]
-    fn piece(&mut self, data: &[u8], events: &mut impl Events) -> Result<(), &'static str> {
-        let mut bytes = std::mem::take(&mut self.partial);
+    fn piece(
+        &mut self,
+        data: &[u8],
+        pieces: &mut Pieces,
+        events: &mut impl Events,
+    ) -> Result<(), &'static str> {
+        let mut bytes = pieces.take(self.piece.take());
         bytes.extend_from_slice(data);
         let mut rest = &bytes[..];
         while let Some((prefix, tail)) = rest.split_first_chunk::<MESSAGE_PREFIX>() {
@@ -101,7 +112,7 @@ impl Exchange {
         }
         let done = bytes.len() - rest.len();
         bytes.drain(..done);
-        self.partial = bytes;
+        self.piece = pieces.keep(bytes);
         Ok(())
     }
 
@@ -116,11 +127,6 @@ impl Exchange {
         self.answer = if right { Answer::Right } else { Answer::Wrong };
     }
 
-    /// Bytes of a message that is not whole yet.
-    pub fn unfinished(&self) -> usize {
-        self.partial.len()
-    }
-
     /// Takes the last header block.
     #[inline]
     pub fn end(&self, head: &ResponseHead, events: &mut impl Events) -> End {
@@ -130,10 +136,10 @@ impl Exchange {
         }
         if self.answer == Answer::None {
             events.malformed(self.call.entry, "status OK without a message");
-        } else if !self.partial.is_empty() {
+        } else if self.piece.is_some() {
             events.malformed(self.call.entry, "status OK after part of a message");
         }
-        End::Answered { right: self.answer == Answer::Right && self.partial.is_empty() }
+        End::Answered { right: self.answer == Answer::Right && self.piece.is_none() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod connection;
 mod exchange;
+mod pieces;
 mod request;
 mod response;
 mod sender;

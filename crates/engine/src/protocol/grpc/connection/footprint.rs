@@ -31,7 +31,7 @@ impl Connection {
             block: self.block.as_ref().map_or(0, |open| open.bytes.capacity()),
             table,
             heads,
-            unfinished: self.unfinished(),
+            unfinished: self.pieces.bytes(),
         }
     }
 }

@@ -15,6 +15,7 @@ mod usual;
 use std::sync::Arc;
 
 use super::exchange::Exchange;
+use super::pieces::Pieces;
 use super::request::Templates;
 use super::response::HeadReader;
 use super::sender::{DEFAULT_WINDOW, MAX_WINDOW, Sender};
@@ -69,6 +70,7 @@ pub(crate) struct Connection {
     sender: Sender,
     state: State,
     streams: Streams<Exchange>,
+    pieces: Pieces,
     /// Streams from this identifier on have not been flushed.
     unflushed: u32,
     /// Acknowledgements put out since the last flush.
@@ -99,6 +101,7 @@ impl Connection {
             sender: Sender::new(templates),
             state: State::Handshake,
             streams: Streams::new(in_flight),
+            pieces: Pieces::default(),
             unflushed: 1,
             acknowledged: 0,
             received: 0,
@@ -204,14 +207,22 @@ impl Connection {
     /// Takes every call that has no answer; the connection is lost.
     pub fn abandon(&mut self) -> Vec<Call> {
         let open: Vec<u32> = self.streams.iter_mut().map(|(id, _)| id).collect();
-        open.into_iter().filter_map(|id| self.streams.remove(id)).map(|x| x.call).collect()
+        open.into_iter().filter_map(|id| self.remove(id)).collect()
     }
 
     fn reset(&mut self, stream: u32, code: u32, out: &mut Vec<u8>) -> Option<Call> {
-        let exchange = self.streams.remove(stream)?;
+        let call = self.remove(stream)?;
         self.sender.forget(stream);
         self.refusals.unanswered += 1;
         frame::put(out, frame::RST_STREAM, 0, stream, &code.to_be_bytes());
+        Some(call)
+    }
+
+    /// Ends a stream, and forgets what has come on it.
+    #[inline]
+    fn remove(&mut self, stream: u32) -> Option<Call> {
+        let exchange = self.streams.remove(stream)?;
+        self.pieces.forget(exchange.piece);
         Some(exchange.call)
     }
 }

@@ -120,7 +120,7 @@ impl Connection {
         let Some(exchange) = self.streams.get_mut(head.stream) else {
             return self.closed_stream(head.stream);
         };
-        let mut taken = exchange.data(data, events);
+        let mut taken = exchange.data(data, &mut self.pieces, events);
         if taken.is_ok() && head.has(frame::END_STREAM) {
             taken = Err("stream ended without trailers");
         }
@@ -130,7 +130,7 @@ impl Connection {
 
     #[cold]
     fn refill_window(&mut self, out: &mut Vec<u8>) -> Result<(), Broken> {
-        if self.unfinished() > MAX_UNFINISHED {
+        if self.pieces.bytes() > MAX_UNFINISHED {
             return Err(Broken::Protocol(
                 "more than 256 MiB of unfinished messages at once; give fewer calls in flight",
             ));
@@ -138,11 +138,6 @@ impl Connection {
         frame::put(out, frame::WINDOW_UPDATE, 0, 0, &self.received.to_be_bytes());
         self.received = 0;
         Ok(())
-    }
-
-    /// Bytes of messages that are not whole yet.
-    pub(super) fn unfinished(&mut self) -> usize {
-        self.streams.iter_mut().map(|(_, exchange)| exchange.unfinished()).sum()
     }
 
     #[inline]
@@ -219,7 +214,7 @@ impl Connection {
         if self.sender.holds_back(stream) {
             self.reset(stream, code::CANCEL, out);
         } else {
-            self.streams.remove(stream);
+            self.remove(stream);
         }
     }
 
@@ -253,7 +248,7 @@ impl Connection {
         events: &mut impl Events,
     ) -> Result<(), Broken> {
         let code = frame::word(payload)?;
-        let Some(exchange) = self.streams.remove(head.stream) else {
+        let Some(call) = self.remove(head.stream) else {
             return self.closed_stream(head.stream);
         };
         self.sender.forget(head.stream);
@@ -261,7 +256,7 @@ impl Connection {
             code::REFUSED_STREAM => self.refusals.refused(self.streams.closed()),
             code => End::Aborted { reason: format!("RST_STREAM {}", error_name(code)) },
         };
-        events.ended(exchange.call, end);
+        events.ended(call, end);
         Ok(())
     }
 
@@ -307,8 +302,8 @@ impl Connection {
             self.streams.iter_mut().map(|(id, _)| id).filter(|id| *id > last).collect();
         for id in refused {
             self.sender.forget(id);
-            if let Some(exchange) = self.streams.remove(id) {
-                events.ended(exchange.call, End::Refused);
+            if let Some(call) = self.remove(id) {
+                events.ended(call, End::Refused);
             }
         }
         Ok(())
