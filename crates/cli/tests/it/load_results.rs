@@ -207,11 +207,13 @@ fn a_client_that_was_late_takes_the_blame() {
 /// Which rate is found depends on the machine; that it is looked for, and shown, does not.
 #[test]
 fn a_highest_rate_is_searched_for() {
-    let words =
-        "--find-max p50<100ms --rate 1000 --duration 100ms --timeout 3s --grace 3s";
+    let words = "--find-max p50<100ms --rate 1000 --duration 100ms --timeout 3s --grace 3s";
     let ended = load(&server("slow:1ms"), &format!("{words} --format json"));
     let json = ended.json();
-    assert_eq!((&json["threshold"], &json["capacity_calls_per_s"]), (&"p50<100ms".into(), &().into()));
+    assert_eq!(
+        (&json["threshold"], &json["capacity_calls_per_s"]),
+        (&"p50<100ms".into(), &().into())
+    );
     let points = json["points"].as_array().unwrap();
     assert_eq!(points[0]["rate_per_s"], 1000.0);
     assert!(points.len() > 1, "{json:#}");
