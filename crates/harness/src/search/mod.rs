@@ -8,7 +8,7 @@
 //! 2. **Bisection.** The middle of the bracket takes the place of one of its ends, until the lowest rate that
 //!    did not meet the threshold is within the precision ([`PRECISION`]) of the highest that did.
 //!
-//! Each rate is measured in as many windows as it takes to tell; see [`step`] for when that is.
+//! Each rate is measured in as many windows as it takes to tell; see `step.rs` for when that is.
 
 mod error;
 mod law;
