@@ -234,7 +234,8 @@ impl Session {
         })
     }
 
-    /// How the load stands now. It costs each load thread a copy of its histograms.
+    /// How the load stands now. It costs each load thread a copy of what its histogram of response times
+    /// holds.
     ///
     /// # Errors
     /// When a load thread is gone.
@@ -338,9 +339,9 @@ impl Sample {
     fn add(&mut self, thread: &ThreadSample) {
         self.outstanding += thread.outstanding;
         self.cpu = self.cpu + thread.cpu;
-        if let Some(tally) = &thread.tally {
-            self.ok.merge(&tally.ok);
-            self.outcomes.add(&tally.outcomes);
+        if let Some((ok, outcomes)) = &thread.measured {
+            self.ok.merge(ok);
+            self.outcomes.add(outcomes);
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 use rpcbench_record::{self as record, Law, Outcomes};
+use rpcbench_stats::Histogram;
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 use crate::clock::{self, Nanos};
@@ -59,8 +60,8 @@ pub(crate) struct Drained {
 pub(crate) struct ThreadSample {
     pub outstanding: u64,
     pub cpu: Nanos,
-    /// What is measured so far.
-    pub tally: Option<Tally>,
+    /// Response times of the `ok` calls that are measured so far, and the outcomes of all of them.
+    pub measured: Option<(Histogram, Outcomes)>,
 }
 
 /// What a load thread used over the measured span.
@@ -291,10 +292,11 @@ impl<D: Driver> Running<D> {
 
     fn tell_sample(&mut self, samples: &Sender<ThreadSample>) {
         let calls = self.worker.calls();
-        let tally = calls.recorder.so_far().cloned();
+        let so_far = calls.recorder.so_far();
+        let measured = so_far.map(|tally| (tally.ok.clone(), tally.outcomes.clone()));
         let (outstanding, cpu) = (calls.outstanding, clock::thread_cpu());
         // Whoever asked may have given up.
-        let _ = samples.send(ThreadSample { outstanding, cpu, tally });
+        let _ = samples.send(ThreadSample { outstanding, cpu, measured });
     }
 
     fn tell(&self, report: Report) {

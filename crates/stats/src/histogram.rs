@@ -24,7 +24,7 @@ pub(crate) const SLOTS: usize = (BUCKETS + 1) * HALF;
 /// Values are nanoseconds. Anything from 0 to `u64::MAX` can be recorded; what lies above the last slot
 /// (73 minutes) is counted in that slot, while [`max`](Self::max) and [`mean`](Self::mean) keep the
 /// value as it was.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64; SLOTS]>,
     count: u64,
@@ -189,6 +189,15 @@ impl Histogram {
     /// The used slots as floating point: the middle of each, and its count.
     fn middles(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.used().map(|(value, times)| (middle(slot(value)) as f64, times as f64))
+    }
+}
+
+impl Clone for Histogram {
+    /// Touches only the memory that is in use.
+    fn clone(&self) -> Self {
+        let mut copy = Self::new();
+        copy.merge(self);
+        copy
     }
 }
 

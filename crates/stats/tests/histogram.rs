@@ -250,6 +250,7 @@ proptest! {
             (0..times).for_each(|_| single.record(value));
         }
         prop_assert!(at_once == single);
+        prop_assert!(at_once.clone() == single);
         at_once.clear();
         prop_assert!(at_once == Histogram::new());
     }
