@@ -3,12 +3,14 @@
 //! A connection's buffers still grow when more comes or goes at once than ever before: after a stall, or when
 //! a frame is cut in two for the first time. That happens a few times in its life, however many calls it makes.
 
+mod each_driver;
 mod other;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use each_driver::has_io_uring;
 use other::Other;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
@@ -71,8 +73,7 @@ fn await_calls(session: &Session, calls: u64) {
 /// Asserts that calls that are measured allocate nothing in this process: four stretches of so many, after one
 /// that may. The server is in another one.
 fn takes_no_memory(driver: Driver, law: &str, shape: &str, calls: u64) {
-    if driver == Driver::IoUring && io_uring::IoUring::new(1).is_err() {
-        // This machine does not allow it.
+    if driver == Driver::IoUring && !has_io_uring() {
         return;
     }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

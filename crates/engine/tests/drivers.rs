@@ -1,36 +1,19 @@
 //! The same loads on either driver: what the calls come to does not depend on what moves the bytes.
 
+#[macro_use]
+mod each_driver;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
+use each_driver::has_io_uring;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::{Driver, Law};
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
-
-/// Runs a test on each driver that is possible here.
-macro_rules! on_each_driver {
-    ($($test:ident)*) => { $(
-        mod $test {
-            use super::*;
-
-            #[test]
-            fn epoll() {
-                super::$test(Driver::Epoll);
-            }
-
-            #[test]
-            fn io_uring() {
-                if has_io_uring() {
-                    super::$test(Driver::IoUring);
-                }
-            }
-        }
-    )* };
-}
 
 on_each_driver! {
     every_call_is_counted_once_and_the_server_counts_the_same
@@ -41,11 +24,6 @@ on_each_driver! {
     a_peer_that_never_reads_keeps_nobody
     a_server_that_is_not_there_is_named
     calls_come_due_by_a_rate
-}
-
-/// Whether this machine allows io_uring.
-fn has_io_uring() -> bool {
-    io_uring::IoUring::new(1).is_ok()
 }
 
 #[test]

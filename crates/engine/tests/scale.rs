@@ -1,12 +1,14 @@
 //! Ten thousand connections from one process; the server runs in another, so that each has its own limit
 //! of open files.
 
+mod each_driver;
 mod other;
 
 use std::fs;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use each_driver::has_io_uring;
 use other::Other;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
@@ -64,8 +66,7 @@ fn measure(session: &mut Session, millis: u64) -> Measurement {
 
 /// Every connection works, none fails, and each takes its bounded share of memory.
 fn holds_ten_thousand(driver: Driver, threads: u32) {
-    if driver == Driver::IoUring && io_uring::IoUring::new(1).is_err() {
-        // This machine does not allow it.
+    if driver == Driver::IoUring && !has_io_uring() {
         return;
     }
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);

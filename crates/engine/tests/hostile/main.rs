@@ -1,40 +1,22 @@
 //! Whole sessions against peers that follow a script of frames no ordinary server would send, over real
 //! sockets. Every call that came due must have the outcome that the script gave it, and be counted once.
 
-/// Makes two tests of each function: one for each driver.
-macro_rules! on_each_driver {
-    ($($test:ident)*) => { $(
-        mod $test {
-            use rpcbench_record::Driver;
-
-            #[test]
-            fn epoll() {
-                super::$test(Driver::Epoll);
-            }
-
-            #[test]
-            fn io_uring() {
-                if crate::has_io_uring() {
-                    super::$test(Driver::IoUring);
-                }
-            }
-        }
-    )* };
-}
+#[macro_use]
+#[path = "../each_driver/mod.rs"]
+mod each_driver;
 
 mod endings;
 mod floods;
 mod limits;
 
-use std::io::{self, Write};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Span};
+use rpcbench_engine::{LoadPlan, Payload, Session, Span};
 use rpcbench_record::{Driver, Law, Outcomes};
 use rpcbench_testkit::scripted::{
     Frame, Listener, Request, Requests, ScriptError, ScriptedPeer, Wire,
@@ -59,21 +41,6 @@ fn plan(driver: Driver, address: SocketAddr, in_flight: u32) -> LoadPlan {
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
         first_entry: 0,
-    }
-}
-
-/// Whether the kernel allows io_uring; a line that says so if not.
-fn has_io_uring() -> bool {
-    let nobody = (Ipv4Addr::LOCALHOST, 0).into();
-    let plan = LoadPlan { connect_timeout: Nanos(1), ..plan(Driver::IoUring, nobody, 1) };
-    match Session::open(&plan, &payload("text:1")) {
-        Err(error @ SessionError::NoIoUring(_)) => {
-            // Past the test runner, which shows nothing of a test that passes.
-            let mut stderr = io::stderr();
-            writeln!(stderr, "SKIPPED: {error}").unwrap();
-            false
-        }
-        _ => true,
     }
 }
 

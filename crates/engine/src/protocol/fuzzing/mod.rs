@@ -14,6 +14,8 @@ mod tests;
 
 pub use frames::frames;
 pub use hpack::hpack;
+#[cfg(test)]
+pub(in crate::protocol) use ledger::Requests;
 use machine::Machine;
 
 use crate::protocol::http2::frame;

@@ -11,33 +11,12 @@ use proptest::prelude::*;
 
 use super::{Connection, Templates};
 use crate::clock::Nanos;
-use crate::payload::Payload;
+use crate::protocol::fuzzing::Requests;
 use crate::protocol::http2::frame::{self, Head, put};
 use crate::protocol::{Broken, Call, End, Events};
 
 const RESPONSE: &[u8] = b"\x88\x0f\x10\x10application/grpc"; // :status 200 and content-type, not inserted
 const OK: &[u8] = b"\x00\x0bgrpc-status\x010";
-
-/// Replies must be the request in capitals.
-struct Upper(Vec<Vec<u8>>);
-
-impl Payload for Upper {
-    fn path(&self) -> &str {
-        "/p.S/M"
-    }
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn request(&self, entry: usize) -> &[u8] {
-        &self.0[entry]
-    }
-
-    fn verify(&self, _: usize, _: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
-}
 
 #[derive(Default)]
 struct Seen {
@@ -68,7 +47,7 @@ struct Bench {
 
 impl Bench {
     fn new(requests: &[usize]) -> Self {
-        let payload = Upper(requests.iter().map(|length| vec![b'x'; *length]).collect());
+        let payload = Requests::of(requests);
         let templates = Arc::new(Templates::new(&payload, "host"));
         let mut out = Vec::new();
         let connection = Connection::new(templates, 2, &mut out);
