@@ -8,15 +8,17 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::net::{self, RecvFlags, SendFlags};
 
-use super::{Driver, Ready, Received, Waker, connecting, timeout};
+use super::alarm::Alarm;
+use super::{Driver, Ready, Received, Waker, connecting};
 use crate::clock::{self, Nanos};
 
 /// Most that one read takes: 20 replies of 10 kB.
 const RECEIVE_BUFFER: usize = 256 * 1024;
 /// Events taken at once.
 const EVENTS: usize = 1024;
-/// Marks the waker among the events.
+/// Mark the waker and the alarm among the events.
 const WAKER: u64 = u64::MAX;
+const ALARM: u64 = u64::MAX - 1;
 
 struct Socket {
     fd: OwnedFd,
@@ -28,6 +30,7 @@ struct Socket {
 pub(crate) struct EpollDriver {
     epoll: OwnedFd,
     waker: Waker,
+    alarm: Alarm,
     sockets: Vec<Option<Socket>>,
     buffer: Box<[u8]>,
     events: Vec<epoll::Event>,
@@ -39,9 +42,12 @@ impl EpollDriver {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let flags = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, &waker, EventData::new_u64(WAKER), flags)?;
+        let alarm = Alarm::new()?;
+        epoll::add(&epoll, &alarm, EventData::new_u64(ALARM), flags)?;
         Ok(Self {
             epoll,
             waker,
+            alarm,
             sockets: (0..connections).map(|_| None).collect(),
             buffer: vec![0; RECEIVE_BUFFER].into(),
             events: Vec::with_capacity(EVENTS),
@@ -71,7 +77,7 @@ impl Driver for EpollDriver {
     }
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        let timeout = timeout(until, self.now());
+        let timeout = self.alarm.timeout(until, self.now())?;
         ready.clear();
         self.events.clear();
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout.as_ref()) {
@@ -82,19 +88,26 @@ impl Driver for EpollDriver {
         const END: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP);
         const READ: EventFlags = EventFlags::IN.union(END);
         for event in &self.events {
-            let (connection, flags) = (event.data.u64(), event.flags);
-            if connection == WAKER {
-                self.waker.clear()?;
-                continue;
-            }
+            let flags = event.flags;
+            let connection = match event.data.u64() {
+                WAKER => {
+                    self.waker.clear()?;
+                    continue;
+                }
+                ALARM => {
+                    self.alarm.clear();
+                    continue;
+                }
+                connection => connection as usize,
+            };
             if flags.intersects(END)
-                && let Some(socket) = &mut self.sockets[connection as usize]
+                && let Some(socket) = &mut self.sockets[connection]
             {
                 socket.ending = true;
             }
             let failed = flags.contains(EventFlags::ERR);
             ready.push(Ready {
-                connection: connection as usize,
+                connection,
                 readable: failed || flags.intersects(READ),
                 writable: failed || flags.contains(EventFlags::OUT),
             });

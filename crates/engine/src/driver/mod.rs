@@ -1,6 +1,7 @@
 //! What moves bytes between connections and the kernel; the one thing that differs between epoll, a
 //! completion queue and a simulation.
 
+mod alarm;
 mod choice;
 mod epoll;
 #[cfg(test)]
@@ -106,9 +107,10 @@ fn connecting(address: SocketAddr) -> io::Result<OwnedFd> {
 
 /// How long it is from `now` to `until`. `None`: for ever.
 fn timeout(until: Nanos, now: Nanos) -> Option<Timespec> {
-    let left = until.since(now);
-    (until != Nanos::NEVER).then_some(Timespec {
-        tv_sec: (left / 1_000_000_000) as i64,
-        tv_nsec: (left % 1_000_000_000) as _,
-    })
+    (until != Nanos::NEVER).then(|| timespec(until.since(now)))
+}
+
+/// Nanoseconds as the kernel takes them.
+fn timespec(nanos: u64) -> Timespec {
+    Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ }
 }

@@ -37,6 +37,7 @@ on_each_driver! {
     a_closed_connection_is_never_heard_of_again
     a_waker_ends_the_wait
     a_wait_ends_when_its_time_has_come
+    a_far_deadline_ends_the_wait_wherever_it_moves
     the_peer_sees_a_close
 }
 
@@ -219,6 +220,24 @@ fn a_wait_ends_when_its_time_has_come(mut driver: impl Driver, _waker: &Waker) {
     }
     // A timer that counts milliseconds would be 700 us late.
     assert!(least < Nanos(300_000), "late by {} ns at least", least.0);
+}
+
+fn a_far_deadline_ends_the_wait_wherever_it_moves(mut driver: impl Driver, waker: &Waker) {
+    let millis = Nanos::from_millis;
+    let mut wait = |until| {
+        driver.wait(until, &mut Vec::new()).unwrap();
+        clock::now()
+    };
+    // It comes nearer, then moves away: the wait may end early, and never for good.
+    let begin = clock::now();
+    waker.wake();
+    wait(begin + millis(60_000));
+    for until in [millis(20), millis(10), millis(40)] {
+        while wait(begin + until) < begin + until {}
+    }
+    // It has passed already.
+    wait(begin);
+    wait(Nanos(0));
 }
 
 fn the_peer_sees_a_close(mut driver: impl Driver, _waker: &Waker) {

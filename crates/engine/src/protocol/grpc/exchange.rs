@@ -46,6 +46,33 @@ impl Exchange {
         self.http == 0
     }
 
+    /// Takes the headers of a success; false if others came before.
+    #[inline]
+    pub fn usual_headers(&mut self) -> bool {
+        let usual = self.is_waiting();
+        if usual {
+            self.http = 200;
+        }
+        usual
+    }
+
+    /// Takes the whole message of a success; false if there is no success yet, or something of a message.
+    #[inline]
+    pub fn usual_message(&mut self, message: &[u8], events: &mut impl Events) -> bool {
+        let usual = self.http == 200 && self.answer == Answer::None && self.piece.is_none();
+        if usual {
+            self.message(message, events);
+        }
+        usual
+    }
+
+    /// Whether the message is right, if the headers were those of a success and exactly one message has come.
+    #[inline]
+    pub fn answer(&self) -> Option<bool> {
+        let whole = self.http == 200 && self.answer != Answer::None && self.piece.is_none();
+        whole.then_some(self.answer == Answer::Right)
+    }
+
     /// Takes headers after which more comes. `Err`: the stream must be aborted.
     #[inline]
     pub fn headers(&mut self, head: &ResponseHead) -> Result<(), &'static str> {

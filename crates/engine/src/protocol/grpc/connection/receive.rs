@@ -29,7 +29,7 @@ impl Connection {
             rest = self.complete_partial(rest, out, events)?;
         }
         while let Some(head) = Head::parse(rest) {
-            if let Some(length) = self.usual_reply(rest, events) {
+            if let Some(length) = self.usual(head, rest, events) {
                 rest = &rest[length..];
                 continue;
             }

@@ -1,10 +1,11 @@
-//! The reply that nearly every call gets, taken in one step instead of three.
+//! The reply that nearly every call gets, taken by comparing bytes.
 //!
 //! ```text
 //! HEADERS(block of the last success) DATA(one whole message) HEADERS(trailers of the last success, END_STREAM)
 //! ```
-//! All of it on one stream, one after another, in bytes that are there. Whatever differs is left, untouched,
-//! to the way frame by frame in `receive`.
+//! Some servers write it in one piece: it is taken in one step. Others write the HEADERS of all the calls that they
+//! have done, then the DATA of all, then the trailers: each frame is a step. Whatever differs is left, untouched,
+//! to `receive`.
 
 use super::receive::WINDOW_REFILL;
 use super::{Connection, Expect};
@@ -12,46 +13,155 @@ use crate::protocol::grpc::exchange::{Exchange, whole_message};
 use crate::protocol::http2::frame::{self, Head};
 use crate::protocol::{End, Events};
 
+/// Flags of trailers.
+const LAST: u8 = frame::END_HEADERS | frame::END_STREAM;
+
 impl Connection {
-    /// Takes a usual reply that `bytes` begin with, and tells its length.
+    /// Takes a usual reply that `bytes` begin with, or the first frame of one, and tells its length. `head` is that
+    /// frame's.
     #[inline]
-    pub fn usual_reply(&mut self, bytes: &[u8], events: &mut impl Events) -> Option<usize> {
-        let (headers, trailers) = self.heads.success()?;
-        let (stream, rest) = header_frame(bytes, frame::END_HEADERS, headers)?;
-        let (data, rest) = data_frame(rest, stream)?;
-        let message = whole_message(data)?;
-        let last = frame::END_HEADERS | frame::END_STREAM;
-        let (ending, rest) = header_frame(rest, last, trailers)?;
-        let received = self.received + data.len() as u32;
-        let plain = ending == stream
-            && self.expect == Expect::Any
-            && received < WINDOW_REFILL
-            && !self.sender.holds_back(stream);
-        if !plain {
+    pub fn usual(&mut self, head: Head, bytes: &[u8], events: &mut impl Events) -> Option<usize> {
+        if self.expect != Expect::Any {
             return None;
         }
-        let exchange = self.streams.remove_if(stream, Exchange::is_waiting)?;
-        self.received = received;
-        let right = events.verify(exchange.call.entry, message);
+        let rest = match (head.kind, head.flags) {
+            (frame::HEADERS, frame::END_HEADERS) => self.usual_headers(head, bytes, events),
+            (frame::DATA, 0) => self.usual_data(head, bytes, events),
+            (frame::HEADERS, LAST) => self.usual_trailers(head, bytes, events),
+            _ => None,
+        };
+        Some(bytes.len() - rest?.len())
+    }
+
+    #[inline]
+    fn usual_headers<'a>(
+        &mut self,
+        head: Head,
+        bytes: &'a [u8],
+        events: &mut impl Events,
+    ) -> Option<&'a [u8]> {
+        let (headers, trailers) = self.heads.success()?;
+        let rest = after_block(head, bytes, headers)?;
+        if let Some((data, end)) = rest_of_reply(head.stream, rest, trailers)
+            && let Some(message) = whole_message(data)
+            && let Some(received) = self.room_for(data)
+            && !self.sender.holds_back(head.stream)
+        {
+            let exchange = self.streams.remove_if(head.stream, Exchange::is_waiting)?;
+            self.received = received;
+            let right = events.verify(exchange.call.entry, message);
+            events.ended(exchange.call, End::Answered { right });
+            return Some(end);
+        }
+        self.streams.get_mut(head.stream)?.usual_headers().then_some(rest)
+    }
+
+    #[inline]
+    fn usual_data<'a>(
+        &mut self,
+        head: Head,
+        bytes: &'a [u8],
+        events: &mut impl Events,
+    ) -> Option<&'a [u8]> {
+        let (data, rest) = content(head, bytes)?;
+        let message = whole_message(data)?;
+        let received = self.room_for(data)?;
+        let taken = self.streams.get_mut(head.stream)?.usual_message(message, events);
+        if taken {
+            self.received = received;
+        }
+        taken.then_some(rest)
+    }
+
+    #[inline]
+    fn usual_trailers<'a>(
+        &mut self,
+        head: Head,
+        bytes: &'a [u8],
+        events: &mut impl Events,
+    ) -> Option<&'a [u8]> {
+        let (_, trailers) = self.heads.success()?;
+        let rest = after_block(head, bytes, trailers)?;
+        if self.sender.holds_back(head.stream) {
+            return None;
+        }
+        let exchange = self.streams.remove_if(head.stream, |it| it.answer().is_some())?;
+        let right = exchange.answer()?;
         events.ended(exchange.call, End::Answered { right });
-        Some(bytes.len() - rest.len())
+        Some(rest)
+    }
+
+    /// What will have been received with this content of a DATA frame, unless the window must be opened then.
+    #[inline]
+    fn room_for(&self, data: &[u8]) -> Option<u32> {
+        let received = self.received + data.len() as u32;
+        (received < WINDOW_REFILL).then_some(received)
     }
 }
 
-/// The stream of a HEADERS frame that `bytes` begin with, if it has these flags and this block, and what follows.
+/// What follows the frame that `bytes` begin with, if `block` is all that it holds.
 #[inline]
-fn header_frame<'a>(bytes: &'a [u8], flags: u8, block: &[u8]) -> Option<(u32, &'a [u8])> {
-    let head = Head::parse(bytes)?;
-    let alike = head.kind == frame::HEADERS && head.flags == flags && head.length == block.len();
+fn after_block<'a>(head: Head, bytes: &'a [u8], block: &[u8]) -> Option<&'a [u8]> {
+    if head.length != block.len() {
+        return None;
+    }
     let (found, rest) = bytes[frame::HEADER..].split_at_checked(block.len())?;
-    (alike && found == block).then_some((head.stream, rest))
+    alike(found, block).then_some(rest)
 }
 
-/// The content of a DATA frame without flags that `bytes` begin with, and what follows.
+/// The content of the DATA frame that `bytes` begin with, and what follows it.
 #[inline]
-fn data_frame(bytes: &[u8], stream: u32) -> Option<(&[u8], &[u8])> {
-    let head = Head::parse(bytes)?;
-    let plain = head.kind == frame::DATA && head.flags == 0 && head.stream == stream;
+fn content(head: Head, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let fits = head.length <= frame::MAX_PAYLOAD;
-    (plain && fits).then(|| bytes[frame::HEADER..].split_at_checked(head.length)).flatten()
+    fits.then(|| bytes[frame::HEADER..].split_at_checked(head.length)).flatten()
+}
+
+/// If `bytes` begin with a DATA frame and the trailers of `stream`: what DATA holds, and what follows both.
+#[inline]
+fn rest_of_reply<'a>(
+    stream: u32,
+    bytes: &'a [u8],
+    trailers: &[u8],
+) -> Option<(&'a [u8], &'a [u8])> {
+    let head = Head::parse(bytes).filter(|head| head.stream == stream)?;
+    if (head.kind, head.flags) != (frame::DATA, 0) {
+        return None;
+    }
+    let (data, rest) = content(head, bytes)?;
+    let last = Head::parse(rest).filter(|last| last.stream == stream)?;
+    if (last.kind, last.flags) != (frame::HEADERS, LAST) {
+        return None;
+    }
+    Some((data, after_block(last, rest, trailers)?))
+}
+
+/// Whether two blocks of one length are alike. Most have few bytes, for which a call of `memcmp` is dear.
+#[inline]
+fn alike(a: &[u8], b: &[u8]) -> bool {
+    match (a.split_first_chunk::<8>(), b.split_first_chunk::<8>()) {
+        (Some((first, rest)), Some((second, other))) => {
+            u64::from_ne_bytes(*first) == u64::from_ne_bytes(*second)
+                && (rest.is_empty() || rest == other)
+        }
+        _ => a.iter().zip(b).all(|(a, b)| a == b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn alike_is_equal(a in prop::collection::vec(any::<u8>(), 0..40), at in 0_usize..40, bit in 0..8_u32) {
+            let mut other = a.clone();
+            prop_assert!(alike(&a, &other));
+            if let Some(byte) = other.get_mut(at) {
+                *byte ^= 1_u8 << bit;
+                prop_assert!(!alike(&a, &other));
+            }
+        }
+    }
 }

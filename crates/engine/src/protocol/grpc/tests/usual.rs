@@ -1,4 +1,4 @@
-//! The reply taken in one step must be the reply taken frame by frame.
+//! What is taken by comparing bytes must be what is taken by reading them.
 
 use super::*;
 
@@ -14,7 +14,15 @@ fn primed() -> Bench {
 }
 
 fn usual(bench: &mut Bench, bytes: &[u8]) -> Option<usize> {
-    bench.connection.usual_reply(bytes, &mut bench.seen)
+    bench.connection.usual(Head::parse(bytes)?, bytes, &mut bench.seen)
+}
+
+/// The three frames of a reply, one after another.
+fn reply_frames(stream: u32, text: &[u8]) -> [Vec<u8>; 3] {
+    let whole = reply(stream, text);
+    let (head, rest) = whole.split_at(frame::HEADER + RESPONSE.len());
+    let (data, trailers) = rest.split_at(rest.len() - frame::HEADER - OK.len());
+    [head, data, trailers].map(<[u8]>::to_vec)
 }
 
 #[test]
@@ -30,24 +38,54 @@ fn a_reply_as_the_last_one_is_taken_in_one_step() {
 }
 
 #[test]
+fn the_frames_of_several_replies_are_taken_one_by_one() {
+    let mut bench = primed();
+    let replies = [reply_frames(3, b"REPLY 1"), reply_frames(5, b"another")];
+    for frame in 0..3 {
+        for reply in &replies {
+            assert_eq!(usual(&mut bench, &reply[frame]), Some(reply[frame].len()));
+            assert_eq!(usual(&mut bench, &reply[frame]), None, "{frame} twice");
+        }
+    }
+    assert_eq!(bench.ended(), [(1, RIGHT), (2, WRONG)]);
+}
+
+#[test]
+fn a_frame_out_of_turn_is_left_as_it_is() {
+    let [head, data, trailers] = reply_frames(3, b"REPLY 1");
+    let mut bench = primed();
+    assert_eq!([&data, &trailers].map(|frame| usual(&mut bench, frame)), [None; 2]);
+    assert!(usual(&mut bench, &head).is_some());
+    assert_eq!(usual(&mut bench, &trailers), None);
+    // The beginning of a message, and then a whole one.
+    bench.frame(frame::DATA, 0, 3, b"\0").unwrap();
+    assert_eq!([&data, &trailers].map(|frame| usual(&mut bench, frame)), [None; 2]);
+    // A header block is open.
+    let mut bench = primed();
+    bench.frame(frame::HEADERS, 0, 3, b"").unwrap();
+    assert_eq!(usual(&mut bench, &reply(5, b"REPLY 2")), None);
+}
+
+#[test]
 fn what_differs_or_is_not_all_there_is_left_as_it_is() {
     let whole = reply(3, b"REPLY 1");
+    let [head, data, _] = reply_frames(3, b"REPLY 1").map(|frame| frame.len());
     for length in 0..whole.len() {
-        assert_eq!(usual(&mut primed(), &whole[..length]), None, "{length}");
+        let taken = (length >= head).then_some(head);
+        assert_eq!(usual(&mut primed(), &whole[..length]), taken, "{length}");
     }
+    // The last bytes of the message may differ: it is another message, and wrong.
+    let text = head + data - 7..head + data;
+    // The highest bit of a stream identifier is reserved and means nothing.
+    let reserved = [0, head, head + data].map(|at| at + frame::STREAM_OFFSET);
     for at in 0..whole.len() {
-        // The last byte of the text may differ: it is another message, and wrong.
-        let text =
-            whole.len() - frame::HEADER - OK.len() - 7..whole.len() - frame::HEADER - OK.len();
-        // The highest bit of a stream identifier is reserved and means nothing.
         for bit in 0..8 {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << bit;
-            let mut bench = primed();
-            let taken = usual(&mut bench, &bytes).is_some();
-            let reserved =
-                bit == 7 && [5, 5 + 9 + RESPONSE.len(), whole.len() - OK.len() - 4].contains(&at);
-            assert_eq!(taken, text.contains(&at) || reserved, "bit {bit} of byte {at}");
+            let same = text.contains(&at) || (bit == 7 && reserved.contains(&at));
+            let left = (at >= head).then_some(head);
+            let taken = if same { Some(whole.len()) } else { left };
+            assert_eq!(usual(&mut primed(), &bytes), taken, "bit {bit} of byte {at}");
         }
     }
     // Nothing of the kind was seen before.

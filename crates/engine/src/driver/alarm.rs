@@ -1,0 +1,58 @@
+//! Ends waits at deadlines that are far off and stay where they are over many waits.
+//!
+//! A wait with a timeout of its own starts a timer of the kernel and stops it again, each time: dear where most
+//! waits end early, and the more so on virtual machines. The alarm is one timer that goes on over all of them.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::Timespec;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
+
+use super::{timeout, timespec};
+use crate::clock::Nanos;
+
+/// Deadlines nearer than this change with nearly every wait: setting the alarm would be one system call more.
+const NEAR: u64 = 2_000_000;
+
+/// A timer to be watched with everything else.
+pub(super) struct Alarm {
+    timer: OwnedFd,
+    /// When it rings next.
+    rings_at: Nanos,
+}
+
+impl Alarm {
+    pub fn new() -> io::Result<Self> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+        Ok(Self { timer, rings_at: Nanos::NEVER })
+    }
+
+    /// The timeout that a wait until `until` needs beside the alarm. It may end before, when the alarm rings.
+    pub fn timeout(&mut self, until: Nanos, now: Nanos) -> io::Result<Option<Timespec>> {
+        if until >= self.rings_at {
+            return Ok(None);
+        }
+        if until.since(now) < NEAR {
+            return Ok(timeout(until, now));
+        }
+        let times = Itimerspec { it_interval: timespec(0), it_value: timespec(until.0) };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &times)?;
+        self.rings_at = until;
+        Ok(None)
+    }
+
+    /// Takes note that it rang.
+    pub fn clear(&mut self) {
+        self.rings_at = Nanos::NEVER;
+    }
+}
+
+impl AsFd for Alarm {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.timer.as_fd()
+    }
+}
