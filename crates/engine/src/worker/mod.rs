@@ -146,10 +146,7 @@ impl<D: Driver> Worker<D> {
             return self.release(now);
         }
         for lane in 0..self.lanes.len() {
-            for _ in 0..self.lanes[lane].share {
-                let call = self.calls.due(now);
-                self.lanes[lane].waiting.push_back(call);
-            }
+            self.come_due(lane, self.lanes[lane].share, now);
             self.send(lane);
         }
     }
@@ -277,9 +274,17 @@ impl<D: Driver> Worker<D> {
         if now >= until || self.open.is_some() {
             return;
         }
-        for _ in 0..ended {
-            let call = self.calls.due(now);
-            self.lanes[lane].waiting.push_back(call);
+        self.come_due(lane, ended, now);
+    }
+
+    /// So many calls come due on a lane. They are put out as far as there is room; the bytes are still to be sent.
+    #[inline]
+    fn come_due(&mut self, lane: usize, calls: u32, now: Nanos) {
+        let lane = &mut self.lanes[lane];
+        for _ in 0..calls {
+            if !lane.put(|| self.calls.due(now)) {
+                lane.waiting.push_back(self.calls.due(now));
+            }
         }
     }
 
@@ -320,11 +325,11 @@ impl<D: Driver> Worker<D> {
         if ended > 0 {
             lane.works();
         }
-        self.next(index, ended, at);
-        match result {
-            Ok(()) => self.send(index),
-            Err(broken) => self.lose(index, &broken.to_string()),
+        if let Err(broken) = result {
+            self.lose(index, &broken.to_string());
         }
+        self.next(index, ended, at);
+        self.send(index);
     }
 
     /// Ends a connection; its calls are lost, and it is opened again after a while.

@@ -76,11 +76,19 @@ impl<T: Default> Streams<T> {
         debug_assert!(id <= LAST_STREAM);
         self.next += 2;
         self.open += 1;
-        let old = std::mem::replace(self.cell(id), Cell { id, value });
-        if old.id != EMPTY {
-            self.displaced.insert(old.id, old.value);
+        if self.cell(id).id != EMPTY {
+            self.displace(id);
         }
+        *self.cell(id) = Cell { id, value };
         id
+    }
+
+    /// Moves the stream that is in the cell of `id` out of the ring.
+    #[cold]
+    fn displace(&mut self, id: u32) {
+        let cell = self.cell(id);
+        let (old, value) = (cell.id, std::mem::take(&mut cell.value));
+        self.displaced.insert(old, value);
     }
 
     /// An open stream.
