@@ -155,14 +155,20 @@ impl Span {
 /// What one load thread counts.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    span: Option<Span>,
-    measured: Tally,
-    /// Calls outside the span: warm-up.
+    window: Option<Window>,
+    /// Calls outside the window: warm-up.
     outside: Outcomes,
     outside_examples: Vec<String>,
     /// Calls that ended `ok` and are still to be counted.
     alike: Alike,
     log: Option<BatchWriter>,
+}
+
+/// What is being measured.
+#[derive(Debug)]
+struct Window {
+    span: Span,
+    tally: Tally,
 }
 
 /// Calls with the same three times: those that were written by one write and answered within one read of a
@@ -175,11 +181,18 @@ struct Alike {
     calls: u64,
 }
 
+impl Alike {
+    /// Whether a call that ended `ok` at `done` is one more of them.
+    #[inline]
+    fn has(&self, call: &Call, done: Nanos) -> bool {
+        self.calls > 0 && self.due == call.due && self.written == call.written && self.done == done
+    }
+}
+
 impl Recorder {
     pub fn new(log: Option<CallLog>) -> Self {
         Self {
-            span: None,
-            measured: Tally::new(Nanos(0)),
+            window: None,
             outside: Outcomes::default(),
             outside_examples: Vec::new(),
             alike: Alike::default(),
@@ -190,8 +203,7 @@ impl Recorder {
     /// Starts to measure anew.
     pub fn measure(&mut self, span: Span) {
         self.alike.calls = 0;
-        self.measured = Tally::new(span.end - span.start);
-        self.span = Some(span);
+        self.window = Some(Window { span, tally: Tally::new(span.end - span.start) });
     }
 
     /// Ends measuring.
@@ -200,7 +212,7 @@ impl Recorder {
         if let Some(log) = &mut self.log {
             log.flush();
         }
-        self.span.take().map(|_| std::mem::replace(&mut self.measured, Tally::new(Nanos(0))))
+        self.window.take().map(|window| window.tally)
     }
 
     /// Calls that came due outside of any measured span so far.
@@ -211,55 +223,65 @@ impl Recorder {
     /// What is measured so far. `None` outside a span.
     pub fn so_far(&mut self) -> Option<&Tally> {
         self.count_alike();
-        self.span.map(|_| &self.measured)
+        self.window.as_ref().map(|window| &window.tally)
     }
 
     /// A call of an open loop that came due at `due` is taken up at `now`; `held` if there was no room for
     /// it at once.
     #[inline]
     pub fn taken_up(&mut self, due: Nanos, now: Nanos, held: bool) {
-        if self.span.is_some_and(|span| span.contains(due)) {
-            self.measured.held_back += u64::from(held);
-            self.measured.late += u64::from(!held && now - due > LATE);
+        if let Some(Window { span, tally }) = &mut self.window
+            && span.contains(due)
+        {
+            tally.held_back += u64::from(held);
+            tally.late += u64::from(!held && now - due > LATE);
         }
     }
 
     /// A call ended at `done`.
     #[inline]
     pub fn record(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
-        let Some(span) = self.span.filter(|span| span.contains(call.due)) else {
+        if matches!(outcome, Outcome::Ok) && self.alike.has(&call, done) {
+            self.alike.calls += 1;
+        } else {
+            self.record_another(call, done, outcome);
+        }
+    }
+
+    #[inline(never)]
+    fn record_another(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
+        self.count_alike();
+        let window = self.window.as_mut().filter(|window| window.span.contains(call.due));
+        let Some(Window { span, tally }) = window else {
             return self.record_outside(done, outcome);
         };
         if let Some(log) = &mut self.log {
             log.push(call, done, outcome, span.start);
         }
         if !matches!(outcome, Outcome::Ok) {
-            return self.measured.failed(call, span, done, outcome);
+            return tally.failed(call, *span, done, outcome);
         }
-        let last = &mut self.alike;
-        if (last.due, last.written, last.done) != (call.due, call.written, done) {
-            self.count_alike();
-            self.alike = Alike { due: call.due, written: call.written, done, calls: 0 };
+        self.alike = Alike { due: call.due, written: call.written, done, calls: 1 };
+        if self.log.is_some() {
+            self.count_alike(); // The next one has a line of its own.
         }
-        self.alike.calls += 1;
     }
 
     #[inline]
     fn count_alike(&mut self) {
-        if let Some(span) = self.span
+        if let Some(Window { span, tally }) = &mut self.window
             && self.alike.calls > 0
         {
-            self.measured.answered(self.alike, span);
+            tally.answered(self.alike, *span);
             self.alike.calls = 0;
         }
     }
 
     /// A call that did not come due in the span; it may reach into it.
-    #[inline(never)]
     fn record_outside(&mut self, done: Nanos, outcome: &Outcome) {
-        if let Some(span) = self.span {
+        if let Some(Window { span, tally }) = &mut self.window {
             let within = done.min(span.end) - span.start;
-            self.measured.carried_in = self.measured.carried_in + within;
+            tally.carried_in = tally.carried_in + within;
         }
         outcome.count(&mut self.outside);
         if let Some(example) = outcome.example() {
@@ -269,9 +291,10 @@ impl Recorder {
 
     /// Keeps a line about what was wrong with a reply.
     pub fn explain(&mut self, problem: &str) {
-        match self.span {
-            Some(_) => add_example(&mut self.measured.examples, problem),
-            None => add_example(&mut self.outside_examples, problem),
-        }
+        let examples = match &mut self.window {
+            Some(window) => &mut window.tally.examples,
+            None => &mut self.outside_examples,
+        };
+        add_example(examples, problem);
     }
 }

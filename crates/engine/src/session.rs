@@ -276,16 +276,20 @@ impl Session {
     /// When no span is measured, or a load thread is gone.
     pub fn finish(&mut self) -> Result<Measurement, SessionError> {
         let span = self.span.ok_or(SessionError::NotLoading)?;
-        let mut tally = Tally::new(span.end - span.start);
+        let mut tally: Option<Tally> = None;
         let mut client =
             ClientUsage { driver: self.driver, run_delay_ns: Some(0), ..ClientUsage::default() };
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
-            let (theirs, usage) = drained.measured.as_ref().ok_or(SessionError::Lost)?;
-            tally.merge(theirs);
-            add_usage(&mut client, *usage);
             unmeasured.add(&drained);
+            let (theirs, usage) = drained.measured.ok_or(SessionError::Lost)?;
+            add_usage(&mut client, usage);
+            match &mut tally {
+                Some(tally) => tally.merge(&theirs),
+                None => tally = Some(theirs),
+            }
         }
+        let tally = tally.ok_or(SessionError::Lost)?;
         let pacing = self.law.is_open().then(|| Pacing {
             due: Schedule::new(self.law, self.window_seed).due_before(span.end - span.start),
             late: tally.late,

@@ -72,6 +72,14 @@ pub(super) struct Reading<'a> {
     pub again: Vec<Call>,
 }
 
+impl Reading<'_> {
+    #[inline]
+    fn end(&mut self, call: Call, outcome: &Outcome) {
+        self.calls.end(call, self.at, outcome);
+        self.ended += 1;
+    }
+}
+
 impl Events for Reading<'_> {
     #[inline]
     fn verify(&mut self, entry: u32, message: &[u8]) -> bool {
@@ -91,7 +99,7 @@ impl Events for Reading<'_> {
     #[inline]
     fn ended(&mut self, call: Call, end: End) {
         let outcome = match end {
-            End::Answered { right: true } => Outcome::Ok,
+            End::Answered { right: true } => return self.end(call, &Outcome::Ok),
             End::Answered { right: false } => Outcome::WrongAnswer,
             End::Status { code, message } => Outcome::Status { code, message },
             End::Aborted { reason } => Outcome::Transport { reason },
@@ -100,7 +108,6 @@ impl Events for Reading<'_> {
                 return;
             }
         };
-        self.calls.end(call, self.at, &outcome);
-        self.ended += 1;
+        self.end(call, &outcome);
     }
 }

@@ -25,7 +25,7 @@ enum Answer {
 }
 
 /// A call and what has come for it.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Exchange {
     pub call: Call,
     /// HTTP status of the headers; 0 before they come.

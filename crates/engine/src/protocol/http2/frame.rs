@@ -54,12 +54,14 @@ impl Head {
     /// Reads the first nine bytes of `bytes`, if there are as many.
     #[inline]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let b: &[u8; HEADER] = bytes.first_chunk()?;
+        let &[l2, l1, l0, kind, flags, s3, s2, s1, s0]: &[u8; HEADER] = bytes.first_chunk()?;
+        // Length and type in one word: one load.
+        let first = u32::from_be_bytes([l2, l1, l0, kind]);
         Some(Self {
-            length: usize::from(b[0]) << 16 | usize::from(b[1]) << 8 | usize::from(b[2]),
-            kind: b[3],
-            flags: b[4],
-            stream: u32::from_be_bytes([b[5], b[6], b[7], b[8]]) & 0x7fff_ffff,
+            length: (first >> 8) as usize,
+            kind: first as u8,
+            flags,
+            stream: u32::from_be_bytes([s3, s2, s1, s0]) & 0x7fff_ffff,
         })
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct Streams<T> {
     open: u32,
 }
 
-impl<T: Default> Streams<T> {
+impl<T: Copy + Default> Streams<T> {
     /// Room for `expected` streams at once in the fast path, within reason: memory is taken at once.
     pub fn new(expected: u32) -> Self {
         let cells = (expected.clamp(2, MOST_EXPECTED) * 2).next_power_of_two();
@@ -87,7 +87,7 @@ impl<T: Default> Streams<T> {
     #[cold]
     fn displace(&mut self, id: u32) {
         let cell = self.cell(id);
-        let (old, value) = (cell.id, std::mem::take(&mut cell.value));
+        let (old, value) = (cell.id, cell.value);
         self.displaced.insert(old, value);
     }
 
@@ -107,7 +107,7 @@ impl<T: Default> Streams<T> {
         let cell = self.cell(id);
         let value = if cell.id == id && id != EMPTY {
             cell.id = EMPTY;
-            std::mem::take(&mut cell.value)
+            cell.value
         } else {
             self.displaced.remove(&id)?
         };
@@ -123,7 +123,7 @@ impl<T: Default> Streams<T> {
             return None;
         }
         cell.id = EMPTY;
-        let value = std::mem::take(&mut cell.value);
+        let value = cell.value;
         self.open -= 1;
         Some(value)
     }
