@@ -46,7 +46,6 @@ pub struct Tally {
 
 impl Tally {
     pub(crate) fn new(length: Nanos) -> Self {
-        let slices = length.0.div_ceil(SLICE.0).min(u64::from(u32::MAX)) as usize;
         Self {
             outcomes: Outcomes::default(),
             ok: Histogram::new(),
@@ -56,13 +55,13 @@ impl Tally {
             held_back: 0,
             errors: Histogram::new(),
             examples: Vec::new(),
-            series: vec![Slice::default(); slices],
+            series: vec![Slice::default(); slices(length)],
             carried_in: Nanos(0),
             carried_out: Nanos(0),
         }
     }
 
-    /// Adds what another thread counted over the same stretch.
+    /// Adds what another thread counted over the same stretch, or one that a cut ended a little sooner or later.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.outcomes.add(&other.outcomes);
         self.ok.merge(&other.ok);
@@ -76,6 +75,8 @@ impl Tally {
         for example in &other.examples {
             add_example(&mut self.examples, example);
         }
+        let slices = self.series.len().max(other.series.len());
+        self.series.resize(slices, Slice::default());
         for (slice, theirs) in self.series.iter_mut().zip(&other.series) {
             slice.ok += theirs.ok;
             slice.errors += theirs.errors;
@@ -127,6 +128,11 @@ impl Tally {
         let slice = (done.since(span.start) / SLICE.0) as usize;
         self.series.get_mut(slice).filter(|_| done < span.end)
     }
+}
+
+/// Slices of a series over `length`.
+fn slices(length: Nanos) -> usize {
+    length.0.div_ceil(SLICE.0).min(u64::from(u32::MAX)) as usize
 }
 
 /// Keeps a line for each kind of error, at most eight.
@@ -204,6 +210,15 @@ impl Recorder {
     pub fn measure(&mut self, span: Span) {
         self.alike.calls = 0;
         self.window = Some(Window { span, tally: Tally::new(span.end - span.start) });
+    }
+
+    /// The span ends at `end` instead, which no call has come due after.
+    pub fn cut(&mut self, end: Nanos) {
+        self.count_alike();
+        if let Some(Window { span, tally }) = &mut self.window {
+            span.end = end;
+            tally.series.truncate(slices(end - span.start));
+        }
     }
 
     /// Ends measuring.

@@ -18,6 +18,10 @@ use crate::payload::Payload;
 use crate::plan::{LoadPlan, PlanError};
 use crate::recorder::{Span, Tally};
 use crate::thread::{Command, Drained, Handle, Place, Report, ThreadSample, ThreadUsage, spawn};
+use crate::worker::Start;
+
+/// How long before its end a span is cut, so that every load thread has heard of it by then.
+const NOTICE: Nanos = Nanos::from_millis(20);
 
 /// Why a load can't be put on a server, or can't go on.
 #[derive(Debug, thiserror::Error)]
@@ -113,9 +117,8 @@ pub struct Session {
     driver: Driver,
     law: Law,
     seed: u64,
-    /// Windows measured so far, and the seed of the last one.
+    /// Windows measured so far.
     windows: u64,
-    window_seed: u64,
     /// Between a start and its end.
     loading: bool,
     span: Option<Span>,
@@ -145,16 +148,8 @@ impl Session {
         let (law, seed) = (plan.law, plan.seed);
         file_limit::make_room(plan)?;
         let driver = driver::choose(plan, IoUringDriver::probe).map_err(SessionError::NoIoUring)?;
-        let mut session = Self {
-            threads: Vec::new(),
-            driver,
-            law,
-            seed,
-            windows: 0,
-            window_seed: seed,
-            loading: false,
-            span: None,
-        };
+        let mut session =
+            Self { threads: Vec::new(), driver, law, seed, windows: 0, loading: false, span: None };
         for thread in 0..plan.threads {
             let place = Place { thread, driver, deadline };
             session.threads.push(spawn(&shared, payload, place, log.cloned())?);
@@ -203,26 +198,31 @@ impl Session {
             return Err(PlanError::UnknownRate(law).into());
         }
         self.law = law;
-        self.tell(&Command::ChangeLaw(law));
         Ok(())
     }
 
     /// Calls come due from now on. Does nothing while they do: until [`Self::finish`] or [`Self::pause`].
     pub fn start(&mut self) {
-        if !self.loading {
-            self.loading = true;
-            self.tell(&Command::Start(None));
-        }
+        self.begin(None);
     }
 
     /// As [`Self::start`] and [`Self::measure`] at once: the open loop's schedule for `span` is known before the first
     /// call, however late a load thread hears of it.
     pub fn start_measuring(&mut self, span: Span) {
+        self.begin(Some(span));
+    }
+
+    fn begin(&mut self, span: Option<Span>) {
         if !self.loading {
             self.loading = true;
-            self.opens(span);
-            self.tell(&Command::Start(Some(span)));
+            self.span = span;
+            self.tell(&Command::Start(Start { law: self.law, seed: self.window_seed(), span }));
         }
+    }
+
+    /// The seed of the next window, or of the one that is on.
+    fn window_seed(&self) -> u64 {
+        window_seed(self.seed, self.windows)
     }
 
     /// Calls so far; the threads publish them once a turn.
@@ -259,15 +259,20 @@ impl Session {
     /// with the span. Does nothing without a load, or if a span of it is measured already.
     pub fn measure(&mut self, span: Span) {
         if self.loading && self.span.is_none() {
-            self.opens(span);
+            self.span = Some(span);
             self.tell(&Command::Measure(span));
         }
     }
 
-    fn opens(&mut self, span: Span) {
-        self.span = Some(span);
-        self.window_seed = window_seed(self.seed, self.windows);
-        self.windows += 1;
+    /// Ends the measured span early, in a moment: what it has until then counts, as if it had been planned so. False
+    /// if nothing of it could be measured, as it has not begun.
+    pub fn cut(&mut self) -> bool {
+        let end = clock::now() + NOTICE;
+        let begun = self.span.is_some_and(|span| span.start < end);
+        if begun {
+            self.tell(&Command::Cut(end));
+        }
+        begun
     }
 
     /// Waits for the span's end and its last calls.
@@ -275,26 +280,29 @@ impl Session {
     /// # Errors
     /// When no span is measured, or a load thread is gone.
     pub fn finish(&mut self) -> Result<Measurement, SessionError> {
-        let span = self.span.ok_or(SessionError::NotLoading)?;
+        let mut span = self.span.ok_or(SessionError::NotLoading)?;
+        span.end = span.start;
         let mut tally: Option<Tally> = None;
         let mut client =
             ClientUsage { driver: self.driver, run_delay_ns: Some(0), ..ClientUsage::default() };
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
             unmeasured.add(&drained);
-            let (theirs, usage) = drained.measured.ok_or(SessionError::Lost)?;
-            add_usage(&mut client, usage);
+            let theirs = drained.measured.ok_or(SessionError::Lost)?;
+            span.end = span.end.max(theirs.span.end);
+            add_usage(&mut client, theirs.usage);
             match &mut tally {
-                Some(tally) => tally.merge(&theirs),
-                None => tally = Some(theirs),
+                Some(tally) => tally.merge(&theirs.tally),
+                None => tally = Some(theirs.tally),
             }
         }
         let tally = tally.ok_or(SessionError::Lost)?;
         let pacing = self.law.is_open().then(|| Pacing {
-            due: Schedule::new(self.law, self.window_seed).due_before(span.end - span.start),
+            due: Schedule::new(self.law, self.window_seed()).due_before(span.end - span.start),
             late: tally.late,
             held_back: tally.held_back,
         });
+        self.windows += 1;
         Ok(Measurement { span, tally, client, pacing, unmeasured })
     }
 

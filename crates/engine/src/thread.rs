@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use rpcbench_record::{self as record, Law, Outcomes};
+use rpcbench_record::{self as record, Outcomes};
 use rpcbench_stats::Histogram;
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
@@ -18,18 +18,18 @@ use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::recorder::{Span, Tally};
-use crate::worker::Worker;
+use crate::worker::{Start, Worker};
 
 /// What a load thread is told.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
-    /// From the next start on, calls come due by this law.
-    ChangeLaw(Law),
-    /// Calls come due from now on, and those of the span are measured.
-    Start(Option<Span>),
+    /// Calls come due from now on.
+    Start(Start),
     /// Tell how it stands.
     Sample(Sender<ThreadSample>),
     Measure(Span),
+    /// The measured span ends then.
+    Cut(Nanos),
     Drain,
     Close,
 }
@@ -49,10 +49,19 @@ pub(crate) enum Report {
 #[derive(Debug)]
 pub(crate) struct Drained {
     /// Of the measured span, where there was one.
-    pub measured: Option<(Tally, ThreadUsage)>,
+    pub measured: Option<ThreadMeasured>,
     /// Calls outside measured spans, since the thread began.
     pub outside: Outcomes,
     pub outside_examples: Vec<String>,
+}
+
+/// What came of a measured span on one thread.
+#[derive(Debug)]
+pub(crate) struct ThreadMeasured {
+    /// Where it was cut, it may end a little later than on other threads.
+    pub span: Span,
+    pub tally: Tally,
+    pub usage: ThreadUsage,
 }
 
 /// How a load thread stands.
@@ -238,9 +247,9 @@ impl<D: Driver> Running<D> {
         loop {
             loop {
                 match self.commands.try_recv() {
-                    Ok(Command::Start(measured)) => {
-                        self.worker.start(measured);
-                        (span, used) = (measured, [None; 2]);
+                    Ok(Command::Start(start)) => {
+                        self.worker.start(start);
+                        (span, used) = (start.span, [None; 2]);
                         drained = false;
                     }
                     Ok(Command::Measure(measured)) => {
@@ -248,7 +257,7 @@ impl<D: Driver> Running<D> {
                         span = Some(measured);
                         used = [None; 2];
                     }
-                    Ok(Command::ChangeLaw(law)) => self.worker.change_law(law),
+                    Ok(Command::Cut(end)) => span = self.worker.cut(end).or(span),
                     Ok(Command::Sample(samples)) => self.tell_sample(&samples),
                     Ok(Command::Drain) => self.worker.drain(),
                     Ok(Command::Close) | Err(TryRecvError::Disconnected) => return Ok(()),
@@ -278,12 +287,12 @@ impl<D: Driver> Running<D> {
 
     fn tell_drained(&mut self, span: Option<Span>, used: [Option<Reading>; 2]) {
         let recorder = &mut self.worker.calls().recorder;
-        let measured = recorder.take().map(|tally| {
-            let usage = match (span, used) {
-                (Some(span), [Some(start), Some(end)]) => end.since(start, span.end - span.start),
+        let measured = recorder.take().zip(span).map(|(tally, span)| {
+            let usage = match used {
+                [Some(start), Some(end)] => end.since(start, span.end - span.start),
                 _ => ThreadUsage::default(),
             };
-            (tally, usage)
+            ThreadMeasured { span, tally, usage }
         });
         let (outside, examples) = recorder.outside();
         let (outside, outside_examples) = (outside.clone(), examples.to_vec());

@@ -215,6 +215,28 @@ fn what_is_not_going_on_can_not_be_ended_nor_awaited() {
 }
 
 #[test]
+fn a_span_that_is_cut_counts_what_it_had() {
+    let server = server("honest");
+    let mut session = open(&plan(server.address()));
+    let start = clock::now();
+    let planned = Nanos::from_millis(600_000);
+    assert!(!session.cut(), "there is none");
+    session.start_measuring(Span { start, end: start + planned });
+    clock::sleep_until(start + Nanos::from_millis(50));
+    assert!(session.cut());
+    let measurement = session.finish().unwrap();
+    assert_sums(&measurement);
+    let length = measurement.span.end - measurement.span.start;
+    assert!(length >= Nanos::from_millis(50) && length < planned);
+    assert_eq!(measurement.tally.series.len() as u64, length.0.div_ceil(100_000_000));
+    assert_eq!(measurement.tally.outcomes.total(), server.calls());
+    session.start_measuring(Span { start: clock::now() + planned, end: clock::now() + planned });
+    assert!(!session.cut(), "it has not begun");
+    session.pause().unwrap();
+    assert_sums(&measure(&mut session, 20));
+}
+
+#[test]
 fn a_second_start_puts_no_more_calls_in_flight() {
     let server = server("slow:5ms");
     let mut session = open(&plan(server.address()));

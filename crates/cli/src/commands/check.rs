@@ -17,7 +17,7 @@ const LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
 const SEED: u64 = 1;
 
 pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
-    let interrupt = scene::interrupt()?;
+    let interrupt = scene::interrupt("stopping after this server")?;
     let catalog = Catalog::load(&context.root()?)?;
     let entries = scene::entries(&catalog, &args.servers)?;
     let candidates = build::prepare(context, &entries, args.no_build);

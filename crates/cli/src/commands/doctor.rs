@@ -90,5 +90,6 @@ fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreErr
         results: Path::new("results"),
         no_build: false,
     };
-    Ok(Work::begin(context, &order, scene::interrupt()?)?.execute(context))
+    Ok(Work::begin(context, &order, scene::interrupt("stopping after this step")?)?
+        .execute(context))
 }

@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::progress::Progress;
 
 pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
-    let interrupt = scene::interrupt()?;
+    let interrupt = scene::interrupt(scene::AFTER_THIS_TRIAL)?;
     let work = match &args.resume {
         None => Work::begin(context, &Order::of(args), interrupt)?,
         Some(folder) => Work::resume(context, folder, args.no_build, interrupt)?,

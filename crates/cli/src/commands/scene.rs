@@ -13,22 +13,24 @@ use signal_hook::iterator::Signals;
 
 use crate::context::Context;
 
-/// Ctrl-C and SIGTERM: the first lets the current step end, the second stops now.
-pub fn interrupt() -> anyhow::Result<Interrupt> {
+/// Ctrl-C and SIGTERM: the first does what `first` says, the second stops now.
+pub fn interrupt(first: &'static str) -> anyhow::Result<Interrupt> {
     let interrupt = Interrupt::default();
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("signal handlers")?;
     let told = interrupt.clone();
     thread::spawn(move || {
         for _ in signals.forever() {
-            let what = match told.raise() {
-                1 => "stopping after this trial; once more to stop now",
-                _ => "stopping now",
-            };
-            anstream::eprintln!("\nrpcbench: {what}");
+            match told.raise() {
+                1 => anstream::eprintln!("\nrpcbench: {first}; once more to stop now"),
+                _ => anstream::eprintln!("\nrpcbench: stopping now"),
+            }
         }
     });
     Ok(interrupt)
 }
+
+/// What the first Ctrl-C does to a run.
+pub const AFTER_THIS_TRIAL: &str = "stopping after this trial";
 
 /// The entries that `patterns` select; all of them where there are none.
 pub fn entries(catalog: &Catalog, patterns: &[String]) -> anyhow::Result<Vec<Entry>> {

@@ -204,6 +204,43 @@ fn a_client_that_was_late_takes_the_blame() {
     ended.shows(&["verdict     generator late"]);
 }
 
+#[test]
+fn ctrl_c_ends_the_window_and_nothing_of_it_is_lost() {
+    let honest = server("honest");
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("load.json");
+    let address = honest.address().to_string();
+    let mut words = vec!["load", &address, "-c", "4", "--rate", "1000", "--duration", "15s"];
+    words.extend(["--warmup", "none", "--out", out.to_str().unwrap()]);
+    let mut program = Program::start(&mut rpcbench(&words));
+    program.await_line("measuring 1.");
+    program.signal(Signal::INT);
+    let ended = program.finish().expect(2);
+    ended.complains(&[
+        "ending the window here; once more to stop now",
+        "stopped after ",
+        " of 15s",
+    ]);
+    ended.shows(&["stopped after ", "p99 "]);
+    let LoadRecord { measured, .. } = LoadRecord::read(&out).unwrap();
+    assert!((1_000_000_000..15_000_000_000).contains(&measured.window_ns));
+    let (calls, due) = (measured.outcomes.total(), measured.pacing.unwrap().due);
+    assert_eq!((calls, due), (honest.calls(), measured.window_ns.div_ceil(1_000_000)));
+}
+
+#[test]
+fn ctrl_c_ends_a_sweep_and_the_loads_before_are_shown() {
+    let honest = server("honest");
+    let address = honest.address().to_string();
+    let words = ["load", &address, "-c", "4", "--sweep", "200..900+100", "--law", "constant"];
+    let mut program = Program::start(rpcbench(&words).args(["--duration", "1s"]));
+    program.await_line("200: ");
+    program.signal(Signal::INT);
+    let ended = program.finish().expect(2);
+    ended.shows(&["Latency over load", "\n  200 "]);
+    ended.complains(&["stopped after 1 load; this is what "]);
+}
+
 /// Which rate is found depends on the machine; that it is looked for, and shown, does not.
 #[test]
 fn a_highest_rate_is_searched_for() {

@@ -18,7 +18,7 @@ use crate::driver::{Batch, Driver, Ready};
 use crate::lane::{Lane, Link};
 use crate::log::CallLog;
 use crate::outcome::Outcome;
-use crate::pacing::{Arrivals, Stride, window_seed};
+use crate::pacing::{Arrivals, Stride};
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::grpc::Templates;
@@ -38,6 +38,17 @@ enum Phase {
     Loading { until: Nanos },
     /// No new calls; those in flight have until then.
     Draining { until: Nanos },
+}
+
+/// How a load begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// When calls come due.
+    pub law: Law,
+    /// Seed of a law that draws.
+    pub seed: u64,
+    /// What is measured, if that is known already.
+    pub span: Option<Span>,
 }
 
 /// The work of one load thread.
@@ -63,10 +74,7 @@ pub(crate) struct Worker<D> {
     /// When the first of the lost connections is to be opened again.
     retry_at: Nanos,
     calls: Calls,
-    law: Law,
     stride: Stride,
-    /// Windows measured so far.
-    windows: u64,
     /// While calls come due by a schedule.
     open: Option<OpenLoop>,
 }
@@ -85,9 +93,7 @@ impl<D: Driver> Worker<D> {
         let calls = Calls::new(payload, &plan, thread, log);
         Self {
             driver,
-            law: plan.law,
             stride: Stride { thread, threads: plan.threads },
-            windows: 0,
             open: None,
             plan,
             templates,
@@ -120,24 +126,17 @@ impl<D: Driver> Worker<D> {
         self.phase == Phase::Idle
     }
 
-    /// From the next start on, calls come due by this law.
-    pub fn change_law(&mut self, law: Law) {
-        self.law = law;
-    }
-
-    /// Calls come due from now on, until told otherwise or to the end of `span`, which is measured. Nothing
-    /// changes if they do already.
-    pub fn start(&mut self, span: Option<Span>) {
+    /// Calls come due from now on, until told otherwise or to the end of the span. Nothing changes if they do
+    /// already.
+    pub fn start(&mut self, Start { law, seed, span }: Start) {
         if self.phase != Phase::Idle {
             return;
         }
         let now = self.driver.now();
         self.phase = Phase::Loading { until: Nanos::NEVER };
         self.expiry_at = now + EXPIRY_CHECK;
-        if self.law.is_open() {
-            let seed = window_seed(self.plan.seed, self.windows);
-            let arrivals = Arrivals::new(self.law, seed, self.stride, now);
-            self.open = Some(OpenLoop::new(arrivals));
+        if law.is_open() {
+            self.open = Some(OpenLoop::new(Arrivals::new(law, seed, self.stride, now)));
         }
         if let Some(span) = span {
             self.measure(span);
@@ -153,13 +152,26 @@ impl<D: Driver> Worker<D> {
 
     /// Measures the calls that come due in `span`, and drains at its end.
     pub fn measure(&mut self, span: Span) {
-        self.windows += 1;
         self.calls.recorder.measure(span);
         self.span = Some(span);
         if let Some(open) = &mut self.open {
             open.arrivals.measure(span.start, span.end);
         }
         self.phase = Phase::Loading { until: span.end };
+    }
+
+    /// The measured span ends at `end` instead, if it would end later; if that is past, right after now. What the
+    /// span is then; `None` if nothing is measured, or no more of it will come.
+    pub fn cut(&mut self, end: Nanos) -> Option<Span> {
+        let now = self.driver.now();
+        let span = self.span.as_mut()?;
+        span.end = span.end.min(end.max(now + Nanos(1)));
+        self.calls.recorder.cut(span.end);
+        self.phase = Phase::Loading { until: span.end };
+        if let Some(open) = &mut self.open {
+            open.arrivals.stop(span.end);
+        }
+        Some(*span)
     }
 
     /// No more calls; those in flight have the grace period.

@@ -48,6 +48,18 @@ impl Interrupt {
         }
         self.check()
     }
+
+    /// Waits until `deadline` or the first Ctrl-C; whether that came.
+    ///
+    /// # Errors
+    /// As soon as the run is to stop now.
+    pub fn cuts_short(&self, deadline: Nanos) -> Result<bool, StopNow> {
+        while clock::now() < deadline && !self.after_this() {
+            clock::sleep_until(deadline.min(clock::now() + LOOK));
+        }
+        self.check()?;
+        Ok(self.after_this())
+    }
 }
 
 #[cfg(test)]
@@ -59,10 +71,13 @@ mod tests {
         let interrupt = Interrupt::default();
         assert!(!interrupt.after_this());
         assert_eq!(interrupt.wait_until(clock::now()), Ok(()));
+        assert_eq!(interrupt.cuts_short(clock::now()), Ok(false));
         assert_eq!(interrupt.raise(), 1);
+        assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
         assert!(interrupt.after_this());
         assert_eq!(interrupt.wait_until(clock::now() + Nanos(1)), Ok(()));
         assert_eq!(interrupt.clone().raise(), 2);
         assert_eq!(interrupt.wait_until(Nanos::NEVER), Err(StopNow));
+        assert_eq!(interrupt.cuts_short(Nanos::NEVER), Err(StopNow));
     }
 }

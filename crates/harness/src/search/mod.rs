@@ -1,7 +1,7 @@
 //! Searching for the highest rate under which a threshold holds, and sweeping over loads.
 //!
 //! A [`Search`] says at which rate the next window is to be, and is told the window. It has no clock and does
-//! no I/O; [`find_max`] drives one over whatever makes windows.
+//! no I/O.
 //!
 //! 1. **Exponential.** The first rate decides the direction: doubled as long as the threshold holds, or halved
 //!    until it does, at most [`DOUBLINGS`] times. That brackets the limit.
@@ -116,19 +116,4 @@ fn middle(met: f64, unmet: f64, precision: f64) -> Option<PerSecond> {
     let inside = |rate: &PerSecond| met < rate.get() && rate.get() < unmet;
     let whole = PerSecond::new(middle.round()).filter(inside);
     whole.or_else(|| PerSecond::new(middle).filter(inside))
-}
-
-/// Searches to the end with the windows that `window` makes of each rate.
-///
-/// # Errors
-/// The first of `window`.
-pub fn find_max<E>(
-    mut search: Search,
-    window: &mut dyn FnMut(&Search, PerSecond) -> Result<Measured, E>,
-) -> Result<Record, E> {
-    while let Some(rate) = search.rate() {
-        let measured = window(&search, rate)?;
-        search.tell(measured);
-    }
-    Ok(search.into_record())
 }

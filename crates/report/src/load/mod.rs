@@ -19,7 +19,7 @@ pub use curve::{LoadCurve, LoadPoint, curve_csv, curve_json, curve_markdown, cur
 pub use export::{load_csv, load_json};
 pub use hdr::load_hdr;
 pub use tail::{AllCalls, Bound};
-pub use verdict::{LoadVerdict, exceeded, lateness};
+pub use verdict::{LoadVerdict, cut_short, exceeded, lateness};
 
 /// What the columns of times are.
 const HOW_TO_READ: &str =
@@ -136,6 +136,7 @@ fn outcomes(load: &LoadRecord) -> Lines {
 fn remarks(load: &LoadRecord) -> Vec<String> {
     let doubts = verdict::contradictions(load).into_iter();
     let mut remarks: Vec<String> = doubts.map(|doubt| format!("suspect: {doubt}")).collect();
+    remarks.extend(cut_short(load));
     remarks.extend(lateness(load));
     remarks.extend(exceeded(load).into_iter().map(|limit| format!("limit exceeded: {limit}")));
     if verdict::busiest(load) >= SATURATED {

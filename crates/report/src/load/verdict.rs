@@ -95,6 +95,16 @@ pub fn lateness(load: &LoadRecord) -> Option<String> {
     ))
 }
 
+/// How much of the window there is, if it was ended before its time.
+#[must_use]
+pub fn cut_short(load: &LoadRecord) -> Option<String> {
+    let (ns, planned_ms) = (load.measured.window_ns, load.workload.window.length_ms());
+    (ns < planned_ms * 1_000_000).then(|| {
+        let (there, planned) = (format::duration_ns(ns as f64), format::length_ms(planned_ms));
+        format!("stopped after {there} of {planned}; these are the figures of that time")
+    })
+}
+
 /// The thresholds of `--fail-if` that came true, or could not be looked at, each with what was measured.
 #[must_use]
 pub fn exceeded(load: &LoadRecord) -> Vec<String> {

@@ -7,8 +7,8 @@ use rpcbench_record::{
 };
 use rpcbench_report::{
     AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, Style, curve_csv, curve_json,
-    curve_markdown, curve_text, draw, exceeded, found, lateness, load_csv, load_hdr, load_json,
-    load_markdown, load_text, spectrum,
+    curve_markdown, curve_text, cut_short, draw, exceeded, found, lateness, load_csv, load_hdr,
+    load_json, load_markdown, load_text, spectrum,
 };
 use rpcbench_stats::Histogram;
 
@@ -125,6 +125,17 @@ fn every_call_that_came_due_must_have_been_counted() {
     assert_eq!(LoadVerdict::of(&load), LoadVerdict::Suspect);
     let text = load_text(&load, Style::default());
     assert!(text.contains("suspect: its law made 294,001 calls due, its counters hold 294,000"));
+}
+
+#[test]
+fn a_window_that_was_ended_early_says_so() {
+    let mut load = fine();
+    assert_eq!(cut_short(&load), None);
+    load.workload.window = rpcbench_record::Window::Duration { length_ms: 3_600_000 };
+    let said = cut_short(&load).expect("it is shorter");
+    insta::assert_snapshot!(said, @"stopped after 3.00 s of 60m; these are the figures of that time");
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Ok);
+    assert!(load_text(&load, Style::default()).contains(&said));
 }
 
 #[test]

@@ -33,15 +33,21 @@ pub struct Loaded {
     pub measured: Measured,
     /// Every call of it, still being written.
     pub log: Option<LogThread>,
+    /// The window ended early.
+    pub stopped: bool,
 }
+
+/// Ctrl-C came before a window was over, or one that was to be compared with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("stopped before anything was measured")]
+pub struct Stopped;
 
 /// A load on its way.
 pub struct Act<'a> {
     session: Session,
     /// What shows it.
     pub live: Live,
-    /// Ctrl-C.
-    pub interrupt: Interrupt,
+    interrupt: Interrupt,
     cpus: &'a [u32],
     /// Before each window.
     warm_up: Nanos,
@@ -71,7 +77,8 @@ pub fn measure(
     before.outcomes.add(&measurement.unmeasured.outcomes);
     before.examples.extend(measurement.unmeasured.examples.iter().cloned());
     let measured = measurement.into_measured(None, machine);
-    Ok(Loaded { started, law, capacity, before, measured, log })
+    let stopped = act.is_stopped();
+    Ok(Loaded { started, law, capacity, before, measured, log, stopped })
 }
 
 impl<'a> Act<'a> {
@@ -82,7 +89,7 @@ impl<'a> Act<'a> {
         cpus: &'a [u32],
         (log, quiet): (Option<&CallLog>, bool),
     ) -> anyhow::Result<Self> {
-        let interrupt = scene::interrupt()?;
+        let interrupt = scene::interrupt("ending the window here")?;
         let session = Session::open_logged(&planned.plan, &planned.payload, log)?;
         let live = Live::new(context, quiet, planned.plan.threads);
         let warm_up = match planned.workload.warm_up {
@@ -102,10 +109,15 @@ impl<'a> Act<'a> {
     pub fn window_at(&mut self, law: Law) -> anyhow::Result<Measured> {
         self.session.change_law(law)?;
         let (measurement, machine, _) = self.window()?;
-        if self.interrupt.after_this() {
-            bail!("stopped between two loads");
+        if self.is_stopped() {
+            bail!(Stopped); // Windows of different length don't compare.
         }
         Ok(measurement.into_measured(None, machine))
+    }
+
+    /// Whether Ctrl-C came.
+    pub fn is_stopped(&self) -> bool {
+        self.interrupt.after_this()
     }
 
     /// Measures what the server can do at most; `before` gets the calls of that window.
@@ -122,8 +134,8 @@ impl<'a> Act<'a> {
         if let Some(log) = log {
             log.forget();
         }
-        if self.interrupt.after_this() {
-            bail!("stopped before anything was measured");
+        if self.is_stopped() {
+            bail!(Stopped);
         }
         before.outcomes.add(&measurement.tally.outcomes);
         before.examples.extend(measurement.tally.examples.iter().cloned());
@@ -154,11 +166,15 @@ impl<'a> Act<'a> {
         let span = Span { start: begin + warm_up, end: begin + warm_up + length };
         self.session.start_measuring(span);
         let warm = Stage { name: "warm-up", start: begin, end: span.start, plain: false };
-        self.live.follow(&warm, &self.session, &self.interrupt)?;
+        if self.live.follow(&warm, &self.session, &self.interrupt)? {
+            bail!(Stopped);
+        }
         let (first, started) = (MachineReading::read(&[], self.cpus)?, clock::wall());
         let plain = name == "measuring";
         let stage = Stage { name, start: span.start, end: span.end, plain };
-        self.live.follow(&stage, &self.session, &self.interrupt)?;
+        if self.live.follow(&stage, &self.session, &self.interrupt)? {
+            self.session.cut();
+        }
         let last = MachineReading::read(&[], self.cpus)?;
         self.live.now("waiting for the last calls");
         Ok((self.session.finish()?, last.since(&first), started))

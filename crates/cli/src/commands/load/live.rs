@@ -84,23 +84,25 @@ impl Live {
         }
     }
 
-    /// Waits for the stage's end, and tells of it on the way.
+    /// Waits for the stage's end, and tells of it on the way. Whether Ctrl-C came before it.
     pub fn follow(
         &mut self,
         stage: &Stage,
         session: &Session,
         interrupt: &Interrupt,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<bool> {
         let Some(step) = self.step(stage) else {
-            return Ok(interrupt.wait_until(stage.end)?);
+            return Ok(interrupt.cuts_short(stage.end)?);
         };
         let mut next = stage.start;
         while next < stage.end {
-            interrupt.wait_until(next)?;
+            if interrupt.cuts_short(next)? {
+                return Ok(true);
+            }
             self.look(stage, session)?;
             next = next + step;
         }
-        Ok(interrupt.wait_until(stage.end)?)
+        Ok(interrupt.cuts_short(stage.end)?)
     }
 
     /// From one look to the next. `None`: none in this stage.

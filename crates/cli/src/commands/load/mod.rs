@@ -14,7 +14,8 @@ use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::machine::fingerprint;
 use rpcbench_record::{Figure, IsolationMode, LoadRecord, SCHEMA};
 use rpcbench_report::{
-    LoadVerdict, exceeded, lateness, load_csv, load_hdr, load_json, load_markdown, load_text,
+    LoadVerdict, cut_short, exceeded, lateness, load_csv, load_hdr, load_json, load_markdown,
+    load_text,
 };
 
 use super::run::tool;
@@ -44,7 +45,11 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     if let Some(log) = loaded.log {
         log.finish(record.measured.outcomes.total()).context(SHOWN)?;
     }
-    Ok(if against(&record) { Verdict::Against } else { Verdict::Done })
+    Ok(match (loaded.stopped, against(&record)) {
+        (true, _) => Verdict::Stopped,
+        (false, true) => Verdict::Against,
+        (false, false) => Verdict::Done,
+    })
 }
 
 /// What is left when a file can't be written.
@@ -109,8 +114,8 @@ fn told(record: &LoadRecord, loaded: &Loaded) {
     for limit in exceeded(record) {
         eprintln!("rpcbench: --fail-if {limit}");
     }
-    if let Some(late) = lateness(record) {
-        eprintln!("rpcbench: {late}");
+    for line in lateness(record).into_iter().chain(cut_short(record)) {
+        eprintln!("rpcbench: {line}");
     }
 }
 

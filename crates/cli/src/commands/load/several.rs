@@ -1,15 +1,15 @@
 //! Several loads on one address: a search for the highest rate, or a sweep over rates.
 
 use anstream::{eprintln, print};
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use rpcbench_engine::Unmeasured;
-use rpcbench_harness::search::{self, PRECISION, Search, Sweep, at_rate};
+use rpcbench_harness::search::{PRECISION, Search, Sweep, at_rate};
 use rpcbench_record::{Law, Measured, NotMet, PerSecond, Rate, StepVerdict, Threshold};
 use rpcbench_report::{
-    LoadCurve, LoadPoint, curve_csv, curve_json, curve_markdown, curve_text, found,
+    LoadCurve, LoadPoint, curve_csv, curve_json, curve_markdown, curve_text, format::plural, found,
 };
 
-use super::act::Act;
+use super::act::{Act, Stopped};
 use super::plan::Planned;
 use crate::Verdict;
 use crate::args::{Format, LoadArgs};
@@ -19,6 +19,8 @@ use crate::context::Context;
 struct Curve {
     points: Vec<LoadPoint>,
     search: Option<rpcbench_record::Search>,
+    /// Ctrl-C came before the end.
+    stopped: bool,
 }
 
 pub fn load(
@@ -37,9 +39,12 @@ pub fn load(
     let curve = match (sweep, args.several.find_max) {
         (Some(sweep), _) => swept(&mut act, planned, sweep, capacity)?,
         (None, Some(threshold)) => searched(&mut act, planned, threshold, capacity)?,
-        (None, None) => Curve { points: Vec::new(), search: None },
+        (None, None) => Curve { points: Vec::new(), search: None, stopped: false },
     };
     act.live.finish();
+    if curve.stopped && curve.points.is_empty() {
+        bail!(Stopped);
+    }
     let shown = LoadCurve {
         address: &args.address.to_string(),
         workload: &planned.workload,
@@ -54,6 +59,11 @@ pub fn load(
         Format::Csv => curve_csv(&shown)?,
     };
     print!("{text}");
+    if curve.stopped {
+        let loads = plural(curve.points.len() as u64, "load");
+        eprintln!("rpcbench: stopped after {loads}; this is what there is");
+        return Ok(Verdict::Stopped);
+    }
     let against = why_against(&curve, &shown);
     if let Some(why) = &against {
         eprintln!("rpcbench: {why}");
@@ -85,11 +95,15 @@ fn swept(
     let mut points = Vec::new();
     for share in sweep.rates() {
         let rate = known(*share, capacity)?;
-        let point = LoadPoint::swept(rate, window(act, planned, rate)?, &planned.workload);
+        let measured = match window(act, planned, rate) {
+            Err(error) if error.is::<Stopped>() => break,
+            measured => measured?,
+        };
+        let point = LoadPoint::swept(rate, measured, &planned.workload);
         act.live.keep(&point.line());
         points.push(point);
     }
-    Ok(Curve { points, search: None })
+    Ok(Curve { points, search: None, stopped: act.is_stopped() })
 }
 
 fn searched(
@@ -102,28 +116,26 @@ fn searched(
         Law::Constant { rate } | Law::Poisson { rate } => known(rate, capacity)?,
         other => anyhow::bail!("--law {other}: it has no one rate"),
     };
-    let mut told = 0;
-    let record =
-        search::find_max(Search::new(threshold, first, PRECISION)?, &mut |so_far, rate| {
-            tell(act, so_far.record(), &mut told);
-            window(act, planned, rate)
-        })?;
-    tell(act, &record, &mut told);
+    let mut search = Search::new(threshold, first, PRECISION)?;
+    while let Some(rate) = search.rate() {
+        let measured = match window(act, planned, rate) {
+            Err(error) if error.is::<Stopped>() => break,
+            measured => measured?,
+        };
+        if search.tell(measured).is_some()
+            && let Some(step) = search.record().steps.last()
+        {
+            act.live.keep(&point(step).line());
+        }
+    }
+    let record = search.into_record();
     let points = record.steps.iter().map(point).collect();
-    Ok(Curve { points, search: Some(record) })
+    Ok(Curve { points, search: Some(record), stopped: act.is_stopped() })
 }
 
 fn point(step: &rpcbench_record::SearchStep) -> LoadPoint {
     let (windows, verdict) = (step.windows.clone(), step.verdict.to_string());
     LoadPoint { rate: step.rate, windows, verdict }
-}
-
-/// Tells of the steps that were not told of before.
-fn tell(act: &Act, record: &rpcbench_record::Search, told: &mut usize) {
-    for step in &record.steps[*told..] {
-        act.live.keep(&point(step).line());
-    }
-    *told = record.steps.len();
 }
 
 /// Why the loads as a whole are a verdict against.

@@ -50,7 +50,7 @@ fn the_answers_of_the_grace_period_count() {
 fn requests_cut_anywhere_by_the_kernel_arrive_whole() {
     for room in [1, 7, 50] {
         let mut worker = connected(2, 6, Service::Takes(Nanos(MS)), room);
-        worker.start(None);
+        start(&mut worker, "closed", None);
         let end = worker.now() + Nanos(50 * MS);
         worker.measure(Span { start: worker.now(), end });
         while !worker.is_drained() {
@@ -66,7 +66,7 @@ fn what_a_peer_that_does_not_read_never_got_is_not_sent_and_does_not_pile_up() {
     let mut worker = connected(1, 4, Service::Takes(Nanos(MS)), usize::MAX);
     worker.driver.room = 0;
     worker.driver.sockets[0].taken = 0;
-    worker.start(None);
+    start(&mut worker, "closed", None);
     let end = worker.now() + Nanos(5000 * MS);
     worker.measure(Span { start: worker.now(), end });
     while !worker.is_drained() {
@@ -82,15 +82,40 @@ fn what_a_peer_that_does_not_read_never_got_is_not_sent_and_does_not_pile_up() {
 #[test]
 fn a_second_start_changes_nothing() {
     let mut worker = connected(1, 4, Service::Takes(Nanos(MS)), usize::MAX);
-    worker.start(None);
-    worker.start(None);
+    start(&mut worker, "closed", None);
+    start(&mut worker, "closed", None);
     assert_eq!(worker.calls().outstanding, 4);
+}
+
+#[test]
+fn a_cut_ends_the_window_where_it_was_told() {
+    // One that is told too late ends an instant later. Calls come due each millisecond, six times.
+    let late = Nanos(30 * MS + 1);
+    for (told, end, due) in [(40, Nanos(40 * MS), 40), (10, late, 31), (200, Nanos(100 * MS), 100)]
+    {
+        let mut worker = connected(2, 6, Service::Takes(Nanos(MS)), usize::MAX);
+        let begin = worker.now();
+        let at = |millis| begin + Nanos(millis * MS);
+        start(&mut worker, "closed", Some(Span { start: begin, end: at(100) }));
+        while worker.now() < at(30) {
+            worker.turn().unwrap();
+        }
+        assert_eq!(worker.cut(at(told)), Some(Span { start: begin, end: begin + end }));
+        while !worker.is_drained() {
+            worker.turn().unwrap();
+        }
+        assert_eq!(worker.cut(at(told)), None);
+        let tally = worker.calls().recorder.take().unwrap();
+        assert_eq!((tally.outcomes.ok, tally.series.len()), (6 * due, 1), "{told} ms");
+        // The last ones are answered after the end.
+        assert_eq!(tally.series[0].ok, 6 * (due - 1));
+    }
 }
 
 #[test]
 fn a_graceful_goodbye_after_work_does_not_make_the_next_one_slower() {
     let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
-    worker.start(None);
+    start(&mut worker, "closed", None);
     for _ in 0..12 {
         let before = worker.calls().ended;
         while worker.calls().ended == before {
@@ -113,7 +138,7 @@ fn a_graceful_goodbye_after_work_does_not_make_the_next_one_slower() {
 #[test]
 fn a_peer_that_does_not_finish_the_handshake_is_tried_again() {
     let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
-    worker.start(None);
+    start(&mut worker, "closed", None);
     worker.lose(0, "for the test");
     worker.driver.room = 0;
     let mut attempts = 0;
@@ -134,7 +159,7 @@ fn calls_are_stamped_when_the_kernel_has_taken_them_whole() {
     let started = || {
         let mut worker = connected(1, 2, Service::Takes(Nanos(MS)), usize::MAX);
         (worker.driver.room, worker.driver.sockets[0].taken) = (20, 0);
-        worker.start(None);
+        start(&mut worker, "closed", None);
         worker
     };
     assert_eq!(written(&mut started()), [false, false]);

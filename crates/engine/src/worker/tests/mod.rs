@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rpcbench_record::Law;
 
-use super::Worker;
+use super::{Start, Worker};
 use crate::clock::Nanos;
 use crate::log::CallLog;
 use crate::payload::Payload;
@@ -42,7 +42,7 @@ impl Payload for Same {
 /// Measures a span of `length` after one of warm-up; the tally, and the calls before.
 fn measure(connections: u32, in_flight: u32, service: Service, length: Nanos) -> (Tally, u64) {
     let mut worker = connected(connections, in_flight, service, usize::MAX);
-    worker.start(None);
+    start(&mut worker, "closed", None);
     let start = worker.now() + length;
     worker.measure(Span { start, end: start + length });
     while !worker.is_drained() {
@@ -62,6 +62,11 @@ fn connected(
 ) -> Worker<Simulation> {
     let simulation = Simulation { room, ..Simulation::new(connections as usize, service) };
     connect(plan(connections, in_flight), simulation, None)
+}
+
+/// The seed is 1.
+fn start(worker: &mut Worker<Simulation>, law: &str, span: Option<Span>) {
+    worker.start(Start { law: law.parse().unwrap(), seed: 1, span });
 }
 
 fn plan(connections: u32, in_flight: u32) -> LoadPlan {

@@ -17,13 +17,12 @@ struct Measured {
 
 /// A load by `law` with the given cap on calls in flight, over `seconds` after 0.1 s of warm-up.
 fn load(law: &str, in_flight: u32, seconds: u64, simulation: Simulation) -> Measured {
-    let law: Law = law.parse().unwrap();
     let connections = simulation.sockets.len() as u32;
     let (timeout, grace) = (Nanos(20 * SECOND), Nanos(5 * SECOND));
-    let plan = LoadPlan { law, timeout, grace, ..plan(connections, in_flight) };
+    let plan = LoadPlan { timeout, grace, ..plan(connections, in_flight) };
     let (log, batches) = channel();
     let mut worker = connect(plan, simulation, Some(log));
-    worker.start(None);
+    start(&mut worker, law, None);
     let start = worker.now() + Nanos(100 * MS);
     let end = start + Nanos(seconds * SECOND);
     worker.measure(Span { start, end });
@@ -34,7 +33,7 @@ fn load(law: &str, in_flight: u32, seconds: u64, simulation: Simulation) -> Meas
     assert_eq!(tally.ok.count(), tally.outcomes.ok);
     assert_eq!(tally.service.count(), tally.outcomes.ok);
     assert_eq!(tally.send_lag.count(), tally.outcomes.ok);
-    let due = Schedule::new(law, 1).due_before(end - start);
+    let due = Schedule::new(law.parse().unwrap(), 1).due_before(end - start);
     assert_eq!(tally.outcomes.total(), due);
     let log: Vec<_> = batches.try_iter().flatten().collect();
     assert_eq!(log.len() as u64, due);
@@ -156,14 +155,12 @@ fn what_finds_no_room_until_the_end_of_the_grace_is_not_sent() {
 }
 
 #[test]
-fn another_law_holds_from_the_next_start_on() {
-    let law = "constant:1000".parse().unwrap();
-    let plan = LoadPlan { law, grace: Nanos(SECOND), ..plan(2, 100) };
+fn every_start_has_its_own_law_and_seed() {
+    let plan = LoadPlan { grace: Nanos(SECOND), ..plan(2, 100) };
     let mut worker = connect(plan, takes(2, Nanos(100 * MS)), None);
     let mut measured = Vec::new();
-    for law in ["constant:100", "closed", "poisson:50"] {
-        worker.change_law(law.parse().unwrap());
-        worker.start(None);
+    for (law, seed) in [("constant:100", 1), ("closed", 2), ("poisson:50", 3)] {
+        worker.start(Start { law: law.parse().unwrap(), seed, span: None });
         let start = worker.now() + Nanos(MS);
         worker.measure(Span { start, end: start + Nanos(SECOND) });
         while !worker.is_drained() {
@@ -171,18 +168,34 @@ fn another_law_holds_from_the_next_start_on() {
         }
         measured.push(worker.calls().recorder.take().unwrap().outcomes.ok);
     }
-    // The third window draws from the third seed.
     let poisson = Schedule::new("poisson:50".parse().unwrap(), 3).due_before(Nanos(SECOND));
     assert_eq!(measured, [100, 1000, poisson]);
 }
 
 #[test]
+fn a_cut_open_loop_sends_what_came_due_before_it() {
+    let mut worker = connect(plan(2, 100), takes(2, Nanos(5 * MS)), None);
+    let begin = worker.now();
+    let span = Span { start: begin, end: begin + Nanos(SECOND) };
+    start(&mut worker, "constant:1000", Some(span));
+    while worker.now() < begin + Nanos(200 * MS) {
+        worker.turn().unwrap();
+    }
+    worker.cut(begin + Nanos(250 * MS)).unwrap();
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let tally = worker.calls().recorder.take().unwrap();
+    assert_eq!((tally.outcomes.ok, tally.outcomes.total(), tally.series.len()), (250, 250, 3));
+}
+
+#[test]
 fn a_thread_that_hears_late_of_its_window_sends_all_of_it() {
-    let plan = LoadPlan { law: "constant:1000".parse().unwrap(), ..plan(2, 500) };
-    let mut worker = connect(plan, takes(2, Nanos(MS)), None);
+    let mut worker = connect(plan(2, 500), takes(2, Nanos(MS)), None);
     worker.driver.now = Nanos(20 * MS);
-    let start = Nanos(10 * MS);
-    worker.start(Some(Span { start, end: start + Nanos(SECOND) }));
+    let begin = Nanos(10 * MS);
+    let span = Span { start: begin, end: begin + Nanos(SECOND) };
+    start(&mut worker, "constant:1000", Some(span));
     while !worker.is_drained() {
         worker.turn().unwrap();
     }
