@@ -1,16 +1,19 @@
 //! Ctrl-C: once to stop after the trial, twice to stop now.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rpcbench_engine::clock::{self, Nanos};
 
-/// How long a wait may go without looking.
-const LOOK: Nanos = Nanos::from_millis(20);
-
-/// Told by a signal handler, asked by a run.
+/// Told by a signal handler's thread, asked by a run.
 #[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicU8>);
+pub struct Interrupt(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// How often it was raised.
+    times: Mutex<u8>,
+    raised: Condvar,
+}
 
 /// The run is to stop now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,13 +23,20 @@ pub struct StopNow;
 impl Interrupt {
     /// Once more; how often it was raised now.
     pub fn raise(&self) -> u8 {
-        self.0.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+        let mut times = self.times();
+        *times = times.saturating_add(1);
+        self.0.raised.notify_all();
+        *times
+    }
+
+    fn times(&self) -> MutexGuard<'_, u8> {
+        self.0.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether nothing new is to be begun.
     #[must_use]
     pub fn after_this(&self) -> bool {
-        self.0.load(Ordering::Relaxed) >= 1
+        *self.times() >= 1
     }
 
     /// Whether to stop now.
@@ -34,7 +44,7 @@ impl Interrupt {
     /// # Errors
     /// If so.
     pub fn check(&self) -> Result<(), StopNow> {
-        if self.0.load(Ordering::Relaxed) >= 2 { Err(StopNow) } else { Ok(()) }
+        if *self.times() >= 2 { Err(StopNow) } else { Ok(()) }
     }
 
     /// Waits until `deadline`.
@@ -42,10 +52,7 @@ impl Interrupt {
     /// # Errors
     /// As soon as the run is to stop now.
     pub fn wait_until(&self, deadline: Nanos) -> Result<(), StopNow> {
-        while clock::now() < deadline {
-            self.check()?;
-            clock::sleep_until(deadline.min(clock::now() + LOOK));
-        }
+        self.wait(deadline, 2);
         self.check()
     }
 
@@ -54,11 +61,23 @@ impl Interrupt {
     /// # Errors
     /// As soon as the run is to stop now.
     pub fn cuts_short(&self, deadline: Nanos) -> Result<bool, StopNow> {
-        while clock::now() < deadline && !self.after_this() {
-            clock::sleep_until(deadline.min(clock::now() + LOOK));
-        }
+        self.wait(deadline, 1);
         self.check()?;
         Ok(self.after_this())
+    }
+
+    /// Waits until `deadline`, or until it was raised so often. It sleeps all the while: the client's CPUs are the
+    /// load's.
+    fn wait(&self, deadline: Nanos, enough: u8) {
+        let mut times = self.times();
+        loop {
+            let left = deadline - clock::now();
+            if *times >= enough || left == Nanos(0) {
+                return;
+            }
+            let woken = self.0.raised.wait_timeout(times, left.into());
+            times = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 }
 
@@ -72,7 +91,10 @@ mod tests {
         assert!(!interrupt.after_this());
         assert_eq!(interrupt.wait_until(clock::now()), Ok(()));
         assert_eq!(interrupt.cuts_short(clock::now()), Ok(false));
-        assert_eq!(interrupt.raise(), 1);
+        let other = interrupt.clone();
+        let raising = std::thread::spawn(move || other.raise());
+        assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
+        assert_eq!(raising.join().unwrap(), 1);
         assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
         assert!(interrupt.after_this());
         assert_eq!(interrupt.wait_until(clock::now() + Nanos(1)), Ok(()));
