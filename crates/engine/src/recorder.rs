@@ -212,7 +212,7 @@ impl Recorder {
         self.window = Some(Window { span, tally: Tally::new(span.end - span.start) });
     }
 
-    /// The span ends at `end` instead, which no call has come due after.
+    /// The span ends at `end` instead; no call has come due at that instant or later.
     pub fn cut(&mut self, end: Nanos) {
         self.count_alike();
         if let Some(Window { span, tally }) = &mut self.window {

@@ -164,7 +164,8 @@ impl<D: Driver> Worker<D> {
     /// span is then; `None` if nothing is measured, or no more of it will come.
     pub fn cut(&mut self, end: Nanos) -> Option<Span> {
         let now = self.driver.now();
-        let span = self.span.as_mut()?;
+        let loading = matches!(self.phase, Phase::Loading { .. });
+        let span = self.span.as_mut().filter(|_| loading)?;
         span.end = span.end.min(end.max(now + Nanos(1)));
         self.calls.recorder.cut(span.end);
         self.phase = Phase::Loading { until: span.end };

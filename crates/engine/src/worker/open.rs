@@ -7,27 +7,75 @@ use crate::outcome::Outcome;
 use crate::pacing::Arrivals;
 
 /// Where the next call of an open loop goes, and what is known about room for it.
+///
+/// ```text
+///             no connection has room          something happens on connections
+///  not full -------------------------> full -----------------------------------> full, but for those stirred
+///      ^                                ^                                             |  |
+///      |                                \______________ nor have these _______________/  |
+///      \________________________ no call is due any more ________________________________/
+/// ```
 #[derive(Debug)]
 pub(super) struct OpenLoop {
     pub arrivals: Arrivals,
     /// The connection that is asked first.
     next_lane: usize,
-    /// The last time at which no connection had room.
-    full_at: Option<Nanos>,
-    /// No connection has room: waiting for the next due time would be in vain.
+    /// No connection had room when it was last looked for: waiting for the next due time would be in vain.
     full: bool,
+    /// Connections on which something happened since, so that they may have room; and the first time it did.
+    stirred: Vec<usize>,
+    stirred_at: Option<Nanos>,
+    /// Calls that came due at or before this found no room at once.
+    full_until: Option<Nanos>,
     /// Connections with calls to be written.
     touched: Vec<usize>,
 }
 
 impl OpenLoop {
     pub fn new(arrivals: Arrivals) -> Self {
-        Self { arrivals, next_lane: 0, full_at: None, full: false, touched: Vec::new() }
+        Self {
+            arrivals,
+            next_lane: 0,
+            full: false,
+            stirred: Vec::new(),
+            stirred_at: None,
+            full_until: None,
+            touched: Vec::new(),
+        }
     }
 
     /// When it is to be looked at next.
     pub fn wake_at(&self) -> Nanos {
         self.arrivals.peek().filter(|_| !self.full).unwrap_or(Nanos::NEVER)
+    }
+
+    /// Something happened on a connection; `now` is asked only if it matters when.
+    #[inline]
+    pub fn stir(&mut self, lane: usize, now: impl FnOnce() -> Nanos) {
+        if self.full {
+            self.stirred.push(lane);
+            self.stirred_at.get_or_insert_with(now);
+        }
+    }
+
+    /// A connection for which `put` is true, if one has room.
+    fn find_room(&mut self, lanes: usize, mut put: impl FnMut(usize) -> bool) -> Option<usize> {
+        if !self.full {
+            return (0..lanes).map(|i| (self.next_lane + i) % lanes).find(|lane| put(*lane));
+        }
+        while self.stirred.last().is_some_and(|lane| !put(*lane)) {
+            self.stirred.pop();
+        }
+        self.stirred.last().copied()
+    }
+
+    /// Takes note, for the calls to come, whether there was no room left at `now`.
+    fn settle(&mut self, full: bool, now: Nanos) {
+        self.full = full;
+        self.stirred.clear();
+        if full {
+            self.full_until = Some(now);
+        }
     }
 }
 
@@ -36,25 +84,27 @@ impl<D: Driver> Worker<D> {
     /// room stay due, and are put out as soon as there is some.
     pub(super) fn release(&mut self, now: Nanos) {
         let Some(open) = &mut self.open else { return };
-        open.full = false;
+        if open.full {
+            let Some(since) = open.stirred_at.take() else { return };
+            open.full_until = Some(since);
+        }
+        let mut full = false;
         while let Some(due) = open.arrivals.peek().filter(|due| *due <= now) {
-            let calls = &mut self.calls;
-            let lanes = self.lanes.len();
-            let room = (0..lanes)
-                .map(|i| (open.next_lane + i) % lanes)
-                .find(|lane| self.lanes[*lane].put(|| calls.due(due)));
+            let (lanes, calls) = (&mut self.lanes, &mut self.calls);
+            let room = open.find_room(lanes.len(), |lane| lanes[lane].put(|| calls.due(due)));
             let Some(lane) = room else {
-                (open.full, open.full_at) = (true, Some(now));
+                full = true;
                 break;
             };
-            let held = open.full_at.is_some_and(|full| due <= full);
+            let held = open.full_until.is_some_and(|full| due <= full);
             self.calls.recorder.taken_up(due, now, held);
             open.arrivals.advance();
-            open.next_lane = (lane + 1) % lanes;
+            open.next_lane = (lane + 1) % self.lanes.len();
             if open.touched.last() != Some(&lane) {
                 open.touched.push(lane);
             }
         }
+        open.settle(full, now);
         let mut touched = std::mem::take(&mut open.touched);
         for lane in touched.drain(..) {
             self.write(lane);

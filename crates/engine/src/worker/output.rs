@@ -12,6 +12,9 @@ impl<D: Driver> Worker<D> {
     /// calls wait: they are not sent, and nothing piles up.
     #[inline]
     pub(super) fn send(&mut self, index: usize) {
+        if let Some(open) = &mut self.open {
+            open.stir(index, || self.driver.now());
+        }
         let lane = &mut self.lanes[index];
         if lane.link == Link::Up {
             lane.put_waiting();

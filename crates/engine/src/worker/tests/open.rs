@@ -143,6 +143,24 @@ fn a_client_that_wakes_up_late_says_so_and_a_server_without_room_is_not_blamed_o
 }
 
 #[test]
+fn a_server_that_leaves_no_room_is_not_taken_for_a_late_client() {
+    // A call each 5 ms. Five fill the connections; then there is no room, until all are answered at once.
+    let stall = |millis: u64| {
+        let end = SECOND + millis * MS;
+        Service::Pauses(Nanos(SECOND), Nanos(end), Nanos(MS / 10))
+    };
+    let held_back = |millis| {
+        let measured = load("constant:200", 5, 2, Simulation::new(5, stall(millis)));
+        assert_eq!(measured.tally.late, 0, "{millis} ms");
+        measured.tally.held_back
+    };
+    assert_eq!([10, 20, 40, 43].map(held_back), [0, 0, 4, 4]);
+    let overloaded = load("constant:100", 5, 2, takes(5, Nanos(70 * MS)));
+    let Tally { late, held_back, .. } = overloaded.tally;
+    assert!(late == 0 && held_back > overloaded.due * 8 / 10, "{late}, {held_back}");
+}
+
+#[test]
 fn what_finds_no_room_until_the_end_of_the_grace_is_not_sent() {
     let silent = Service::StopsAt(Nanos(SECOND), Nanos(MS));
     let measured = load("constant:100", 5, 2, Simulation::new(5, silent));
