@@ -18,7 +18,8 @@ use rustix::io::Errno;
 use rustix::io::ioctl_fionbio;
 use rustix::net::{self, SendFlags, Shutdown, sockopt};
 
-use super::{Batch, Driver, Ready, Received, Waker, connecting, timeout};
+use super::alarm::Alarm;
+use super::{Batch, Driver, Ready, Received, Waker, connecting};
 use crate::clock::{self, Nanos};
 use ring::{Completion, Filled, Request, Ring};
 
@@ -28,7 +29,8 @@ enum Purpose {
     Receive,
     Writable,
     Send,
-    Waker,
+    /// The waker, or the alarm.
+    Watch,
 }
 
 /// Says whose a completion is.
@@ -37,12 +39,13 @@ struct Tag {
     purpose: Purpose,
     /// The socket's number among all that the driver ever had.
     serial: u32,
-    /// The connection; of a send, the place in the batch.
+    /// The connection; of a send, the place in the batch; of a watch, which one.
     index: u32,
 }
 
 impl Tag {
-    const WAKER: Self = Self { purpose: Purpose::Waker, serial: 0, index: 0 };
+    const WAKER: Self = Self { purpose: Purpose::Watch, serial: 0, index: 0 };
+    const ALARM: Self = Self { purpose: Purpose::Watch, serial: 0, index: 1 };
     const SERIALS: u32 = 1 << 30;
 
     fn pack(self) -> u64 {
@@ -55,7 +58,7 @@ impl Tag {
             0 => Purpose::Receive,
             1 => Purpose::Writable,
             2 => Purpose::Send,
-            _ => Purpose::Waker,
+            _ => Purpose::Watch,
         };
         Self { purpose, serial: (tag >> 32) as u32 % Self::SERIALS, index: tag as u32 }
     }
@@ -75,6 +78,7 @@ struct Socket {
 pub(crate) struct IoUringDriver {
     ring: Ring,
     waker: Waker,
+    alarm: Alarm,
     sockets: Vec<Option<Socket>>,
     serials: u32,
     /// Requests to be made with the next exchange.
@@ -92,11 +96,12 @@ impl IoUringDriver {
     /// Where the kernel can't or does not allow it.
     pub fn new(connections: usize, waker: Waker) -> io::Result<Self> {
         Ok(Self {
-            ring: Ring::new()?,
+            ring: Ring::new(connections)?,
             waker,
+            alarm: Alarm::new()?,
             sockets: (0..connections).map(|_| None).collect(),
             serials: 0,
-            requests: vec![Tag::WAKER],
+            requests: vec![Tag::WAKER, Tag::ALARM],
             lent: None,
             at: clock::now(),
         })
@@ -107,7 +112,7 @@ impl IoUringDriver {
     /// # Errors
     /// As [`Self::new`].
     pub fn probe() -> io::Result<()> {
-        Ring::new().map(drop)
+        Ring::new(1).map(drop)
     }
 
     fn give_back(&mut self) {
@@ -127,7 +132,7 @@ impl IoUringDriver {
                     Purpose::Receive => self.on_received(tag, completion, ready),
                     Purpose::Writable => self.on_writable(tag, ready)?,
                     Purpose::Send => self.on_refused(tag, completion.result, batch),
-                    Purpose::Waker => self.on_woken(completion.more)?,
+                    Purpose::Watch => self.on_watched(tag, completion.more)?,
                 }
             }
             if !self.ring.recover()? {
@@ -203,9 +208,13 @@ impl IoUringDriver {
         }
     }
 
-    fn on_woken(&mut self, more: bool) -> io::Result<()> {
+    fn on_watched(&mut self, tag: Tag, more: bool) -> io::Result<()> {
         if !more {
-            self.requests.push(Tag::WAKER);
+            self.requests.push(tag);
+        }
+        if tag == Tag::ALARM {
+            self.alarm.clear();
+            return Ok(());
         }
         self.waker.clear()
     }
@@ -278,11 +287,13 @@ impl Driver for IoUringDriver {
         ready: &mut Vec<Ready>,
     ) -> io::Result<()> {
         self.give_back();
-        let (sockets, waker) = (&self.sockets, &self.waker);
+        let timeout = self.alarm.timeout(until, clock::now())?;
+        let (sockets, waker, alarm) = (&self.sockets, &self.waker, &self.alarm);
         let requests = self.requests.drain(..).filter_map(|tag| {
             let packed = tag.pack();
-            if tag.purpose == Purpose::Waker {
-                return Some(Request::Readable { file: waker.as_fd(), tag: packed });
+            if tag.purpose == Purpose::Watch {
+                let file = if tag == Tag::ALARM { alarm.as_fd() } else { waker.as_fd() };
+                return Some(Request::Readable { file, tag: packed });
             }
             let socket = sockets[tag.index as usize].as_ref();
             let socket = socket.filter(|it| it.serial == tag.serial)?.fd.as_fd();
@@ -302,7 +313,6 @@ impl Driver for IoUringDriver {
             let tag = Tag { purpose: Purpose::Send, serial: 0, index: index as u32 };
             Some(Request::Send { socket: socket.fd.as_fd(), bytes, tag: tag.pack() })
         });
-        let timeout = timeout(until, clock::now());
         let want = u32::from(timeout.is_none_or(|left| left.tv_sec + left.tv_nsec > 0));
         let timeout =
             timeout.map(|left| Timespec::new().sec(left.tv_sec as u64).nsec(left.tv_nsec as u32));

@@ -22,8 +22,10 @@ use rustix::io::Errno;
 const SUBMISSIONS: u32 = 256;
 /// Completions that have room; the kernel keeps those beyond.
 const COMPLETIONS: u32 = 4096;
-/// Receive buffers; as many entries as fill one page.
+/// Receive buffers, at most; as many entries as fill one page.
 const BUFFERS: u16 = 256;
+/// Receive buffers, at least: one connection may get more at once than one holds.
+const FEWEST: u16 = 4;
 /// Room of each, bytes.
 const BUFFER: usize = 16 * 1024;
 /// The one group of buffers that there is.
@@ -70,9 +72,11 @@ pub(super) struct Ring {
 }
 
 impl Ring {
+    /// A ring with receive buffers for so many connections. They go round: more of them would be less of the cache.
+    ///
     /// # Errors
     /// EPERM where it is forbidden, ENOSYS and EINVAL where the kernel can't.
-    pub fn new() -> io::Result<Self> {
+    pub fn new(connections: usize) -> io::Result<Self> {
         let queues = IoUring::builder()
             .setup_single_issuer()
             .setup_defer_taskrun()
@@ -81,7 +85,8 @@ impl Ring {
             .setup_cqsize(COMPLETIONS)
             .build(SUBMISSIONS)?;
         let mut ring = Self { queues: Some(queues), buffers: Buffers::new() };
-        for buffer in 0..BUFFERS {
+        let buffers = u16::try_from(connections).unwrap_or(BUFFERS).clamp(FEWEST, BUFFERS);
+        for buffer in 0..buffers {
             ring.buffers.offer(buffer);
         }
         ring.buffers.publish();
