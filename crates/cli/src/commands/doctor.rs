@@ -90,6 +90,6 @@ fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreErr
         results: Path::new("results"),
         no_build: false,
     };
-    Ok(Work::begin(context, &order, scene::interrupt("stopping after this step")?)?
-        .execute(context))
+    let interrupt = scene::interrupt(scene::AFTER_THIS_TRIAL)?;
+    Ok(Work::begin(context, &order, interrupt)?.execute(context))
 }
