@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, ValueEnum};
 use rpcbench_peers::command::{Clients, message};
 use rpcbench_peers::machine::{Machine, first_cpus};
 use rpcbench_peers::parse;
-use rpcbench_peers::plan::{Client, ROWS, Server, Step, order};
+use rpcbench_peers::plan::{Client, Load, ROWS, Row, Server, order};
 use rpcbench_peers::process::{self, Service};
 use rpcbench_peers::render::{Heading, Style, render};
 use rpcbench_peers::summary::{Sample, Usage, summarise};
@@ -23,6 +24,9 @@ struct Arguments {
     /// Rounds; each has every client of every row once
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+    /// Only this row; may be given several times [default: all]
+    #[arg(long = "row", value_name = "ROW", value_delimiter = ',', value_parser = row())]
+    rows: Vec<Row>,
     /// How long a client runs in each round, seconds
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
@@ -56,6 +60,11 @@ struct Arguments {
     /// The version of ghz, which does not know it where it was built as a Go module
     #[arg(long, value_name = "VERSION", default_value = "of unknown version")]
     ghz_version: String,
+}
+
+fn row() -> impl TypedValueParser<Value = Row> {
+    let names = ROWS.map(|row| row.to_string());
+    PossibleValuesParser::new(names).try_map(|name| Row::named(&name).ok_or("there is no such row"))
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -97,8 +106,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         seed: arguments.seed,
         cpus,
     };
-    let samples = measure(arguments, &clients, cpus)?;
-    let lines = summarise(&ROWS, &samples, arguments.seconds);
+    let rows = if arguments.rows.is_empty() { &ROWS } else { arguments.rows.as_slice() };
+    let samples = measure(arguments, &clients, rows, cpus)?;
+    let lines = summarise(rows, &samples, arguments.seconds);
     let style = match arguments.format {
         Format::Text => Style::Text,
         Format::Markdown => Style::Markdown,
@@ -136,16 +146,17 @@ fn versions(clients: &Clients, arguments: &Arguments, cpu: usize) -> anyhow::Res
 fn measure(
     arguments: &Arguments,
     clients: &Clients,
+    rows: &[Row],
     (client_cpu, server_cpu): (usize, usize),
 ) -> anyhow::Result<Vec<Sample>> {
     let testkit = arguments.programs.join("rpcbench-testkit");
     let null = Service::start(testkit, &["--behaviour", "null"], server_cpu)?;
     let tonic = Service::start(arguments.tonic.clone(), &["current-thread"], server_cpu)?;
     let missing = |client| clients.program(client).is_none();
-    let steps = order(&ROWS, arguments.rounds, arguments.seed, missing);
+    let steps = order(rows, arguments.rounds, arguments.seed, missing);
     let mut samples = Vec::new();
     for (taken, step) in steps.iter().enumerate() {
-        let row = ROWS[step.row];
+        let row = rows[step.row];
         let address = match row.server {
             Server::Tonic => tonic.address,
             Server::Null => null.address,
@@ -159,20 +170,23 @@ fn measure(
             row.server,
             row.load
         );
-        let address = address.to_string();
-        samples.push(take(*step, clients, &address, (arguments.seconds, client_cpu)));
+        let client = (client, row.load);
+        let result = take(client, clients, &address.to_string(), (arguments.seconds, client_cpu));
+        samples.push(Sample { step: *step, result: result.map_err(|error| format!("{error:#}")) });
     }
     Ok(samples)
 }
 
-fn take(step: Step, clients: &Clients, address: &str, (seconds, cpu): (u64, usize)) -> Sample {
-    let usage = || -> anyhow::Result<Usage> {
-        let program = clients.program(step.client).context("there is no program")?;
-        let mut command = Command::new(program);
-        command.args(clients.arguments(step.client, ROWS[step.row].load, address, seconds));
-        let finished = process::run(command, cpu)?;
-        let counts = parse::counts(step.client, &finished.output)?;
-        Usage::new(counts, finished.cpu).map_err(anyhow::Error::msg)
-    };
-    Sample { step, result: usage().map_err(|error| format!("{error:#}")) }
+fn take(
+    (client, load): (Client, Load),
+    clients: &Clients,
+    address: &str,
+    (seconds, cpu): (u64, usize),
+) -> anyhow::Result<Usage> {
+    let program = clients.program(client).context("there is no program")?;
+    let mut command = Command::new(program);
+    command.args(clients.arguments(client, load, address, seconds));
+    let finished = process::run(command, cpu)?;
+    let counts = parse::counts(client, &finished.output)?;
+    Usage::new(counts, finished.cpu).map_err(anyhow::Error::msg)
 }

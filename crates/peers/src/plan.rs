@@ -75,7 +75,24 @@ pub struct Row {
     pub clients: &'static [(Client, Option<f64>)],
 }
 
+impl fmt::Display for Row {
+    /// By this name a row is asked for: `tonic-50x20`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let server = match self.server {
+            Server::Tonic => "tonic",
+            Server::Null => "null",
+        };
+        write!(f, "{server}-{}", self.load)
+    }
+}
+
 impl Row {
+    /// The row of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        ROWS.into_iter().find(|row| row.to_string() == name)
+    }
+
     /// What rpcbench is to reach beside a client: see [`Row::clients`].
     #[must_use]
     pub fn bar(&self, client: Client) -> Option<f64> {
@@ -188,6 +205,15 @@ mod tests {
         for (client, _) in ROWS[0].clients {
             assert!(firsts(1).contains(client), "{client} is never first");
         }
+    }
+
+    #[test]
+    fn every_row_has_a_name_of_its_own() {
+        for row in ROWS {
+            assert_eq!(Row::named(&row.to_string()), Some(row));
+        }
+        assert_eq!(ROWS[0].to_string(), "tonic-50x20");
+        assert_eq!(Row::named("tonic-5x5"), None);
     }
 
     #[test]
