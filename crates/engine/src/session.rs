@@ -4,7 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
 use rpcbench_record::{ClientUsage, Driver, Law, Outcomes, Pacing};
 use rpcbench_stats::Histogram;
@@ -22,6 +23,9 @@ use crate::worker::Start;
 
 /// How long before its end a span is cut, so that every load thread has heard of it by then.
 const NOTICE: Nanos = Nanos::from_millis(20);
+
+/// How often a wait for load threads asks whether it was given up.
+const ASK: Duration = Duration::from_millis(50);
 
 /// Why a load can't be put on a server, or can't go on.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +62,9 @@ pub enum SessionError {
     /// There is nothing to end or to wait for.
     #[error("no load is on, or nothing of it is measured: start it and measure a span first")]
     NotLoading,
+    /// Nobody waits for it any more. The session is of no more use.
+    #[error("stopped before it was over")]
+    GivenUp,
     /// A load thread is gone.
     #[error("a load thread ended unexpectedly; please report this")]
     Lost,
@@ -122,6 +129,7 @@ pub struct Session {
     /// Between a start and its end.
     loading: bool,
     span: Option<Span>,
+    given_up: Box<dyn Fn() -> bool + Send>,
 }
 
 impl Session {
@@ -130,17 +138,19 @@ impl Session {
     /// # Errors
     /// When the plan contradicts itself, or connections can't be opened in time.
     pub fn open(plan: &LoadPlan, payload: &Arc<dyn Payload>) -> Result<Self, SessionError> {
-        Self::open_logged(plan, payload, None)
+        Self::open_with(plan, payload, None, || false)
     }
 
-    /// As [`Self::open`]; every measured call goes into `log`, if there is one.
+    /// As [`Self::open`]; every measured call goes into `log`, if there is one, and whatever waits for the server ends
+    /// with [`SessionError::GivenUp`] soon after `given_up` is true.
     ///
     /// # Errors
-    /// As [`Self::open`].
-    pub fn open_logged(
+    /// As [`Self::open`], and when it is given up.
+    pub fn open_with(
         plan: &LoadPlan,
         payload: &Arc<dyn Payload>,
         log: Option<&CallLog>,
+        given_up: impl Fn() -> bool + Send + 'static,
     ) -> Result<Self, SessionError> {
         plan.validate()?;
         let shared = Arc::new(plan.clone());
@@ -148,8 +158,16 @@ impl Session {
         let (law, seed) = (plan.law, plan.seed);
         file_limit::make_room(plan)?;
         let driver = driver::choose(plan, IoUringDriver::probe).map_err(SessionError::NoIoUring)?;
-        let mut session =
-            Self { threads: Vec::new(), driver, law, seed, windows: 0, loading: false, span: None };
+        let mut session = Self {
+            threads: Vec::new(),
+            driver,
+            law,
+            seed,
+            windows: 0,
+            loading: false,
+            span: None,
+            given_up: Box::new(given_up),
+        };
         for thread in 0..plan.threads {
             let place = Place { thread, driver, deadline };
             session.threads.push(spawn(&shared, payload, place, log.cloned())?);
@@ -161,14 +179,11 @@ impl Session {
     fn await_connections(&self, plan: &LoadPlan) -> Result<(), SessionError> {
         let (mut open, mut problem) = (0, None);
         for thread in &self.threads {
-            match thread.reports.recv().map_err(|_| SessionError::Lost)? {
-                Report::Connected { open: more, problem: theirs } => {
-                    open += more;
-                    problem = problem.or(theirs);
-                }
-                Report::Broken(error) => return Err(error.into()),
-                Report::Drained(_) => return Err(SessionError::Lost),
-            }
+            let Report::Connected { open: more, problem: theirs } = self.report(thread)? else {
+                return Err(SessionError::Lost);
+            };
+            open += more;
+            problem = problem.or(theirs);
         }
         if open == plan.connections as usize {
             return Ok(());
@@ -176,6 +191,21 @@ impl Session {
         let seconds = plan.connect_timeout.as_secs_f64();
         let (address, wanted) = (plan.address, plan.connections);
         Err(SessionError::Connect { address, open, wanted, seconds, problem })
+    }
+
+    /// The next report of a thread.
+    fn report(&self, thread: &Handle) -> Result<Report, SessionError> {
+        loop {
+            match thread.reports.recv_timeout(ASK) {
+                Ok(Report::Broken(error)) => return Err(error.into()),
+                Ok(report) => return Ok(report),
+                Err(RecvTimeoutError::Timeout) if (self.given_up)() => {
+                    return Err(SessionError::GivenUp);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(SessionError::Lost),
+            }
+        }
     }
 
     fn tell(&self, command: &Command) {
@@ -278,7 +308,7 @@ impl Session {
     /// Waits for the span's end and its last calls.
     ///
     /// # Errors
-    /// When no span is measured, or a load thread is gone.
+    /// When no span is measured, it is given up, or a load thread is gone.
     pub fn finish(&mut self) -> Result<Measurement, SessionError> {
         let mut span = self.span.ok_or(SessionError::NotLoading)?;
         span.end = span.start;
@@ -310,7 +340,7 @@ impl Session {
     /// measured is given up.
     ///
     /// # Errors
-    /// When there is no load, or a load thread is gone.
+    /// When there is no load, it is given up, or a load thread is gone.
     pub fn pause(&mut self) -> Result<Unmeasured, SessionError> {
         if !self.loading {
             return Err(SessionError::NotLoading);
@@ -327,10 +357,9 @@ impl Session {
         (self.loading, self.span) = (false, None);
         self.threads
             .iter()
-            .map(|thread| match thread.reports.recv() {
-                Ok(Report::Drained(drained)) => Ok(*drained),
-                Ok(Report::Broken(error)) => Err(error.into()),
-                Ok(Report::Connected { .. }) | Err(_) => Err(SessionError::Lost),
+            .map(|thread| match self.report(thread)? {
+                Report::Drained(drained) => Ok(*drained),
+                _ => Err(SessionError::Lost),
             })
             .collect()
     }

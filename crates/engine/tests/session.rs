@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
@@ -183,6 +184,32 @@ fn a_server_that_never_says_a_word_is_no_server() {
     let plan = LoadPlan { connect_timeout: Nanos::from_millis(50), ..plan(address) };
     let error = Session::open(&plan, &payload("text:1")).err();
     assert!(matches!(error, Some(SessionError::Connect { open: 0, wanted: 3, .. })));
+}
+
+#[test]
+fn whoever_waits_for_a_server_can_give_up() {
+    const HOUR: Nanos = Nanos::from_millis(3_600_000);
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let plan = LoadPlan {
+        connect_timeout: HOUR,
+        timeout: HOUR,
+        grace: HOUR,
+        ..plan(silent.local_addr().unwrap())
+    };
+    let payload = payload("text:1");
+    let opened = Session::open_with(&plan, &payload, None, || true);
+    assert!(matches!(opened, Err(SessionError::GivenUp)));
+
+    let hangs = server("hang-after:1");
+    let plan = LoadPlan { address: hangs.address(), ..plan };
+    let given_up = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&given_up);
+    let given_up_now = move || asked.load(Ordering::Relaxed);
+    let mut session = Session::open_with(&plan, &payload, None, given_up_now).unwrap();
+    let now = clock::now();
+    session.start_measuring(Span { start: now, end: now + Nanos(1) });
+    given_up.store(true, Ordering::Relaxed);
+    assert!(matches!(session.finish(), Err(SessionError::GivenUp)));
 }
 
 #[test]

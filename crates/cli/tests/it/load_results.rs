@@ -229,6 +229,20 @@ fn ctrl_c_ends_the_window_and_nothing_of_it_is_lost() {
 }
 
 #[test]
+fn ctrl_c_twice_does_not_wait_for_the_last_calls() {
+    let hangs = server("hang-after:200");
+    let address = hangs.address().to_string();
+    let words = ["load", &address, "-c", "4", "--rate", "1000", "--duration", "15s"];
+    let words = [&words[..], &["--warmup", "none", "--timeout", "1h", "--grace", "1h"]].concat();
+    let mut program = Program::start(&mut rpcbench(&words));
+    program.await_line("measuring 1.");
+    program.signal(Signal::INT);
+    program.await_line("once more to stop now");
+    program.signal(Signal::INT);
+    program.finish().expect(2).complains(&["stopping now", "stopped before it was over"]);
+}
+
+#[test]
 fn ctrl_c_ends_a_sweep_and_the_loads_before_are_shown() {
     let honest = server("honest");
     let address = honest.address().to_string();

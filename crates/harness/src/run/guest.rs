@@ -7,7 +7,7 @@ use std::time::Duration;
 use rpcbench_contract::conformance::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Client, Payload, Session};
+use rpcbench_engine::{Client, Payload, Session, SessionError};
 use rpcbench_record::{Failure, Workload};
 
 use super::interrupt::{Interrupt, StopNow};
@@ -45,6 +45,15 @@ impl From<Failure> for Trouble {
 impl From<StopNow> for Trouble {
     fn from(stop: StopNow) -> Self {
         Self::Stop(stop)
+    }
+}
+
+impl From<SessionError> for Trouble {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::GivenUp => StopNow.into(),
+            error => describe(error).into(),
+        }
     }
 }
 
@@ -130,11 +139,13 @@ impl Guest {
         lab: &Lab,
         workload: &Workload,
         shape: &Shape,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Trouble> {
         let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(shape, lab.seed));
-        match Session::open(&lab.load(workload, self.address), &payload) {
+        let (plan, interrupt) = (lab.load(workload, self.address), lab.interrupt.clone());
+        match Session::open_with(&plan, &payload, None, move || interrupt.check().is_err()) {
             Ok(session) => self.session = Some(session),
-            Err(error) => return Err(self.blame(error.to_string())),
+            Err(SessionError::GivenUp) => return Err(StopNow.into()),
+            Err(error) => return Err(self.blame(error.to_string()).into()),
         }
         Ok(())
     }

@@ -129,7 +129,7 @@ fn window(
     let Scene { lab, workload, .. } = *scene;
     guest.wake()?;
     let session = guest.session()?;
-    session.change_law(law).map_err(describe)?;
+    session.change_law(law)?;
     let start = clock::now() + SETTLE;
     let span = Span { start, end: start + length(workload) };
     session.start_measuring(span);
@@ -137,7 +137,7 @@ fn window(
     let first = Edge::read(guest, lab)?;
     lab.interrupt.wait_until(span.end)?;
     let last = Edge::read(guest, lab)?;
-    let measurement = guest.session()?.finish().map_err(describe)?;
+    let measurement = guest.session()?.finish()?;
     guest.alive("during a trial")?;
     let before = measurement.unmeasured.clone();
     let usage = last.server.since(&first.server);

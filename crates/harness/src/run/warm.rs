@@ -64,7 +64,7 @@ pub(super) fn warm(guest: &mut Guest, scene: &Scene<'_>) -> Result<WarmCurve, Tr
         let (entry, slice) = (scene.entry.name(), curve.slices.last());
         scene.observer.event(&Event::Warming { entry, slice, verdict });
     }
-    let unmeasured = guest.session()?.pause().map_err(describe)?;
+    let unmeasured = guest.session()?.pause()?;
     guest.alive("while it was warmed")?;
     if unmeasured.outcomes.errors() > 0 {
         let reason = errors(&unmeasured.outcomes, "in the warm-up", &unmeasured.examples);

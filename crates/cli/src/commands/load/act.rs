@@ -33,8 +33,6 @@ pub struct Loaded {
     pub measured: Measured,
     /// Every call of it, still being written.
     pub log: Option<LogThread>,
-    /// The window ended early.
-    pub stopped: bool,
 }
 
 /// Ctrl-C came before a window was over, or one that was to be compared with others.
@@ -77,8 +75,7 @@ pub fn measure(
     before.outcomes.add(&measurement.unmeasured.outcomes);
     before.examples.extend(measurement.unmeasured.examples.iter().cloned());
     let measured = measurement.into_measured(None, machine);
-    let stopped = act.is_stopped();
-    Ok(Loaded { started, law, capacity, before, measured, log, stopped })
+    Ok(Loaded { started, law, capacity, before, measured, log })
 }
 
 impl<'a> Act<'a> {
@@ -90,7 +87,9 @@ impl<'a> Act<'a> {
         (log, quiet): (Option<&CallLog>, bool),
     ) -> anyhow::Result<Self> {
         let interrupt = scene::interrupt("ending the window here")?;
-        let session = Session::open_logged(&planned.plan, &planned.payload, log)?;
+        let stop = interrupt.clone();
+        let given_up = move || stop.check().is_err();
+        let session = Session::open_with(&planned.plan, &planned.payload, log, given_up)?;
         let live = Live::new(context, quiet, planned.plan.threads);
         let warm_up = match planned.workload.warm_up {
             WarmUp::Fixed { length_ms } => Nanos::from_millis(length_ms),

@@ -45,7 +45,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     if let Some(log) = loaded.log {
         log.finish(record.measured.outcomes.total()).context(SHOWN)?;
     }
-    Ok(match (loaded.stopped, against(&record)) {
+    Ok(match (cut_short(&record).is_some(), against(&record)) {
         (true, _) => Verdict::Stopped,
         (false, true) => Verdict::Against,
         (false, false) => Verdict::Done,
