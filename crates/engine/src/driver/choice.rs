@@ -10,19 +10,19 @@ use crate::plan::LoadPlan;
 /// Connections of a load thread from which on io_uring does it with less CPU time.
 const MANY: u32 = 32;
 /// Calls in flight on each of them up to which it does.
-const FEW: u32 = 8;
+const FEW: u32 = 4;
 
 /// What needs the least CPU time for this load.
 ///
 /// io_uring saves system calls, so it gains where many connections have little to say each. Calls per
-/// client CPU-second with io_uring over those with epoll, median of at least nine interleaved rounds in a
+/// client CPU-second with io_uring over those with epoll, median of eleven interleaved rounds in a
 /// closed loop with 100 B against the null server, connections x calls in flight on each:
 ///
 /// | 1x100 | 5x5 | 20x4 | 50x20 | 100x20 | 50x1 | 100x1 | 100x4 | 250x2 | 250x8 | 1000x1 | 1000x4 |
 /// |---|---|---|---|---|---|---|---|---|---|---|---|
-/// | 0.95 | 1.00 | 1.02 | 1.01 | 0.99 | 1.12 | 1.10 | 1.09 | 1.16 | 1.09 | 1.14 | 1.18 |
+/// | 0.98 | 1.00 | 1.02 | 0.97 | 0.98 | 1.03 | 1.08 | 1.03 | 1.08 | 0.99 | 1.15 | 1.11 |
 ///
-/// By a schedule (20,000 calls a second) it is 0.98 with 50 connections and 1.06 with 250. Where it gains
+/// By a schedule (20,000 calls a second) it is 1.01 with 50 connections and 1.05 with 250. Where it gains
 /// nothing, epoll tells more exactly when each call was written: one by one, not a turn's calls together.
 fn best(plan: &LoadPlan) -> Driver {
     let many = plan.connections / plan.threads.max(1) >= MANY;
@@ -112,8 +112,8 @@ mod tests {
         for (connections, in_flight, law, best) in [
             (63, 63, "closed", Driver::Epoll),
             (64, 64, "closed", Driver::IoUring),
-            (64, 8 * 64, "closed", Driver::IoUring),
-            (64, 8 * 64 + 1, "closed", Driver::Epoll),
+            (64, 4 * 64, "closed", Driver::IoUring),
+            (64, 4 * 64 + 1, "closed", Driver::Epoll),
             (1000, 1000, "constant:100", Driver::Epoll),
         ] {
             let plan = plan(None, connections, in_flight, law);
