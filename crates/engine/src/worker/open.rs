@@ -6,6 +6,10 @@ use crate::driver::Driver;
 use crate::outcome::Outcome;
 use crate::pacing::Arrivals;
 
+/// So many calls that are due at once go to one connection, in one write, before the next has its turn. Written one by
+/// one, the last of them would leave so much later that yet more are due then, and the client, once late, would stay so.
+const TOGETHER: u32 = 16;
+
 /// Where the next call of an open loop goes, and what is known about room for it.
 ///
 /// ```text
@@ -20,6 +24,8 @@ pub(super) struct OpenLoop {
     pub arrivals: Arrivals,
     /// The connection that is asked first.
     next_lane: usize,
+    /// Calls that it has got in its turn.
+    in_turn: u32,
     /// No connection had room when it was last looked for: waiting for the next due time would be in vain.
     full: bool,
     /// Connections on which something happened since, so that they may have room; and the first time it did.
@@ -36,6 +42,7 @@ impl OpenLoop {
         Self {
             arrivals,
             next_lane: 0,
+            in_turn: 0,
             full: false,
             stirred: Vec::new(),
             stirred_at: None,
@@ -69,6 +76,22 @@ impl OpenLoop {
         self.stirred.last().copied()
     }
 
+    /// A call was put out on one of so many connections.
+    fn put_on(&mut self, lane: usize, lanes: usize) {
+        self.in_turn = if lane == self.next_lane { self.in_turn + 1 } else { 1 };
+        self.next_lane = lane;
+        if self.in_turn == TOGETHER {
+            self.pass_on(lanes);
+        }
+    }
+
+    /// The next connection has its turn, unless this one got nothing in it.
+    fn pass_on(&mut self, lanes: usize) {
+        if std::mem::take(&mut self.in_turn) > 0 {
+            self.next_lane = (self.next_lane + 1) % lanes;
+        }
+    }
+
     /// Takes note, for the calls to come, whether there was no room left at `now`.
     fn settle(&mut self, full: bool, now: Nanos) {
         self.full = full;
@@ -80,7 +103,7 @@ impl OpenLoop {
 }
 
 impl<D: Driver> Worker<D> {
-    /// Puts out the calls that are due: each on the next connection in turn that has room. Those without
+    /// Puts out the calls that are due: on the next connection in turn that has room. Those without
     /// room stay due, and are put out as soon as there is some.
     pub(super) fn release(&mut self, now: Nanos) {
         let Some(open) = &mut self.open else { return };
@@ -99,11 +122,12 @@ impl<D: Driver> Worker<D> {
             let held = open.full_until.is_some_and(|full| due <= full);
             self.calls.recorder.taken_up(due, now, held);
             open.arrivals.advance();
-            open.next_lane = (lane + 1) % self.lanes.len();
+            open.put_on(lane, self.lanes.len());
             if open.touched.last() != Some(&lane) {
                 open.touched.push(lane);
             }
         }
+        open.pass_on(self.lanes.len());
         open.settle(full, now);
         let mut touched = std::mem::take(&mut open.touched);
         for lane in touched.drain(..) {

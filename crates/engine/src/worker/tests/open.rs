@@ -161,6 +161,25 @@ fn a_server_that_leaves_no_room_is_not_taken_for_a_late_client() {
 }
 
 #[test]
+fn calls_that_are_due_at_once_share_a_write() {
+    let asleep = Simulation { oversleep: Nanos(39 * MS), ..takes(4, Nanos(5 * MS)) };
+    let mut worker = connect(plan(4, 400), asleep, None);
+    let sent = |worker: &Worker<Simulation>| -> Vec<u64> {
+        worker.driver.sockets.iter().map(|socket| socket.calls).collect()
+    };
+    start(&mut worker, "constant:1000", None);
+    assert_eq!(sent(&worker), [1, 0, 0, 0]);
+    worker.turn().unwrap();
+    assert_eq!(sent(&worker), [1, 16, 16, 8]);
+    worker.driver.oversleep = Nanos(0);
+    while sent(&worker).iter().sum::<u64>() < 41 + 8 {
+        worker.turn().unwrap();
+    }
+    // Those that come due one by one go to one connection after the other.
+    assert_eq!(sent(&worker), [3, 18, 18, 10]);
+}
+
+#[test]
 fn what_finds_no_room_until_the_end_of_the_grace_is_not_sent() {
     let silent = Service::StopsAt(Nanos(SECOND), Nanos(MS));
     let measured = load("constant:100", 5, 2, Simulation::new(5, silent));

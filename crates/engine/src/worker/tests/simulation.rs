@@ -45,6 +45,8 @@ pub(super) struct Socket {
     fresh: bool,
     /// What it took since it was last waited for, bytes.
     pub taken: usize,
+    /// Calls that the server has read.
+    pub calls: u64,
     to_server: Vec<u8>,
     to_client: VecDeque<u8>,
 }
@@ -110,9 +112,11 @@ impl Simulation {
             };
             let message = message.to_vec();
             bytes.drain(..frame::HEADER + head.length);
-            if head.kind == frame::DATA
-                && let Some(at) = self.done_at()
-            {
+            if head.kind != frame::DATA {
+                continue;
+            }
+            self.sockets[connection].calls += 1;
+            if let Some(at) = self.done_at() {
                 self.arrive(at, connection, answer(head.stream, &message));
             }
         }
