@@ -401,8 +401,9 @@ impl Unmeasured {
 fn add_usage(client: &mut ClientUsage, usage: ThreadUsage) {
     client.threads += 1;
     client.cpu_ns += usage.cpu.0;
+    client.awake_ns += usage.awake.0;
     client.run_delay_ns = client.run_delay_ns.zip(usage.run_delay).map(|(sum, n)| sum + n.0);
-    let busy = usage.cpu + usage.run_delay.unwrap_or_default();
+    let busy = usage.cpu - usage.awake + usage.run_delay.unwrap_or_default();
     client.busiest_ns = client.busiest_ns.max(busy.0);
 }
 
@@ -411,14 +412,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_busiest_thread_counts_with_its_run_delay() {
-        let usage = |cpu, delay| ThreadUsage { cpu: Nanos(cpu), run_delay: Some(Nanos(delay)) };
+    fn the_busiest_thread_counts_with_its_run_delay_and_without_its_waits() {
+        let usage = |cpu, delay| ThreadUsage {
+            cpu: Nanos(cpu),
+            awake: Nanos(100),
+            run_delay: Some(Nanos(delay)),
+        };
         let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
-        add_usage(&mut client, usage(300, 10));
-        add_usage(&mut client, usage(100, 500));
-        let all = (client.threads, client.cpu_ns, client.run_delay_ns, client.busiest_ns);
-        assert_eq!(all, (2, 400, Some(510), 600));
-        add_usage(&mut client, ThreadUsage { cpu: Nanos(700), run_delay: None });
+        add_usage(&mut client, usage(400, 10));
+        add_usage(&mut client, usage(200, 500));
+        let all = (client.threads, client.cpu_ns, client.awake_ns, client.run_delay_ns);
+        assert_eq!((all, client.busiest_ns), ((2, 600, 200, Some(510)), 600));
+        add_usage(&mut client, ThreadUsage { run_delay: None, ..usage(800, 0) });
         assert_eq!((client.run_delay_ns, client.busiest_ns), (None, 700));
     }
 }

@@ -77,6 +77,8 @@ pub(crate) struct ThreadSample {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ThreadUsage {
     pub cpu: Nanos,
+    /// The part of it that was spent waiting.
+    pub awake: Nanos,
     /// Ready to run, and without a CPU. `None` where the kernel does not tell.
     pub run_delay: Option<Nanos>,
 }
@@ -86,15 +88,17 @@ pub(crate) struct ThreadUsage {
 struct Reading {
     at: Nanos,
     cpu: Nanos,
+    awake: Nanos,
     run_delay: Option<Nanos>,
 }
 
 impl Reading {
-    fn now() -> Self {
+    /// `awake`: see [`Driver::awake`].
+    fn now(awake: Nanos) -> Self {
         // "cpu-ns run-delay-ns timeslices"
         let schedstat = fs::read_to_string("/proc/thread-self/schedstat").ok();
         let run_delay = schedstat.and_then(|text| text.split(' ').nth(1)?.parse().ok().map(Nanos));
-        Self { at: clock::now(), cpu: clock::thread_cpu(), run_delay }
+        Self { at: clock::now(), cpu: clock::thread_cpu(), awake, run_delay }
     }
 
     /// What was used since an earlier reading, for a span of `length`: a thread that gets no CPU reads
@@ -104,6 +108,7 @@ impl Reading {
         let scale = |now: Nanos, then| Nanos(((now - then).0 as f64 * share) as u64);
         ThreadUsage {
             cpu: scale(self.cpu, earlier.cpu),
+            awake: scale(self.awake, earlier.awake),
             run_delay: self.run_delay.zip(earlier.run_delay).map(|(now, then)| scale(now, then)),
         }
     }
@@ -280,7 +285,7 @@ impl<D: Driver> Running<D> {
         let now = self.worker.now();
         for (edge, used) in [span.start, span.end].into_iter().zip(used) {
             if used.is_none() && now >= edge {
-                *used = Some(Reading::now());
+                *used = Some(Reading::now(self.worker.awake()));
             }
         }
     }

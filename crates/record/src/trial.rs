@@ -258,10 +258,13 @@ pub struct ClientUsage {
     pub driver: Driver,
     /// CPU time of them all, nanoseconds.
     pub cpu_ns: u64,
+    /// The part of it that they spent waiting for calls to come due within microseconds, nanoseconds.
+    #[serde(default)]
+    pub awake_ns: u64,
     /// Time for which they were ready to run and had no CPU, nanoseconds. `None` where the kernel
     /// does not tell.
     pub run_delay_ns: Option<u64>,
-    /// CPU time of the busiest one, its run delay included, nanoseconds.
+    /// CPU time of the busiest one, its run delay included and what it spent waiting left out, nanoseconds.
     pub busiest_ns: u64,
 }
 

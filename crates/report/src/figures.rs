@@ -115,7 +115,10 @@ pub struct ServerFigures {
 pub struct ClientFigures {
     /// CPU time as a share of one CPU for each of its threads.
     pub cpu_share: f64,
-    /// The busiest thread in each trial, its wait for a CPU included, as a share of one CPU.
+    /// The part of it that was spent waiting awake, as a share of one CPU for each of its threads.
+    pub awake_share: f64,
+    /// The busiest thread in each trial, its wait for a CPU included and its waits awake left out, as a share of one
+    /// CPU.
     pub busiest_share: f64,
 }
 
@@ -195,6 +198,7 @@ fn client(trials: &[&Measured]) -> ClientFigures {
     let allowed = sum(trials, |t| t.window_ns * u64::from(t.client.threads));
     ClientFigures {
         cpu_share: share(sum(trials, |t| t.client.cpu_ns), allowed),
+        awake_share: share(sum(trials, |t| t.client.awake_ns), allowed),
         busiest_share: share(sum(trials, |t| t.client.busiest_ns), sum(trials, |t| t.window_ns)),
     }
 }

@@ -11,11 +11,23 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-use super::{timeout, timespec};
+use super::timespec;
 use crate::clock::Nanos;
 
 /// Deadlines nearer than this change with nearly every wait: setting the alarm would be one system call more.
 const NEAR: u64 = 2_000_000;
+
+/// Deadlines nearer than this are waited for awake: to fall asleep and to be woken takes as long, and as much CPU time.
+const AWAKE: u64 = 10_000;
+
+/// How to wait for a deadline.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wait {
+    /// By looking again and again.
+    Awake,
+    /// With this timeout. The wait may end before it, when the alarm rings.
+    Asleep(Option<Timespec>),
+}
 
 /// A timer to be watched with everything else.
 pub(super) struct Alarm {
@@ -31,18 +43,22 @@ impl Alarm {
         Ok(Self { timer, rings_at: Nanos::NEVER })
     }
 
-    /// The timeout that a wait until `until` needs beside the alarm. It may end before, when the alarm rings.
-    pub fn timeout(&mut self, until: Nanos, now: Nanos) -> io::Result<Option<Timespec>> {
+    /// How to wait until `until`.
+    pub fn wait(&mut self, until: Nanos, now: Nanos) -> io::Result<Wait> {
         if until >= self.rings_at {
-            return Ok(None);
+            return Ok(Wait::Asleep(None));
         }
-        if until.since(now) < NEAR {
-            return Ok(timeout(until, now));
+        let left = until.since(now);
+        if (1..AWAKE).contains(&left) {
+            return Ok(Wait::Awake);
+        }
+        if left < NEAR {
+            return Ok(Wait::Asleep(Some(timespec(left))));
         }
         let times = Itimerspec { it_interval: timespec(0), it_value: timespec(until.0) };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &times)?;
         self.rings_at = until;
-        Ok(None)
+        Ok(Wait::Asleep(None))
     }
 
     /// Takes note that it rang.

@@ -5,11 +5,13 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
 use rustix::buffer::spare_capacity;
+use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::io::Errno;
 use rustix::net::{self, RecvFlags, SendFlags};
 
-use super::alarm::Alarm;
-use super::{Driver, Ready, Received, Waker, connecting};
+use super::alarm::{Alarm, Wait};
+use super::{Driver, Ready, Received, Waker, connecting, timespec};
 use crate::clock::{self, Nanos};
 
 /// Most that one read takes: 20 replies of 10 kB.
@@ -31,6 +33,7 @@ pub(crate) struct EpollDriver {
     epoll: OwnedFd,
     waker: Waker,
     alarm: Alarm,
+    awake: Nanos,
     sockets: Vec<Option<Socket>>,
     buffer: Box<[u8]>,
     events: Vec<epoll::Event>,
@@ -48,10 +51,30 @@ impl EpollDriver {
             epoll,
             waker,
             alarm,
+            awake: Nanos(0),
             sockets: (0..connections).map(|_| None).collect(),
             buffer: vec![0; RECEIVE_BUFFER].into(),
             events: Vec::with_capacity(EVENTS),
         })
+    }
+
+    /// Takes the events that there are, or that come before the timeout.
+    fn look(&mut self, timeout: Option<&Timespec>) -> io::Result<()> {
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Looks for events again and again.
+    fn look_until(&mut self, until: Nanos, begin: Nanos) -> io::Result<()> {
+        let mut now = begin;
+        while self.events.is_empty() && now < until {
+            self.look(Some(&timespec(0)))?;
+            now = clock::now();
+        }
+        self.awake = self.awake + (now - begin);
+        Ok(())
     }
 
     fn socket(&self, connection: usize) -> io::Result<&Socket> {
@@ -62,6 +85,10 @@ impl EpollDriver {
 impl Driver for EpollDriver {
     fn now(&self) -> Nanos {
         clock::now()
+    }
+
+    fn awake(&self) -> Nanos {
+        self.awake
     }
 
     fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()> {
@@ -77,13 +104,12 @@ impl Driver for EpollDriver {
     }
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        let timeout = self.alarm.timeout(until, self.now())?;
         ready.clear();
         self.events.clear();
-        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout.as_ref()) {
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => return Ok(()),
-            Err(error) => return Err(error.into()),
+        let begin = clock::now();
+        match self.alarm.wait(until, begin)? {
+            Wait::Asleep(timeout) => self.look(timeout.as_ref())?,
+            Wait::Awake => self.look_until(until, begin)?,
         }
         const END: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP);
         const READ: EventFlags = EventFlags::IN.union(END);

@@ -43,6 +43,11 @@ pub(crate) trait Driver {
 
     fn now(&self) -> Nanos;
 
+    /// CPU time that was spent waiting awake, since the driver was made.
+    fn awake(&self) -> Nanos {
+        Nanos(0)
+    }
+
     /// Starts to connect; `Ready` with `writable` follows.
     fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()>;
 
@@ -103,11 +108,6 @@ fn connecting(address: SocketAddr) -> io::Result<OwnedFd> {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
         Err(error) => Err(error.into()),
     }
-}
-
-/// How long it is from `now` to `until`. `None`: for ever.
-fn timeout(until: Nanos, now: Nanos) -> Option<Timespec> {
-    (until != Nanos::NEVER).then(|| timespec(until.since(now)))
 }
 
 /// Nanoseconds as the kernel takes them.

@@ -37,6 +37,7 @@ on_each_driver! {
     a_closed_connection_is_never_heard_of_again
     a_waker_ends_the_wait
     a_wait_ends_when_its_time_has_come
+    what_comes_next_is_waited_for_awake_and_what_comes_later_is_not
     a_far_deadline_ends_the_wait_wherever_it_moves
     the_peer_sees_a_close
 }
@@ -220,6 +221,26 @@ fn a_wait_ends_when_its_time_has_come(mut driver: impl Driver, _waker: &Waker) {
     }
     // A timer that counts milliseconds would be 700 us late.
     assert!(least < Nanos(300_000), "late by {} ns at least", least.0);
+}
+
+fn what_comes_next_is_waited_for_awake_and_what_comes_later_is_not(
+    mut driver: impl Driver,
+    _waker: &Waker,
+) {
+    let mut ready = Vec::new();
+    // Where this thread loses its CPU on the way, the time has come already.
+    while driver.awake() == Nanos(0) {
+        let until = clock::now() + Nanos(8_000);
+        driver.wait(until, &mut ready).unwrap();
+        assert!(clock::now() >= until && ready.is_empty());
+    }
+    let awake = driver.awake();
+    for millis in [1, 5] {
+        driver.wait(clock::now() + Nanos::from_millis(millis), &mut ready).unwrap();
+    }
+    assert_eq!(driver.awake(), awake);
+    let _peer = connect(&mut driver, 0);
+    assert_eq!(driver.awake(), awake);
 }
 
 fn a_far_deadline_ends_the_wait_wherever_it_moves(mut driver: impl Driver, waker: &Waker) {

@@ -121,6 +121,11 @@ impl<D: Driver> Worker<D> {
         self.driver.now()
     }
 
+    /// See [`Driver::awake`].
+    pub fn awake(&self) -> Nanos {
+        self.driver.awake()
+    }
+
     /// Whether no call is in flight or waiting.
     pub fn is_drained(&self) -> bool {
         self.phase == Phase::Idle

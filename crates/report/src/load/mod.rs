@@ -34,12 +34,15 @@ type Lines = Vec<(String, String)>;
 fn summary(load: &LoadRecord) -> Lines {
     let measured = &load.measured;
     let Some(figures) = Figures::of(&[measured], None) else { return Vec::new() };
+    let awake = Some(figures.client.awake_share).filter(|share| *share >= 0.005);
+    let awake = awake.map(|share| format!(", waiting awake {}", format::percent(share)));
     let client = format!(
-        "{} of {} ({}), the busiest at {}",
+        "{} of {} ({}), the busiest at {}{}",
         format::percent(figures.client.cpu_share),
         format::plural(u64::from(measured.client.threads), "thread"),
         measured.client.driver,
         format::percent(figures.client.busiest_share),
+        awake.unwrap_or_default(),
     );
     let pacing = measured.pacing.map(|pacing| {
         let of_due = |n: u64| {

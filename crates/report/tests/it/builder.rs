@@ -113,6 +113,7 @@ pub fn measured(rate: u64) -> Measured {
             threads: 1,
             driver: Driver::Epoll,
             cpu_ns: 1_200_000_000,
+            awake_ns: 0,
             run_delay_ns: Some(10_000_000),
             busiest_ns: 1_210_000_000,
         },

@@ -47,6 +47,7 @@ fn open() -> LoadRecord {
     load.workload.law = "poisson:98000".parse().expect("a law");
     load.capacity = Some(Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000 });
     load.measured.client.driver = Driver::IoUring;
+    load.measured.client.awake_ns = 300_000_000;
     let due = load.measured.outcomes.total();
     load.measured.pacing = Some(Pacing { due, late: 12, held_back: 3400 });
     load

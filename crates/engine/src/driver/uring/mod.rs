@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use rustix::io::ioctl_fionbio;
 use rustix::net::{self, SendFlags, Shutdown, sockopt};
 
-use super::alarm::Alarm;
+use super::alarm::{Alarm, Wait};
 use super::{Batch, Driver, Ready, Received, Waker, connecting};
 use crate::clock::{self, Nanos};
 use ring::{Completion, Filled, Request, Ring};
@@ -79,6 +79,7 @@ pub(crate) struct IoUringDriver {
     ring: Ring,
     waker: Waker,
     alarm: Alarm,
+    awake: Nanos,
     sockets: Vec<Option<Socket>>,
     serials: u32,
     /// Requests to be made with the next exchange.
@@ -99,6 +100,7 @@ impl IoUringDriver {
             ring: Ring::new(connections)?,
             waker,
             alarm: Alarm::new()?,
+            awake: Nanos(0),
             sockets: (0..connections).map(|_| None).collect(),
             serials: 0,
             requests: vec![Tag::WAKER, Tag::ALARM],
@@ -139,6 +141,21 @@ impl IoUringDriver {
                 return Ok(());
             }
         }
+    }
+
+    /// Looks for completions again and again.
+    fn look_until(
+        &mut self,
+        until: Nanos,
+        (batch, ready): (&mut Batch, &mut Vec<Ready>),
+    ) -> io::Result<()> {
+        let begin = self.at;
+        while ready.is_empty() && self.at < until {
+            self.ring.exchange(std::iter::empty(), 0, None)?;
+            self.reap(batch, ready)?;
+        }
+        self.awake = self.awake + (self.at - begin);
+        Ok(())
     }
 
     /// The socket that a completion belongs to, unless that is closed.
@@ -220,11 +237,23 @@ impl IoUringDriver {
     }
 }
 
+/// How many completions to wait for, and how long.
+fn asleep(timeout: Option<rustix::event::Timespec>) -> (u32, Option<Timespec>) {
+    let want = u32::from(timeout.is_none_or(|left| left.tv_sec + left.tv_nsec > 0));
+    let timeout =
+        timeout.map(|left| Timespec::new().sec(left.tv_sec as u64).nsec(left.tv_nsec as u32));
+    (want, timeout)
+}
+
 impl Driver for IoUringDriver {
     const BATCHES: bool = true;
 
     fn now(&self) -> Nanos {
         clock::now()
+    }
+
+    fn awake(&self) -> Nanos {
+        self.awake
     }
 
     fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()> {
@@ -287,7 +316,7 @@ impl Driver for IoUringDriver {
         ready: &mut Vec<Ready>,
     ) -> io::Result<()> {
         self.give_back();
-        let timeout = self.alarm.timeout(until, clock::now())?;
+        let wait = self.alarm.wait(until, clock::now())?;
         let (sockets, waker, alarm) = (&self.sockets, &self.waker, &self.alarm);
         let requests = self.requests.drain(..).filter_map(|tag| {
             let packed = tag.pack();
@@ -313,11 +342,16 @@ impl Driver for IoUringDriver {
             let tag = Tag { purpose: Purpose::Send, serial: 0, index: index as u32 };
             Some(Request::Send { socket: socket.fd.as_fd(), bytes, tag: tag.pack() })
         });
-        let want = u32::from(timeout.is_none_or(|left| left.tv_sec + left.tv_nsec > 0));
-        let timeout =
-            timeout.map(|left| Timespec::new().sec(left.tv_sec as u64).nsec(left.tv_nsec as u32));
+        let (want, timeout) = match wait {
+            Wait::Awake => (0, None),
+            Wait::Asleep(timeout) => asleep(timeout),
+        };
         self.ring.exchange(requests.chain(sends), want, timeout)?;
-        self.reap(batch, ready)
+        self.reap(batch, ready)?;
+        match wait {
+            Wait::Awake => self.look_until(until, (batch, ready)),
+            Wait::Asleep(_) => Ok(()),
+        }
     }
 }
 
