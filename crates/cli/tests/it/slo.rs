@@ -29,8 +29,9 @@ fn is_a_bracket(search: &Search) {
 }
 
 /// A call costs 2 ms of one CPU, so no more than 500 a second can be answered. A window of half a second keeps up with
-/// a fifth more (2 % + 3 / sqrt(calls due)), and may draw a sixth fewer calls than its rate says. Below that the highest rate depends
-/// on the machine, so it is compared with the capacity that the same run measured just before.
+/// a fifth more (2 % + 3 / sqrt(calls due)), and may draw a sixth fewer calls than its rate says. Where the client gets no CPU in the
+/// middle of the window, the 16 calls in flight count for its second half: a sixth more. Below that the highest rate
+/// depends on the machine, so it is compared with the capacity that the same run measured just before.
 #[test]
 fn the_limit_of_a_known_server_is_found() {
     for _ in 0..CHANCES {
@@ -40,7 +41,7 @@ fn the_limit_of_a_known_server_is_found() {
         let (trial, search) = searched(&run);
         is_a_bracket(search);
         let highest = search.met().map_or(0.0, |step| step.rate.get());
-        assert!(highest < 700.0, "{highest}");
+        assert!(highest < 820.0, "{highest}");
         if search.unmet().map(|step| step.verdict)
             == Some(StepVerdict::NotMet(NotMet::GeneratorLate))
         {
