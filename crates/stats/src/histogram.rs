@@ -47,7 +47,7 @@ impl Histogram {
     /// An empty histogram. Allocates its memory once, here.
     #[must_use]
     pub fn new() -> Self {
-        // Zeroed by the kernel, page by page as it is used.
+        // Fresh from the kernel, it is zeroed there, page by page as it is used.
         let counts =
             vec![0; SLOTS].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!());
         Self { counts, count: 0, sum: 0, min: u64::MAX, max: 0 }
