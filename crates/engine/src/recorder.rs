@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 use crate::protocol::Call;
 
 /// Length of a slice of the series.
-pub(crate) const SLICE: Nanos = Nanos::from_millis(100);
+pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
 /// Kinds of errors of which an example is kept.
 const MAX_EXAMPLES: usize = 8;
 /// A call of an open loop that is taken up later than this after it came due is late.

@@ -1,6 +1,6 @@
 //! Whether an open loop was kept: by the client, and by the server.
 
-use crate::trial::{Measured, Pacing};
+use crate::trial::{Measured, Pacing, Slice};
 
 impl Pacing {
     /// Share of late calls above which a window says more about the client than about the server.
@@ -25,6 +25,27 @@ const SHORTFALL: f64 = 0.02;
 const SIGMAS: f64 = 3.0;
 
 impl Measured {
+    /// Right answers a second: to the calls that came due in the window. Where the server did not keep up, those
+    /// that came in its second half: what came after the window only shows how long it was waited for, and the
+    /// first half may have gone by with calls of the warm-up. `None` for a window without length.
+    #[must_use]
+    pub fn ok_per_s(&self) -> Option<f64> {
+        let (ok, ns) = match self.kept_up() {
+            Some(false) => {
+                let last = self.second_half();
+                let before = (self.series.len() - last.len()) as u64 * Slice::LENGTH_NS;
+                (last.iter().map(|slice| slice.ok).sum(), self.window_ns.saturating_sub(before))
+            }
+            _ => (self.outcomes.ok, self.window_ns),
+        };
+        (ns > 0).then(|| ok as f64 * 1e9 / ns as f64)
+    }
+
+    /// The last slices, half of all or one less.
+    fn second_half(&self) -> &[Slice] {
+        &self.series[self.series.len() - self.series.len() / 2..]
+    }
+
     /// Whether the server kept up with an open loop: in the second half of the window as many calls ended as came
     /// due, to 2 % and what chance does. What is only under way is not held against it, so long as responses
     /// take less than half of the window. `None` in a closed loop, and in windows of one slice.
@@ -34,16 +55,15 @@ impl Measured {
     #[must_use]
     pub fn kept_up(&self) -> Option<bool> {
         let due = self.pacing?.due as f64;
-        let half = self.series.len() / 2;
-        if half == 0 {
+        let last = self.second_half();
+        if last.is_empty() {
             return None;
         }
         if due == 0.0 {
             return Some(true);
         }
-        let last = &self.series[self.series.len() - half..];
         let done = last.iter().map(|slice| slice.ok + slice.errors).sum::<u64>() as f64;
-        let expected = due * half as f64 / self.series.len() as f64;
+        let expected = due * last.len() as f64 / self.series.len() as f64;
         Some(done >= expected * (1.0 - SHORTFALL - SIGMAS / due.sqrt()))
     }
 }
@@ -51,7 +71,7 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{ClientUsage, MachineUsage, Outcomes, Slice};
+    use crate::trial::{ClientUsage, MachineUsage, Outcomes};
 
     #[test]
     fn one_call_in_a_hundred_may_be_late() {
@@ -102,5 +122,21 @@ mod tests {
         assert_eq!(closed.kept_up(), None);
         assert_eq!(window(&[1], 1).kept_up(), None);
         assert_eq!(window(&[0; 10], 0).kept_up(), Some(true));
+    }
+
+    #[test]
+    fn answers_after_the_window_are_no_rate_of_a_server_that_did_not_keep_up() {
+        let rate = |window: Measured| window.ok_per_s().unwrap();
+        // All 1,000 were answered in the end.
+        let first_for_others = [&[0; 5][..], &[60; 5]].concat();
+        assert_eq!(rate(window(&first_for_others, 1000)), 600.0);
+        let odd = Measured { window_ns: 950_000_000, ..window(&[60; 10], 1000) };
+        assert_eq!(rate(odd), 300.0 / 0.45);
+        assert_eq!(rate(window(&[100; 10], 1000)), 1000.0);
+        let under_way = [&[0; 2][..], &[100; 8]].concat();
+        assert_eq!(rate(window(&under_way, 1000)), 1000.0);
+        let closed = Measured { pacing: None, ..window(&[60; 10], 1000) };
+        assert_eq!(rate(closed), 1000.0);
+        assert_eq!(Measured { window_ns: 0, ..window(&[1; 10], 10) }.ok_per_s(), None);
     }
 }

@@ -21,7 +21,7 @@ pub enum Figure {
     Max,
     /// Calls that did not end `ok`, of all that came due.
     Errors,
-    /// Calls that ended `ok`, a second.
+    /// Calls that ended `ok`, a second: see [`Measured::ok_per_s`].
     Rate,
 }
 
@@ -109,7 +109,7 @@ impl Figure {
             Self::Mean => Some(latency.map_or(f64::INFINITY, |l| bounded(l.mean_ns))),
             Self::Max => Some(latency.map_or(f64::INFINITY, |l| bounded(l.max_ns as f64))),
             Self::Errors => Some(errors as f64 / calls as f64),
-            Self::Rate => Some(window.outcomes.ok as f64 * 1e9 / window.window_ns as f64),
+            Self::Rate => window.ok_per_s(),
         }
     }
 

@@ -292,3 +292,8 @@ pub struct Slice {
     /// Largest response time of `ok` calls, nanoseconds.
     pub max_ns: u64,
 }
+
+impl Slice {
+    /// How long it is, nanoseconds; the last one of a window may be shorter.
+    pub const LENGTH_NS: u64 = 100_000_000;
+}

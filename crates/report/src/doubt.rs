@@ -11,9 +11,6 @@ use crate::format;
 /// that its edges cut are counted for the part that lies within; rounding stays well below this.
 pub const LITTLE_TOLERANCE: f64 = 0.02;
 
-/// Length of a slice of a trial's series, nanoseconds.
-const SLICE_NS: u64 = 100_000_000;
-
 /// A contradiction within one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
@@ -180,7 +177,7 @@ fn histogram(latency: Option<&Latency>, of: &'static str, counted: u64) -> Optio
 }
 
 fn series_length(slices: u64, window_ns: u64) -> Option<SeriesFault> {
-    let expected = window_ns.div_ceil(SLICE_NS);
+    let expected = window_ns.div_ceil(Slice::LENGTH_NS);
     // A window ends some microseconds late; that does not make a slice.
     (slices.abs_diff(expected) > 1).then_some(SeriesFault::Length { slices, expected })
 }

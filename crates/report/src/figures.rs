@@ -151,7 +151,7 @@ impl Figures {
     /// Of a cell's trials. `None` without any.
     #[must_use]
     pub fn of(trials: &[&Measured], limits: Option<Limits>) -> Option<Self> {
-        let rates: Vec<f64> = trials.iter().filter_map(|t| rate(t)).collect();
+        let rates: Vec<f64> = trials.iter().filter_map(|t| t.ok_per_s()).collect();
         let mut outcomes = Outcomes::default();
         trials.iter().for_each(|t| outcomes.add(&t.outcomes));
         let latencies: Vec<&Latency> = trials.iter().filter_map(|t| t.latency.as_ref()).collect();
@@ -165,11 +165,6 @@ impl Figures {
             steal_ns: trials.iter().map(|t| t.machine.steal_ns).sum(),
         })
     }
-}
-
-/// Right answers a second of one trial. `None` for a window without length.
-pub(crate) fn rate(trial: &Measured) -> Option<f64> {
-    (trial.window_ns > 0).then(|| trial.outcomes.ok as f64 / (trial.window_ns as f64 / 1e9))
 }
 
 fn server(trials: &[&Measured], limits: Limits) -> Option<ServerFigures> {

@@ -5,7 +5,7 @@ use rpcbench_record::{Latency, Measured, Run, TrialResult, Workload};
 use serde::Serialize;
 
 use crate::cell::Row;
-use crate::figures::{Estimate, Response, ServerFigures, rate};
+use crate::figures::{Estimate, Response, ServerFigures};
 use crate::summary::Table;
 use crate::warming::efficiency;
 
@@ -222,7 +222,7 @@ impl MeasuredView {
         let server = trial.server.as_ref();
         Self {
             window_ns: Some(trial.window_ns),
-            calls_per_s: rate(trial),
+            calls_per_s: trial.ok_per_s(),
             min_ns: time(|l| l.min_ns),
             mean_ns: latency.map(|l| l.mean_ns),
             stddev_ns: latency.map(|l| l.stddev_ns),

@@ -17,6 +17,8 @@ use super::values::{Address, Arrivals, CallsFile, Kind, count, length, rate, war
 const IN_FLIGHT_EACH: u32 = 20;
 /// The same in an open loop: at most so many, so that a server that stalls for long does not take all memory.
 const IN_FLIGHT_EACH_OPEN: u32 = 100;
+/// Time for the last calls unless told otherwise, milliseconds.
+const GRACE_MS: u64 = 5000;
 
 /// Where a search begins.
 const HALF: Rate = Rate::OfCapacity(50);
@@ -68,9 +70,9 @@ pub struct LoadArgs {
     /// A call unanswered for this long has failed
     #[arg(long, value_name = "LENGTH", default_value = "10s", value_parser = length)]
     pub timeout: u64,
-    /// How long calls in flight at the end may still be answered
-    #[arg(long, value_name = "LENGTH", default_value = "5s", value_parser = length)]
-    pub grace: u64,
+    /// How long calls in flight at the end may still be answered [default: 5s, and at most the timeout]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub grace: Option<u64>,
     /// Threads that make the load
     #[arg(short = 't', long, visible_alias = "threads", value_name = "N", default_value_t = 1, value_parser = count)]
     pub client_threads: u32,
@@ -180,7 +182,7 @@ impl LoadArgs {
             warm_up: self.warmup,
             window: Window::Duration { length_ms: self.duration },
             timeout_ms: self.timeout,
-            grace_ms: self.grace,
+            grace_ms: self.grace.unwrap_or(GRACE_MS.min(self.timeout)),
             client_threads: self.client_threads,
         };
         let typed = Overrides {
@@ -188,7 +190,7 @@ impl LoadArgs {
             in_flight: Some(in_flight),
             duration_ms: Some(self.duration),
             timeout_ms: Some(self.timeout),
-            grace_ms: Some(self.grace),
+            grace_ms: self.grace,
             client_threads: Some(self.client_threads),
             ..Overrides::default()
         };

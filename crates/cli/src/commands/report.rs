@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use anstream::print;
 use anyhow::Context as _;
 use rpcbench_record::{LoadRecord, Run};
 use rpcbench_report::{csv, json, markdown, summary, text, trials_csv};
 
-use super::load;
+use super::{load, scene};
 use crate::Verdict;
 use crate::args::{Format, ReportArgs};
 use crate::context::Context;
@@ -32,8 +31,7 @@ pub fn show(context: &Context, run: &Run, format: Format) -> anyhow::Result<()> 
         Format::Json => json(&summary)?,
         Format::Csv => csv(&summary)?,
     };
-    print!("{text}");
-    Ok(())
+    scene::print(&text)
 }
 
 /// Writes the Markdown and CSV views into the record's folder.

@@ -1,5 +1,6 @@
 //! What several commands need before they can start.
 
+use std::io::Write as _;
 use std::thread;
 
 use anyhow::Context as _;
@@ -27,6 +28,12 @@ pub fn interrupt(first: &'static str) -> anyhow::Result<Interrupt> {
         }
     });
     Ok(interrupt)
+}
+
+/// Writes a result to standard output.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).context("standard output")
 }
 
 /// What the first Ctrl-C does to a run.

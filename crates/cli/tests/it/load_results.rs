@@ -165,6 +165,29 @@ fn a_full_disk_costs_the_file_and_not_the_results() {
 }
 
 #[test]
+fn a_full_standard_output_is_an_error_like_any_other() {
+    let server = server("honest");
+    let address = server.address().to_string();
+    let full = fs::File::create("/dev/full").unwrap();
+    let mut load = rpcbench(&["load", &address, "--duration", "200ms", "--quiet"]);
+    let ended = load.stdout(full).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("rpcbench: standard output: No space left"), "{said}");
+}
+
+#[test]
+fn a_rate_beyond_the_server_is_a_verdict_against() {
+    // Four calls at a time, each of 20 ms or more: 200 a second at most.
+    let words = "-n 4 --rate 800 --duration 1s --format json";
+    let ended = load(&server("slow:20ms"), words).expect(1);
+    ended.complains(&["overloaded: 800 calls came due a second, and "]);
+    let json = ended.json();
+    assert_eq!(json["verdict"], "overloaded", "{json:#}");
+    assert!(json["calls_per_s"].as_f64().unwrap() < 400.0, "{json:#}");
+}
+
+#[test]
 fn a_limit_that_is_exceeded_is_a_verdict_against() {
     let honest = server("slow:20ms");
     let words = "--duration 300ms -n 4 --fail-if p50>10ms --fail-if max>9s --fail-if rate<1M";
@@ -226,6 +249,17 @@ fn ctrl_c_ends_the_window_and_nothing_of_it_is_lost() {
     assert!((1_000_000_000..15_000_000_000).contains(&measured.window_ns));
     let (calls, due) = (measured.outcomes.total(), measured.pacing.unwrap().due);
     assert_eq!((calls, due), (honest.calls(), measured.window_ns.div_ceil(1_000_000)));
+}
+
+#[test]
+fn ctrl_c_ends_the_wait_for_connections() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let program = Program::start(&mut rpcbench(&["load", &address, "-c", "1", "-n", "1"]));
+    let connection = silent.accept().unwrap();
+    program.signal(Signal::INT);
+    program.finish().expect(2).complains(&["stopped before it was over"]);
+    drop(connection);
 }
 
 #[test]

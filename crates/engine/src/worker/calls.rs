@@ -17,6 +17,8 @@ pub(crate) struct Calls {
     pub recorder: Recorder,
     entries: u32,
     next_entry: u32,
+    /// A call that is answered so long after it came due, or later, has failed.
+    timeout: Nanos,
     /// Calls in flight or waiting on all connections.
     pub outstanding: u64,
     /// Calls that ended, and those of them not `ok`, since the worker began.
@@ -40,6 +42,7 @@ impl Calls {
             entries,
             next_entry: (plan.first_entry + thread * step) % entries,
             payload,
+            timeout: plan.timeout,
             outstanding: 0,
             ended: 0,
             failed: 0,
@@ -99,6 +102,8 @@ impl Events for Reading<'_> {
     #[inline]
     fn ended(&mut self, call: Call, end: End) {
         let outcome = match end {
+            // It is looked for calls out of time only now and then.
+            _ if Nanos(self.at.since(call.due)) >= self.calls.timeout => Outcome::Timeout,
             End::Answered { right: true } => return self.end(call, &Outcome::Ok),
             End::Answered { right: false } => Outcome::WrongAnswer,
             End::Status { code, message } => Outcome::Status { code, message },

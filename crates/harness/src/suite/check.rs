@@ -6,6 +6,8 @@ use super::{Overrides, Suite, SuiteError};
 
 /// Shortest window, milliseconds: one slice of a trial's series.
 const SHORTEST_WINDOW_MS: u64 = 100;
+/// Longest measured window, milliseconds.
+const LONGEST_WINDOW_MS: u64 = 48 * 3_600_000;
 
 /// Checks a suite's values, and those against each other. `overrides` tells where each came from.
 pub(super) fn suite(suite: &Suite, overrides: &Overrides) -> Result<(), SuiteError> {
@@ -104,6 +106,9 @@ fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), Su
     }
     if window.value < SHORTEST_WINDOW_MS {
         return Err(window.bad("must be at least 100ms, one slice of a trial's series"));
+    }
+    if window.value > LONGEST_WINDOW_MS {
+        return Err(window.bad("must be at most 48h: every 100ms of it has a place in memory"));
     }
     in_flight.at_least(
         &connections,

@@ -247,11 +247,16 @@ fn zero_is_refused_wherever_it_says_nothing() {
 }
 
 #[test]
-fn a_window_has_a_slice() {
+fn a_window_has_a_slice_and_room_in_memory() {
     let short = Overrides { duration_ms: Some(99), ..Overrides::default() };
     insta::assert_snapshot!(refused_with(short), @"--duration 99ms: must be at least 100ms, one slice of a trial's series");
     let enough = Overrides { duration_ms: Some(100), ..Overrides::default() };
     assert!(good().with(&enough).is_ok());
+    let most = 48 * 3_600_000;
+    let long = Overrides { duration_ms: Some(most + 1), ..Overrides::default() };
+    assert!(refused_with(long).contains("at most 48h"));
+    let most = Overrides { duration_ms: Some(most), ..Overrides::default() };
+    assert!(good().with(&most).is_ok());
 }
 
 #[test]

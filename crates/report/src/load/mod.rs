@@ -19,7 +19,7 @@ pub use curve::{LoadCurve, LoadPoint, curve_csv, curve_json, curve_markdown, cur
 pub use export::{load_csv, load_json};
 pub use hdr::load_hdr;
 pub use tail::{AllCalls, Bound};
-pub use verdict::{LoadVerdict, cut_short, exceeded, lateness};
+pub use verdict::{LoadVerdict, cut_short, exceeded, lateness, overload};
 
 /// What the columns of times are.
 const HOW_TO_READ: &str =
@@ -141,6 +141,7 @@ fn remarks(load: &LoadRecord) -> Vec<String> {
     let mut remarks: Vec<String> = doubts.map(|doubt| format!("suspect: {doubt}")).collect();
     remarks.extend(cut_short(load));
     remarks.extend(lateness(load));
+    remarks.extend(overload(load));
     remarks.extend(exceeded(load).into_iter().map(|limit| format!("limit exceeded: {limit}")));
     if verdict::busiest(load) >= SATURATED {
         remarks.push(

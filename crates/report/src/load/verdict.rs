@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rpcbench_record::{Figure, LoadRecord, Pacing, Threshold};
+use rpcbench_record::{Comparison, Figure, Law, LoadRecord, Pacing, Threshold};
 
 use crate::doubt::doubts;
 use crate::figures::Figures;
@@ -24,6 +24,8 @@ pub enum LoadVerdict {
     LimitExceeded,
     /// The client was the limit.
     ClientBound,
+    /// The server ended fewer calls than came due: see [`rpcbench_record::Measured::kept_up`].
+    Overloaded,
 }
 
 impl LoadVerdict {
@@ -40,6 +42,8 @@ impl LoadVerdict {
             Self::LimitExceeded
         } else if busiest(load) >= SATURATED {
             Self::ClientBound
+        } else if overloaded(load) {
+            Self::Overloaded
         } else {
             Self::Ok
         }
@@ -55,6 +59,7 @@ impl LoadVerdict {
             Self::GeneratorLate => "generator late",
             Self::LimitExceeded => "limit exceeded",
             Self::ClientBound => "client-bound",
+            Self::Overloaded => "overloaded",
         }
     }
 }
@@ -68,7 +73,10 @@ impl fmt::Display for LoadVerdict {
 /// Whether more calls failed than may.
 fn failed(load: &LoadRecord) -> bool {
     let outcomes = &load.measured.outcomes;
-    let mut limits = load.fail_if.iter().filter(|limit| limit.figure() == Figure::Errors);
+    let most = |limit: &&Threshold| {
+        limit.figure() == Figure::Errors && limit.comparison() == Comparison::Above
+    };
+    let mut limits = load.fail_if.iter().filter(most);
     let tolerated = limits.clone().next().is_some();
     let beyond = limits.any(|limit| limit.holds(&load.measured) == Some(true));
     outcomes.ok == 0 || beyond || (outcomes.errors() > 0 && !tolerated)
@@ -92,6 +100,26 @@ pub fn lateness(load: &LoadRecord) -> Option<String> {
         "generator late: the client took up {} of the calls more than 1 ms after they came due, so these \
          figures are not the server's; lower the rate, take more --client-threads, or free CPUs",
         format::percent(pacing.late_share())
+    ))
+}
+
+/// Whether calls came due faster than the server ended them. Of a rate that changes it can't be told from the halves
+/// of a window.
+fn overloaded(load: &LoadRecord) -> bool {
+    let one_rate = matches!(load.workload.law, Law::Constant { .. } | Law::Poisson { .. });
+    one_rate && load.measured.kept_up() == Some(false)
+}
+
+/// How many calls came due and how many were answered in time. `None` where the server kept up.
+#[must_use]
+pub fn overload(load: &LoadRecord) -> Option<String> {
+    let pacing = load.measured.pacing.filter(|_| overloaded(load))?;
+    let due = pacing.due as f64 * 1e9 / load.measured.window_ns as f64;
+    Some(format!(
+        "overloaded: {} calls came due a second, and {} were answered in the second half of the \
+         window; the response times only say how long that lasted; lower the rate",
+        format::si(due),
+        format::si(load.measured.ok_per_s()?)
     ))
 }
 

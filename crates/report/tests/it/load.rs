@@ -8,7 +8,7 @@ use rpcbench_record::{
 use rpcbench_report::{
     AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, Style, curve_csv, curve_json,
     curve_markdown, curve_text, cut_short, draw, exceeded, found, lateness, load_csv, load_hdr,
-    load_json, load_markdown, load_text, spectrum,
+    load_json, load_markdown, load_text, overload, spectrum,
 };
 use rpcbench_stats::Histogram;
 
@@ -156,6 +156,24 @@ fn a_client_late_for_one_call_in_a_hundred_is_to_blame() {
 }
 
 #[test]
+fn a_server_that_does_not_keep_up_is_overloaded() {
+    let mut load = open();
+    for slice in &mut load.measured.series {
+        slice.ok /= 2;
+    }
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Overloaded);
+    insta::assert_snapshot!(overload(&load).expect("a reason"), @"overloaded: 98.0k calls came due a second, and 49.0k were answered in the second half of the window; the response times only say how long that lasted; lower the rate");
+    let text = load_text(&load, Style::default());
+    assert!(text.contains("ok calls/s  49.0k") && text.contains("  overloaded: "), "{text}");
+    // A client at its limit outweighs it, and of a rate that changes it can't be told.
+    load.measured.client.busiest_ns = load.measured.window_ns;
+    assert_eq!(LoadVerdict::of(&load), LoadVerdict::ClientBound);
+    load.measured.client.busiest_ns = 0;
+    load.workload.law = "ramp:1..98000/3s".parse().expect("a law");
+    assert_eq!((LoadVerdict::of(&load), overload(&load)), (LoadVerdict::Ok, None));
+}
+
+#[test]
 fn a_saturated_client_is_named() {
     let mut load = fine();
     load.measured.client.busiest_ns = load.measured.window_ns / 10 * 9;
@@ -169,6 +187,7 @@ fn limits_that_are_exceeded_are_named_with_what_was_measured() {
     assert_eq!((LoadVerdict::of(&load), exceeded(&load)), (LoadVerdict::Ok, Vec::new()));
     let load = limited(fine(), &["p99>16ms", "p50>10ms", "rate<98001"]);
     assert_eq!(LoadVerdict::of(&load), LoadVerdict::LimitExceeded);
+    assert_eq!(LoadVerdict::of(&limited(fine(), &["errors<1%"])), LoadVerdict::LimitExceeded);
     insta::assert_snapshot!(exceeded(&load).join("\n"), @"
     p99>16ms: p99 is 16.0727 ms
     rate<98001: rate is 98000.0 calls/s

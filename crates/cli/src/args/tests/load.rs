@@ -19,11 +19,19 @@ fn load_alone_keeps_twenty_calls_on_each_connection() {
 }
 
 #[test]
+fn the_last_calls_of_a_load_have_five_seconds_but_no_more_than_the_timeout() {
+    let grace = |options: &str| {
+        load(&format!("rpcbench load h:1 {options}")).workload().expect("a workload").grace_ms
+    };
+    assert_eq!([grace(""), grace("--timeout 2s"), grace("--grace 1s")], [5000, 2000, 1000]);
+}
+
+#[test]
 fn options_of_load_may_not_contradict() {
     let refused = |line| load(line).workload().expect_err("a refusal");
     insta::assert_snapshot!(refused("rpcbench load h:1 -c 50 -n 49"), @"--in-flight 49 contradicts --connections 50: every connection carries at least one call; raise the first or lower the second");
     insta::assert_snapshot!(refused("rpcbench load h:1 -c 1 --threads 2"), @"--connections 1 contradicts --client-threads 2: every client thread needs a connection; raise the first or lower the second");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --timeout 1s"), @"--timeout 1s contradicts --grace 5s: no call is waited for beyond its timeout; raise the first or lower the second");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --timeout 1s --grace 5s"), @"--timeout 1s contradicts --grace 5s: no call is waited for beyond its timeout; raise the first or lower the second");
     insta::assert_snapshot!(refused("rpcbench load h:1 --duration 50ms"), @"--duration 50ms: must be at least 100ms, one slice of a trial's series");
     insta::assert_snapshot!(refused("rpcbench load h:1 --rate 5k -n 49"), @"--in-flight 49 contradicts --connections 50: every connection carries at least one call; raise the first or lower the second");
 }

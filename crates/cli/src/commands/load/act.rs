@@ -1,5 +1,8 @@
 //! The load itself: connected, the capacity found where the law needs it, warmed up, measured.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{CallLog, Measurement, Session, Span, Unmeasured};
@@ -88,8 +91,13 @@ impl<'a> Act<'a> {
     ) -> anyhow::Result<Self> {
         let interrupt = scene::interrupt("ending the window here")?;
         let stop = interrupt.clone();
-        let given_up = move || stop.check().is_err();
+        // Until all connections are open there is no window that could end.
+        let connecting = Arc::new(AtomicBool::new(true));
+        let still = connecting.clone();
+        let given_up =
+            move || stop.check().is_err() || (still.load(Ordering::Relaxed) && stop.after_this());
         let session = Session::open_with(&planned.plan, &planned.payload, log, given_up)?;
+        connecting.store(false, Ordering::Relaxed);
         let live = Live::new(context, quiet, planned.plan.threads);
         let warm_up = match planned.workload.warm_up {
             WarmUp::Fixed { length_ms } => Nanos::from_millis(length_ms),

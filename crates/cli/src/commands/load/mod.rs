@@ -8,17 +8,18 @@ mod several;
 
 use std::io::Write as _;
 
-use anstream::{eprintln, print};
+use anstream::eprintln;
 use anyhow::Context as _;
 use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::machine::fingerprint;
 use rpcbench_record::{Figure, IsolationMode, LoadRecord, SCHEMA};
 use rpcbench_report::{
     LoadVerdict, cut_short, exceeded, lateness, load_csv, load_hdr, load_json, load_markdown,
-    load_text,
+    load_text, overload,
 };
 
 use super::run::tool;
+use super::scene;
 use crate::Verdict;
 use crate::args::{Format, LoadArgs};
 use crate::context::Context;
@@ -98,8 +99,7 @@ pub fn show(context: &Context, record: &LoadRecord, format: Format) -> anyhow::R
         Format::Json => load_json(record)?,
         Format::Csv => load_csv(record)?,
     };
-    print!("{text}");
-    Ok(())
+    scene::print(&text)
 }
 
 /// Says on standard error what makes the verdict one against.
@@ -114,7 +114,7 @@ fn told(record: &LoadRecord, loaded: &Loaded) {
     for limit in exceeded(record) {
         eprintln!("rpcbench: --fail-if {limit}");
     }
-    for line in lateness(record).into_iter().chain(cut_short(record)) {
+    for line in [lateness(record), overload(record), cut_short(record)].into_iter().flatten() {
         eprintln!("rpcbench: {line}");
     }
 }
@@ -123,7 +123,10 @@ fn told(record: &LoadRecord, loaded: &Loaded) {
 fn against(record: &LoadRecord) -> bool {
     let tolerated = record.fail_if.iter().any(|limit| limit.figure() == Figure::Errors);
     let verdict = match LoadVerdict::of(record) {
-        LoadVerdict::Failed | LoadVerdict::GeneratorLate | LoadVerdict::LimitExceeded => true,
+        LoadVerdict::Failed
+        | LoadVerdict::GeneratorLate
+        | LoadVerdict::LimitExceeded
+        | LoadVerdict::Overloaded => true,
         LoadVerdict::Ok | LoadVerdict::Suspect | LoadVerdict::ClientBound => false,
     };
     let limits = !exceeded(record).is_empty() || lateness(record).is_some();

@@ -1,6 +1,6 @@
 //! Several loads on one address: a search for the highest rate, or a sweep over rates.
 
-use anstream::{eprintln, print};
+use anstream::eprintln;
 use anyhow::{Context as _, bail};
 use rpcbench_engine::Unmeasured;
 use rpcbench_harness::search::{PRECISION, Search, Sweep, at_rate};
@@ -13,6 +13,7 @@ use super::act::{Act, Stopped};
 use super::plan::Planned;
 use crate::Verdict;
 use crate::args::{Format, LoadArgs};
+use crate::commands::scene;
 use crate::context::Context;
 
 /// What came of several loads.
@@ -58,7 +59,7 @@ pub fn load(
         Format::Json => curve_json(&shown)?,
         Format::Csv => curve_csv(&shown)?,
     };
-    print!("{text}");
+    scene::print(&text)?;
     if curve.stopped {
         let loads = plural(curve.points.len() as u64, "load");
         eprintln!("rpcbench: stopped after {loads}; this is what there is");

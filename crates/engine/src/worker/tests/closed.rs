@@ -39,6 +39,15 @@ fn silence_ends_in_timeouts_each_counted_once_and_never_later_than_the_grace() {
 }
 
 #[test]
+fn an_answer_that_comes_after_the_timeout_is_none_even_before_it_is_missed() {
+    // It times out after 200 ms, which is looked for every 50 ms.
+    for (takes, ok) in [(199, 16), (200, 0), (210, 0)] {
+        let (tally, _) = measure(2, 4, Service::Takes(Nanos(takes * MS)), Nanos(1000 * MS));
+        assert_eq!(tally.outcomes.ok, ok, "{takes} ms: {:?}", tally.outcomes);
+    }
+}
+
+#[test]
 fn the_answers_of_the_grace_period_count() {
     let (tally, _) = measure(1, 1, Service::Takes(Nanos(90 * MS)), Nanos(100 * MS));
     assert_eq!(tally.outcomes.ok, tally.outcomes.total());
