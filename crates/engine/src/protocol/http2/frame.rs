@@ -75,9 +75,21 @@ impl Head {
 #[inline]
 pub(crate) fn check(head: Head) -> Result<(), Broken> {
     if head.length > MAX_PAYLOAD {
-        return Err(Broken::Protocol("frame larger than the 16384 bytes that were allowed"));
+        return Err(too_large(head));
     }
     if head.kind <= HEADERS { Ok(()) } else { check_control(head) }
+}
+
+/// A frame that is too large, or the words of a peer that speaks something else.
+#[cold]
+fn too_large(head: Head) -> Broken {
+    let first = (head.length as u32) << 8 | u32::from(head.kind);
+    let text = first.to_be_bytes().iter().all(|byte| (b' '..=b'~').contains(byte));
+    Broken::Protocol(if text {
+        "it answered in text, as HTTP/1 servers do; is this a gRPC server?"
+    } else {
+        "frame larger than the 16384 bytes that were allowed"
+    })
 }
 
 #[cold]
@@ -143,4 +155,23 @@ fn unpadded(head: Head, payload: &[u8]) -> Result<&[u8], Broken> {
 pub(crate) fn word(payload: &[u8]) -> Result<u32, Broken> {
     let bytes = payload.first_chunk().ok_or(Broken::Protocol("frame is cut short"))?;
     Ok(u32::from_be_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_that_speaks_http1_is_told_from_one_with_large_frames() {
+        let refused =
+            |bytes: &[u8; HEADER]| check(Head::parse(bytes).unwrap()).unwrap_err().to_string();
+        for text in [b"HTTP/1.1 ", b"<!DOCTYPE"] {
+            assert_eq!(
+                refused(text),
+                "peer broke HTTP/2: it answered in text, as HTTP/1 servers do; is this a gRPC server?"
+            );
+        }
+        let large = refused(b"\x00\x40\x01\x00\x00\x00\x00\x00\x01");
+        assert!(large.ends_with("larger than the 16384 bytes that were allowed"), "{large}");
+    }
 }
