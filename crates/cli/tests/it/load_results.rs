@@ -165,6 +165,13 @@ fn a_full_disk_costs_the_file_and_not_the_results() {
 }
 
 #[test]
+fn a_search_that_could_not_end_is_refused_before_anything_is_loaded() {
+    let ended = look("load 127.0.0.1:1 --find-max p99>1s").expect(2);
+    ended.complains(&["p99>1s"]);
+    assert!(!ended.err.contains("connections"), "{}", ended.err);
+}
+
+#[test]
 fn a_full_standard_output_is_an_error_like_any_other() {
     let server = server("honest");
     let address = server.address().to_string();

@@ -53,14 +53,20 @@ impl Search {
         first: PerSecond,
         precision: f64,
     ) -> Result<Self, SearchError> {
-        if !threshold.bounds_load() {
-            return Err(SearchError::Unbounded(threshold));
-        }
+        Self::check(threshold)?;
         if !(FINEST..=1.0).contains(&precision) {
             return Err(SearchError::Precision(precision));
         }
         let record = Record { threshold, precision, steps: Vec::new() };
         Ok(Self { record, first, rate: Some(first), windows: Vec::new() })
+    }
+
+    /// Whether a highest rate can be searched for.
+    ///
+    /// # Errors
+    /// A threshold that more load can't break.
+    pub fn check(threshold: Threshold) -> Result<(), SearchError> {
+        if threshold.bounds_load() { Ok(()) } else { Err(SearchError::Unbounded(threshold)) }
     }
 
     /// The rate of the next window. `None`: the search is over.

@@ -80,7 +80,10 @@ impl AllCalls {
         let rank = u64::try_from(rank).unwrap_or(u64::MAX);
         match rank <= self.ok.count() {
             true => Bound::At(at_rank(&self.ok, rank, self.largest[0])),
-            false => Bound::Above(at_rank(&self.least, rank, self.largest[1])),
+            false => {
+                let least = at_rank(&self.least, rank, self.largest[1]);
+                Bound::Above(least.max(self.largest[0] as f64))
+            }
         }
     }
 

@@ -30,6 +30,7 @@ pub fn load(
     planned: &Planned,
     cpus: &[u32],
 ) -> anyhow::Result<Verdict> {
+    args.several.find_max.map_or(Ok(()), Search::check)?;
     let mut act = Act::begin(context, planned, cpus, (None, args.results.quiet))?;
     let sweep = args.several.sweep.as_ref();
     let shares = sweep.map_or(planned.workload.law.needs_capacity(), Sweep::needs_capacity);
