@@ -102,7 +102,7 @@ impl Events for Reading<'_> {
     #[inline]
     fn ended(&mut self, call: Call, end: End) {
         let outcome = match end {
-            // It is looked for calls out of time only now and then.
+            // Those that are out of time are looked for only now and then.
             _ if Nanos(self.at.since(call.due)) >= self.calls.timeout => Outcome::Timeout,
             End::Answered { right: true } => return self.end(call, &Outcome::Ok),
             End::Answered { right: false } => Outcome::WrongAnswer,
