@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use rpcbench_record::{ClientUsage, Driver, Law, Outcomes, Pacing};
+use rpcbench_record::{ClientUsage, Driver, Law, Outcomes, Pacing, Slice};
 use rpcbench_stats::Histogram;
 
 use crate::clock::{self, Nanos};
@@ -327,13 +327,21 @@ impl Session {
             }
         }
         let tally = tally.ok_or(SessionError::Lost)?;
-        let pacing = self.law.is_open().then(|| Pacing {
-            due: Schedule::new(self.law, self.window_seed()).due_before(span.end - span.start),
-            late: tally.late,
-            held_back: tally.held_back,
-        });
+        let pacing = self.law.is_open().then(|| self.pacing(span.end - span.start, &tally));
         self.windows += 1;
         Ok(Measurement { span, tally, client, pacing, unmeasured })
+    }
+
+    fn pacing(&self, length: Nanos, tally: &Tally) -> Pacing {
+        let due_before = |end| Schedule::new(self.law, self.window_seed()).due_before(end);
+        let middle = Nanos(Slice::middle_ns(tally.series.len())).min(length);
+        let due = due_before(length);
+        Pacing {
+            due,
+            due_second_half: Some(due - due_before(middle)),
+            late: tally.late,
+            held_back: tally.held_back,
+        }
     }
 
     /// Ends the load: no more calls come due, and those in flight are awaited. A span that is

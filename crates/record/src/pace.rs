@@ -32,16 +32,15 @@ impl Measured {
     pub fn ok_per_s(&self) -> Option<f64> {
         let (ok, ns) = match self.kept_up() {
             Some(false) => {
-                let last = self.second_half();
-                let before = (self.series.len() - last.len()) as u64 * Slice::LENGTH_NS;
-                (last.iter().map(|slice| slice.ok).sum(), self.window_ns.saturating_sub(before))
+                let middle = Slice::middle_ns(self.series.len());
+                let ok = self.second_half().iter().map(|slice| slice.ok).sum();
+                (ok, self.window_ns.saturating_sub(middle))
             }
             _ => (self.outcomes.ok, self.window_ns),
         };
         (ns > 0).then(|| ok as f64 * 1e9 / ns as f64)
     }
 
-    /// The last slices, half of all or one less.
     fn second_half(&self) -> &[Slice] {
         &self.series[self.series.len() - self.series.len() / 2..]
     }
@@ -54,7 +53,8 @@ impl Measured {
     /// number in one half of `n` has the standard deviation `sqrt(n) / 2`; three of them are allowed.
     #[must_use]
     pub fn kept_up(&self) -> Option<bool> {
-        let due = self.pacing?.due as f64;
+        let Pacing { due, due_second_half, .. } = self.pacing?;
+        let due = due as f64;
         let last = self.second_half();
         if last.is_empty() {
             return None;
@@ -63,7 +63,8 @@ impl Measured {
             return Some(true);
         }
         let done = last.iter().map(|slice| slice.ok + slice.errors).sum::<u64>() as f64;
-        let expected = due * last.len() as f64 / self.series.len() as f64;
+        let even = due * last.len() as f64 / self.series.len() as f64;
+        let expected = due_second_half.map_or(even, |due| due as f64);
         Some(done >= expected * (1.0 - SHORTFALL - SIGMAS / due.sqrt()))
     }
 }
@@ -75,7 +76,7 @@ mod tests {
 
     #[test]
     fn one_call_in_a_hundred_may_be_late() {
-        let late = |late| Pacing { due: 1000, late, held_back: 0 }.generator_late();
+        let late = |late| Pacing { due: 1000, late, ..Pacing::default() }.generator_late();
         assert!(!late(10));
         assert!(late(11));
         assert!(!Pacing::default().generator_late());
@@ -90,7 +91,7 @@ mod tests {
             error_latency: None,
             service: None,
             send_lag: None,
-            pacing: Some(Pacing { due, late: 0, held_back: 0 }),
+            pacing: Some(Pacing { due, ..Pacing::default() }),
             carried_in_ns: 0,
             carried_out_ns: 0,
             server: None,
@@ -122,6 +123,21 @@ mod tests {
         assert_eq!(closed.kept_up(), None);
         assert_eq!(window(&[1], 1).kept_up(), None);
         assert_eq!(window(&[0; 10], 0).kept_up(), Some(true));
+    }
+
+    #[test]
+    fn a_rate_that_falls_is_kept_up_with_if_the_second_half_is() {
+        let falls = |done| {
+            let mut window = window(done, 1000);
+            window.pacing =
+                Some(Pacing { due: 1000, due_second_half: Some(250), ..Pacing::default() });
+            (window.kept_up(), window.ok_per_s())
+        };
+        assert_eq!(
+            falls(&[150, 150, 150, 150, 150, 50, 50, 50, 50, 50]),
+            (Some(true), Some(1000.0))
+        );
+        assert_eq!(falls(&[40; 10]), (Some(false), Some(400.0)));
     }
 
     #[test]

@@ -158,6 +158,10 @@ fn status(code: u32) -> String {
 pub struct Pacing {
     /// Calls that the law made due in the window.
     pub due: u64,
+    /// Those of them that it made due in the window's second half: see [`Slice::middle_ns`]. `None` in records from
+    /// before it was counted.
+    #[serde(default)]
+    pub due_second_half: Option<u64>,
     /// Those of them that the client took up more than 1 ms late though a connection had room: its own
     /// lateness, not the server's.
     pub late: u64,
@@ -296,4 +300,10 @@ pub struct Slice {
 impl Slice {
     /// How long it is, nanoseconds; the last one of a window may be shorter.
     pub const LENGTH_NS: u64 = 100_000_000;
+
+    /// Where the second half of a window of so many slices begins, nanoseconds; it has half of them or one less.
+    #[must_use]
+    pub fn middle_ns(slices: usize) -> u64 {
+        (slices - slices / 2) as u64 * Self::LENGTH_NS
+    }
 }

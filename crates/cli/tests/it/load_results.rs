@@ -194,6 +194,14 @@ fn a_rate_beyond_the_server_is_a_verdict_against() {
     assert!(json["calls_per_s"].as_f64().unwrap() < 400.0, "{json:#}");
 }
 
+/// The second half has fewer calls than the first, and the server is no slower for it.
+#[test]
+fn a_rate_that_falls_has_its_mean_as_calls_a_second() {
+    let words = "--law ramp:1000..100/1s --duration 1s --format json";
+    let json = load(&server("honest"), words).json();
+    assert_eq!((&json["calls"], &json["calls_per_s"]), (&550.into(), &550.0.into()), "{json:#}");
+}
+
 #[test]
 fn a_limit_that_is_exceeded_is_a_verdict_against() {
     let honest = server("slow:20ms");

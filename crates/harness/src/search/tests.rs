@@ -44,7 +44,7 @@ fn window(offered: f64, response_ns: f64, done: f64) -> Measured {
         error_latency: None,
         service: None,
         send_lag: None,
-        pacing: Some(Pacing { due, late: 0, held_back: 0 }),
+        pacing: Some(Pacing { due, ..Pacing::default() }),
         carried_in_ns: 0,
         carried_out_ns: 0,
         server: None,
@@ -227,7 +227,7 @@ fn a_window_with_a_fault_gives_no_value_and_two_end_it() {
     let threshold = "p99<10ms".parse().unwrap();
     let good = window(1000.0, 1.0 * MS, 1000.0);
     let mut late = good.clone();
-    late.pacing = Some(Pacing { due: 10_000, late: 101, held_back: 0 });
+    late.pacing = Some(Pacing { due: 10_000, late: 101, ..Pacing::default() });
     let slow = window(1000.0, 1.0 * MS, 900.0);
     let mut failing = good.clone();
     failing.outcomes.timeout = 102;

@@ -49,7 +49,7 @@ fn open() -> LoadRecord {
     load.measured.client.driver = Driver::IoUring;
     load.measured.client.awake_ns = 300_000_000;
     let due = load.measured.outcomes.total();
-    load.measured.pacing = Some(Pacing { due, late: 12, held_back: 3400 });
+    load.measured.pacing = Some(Pacing { due, due_second_half: None, late: 12, held_back: 3400 });
     load
 }
 
