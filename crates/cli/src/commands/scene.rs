@@ -1,4 +1,4 @@
-//! What several commands need before they can start.
+//! What several commands need: before they can start, and to show what they found.
 
 use std::io::Write as _;
 use std::thread;

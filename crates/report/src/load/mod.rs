@@ -19,7 +19,7 @@ pub use curve::{LoadCurve, LoadPoint, curve_csv, curve_json, curve_markdown, cur
 pub use export::{load_csv, load_json};
 pub use hdr::load_hdr;
 pub use tail::{AllCalls, Bound};
-pub use verdict::{LoadVerdict, cut_short, exceeded, lateness, overload};
+pub use verdict::{LoadVerdict, cut_short, exceeded, lateness, overload, tolerates_errors};
 
 /// What the columns of times are.
 const HOW_TO_READ: &str =

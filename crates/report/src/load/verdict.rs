@@ -70,16 +70,25 @@ impl fmt::Display for LoadVerdict {
     }
 }
 
-/// Whether more calls failed than may.
-fn failed(load: &LoadRecord) -> bool {
-    let outcomes = &load.measured.outcomes;
+/// The limits of `--fail-if` that say how many calls may fail.
+fn tolerances(load: &LoadRecord) -> impl Iterator<Item = &Threshold> {
     let most = |limit: &&Threshold| {
         limit.figure() == Figure::Errors && limit.comparison() == Comparison::Above
     };
-    let mut limits = load.fail_if.iter().filter(most);
-    let tolerated = limits.clone().next().is_some();
-    let beyond = limits.any(|limit| limit.holds(&load.measured) == Some(true));
-    outcomes.ok == 0 || beyond || (outcomes.errors() > 0 && !tolerated)
+    load.fail_if.iter().filter(most)
+}
+
+/// Whether calls may fail at all.
+#[must_use]
+pub fn tolerates_errors(load: &LoadRecord) -> bool {
+    tolerances(load).next().is_some()
+}
+
+/// Whether more calls failed than may.
+fn failed(load: &LoadRecord) -> bool {
+    let outcomes = &load.measured.outcomes;
+    let beyond = tolerances(load).any(|limit| limit.holds(&load.measured) == Some(true));
+    outcomes.ok == 0 || beyond || (outcomes.errors() > 0 && !tolerates_errors(load))
 }
 
 /// Everything in a load that contradicts something else in it.
@@ -103,8 +112,8 @@ pub fn lateness(load: &LoadRecord) -> Option<String> {
     ))
 }
 
-/// Whether calls came due faster than the server ended them. Of a rate that changes it can't be told from the halves
-/// of a window.
+/// Whether calls came due faster than the server ended them. A rate that changes is there to find where that
+/// begins, so it is no verdict on it.
 fn overloaded(load: &LoadRecord) -> bool {
     let one_rate = matches!(load.workload.law, Law::Constant { .. } | Law::Poisson { .. });
     one_rate && load.measured.kept_up() == Some(false)

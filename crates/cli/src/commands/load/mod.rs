@@ -12,10 +12,10 @@ use anstream::eprintln;
 use anyhow::Context as _;
 use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::machine::fingerprint;
-use rpcbench_record::{Figure, IsolationMode, LoadRecord, SCHEMA};
+use rpcbench_record::{IsolationMode, LoadRecord, SCHEMA};
 use rpcbench_report::{
     LoadVerdict, cut_short, exceeded, lateness, load_csv, load_hdr, load_json, load_markdown,
-    load_text, overload,
+    load_text, overload, tolerates_errors,
 };
 
 use super::run::tool;
@@ -121,7 +121,6 @@ fn told(record: &LoadRecord, loaded: &Loaded) {
 
 /// Calls that failed in the warm-up count too, where no `--fail-if` says how many may.
 fn against(record: &LoadRecord) -> bool {
-    let tolerated = record.fail_if.iter().any(|limit| limit.figure() == Figure::Errors);
     let verdict = match LoadVerdict::of(record) {
         LoadVerdict::Failed
         | LoadVerdict::GeneratorLate
@@ -130,5 +129,5 @@ fn against(record: &LoadRecord) -> bool {
         LoadVerdict::Ok | LoadVerdict::Suspect | LoadVerdict::ClientBound => false,
     };
     let limits = !exceeded(record).is_empty() || lateness(record).is_some();
-    verdict || limits || (record.warm_up.errors() > 0 && !tolerated)
+    verdict || limits || (record.warm_up.errors() > 0 && !tolerates_errors(record))
 }
