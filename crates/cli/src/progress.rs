@@ -138,7 +138,7 @@ fn warmed(preparation: &Preparation) -> String {
 
 /// `trial 2`; `load-40, trial 2` in an open loop, which has a name that says more.
 fn name(trial: &Trial) -> String {
-    let workload = trial.law.map(|_| format!("{}, ", trial.workload)).unwrap_or_default();
+    let workload = trial.arrivals.map(|_| format!("{}, ", trial.workload)).unwrap_or_default();
     format!("{workload}trial {}", trial.number)
 }
 

@@ -1,6 +1,6 @@
 //! How calls end.
 
-use rpcbench_record::{Outcomes, status_name};
+use rpcbench_record::{Outcomes, Protocol};
 
 /// How a call that came due ended. Exactly one for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ impl Outcome {
     pub fn example(&self) -> Option<String> {
         match self {
             Self::Status { code, message } => {
-                let name =
-                    status_name(*code).map_or_else(|| format!("status {code}"), str::to_owned);
+                let name = Protocol::Grpc.status_name(*code);
+                let name = name.map_or_else(|| format!("status {code}"), str::to_owned);
                 Some(if message.is_empty() { name } else { format!("{name}: {message}") })
             }
             Self::Transport { reason } => Some(reason.clone()),

@@ -1,19 +1,19 @@
-//! When calls come due: arithmetic on a seed, a law and a number, without a clock.
+//! When calls come due: arithmetic on a seed, an arrival process and a number, without a clock.
 //!
 //! There is one schedule for all load threads. Each goes through the whole of it and takes every
 //! `threads`-th call, so the load keeps one exact rate and nothing is shared.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
-use rpcbench_record::{Law, PerSecond, Rate};
+use rpcbench_record::{Arrivals, PerSecond, Rate};
 
 use crate::clock::Nanos;
 
 /// Due times of the calls of an open loop, from the first one on, as distances from its origin. It never ends;
-/// for [`Law::Closed`], and for a rate that is a share of an unknown capacity, it is empty.
+/// for [`Arrivals::Closed`], and for a rate that is a share of an unknown capacity, it is empty.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    law: Law,
+    arrivals: Arrivals,
     /// The number of the next call.
     next: u64,
     draw: Pcg64,
@@ -22,10 +22,10 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a law; the seed matters only where the law draws.
+    /// The schedule of an arrival process; the seed matters only where arrivals are random.
     #[must_use]
-    pub fn new(law: Law, seed: u64) -> Self {
-        Self { law, next: 0, draw: Pcg64::seed_from_u64(seed), drawn: 0.0 }
+    pub fn new(arrivals: Arrivals, seed: u64) -> Self {
+        Self { arrivals, next: 0, draw: Pcg64::seed_from_u64(seed), drawn: 0.0 }
     }
 
     /// Calls that come due before `end`.
@@ -49,19 +49,19 @@ impl Iterator for Schedule {
     fn next(&mut self) -> Option<Nanos> {
         let n = self.next;
         self.next += 1;
-        match self.law {
-            Law::Constant { rate: Rate::PerSecond(rate) } => Some(constant(rate, n)),
-            Law::Poisson { rate: Rate::PerSecond(rate) } => {
+        match self.arrivals {
+            Arrivals::Constant { rate: Rate::PerSecond(rate) } => Some(constant(rate, n)),
+            Arrivals::Poisson { rate: Rate::PerSecond(rate) } => {
                 self.drawn += self.exponential() * 1e9 / rate.get();
                 Some(Nanos(self.drawn as u64))
             }
-            Law::Ramp { from, to, over_ms } => Some(ramp(from.get(), to.get(), over_ms, n)),
-            Law::Steps { from, to, by, every_ms } => {
+            Arrivals::Ramp { from, to, over_ms } => Some(ramp(from.get(), to.get(), over_ms, n)),
+            Arrivals::Steps { from, to, by, every_ms } => {
                 Some(steps([from.get(), to.get(), by.get()], every_ms, n))
             }
-            Law::Closed
-            | Law::Constant { rate: Rate::OfCapacity(_) }
-            | Law::Poisson { rate: Rate::OfCapacity(_) } => None,
+            Arrivals::Closed
+            | Arrivals::Constant { rate: Rate::OfCapacity(_) }
+            | Arrivals::Poisson { rate: Rate::OfCapacity(_) } => None,
         }
     }
 }
@@ -112,11 +112,11 @@ fn steps([from, to, by]: [f64; 3], every_ms: u64, n: u64) -> Nanos {
     seconds(step * every + (n - before(step)) / rate)
 }
 
-/// The law of the warm-up before a window: the same, at the rate with which the window begins.
-fn warming(law: Law) -> Law {
-    match law {
-        Law::Ramp { from, .. } | Law::Steps { from, .. } => {
-            Law::Constant { rate: Rate::PerSecond(from) }
+/// The arrival process of the warm-up before a window: the same, at the rate with which the window begins.
+fn warming(arrivals: Arrivals) -> Arrivals {
+    match arrivals {
+        Arrivals::Ramp { from, .. } | Arrivals::Steps { from, .. } => {
+            Arrivals::Constant { rate: Rate::PerSecond(from) }
         }
         other => other,
     }
@@ -124,8 +124,8 @@ fn warming(law: Law) -> Law {
 
 /// One load thread's part of a schedule, on the clock.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrivals {
-    law: Law,
+pub(crate) struct DueTimes {
+    arrivals: Arrivals,
     seed: u64,
     stride: Stride,
     current: Part,
@@ -167,18 +167,18 @@ impl Part {
     }
 }
 
-impl Arrivals {
-    /// Arrivals from `origin` on, until told otherwise.
-    pub fn new(law: Law, seed: u64, stride: Stride, origin: Nanos) -> Self {
+impl DueTimes {
+    /// Calls come due from `origin` on, until told otherwise.
+    pub fn new(arrivals: Arrivals, seed: u64, stride: Stride, origin: Nanos) -> Self {
         // What is drawn for the warm-up must not come again in the window.
-        let schedule = Schedule::new(warming(law), !seed);
+        let schedule = Schedule::new(warming(arrivals), !seed);
         let current = Part::new(schedule, origin, stride);
-        Self { law, seed, stride, current, window: None, end: Nanos::NEVER }
+        Self { arrivals, seed, stride, current, window: None, end: Nanos::NEVER }
     }
 
     /// The schedule begins anew at `start`, and ends at `end`.
     pub fn measure(&mut self, start: Nanos, end: Nanos) {
-        let schedule = Schedule::new(self.law, self.seed);
+        let schedule = Schedule::new(self.arrivals, self.seed);
         self.window = Some(Part::new(schedule, start, self.stride));
         self.end = end;
         self.hand_over();
@@ -215,32 +215,32 @@ mod tests {
 
     const SECOND: Nanos = Nanos(1_000_000_000);
 
-    fn law(text: &str) -> Law {
+    fn arrivals(text: &str) -> Arrivals {
         text.parse().unwrap()
     }
 
     fn first(text: &str, n: usize) -> Vec<u64> {
-        Schedule::new(law(text), 1).take(n).map(|due| due.0).collect()
+        Schedule::new(arrivals(text), 1).take(n).map(|due| due.0).collect()
     }
 
     #[test]
-    fn a_constant_law_is_n_over_the_rate_and_never_drifts() {
+    fn a_constant_arrival_process_is_n_over_the_rate_and_never_drifts() {
         assert_eq!(first("constant:3", 4), [0, 333_333_333, 666_666_666, 1_000_000_000]);
-        let mut late = Schedule { next: 2_999_999_999, ..Schedule::new(law("constant:3"), 1) };
+        let mut late = Schedule { next: 2_999_999_999, ..Schedule::new(arrivals("constant:3"), 1) };
         assert_eq!(late.next(), Some(Nanos(999_999_999_666_666_666)));
-        assert_eq!(Schedule::new(law("constant:0.5"), 1).nth(1), Some(Nanos(2 * SECOND.0)));
-        assert_eq!(Schedule::new(law("constant:20000"), 1).due_before(SECOND), 20_000);
+        assert_eq!(Schedule::new(arrivals("constant:0.5"), 1).nth(1), Some(Nanos(2 * SECOND.0)));
+        assert_eq!(Schedule::new(arrivals("constant:20000"), 1).due_before(SECOND), 20_000);
     }
 
     #[test]
     fn a_ramp_has_the_integral_of_its_rate() {
         // 0.. 10 s from 100 to 300: 2,000 calls, half-way 750; then 300 a second.
-        let mut ramp = Schedule::new(law("ramp:100..300/10s"), 1);
+        let mut ramp = Schedule::new(arrivals("ramp:100..300/10s"), 1);
         assert_eq!(ramp.clone().due_before(Nanos(5 * SECOND.0)), 750);
         assert_eq!(ramp.clone().due_before(Nanos(10 * SECOND.0)), 2000);
         assert_eq!(ramp.nth(2300), Some(Nanos(11 * SECOND.0)));
         // Down as well as up.
-        let down = Schedule::new(law("ramp:300..100/10s"), 1);
+        let down = Schedule::new(arrivals("ramp:300..100/10s"), 1);
         assert_eq!(down.clone().due_before(Nanos(5 * SECOND.0)), 1250);
         assert_eq!(down.due_before(Nanos(12 * SECOND.0)), 2200);
         let flat = first("ramp:100..100/10s", 3);
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn steps_rise_to_the_last_one_and_stay() {
-        let steps = Schedule::new(law("steps:100..250+100/2s"), 1);
+        let steps = Schedule::new(arrivals("steps:100..250+100/2s"), 1);
         // 100, 200, 250, 250, ... calls a second, two seconds each.
         for (seconds, calls) in [(1, 100), (2, 200), (3, 400), (4, 600), (5, 850), (10, 2100)] {
             let end = Nanos(seconds * SECOND.0);
@@ -261,14 +261,15 @@ mod tests {
     fn due_times_never_go_back() {
         for text in ["constant:7777", "poisson:5000", "ramp:10..9000/1s", "steps:5..5000+333/100ms"]
         {
-            let dues: Vec<_> = Schedule::new(law(text), 3).take(20_000).collect();
+            let dues: Vec<_> = Schedule::new(arrivals(text), 3).take(20_000).collect();
             assert!(dues.is_sorted(), "{text}");
         }
     }
 
     #[test]
     fn the_seed_gives_the_draws() {
-        let draw = |seed| Schedule::new(law("poisson:1000"), seed).take(50).collect::<Vec<_>>();
+        let draw =
+            |seed| Schedule::new(arrivals("poisson:1000"), seed).take(50).collect::<Vec<_>>();
         assert_eq!(draw(5), draw(5));
         assert_ne!(draw(5), draw(6));
     }
@@ -276,15 +277,15 @@ mod tests {
     #[test]
     fn threads_share_one_schedule() {
         for text in ["constant:1000", "poisson:1000", "ramp:500..2000/1s"] {
-            let whole: Vec<_> = Schedule::new(law(text), 9).take(3000).collect();
+            let whole: Vec<_> = Schedule::new(arrivals(text), 9).take(3000).collect();
             let mut parts = Vec::new();
             for thread in 0..3 {
                 let stride = Stride { thread, threads: 3 };
-                let mut arrivals = Arrivals::new(law(text), 9, stride, Nanos(0));
-                arrivals.measure(Nanos(0), Nanos::NEVER);
+                let mut due_times = DueTimes::new(arrivals(text), 9, stride, Nanos(0));
+                due_times.measure(Nanos(0), Nanos::NEVER);
                 for _ in 0..1000 {
-                    parts.extend(arrivals.peek());
-                    arrivals.advance();
+                    parts.extend(due_times.peek());
+                    due_times.advance();
                 }
             }
             parts.sort();
@@ -295,13 +296,13 @@ mod tests {
     #[test]
     fn a_window_begins_its_schedule_anew_and_ends_it() {
         let stride = Stride { thread: 0, threads: 1 };
-        let mut arrivals = Arrivals::new(law("constant:10"), 1, stride, Nanos(0));
+        let mut due_times = DueTimes::new(arrivals("constant:10"), 1, stride, Nanos(0));
         let (start, end) = (Nanos(250_000_000), Nanos(450_000_000));
-        arrivals.measure(start, end);
+        due_times.measure(start, end);
         let mut dues = Vec::new();
-        while let Some(due) = arrivals.peek() {
+        while let Some(due) = due_times.peek() {
             dues.push(due.0 / 1_000_000);
-            arrivals.advance();
+            due_times.advance();
         }
         assert_eq!(dues, [0, 100, 200, 250, 350]);
     }
@@ -322,7 +323,7 @@ mod tests {
     #[test]
     fn poisson_arrivals_pass_the_test_of_anderson_and_darling() {
         let sample =
-            |text: &str, seed| Schedule::new(law(text), seed).take(5000).collect::<Vec<_>>();
+            |text: &str, seed| Schedule::new(arrivals(text), seed).take(5000).collect::<Vec<_>>();
         let over = (1..=40)
             .filter(|seed| anderson_darling(&sample("poisson:1000", *seed), 1000.0) > 3.857)
             .count();

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use rpcbench_record::{Driver, Law};
+use rpcbench_record::{Arrivals, Driver};
 
 use crate::clock::Nanos;
 
@@ -18,8 +18,8 @@ pub struct LoadPlan {
     /// Calls in flight over all connections; at least one each. In an open loop: at most so many.
     pub in_flight: u32,
     /// When calls come due; its rate is known.
-    pub law: Law,
-    /// Seed of a law that draws.
+    pub arrivals: Arrivals,
+    /// Seed of random arrivals.
     pub seed: u64,
     /// What moves the bytes. `None`: what does it with least CPU time here.
     pub driver: Option<Driver>,
@@ -55,7 +55,7 @@ pub enum PlanError {
     },
     /// A rate that is still to be known.
     #[error("'{0}' is a share of a capacity that nothing has measured; give calls a second")]
-    UnknownRate(Law),
+    UnknownRate(Arrivals),
     /// Threads that would have nothing to do.
     #[error(
         "{threads} client threads for {connections} connections leaves some without one; give at most {connections} threads"
@@ -85,8 +85,8 @@ impl LoadPlan {
         if in_flight < connections {
             return Err(PlanError::IdleConnections { in_flight, connections });
         }
-        if self.law.needs_capacity() {
-            return Err(PlanError::UnknownRate(self.law));
+        if self.arrivals.needs_capacity() {
+            return Err(PlanError::UnknownRate(self.arrivals));
         }
         if threads > connections {
             return Err(PlanError::IdleThreads { threads, connections });

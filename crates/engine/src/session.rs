@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use rpcbench_record::{ClientUsage, Driver, Law, Outcomes, Pacing, Slice};
+use rpcbench_record::{Arrivals, ClientUsage, Driver, Outcomes, Pacing, Slice};
 use rpcbench_stats::Histogram;
 
 use crate::clock::{self, Nanos};
@@ -56,8 +56,8 @@ pub enum SessionError {
     /// The driver that was asked for is not possible here.
     #[error("io_uring can't be used: {0}; epoll can")]
     NoIoUring(String),
-    /// The law can't change under calls.
-    #[error("the arrival law can't change while a load is on: end it first")]
+    /// The arrival process can't change under calls.
+    #[error("the arrival process can't change while a load is on: end it first")]
     Loading,
     /// There is nothing to end or to wait for.
     #[error("no load is on, or nothing of it is measured: start it and measure a span first")]
@@ -112,7 +112,7 @@ pub struct Measurement {
     pub tally: Tally,
     /// What the load threads used over it.
     pub client: ClientUsage,
-    /// How well an open loop kept to its law. `None` in a closed loop.
+    /// How well an open loop kept its schedule. `None` in a closed loop.
     pub pacing: Option<Pacing>,
     /// The calls before it.
     pub unmeasured: Unmeasured,
@@ -122,7 +122,7 @@ pub struct Measurement {
 pub struct Session {
     threads: Vec<Handle>,
     driver: Driver,
-    law: Law,
+    arrivals: Arrivals,
     seed: u64,
     /// Windows measured so far.
     windows: u64,
@@ -155,13 +155,13 @@ impl Session {
         plan.validate()?;
         let shared = Arc::new(plan.clone());
         let deadline = clock::now() + plan.connect_timeout;
-        let (law, seed) = (plan.law, plan.seed);
+        let (arrivals, seed) = (plan.arrivals, plan.seed);
         file_limit::make_room(plan)?;
         let driver = driver::choose(plan, IoUringDriver::probe).map_err(SessionError::NoIoUring)?;
         let mut session = Self {
             threads: Vec::new(),
             driver,
-            law,
+            arrivals,
             seed,
             windows: 0,
             loading: false,
@@ -216,18 +216,18 @@ impl Session {
         }
     }
 
-    /// From the next start on, calls come due by this law.
+    /// From the next start on, calls come due by this arrival process.
     ///
     /// # Errors
-    /// While a load is on, and for a law whose rate is not known.
-    pub fn change_law(&mut self, law: Law) -> Result<(), SessionError> {
+    /// While a load is on, and for an arrival process whose rate is not known.
+    pub fn change_arrivals(&mut self, arrivals: Arrivals) -> Result<(), SessionError> {
         if self.loading {
             return Err(SessionError::Loading);
         }
-        if law.needs_capacity() {
-            return Err(PlanError::UnknownRate(law).into());
+        if arrivals.needs_capacity() {
+            return Err(PlanError::UnknownRate(arrivals).into());
         }
-        self.law = law;
+        self.arrivals = arrivals;
         Ok(())
     }
 
@@ -246,7 +246,11 @@ impl Session {
         if !self.loading {
             self.loading = true;
             self.span = span;
-            self.tell(&Command::Start(Start { law: self.law, seed: self.window_seed(), span }));
+            self.tell(&Command::Start(Start {
+                arrivals: self.arrivals,
+                seed: self.window_seed(),
+                span,
+            }));
         }
     }
 
@@ -327,13 +331,13 @@ impl Session {
             }
         }
         let tally = tally.ok_or(SessionError::Lost)?;
-        let pacing = self.law.is_open().then(|| self.pacing(span.end - span.start, &tally));
+        let pacing = self.arrivals.is_open().then(|| self.pacing(span.end - span.start, &tally));
         self.windows += 1;
         Ok(Measurement { span, tally, client, pacing, unmeasured })
     }
 
     fn pacing(&self, length: Nanos, tally: &Tally) -> Pacing {
-        let due_before = |end| Schedule::new(self.law, self.window_seed()).due_before(end);
+        let due_before = |end| Schedule::new(self.arrivals, self.window_seed()).due_before(end);
         let middle = Nanos(Slice::middle_ns(tally.series.len())).min(length);
         let due = due_before(length);
         Pacing {

@@ -72,7 +72,7 @@ fn await_calls(session: &Session, calls: u64) {
 
 /// Asserts that calls that are measured allocate nothing in this process: four stretches of so many, after one
 /// that may. The server is in another one.
-fn takes_no_memory(driver: Driver, law: &str, shape: &str, calls: u64) {
+fn takes_no_memory(driver: Driver, arrivals: &str, shape: &str, calls: u64) {
     if driver == Driver::IoUring && !has_io_uring() {
         return;
     }
@@ -83,7 +83,7 @@ fn takes_no_memory(driver: Driver, law: &str, shape: &str, calls: u64) {
         authority: server.address.to_string(),
         connections: CONNECTIONS,
         in_flight: 200,
-        law: law.parse().unwrap(),
+        arrivals: arrivals.parse().unwrap(),
         seed: 1,
         driver: Some(driver),
         threads: 2,
@@ -107,9 +107,9 @@ fn takes_no_memory(driver: Driver, law: &str, shape: &str, calls: u64) {
     let unmeasured = session.pause().unwrap();
     assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.examples);
     assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "nothing is counted");
-    let case = format!("{driver}, {law}, {shape}: {stretches:?} in {calls} calls each");
+    let case = format!("{driver}, {arrivals}, {shape}: {stretches:?} in {calls} calls each");
     // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.
-    assert!(plan.law.is_open() || stretches.contains(&0), "{case}");
+    assert!(plan.arrivals.is_open() || stretches.contains(&0), "{case}");
     assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
 }
 

@@ -11,7 +11,7 @@ use each_driver::has_io_uring;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Driver, Law};
+use rpcbench_record::{Arrivals, Driver};
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
 
@@ -48,7 +48,7 @@ fn plan(driver: Driver, address: SocketAddr) -> LoadPlan {
         authority: address.to_string(),
         connections: 4,
         in_flight: 40,
-        law: Law::Closed,
+        arrivals: Arrivals::Closed,
         seed: 1,
         driver: Some(driver),
         threads: 2,
@@ -202,8 +202,8 @@ fn a_server_that_is_not_there_is_named(driver: Driver) {
 
 fn calls_come_due_by_a_rate(driver: Driver) {
     let server = server("honest");
-    let law = "constant:1000".parse().unwrap();
-    let plan = LoadPlan { law, ..plan(driver, server.address()) };
+    let arrivals = "constant:1000".parse().unwrap();
+    let plan = LoadPlan { arrivals, ..plan(driver, server.address()) };
     let measurement = measure(&mut open(&plan, "text:100"), 500);
     let outcomes = &measurement.tally.outcomes;
     assert_eq!((outcomes.total(), outcomes.ok), (500, 500), "{:?}", measurement.tally.examples);

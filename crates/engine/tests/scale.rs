@@ -13,7 +13,7 @@ use other::Other;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Driver, Law};
+use rpcbench_record::{Arrivals, Driver};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const CONNECTIONS: u32 = 10_000;
@@ -41,7 +41,7 @@ fn plan(address: SocketAddr, driver: Driver, threads: u32) -> LoadPlan {
         authority: address.to_string(),
         connections: CONNECTIONS,
         in_flight: CONNECTIONS,
-        law: Law::Closed,
+        arrivals: Arrivals::Closed,
         seed: 1,
         driver: Some(driver),
         threads,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, SessionError, Span};
-use rpcbench_record::Law;
+use rpcbench_record::Arrivals;
 use rpcbench_testkit::Server;
 
 const SEED: u64 = 11;
@@ -22,7 +22,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         authority: address.to_string(),
         connections: 3,
         in_flight: 12,
-        law: Law::Closed,
+        arrivals: Arrivals::Closed,
         seed: 1,
         driver: None,
         threads: 1,

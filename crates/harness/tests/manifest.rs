@@ -211,7 +211,7 @@ fn wrong_types_are_named() {
 #[test]
 fn values_that_cannot_be_used_are_named() {
     insta::assert_snapshot!(language_refusal("\"40s\"", "\"40\""), @"servers/java/_language.toml: 'ready_timeout' = '40': '40' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m");
-    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[\"thrift\"]"), @"servers/java/grpc/server.toml: 'protocols' = 'thrift': unknown protocol `thrift`, expected `grpc`");
+    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[\"thrift\"]"), @"servers/java/grpc/server.toml: 'protocols' = 'thrift': 'thrift' is no protocol; use grpc or tcp-echo");
     insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[]"), @r#"servers/java/grpc/server.toml: 'protocols' = '[]': name at least one, such as ["grpc"]"#);
     insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'(\\S+'"), @r#"servers/java/grpc/server.toml: 'versions.grpc-java' = '(\S+': not a regular expression: error: unclosed group"#);
     insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'grpc'"), @r#"servers/java/grpc/server.toml: 'versions.grpc-java' = 'grpc': it has no group; put the part to read in parentheses, such as 'go(\d+\.\d+)'"#);

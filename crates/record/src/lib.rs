@@ -4,31 +4,29 @@
 //! measured; `events.jsonl` grows by one line whenever a server is prepared or a trial ends, so that a
 //! run that dies loses nothing that was measured. Every view is a pure function of a [`Run`].
 
-mod law;
+mod arrivals;
 mod load;
 mod machine;
 mod pace;
 mod plan;
 mod preparation;
+mod protocol;
 mod run;
 mod search;
-mod status;
 mod store;
 mod threshold;
 mod trial;
 
-pub use law::{Law, LawError, PerSecond, Rate};
+pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use load::{Capacity, LoadRecord};
 pub use machine::{Cpu, Machine, Toolchain};
-pub use plan::{
-    Fresh, Limits, Plan, PlannedServer, PlannedTrial, Protocol, WarmUp, Window, Workload,
-};
+pub use plan::{Fresh, Limits, Plan, PlannedServer, PlannedTrial, WarmUp, Window, Workload};
 pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
 };
+pub use protocol::{Protocol, UnknownProtocol};
 pub use run::{Header, Run, Tool};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};
-pub use status::status_name;
 pub use store::{Event, StoreError, Writer, read};
 pub use threshold::{Comparison, Figure, Threshold, ThresholdError};
 pub use trial::{

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 use crate::plan::Workload;
+use crate::protocol::Protocol;
 use crate::run::Tool;
 use crate::store::StoreError;
 use crate::threshold::Threshold;
@@ -29,11 +30,14 @@ pub struct LoadRecord {
     pub machine: Machine,
     /// Where the server listens, as typed.
     pub address: String,
-    /// What was asked for. Where the rate was a share of the capacity, its law has the rate that came of it.
+    /// How the calls travelled.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// What was asked for. Where the rate was a share of the capacity, its arrival process has the rate that came of it.
     pub workload: Workload,
-    /// Seed of the payloads, and of a law that draws.
+    /// Seed of the payloads, and of random arrivals.
     pub seed: u64,
-    /// The capacity that the law's rate is a share of. `None` where it is none.
+    /// The capacity that the arrival process's rate is a share of. `None` where it is none.
     pub capacity: Option<Capacity>,
     /// What must not be true of the window (`--fail-if`).
     pub fail_if: Vec<Threshold>,

@@ -1,27 +1,10 @@
 //! What will run, in which order: fixed before anything is measured.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::law::Law;
+use crate::arrivals::Arrivals;
+use crate::protocol::Protocol;
 use crate::threshold::Threshold;
-
-/// How a call travels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// gRPC over HTTP/2 without TLS.
-    Grpc,
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Grpc => f.pad("grpc"),
-        }
-    }
-}
 
 /// How long a server is warmed before it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,8 +62,6 @@ pub enum Fresh {
 pub struct Workload {
     /// Name within the suite: the suite's own name where it has one workload.
     pub name: String,
-    /// How the calls travel.
-    pub protocol: Protocol,
     /// What a call carries, as written: `text:100`, `record`, `dto`, `tree`.
     pub shape: String,
     /// Connections over all client threads; at least 1.
@@ -89,8 +70,8 @@ pub struct Workload {
     /// many, and those that come due beyond wait.
     pub in_flight: u32,
     /// When calls come due. Where `find_max` is given: how the search begins.
-    pub law: Law,
-    /// What must hold at the highest rate that is searched for. `None`: the law is kept as it is.
+    pub arrivals: Arrivals,
+    /// What must hold at the highest rate that is searched for. `None`: the arrival process is kept as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub find_max: Option<Threshold>,
     /// How long before measuring.
@@ -107,11 +88,11 @@ pub struct Workload {
 
 impl Workload {
     /// Whether a process made ready for one of the two can be measured under the other over the same
-    /// connections: they differ in name, law, window and what is searched for at the most.
+    /// connections: they differ in name, arrivals, window and what is searched for at the most.
     #[must_use]
     pub fn shares_process(&self, other: &Self) -> bool {
-        let Self { name, law, find_max, window, .. } = other.clone();
-        Self { name, law, find_max, window, ..self.clone() } == *other
+        let Self { name, arrivals, find_max, window, .. } = other.clone();
+        Self { name, arrivals, find_max, window, ..self.clone() } == *other
     }
 
     /// The workload that measures the capacity of which this one takes a share: the last closed loop before it
@@ -119,7 +100,7 @@ impl Workload {
     #[must_use]
     pub fn capacity_from<'a>(&self, workloads: &'a [Self]) -> Option<&'a Self> {
         let before = workloads.iter().take_while(|other| other.name != self.name);
-        before.filter(|w| !w.law.is_open() && w.shares_process(self)).last()
+        before.filter(|w| !w.arrivals.is_open() && w.shares_process(self)).last()
     }
 }
 
@@ -132,14 +113,17 @@ pub struct Limits {
     pub memory_bytes: Option<u64>,
 }
 
-/// One server under test, a variant being a server of its own here.
+/// One entry: a server under one of its protocols, in one of its variants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedServer {
-    /// Unique in the run: `go-grpc`, `java-grpc@zgc`; the second time the same server is
-    /// entered it is `go-grpc#2`.
+    /// Unique in the run: `go-grpc`, `java-grpc@zgc`, and `go-connect:json` of a server that speaks several
+    /// protocols; the second time the same is entered it is `go-grpc#2`.
     pub entry: String,
-    /// The server without the variant: `java-grpc`.
+    /// The server without protocol and variant: `java-grpc`.
     pub server: String,
+    /// How calls travel to it.
+    #[serde(default)]
+    pub protocol: Protocol,
     /// The variant, where the server has variants.
     pub variant: Option<String>,
     /// `java`, `go`, ...

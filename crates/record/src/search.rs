@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::law::PerSecond;
+use crate::arrivals::PerSecond;
 use crate::threshold::Threshold;
 use crate::trial::Measured;
 
@@ -97,7 +97,7 @@ mod calls_per_s {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
 
-    use crate::law::PerSecond;
+    use crate::arrivals::PerSecond;
 
     pub fn serialize<S: Serializer>(rate: &PerSecond, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_f64(rate.get())

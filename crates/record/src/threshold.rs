@@ -6,7 +6,7 @@ use std::str::FromStr;
 use rpcbench_stats::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::law::PerSecond;
+use crate::arrivals::PerSecond;
 use crate::trial::Measured;
 
 /// A figure of a measured window.

@@ -6,9 +6,9 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::law::Law;
+use crate::arrivals::Arrivals;
+use crate::protocol::Protocol;
 use crate::search::Search;
-use crate::status::status_name;
 
 /// One trial of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,9 +21,9 @@ pub struct Trial {
     pub number: u32,
     /// Wall-clock time at which the window began.
     pub started: Timestamp,
-    /// The law of the window, its rate known. `None` in a closed loop, and where it never came to a window.
+    /// The arrival process of the window, its rate known. `None` in a closed loop, and where it never came to a window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub law: Option<Law>,
+    pub arrivals: Option<Arrivals>,
     /// The search that found the rate of the window: a window of the highest rate that met the threshold. `None`
     /// where the rate was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ pub struct Measured {
     pub service: Option<Latency>,
     /// Send lag, from due to written, of calls that ended `ok`. `None` as above.
     pub send_lag: Option<Latency>,
-    /// How well an open loop kept to its law. `None` in a closed loop.
+    /// How well an open loop kept its schedule. `None` in a closed loop.
     pub pacing: Option<Pacing>,
     /// Time within the window of calls that came due before it, summed, nanoseconds.
     pub carried_in_ns: u64,
@@ -121,10 +121,11 @@ impl Outcomes {
             + self.not_sent
     }
 
-    /// The outcomes other than `ok` that occurred, in words: `timeout`, `status 13 INTERNAL`.
+    /// The outcomes other than `ok` that occurred, in words: `timeout`, `status 13 INTERNAL`; codes are the
+    /// protocol's own.
     #[must_use]
-    pub fn errors_by_kind(&self) -> Vec<(String, u64)> {
-        let by_code = self.status.iter().map(|(code, n)| (status(*code), *n));
+    pub fn errors_by_kind(&self, protocol: Protocol) -> Vec<(String, u64)> {
+        let by_code = self.status.iter().map(|(code, n)| (protocol.status(*code), *n));
         let mut kinds = vec![("wrong answer".to_owned(), self.wrong_answer)];
         kinds.extend(by_code);
         kinds.push(("timeout".to_owned(), self.timeout));
@@ -147,16 +148,10 @@ impl Outcomes {
     }
 }
 
-/// `status 13 INTERNAL`; the number alone where the code has no name.
-fn status(code: u32) -> String {
-    let name = status_name(code).map(|name| format!(" {name}"));
-    format!("status {code}{}", name.unwrap_or_default())
-}
-
-/// How well an open loop kept to its law.
+/// How well an open loop kept its schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pacing {
-    /// Calls that the law made due in the window.
+    /// Calls that the schedule made due in the window.
     pub due: u64,
     /// Those of them that it made due in the window's second half: see [`Slice::middle_ns`]. `None` in records from
     /// before it was counted.

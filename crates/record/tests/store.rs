@@ -76,7 +76,7 @@ fn trial(number: u32) -> Trial {
         workload: "quick".into(),
         number,
         started: "2026-03-01T12:00:01.5Z".parse().unwrap(),
-        law: "poisson:1000".parse().ok(),
+        arrivals: "poisson:1000".parse().ok(),
         search: None,
         result: TrialResult::Measured(Box::new(measured)),
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Fresh, Law, Limits, Measured, Outcomes, PlannedServer, Preparation, Rate, Readiness, Run,
-    Search, Trial, TrialResult, Workload,
+    Arrivals, Fresh, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol, Rate,
+    Readiness, Run, Search, Trial, TrialResult, Workload,
 };
 use rpcbench_stats::Rank;
 
@@ -34,7 +34,7 @@ pub struct Row {
     pub figures: Option<Figures>,
     /// The highest rate that met the threshold, calls a second. `None` where none was searched for or found.
     pub highest_rate: Option<Estimate>,
-    /// Calls a second that came due by the law, mean of the trials. `None` in a closed loop.
+    /// Calls a second that came due by the schedule, mean of the trials. `None` in a closed loop.
     pub offered_per_s: Option<f64>,
     /// The capacity of which the load is a share, calls a second. `None` where it is no share.
     pub capacity_per_s: Option<f64>,
@@ -188,7 +188,7 @@ impl<'a> Cell<'a> {
             figures,
             highest_rate: highest_rate(&self.searches()),
             offered_per_s: mean(&self.offered()),
-            capacity_per_s: self.capacity.filter(|_| self.workload.law.needs_capacity()),
+            capacity_per_s: self.capacity.filter(|_| self.workload.arrivals.needs_capacity()),
             steady_after_ms: mean(
                 &curves().map(|c| c.steady_after_ms.map(|ms| ms as f64)).collect::<Vec<_>>(),
             )
@@ -203,14 +203,14 @@ impl<'a> Cell<'a> {
         self.trials.iter().filter_map(|t| t.search.as_deref()).collect()
     }
 
-    /// The rate of each trial's law, where it has one rate.
+    /// The rate of each trial's arrivals, where it has one rate.
     fn offered(&self) -> Vec<Option<f64>> {
-        let rate = |law: Law| match law {
-            Law::Constant { rate: Rate::PerSecond(rate) }
-            | Law::Poisson { rate: Rate::PerSecond(rate) } => Some(rate.get()),
+        let rate = |arrivals: Arrivals| match arrivals {
+            Arrivals::Constant { rate: Rate::PerSecond(rate) }
+            | Arrivals::Poisson { rate: Rate::PerSecond(rate) } => Some(rate.get()),
             _ => None,
         };
-        self.trials.iter().filter_map(|t| t.law).map(rate).collect()
+        self.trials.iter().filter_map(|t| t.arrivals).map(rate).collect()
     }
 
     fn verdict(&self, figures: Option<&Figures>) -> (Verdict, Vec<String>) {
@@ -223,7 +223,10 @@ impl<'a> Cell<'a> {
             return (Verdict::Failed { reason }, examples(&trials));
         };
         if figures.outcomes.errors() > 0 {
-            return (Verdict::Failed { reason: errors(&figures.outcomes) }, examples(&trials));
+            return (
+                Verdict::Failed { reason: errors(&figures.outcomes, self.server.protocol) },
+                examples(&trials),
+            );
         }
         (self.judged(figures, &trials), Vec::new())
     }
@@ -236,7 +239,7 @@ impl<'a> Cell<'a> {
         if let Some((trial, doubt)) = doubted {
             return Verdict::Suspect { trial, doubt };
         }
-        if self.workload.law.is_open() {
+        if self.workload.arrivals.is_open() {
             let unsteady = unsteady(self.workload.warm_up, &self.preparations);
             return unsteady.map_or_else(|| paced(trials), Verdict::StillWarming);
         }
@@ -320,7 +323,7 @@ fn preparations<'a>(
 
 fn capacity_failed(run: &Run, server: &PlannedServer, workload: &Workload) -> bool {
     let measured_by = workload.capacity_from(&run.header.plan.workloads).map(|w| &w.name);
-    workload.law.needs_capacity()
+    workload.arrivals.needs_capacity()
         && run.trials.iter().any(|trial| {
             trial.entry == server.entry
                 && Some(&trial.workload) == measured_by
@@ -345,9 +348,9 @@ fn examples(trials: &[(&Trial, &Measured)]) -> Vec<String> {
 }
 
 /// `12 of 34,000 calls failed (0.04 %): 10 timeout, 2 status 13 INTERNAL`.
-fn errors(outcomes: &Outcomes) -> String {
+fn errors(outcomes: &Outcomes, protocol: Protocol) -> String {
     let kinds: Vec<String> = outcomes
-        .errors_by_kind()
+        .errors_by_kind(protocol)
         .into_iter()
         .map(|(kind, n)| format!("{} {kind}", format::count(n)))
         .collect();

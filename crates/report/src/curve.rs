@@ -39,14 +39,14 @@ pub(crate) fn parts(tables: &[Table]) -> Vec<Part<'_>> {
 
 /// Whether calls come due at a rate that was given.
 pub(crate) fn is_given(workload: &Workload) -> bool {
-    workload.law.is_open() && workload.find_max.is_none()
+    workload.arrivals.is_open() && workload.find_max.is_none()
 }
 
 impl<'a> Curve<'a> {
     fn continues(&self, next: &Workload) -> bool {
         self.tables.last().is_some_and(|last| {
             let (a, b) = (&last.workload, next);
-            let kind = std::mem::discriminant(&a.law) == std::mem::discriminant(&b.law);
+            let kind = std::mem::discriminant(&a.arrivals) == std::mem::discriminant(&b.arrivals);
             kind && a.shares_process(b) && a.window == b.window
         })
     }

@@ -37,9 +37,9 @@ pub enum Doubt {
     },
     /// The series per 100 ms does not add up to the window.
     Series(SeriesFault),
-    /// The law made another number of calls due than were counted.
+    /// The schedule made another number of calls due than were counted.
     Due {
-        /// By the law.
+        /// By the arrival process.
         due: u64,
         /// Over all outcomes.
         counted: u64,
@@ -102,7 +102,7 @@ impl fmt::Display for Doubt {
             Self::Series(fault) => fault.fmt(f),
             Self::Due { due, counted } => write!(
                 f,
-                "its law made {} due, its counters hold {}",
+                "its schedule made {} due, its counters hold {}",
                 format::plural(*due, "call"),
                 format::count(*counted)
             ),
@@ -155,7 +155,7 @@ pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<Doubt> {
     found.extend(histogram(trial.error_latency.as_ref(), "error", error_counted));
     found.extend(series_length(trial.series.len() as u64, trial.window_ns).map(Doubt::Series));
     // In an open loop calls wait in the client too, so any number may be under way at the end.
-    let at_end = if workload.law.is_open() { None } else { Some(workload.in_flight) };
+    let at_end = if workload.arrivals.is_open() { None } else { Some(workload.in_flight) };
     found.extend(series_sums(&trial.series, &trial.outcomes, at_end).map(Doubt::Series));
     let longest_ns = trial.latency.as_ref().map_or(0, |latency| latency.max_ns);
     found.extend(series_longest(&trial.series, longest_ns).map(Doubt::Series));
@@ -208,7 +208,7 @@ fn due(trial: &Measured) -> Option<Doubt> {
 }
 
 fn littles_law(trial: &Measured, workload: &Workload) -> Option<Doubt> {
-    if workload.law.is_open() {
+    if workload.arrivals.is_open() {
         return None;
     }
     let calls = trial.outcomes.total() as f64;

@@ -80,7 +80,7 @@ fn table(workload: &Workload, cells: &[Cell]) -> Table {
     let absent = cells.iter().filter_map(Cell::absent).collect();
     let mut rows: Vec<Row> = cells.iter().filter(|c| c.absent().is_none()).map(Cell::row).collect();
     // A rate that was given says nothing about who is faster.
-    if !workload.law.is_open() || workload.find_max.is_some() {
+    if !workload.arrivals.is_open() || workload.find_max.is_some() {
         place(&mut rows);
     }
     rows.sort_by(order);

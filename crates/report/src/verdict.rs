@@ -17,7 +17,7 @@ pub enum Verdict {
     ServerBound,
     /// Neither side was saturated, or both were: the figures are true, what limits them is not known.
     Unclear,
-    /// Open loop: calls came due by their law and the server kept up. These are its response times at that rate.
+    /// Open loop: calls came due by their schedule and the server kept up. These are its response times at that rate.
     Ok,
     /// Open loop: the server ended fewer calls than came due, so its response times only say how long it was watched.
     Overloaded {

@@ -1,7 +1,7 @@
 //! The flat form of a summary: one record a cell, one a trial. Its field names are the columns of CSV and
 //! the keys of JSON; they carry their units and stay the same within a schema version.
 
-use rpcbench_record::{Latency, Measured, Run, TrialResult, Workload};
+use rpcbench_record::{Latency, LoadRecord, Measured, Protocol, Run, TrialResult};
 use serde::Serialize;
 
 use crate::cell::Row;
@@ -17,6 +17,7 @@ pub(crate) struct CellView<'a> {
     workload: &'a str,
     entry: &'a str,
     server: &'a str,
+    protocol: Option<Protocol>,
     variant: Option<&'a str>,
     language: &'a str,
     library: &'a str,
@@ -61,7 +62,7 @@ pub(crate) struct CellView<'a> {
     steal_ns: Option<u64>,
     steady_after_ms: Option<u64>,
     cold_calls_per_s: Option<f64>,
-    law: String,
+    arrivals: String,
     offered_per_s: Option<f64>,
     capacity_calls_per_s: Option<f64>,
     threshold: Option<String>,
@@ -73,7 +74,7 @@ pub(crate) struct CellView<'a> {
 impl<'a> CellView<'a> {
     pub(crate) fn of(table: &'a Table, row: &'a Row) -> Self {
         Self {
-            law: table.workload.law.to_string(),
+            arrivals: table.workload.arrivals.to_string(),
             offered_per_s: row.offered_per_s,
             capacity_calls_per_s: row.capacity_per_s,
             threshold: table.workload.find_max.map(|threshold| threshold.to_string()),
@@ -84,7 +85,7 @@ impl<'a> CellView<'a> {
         }
     }
 
-    /// All but what the law says.
+    /// All but what the arrival process says.
     fn of_trials(table: &'a Table, row: &'a Row) -> Self {
         let figures = row.figures.as_ref();
         let outcomes = figures.map(|f| &f.outcomes);
@@ -98,6 +99,7 @@ impl<'a> CellView<'a> {
             workload: &table.workload.name,
             entry: &row.server.entry,
             server: &row.server.server,
+            protocol: Some(row.server.protocol),
             variant: row.server.variant.as_deref(),
             language: &row.server.language,
             library: &row.server.library,
@@ -169,7 +171,7 @@ pub(crate) struct TrialView<'a> {
     trial: u32,
     started: String,
     failure: Option<&'a str>,
-    law: Option<String>,
+    arrivals: Option<String>,
     pacing_due: Option<u64>,
     pacing_late: Option<u64>,
     pacing_held_back: Option<u64>,
@@ -273,7 +275,7 @@ pub(crate) fn trials(run: &Run) -> impl Iterator<Item = (TrialView<'_>, Measured
             trial: trial.number,
             started: trial.started.to_string(),
             failure,
-            law: trial.law.map(|law| law.to_string()),
+            arrivals: trial.arrivals.map(|arrivals| arrivals.to_string()),
             pacing_due: pacing.map(|p| p.due),
             pacing_late: pacing.map(|p| p.late),
             pacing_held_back: pacing.map(|p| p.held_back),
@@ -286,7 +288,7 @@ pub(crate) fn trials(run: &Run) -> impl Iterator<Item = (TrialView<'_>, Measured
 #[derive(Serialize)]
 pub(crate) struct LoadView<'a> {
     address: &'a str,
-    protocol: String,
+    protocol: Protocol,
     shape: &'a str,
     connections: u32,
     in_flight: u32,
@@ -294,10 +296,11 @@ pub(crate) struct LoadView<'a> {
 }
 
 impl<'a> LoadView<'a> {
-    pub(crate) fn of(address: &'a str, workload: &'a Workload, verdict: &'static str) -> Self {
+    pub(crate) fn of(load: &'a LoadRecord, verdict: &'static str) -> Self {
+        let workload = &load.workload;
         Self {
-            address,
-            protocol: workload.protocol.to_string(),
+            address: &load.address,
+            protocol: load.protocol,
             shape: &workload.shape,
             connections: workload.connections,
             in_flight: workload.in_flight,

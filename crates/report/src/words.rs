@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rpcbench_record::{Fresh, Law, Limits, PerSecond, Plan, Rate, WarmUp, Workload};
+use rpcbench_record::{Arrivals, Fresh, Limits, PerSecond, Plan, Protocol, Rate, WarmUp, Workload};
 
 use crate::cell::Row;
 use crate::curve::{Curve, Part, is_given};
@@ -21,7 +21,7 @@ const RANKING: [&str; 6] = [
 
 /// How to read response times over load.
 const CURVE: [&str; 4] = [
-    "offered/s: calls a second that came due by the law, whether or not those before them had ended.",
+    "offered/s: calls a second that came due by the schedule, whether or not those before them had ended.",
     "load: what was offered, of the entry's own capacity in a closed loop.",
     "p50 to max under a load: response times of all trials, from when a call came due.",
     "ok: calls came due on time and the server kept up. Others: not its response times at that load.",
@@ -63,7 +63,7 @@ pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
         (false, true) => format!("{} / {}", plan.suite, w.name),
         (false, false) => format!("{} / {} to {}", plan.suite, w.name, last.name),
     };
-    let load = format!("{name}: {}", under(w, &laws(w, last)));
+    let load = format!("{name}: {}{}", protocols(plan), under(w, &arrivals_between(w, last)));
     let process = match plan.fresh {
         Fresh::Kept => "in one process",
         Fresh::EachTrial => "each in a fresh process",
@@ -80,41 +80,51 @@ pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
     [load, setting]
 }
 
-/// `grpc text:100, 50 connections, 1,000 calls in flight, closed loop, 1 client thread`.
-pub(crate) fn load(w: &Workload) -> String {
-    under(w, &law(w.law))
+/// `grpc ` where all entries speak one protocol; nothing where they differ, as each row then has its own.
+fn protocols(plan: &Plan) -> String {
+    let all: BTreeSet<Protocol> = plan.servers.iter().map(|server| server.protocol).collect();
+    match all.first() {
+        Some(only) if all.len() == 1 => format!("{only} "),
+        _ => String::new(),
+    }
 }
 
-fn under(w: &Workload, law: &str) -> String {
-    let at_most = if w.law.is_open() { " at most" } else { "" };
+/// `text:100, 50 connections, 1,000 calls in flight, closed loop, 1 client thread`.
+pub(crate) fn load(w: &Workload) -> String {
+    under(w, &arrivals(w.arrivals))
+}
+
+fn under(w: &Workload, arrivals: &str) -> String {
+    let at_most = if w.arrivals.is_open() { " at most" } else { "" };
     format!(
-        "{} {}, {}, {} in flight{at_most}, {}, {}",
-        w.protocol,
+        "{}, {}, {} in flight{at_most}, {}, {}",
         w.shape,
         format::plural(u64::from(w.connections), "connection"),
         format::plural(u64::from(w.in_flight), "call"),
-        law,
+        arrivals,
         format::plural(u64::from(w.client_threads), "client thread"),
     )
 }
 
-/// The laws from one workload to another that differs in the rate: `open loop, Poisson arrivals at 10 % to 90 % of
+/// The arrival processes from one workload to another that differs in the rate: `open loop, Poisson arrivals at 10 % to 90 % of
 /// capacity`; or what is searched for under them.
-fn laws(first: &Workload, last: &Workload) -> String {
-    match (first.law, last.law, first.find_max) {
-        (Law::Constant { .. }, _, Some(threshold)) => {
+fn arrivals_between(first: &Workload, last: &Workload) -> String {
+    match (first.arrivals, last.arrivals, first.find_max) {
+        (Arrivals::Constant { .. }, _, Some(threshold)) => {
             format!("open loop, highest constant rate with {threshold}")
         }
         (_, _, Some(threshold)) => {
             format!("open loop, highest rate of Poisson arrivals with {threshold}")
         }
-        (Law::Constant { rate: from }, Law::Constant { rate: to }, None) if from != to => {
+        (Arrivals::Constant { rate: from }, Arrivals::Constant { rate: to }, None)
+            if from != to =>
+        {
             format!("open loop, constant at {} to {}", bare(from), rate(to))
         }
-        (Law::Poisson { rate: from }, Law::Poisson { rate: to }, None) if from != to => {
+        (Arrivals::Poisson { rate: from }, Arrivals::Poisson { rate: to }, None) if from != to => {
             format!("open loop, Poisson arrivals at {} to {}", bare(from), rate(to))
         }
-        (own, ..) => law(own),
+        (own, ..) => arrivals(own),
     }
 }
 
@@ -137,18 +147,18 @@ fn rate(rate: Rate) -> String {
 }
 
 /// `closed loop`; `open loop, Poisson arrivals at 1,000 calls/s`.
-pub(crate) fn law(law: Law) -> String {
-    match law {
-        Law::Closed => "closed loop".to_owned(),
-        Law::Constant { rate: r } => format!("open loop, constant at {}", rate(r)),
-        Law::Poisson { rate: r } => format!("open loop, Poisson arrivals at {}", rate(r)),
-        Law::Ramp { from, to, over_ms } => format!(
+pub(crate) fn arrivals(arrivals: Arrivals) -> String {
+    match arrivals {
+        Arrivals::Closed => "closed loop".to_owned(),
+        Arrivals::Constant { rate: r } => format!("open loop, constant at {}", rate(r)),
+        Arrivals::Poisson { rate: r } => format!("open loop, Poisson arrivals at {}", rate(r)),
+        Arrivals::Ramp { from, to, over_ms } => format!(
             "open loop, ramp from {} to {} over {}",
             per_s(from),
             per_s(to),
             format::length_ms(over_ms)
         ),
-        Law::Steps { from, to, by, every_ms } => format!(
+        Arrivals::Steps { from, to, by, every_ms } => format!(
             "open loop, steps of {} from {} to {}, each {}",
             per_s(by),
             per_s(from),

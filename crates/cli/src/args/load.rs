@@ -6,12 +6,10 @@ use clap::{Args, ValueEnum};
 use rpcbench_contract::Shape;
 use rpcbench_harness::search::Sweep;
 use rpcbench_harness::suite::{Overrides, Suite, SuiteError};
-use rpcbench_record::{
-    Driver, Fresh, Law, Limits, Protocol, Rate, Threshold, WarmUp, Window, Workload,
-};
+use rpcbench_record::{Arrivals, Driver, Fresh, Limits, Rate, Threshold, WarmUp, Window, Workload};
 
 use super::Format;
-use super::values::{Address, Arrivals, CallsFile, Kind, count, length, rate, warm_up};
+use super::values::{Address, ArrivalsArg, CallsFile, Kind, count, length, rate, warm_up};
 
 /// Calls in flight on a connection of a closed loop where the number is not given.
 const IN_FLIGHT_EACH: u32 = 20;
@@ -31,8 +29,8 @@ Examples:
   rpcbench load 127.0.0.1:50051 --shape record --connections 100 --in-flight 100 --duration 30s
   rpcbench load '[::1]:50051' --warmup 5s --format json
   rpcbench load 127.0.0.1:50051 --rate 20k                   20,000 calls a second, whatever comes back
-  rpcbench load 127.0.0.1:50051 --law poisson:40%            40 % of its capacity, measured first
-  rpcbench load 127.0.0.1:50051 --law ramp:1k..50k/1m --duration 1m
+  rpcbench load 127.0.0.1:50051 --arrivals poisson:40%            40 % of its capacity, measured first
+  rpcbench load 127.0.0.1:50051 --arrivals ramp:1k..50k/1m --duration 1m
   rpcbench load 127.0.0.1:50051 --rate 5k --fail-if 'p99>20ms' --fail-if 'errors>0.1%'
   rpcbench load 127.0.0.1:50051 --out run.json --hdr run.hlog --log calls.parquet
   rpcbench load 127.0.0.1:50051 --find-max 'p99<10ms'        The highest rate that keeps it
@@ -56,9 +54,9 @@ pub struct LoadArgs {
     pub in_flight: Option<u32>,
     /// When calls come due: closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or
     /// steps:FROM..TO+STEP/LENGTH; RATE in calls a second, or as 40% of the capacity [default: closed]
-    #[arg(long, value_name = "LAW")]
-    pub law: Option<Arrivals>,
-    /// Calls a second over all connections, at equal distances; short for --law constant:RATE
+    #[arg(long, value_name = "ARRIVALS")]
+    pub arrivals: Option<ArrivalsArg>,
+    /// Calls a second over all connections, at equal distances; short for --arrivals constant:RATE
     #[arg(short, long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<Rate>,
     /// Length of the measured window
@@ -79,7 +77,7 @@ pub struct LoadArgs {
     /// What moves the bytes: auto takes what does it with least CPU time here
     #[arg(long, value_enum, value_name = "DRIVER", default_value_t)]
     pub driver: DriverChoice,
-    /// Seed of the payloads, and of a law that draws
+    /// Seed of the payloads, and of random arrivals
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Several loads in place of one.
@@ -95,7 +93,7 @@ pub struct LoadArgs {
 #[command(next_help_heading = "Several loads")]
 pub struct SeveralArgs {
     /// Search for the highest rate that keeps this, such as 'p99<10ms' or 'errors<0.1%'. It begins at half the
-    /// capacity, or at the rate that is given; arrivals are Poisson unless --law says otherwise
+    /// capacity, or at the rate that is given; arrivals are Poisson unless --arrivals says otherwise
     #[arg(long, value_name = "THRESHOLD", conflicts_with_all = ["sweep", "fail_if", "out", "hdr", "log"])]
     pub find_max: Option<Threshold>,
     /// Load at each of these rates: FROM..TO+STEP, as 10%..90% of the capacity or 1k..10k+1k calls a second
@@ -167,17 +165,16 @@ impl LoadArgs {
     /// If options contradict each other.
     pub fn workload(&self) -> Result<Workload, SuiteError> {
         self.results.check()?;
-        let law = self.law()?;
-        let each = if law.is_open() { IN_FLIGHT_EACH_OPEN } else { IN_FLIGHT_EACH };
+        let arrivals = self.arrivals()?;
+        let each = if arrivals.is_open() { IN_FLIGHT_EACH_OPEN } else { IN_FLIGHT_EACH };
         let in_flight = self.in_flight.unwrap_or_else(|| self.connections.saturating_mul(each));
         let workload = Workload {
             name: "load".to_owned(),
-            protocol: Protocol::Grpc,
             shape: self.shape.to_string(),
             connections: self.connections,
             in_flight,
             // A suite measures a capacity of its own; here the command itself does.
-            law: if law.needs_capacity() { Law::Closed } else { law },
+            arrivals: if arrivals.needs_capacity() { Arrivals::Closed } else { arrivals },
             find_max: None,
             warm_up: self.warmup,
             window: Window::Duration { length_ms: self.duration },
@@ -200,52 +197,53 @@ impl LoadArgs {
             description: String::new(),
             trials: 1,
             fresh: Fresh::Kept,
+            protocols: None,
             limits: Limits { cpus: 1, memory_bytes: None },
             workloads: vec![workload],
         };
         let mut checked = one.with(&typed)?;
         let find_max = self.several.find_max;
-        Ok(Workload { law, find_max, ..checked.workloads.remove(0) })
+        Ok(Workload { arrivals, find_max, ..checked.workloads.remove(0) })
     }
 
-    /// When calls come due, from `--law` and `--rate`.
-    fn law(&self) -> Result<Law, SuiteError> {
+    /// When calls come due, from `--arrivals` and `--rate`.
+    fn arrivals(&self) -> Result<Arrivals, SuiteError> {
         let several = self.several.first();
-        match (self.law, self.rate.or(several)) {
-            (None, None) => Ok(Law::Closed),
-            (None, Some(rate)) if several.is_some() => Ok(Law::Poisson { rate }),
-            (None, Some(rate)) => Ok(Law::Constant { rate }),
-            (Some(Arrivals::Kind(kind)), Some(rate)) => Ok(kind.at(rate)),
-            (Some(Arrivals::Kind(kind)), None) => Err(SuiteError::Value {
-                given: format!("--law {kind}"),
-                problem: format!("needs a rate: write --law {kind}:RATE, or add --rate RATE"),
+        match (self.arrivals, self.rate.or(several)) {
+            (None, None) => Ok(Arrivals::Closed),
+            (None, Some(rate)) if several.is_some() => Ok(Arrivals::Poisson { rate }),
+            (None, Some(rate)) => Ok(Arrivals::Constant { rate }),
+            (Some(ArrivalsArg::Kind(kind)), Some(rate)) => Ok(kind.at(rate)),
+            (Some(ArrivalsArg::Kind(kind)), None) => Err(SuiteError::Value {
+                given: format!("--arrivals {kind}"),
+                problem: format!("needs a rate: write --arrivals {kind}:RATE, or add --rate RATE"),
             }),
-            (Some(Arrivals::Law(law)), _) => self.whole(law),
+            (Some(ArrivalsArg::Whole(arrivals)), _) => self.whole(arrivals),
         }
     }
 
-    /// A law that leaves nothing open.
-    fn whole(&self, law: Law) -> Result<Law, SuiteError> {
-        let one_rate = matches!(law, Law::Constant { .. } | Law::Poisson { .. });
+    /// An arrival process that leaves nothing open.
+    fn whole(&self, arrivals: Arrivals) -> Result<Arrivals, SuiteError> {
+        let one_rate = matches!(arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
         let (first, remedy) = match (self.rate, &self.several) {
-            (Some(rate), _) if law == Law::Closed => (
+            (Some(rate), _) if arrivals == Arrivals::Closed => (
                 format!("--rate {rate}"),
                 "a closed loop has no rate of its own; leave one of them out",
             ),
             (Some(rate), _) => {
-                (format!("--rate {rate}"), "that law has its rate already; leave one of them out")
+                (format!("--rate {rate}"), "it has its rate already; leave one of them out")
             }
             (None, SeveralArgs { sweep: Some(sweep), .. }) => (
                 format!("--sweep {sweep}"),
-                "a sweep sets the rates; write --law poisson or --law constant",
+                "a sweep sets the rates; write --arrivals poisson or --arrivals constant",
             ),
             (None, SeveralArgs { find_max: Some(limit), .. }) if !one_rate => (
                 format!("--find-max {limit}"),
-                "a search needs a law with one rate; write --law poisson or --law constant",
+                "a search needs one rate; write --arrivals poisson or --arrivals constant",
             ),
-            _ => return Ok(law),
+            _ => return Ok(arrivals),
         };
-        Err(contradiction(first, format!("--law {law}"), remedy))
+        Err(contradiction(first, format!("--arrivals {arrivals}"), remedy))
     }
 }
 
@@ -279,11 +277,11 @@ fn contradiction(first: String, second: String, remedy: &'static str) -> SuiteEr
 }
 
 impl Kind {
-    /// The law with that rate.
-    fn at(self, rate: Rate) -> Law {
+    /// The arrival process with that rate.
+    fn at(self, rate: Rate) -> Arrivals {
         match self {
-            Self::Constant => Law::Constant { rate },
-            Self::Poisson => Law::Poisson { rate },
+            Self::Constant => Arrivals::Constant { rate },
+            Self::Poisson => Arrivals::Poisson { rate },
         }
     }
 }

@@ -9,7 +9,7 @@ use rpcbench_harness::units;
 use rpcbench_record::{Fresh, Protocol, WarmUp};
 
 use super::Format;
-use super::values::{count, length, protocol, warm_up};
+use super::values::{count, length, warm_up};
 
 /// `rpcbench run`.
 #[derive(Args, Debug)]
@@ -110,9 +110,9 @@ pub struct WorkloadArgs {
     /// What a call carries: text:N (N bytes), record, dto or tree
     #[arg(long, value_name = "SHAPE")]
     pub shape: Option<Shape>,
-    /// How calls travel: grpc
-    #[arg(long, value_name = "PROTOCOL", value_parser = protocol)]
-    pub protocol: Option<Protocol>,
+    /// Only entries of this protocol: grpc or tcp-echo; may be given several times
+    #[arg(long, value_name = "PROTOCOL")]
+    pub protocol: Vec<Protocol>,
     /// A call unanswered for this long has failed
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub timeout: Option<u64>,
@@ -138,7 +138,7 @@ impl WorkloadArgs {
             fresh,
             cpus: self.cpus,
             memory_bytes: self.memory,
-            protocol: self.protocol,
+            protocols: self.protocol.clone(),
             shape: self.shape,
             connections: self.connections,
             in_flight: self.in_flight,

@@ -99,7 +99,7 @@ fn run_takes_every_field_of_a_workload() {
         fresh: Some(Fresh::EachTrial),
         cpus: Some(2),
         memory_bytes: Some(512 << 20),
-        protocol: Some(Protocol::Grpc),
+        protocols: vec![Protocol::Grpc],
         shape: Some(Shape::Record),
         connections: Some(10),
         in_flight: Some(20),
@@ -129,7 +129,7 @@ fn wrong_values_are_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("rpcbench run --memory lots"), @"error: invalid value 'lots' for '--memory <SIZE>': 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)");
     insta::assert_snapshot!(refused("rpcbench run --cpus 0"), @"error: invalid value '0' for '--cpus <N>': must be more than zero");
     insta::assert_snapshot!(refused("rpcbench run --shape text"), @"error: invalid value 'text' for '--shape <SHAPE>': shape `text` has no valid length; write `text:N` with N from 0 to 4000000 bytes");
-    insta::assert_snapshot!(refused("rpcbench run --protocol thrift"), @"error: invalid value 'thrift' for '--protocol <PROTOCOL>': use grpc");
+    insta::assert_snapshot!(refused("rpcbench run --protocol thrift"), @"error: invalid value 'thrift' for '--protocol <PROTOCOL>': 'thrift' is no protocol; use grpc or tcp-echo");
     insta::assert_snapshot!(refused("rpcbench run --warmup soon"), @"error: invalid value 'soon' for '--warmup <LENGTH>': 'soon' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or until-steady, or none");
     insta::assert_snapshot!(refused("rpcbench run --trails 3"), @"
     error: unexpected argument '--trails' found
@@ -262,7 +262,8 @@ fn help_of_run_reads_well() {
           --connections <N>      Connections
           --in-flight <N>        Calls in flight over all connections, at least one for each
           --shape <SHAPE>        What a call carries: text:N (N bytes), record, dto or tree
-          --protocol <PROTOCOL>  How calls travel: grpc
+          --protocol <PROTOCOL>  Only entries of this protocol: grpc or tcp-echo; may be given several
+                                 times
           --timeout <LENGTH>     A call unanswered for this long has failed
           --grace <LENGTH>       How long calls in flight at the end of a trial may still be answered
           --client-threads <N>   Threads that make the load, each with a CPU of its own where there are

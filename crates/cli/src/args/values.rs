@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use rpcbench_harness::{suite, units};
-use rpcbench_record::{Law, LawError, Protocol, Rate, WarmUp};
+use rpcbench_record::{Arrivals, ArrivalsError, Rate, WarmUp};
 
 /// Where a server listens: `HOST:PORT`. An IPv6 address stands in brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,16 +48,16 @@ impl fmt::Display for Address {
     }
 }
 
-/// `--law`: a whole law, or one that still needs `--rate`.
+/// `--arrivals`: arrivals with their rate, or a kind that still needs `--rate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrivals {
+pub enum ArrivalsArg {
     /// All there is to say.
-    Law(Law),
-    /// What kind of law, without a rate.
+    Whole(Arrivals),
+    /// What kind of arrivals, without a rate.
     Kind(Kind),
 }
 
-/// A kind of law that has one rate.
+/// A kind of arrivals that has one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// At equal distances.
@@ -66,14 +66,14 @@ pub enum Kind {
     Poisson,
 }
 
-impl FromStr for Arrivals {
-    type Err = LawError;
+impl FromStr for ArrivalsArg {
+    type Err = ArrivalsError;
 
-    fn from_str(text: &str) -> Result<Self, LawError> {
+    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
         match text {
             "constant" => Ok(Self::Kind(Kind::Constant)),
             "poisson" => Ok(Self::Kind(Kind::Poisson)),
-            _ => text.parse().map(Self::Law),
+            _ => text.parse().map(Self::Whole),
         }
     }
 }
@@ -121,7 +121,7 @@ impl FromStr for CallsFile {
 
 /// Calls a second, or a share of the capacity.
 pub(super) fn rate(text: &str) -> Result<Rate, String> {
-    text.parse().map_err(|_: LawError| {
+    text.parse().map_err(|_: ArrivalsError| {
         "write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%"
             .to_owned()
     })
@@ -149,11 +149,4 @@ pub(super) fn count(text: &str) -> Result<u32, String> {
 /// `until-steady`, `none`, or a length of time.
 pub(super) fn warm_up(text: &str) -> Result<WarmUp, String> {
     suite::warm_up(text).map_err(|error| format!("{error}; or until-steady, or none"))
-}
-
-pub(super) fn protocol(text: &str) -> Result<Protocol, String> {
-    match text {
-        "grpc" => Ok(Protocol::Grpc),
-        _ => Err("use grpc".to_owned()),
-    }
 }

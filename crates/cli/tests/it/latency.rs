@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use rpcbench_record::{Law, Rate, Run, TrialResult};
+use rpcbench_record::{Arrivals, Rate, Run, TrialResult};
 use rustix::process::Signal;
 
 use crate::bench::Bench;
 
 const LOADS: [(&str, f64); 3] = [("load-20", 0.2), ("load-40", 0.4), ("load-60", 0.6)];
 
-/// Each load of each entry was at its share of that entry's own capacity, and every call that its law made due is
+/// Each load of each entry was at its share of that entry's own capacity, and every call that its schedule made due is
 /// accounted for.
 #[track_caller]
 fn loads_are_shares(run: &Run) {
@@ -18,8 +18,8 @@ fn loads_are_shares(run: &Run) {
         assert_eq!(trials.len(), 2 * run.header.plan.servers.len(), "{workload}");
         for trial in trials {
             let capacity = run.capacity(&trial.entry, workload).expect("a capacity");
-            let Some(Law::Poisson { rate: Rate::PerSecond(rate) }) = trial.law else {
-                panic!("{:?}", trial.law);
+            let Some(Arrivals::Poisson { rate: Rate::PerSecond(rate) }) = trial.arrivals else {
+                panic!("{:?}", trial.arrivals);
             };
             let off = rate.get() / (capacity * share) - 1.0;
             assert!(off.abs() < 1e-3, "{rate} of {capacity}");

@@ -1,4 +1,4 @@
-//! `rpcbench load`: laws, what it tells while it goes on, the files that it writes, and how it ends.
+//! `rpcbench load`: arrival processes, what it tells while it goes on, the files that it writes, and how it ends.
 
 use std::fs;
 use std::path::Path;
@@ -24,10 +24,10 @@ fn load(server: &Server, words: &str) -> Ended {
 }
 
 #[test]
-fn an_open_loop_makes_the_calls_of_its_law() {
-    // On a busy machine the client itself may be late; its calls are those of the law all the same.
+fn an_open_loop_makes_the_calls_of_its_schedule() {
+    // On a busy machine the client itself may be late; its calls are those of the arrival process all the same.
     let json = load(&server("honest"), "--rate 500 --duration 1s --format json").json();
-    assert_eq!(json["law"], "constant:500");
+    assert_eq!(json["arrivals"], "constant:500");
     assert_eq!((&json["calls"], &json["pacing_due"]), (&500.into(), &500.into()), "{json:#}");
     assert!(json["service_p50_ns"].as_u64() <= json["p50_ns"].as_u64());
     assert!(json["send_lag_max_ns"].is_u64() && json["driver"].is_string());
@@ -35,17 +35,17 @@ fn an_open_loop_makes_the_calls_of_its_law() {
 
 #[test]
 fn a_share_of_the_capacity_is_measured_first() {
-    let words = "--law poisson:10% --duration 500ms --format json -n 16";
+    let words = "--arrivals poisson:10% --duration 500ms --format json -n 16";
     let ended = load(&server("honest"), words);
     ended.complains(&[
         "share of the capacity: a closed loop of 4 s",
         "capacity: ",
-        "law: poisson:",
+        "arrivals: poisson:",
     ]);
     let json = ended.json();
     let capacity = json["capacity_calls_per_s"].as_f64().unwrap();
     let rate: f64 =
-        json["law"].as_str().unwrap().strip_prefix("poisson:").unwrap().parse().unwrap();
+        json["arrivals"].as_str().unwrap().strip_prefix("poisson:").unwrap().parse().unwrap();
     assert!((rate - capacity / 10.0).abs() < 0.001, "{rate} of {capacity}");
 }
 
@@ -138,8 +138,8 @@ fn parquet(path: &Path) -> [u64; 2] {
     let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
     let mut dues: Vec<i64> = rows.iter().map(|row| row.get_long(0).unwrap()).collect();
     dues.sort_unstable();
-    let law: Vec<i64> = (0..1000).map(|n| n * 1_000_000).collect();
-    assert_eq!(dues, law);
+    let arrivals: Vec<i64> = (0..1000).map(|n| n * 1_000_000).collect();
+    assert_eq!(dues, arrivals);
     let failed = rows.iter().filter(|row| row.get_int(5).ok() == Some(13)).count();
     [rows.len() as u64, failed as u64]
 }
@@ -197,7 +197,7 @@ fn a_rate_beyond_the_server_is_a_verdict_against() {
 /// The second half has fewer calls than the first, and the server is no slower for it.
 #[test]
 fn a_rate_that_falls_has_its_mean_as_calls_a_second() {
-    let words = "--law ramp:1000..100/1s --duration 1s --format json";
+    let words = "--arrivals ramp:1000..100/1s --duration 1s --format json";
     let json = load(&server("honest"), words).json();
     assert_eq!((&json["calls"], &json["calls_per_s"]), (&550.into(), &550.0.into()), "{json:#}");
 }
@@ -295,7 +295,7 @@ fn ctrl_c_twice_does_not_wait_for_the_last_calls() {
 fn ctrl_c_ends_a_sweep_and_the_loads_before_are_shown() {
     let honest = server("honest");
     let address = honest.address().to_string();
-    let words = ["load", &address, "-c", "4", "--sweep", "200..900+100", "--law", "constant"];
+    let words = ["load", &address, "-c", "4", "--sweep", "200..900+100", "--arrivals", "constant"];
     let mut program = Program::start(rpcbench(&words).args(["--duration", "1s"]));
     program.await_line("200: ");
     program.signal(Signal::INT);
@@ -325,7 +325,7 @@ fn a_highest_rate_is_searched_for() {
 
 #[test]
 fn a_sweep_loads_at_each_of_its_rates() {
-    let words = "--sweep 200..600+200 --law constant --duration 500ms";
+    let words = "--sweep 200..600+200 --arrivals constant --duration 500ms";
     let ended = load(&server("honest"), words);
     ended.shows(&["Latency over load", "\n  200 ", "\n  400 ", "\n  600 "]);
     let csv = load(&server("honest"), &format!("{words} --format csv")).out;

@@ -1,6 +1,6 @@
 //! The search for the highest rate, end to end.
 
-use rpcbench_record::{Law, NotMet, Rate, Run, Search, StepVerdict, Trial, TrialResult};
+use rpcbench_record::{Arrivals, NotMet, Rate, Run, Search, StepVerdict, Trial, TrialResult};
 
 use crate::bench::Bench;
 
@@ -52,7 +52,7 @@ fn the_limit_of_a_known_server_is_found() {
         assert!(highest > 0.4 * capacity, "{highest} of {capacity}");
         // The trial is the last window at that rate.
         let met = search.met().expect("a rate");
-        assert_eq!(trial.law, Some(Law::Poisson { rate: Rate::PerSecond(met.rate) }));
+        assert_eq!(trial.arrivals, Some(Arrivals::Poisson { rate: Rate::PerSecond(met.rate) }));
         let TrialResult::Measured(measured) = &trial.result else { panic!("{trial:?}") };
         assert_eq!(Some(&**measured), met.windows.last());
         assert_eq!(search.threshold.holds(measured), Some(true));

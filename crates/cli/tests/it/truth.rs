@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::Law;
+use rpcbench_record::Arrivals;
 use rpcbench_testkit::Server;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -16,13 +16,13 @@ use crate::testkit;
 
 const SECOND: Nanos = Nanos::from_millis(1000);
 
-fn plan(address: SocketAddr, law: &str) -> LoadPlan {
+fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
     LoadPlan {
         address,
         authority: address.to_string(),
         connections: 6,
         in_flight: 6000,
-        law: law.parse().unwrap(),
+        arrivals: arrivals.parse().unwrap(),
         seed: 7,
         driver: None,
         threads: 2,
@@ -98,31 +98,32 @@ fn a_server_stopped_for_one_second_in_ten_is_in_the_quantiles() {
 }
 
 #[test]
-fn an_open_loop_sends_what_its_law_says_and_the_server_counts_the_same() {
+fn an_open_loop_sends_what_its_arrival_process_says_and_the_server_counts_the_same() {
     let mut all = 0;
     let server = Server::start("honest".parse().unwrap()).unwrap();
-    for law in ["constant:700", "poisson:700", "ramp:100..900/1s", "steps:200..600+200/250ms"] {
-        let mut session = open(&plan(server.address(), law));
+    for arrivals in ["constant:700", "poisson:700", "ramp:100..900/1s", "steps:200..600+200/250ms"]
+    {
+        let mut session = open(&plan(server.address(), arrivals));
         let measurement = measure(&mut session, SECOND, |_| ());
         let pacing = measurement.pacing.unwrap();
-        assert_eq!(measurement.tally.outcomes.ok, pacing.due, "{law}");
-        assert_eq!((measurement.tally.outcomes.errors(), pacing.held_back), (0, 0), "{law}");
+        assert_eq!(measurement.tally.outcomes.ok, pacing.due, "{arrivals}");
+        assert_eq!((measurement.tally.outcomes.errors(), pacing.held_back), (0, 0), "{arrivals}");
         all += pacing.due + measurement.unmeasured.outcomes.total();
-        assert_eq!(server.calls(), all, "{law}");
+        assert_eq!(server.calls(), all, "{arrivals}");
     }
 }
 
 #[test]
-fn a_law_can_not_change_under_calls() {
+fn an_arrival_process_can_not_change_under_calls() {
     let server = Server::start("honest".parse().unwrap()).unwrap();
     let mut session = open(&plan(server.address(), "closed"));
     session.start();
-    let change = session.change_law(Law::Closed).unwrap_err().to_string();
+    let change = session.change_arrivals(Arrivals::Closed).unwrap_err().to_string();
     assert!(change.contains("end it first"), "{change}");
     session.pause().unwrap();
-    let unknown = session.change_law("poisson:40%".parse().unwrap()).unwrap_err().to_string();
+    let unknown = session.change_arrivals("poisson:40%".parse().unwrap()).unwrap_err().to_string();
     assert!(unknown.contains("poisson:40%"), "{unknown}");
-    session.change_law("constant:500".parse().unwrap()).unwrap();
+    session.change_arrivals("constant:500".parse().unwrap()).unwrap();
     let sampled = {
         let start = clock::now();
         session.start_measuring(Span { start, end: start + SECOND });

@@ -27,7 +27,7 @@ const FEW: u32 = 4;
 fn best(plan: &LoadPlan) -> Driver {
     let many = plan.connections / plan.threads.max(1) >= MANY;
     let few = plan.in_flight <= plan.connections.saturating_mul(FEW);
-    if many && few && !plan.law.is_open() { Driver::IoUring } else { Driver::Epoll }
+    if many && few && !plan.arrivals.is_open() { Driver::IoUring } else { Driver::Epoll }
 }
 
 /// The driver that the plan wants, or the best one that is possible here. `probe` says whether io_uring
@@ -71,13 +71,13 @@ mod tests {
         move || Err(errno.into())
     }
 
-    fn plan(driver: Option<Driver>, connections: u32, in_flight: u32, law: &str) -> LoadPlan {
+    fn plan(driver: Option<Driver>, connections: u32, in_flight: u32, arrivals: &str) -> LoadPlan {
         LoadPlan {
             address: ([127, 0, 0, 1], 1).into(),
             authority: String::new(),
             connections,
             in_flight,
-            law: law.parse().unwrap(),
+            arrivals: arrivals.parse().unwrap(),
             seed: 1,
             driver,
             threads: 2,
@@ -109,15 +109,15 @@ mod tests {
 
     #[test]
     fn what_is_not_asked_for_is_the_best_that_is_possible() {
-        for (connections, in_flight, law, best) in [
+        for (connections, in_flight, arrivals, best) in [
             (63, 63, "closed", Driver::Epoll),
             (64, 64, "closed", Driver::IoUring),
             (64, 4 * 64, "closed", Driver::IoUring),
             (64, 4 * 64 + 1, "closed", Driver::Epoll),
             (1000, 1000, "constant:100", Driver::Epoll),
         ] {
-            let plan = plan(None, connections, in_flight, law);
-            assert_eq!(choose(&plan, || Ok(())), Ok(best), "{connections} {in_flight} {law}");
+            let plan = plan(None, connections, in_flight, arrivals);
+            assert_eq!(choose(&plan, || Ok(())), Ok(best), "{connections} {in_flight} {arrivals}");
             assert_eq!(choose(&plan, refuse(Errno::PERM)), Ok(Driver::Epoll));
         }
     }

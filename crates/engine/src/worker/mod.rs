@@ -11,14 +11,14 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use rpcbench_record::Law;
+use rpcbench_record::Arrivals;
 
 use crate::clock::Nanos;
 use crate::driver::{Batch, Driver, Ready};
 use crate::lane::{Lane, Link};
 use crate::log::CallLog;
 use crate::outcome::Outcome;
-use crate::pacing::{Arrivals, Stride};
+use crate::pacing::{DueTimes, Stride};
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::grpc::Templates;
@@ -44,8 +44,8 @@ enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     /// When calls come due.
-    pub law: Law,
-    /// Seed of a law that draws.
+    pub arrivals: Arrivals,
+    /// Seed of random arrivals.
     pub seed: u64,
     /// What is measured, if that is known already.
     pub span: Option<Span>,
@@ -133,15 +133,15 @@ impl<D: Driver> Worker<D> {
 
     /// Calls come due from now on, until told otherwise or to the end of the span. Nothing changes if they do
     /// already.
-    pub fn start(&mut self, Start { law, seed, span }: Start) {
+    pub fn start(&mut self, Start { arrivals, seed, span }: Start) {
         if self.phase != Phase::Idle {
             return;
         }
         let now = self.driver.now();
         self.phase = Phase::Loading { until: Nanos::NEVER };
         self.expiry_at = now + EXPIRY_CHECK;
-        if law.is_open() {
-            self.open = Some(OpenLoop::new(Arrivals::new(law, seed, self.stride, now)));
+        if arrivals.is_open() {
+            self.open = Some(OpenLoop::new(DueTimes::new(arrivals, seed, self.stride, now)));
         }
         if let Some(span) = span {
             self.measure(span);
@@ -160,7 +160,7 @@ impl<D: Driver> Worker<D> {
         self.calls.recorder.measure(span);
         self.span = Some(span);
         if let Some(open) = &mut self.open {
-            open.arrivals.measure(span.start, span.end);
+            open.due_times.measure(span.start, span.end);
         }
         self.phase = Phase::Loading { until: span.end };
     }
@@ -175,7 +175,7 @@ impl<D: Driver> Worker<D> {
         self.calls.recorder.cut(span.end);
         self.phase = Phase::Loading { until: span.end };
         if let Some(open) = &mut self.open {
-            open.arrivals.stop(span.end);
+            open.due_times.stop(span.end);
         }
         Some(*span)
     }
@@ -186,7 +186,7 @@ impl<D: Driver> Worker<D> {
             let now = self.driver.now();
             self.phase = Phase::Draining { until: now + self.plan.grace };
             if let Some(open) = &mut self.open {
-                open.arrivals.stop(now);
+                open.due_times.stop(now);
             }
         }
         self.end_drain();

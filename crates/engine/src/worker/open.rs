@@ -4,7 +4,7 @@ use super::{Phase, Worker};
 use crate::clock::Nanos;
 use crate::driver::Driver;
 use crate::outcome::Outcome;
-use crate::pacing::Arrivals;
+use crate::pacing::DueTimes;
 
 /// So many calls that are due at once go to one connection, in one write, before the next has its turn. Written one by
 /// one, the last of them would leave so much later that yet more are due then, and the client, once late, would stay so.
@@ -21,7 +21,7 @@ const TOGETHER: u32 = 16;
 /// ```
 #[derive(Debug)]
 pub(super) struct OpenLoop {
-    pub arrivals: Arrivals,
+    pub due_times: DueTimes,
     /// The connection that is asked first.
     next_lane: usize,
     /// Calls that it has got in its turn.
@@ -38,9 +38,9 @@ pub(super) struct OpenLoop {
 }
 
 impl OpenLoop {
-    pub fn new(arrivals: Arrivals) -> Self {
+    pub fn new(due_times: DueTimes) -> Self {
         Self {
-            arrivals,
+            due_times,
             next_lane: 0,
             in_turn: 0,
             full: false,
@@ -53,7 +53,7 @@ impl OpenLoop {
 
     /// When it is to be looked at next.
     pub fn wake_at(&self) -> Nanos {
-        self.arrivals.peek().filter(|_| !self.full).unwrap_or(Nanos::NEVER)
+        self.due_times.peek().filter(|_| !self.full).unwrap_or(Nanos::NEVER)
     }
 
     /// Something happened on a connection; `now` is asked only if it matters when.
@@ -112,7 +112,7 @@ impl<D: Driver> Worker<D> {
             open.full_until = Some(since);
         }
         let mut full = false;
-        while let Some(due) = open.arrivals.peek().filter(|due| *due <= now) {
+        while let Some(due) = open.due_times.peek().filter(|due| *due <= now) {
             let (lanes, calls) = (&mut self.lanes, &mut self.calls);
             let room = open.find_room(lanes.len(), |lane| lanes[lane].put(|| calls.due(due)));
             let Some(lane) = room else {
@@ -121,7 +121,7 @@ impl<D: Driver> Worker<D> {
             };
             let held = open.full_until.is_some_and(|full| due <= full);
             self.calls.recorder.taken_up(due, now, held);
-            open.arrivals.advance();
+            open.due_times.advance();
             open.put_on(lane, self.lanes.len());
             if open.touched.last() != Some(&lane) {
                 open.touched.push(lane);
@@ -141,8 +141,8 @@ impl<D: Driver> Worker<D> {
     /// Ends the calls that came due at or before `cutoff` and found no room until now.
     pub(super) fn give_up_unsent(&mut self, cutoff: Nanos, now: Nanos) {
         let Some(open) = &mut self.open else { return };
-        while let Some(due) = open.arrivals.peek().filter(|due| *due <= cutoff) {
-            open.arrivals.advance();
+        while let Some(due) = open.due_times.peek().filter(|due| *due <= cutoff) {
+            open.due_times.advance();
             let call = self.calls.due(due);
             self.calls.recorder.taken_up(due, now, true);
             self.calls.end(call, now, &Outcome::NotSent);
@@ -152,6 +152,6 @@ impl<D: Driver> Worker<D> {
     /// Whether calls that are due have still to be put out.
     pub(super) fn has_backlog(&self) -> bool {
         matches!(self.phase, Phase::Draining { .. })
-            && self.open.as_ref().is_some_and(|open| open.arrivals.peek().is_some())
+            && self.open.as_ref().is_some_and(|open| open.due_times.peek().is_some())
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{LoadPlan, Payload, Session, SessionError};
-use rpcbench_record::{Driver, Law};
+use rpcbench_record::{Arrivals, Driver};
 
 /// Makes two tests of each function: one for each driver.
 #[allow(unused_macros, reason = "not every program of tests makes its tests with it")]
@@ -39,7 +39,7 @@ pub fn has_io_uring() -> bool {
         authority: String::new(),
         connections: 1,
         in_flight: 1,
-        law: Law::Closed,
+        arrivals: Arrivals::Closed,
         seed: 1,
         driver: Some(Driver::IoUring),
         threads: 1,

@@ -17,7 +17,7 @@ use std::time::Duration;
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
-use rpcbench_record::{Driver, Law, Outcomes};
+use rpcbench_record::{Arrivals, Driver, Outcomes};
 use rpcbench_testkit::scripted::{
     Frame, Listener, Request, Requests, ScriptError, ScriptedPeer, Wire,
 };
@@ -32,7 +32,7 @@ fn plan(driver: Driver, address: SocketAddr, in_flight: u32) -> LoadPlan {
         authority: address.to_string(),
         connections: 1,
         in_flight,
-        law: Law::Closed,
+        arrivals: Arrivals::Closed,
         seed: 1,
         driver: Some(driver),
         threads: 1,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Session, Span};
-use rpcbench_record::Law;
+use rpcbench_record::Arrivals;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/server.mjs");
 
@@ -64,7 +64,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         authority: address.to_string(),
         connections: 2,
         in_flight: 8,
-        law: Law::Closed,
+        arrivals: Arrivals::Closed,
         seed: 1,
         driver: None,
         threads: 1,

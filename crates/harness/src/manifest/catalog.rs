@@ -64,7 +64,7 @@ impl Catalog {
         &self.servers
     }
 
-    /// Every entry there is: each variant of each server, and each server that has none.
+    /// Every entry there is: each server under each of its protocols, in each of its variants.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         self.servers.iter().flat_map(Entry::of).collect()
@@ -73,8 +73,9 @@ impl Catalog {
     /// The entries that `patterns` name, in the order of their first mention; all of them where
     /// `patterns` is empty.
     ///
-    /// A pattern is a server (`go-grpc`: all its variants), a variant (`java-grpc@zgc`), or a glob of
-    /// either (`java-*`, `*@zgc`, `*@*`: whatever has variants). An entry that is named in full more than once
+    /// A pattern is a server (`go-grpc`: all its protocols and variants), one of its protocols
+    /// (`go-connect:json`), a variant (`java-grpc@zgc`), or a glob of these (`java-*`, `*@zgc`, `*@*`: whatever has
+    /// variants). An entry that is named in full more than once
     /// is run as often: the second time it is `go-grpc#2`. What a glob selects again is not repeated.
     ///
     /// # Errors

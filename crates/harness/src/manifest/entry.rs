@@ -6,15 +6,17 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 
-use rpcbench_record::{Limits, PlannedServer};
+use rpcbench_record::{Limits, PlannedServer, Protocol};
 
 use super::{Server, Variant};
 
-/// A server, or one variant of it, entered once.
+/// A server under one of its protocols, in one of its variants, entered once.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// Whose entry it is.
     pub server: Arc<Server>,
+    /// How calls travel to it.
+    pub protocol: Protocol,
     /// The variant, where the server has variants.
     pub variant: Option<String>,
     /// 1, or 2 and more where the same is entered again.
@@ -31,21 +33,38 @@ pub struct Address {
 }
 
 impl Entry {
-    /// The entries of one server: one for each variant, or the server itself.
+    /// The entries of one server: one for each of its protocols and variants.
     pub(super) fn of(server: &Arc<Server>) -> Vec<Self> {
-        let entry = |variant| Self { server: Arc::clone(server), variant, copy: NonZeroU32::MIN };
-        match server.variants.is_empty() {
-            true => vec![entry(None)],
-            false => server.variants.keys().cloned().map(Some).map(entry).collect(),
-        }
+        let variants: Vec<Option<String>> = match server.variants.is_empty() {
+            true => vec![None],
+            false => server.variants.keys().cloned().map(Some).collect(),
+        };
+        let entry = |protocol, variant: &Option<String>| Self {
+            server: Arc::clone(server),
+            protocol,
+            variant: variant.clone(),
+            copy: NonZeroU32::MIN,
+        };
+        let protocols = server.protocols.iter();
+        protocols.flat_map(|p| variants.iter().map(move |variant| entry(*p, variant))).collect()
     }
 
-    /// Server and variant without the copy: `java-grpc@zgc`.
+    /// Server, protocol and variant without the copy: `java-grpc@zgc`. The protocol is part of the name where the
+    /// server speaks several: `go-connect:json`.
     #[must_use]
     pub fn base_name(&self) -> String {
         match &self.variant {
-            None => self.server.name.clone(),
-            Some(variant) => format!("{}@{variant}", self.server.name),
+            None => self.without_variant(),
+            Some(variant) => format!("{}@{variant}", self.without_variant()),
+        }
+    }
+
+    /// Server and protocol: `java-grpc`, `go-connect:json`.
+    #[must_use]
+    pub fn without_variant(&self) -> String {
+        match self.server.protocols.len() {
+            0 | 1 => self.server.name.clone(),
+            _ => format!("{}:{}", self.server.name, self.protocol),
         }
     }
 
@@ -70,6 +89,7 @@ impl Entry {
         PlannedServer {
             entry: self.name(),
             server: self.server.name.clone(),
+            protocol: self.protocol,
             variant: self.variant.clone(),
             language: self.server.language.clone(),
             library: self.server.library.clone(),

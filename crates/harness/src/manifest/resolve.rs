@@ -6,10 +6,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use regex::Regex;
-use rpcbench_record::Protocol;
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::Error as PlainError;
+use rpcbench_record::{Protocol, UnknownProtocol};
 
 use super::error::ManifestError;
 use super::layers::{self, Defaults, Language};
@@ -80,14 +77,18 @@ impl Layers<'_> {
             return Err(bad(file, "protocols", "[]", "name at least one, such as [\"grpc\"]"));
         }
         let read = |name: &String| {
-            let plain: serde::de::value::StrDeserializer<'_, PlainError> =
-                name.as_str().into_deserializer();
-            Protocol::deserialize(plain).map_err(|error| {
-                let problem = error.to_string().replace("unknown variant", "unknown protocol");
-                bad(file, "protocols", name, &problem)
-            })
+            let protocol: Result<Protocol, UnknownProtocol> = name.parse();
+            protocol.map_err(|error| bad(file, "protocols", name, &error.to_string()))
         };
-        server.protocols.iter().map(read).collect()
+        let mut protocols = Vec::new();
+        for name in &server.protocols {
+            let protocol = read(name)?;
+            if protocols.contains(&protocol) {
+                return Err(bad(file, "protocols", name, "it stands there twice; remove one"));
+            }
+            protocols.push(protocol);
+        }
+        Ok(protocols)
     }
 
     fn toolchains(&self) -> Result<Vec<ToolchainSpec>, ManifestError> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use rpcbench_engine::LoadPlan;
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{Failure, Isolation as IsolationRecord, Law, Limits, Workload};
+use rpcbench_record::{Arrivals, Failure, Isolation as IsolationRecord, Limits, Workload};
 
 use super::interrupt::Interrupt;
 use crate::cpus::Split;
@@ -67,7 +67,7 @@ impl Lab {
         }
     }
 
-    /// The load of `workload` on a server. It begins as a closed loop, whatever the law: a server is warmed at
+    /// The load of `workload` on a server. It begins as a closed loop, whatever the arrivals: a server is warmed at
     /// full load.
     pub(super) fn load(&self, workload: &Workload, address: SocketAddr) -> LoadPlan {
         LoadPlan {
@@ -75,7 +75,7 @@ impl Lab {
             authority: address.to_string(),
             connections: workload.connections,
             in_flight: workload.in_flight,
-            law: Law::Closed,
+            arrivals: Arrivals::Closed,
             seed: self.seed,
             driver: None,
             threads: workload.client_threads,

@@ -3,8 +3,8 @@
 //! ```text
 //! start -> ready -> check -> connect -> warm -> measure -> (frozen -> woken -> measure)* -> stop
 //! ```
-//! A server is warmed by a closed loop at full load, whatever the laws under which it is measured. Workloads that differ
-//! in no more than name, law and window share a process and its connections.
+//! A server is warmed by a closed loop at full load, whatever the arrivals under which it is measured. Workloads that differ
+//! in no more than name, arrivals and window share a process and its connections.
 //! Only one server is awake at any time. What happens to one server never ends the run of the others.
 
 mod candidates;
@@ -23,7 +23,7 @@ mod warm;
 use jiff::Timestamp;
 use rpcbench_engine::clock;
 use rpcbench_record::{
-    Event as RecordEvent, Fresh, Law, PlannedTrial, Preparation, Run, StoreError, Trial,
+    Arrivals, Event as RecordEvent, Fresh, PlannedTrial, Preparation, Run, StoreError, Trial,
     TrialResult, Workload, Writer,
 };
 
@@ -97,7 +97,8 @@ impl Runner<'_> {
         is_last: bool,
         kept: &mut Kept,
     ) -> Result<Result<(), StopNow>, StoreError> {
-        let Some((workload, law)) = self.load(planned).filter(|_| !kept.is_out(planned)) else {
+        let Some((workload, arrivals)) = self.load(planned).filter(|_| !kept.is_out(planned))
+        else {
             return Ok(Ok(()));
         };
         let Some(candidate) = self.candidates.iter().find(|c| c.entry.name() == planned.entry)
@@ -122,11 +123,11 @@ impl Runner<'_> {
         self.observer.event(&Event::Measuring { entry, workload: of, number, position });
         let (lab, observer) = (self.lab, self.observer);
         let scene = Scene { lab, entry: &candidate.entry, workload: &workload, observer };
-        let outcome = match trial::run(&mut guest, &scene, law) {
+        let outcome = match trial::run(&mut guest, &scene, arrivals) {
             Ok(outcome) => outcome,
             Err(Trouble::Server(failure)) => {
                 let result = TrialResult::Failed(failure);
-                trial::Outcome { law: None, search: None, result }
+                trial::Outcome { arrivals: None, search: None, result }
             }
             Err(Trouble::Stop(stop)) => return Ok(Err(stop)),
         };
@@ -140,18 +141,18 @@ impl Runner<'_> {
         Ok(Ok(()))
     }
 
-    /// The load of a trial, and its law with a rate that is known. `None` where there is none, as the capacity
+    /// The load of a trial, and its arrival process with a rate that is known. `None` where there is none, as the capacity
     /// that it is a share of could not be measured.
-    fn load(&self, planned: &PlannedTrial) -> Option<(Workload, Law)> {
+    fn load(&self, planned: &PlannedTrial) -> Option<(Workload, Arrivals)> {
         let workload = self.run.header.plan.workload(&planned.workload)?.clone();
-        let law = match workload.law.needs_capacity() {
+        let arrivals = match workload.arrivals.needs_capacity() {
             true => {
                 let capacity = self.run.capacity(&planned.entry, &planned.workload)?;
-                workload.law.resolve(capacity)?
+                workload.arrivals.resolve(capacity)?
             }
-            false => workload.law,
+            false => workload.arrivals,
         };
-        Some((workload, law))
+        Some((workload, arrivals))
     }
 
     /// After a trial: frozen where it is kept, stopped where it is not.
@@ -198,7 +199,7 @@ impl Runner<'_> {
 }
 
 fn ended(planned: &PlannedTrial, started: Timestamp, outcome: trial::Outcome) -> Trial {
-    let trial::Outcome { law, search, result } = outcome;
+    let trial::Outcome { arrivals, search, result } = outcome;
     let PlannedTrial { entry, workload, number } = planned.clone();
-    Trial { entry, workload, number, started, law, search, result }
+    Trial { entry, workload, number, started, arrivals, search, result }
 }

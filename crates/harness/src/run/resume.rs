@@ -68,7 +68,7 @@ mod tests {
 
     use rpcbench_record::{
         CheckResult, Cpu, Failure, Fresh, Header, Isolation, IsolationMode, Limits, Plan,
-        Preparation, Protocol, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
+        Preparation, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
     };
 
     use super::*;
@@ -125,7 +125,7 @@ mod tests {
             workload: "w".into(),
             number,
             started,
-            law: None,
+            arrivals: None,
             search: None,
             result,
         }
@@ -187,14 +187,13 @@ mod tests {
         }
     }
 
-    fn workload(name: &str, law: &str, connections: u32) -> Workload {
+    fn workload(name: &str, arrivals: &str, connections: u32) -> Workload {
         Workload {
             name: name.into(),
-            protocol: Protocol::Grpc,
             shape: "text:100".into(),
             connections,
             in_flight: 10,
-            law: law.parse().unwrap(),
+            arrivals: arrivals.parse().unwrap(),
             find_max: None,
             warm_up: WarmUp::Fixed { length_ms: 0 },
             window: Window::Duration { length_ms: 100 },
@@ -210,7 +209,7 @@ mod tests {
         let loads = [("w", "closed", 5), ("load", "poisson:10%", 5), ("other", "closed", 6)];
         let plan = &mut run.header.plan;
         plan.workloads =
-            loads.map(|(name, law, connections)| workload(name, law, connections)).into();
+            loads.map(|(name, arrivals, connections)| workload(name, arrivals, connections)).into();
         let at = |workload: &str| PlannedTrial { workload: workload.into(), ..planned("a", 1) };
         plan.order = loads.map(|(name, ..)| at(name)).into();
         assert_eq!(remaining(&run).len(), 3);

@@ -3,7 +3,7 @@
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{Span, Unmeasured};
 use rpcbench_record::{
-    Failure, Law, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
+    Arrivals, Failure, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
     Threshold, TrialResult, Workload,
 };
 
@@ -36,27 +36,31 @@ impl Edge {
 
 /// What came of a trial.
 pub(super) struct Outcome {
-    /// The law of the window. `None` in a closed loop, and where a search found no rate.
-    pub law: Option<Law>,
+    /// The arrival process of the window. `None` in a closed loop, and where a search found no rate.
+    pub arrivals: Option<Arrivals>,
     pub search: Option<Box<SearchRecord>>,
     pub result: TrialResult,
 }
 
-/// Measures a warm server under `law`, or from there on searches for what its workload asks for.
-pub(super) fn run(guest: &mut Guest, scene: &Scene<'_>, law: Law) -> Result<Outcome, Trouble> {
+/// Measures a warm server under `arrivals`, or from there on searches for what its workload asks for.
+pub(super) fn run(
+    guest: &mut Guest,
+    scene: &Scene<'_>,
+    arrivals: Arrivals,
+) -> Result<Outcome, Trouble> {
     match scene.workload.find_max {
         None => {
-            let measured = measure(guest, scene, law)?;
+            let measured = measure(guest, scene, arrivals)?;
             let result = TrialResult::Measured(Box::new(measured));
-            Ok(Outcome { law: law.is_open().then_some(law), search: None, result })
+            Ok(Outcome { arrivals: arrivals.is_open().then_some(arrivals), search: None, result })
         }
-        Some(threshold) => search(guest, scene, (threshold, law)),
+        Some(threshold) => search(guest, scene, (threshold, arrivals)),
     }
 }
 
 /// One window, in which no call may have failed before it and some must be answered.
-fn measure(guest: &mut Guest, scene: &Scene<'_>, law: Law) -> Result<Measured, Trouble> {
-    let (measured, before) = window(guest, scene, law)?;
+fn measure(guest: &mut Guest, scene: &Scene<'_>, arrivals: Arrivals) -> Result<Measured, Trouble> {
+    let (measured, before) = window(guest, scene, arrivals)?;
     if before.outcomes.errors() > guest.forgiven {
         let reason = errors(&before.outcomes, "before the window", &before.examples);
         return Err(guest.blame(reason).into());
@@ -68,21 +72,21 @@ fn measure(guest: &mut Guest, scene: &Scene<'_>, law: Law) -> Result<Measured, T
     Ok(measured)
 }
 
-/// The highest rate under which the threshold holds; the law says at which rate to begin.
+/// The highest rate under which the threshold holds; the arrival process says at which rate to begin.
 fn search(
     guest: &mut Guest,
     scene: &Scene<'_>,
-    (threshold, law): (Threshold, Law),
+    (threshold, arrivals): (Threshold, Arrivals),
 ) -> Result<Outcome, Trouble> {
-    let (Law::Poisson { rate: Rate::PerSecond(first) }
-    | Law::Constant { rate: Rate::PerSecond(first) }) = law
+    let (Arrivals::Poisson { rate: Rate::PerSecond(first) }
+    | Arrivals::Constant { rate: Rate::PerSecond(first) }) = arrivals
     else {
-        return Err(failure(format!("{law} has no rate at which a search can begin")).into());
+        return Err(failure(format!("{arrivals} has no rate at which a search can begin")).into());
     };
     let mut search = Search::new(threshold, first, PRECISION).map_err(describe)?;
     while let Some(rate) = search.rate() {
-        let law = with(law, rate)?;
-        let (measured, before) = window(guest, scene, law)?;
+        let arrivals = with(arrivals, rate)?;
+        let (measured, before) = window(guest, scene, arrivals)?;
         // What fails at a rate that is too high is no failure of the trial.
         guest.forgiven = before.outcomes.errors();
         if search.tell(measured).is_some() {
@@ -96,16 +100,16 @@ fn search(
     }
     let record = search.into_record();
     let met = record.met().and_then(|step| Some((step.rate, step.windows.last()?.clone())));
-    let (law, result) = match met {
-        Some((rate, last)) => (Some(with(law, rate)?), TrialResult::Measured(Box::new(last))),
+    let (arrivals, result) = match met {
+        Some((rate, last)) => (Some(with(arrivals, rate)?), TrialResult::Measured(Box::new(last))),
         None => (None, TrialResult::Failed(never(threshold, record.steps.last()))),
     };
-    Ok(Outcome { law, search: Some(Box::new(record)), result })
+    Ok(Outcome { arrivals, search: Some(Box::new(record)), result })
 }
 
-fn with(law: Law, rate: PerSecond) -> Result<Law, Failure> {
-    let law = at_rate(law, Rate::PerSecond(rate));
-    law.ok_or_else(|| failure(format!("an arrival law without a rate of {rate} calls/s")))
+fn with(arrivals: Arrivals, rate: PerSecond) -> Result<Arrivals, Failure> {
+    let arrivals = at_rate(arrivals, Rate::PerSecond(rate));
+    arrivals.ok_or_else(|| failure(format!("an arrival process without a rate of {rate} calls/s")))
 }
 
 /// A threshold that held at no rate; `last` is the lowest that was tried.
@@ -124,12 +128,12 @@ fn never(threshold: Threshold, last: Option<&SearchStep>) -> Failure {
 fn window(
     guest: &mut Guest,
     scene: &Scene<'_>,
-    law: Law,
+    arrivals: Arrivals,
 ) -> Result<(Measured, Unmeasured), Trouble> {
     let Scene { lab, workload, .. } = *scene;
     guest.wake()?;
     let session = guest.session()?;
-    session.change_law(law)?;
+    session.change_arrivals(arrivals)?;
     let start = clock::now() + SETTLE;
     let span = Span { start, end: start + length(workload) };
     session.start_measuring(span);

@@ -2,7 +2,7 @@
 
 use rpcbench_engine::Progress;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_record::{Failure, Outcomes, WarmCurve, WarmSlice, WarmUp};
+use rpcbench_record::{Failure, Outcomes, Protocol, WarmCurve, WarmSlice, WarmUp};
 use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 
 use super::guest::{Guest, Trouble, describe};
@@ -76,8 +76,11 @@ pub(super) fn warm(guest: &mut Guest, scene: &Scene<'_>) -> Result<WarmCurve, Tr
 /// One line about calls that failed.
 pub(super) fn errors(outcomes: &Outcomes, when: &str, examples: &[String]) -> String {
     let (failed, all) = (outcomes.errors(), outcomes.total());
-    let kinds: Vec<String> =
-        outcomes.errors_by_kind().iter().map(|(kind, n)| format!("{n} {kind}")).collect();
+    let kinds: Vec<String> = outcomes
+        .errors_by_kind(Protocol::Grpc)
+        .iter()
+        .map(|(kind, n)| format!("{n} {kind}"))
+        .collect();
     let kinds = if kinds.is_empty() { "none came due".to_owned() } else { kinds.join(", ") };
     let example = examples.first().map(|text| format!("; such as: {text}")).unwrap_or_default();
     format!("{failed} of {all} calls failed {when}: {kinds}{example}")

@@ -10,8 +10,8 @@
 //!
 //! Each rate is measured in as many windows as it takes to tell; see `step.rs` for when that is.
 
+mod arrivals;
 mod error;
-mod law;
 mod step;
 mod sweep;
 #[cfg(test)]
@@ -19,8 +19,8 @@ mod tests;
 
 use rpcbench_record::{Measured, PerSecond, Search as Record, SearchStep, StepVerdict, Threshold};
 
+pub use arrivals::at_rate;
 pub use error::{SearchError, SweepError};
-pub use law::at_rate;
 pub use step::{CLEAR, CONFIRM, ERRORS, WINDOWS};
 pub use sweep::Sweep;
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng as _;
 use rpcbench_record::{
-    ClientUsage, Latency, Law, MachineUsage, NotMet, Outcomes, Pacing, Rate, Slice,
+    Arrivals, ClientUsage, Latency, MachineUsage, NotMet, Outcomes, Pacing, Rate, Slice,
 };
 use rpcbench_stats::Histogram;
 
@@ -281,11 +281,11 @@ fn what_is_no_sweep_is_refused_with_what_would_be() {
 }
 
 #[test]
-fn a_law_takes_another_rate_where_it_has_one() {
-    let law = |text: &str| text.parse::<Law>().unwrap();
-    let at = |text: &str| at_rate(law(text), Rate::OfCapacity(30));
-    assert_eq!(at("poisson:10"), Some(law("poisson:30%")));
-    assert_eq!(at("constant:10%"), Some(law("constant:30%")));
+fn an_arrival_process_takes_another_rate_where_it_has_one() {
+    let arrivals = |text: &str| text.parse::<Arrivals>().unwrap();
+    let at = |text: &str| at_rate(arrivals(text), Rate::OfCapacity(30));
+    assert_eq!(at("poisson:10"), Some(arrivals("poisson:30%")));
+    assert_eq!(at("constant:10%"), Some(arrivals("constant:30%")));
     for text in ["closed", "ramp:1..2/1s", "steps:1..2+1/1s"] {
         assert_eq!(at(text), None);
     }

@@ -25,15 +25,15 @@ pub(super) fn suite(suite: &Suite, overrides: &Overrides) -> Result<(), SuiteErr
 
 /// Refuses a share of a capacity that no workload before it measures.
 fn capacity(suite: &Suite, w: &Workload) -> Result<(), SuiteError> {
-    if !w.law.needs_capacity() || w.capacity_from(&suite.workloads).is_some() {
+    if !w.arrivals.needs_capacity() || w.capacity_from(&suite.workloads).is_some() {
         return Ok(());
     }
     let path = suite.path.display();
     let problem = "it is a share of a capacity that nothing measures: put a workload before it that differs in \
-                   name, law and duration at the most, without a law";
+                   name, arrivals and duration at the most, in a closed loop";
     let given = match w.find_max {
         Some(threshold) => format!("{path}: workload '{}': find_max = \"{threshold}\"", w.name),
-        None => format!("{path}: workload '{}': law = \"{}\"", w.name, w.law),
+        None => format!("{path}: workload '{}': arrivals = \"{}\"", w.name, w.arrivals),
     };
     Err(SuiteError::Value { given, problem: problem.to_owned() })
 }

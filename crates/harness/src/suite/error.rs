@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use rpcbench_record::Protocol;
 use thiserror::Error;
 
 /// Why a suite can't be used. Each message names the place, the key, the value and the remedy.
@@ -58,6 +59,15 @@ pub enum SuiteError {
         /// Why, and what to change.
         remedy: &'static str,
     },
+    /// No entry speaks a protocol that is wanted.
+    #[error(
+        "none of these servers speaks {}; name others, or another --protocol (`rpcbench list servers` says what each speaks)",
+        names(protocols)
+    )]
+    NoEntries {
+        /// The protocols that the suite takes.
+        protocols: Vec<Protocol>,
+    },
     /// Two entries of one name.
     #[error(
         "'{entry}' is entered twice under one name; every entry of a plan needs a name of its own"
@@ -70,6 +80,10 @@ pub enum SuiteError {
 
 fn hint(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!(" (did you mean '{name}'?)"))
+}
+
+fn names(protocols: &[Protocol]) -> String {
+    protocols.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 
 /// The error for a name that no suite has.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rpcbench_contract::Shape;
-use rpcbench_record::{Fresh, Law, Limits, Protocol, WarmUp, Window, Workload};
+use rpcbench_record::{Arrivals, Fresh, Limits, Protocol, WarmUp, Window, Workload};
 use serde::Deserialize;
 
 use super::loads::{self, Keys, Load};
@@ -25,6 +25,7 @@ struct SuiteFile {
     description: String,
     trials: Option<u32>,
     fresh: Option<bool>,
+    protocols: Option<Vec<Protocol>>,
     limits: LimitsFile,
     workload: Vec<WorkloadFile>,
 }
@@ -40,11 +41,10 @@ struct LimitsFile {
 #[serde(deny_unknown_fields)]
 struct WorkloadFile {
     name: Option<String>,
-    protocol: Protocol,
     shape: String,
     connections: u32,
     in_flight: u32,
-    law: Option<String>,
+    arrivals: Option<String>,
     sweep: Option<String>,
     find_max: Option<String>,
     warm_up: String,
@@ -84,6 +84,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         description: file.description,
         trials: file.trials.unwrap_or(TRIALS),
         fresh: if file.fresh.unwrap_or(false) { Fresh::EachTrial } else { Fresh::Kept },
+        protocols: file.protocols,
         limits: Limits { cpus: file.limits.cpus, memory_bytes },
         workloads,
     })
@@ -99,18 +100,17 @@ impl Source<'_> {
         let shape: Shape = self.value("shape", &file.shape, file.shape.parse())?;
         let warm_up = self.warm_up(&file)?;
         let keys = Keys {
-            law: file.law.as_deref(),
+            arrivals: file.arrivals.as_deref(),
             sweep: file.sweep.as_deref(),
             find_max: file.find_max.as_deref(),
         };
         let loads = loads::loads(self, keys)?;
         let first = Workload {
             name: file.name.unwrap_or_else(|| suite.to_owned()),
-            protocol: file.protocol,
             shape: shape.to_string(),
             connections: file.connections,
             in_flight: file.in_flight,
-            law: Law::Closed,
+            arrivals: Arrivals::Closed,
             find_max: None,
             warm_up,
             window: Window::Duration { length_ms: time("duration", &file.duration)? },
@@ -120,7 +120,7 @@ impl Source<'_> {
         };
         let each = |load: Load| Workload {
             name: format!("{}{}", first.name, load.suffix),
-            law: load.law,
+            arrivals: load.arrivals,
             find_max: load.find_max,
             ..first.clone()
         };

@@ -1,6 +1,6 @@
-//! The laws that a workload of a file stands for: its keys `law`, `sweep` and `find_max`.
+//! The arrival processes that a workload of a file stands for: its keys `arrivals`, `sweep` and `find_max`.
 
-use rpcbench_record::{Law, Rate, Threshold};
+use rpcbench_record::{Arrivals, Rate, Threshold};
 
 use super::SuiteError;
 use super::file::Source;
@@ -14,14 +14,14 @@ const SEARCH_FROM: Rate = Rate::OfCapacity(50);
 pub(super) struct Load {
     /// What is added to the workload's name: `-10`. Empty where it is the only one.
     pub suffix: String,
-    pub law: Law,
+    pub arrivals: Arrivals,
     pub find_max: Option<Threshold>,
 }
 
 /// As written.
 #[derive(Clone, Copy)]
 pub(super) struct Keys<'a> {
-    pub law: Option<&'a str>,
+    pub arrivals: Option<&'a str>,
     pub sweep: Option<&'a str>,
     pub find_max: Option<&'a str>,
 }
@@ -29,28 +29,28 @@ pub(super) struct Keys<'a> {
 pub(super) fn loads(source: &Source<'_>, keys: Keys<'_>) -> Result<Vec<Load>, SuiteError> {
     match (keys.sweep, keys.find_max) {
         (None, None) => {
-            let law = keys
-                .law
-                .map_or(Ok(Law::Closed), |text| source.value("law", text, text.parse::<Law>()))?;
-            Ok(vec![Load { suffix: String::new(), law, find_max: None }])
+            let arrivals = keys.arrivals.map_or(Ok(Arrivals::Closed), |text| {
+                source.value("arrivals", text, text.parse::<Arrivals>())
+            })?;
+            Ok(vec![Load { suffix: String::new(), arrivals, find_max: None }])
         }
         (Some(text), None) => {
-            let law = arrivals(source, keys.law, ("sweep", text))?;
+            let arrivals = arrivals(source, keys.arrivals, ("sweep", text))?;
             let sweep: Sweep = source.value("sweep", text, text.parse())?;
             let load = |rate: &Rate| {
                 let suffix = format!("-{}", rate.to_string().trim_end_matches('%'));
-                Some(Load { suffix, law: at_rate(law, *rate)?, find_max: None })
+                Some(Load { suffix, arrivals: at_rate(arrivals, *rate)?, find_max: None })
             };
             Ok(sweep.rates().iter().filter_map(load).collect())
         }
         (None, Some(text)) => {
-            let law = arrivals(source, keys.law, ("find_max", text))?;
+            let arrivals = arrivals(source, keys.arrivals, ("find_max", text))?;
             let threshold: Threshold = source.value("find_max", text, text.parse())?;
             if !threshold.bounds_load() {
                 let problem = "only a response time or errors below a limit have a highest rate, such as \"p99<10ms\"";
                 return source.value("find_max", text, Err(problem));
             }
-            Ok(vec![Load { suffix: String::new(), law, find_max: Some(threshold) }])
+            Ok(vec![Load { suffix: String::new(), arrivals, find_max: Some(threshold) }])
         }
         (Some(sweep), Some(find_max)) => Err(SuiteError::Contradiction {
             first: source.place("sweep", sweep),
@@ -60,19 +60,19 @@ pub(super) fn loads(source: &Source<'_>, keys: Keys<'_>) -> Result<Vec<Load>, Su
     }
 }
 
-/// The kind of law for a key that gives the rates.
+/// The kind of arrivals for a key that gives the rates.
 fn arrivals(
     source: &Source<'_>,
-    law: Option<&str>,
+    arrivals: Option<&str>,
     (key, value): (&str, &str),
-) -> Result<Law, SuiteError> {
-    match law {
-        Some("poisson") => Ok(Law::Poisson { rate: SEARCH_FROM }),
-        Some("constant") => Ok(Law::Constant { rate: SEARCH_FROM }),
-        law => Err(SuiteError::Contradiction {
+) -> Result<Arrivals, SuiteError> {
+    match arrivals {
+        Some("poisson") => Ok(Arrivals::Poisson { rate: SEARCH_FROM }),
+        Some("constant") => Ok(Arrivals::Constant { rate: SEARCH_FROM }),
+        arrivals => Err(SuiteError::Contradiction {
             first: source.place(key, value),
-            second: format!("law = \"{}\"", law.unwrap_or("closed")),
-            remedy: "it gives the rates of an open loop; write law = \"poisson\" or law = \"constant\" without a rate",
+            second: format!("arrivals = \"{}\"", arrivals.unwrap_or("closed")),
+            remedy: "it gives the rates of an open loop; write arrivals = \"poisson\" or arrivals = \"constant\" without a rate",
         }),
     }
 }
@@ -86,7 +86,7 @@ mod tests {
 
     /// A suite of a capacity workload and one with these keys.
     fn suite(keys: &str) -> Result<Suite, SuiteError> {
-        let load = "protocol = \"grpc\"\nshape = \"text:100\"\nconnections = 5\nin_flight = 10\nwarm_up = \"1s\"";
+        let load = "shape = \"text:100\"\nconnections = 5\nin_flight = 10\nwarm_up = \"1s\"";
         let text = format!(
             "description = \"\"\n[limits]\ncpus = 1\n\
              [[workload]]\nname = \"capacity\"\nduration = \"1s\"\n{load}\n\
@@ -99,7 +99,7 @@ mod tests {
         let suite = suite(keys).expect("a good suite");
         let loads = suite.workloads.iter().skip(1).map(|w| {
             let find = w.find_max.map(|threshold| format!(" for {threshold}"));
-            format!("{}: {}{}", w.name, w.law, find.unwrap_or_default())
+            format!("{}: {}{}", w.name, w.arrivals, find.unwrap_or_default())
         });
         loads.collect()
     }
@@ -109,27 +109,27 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_has_a_law_a_sweep_or_a_search() {
+    fn a_workload_has_an_arrival_process_a_sweep_or_a_search() {
         assert_eq!(loads(""), ["load: closed"]);
-        assert_eq!(loads("law = \"constant:2k\""), ["load: constant:2000"]);
-        assert_eq!(loads("law = \"poisson:40%\""), ["load: poisson:40%"]);
+        assert_eq!(loads("arrivals = \"constant:2k\""), ["load: constant:2000"]);
+        assert_eq!(loads("arrivals = \"poisson:40%\""), ["load: poisson:40%"]);
         assert_eq!(
-            loads("law = \"poisson\"\nsweep = \"20%..40%\""),
+            loads("arrivals = \"poisson\"\nsweep = \"20%..40%\""),
             ["load-20: poisson:20%", "load-30: poisson:30%", "load-40: poisson:40%"]
         );
         assert_eq!(
-            loads("law = \"constant\"\nsweep = \"1k..2k+1k\""),
+            loads("arrivals = \"constant\"\nsweep = \"1k..2k+1k\""),
             ["load-1000: constant:1000", "load-2000: constant:2000"]
         );
         assert_eq!(
-            loads("law = \"poisson\"\nfind_max = \"p99 < 10ms\""),
+            loads("arrivals = \"poisson\"\nfind_max = \"p99 < 10ms\""),
             ["load: poisson:50% for p99<10ms"]
         );
     }
 
     #[test]
     fn loads_of_one_process_take_shares_of_the_closed_loop_before_them() {
-        let suite = suite("law = \"poisson\"\nsweep = \"10%..20%\"").expect("a good suite");
+        let suite = suite("arrivals = \"poisson\"\nsweep = \"10%..20%\"").expect("a good suite");
         let [capacity, low, high] = suite.workloads.as_slice() else { panic!("three workloads") };
         assert!(low.shares_process(high) && low.shares_process(capacity));
         assert_eq!(high.capacity_from(&suite.workloads), Some(capacity));
@@ -141,19 +141,19 @@ mod tests {
 
     #[test]
     fn what_contradicts_is_refused_with_the_remedy() {
-        insta::assert_snapshot!(refused("law = \"open\""), @r#"suites/mine.toml: law = "open": 'open' is no arrival law; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
-        insta::assert_snapshot!(refused("law = \"poisson\""), @r#"suites/mine.toml: law = "poisson": 'poisson' is no arrival law; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
-        insta::assert_snapshot!(refused("sweep = \"10%..90%\""), @r#"suites/mine.toml: sweep = "10%..90%" contradicts law = "closed": it gives the rates of an open loop; write law = "poisson" or law = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("law = \"poisson:10%\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml: sweep = "10%..90%" contradicts law = "poisson:10%": it gives the rates of an open loop; write law = "poisson" or law = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("law = \"poisson\"\nsweep = \"10%\""), @r#"suites/mine.toml: sweep = "10%": '10%' is no sweep; write FROM..TO or FROM..TO+STEP, such as '10%..90%' of the measured capacity or '1k..10k+1k' calls a second"#);
-        insta::assert_snapshot!(refused("find_max = \"p99<10ms\""), @r#"suites/mine.toml: find_max = "p99<10ms" contradicts law = "closed": it gives the rates of an open loop; write law = "poisson" or law = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("law = \"closed\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml: find_max = "p99<10ms" contradicts law = "closed": it gives the rates of an open loop; write law = "poisson" or law = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("law = \"poisson:1k\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml: find_max = "p99<10ms" contradicts law = "poisson:1k": it gives the rates of an open loop; write law = "poisson" or law = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("law = \"poisson\"\nfind_max = \"p99>10ms\""), @r#"suites/mine.toml: find_max = "p99>10ms": only a response time or errors below a limit have a highest rate, such as "p99<10ms""#);
-        insta::assert_snapshot!(refused("law = \"poisson\"\nfind_max = \"p99<10\""), @r#"suites/mine.toml: find_max = "p99<10": 'p99<10': '10' is no limit for p99; write a time with its unit, such as 500us, 10ms or 1.5s"#);
-        insta::assert_snapshot!(refused("law = \"poisson\"\nfind_max = \"p99<1s\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml: sweep = "10%..90%" contradicts find_max = "p99<1s": a workload has one of them; make it two workloads"#);
+        insta::assert_snapshot!(refused("arrivals = \"open\""), @r#"suites/mine.toml: arrivals = "open": 'open' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\""), @r#"suites/mine.toml: arrivals = "poisson": 'poisson' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
+        insta::assert_snapshot!(refused("sweep = \"10%..90%\""), @r#"suites/mine.toml: sweep = "10%..90%" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml: sweep = "10%..90%" contradicts arrivals = "poisson:10%": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nsweep = \"10%\""), @r#"suites/mine.toml: sweep = "10%": '10%' is no sweep; write FROM..TO or FROM..TO+STEP, such as '10%..90%' of the measured capacity or '1k..10k+1k' calls a second"#);
+        insta::assert_snapshot!(refused("find_max = \"p99<10ms\""), @r#"suites/mine.toml: find_max = "p99<10ms" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"closed\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml: find_max = "p99<10ms" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson:1k\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml: find_max = "p99<10ms" contradicts arrivals = "poisson:1k": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99>10ms\""), @r#"suites/mine.toml: find_max = "p99>10ms": only a response time or errors below a limit have a highest rate, such as "p99<10ms""#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<10\""), @r#"suites/mine.toml: find_max = "p99<10": 'p99<10': '10' is no limit for p99; write a time with its unit, such as 500us, 10ms or 1.5s"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml: sweep = "10%..90%" contradicts find_max = "p99<1s": a workload has one of them; make it two workloads"#);
         // Other connections are another process, and its capacity is not measured.
-        insta::assert_snapshot!(refused("law = \"poisson:10%\"\ntimeout = \"9s\""), @r#"suites/mine.toml: workload 'load': law = "poisson:10%": it is a share of a capacity that nothing measures: put a workload before it that differs in name, law and duration at the most, without a law"#);
-        insta::assert_snapshot!(refused("law = \"poisson\"\nfind_max = \"p99<1s\"\ntimeout = \"9s\""), @r#"suites/mine.toml: workload 'load': find_max = "p99<1s": it is a share of a capacity that nothing measures: put a workload before it that differs in name, law and duration at the most, without a law"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\ntimeout = \"9s\""), @r#"suites/mine.toml: workload 'load': arrivals = "poisson:10%": it is a share of a capacity that nothing measures: put a workload before it that differs in name, arrivals and duration at the most, in a closed loop"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\ntimeout = \"9s\""), @r#"suites/mine.toml: workload 'load': find_max = "p99<1s": it is a share of a capacity that nothing measures: put a workload before it that differs in name, arrivals and duration at the most, in a closed loop"#);
     }
 }

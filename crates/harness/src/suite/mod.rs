@@ -15,7 +15,7 @@ mod tests;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rpcbench_record::{Fresh, Limits, Plan, PlannedServer, WarmUp, Workload};
+use rpcbench_record::{Fresh, Limits, Plan, PlannedServer, Protocol, WarmUp, Workload};
 
 pub use error::SuiteError;
 pub use overrides::Overrides;
@@ -35,6 +35,8 @@ pub struct Suite {
     pub trials: u32,
     /// Process lifetime over trials.
     pub fresh: Fresh,
+    /// The protocols that it takes. `None`: all that an entry speaks.
+    pub protocols: Option<Vec<Protocol>>,
     /// What each server may use.
     pub limits: Limits,
     /// The loads, in order. Never empty.
@@ -109,6 +111,12 @@ impl Suite {
         Ok(suite)
     }
 
+    /// Whether entries of that protocol take part.
+    #[must_use]
+    pub fn takes(&self, protocol: Protocol) -> bool {
+        self.protocols.as_ref().is_none_or(|taken| taken.contains(&protocol))
+    }
+
     /// The suite with values from the command line in place of its own.
     ///
     /// # Errors
@@ -140,14 +148,19 @@ pub fn plan(
     if let Some((_, server)) = twice {
         return Err(SuiteError::Twice { entry: server.entry.clone() });
     }
-    let order = order::order(&suite, entries, seed);
+    let taken = |server: &&PlannedServer| suite.takes(server.protocol);
+    let servers: Vec<PlannedServer> = entries.iter().filter(taken).cloned().collect();
+    if servers.is_empty() && !entries.is_empty() {
+        return Err(SuiteError::NoEntries { protocols: suite.protocols.unwrap_or_default() });
+    }
+    let order = order::order(&suite, &servers, seed);
     Ok(Plan {
         suite: suite.name,
         seed,
         fresh: suite.fresh,
         limits: suite.limits,
         workloads: suite.workloads,
-        servers: entries.to_vec(),
+        servers,
         order,
     })
 }

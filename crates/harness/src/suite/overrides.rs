@@ -16,8 +16,8 @@ pub struct Overrides {
     pub cpus: Option<u32>,
     /// `--memory`, bytes.
     pub memory_bytes: Option<u64>,
-    /// `--protocol`.
-    pub protocol: Option<Protocol>,
+    /// `--protocol`; empty leaves the suite's.
+    pub protocols: Vec<Protocol>,
     /// `--shape`.
     pub shape: Option<Shape>,
     /// `--connections`.
@@ -44,6 +44,9 @@ impl Overrides {
         replace(&mut suite.trials, self.trials);
         replace(&mut suite.fresh, self.fresh);
         replace(&mut suite.limits.cpus, self.cpus);
+        if !self.protocols.is_empty() {
+            suite.protocols = Some(self.protocols.clone());
+        }
         if self.memory_bytes.is_some() {
             suite.limits.memory_bytes = self.memory_bytes;
         }
@@ -52,7 +55,6 @@ impl Overrides {
     }
 
     fn apply_to(&self, workload: &mut Workload) {
-        replace(&mut workload.protocol, self.protocol);
         replace(&mut workload.shape, self.shape.map(|shape| shape.to_string()));
         replace(&mut workload.connections, self.connections);
         replace(&mut workload.in_flight, self.in_flight);

@@ -15,7 +15,6 @@ description = "For tests."
 cpus = 1
 memory = "512M"
 [[workload]]
-protocol = "grpc"
 shape = "text:100"
 connections = 50
 in_flight = 1000
@@ -45,6 +44,7 @@ fn servers(names: &[&str]) -> Vec<PlannedServer> {
     let server = |name: &&str| PlannedServer {
         entry: (*name).to_owned(),
         server: (*name).to_owned(),
+        protocol: Protocol::Grpc,
         variant: None,
         language: "go".to_owned(),
         library: "grpc".to_owned(),
@@ -57,6 +57,29 @@ fn shipped() -> Suites {
     Suites::load(root).expect("suites")
 }
 
+/// A plan of a gRPC entry and a tcp-echo entry, by a suite with this line in it.
+fn planned(line: &str, overrides: &Overrides) -> Result<Vec<String>, String> {
+    let suite = parsed(&GOOD.replacen("[limits]", &format!("{line}\n[limits]"), 1));
+    let mut entries = servers(&["go-grpc", "floor"]);
+    entries[1].protocol = Protocol::TcpEcho;
+    let plan = plan(&suite.expect("a good suite"), overrides, &entries, 1);
+    let plan = plan.map_err(|error| error.to_string())?;
+    assert!(plan.order.iter().all(|t| plan.servers.iter().any(|s| s.entry == t.entry)));
+    Ok(plan.servers.into_iter().map(|server| server.entry).collect())
+}
+
+#[test]
+fn a_suite_takes_every_protocol_unless_it_names_some() {
+    let all = Overrides::default();
+    let only = |protocol| Overrides { protocols: vec![protocol], ..Overrides::default() };
+    assert_eq!(planned("", &all).unwrap(), ["go-grpc", "floor"]);
+    assert_eq!(planned("protocols = [\"grpc\"]", &all).unwrap(), ["go-grpc"]);
+    assert_eq!(planned("protocols = [\"grpc\"]", &only(Protocol::TcpEcho)).unwrap(), ["floor"]);
+    let suite = good();
+    let none = plan(&suite, &only(Protocol::TcpEcho), &servers(&["go-grpc"]), 1).unwrap_err();
+    insta::assert_snapshot!(none, @"none of these servers speaks tcp-echo; name others, or another --protocol (`rpcbench list servers` says what each speaks)");
+}
+
 #[test]
 fn the_shipped_suites_are_the_published_ones() {
     let row = |suite: &Suite, w: &Workload| {
@@ -67,14 +90,13 @@ fn the_shipped_suites_are_the_published_ones() {
         let find = w.find_max.map(|threshold| format!(" for {threshold}"));
         let memory = suite.limits.memory_bytes.map(units::show_memory);
         format!(
-            "{name} | {} CPU {} | {} x {} {} {} {}{} | {:?} {}s {:?} x{}",
+            "{name} | {} CPU {} | {} x {} {} {}{} | {:?} {}s {:?} x{}",
             suite.limits.cpus,
             memory.unwrap_or_default(),
             w.connections,
             w.in_flight,
-            w.protocol,
             w.shape,
-            w.law,
+            w.arrivals,
             find.unwrap_or_default(),
             w.warm_up,
             w.window.length_ms() / 1000,
@@ -86,23 +108,23 @@ fn the_shipped_suites_are_the_published_ones() {
     let rows = suites.all().iter().flat_map(|suite| suite.workloads.iter().map(|w| row(suite, w)));
     let rows: Vec<String> = rows.collect();
     insta::assert_snapshot!(rows.join("\n"), @"
-    few-connections | 3 CPU  | 5 x 25 grpc text:1000 closed | Fixed { length_ms: 0 } 30s EachTrial x3
-    latency / capacity | 1 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 5s Kept x3
-    latency / load-10 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:10% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-20 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:20% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-30 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:30% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-40 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:40% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-50 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:50% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-60 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:60% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-70 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:70% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-80 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:80% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-90 | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:90% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    many-connections | 3 CPU  | 250 x 500 grpc text:100 closed | Fixed { length_ms: 30000 } 60s EachTrial x3
-    one-core | 1 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
-    quick | 1 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
-    slo / capacity | 1 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
-    slo / highest-rate | 1 CPU 512 MiB | 50 x 1000 grpc text:100 poisson:50% for p99<10ms | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
-    two-core | 2 CPU 512 MiB | 50 x 1000 grpc text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
+    few-connections | 3 CPU  | 5 x 25 text:1000 closed | Fixed { length_ms: 0 } 30s EachTrial x3
+    latency / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 5s Kept x3
+    latency / load-10 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:10% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-20 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:20% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-30 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:30% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-40 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:40% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-50 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-60 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:60% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-70 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:70% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-80 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:80% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    latency / load-90 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:90% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
+    many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 60s EachTrial x3
+    one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
+    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
+    slo / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
+    slo / highest-rate | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% for p99<10ms | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
+    two-core | 2 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
     ");
 }
 
@@ -112,11 +134,10 @@ fn defaults_fill_what_a_suite_leaves_out() {
     assert_eq!((suite.trials, suite.fresh), (3, Fresh::Kept));
     let expected = Workload {
         name: "mine".to_owned(),
-        protocol: Protocol::Grpc,
         shape: "text:100".to_owned(),
         connections: 50,
         in_flight: 1000,
-        law: rpcbench_record::Law::Closed,
+        arrivals: rpcbench_record::Arrivals::Closed,
         find_max: None,
         warm_up: WarmUp::UntilSteady { least_ms: 0, cap_ms: None },
         window: Window::Duration { length_ms: 3000 },
@@ -134,7 +155,7 @@ fn every_override_replaces_its_field() {
         fresh: Some(Fresh::EachTrial),
         cpus: Some(2),
         memory_bytes: Some(1 << 30),
-        protocol: Some(Protocol::Grpc),
+        protocols: vec![Protocol::Grpc],
         shape: Some(Shape::Dto),
         connections: Some(7),
         in_flight: Some(14),
@@ -174,11 +195,11 @@ fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("connections =", "conections ="), @"
-    suites/mine.toml: TOML parse error at line 9, column 1
+    suites/mine.toml: TOML parse error at line 8, column 1
       |
-    9 | conections = 50
+    8 | conections = 50
       | ^^^^^^^^^^
-    unknown field `conections`, expected one of `name`, `protocol`, `shape`, `connections`, `in_flight`, `law`, `sweep`, `find_max`, `warm_up`, `warm_up_least`, `warm_up_cap`, `duration`, `timeout`, `grace`, `client_threads`
+    unknown field `conections`, expected one of `name`, `shape`, `connections`, `in_flight`, `arrivals`, `sweep`, `find_max`, `warm_up`, `warm_up_least`, `warm_up_cap`, `duration`, `timeout`, `grace`, `client_threads`
     ");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"
     suites/mine.toml: TOML parse error at line 4, column 8
@@ -201,12 +222,12 @@ fn a_wrong_file_is_refused_with_the_remedy() {
       | ^^^^^^^^^^^^
     missing field `shape`
     ");
-    insta::assert_snapshot!(refused("\"grpc\"", "\"thrift\""), @r#"
-    suites/mine.toml: TOML parse error at line 7, column 12
+    insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"
+    suites/mine.toml: TOML parse error at line 3, column 14
       |
-    7 | protocol = "thrift"
-      |            ^^^^^^^^
-    unknown variant `thrift`, expected `grpc`
+    3 | protocols = ["http"]
+      |              ^^^^^^
+    unknown variant `http`, expected `grpc` or `tcp-echo`
     "#);
     insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml: shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
     insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml: limits.memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);

@@ -1,6 +1,6 @@
 //! Loads at several rates on one address: a search, or a sweep.
 
-use rpcbench_record::{Law, Measured, PerSecond, Search, SearchStep, Workload};
+use rpcbench_record::{Arrivals, Measured, PerSecond, Search, SearchStep, Workload};
 use serde::Serialize;
 
 use super::tail::{AllCalls, Bound};
@@ -20,7 +20,7 @@ const HOW_TO_READ: &str = "rate: calls due a second; p50 to p99.9: response time
 pub struct LoadCurve<'a> {
     /// As typed.
     pub address: &'a str,
-    /// What all of them have in common; its law is that of the first.
+    /// What all of them have in common; its arrival process is that of the first.
     pub workload: &'a Workload,
     /// Calls a second of a closed loop, where one was made.
     pub capacity: Option<f64>,
@@ -160,8 +160,8 @@ pub fn curve_markdown(curve: &LoadCurve) -> String {
 
 fn title(curve: &LoadCurve) -> String {
     let w = curve.workload;
-    let arrivals = match w.law {
-        Law::Constant { .. } => "constant",
+    let arrivals = match w.arrivals {
+        Arrivals::Constant { .. } => "constant",
         _ => "Poisson",
     };
     let what = match curve.search {
@@ -171,9 +171,8 @@ fn title(curve: &LoadCurve) -> String {
     let capacity =
         curve.capacity.map(|capacity| format!(", capacity {} calls/s", format::si(capacity)));
     format!(
-        "{}: {} {}, {}, {} in flight at most, {arrivals} arrivals, {what}, {}{}",
+        "{}: grpc {}, {}, {} in flight at most, {arrivals} arrivals, {what}, {}{}",
         curve.address,
-        w.protocol,
         w.shape,
         format::plural(u64::from(w.connections), "connection"),
         format::plural(u64::from(w.in_flight), "call"),

@@ -11,7 +11,7 @@ use crate::view::{EXPORT_SCHEMA, LoadView, MeasuredView};
 /// What a load has beyond the fields of a trial.
 #[derive(Serialize)]
 struct OnlyLoad {
-    law: String,
+    arrivals: String,
     seed: u64,
     capacity_calls_per_s: Option<f64>,
     limits_exceeded: String,
@@ -56,7 +56,7 @@ impl OnlyLoad {
             Bound::Above(_) => None,
         };
         Self {
-            law: load.workload.law.to_string(),
+            arrivals: load.workload.arrivals.to_string(),
             seed: load.seed,
             capacity_calls_per_s: load.capacity.map(|capacity| capacity.calls_per_s),
             limits_exceeded: exceeded(load).join("; "),
@@ -92,7 +92,7 @@ impl OnlyLoad {
 }
 
 fn view(load: &LoadRecord) -> (LoadView<'_>, MeasuredView, OnlyLoad) {
-    let view = LoadView::of(&load.address, &load.workload, LoadVerdict::of(load).name());
+    let view = LoadView::of(load, LoadVerdict::of(load).name());
     (view, MeasuredView::of(&load.measured), OnlyLoad::of(load))
 }
 

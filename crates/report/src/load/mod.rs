@@ -131,7 +131,9 @@ fn outcomes(load: &LoadRecord) -> Lines {
         format!("{} ({})", format::count(n), format::percent(part))
     };
     let mut lines = vec![("ok".to_owned(), format::count(outcomes.ok))];
-    lines.extend(outcomes.errors_by_kind().into_iter().map(|(kind, n)| (kind, part(n))));
+    lines.extend(
+        outcomes.errors_by_kind(load.protocol).into_iter().map(|(kind, n)| (kind, part(n))),
+    );
     lines
 }
 
@@ -233,5 +235,5 @@ pub fn load_markdown(load: &LoadRecord) -> String {
 }
 
 fn title(load: &LoadRecord) -> String {
-    format!("{}: {}", load.address, words::load(&load.workload))
+    format!("{}: {} {}", load.address, load.protocol, words::load(&load.workload))
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rpcbench_record::{Comparison, Figure, Law, LoadRecord, Pacing, Threshold};
+use rpcbench_record::{Arrivals, Comparison, Figure, LoadRecord, Pacing, Threshold};
 
 use crate::doubt::doubts;
 use crate::figures::Figures;
@@ -115,7 +115,8 @@ pub fn lateness(load: &LoadRecord) -> Option<String> {
 /// Whether calls came due faster than the server ended them. A rate that changes is there to find where that
 /// begins, so it is no verdict on it.
 fn overloaded(load: &LoadRecord) -> bool {
-    let one_rate = matches!(load.workload.law, Law::Constant { .. } | Law::Poisson { .. });
+    let one_rate =
+        matches!(load.workload.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
     one_rate && load.measured.kept_up() == Some(false)
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    CheckResult, ClientUsage, Cpu, Driver, Failure, Fresh, Header, Isolation, IsolationMode,
-    Latency, Law, Limits, Machine, MachineUsage, Measured, Outcomes, Plan, PlannedServer,
+    Arrivals, CheckResult, ClientUsage, Cpu, Driver, Failure, Fresh, Header, Isolation,
+    IsolationMode, Latency, Limits, Machine, MachineUsage, Measured, Outcomes, Plan, PlannedServer,
     PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool,
     Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
 };
@@ -16,11 +16,10 @@ pub const IN_FLIGHT: u32 = 1000;
 pub fn workload() -> Workload {
     Workload {
         name: "quick".to_owned(),
-        protocol: Protocol::Grpc,
         shape: "text:100".to_owned(),
         connections: 50,
         in_flight: IN_FLIGHT,
-        law: Law::Closed,
+        arrivals: Arrivals::Closed,
         find_max: None,
         warm_up: until_steady(),
         window: Window::Duration { length_ms: 3000 },
@@ -185,7 +184,7 @@ impl RunBuilder {
                 workload: "quick".to_owned(),
                 number,
                 started: self.run.header.started,
-                law: None,
+                arrivals: None,
                 search: None,
                 result,
             });
@@ -213,6 +212,7 @@ impl RunBuilder {
         self.run.header.plan.servers.push(PlannedServer {
             entry: name.to_owned(),
             server: server.to_owned(),
+            protocol: Protocol::Grpc,
             variant,
             language: language.to_owned(),
             library: library.to_owned(),

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rpcbench_record::{
-    Capacity, Driver, Latency, LoadRecord, NotMet, Outcomes, Pacing, PerSecond, SCHEMA, Search,
-    SearchStep, Slice, StepVerdict, Tool,
+    Capacity, Driver, Latency, LoadRecord, NotMet, Outcomes, Pacing, PerSecond, Protocol, SCHEMA,
+    Search, SearchStep, Slice, StepVerdict, Tool,
 };
 use rpcbench_report::{
     AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, Style, curve_csv, curve_json,
@@ -32,6 +32,7 @@ fn fine() -> LoadRecord {
         started: "2026-03-01T12:00:00Z".parse().expect("a time"),
         machine: machine(),
         address: "127.0.0.1:50051".to_owned(),
+        protocol: Protocol::Grpc,
         workload: workload(),
         seed: 1,
         capacity: None,
@@ -44,7 +45,7 @@ fn fine() -> LoadRecord {
 /// The same calls in an open loop.
 fn open() -> LoadRecord {
     let mut load = fine();
-    load.workload.law = "poisson:98000".parse().expect("a law");
+    load.workload.arrivals = "poisson:98000".parse().expect("arrivals");
     load.capacity = Some(Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000 });
     load.measured.client.driver = Driver::IoUring;
     load.measured.client.awake_ns = 300_000_000;
@@ -85,7 +86,7 @@ fn a_load_reads_at_a_glance() {
 }
 
 #[test]
-fn an_open_loop_tells_how_it_kept_its_law() {
+fn an_open_loop_tells_how_it_kept_its_schedule() {
     insta::assert_snapshot!(load_text(&open(), Style::default()));
 }
 
@@ -125,7 +126,9 @@ fn every_call_that_came_due_must_have_been_counted() {
     pacing.due += 1;
     assert_eq!(LoadVerdict::of(&load), LoadVerdict::Suspect);
     let text = load_text(&load, Style::default());
-    assert!(text.contains("suspect: its law made 294,001 calls due, its counters hold 294,000"));
+    assert!(
+        text.contains("suspect: its schedule made 294,001 calls due, its counters hold 294,000")
+    );
 }
 
 #[test]
@@ -169,7 +172,7 @@ fn a_server_that_does_not_keep_up_is_overloaded() {
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!(LoadVerdict::of(&load), LoadVerdict::ClientBound);
     load.measured.client.busiest_ns = 0;
-    load.workload.law = "ramp:1..98000/3s".parse().expect("a law");
+    load.workload.arrivals = "ramp:1..98000/3s".parse().expect("arrivals");
     assert_eq!((LoadVerdict::of(&load), overload(&load)), (LoadVerdict::Ok, None));
 }
 
@@ -257,7 +260,7 @@ fn a_spectrum_of_one_value_is_one_bar() {
 /// Windows at 1,000 and 2,000 calls a second, the second with errors, and a search that made them.
 fn curve() -> (rpcbench_record::Workload, Vec<LoadPoint>, Search) {
     let mut workload = workload();
-    workload.law = "poisson:50%".parse().expect("a law");
+    workload.arrivals = "poisson:50%".parse().expect("arrivals");
     let verdicts = [StepVerdict::Met, StepVerdict::NotMet(NotMet::Failing)];
     let steps: Vec<SearchStep> = [(98_000.0, fine()), (196_000.0, failing())]
         .into_iter()
@@ -311,7 +314,7 @@ fn a_point_of_a_sweep_says_what_it_is_worth() {
     };
     assert_eq!(verdict(open()), "ok");
     let mut failed = failing();
-    failed.workload.law = open().workload.law;
+    failed.workload.arrivals = open().workload.arrivals;
     assert_eq!(verdict(failed), "errors");
     let mut late = open();
     late.measured.pacing.as_mut().expect("an open loop").late = 3000;

@@ -64,18 +64,18 @@ fn suite(name: &str, loads: Vec<Workload>) -> Run {
     run
 }
 
-fn load(name: &str, law: &str) -> Workload {
-    Workload { name: name.to_owned(), law: law.parse().expect("a law"), ..workload() }
+fn load(name: &str, arrivals: &str) -> Workload {
+    Workload { name: name.to_owned(), arrivals: arrivals.parse().expect("arrivals"), ..workload() }
 }
 
-fn record(run: &mut Run, trial: (&str, &str, u32), law: &str, window: Measured) {
+fn record(run: &mut Run, trial: (&str, &str, u32), arrivals: &str, window: Measured) {
     let (entry, workload, number) = trial;
     run.trials.push(Trial {
         entry: entry.to_owned(),
         workload: workload.to_owned(),
         number,
         started: run.header.started,
-        law: Some(law.parse().expect("a law")),
+        arrivals: Some(arrivals.parse().expect("arrivals")),
         search: None,
         result: TrialResult::Measured(Box::new(window)),
     });
@@ -93,8 +93,8 @@ fn latency_run(change: impl Fn(&str, u64, &mut Measured)) -> Run {
                 let mut window =
                     paced(rate, 2e9 / (capacity as f64 * (1.0 - share as f64 / 100.0)));
                 change(entry, share, &mut window);
-                let law = format!("poisson:{rate}");
-                record(&mut run, (entry, &format!("load-{share}"), number), &law, window);
+                let arrivals = format!("poisson:{rate}");
+                record(&mut run, (entry, &format!("load-{share}"), number), &arrivals, window);
             }
         }
     }
@@ -152,7 +152,7 @@ fn a_generator_that_was_late_and_a_server_that_fell_behind_are_told() {
 }
 
 #[test]
-fn calls_that_the_law_made_due_are_all_counted() {
+fn calls_that_the_arrival_process_made_due_are_all_counted() {
     let load = load("load", "poisson:1000");
     let good = paced(1000, 1e6);
     assert_eq!(doubts(&good, &load), []);
@@ -190,7 +190,7 @@ fn without_a_capacity_there_are_no_loads() {
         workload: "capacity".to_owned(),
         number: 1,
         started: run.header.started,
-        law: None,
+        arrivals: None,
         search: None,
         result: TrialResult::Failed(failure("exited with status 3", &[])),
     });
@@ -211,8 +211,8 @@ fn slo_run(rates: &[(&str, [f64; 3])], end: NotMet) -> Run {
     let mut run = suite("slo", vec![workload]);
     for (entry, rates) in rates {
         for (number, rate) in (1..).zip(rates) {
-            let law = format!("poisson:{rate}");
-            record(&mut run, (entry, "highest-rate", number), &law, paced(*rate as u64, 2e6));
+            let arrivals = format!("poisson:{rate}");
+            record(&mut run, (entry, "highest-rate", number), &arrivals, paced(*rate as u64, 2e6));
             let steps =
                 vec![step(*rate, StepVerdict::Met), step(rate * 1.05, StepVerdict::NotMet(end))];
             let threshold = "p99<10ms".parse().expect("a threshold");
@@ -269,7 +269,7 @@ fn a_server_that_keeps_the_limit_at_no_rate_failed() {
         workload: "highest-rate".to_owned(),
         number: 1,
         started: run.header.started,
-        law: None,
+        arrivals: None,
         search: None,
         result: TrialResult::Failed(Failure { reason: reason.clone(), log_tail: Vec::new() }),
     });

@@ -1,6 +1,6 @@
 //! `rpcbench load`: what its options mean, and which contradict each other.
 
-use rpcbench_record::{Driver, Law};
+use rpcbench_record::{Arrivals, Driver};
 
 use super::*;
 
@@ -37,33 +37,33 @@ fn options_of_load_may_not_contradict() {
 }
 
 #[test]
-fn a_law_and_a_rate_may_not_contradict() {
+fn an_arrival_process_and_a_rate_may_not_contradict() {
     let refused = |line| load(line).workload().expect_err("a refusal");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --law closed --rate 500"), @"--rate 500 contradicts --law closed: a closed loop has no rate of its own; leave one of them out");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --law constant:20k --rate 500"), @"--rate 500 contradicts --law constant:20000: that law has its rate already; leave one of them out");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --law poisson:40% --rate 50%"), @"--rate 50% contradicts --law poisson:40%: that law has its rate already; leave one of them out");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --law ramp:1..2/1s --rate 500"), @"--rate 500 contradicts --law ramp:1..2/1s: that law has its rate already; leave one of them out");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --law steps:1..2+1/1s --rate 500"), @"--rate 500 contradicts --law steps:1..2+1/1s: that law has its rate already; leave one of them out");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --law poisson"), @"--law poisson: needs a rate: write --law poisson:RATE, or add --rate RATE");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --law constant"), @"--law constant: needs a rate: write --law constant:RATE, or add --rate RATE");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals closed --rate 500"), @"--rate 500 contradicts --arrivals closed: a closed loop has no rate of its own; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals constant:20k --rate 500"), @"--rate 500 contradicts --arrivals constant:20000: it has its rate already; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals poisson:40% --rate 50%"), @"--rate 50% contradicts --arrivals poisson:40%: it has its rate already; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals ramp:1..2/1s --rate 500"), @"--rate 500 contradicts --arrivals ramp:1..2/1s: it has its rate already; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals steps:1..2+1/1s --rate 500"), @"--rate 500 contradicts --arrivals steps:1..2+1/1s: it has its rate already; leave one of them out");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals poisson"), @"--arrivals poisson: needs a rate: write --arrivals poisson:RATE, or add --rate RATE");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals constant"), @"--arrivals constant: needs a rate: write --arrivals constant:RATE, or add --rate RATE");
 }
 
 #[test]
 fn several_loads_take_their_rates_from_one_place() {
     let contradicts = |line| load(line).workload().expect_err("a refusal");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --law closed"), @"--find-max p99<1ms contradicts --law closed: a search needs a law with one rate; write --law poisson or --law constant");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --law ramp:1..2/1s"), @"--find-max p99<1ms contradicts --law ramp:1..2/1s: a search needs a law with one rate; write --law poisson or --law constant");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --law poisson:5"), @"--sweep 10%..90% contradicts --law poisson:5: a sweep sets the rates; write --law poisson or --law constant");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --law closed"), @"--sweep 10%..90% contradicts --law closed: a sweep sets the rates; write --law poisson or --law constant");
-    let law = |words: &str| {
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --arrivals closed"), @"--find-max p99<1ms contradicts --arrivals closed: a search needs one rate; write --arrivals poisson or --arrivals constant");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --arrivals ramp:1..2/1s"), @"--find-max p99<1ms contradicts --arrivals ramp:1..2/1s: a search needs one rate; write --arrivals poisson or --arrivals constant");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --arrivals poisson:5"), @"--sweep 10%..90% contradicts --arrivals poisson:5: a sweep sets the rates; write --arrivals poisson or --arrivals constant");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --arrivals closed"), @"--sweep 10%..90% contradicts --arrivals closed: a sweep sets the rates; write --arrivals poisson or --arrivals constant");
+    let arrivals = |words: &str| {
         let args = load(&format!("rpcbench load h:1 {words}"));
-        args.workload().expect("a workload").law.to_string()
+        args.workload().expect("a workload").arrivals.to_string()
     };
-    assert_eq!(law("--find-max p99<1ms"), "poisson:50%");
-    assert_eq!(law("--find-max p99<1ms --law constant"), "constant:50%");
-    assert_eq!(law("--find-max p99<1ms --rate 500"), "poisson:500");
-    assert_eq!(law("--find-max p99<1ms --law constant:30%"), "constant:30%");
-    assert_eq!(law("--sweep 1k..3k+1k --law constant"), "constant:1000");
+    assert_eq!(arrivals("--find-max p99<1ms"), "poisson:50%");
+    assert_eq!(arrivals("--find-max p99<1ms --arrivals constant"), "constant:50%");
+    assert_eq!(arrivals("--find-max p99<1ms --rate 500"), "poisson:500");
+    assert_eq!(arrivals("--find-max p99<1ms --arrivals constant:30%"), "constant:30%");
+    assert_eq!(arrivals("--sweep 1k..3k+1k --arrivals constant"), "constant:1000");
 }
 
 #[test]
@@ -93,15 +93,21 @@ fn two_results_may_not_share_a_file() {
 #[test]
 fn a_rate_makes_an_open_loop() {
     let workload = |line| load(line).workload().expect("a workload");
-    let law = |text: &str| text.parse().expect("a law");
+    let arrivals = |text: &str| text.parse().expect("arrivals");
     let constant = workload("rpcbench load h:1 -c 4 --rate 20k");
-    assert_eq!((constant.law, constant.in_flight), (law("constant:20000"), 400));
-    assert_eq!(workload("rpcbench load h:1 --law poisson --rate 5").law, law("poisson:5"));
-    assert_eq!(workload("rpcbench load h:1 --law constant -r 40%").law, law("constant:40%"));
-    let ramp = workload("rpcbench load h:1 -n 70 --law ramp:1k..2k/10s");
-    assert_eq!((ramp.law, ramp.in_flight), (law("ramp:1000..2000/10s"), 70));
-    let closed = workload("rpcbench load h:1 --law closed");
-    assert_eq!((closed.law, closed.in_flight), (Law::Closed, 1000));
+    assert_eq!((constant.arrivals, constant.in_flight), (arrivals("constant:20000"), 400));
+    assert_eq!(
+        workload("rpcbench load h:1 --arrivals poisson --rate 5").arrivals,
+        arrivals("poisson:5")
+    );
+    assert_eq!(
+        workload("rpcbench load h:1 --arrivals constant -r 40%").arrivals,
+        arrivals("constant:40%")
+    );
+    let ramp = workload("rpcbench load h:1 -n 70 --arrivals ramp:1k..2k/10s");
+    assert_eq!((ramp.arrivals, ramp.in_flight), (arrivals("ramp:1000..2000/10s"), 70));
+    let closed = workload("rpcbench load h:1 --arrivals closed");
+    assert_eq!((closed.arrivals, closed.in_flight), (Arrivals::Closed, 1000));
 }
 
 #[test]
@@ -115,7 +121,7 @@ fn the_driver_is_left_to_the_engine_where_none_is_named() {
 #[test]
 fn wrong_values_of_load_are_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("rpcbench load h:1 --rate fast"), @"error: invalid value 'fast' for '--rate <RATE>': write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --law sometimes:5"), @"error: invalid value 'sometimes:5' for '--law <LAW>': 'sometimes:5' is no arrival law; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals sometimes:5"), @"error: invalid value 'sometimes:5' for '--arrivals <ARRIVALS>': 'sometimes:5' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise");
     insta::assert_snapshot!(refused("rpcbench load h:1 --driver dpdk"), @"
     error: invalid value 'dpdk' for '--driver <DRIVER>'
       [possible values: auto, epoll, io-uring]

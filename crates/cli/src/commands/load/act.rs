@@ -1,4 +1,4 @@
-//! The load itself: connected, the capacity found where the law needs it, warmed up, measured.
+//! The load itself: connected, the capacity found where the arrival process needs it, warmed up, measured.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{CallLog, Measurement, Session, Span, Unmeasured};
 use rpcbench_harness::counters::MachineReading;
 use rpcbench_harness::run::Interrupt;
-use rpcbench_record::{Capacity, Law, MachineUsage, Measured, WarmUp};
+use rpcbench_record::{Arrivals, Capacity, MachineUsage, Measured, WarmUp};
 use rpcbench_report::format::si;
 
 use super::live::{Live, Stage};
@@ -26,9 +26,9 @@ const CAPACITY_WINDOW: Nanos = Nanos::from_millis(3000);
 pub struct Loaded {
     /// When the window began.
     pub started: jiff::Timestamp,
-    /// The law, with a rate in calls a second.
-    pub law: Law,
-    /// Where the law needed one.
+    /// The arrival process, with a rate in calls a second.
+    pub arrivals: Arrivals,
+    /// Where the arrival process needed one.
     pub capacity: Option<Capacity>,
     /// The calls before the window.
     pub before: Unmeasured,
@@ -66,11 +66,11 @@ pub fn measure(
     let mut act = Act::begin(context, planned, cpus, (sender.as_ref(), quiet))?;
     drop(sender);
     let mut before = Unmeasured::default();
-    let capacity = match workload.law.needs_capacity() {
+    let capacity = match workload.arrivals.needs_capacity() {
         true => Some(act.capacity(log.as_ref(), &mut before)?),
         false => None,
     };
-    let law = act.apply(workload.law, capacity)?;
+    let arrivals = act.apply(workload.arrivals, capacity)?;
     let log = log.map(CallsLog::start).transpose()?;
     let (measurement, machine, started) = act.window()?;
     act.live.finish();
@@ -78,7 +78,7 @@ pub fn measure(
     before.outcomes.add(&measurement.unmeasured.outcomes);
     before.examples.extend(measurement.unmeasured.examples.iter().cloned());
     let measured = measurement.into_measured(None, machine);
-    Ok(Loaded { started, law, capacity, before, measured, log })
+    Ok(Loaded { started, arrivals, capacity, before, measured, log })
 }
 
 impl<'a> Act<'a> {
@@ -107,14 +107,14 @@ impl<'a> Act<'a> {
         Ok(Self { session, live, interrupt, cpus, warm_up, window })
     }
 
-    /// Measures a window by the law that is on.
+    /// Measures a window by the arrivals that are on.
     pub fn window(&mut self) -> anyhow::Result<(Measurement, MachineUsage, jiff::Timestamp)> {
         self.span(self.warm_up, ("measuring", self.window))
     }
 
-    /// Measures a window by another law.
-    pub fn window_at(&mut self, law: Law) -> anyhow::Result<Measured> {
-        self.session.change_law(law)?;
+    /// Measures a window with other arrivals.
+    pub fn window_at(&mut self, arrivals: Arrivals) -> anyhow::Result<Measured> {
+        self.session.change_arrivals(arrivals)?;
         let (measurement, machine, _) = self.window()?;
         if self.is_stopped() {
             bail!(Stopped); // Windows of different length don't compare.
@@ -151,15 +151,21 @@ impl<'a> Act<'a> {
         Ok(Capacity { calls_per_s, window_ns: CAPACITY_WINDOW.0 })
     }
 
-    /// From here on calls come due by `law`; its rate is known once `capacity` is.
-    fn apply(&mut self, law: Law, capacity: Option<Capacity>) -> anyhow::Result<Law> {
-        let Some(capacity) = capacity else { return Ok(law) };
+    /// From here on calls come due by `arrivals`; its rate is known once `capacity` is.
+    fn apply(
+        &mut self,
+        arrivals: Arrivals,
+        capacity: Option<Capacity>,
+    ) -> anyhow::Result<Arrivals> {
+        let Some(capacity) = capacity else { return Ok(arrivals) };
         let found = capacity.calls_per_s;
-        let known = law.resolve(found).with_context(|| {
-            format!("--law {law}: no rate is a share of {found} calls/s, the capacity found")
+        let known = arrivals.resolve(found).with_context(|| {
+            format!(
+                "--arrivals {arrivals}: no rate is a share of {found} calls/s, the capacity found"
+            )
         })?;
-        self.session.change_law(known)?;
-        self.live.keep(&format!("law: {known}"));
+        self.session.change_arrivals(known)?;
+        self.live.keep(&format!("arrivals: {known}"));
         Ok(known)
     }
 

@@ -12,7 +12,7 @@ use anstream::eprintln;
 use anyhow::Context as _;
 use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::machine::fingerprint;
-use rpcbench_record::{IsolationMode, LoadRecord, SCHEMA};
+use rpcbench_record::{IsolationMode, LoadRecord, Protocol, SCHEMA};
 use rpcbench_report::{
     LoadVerdict, cut_short, exceeded, lateness, load_csv, load_hdr, load_json, load_markdown,
     load_text, overload, tolerates_errors,
@@ -74,7 +74,7 @@ fn record(
     (planned, loaded): (Planned, &Loaded),
 ) -> LoadRecord {
     let mut workload = planned.workload;
-    workload.law = loaded.law;
+    workload.arrivals = loaded.arrivals;
     LoadRecord {
         schema: SCHEMA,
         tool: tool(),
@@ -82,6 +82,7 @@ fn record(
         started: loaded.started,
         machine: fingerprint(topology, IsolationMode::Affinity),
         address: args.address.to_string(),
+        protocol: Protocol::Grpc,
         workload,
         seed: args.seed,
         capacity: loaded.capacity,

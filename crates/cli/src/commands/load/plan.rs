@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{LoadPlan, Payload};
-use rpcbench_record::{Law, Workload};
+use rpcbench_record::{Arrivals, Workload};
 
 use crate::args::{Address, LoadArgs};
 
@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(10_000);
 pub struct Planned {
     /// As asked for.
     pub workload: Workload,
-    /// The same for the engine. Where the rate is a share of a capacity, a closed loop stands in for the law.
+    /// The same for the engine. Where the rate is a share of a capacity, a closed loop stands in for the arrival process.
     pub plan: LoadPlan,
     /// What the calls carry.
     pub payload: Arc<dyn Payload>,
@@ -27,13 +27,14 @@ pub struct Planned {
 impl Planned {
     pub fn from(args: &LoadArgs) -> anyhow::Result<Self> {
         let workload = args.workload()?;
-        let law = if workload.law.needs_capacity() { Law::Closed } else { workload.law };
+        let arrivals =
+            if workload.arrivals.needs_capacity() { Arrivals::Closed } else { workload.arrivals };
         let plan = LoadPlan {
             address: resolve(&args.address)?,
             authority: args.address.to_string(),
             connections: workload.connections,
             in_flight: workload.in_flight,
-            law,
+            arrivals,
             seed: args.seed,
             driver: args.driver.driver(),
             threads: workload.client_threads,

@@ -4,7 +4,7 @@ use anstream::eprintln;
 use anyhow::{Context as _, bail};
 use rpcbench_engine::Unmeasured;
 use rpcbench_harness::search::{PRECISION, Search, Sweep, at_rate};
-use rpcbench_record::{Law, Measured, NotMet, PerSecond, Rate, StepVerdict, Threshold};
+use rpcbench_record::{Arrivals, Measured, NotMet, PerSecond, Rate, StepVerdict, Threshold};
 use rpcbench_report::{
     LoadCurve, LoadPoint, curve_csv, curve_json, curve_markdown, curve_text, format::plural, found,
 };
@@ -33,7 +33,7 @@ pub fn load(
     args.several.find_max.map_or(Ok(()), Search::check)?;
     let mut act = Act::begin(context, planned, cpus, (None, args.results.quiet))?;
     let sweep = args.several.sweep.as_ref();
-    let shares = sweep.map_or(planned.workload.law.needs_capacity(), Sweep::needs_capacity);
+    let shares = sweep.map_or(planned.workload.arrivals.needs_capacity(), Sweep::needs_capacity);
     let capacity = match shares {
         true => Some(act.capacity(None, &mut Unmeasured::default())?.calls_per_s),
         false => None,
@@ -83,9 +83,9 @@ fn known(rate: Rate, capacity: Option<f64>) -> anyhow::Result<PerSecond> {
 
 /// A window at that rate, told of once it has a verdict.
 fn window(act: &mut Act, planned: &Planned, rate: PerSecond) -> anyhow::Result<Measured> {
-    let law = at_rate(planned.workload.law, Rate::PerSecond(rate))
-        .with_context(|| format!("--law {}: it has no one rate", planned.workload.law))?;
-    act.window_at(law)
+    let arrivals = at_rate(planned.workload.arrivals, Rate::PerSecond(rate))
+        .with_context(|| format!("--arrivals {}: it has no one rate", planned.workload.arrivals))?;
+    act.window_at(arrivals)
 }
 
 fn swept(
@@ -114,9 +114,9 @@ fn searched(
     threshold: Threshold,
     capacity: Option<f64>,
 ) -> anyhow::Result<Curve> {
-    let first = match planned.workload.law {
-        Law::Constant { rate } | Law::Poisson { rate } => known(rate, capacity)?,
-        other => anyhow::bail!("--law {other}: it has no one rate"),
+    let first = match planned.workload.arrivals {
+        Arrivals::Constant { rate } | Arrivals::Poisson { rate } => known(rate, capacity)?,
+        other => anyhow::bail!("--arrivals {other}: it has no one rate"),
     };
     let mut search = Search::new(threshold, first, PRECISION)?;
     while let Some(rate) = search.rate() {

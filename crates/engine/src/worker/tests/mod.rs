@@ -6,7 +6,7 @@ mod simulation;
 
 use std::sync::Arc;
 
-use rpcbench_record::Law;
+use rpcbench_record::Arrivals;
 
 use super::{Start, Worker};
 use crate::clock::Nanos;
@@ -65,8 +65,8 @@ fn connected(
 }
 
 /// The seed is 1.
-fn start(worker: &mut Worker<Simulation>, law: &str, span: Option<Span>) {
-    worker.start(Start { law: law.parse().unwrap(), seed: 1, span });
+fn start(worker: &mut Worker<Simulation>, arrivals: &str, span: Option<Span>) {
+    worker.start(Start { arrivals: arrivals.parse().unwrap(), seed: 1, span });
 }
 
 fn plan(connections: u32, in_flight: u32) -> LoadPlan {
@@ -75,7 +75,7 @@ fn plan(connections: u32, in_flight: u32) -> LoadPlan {
         authority: String::new(),
         connections,
         in_flight,
-        law: Law::Closed,
+        arrivals: Arrivals::Closed,
         seed: 1,
         driver: None,
         threads: 1,

@@ -15,14 +15,14 @@ struct Measured {
     due: u64,
 }
 
-/// A load by `law` with the given cap on calls in flight, over `seconds` after 0.1 s of warm-up.
-fn load(law: &str, in_flight: u32, seconds: u64, simulation: Simulation) -> Measured {
+/// A load by `arrivals` with the given cap on calls in flight, over `seconds` after 0.1 s of warm-up.
+fn load(arrivals: &str, in_flight: u32, seconds: u64, simulation: Simulation) -> Measured {
     let connections = simulation.sockets.len() as u32;
     let (timeout, grace) = (Nanos(20 * SECOND), Nanos(5 * SECOND));
     let plan = LoadPlan { timeout, grace, ..plan(connections, in_flight) };
     let (log, batches) = channel();
     let mut worker = connect(plan, simulation, Some(log));
-    start(&mut worker, law, None);
+    start(&mut worker, arrivals, None);
     let start = worker.now() + Nanos(100 * MS);
     let end = start + Nanos(seconds * SECOND);
     worker.measure(Span { start, end });
@@ -33,7 +33,7 @@ fn load(law: &str, in_flight: u32, seconds: u64, simulation: Simulation) -> Meas
     assert_eq!(tally.ok.count(), tally.outcomes.ok);
     assert_eq!(tally.service.count(), tally.outcomes.ok);
     assert_eq!(tally.send_lag.count(), tally.outcomes.ok);
-    let due = Schedule::new(law.parse().unwrap(), 1).due_before(end - start);
+    let due = Schedule::new(arrivals.parse().unwrap(), 1).due_before(end - start);
     assert_eq!(tally.outcomes.total(), due);
     let log: Vec<_> = batches.try_iter().flatten().collect();
     assert_eq!(log.len() as u64, due);
@@ -51,17 +51,17 @@ fn assert_close(what: &str, value: u64, expected: u64, share: f64) {
 }
 
 #[test]
-fn calls_are_sent_exactly_when_the_law_says_whatever_the_number_of_connections() {
+fn calls_are_sent_exactly_when_the_arrival_process_says_whatever_the_number_of_connections() {
     for connections in [1, 7, 50] {
-        for law in
+        for arrivals in
             ["constant:1000", "poisson:1000", "ramp:100..2000/1s", "steps:100..900+400/500ms"]
         {
-            let measured = load(law, 5000, 2, takes(connections, Nanos(5 * MS)));
-            let due = Schedule::new(law.parse().unwrap(), 1).take(measured.due as usize);
+            let measured = load(arrivals, 5000, 2, takes(connections, Nanos(5 * MS)));
+            let due = Schedule::new(arrivals.parse().unwrap(), 1).take(measured.due as usize);
             let mut logged: Vec<Nanos> = measured.log.iter().map(|call| call.due).collect();
             logged.sort();
-            assert_eq!(logged, due.collect::<Vec<_>>(), "{law}");
-            assert!(measured.log.iter().all(|call| call.written == Some(call.due)), "{law}");
+            assert_eq!(logged, due.collect::<Vec<_>>(), "{arrivals}");
+            assert!(measured.log.iter().all(|call| call.written == Some(call.due)), "{arrivals}");
             assert_eq!(measured.tally.ok.max(), Some(5 * MS));
             assert_eq!((measured.tally.late, measured.tally.held_back), (0, 0));
         }
@@ -192,12 +192,12 @@ fn what_finds_no_room_until_the_end_of_the_grace_is_not_sent() {
 }
 
 #[test]
-fn every_start_has_its_own_law_and_seed() {
+fn every_start_has_its_own_arrivals_and_seed() {
     let plan = LoadPlan { grace: Nanos(SECOND), ..plan(2, 100) };
     let mut worker = connect(plan, takes(2, Nanos(100 * MS)), None);
     let mut measured = Vec::new();
-    for (law, seed) in [("constant:100", 1), ("closed", 2), ("poisson:50", 3)] {
-        worker.start(Start { law: law.parse().unwrap(), seed, span: None });
+    for (arrivals, seed) in [("constant:100", 1), ("closed", 2), ("poisson:50", 3)] {
+        worker.start(Start { arrivals: arrivals.parse().unwrap(), seed, span: None });
         let start = worker.now() + Nanos(MS);
         worker.measure(Span { start, end: start + Nanos(SECOND) });
         while !worker.is_drained() {

@@ -31,7 +31,7 @@ pub(super) struct Simulation {
     pub calls: u64,
     pub sockets: Vec<Socket>,
     /// What reaches the client: when, on which connection.
-    pub arrivals: BTreeMap<(Nanos, u64), (usize, Vec<u8>)>,
+    pub in_transit: BTreeMap<(Nanos, u64), (usize, Vec<u8>)>,
     pub sequence: u64,
     pub buffer: Vec<u8>,
     /// What a socket takes before it must be waited for, bytes.
@@ -60,7 +60,7 @@ impl Simulation {
             calls: 0,
             oversleep: Nanos(0),
             sockets: (0..connections).map(|_| Socket::default()).collect(),
-            arrivals: BTreeMap::new(),
+            in_transit: BTreeMap::new(),
             sequence: 0,
             buffer: Vec::new(),
             room: usize::MAX,
@@ -69,7 +69,7 @@ impl Simulation {
 
     pub fn arrive(&mut self, at: Nanos, connection: usize, bytes: Vec<u8>) {
         self.sequence += 1;
-        self.arrivals.insert((at, self.sequence), (connection, bytes));
+        self.in_transit.insert((at, self.sequence), (connection, bytes));
     }
 
     fn done_at(&mut self) -> Option<Nanos> {
@@ -154,13 +154,13 @@ impl Driver for Simulation {
                 ready.push(Ready { connection, readable: false, writable: true });
             }
         }
-        let next = self.arrivals.keys().next().map_or(Nanos::NEVER, |(at, _)| *at);
+        let next = self.in_transit.keys().next().map_or(Nanos::NEVER, |(at, _)| *at);
         if ready.is_empty() {
             assert_ne!(next.min(until), Nanos::NEVER, "nothing will ever happen");
             let woken = next.min(until);
             self.now = if woken > self.now { woken + self.oversleep } else { self.now };
         }
-        while let Some(entry) = self.arrivals.first_entry()
+        while let Some(entry) = self.in_transit.first_entry()
             && entry.key().0 <= self.now
         {
             let (connection, bytes) = entry.remove();

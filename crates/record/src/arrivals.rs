@@ -52,14 +52,14 @@ impl Rate {
     }
 }
 
-/// When calls come due. All but [`Law::Closed`] are open loops: calls come due whether or not those
+/// When calls come due. All but [`Arrivals::Closed`] are open loops: calls come due whether or not those
 /// before them have ended, at one rate over all connections and client threads.
 ///
 /// Written as in `closed`, `constant:1000`, `poisson:40%`, `ramp:100..1000/30s`, `steps:100..1000+100/5s`; a rate
 /// may end in `k` or `M`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub enum Law {
+pub enum Arrivals {
     /// A call comes due when the one before it on the same slot has ended; think time 0.
     Closed,
     /// At equal distances.
@@ -94,7 +94,7 @@ pub enum Law {
     },
 }
 
-impl Law {
+impl Arrivals {
     /// Whether calls come due whatever happened to those before them.
     #[must_use]
     pub fn is_open(self) -> bool {
@@ -111,7 +111,7 @@ impl Law {
         )
     }
 
-    /// The same law with rates in calls a second. `None` where a share of `capacity` is no rate.
+    /// The same arrival process with rates in calls a second. `None` where a share of `capacity` is no rate.
     #[must_use]
     pub fn resolve(self, capacity: f64) -> Option<Self> {
         let known = |rate: Rate| rate.resolve(capacity).map(Rate::PerSecond);
@@ -123,14 +123,14 @@ impl Law {
     }
 }
 
-/// A law that can't be read.
+/// An arrival process that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no arrival law; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or \
+    "'{0}' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or \
      steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of \
      the measured capacity, and lengths such as 30s; steps must rise"
 )]
-pub struct LawError(String);
+pub struct ArrivalsError(String);
 
 impl fmt::Display for PerSecond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -147,7 +147,7 @@ impl fmt::Display for Rate {
     }
 }
 
-impl fmt::Display for Law {
+impl fmt::Display for Arrivals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Closed => f.write_str("closed"),
@@ -176,9 +176,9 @@ impl fmt::Display for Length {
 }
 
 impl FromStr for PerSecond {
-    type Err = LawError;
+    type Err = ArrivalsError;
 
-    fn from_str(text: &str) -> Result<Self, LawError> {
+    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
         let (number, unit) = match text.strip_suffix(['k', 'M']) {
             Some(number) if text.ends_with('k') => (number, 1e3),
             Some(number) => (number, 1e6),
@@ -186,27 +186,29 @@ impl FromStr for PerSecond {
         };
         let digits = number.starts_with(|c: char| c.is_ascii_digit());
         let calls = number.parse::<f64>().ok().filter(|_| digits);
-        calls.and_then(|calls| Self::new(calls * unit)).ok_or_else(|| LawError(text.to_owned()))
+        calls
+            .and_then(|calls| Self::new(calls * unit))
+            .ok_or_else(|| ArrivalsError(text.to_owned()))
     }
 }
 
 impl FromStr for Rate {
-    type Err = LawError;
+    type Err = ArrivalsError;
 
-    fn from_str(text: &str) -> Result<Self, LawError> {
+    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
         let Some(percent) = text.strip_suffix('%') else {
             return text.parse().map(Self::PerSecond);
         };
         let percent = percent.parse().ok().filter(|percent| (1..=1000).contains(percent));
-        percent.map(Self::OfCapacity).ok_or_else(|| LawError(text.to_owned()))
+        percent.map(Self::OfCapacity).ok_or_else(|| ArrivalsError(text.to_owned()))
     }
 }
 
-impl FromStr for Law {
-    type Err = LawError;
+impl FromStr for Arrivals {
+    type Err = ArrivalsError;
 
-    fn from_str(text: &str) -> Result<Self, LawError> {
-        let law = match text.split_once(':') {
+    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
+        let arrivals = match text.split_once(':') {
             None if text == "closed" => Some(Self::Closed),
             Some(("constant", rate)) => rate.parse().ok().map(|rate| Self::Constant { rate }),
             Some(("poisson", rate)) => rate.parse().ok().map(|rate| Self::Poisson { rate }),
@@ -214,23 +216,23 @@ impl FromStr for Law {
             Some(("steps", rest)) => steps(rest),
             _ => None,
         };
-        law.ok_or_else(|| LawError(text.to_owned()))
+        arrivals.ok_or_else(|| ArrivalsError(text.to_owned()))
     }
 }
 
-fn ramp(text: &str) -> Option<Law> {
+fn ramp(text: &str) -> Option<Arrivals> {
     let (rates, over) = text.split_once('/')?;
     let (from, to) = rates.split_once("..")?;
-    Some(Law::Ramp { from: from.parse().ok()?, to: to.parse().ok()?, over_ms: millis(over)? })
+    Some(Arrivals::Ramp { from: from.parse().ok()?, to: to.parse().ok()?, over_ms: millis(over)? })
 }
 
-fn steps(text: &str) -> Option<Law> {
+fn steps(text: &str) -> Option<Arrivals> {
     let (rates, every) = text.split_once('/')?;
     let (from, rest) = rates.split_once("..")?;
     let (to, by) = rest.split_once('+')?;
     let (from, to, by): (PerSecond, PerSecond, PerSecond) =
         (from.parse().ok()?, to.parse().ok()?, by.parse().ok()?);
-    (from < to).then_some(Law::Steps { from, to, by, every_ms: millis(every)? })
+    (from < to).then_some(Arrivals::Steps { from, to, by, every_ms: millis(every)? })
 }
 
 fn millis(text: &str) -> Option<u64> {
@@ -238,16 +240,16 @@ fn millis(text: &str) -> Option<u64> {
     u64::try_from(length.as_millis()).ok().filter(|ms| *ms > 0)
 }
 
-impl From<Law> for String {
-    fn from(law: Law) -> Self {
-        law.to_string()
+impl From<Arrivals> for String {
+    fn from(arrivals: Arrivals) -> Self {
+        arrivals.to_string()
     }
 }
 
-impl TryFrom<String> for Law {
-    type Error = LawError;
+impl TryFrom<String> for Arrivals {
+    type Error = ArrivalsError;
 
-    fn try_from(text: String) -> Result<Self, LawError> {
+    fn try_from(text: String) -> Result<Self, ArrivalsError> {
         text.parse()
     }
 }
@@ -257,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_law_is_written_as_it_is_read() {
+    fn an_arrival_process_is_written_as_it_is_read() {
         for text in [
             "closed",
             "constant:1000",
@@ -268,18 +270,18 @@ mod tests {
             "ramp:1000..10/1500ms",
             "steps:100..1000+100/5s",
         ] {
-            let law: Law = text.parse().unwrap();
-            assert_eq!(law.to_string(), text);
-            let json = serde_json::to_string(&law).unwrap();
+            let arrivals: Arrivals = text.parse().unwrap();
+            assert_eq!(arrivals.to_string(), text);
+            let json = serde_json::to_string(&arrivals).unwrap();
             assert_eq!(json, format!("\"{text}\""));
-            assert_eq!(serde_json::from_str::<Law>(&json).unwrap(), law);
+            assert_eq!(serde_json::from_str::<Arrivals>(&json).unwrap(), arrivals);
         }
-        assert_eq!("constant:20k".parse::<Law>(), "constant:20000".parse());
-        assert_eq!("constant:1.5M".parse::<Law>(), "constant:1500000".parse());
+        assert_eq!("constant:20k".parse::<Arrivals>(), "constant:20000".parse());
+        assert_eq!("constant:1.5M".parse::<Arrivals>(), "constant:1500000".parse());
     }
 
     #[test]
-    fn what_is_no_law_is_refused() {
+    fn what_is_no_arrival_process_is_refused() {
         for text in [
             "",
             "open",
@@ -299,17 +301,17 @@ mod tests {
             "steps:1000..100+100/5s",
             "steps:100..1000+0/5s",
         ] {
-            assert!(text.parse::<Law>().is_err(), "{text}");
+            assert!(text.parse::<Arrivals>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn a_share_of_capacity_becomes_a_rate() {
-        let law: Law = "poisson:40%".parse().unwrap();
-        assert!(law.needs_capacity());
-        assert_eq!(law.resolve(2500.0), "poisson:1000".parse().ok());
-        assert_eq!(law.resolve(0.0), None);
-        let closed = Law::Closed;
+        let arrivals: Arrivals = "poisson:40%".parse().unwrap();
+        assert!(arrivals.needs_capacity());
+        assert_eq!(arrivals.resolve(2500.0), "poisson:1000".parse().ok());
+        assert_eq!(arrivals.resolve(0.0), None);
+        let closed = Arrivals::Closed;
         assert_eq!(closed.resolve(1.0), Some(closed));
     }
 }

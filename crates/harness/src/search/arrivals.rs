@@ -1,0 +1,13 @@
+//! Arrivals with another rate.
+
+use rpcbench_record::{Arrivals, Rate};
+
+/// The same arrival process at another rate. `None` for arrival processes that have no one rate: closed, ramp and steps.
+#[must_use]
+pub fn at_rate(arrivals: Arrivals, rate: Rate) -> Option<Arrivals> {
+    match arrivals {
+        Arrivals::Constant { .. } => Some(Arrivals::Constant { rate }),
+        Arrivals::Poisson { .. } => Some(Arrivals::Poisson { rate }),
+        Arrivals::Closed | Arrivals::Ramp { .. } | Arrivals::Steps { .. } => None,
+    }
+}
