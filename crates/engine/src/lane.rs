@@ -29,8 +29,6 @@ pub(crate) struct Lane {
     /// Bytes for the kernel, from `written` on.
     pub out: Vec<u8>,
     written: usize,
-    /// Its output is on the list of the next exchange.
-    pub batched: bool,
     /// Calls that are due and were not put out yet.
     pub waiting: VecDeque<Call>,
     /// Why it was lost the last time.
@@ -48,7 +46,6 @@ impl Lane {
             connection: None,
             out: Vec::new(),
             written: 0,
-            batched: false,
             waiting: VecDeque::new(),
             problem: None,
             opened_at: Nanos(0),

@@ -5,8 +5,7 @@
 //! (`protocol`), a `driver` moves its bytes, and the worker between them decides which call is due
 //! and in which outcome each one ended.
 
-// Only `driver::uring::ring`, which shares memory with the kernel, has any.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod client;
 pub mod clock;

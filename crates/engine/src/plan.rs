@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use rpcbench_record::{Arrivals, Driver};
+use rpcbench_record::Arrivals;
 
 use crate::clock::Nanos;
 
@@ -21,8 +21,6 @@ pub struct LoadPlan {
     pub arrivals: Arrivals,
     /// Seed of random arrivals.
     pub seed: u64,
-    /// What moves the bytes. `None`: what does it with least CPU time here.
-    pub driver: Option<Driver>,
     /// Load threads; at most one for each connection.
     pub threads: u32,
     /// CPUs that load threads are pinned to, in turn. Empty: not pinned.

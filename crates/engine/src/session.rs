@@ -7,11 +7,10 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use rpcbench_record::{Arrivals, ClientUsage, Driver, Outcomes, Pacing, Slice};
+use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice};
 use rpcbench_stats::Histogram;
 
 use crate::clock::{self, Nanos};
-use crate::driver::{self, IoUringDriver};
 use crate::file_limit::{self, FileLimit};
 use crate::log::CallLog;
 use crate::pacing::{Schedule, window_seed};
@@ -53,9 +52,6 @@ pub enum SessionError {
     /// There is no room for so many connections.
     #[error(transparent)]
     Files(#[from] FileLimit),
-    /// The driver that was asked for is not possible here.
-    #[error("io_uring can't be used: {0}; epoll can")]
-    NoIoUring(String),
     /// The arrival process can't change under calls.
     #[error("the arrival process can't change while a load is on: end it first")]
     Loading,
@@ -121,7 +117,6 @@ pub struct Measurement {
 /// Load threads connected to a server.
 pub struct Session {
     threads: Vec<Handle>,
-    driver: Driver,
     arrivals: Arrivals,
     seed: u64,
     /// Windows measured so far.
@@ -157,10 +152,8 @@ impl Session {
         let deadline = clock::now() + plan.connect_timeout;
         let (arrivals, seed) = (plan.arrivals, plan.seed);
         file_limit::make_room(plan)?;
-        let driver = driver::choose(plan, IoUringDriver::probe).map_err(SessionError::NoIoUring)?;
         let mut session = Self {
             threads: Vec::new(),
-            driver,
             arrivals,
             seed,
             windows: 0,
@@ -169,7 +162,7 @@ impl Session {
             given_up: Box::new(given_up),
         };
         for thread in 0..plan.threads {
-            let place = Place { thread, driver, deadline };
+            let place = Place { thread, deadline };
             session.threads.push(spawn(&shared, payload, place, log.cloned())?);
         }
         session.await_connections(plan)?;
@@ -317,8 +310,7 @@ impl Session {
         let mut span = self.span.ok_or(SessionError::NotLoading)?;
         span.end = span.start;
         let mut tally: Option<Tally> = None;
-        let mut client =
-            ClientUsage { driver: self.driver, run_delay_ns: Some(0), ..ClientUsage::default() };
+        let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
             unmeasured.add(&drained);

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use rpcbench_record::{self as record, Outcomes};
+use rpcbench_record::Outcomes;
 use rpcbench_stats::Histogram;
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 use crate::clock::{self, Nanos};
-use crate::driver::{Driver, EpollDriver, IoUringDriver, Waker};
+use crate::driver::{Driver, EpollDriver, Waker};
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
@@ -127,7 +127,6 @@ struct LoadThread {
     plan: Arc<LoadPlan>,
     payload: Arc<dyn Payload>,
     number: u32,
-    driver: record::Driver,
     waker: Waker,
     log: Option<CallLog>,
     commands: Receiver<Command>,
@@ -146,11 +145,10 @@ pub(crate) struct Handle {
     pub thread: Option<JoinHandle<()>>,
 }
 
-/// Which load thread, how it moves its bytes, and by when it is connected.
+/// Which load thread, and by when it is connected.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub thread: u32,
-    pub driver: record::Driver,
     pub deadline: Nanos,
 }
 
@@ -161,7 +159,7 @@ pub(crate) fn spawn(
     place: Place,
     log: Option<CallLog>,
 ) -> io::Result<Handle> {
-    let Place { thread, driver, deadline } = place;
+    let Place { thread, deadline } = place;
     let waker = Waker::new()?;
     let (commands, receiver) = channel();
     let (sender, reports) = channel();
@@ -170,7 +168,6 @@ pub(crate) fn spawn(
         plan: Arc::clone(plan),
         payload: Arc::clone(payload),
         number: thread,
-        driver,
         log,
         waker: waker.clone(),
         commands: receiver,
@@ -204,10 +201,7 @@ impl LoadThread {
         set_current_timer_slack(NonZeroU64::new(1))?;
         let connections = self.plan.shares(self.number).len();
         let waker = self.waker.clone();
-        match self.driver {
-            record::Driver::Epoll => self.drive(EpollDriver::new(connections, waker)?),
-            record::Driver::IoUring => self.drive(IoUringDriver::new(connections, waker)?),
-        }
+        self.drive(EpollDriver::new(connections, waker)?)
     }
 
     fn drive<D: Driver>(self, driver: D) -> io::Result<()> {

@@ -3,19 +3,16 @@
 //! A connection's buffers still grow when more comes or goes at once than ever before: after a stall, or when
 //! a frame is cut in two for the first time. That happens a few times in its life, however many calls it makes.
 
-mod each_driver;
 mod other;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use each_driver::has_io_uring;
 use other::Other;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
-use rpcbench_record::Driver;
 
 /// The system's allocator, which counts what is asked of it.
 struct Counting;
@@ -72,10 +69,7 @@ fn await_calls(session: &Session, calls: u64) {
 
 /// Asserts that calls that are measured allocate nothing in this process: four stretches of so many, after one
 /// that may. The server is in another one.
-fn takes_no_memory(driver: Driver, arrivals: &str, shape: &str, calls: u64) {
-    if driver == Driver::IoUring && !has_io_uring() {
-        return;
-    }
+fn takes_no_memory(arrivals: &str, shape: &str, calls: u64) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let server = Other::start("serves");
     let plan = LoadPlan {
@@ -85,7 +79,6 @@ fn takes_no_memory(driver: Driver, arrivals: &str, shape: &str, calls: u64) {
         in_flight: 200,
         arrivals: arrivals.parse().unwrap(),
         seed: 1,
-        driver: Some(driver),
         threads: 2,
         cpus: Vec::new(),
         timeout: Nanos::from_millis(60_000),
@@ -107,7 +100,7 @@ fn takes_no_memory(driver: Driver, arrivals: &str, shape: &str, calls: u64) {
     let unmeasured = session.pause().unwrap();
     assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.examples);
     assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "nothing is counted");
-    let case = format!("{driver}, {arrivals}, {shape}: {stretches:?} in {calls} calls each");
+    let case = format!("{arrivals}, {shape}: {stretches:?} in {calls} calls each");
     // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.
     assert!(plan.arrivals.is_open() || stretches.contains(&0), "{case}");
     assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
@@ -115,24 +108,12 @@ fn takes_no_memory(driver: Driver, arrivals: &str, shape: &str, calls: u64) {
 
 #[test]
 fn a_closed_loop_takes_no_memory_for_a_call() {
-    takes_no_memory(Driver::Epoll, "closed", "text:100", 50_000);
-    takes_no_memory(Driver::Epoll, "closed", "text:10000", 10_000);
-}
-
-#[test]
-fn a_closed_loop_takes_no_memory_for_a_call_with_io_uring() {
-    takes_no_memory(Driver::IoUring, "closed", "text:100", 50_000);
-    takes_no_memory(Driver::IoUring, "closed", "text:10000", 10_000);
+    takes_no_memory("closed", "text:100", 50_000);
+    takes_no_memory("closed", "text:10000", 10_000);
 }
 
 #[test]
 fn a_rate_takes_no_memory_for_a_call() {
-    takes_no_memory(Driver::Epoll, "constant:10000", "text:100", 10_000);
-    takes_no_memory(Driver::Epoll, "poisson:10000", "text:1000", 10_000);
-}
-
-#[test]
-fn a_rate_takes_no_memory_for_a_call_with_io_uring() {
-    takes_no_memory(Driver::IoUring, "constant:10000", "text:100", 10_000);
-    takes_no_memory(Driver::IoUring, "poisson:10000", "text:1000", 10_000);
+    takes_no_memory("constant:10000", "text:100", 10_000);
+    takes_no_memory("poisson:10000", "text:1000", 10_000);
 }

@@ -1,19 +1,17 @@
 //! Ten thousand connections from one process; the server runs in another, so that each has its own limit
 //! of open files.
 
-mod each_driver;
 mod other;
 
 use std::fs;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use each_driver::has_io_uring;
 use other::Other;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Driver};
+use rpcbench_record::Arrivals;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const CONNECTIONS: u32 = 10_000;
@@ -35,7 +33,7 @@ fn resident() -> u64 {
     line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
 }
 
-fn plan(address: SocketAddr, driver: Driver, threads: u32) -> LoadPlan {
+fn plan(address: SocketAddr, threads: u32) -> LoadPlan {
     LoadPlan {
         address,
         authority: address.to_string(),
@@ -43,7 +41,6 @@ fn plan(address: SocketAddr, driver: Driver, threads: u32) -> LoadPlan {
         in_flight: CONNECTIONS,
         arrivals: Arrivals::Closed,
         seed: 1,
-        driver: Some(driver),
         threads,
         cpus: Vec::new(),
         timeout: Nanos::from_millis(60_000),
@@ -65,17 +62,14 @@ fn measure(session: &mut Session, millis: u64) -> Measurement {
 }
 
 /// Every connection works, none fails, and each takes its bounded share of memory.
-fn holds_ten_thousand(driver: Driver, threads: u32) {
-    if driver == Driver::IoUring && !has_io_uring() {
-        return;
-    }
+fn holds_ten_thousand(threads: u32) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     // As on most machines; both processes raise it.
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(1024), ..limit }).unwrap();
     let (server, payload) = (Other::start("serves"), payload());
     let before = resident();
-    let mut session = Session::open(&plan(server.address, driver, threads), &payload).unwrap();
+    let mut session = Session::open(&plan(server.address, threads), &payload).unwrap();
     let measurement = measure(&mut session, 1000);
     let each = resident().saturating_sub(before) / u64::from(CONNECTIONS);
     let outcomes = &measurement.tally.outcomes;
@@ -91,26 +85,15 @@ fn holds_ten_thousand(driver: Driver, threads: u32) {
     assert!(all >= u64::from(CONNECTIONS), "{all} calls");
     assert_eq!(session.progress().ended, all);
     assert_eq!(measurement.client.threads, threads);
-    assert_eq!(measurement.client.driver, driver);
-    assert!(each <= MEMORY, "{driver}, {threads} threads: {each} bytes a connection");
+    assert!(each <= MEMORY, "{threads} threads: {each} bytes a connection");
 }
 
 #[test]
-fn epoll_holds_ten_thousand_connections() {
-    holds_ten_thousand(Driver::Epoll, 1);
-}
-
-#[test]
-fn io_uring_holds_ten_thousand_connections() {
-    holds_ten_thousand(Driver::IoUring, 1);
+fn one_thread_holds_ten_thousand_connections() {
+    holds_ten_thousand(1);
 }
 
 #[test]
 fn several_threads_hold_them_too() {
-    holds_ten_thousand(Driver::Epoll, 4);
-}
-
-#[test]
-fn several_threads_with_rings_hold_them_too() {
-    holds_ten_thousand(Driver::IoUring, 4);
+    holds_ten_thousand(4);
 }

@@ -24,7 +24,6 @@ fn plan(address: SocketAddr) -> LoadPlan {
         in_flight: 12,
         arrivals: Arrivals::Closed,
         seed: 1,
-        driver: None,
         threads: 1,
         cpus: Vec::new(),
         timeout: Nanos::from_millis(10_000),

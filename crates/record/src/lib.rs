@@ -30,8 +30,8 @@ pub use search::{NotMet, Search, SearchStep, StepVerdict};
 pub use store::{Event, StoreError, Writer, read};
 pub use threshold::{Comparison, Figure, Threshold, ThresholdError};
 pub use trial::{
-    ClientUsage, Driver, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ServerUsage,
-    Slice, Trial, TrialResult,
+    ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ServerUsage, Slice,
+    Trial, TrialResult,
 };
 
 /// Version of the record's shape. Readers refuse any other.

@@ -1,7 +1,6 @@
 //! One measured window.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -227,34 +226,11 @@ impl ServerUsage {
     }
 }
 
-/// What moves the client's bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Driver {
-    /// Readiness events, and a system call for each read and write.
-    #[default]
-    Epoll,
-    /// A submission and a completion queue shared with the kernel.
-    IoUring,
-}
-
-impl fmt::Display for Driver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Epoll => "epoll",
-            Self::IoUring => "io-uring",
-        })
-    }
-}
-
 /// What the load threads used over the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientUsage {
     /// Load threads.
     pub threads: u32,
-    /// What moved their bytes.
-    #[serde(default)]
-    pub driver: Driver,
     /// CPU time of them all, nanoseconds.
     pub cpu_ns: u64,
     /// The part of it that they spent waiting for calls to come due within microseconds, nanoseconds.

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use rpcbench_contract::Shape;
 use rpcbench_harness::search::Sweep;
 use rpcbench_harness::suite::{Overrides, Suite, SuiteError};
-use rpcbench_record::{Arrivals, Driver, Fresh, Limits, Rate, Threshold, WarmUp, Window, Workload};
+use rpcbench_record::{Arrivals, Fresh, Limits, Rate, Threshold, WarmUp, Window, Workload};
 
 use super::Format;
 use super::values::{Address, ArrivalsArg, CallsFile, Kind, count, length, rate, warm_up};
@@ -74,9 +74,6 @@ pub struct LoadArgs {
     /// Threads that make the load
     #[arg(short = 't', long, visible_alias = "threads", value_name = "N", default_value_t = 1, value_parser = count)]
     pub client_threads: u32,
-    /// What moves the bytes: auto takes what does it with least CPU time here
-    #[arg(long, value_enum, value_name = "DRIVER", default_value_t)]
-    pub driver: DriverChoice,
     /// Seed of the payloads, and of random arrivals
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -132,30 +129,6 @@ pub struct ResultArgs {
     /// Show nothing while the load is on
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// What moves the client's bytes, as asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum DriverChoice {
-    /// What does it with least CPU time here
-    #[default]
-    Auto,
-    /// Readiness events, and a system call for each read and write
-    Epoll,
-    /// Queues shared with the kernel
-    IoUring,
-}
-
-impl DriverChoice {
-    /// `None`: whichever.
-    #[must_use]
-    pub fn driver(self) -> Option<Driver> {
-        match self {
-            Self::Auto => None,
-            Self::Epoll => Some(Driver::Epoll),
-            Self::IoUring => Some(Driver::IoUring),
-        }
-    }
 }
 
 impl LoadArgs {

@@ -30,7 +30,7 @@ fn an_open_loop_makes_the_calls_of_its_schedule() {
     assert_eq!(json["arrivals"], "constant:500");
     assert_eq!((&json["calls"], &json["pacing_due"]), (&500.into(), &500.into()), "{json:#}");
     assert!(json["service_p50_ns"].as_u64() <= json["p50_ns"].as_u64());
-    assert!(json["send_lag_max_ns"].is_u64() && json["driver"].is_string());
+    assert!(json["send_lag_max_ns"].is_u64());
 }
 
 #[test]
@@ -47,12 +47,6 @@ fn a_share_of_the_capacity_is_measured_first() {
     let rate: f64 =
         json["arrivals"].as_str().unwrap().strip_prefix("poisson:").unwrap().parse().unwrap();
     assert!((rate - capacity / 10.0).abs() < 0.001, "{rate} of {capacity}");
-}
-
-#[test]
-fn a_driver_is_what_was_asked_for() {
-    let words = "--driver epoll --duration 200ms --format json";
-    assert_eq!(load(&server("honest"), words).expect(0).json()["driver"], "epoll");
 }
 
 #[test]

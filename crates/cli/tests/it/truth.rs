@@ -24,7 +24,6 @@ fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
         in_flight: 6000,
         arrivals: arrivals.parse().unwrap(),
         seed: 7,
-        driver: None,
         threads: 2,
         cpus: Vec::new(),
         timeout: Nanos(10 * SECOND.0),

@@ -1,17 +1,12 @@
-//! What moves bytes between connections and the kernel; the one thing that differs between epoll, a
-//! completion queue and a simulation.
+//! What moves bytes between connections and the kernel: epoll, and in tests a simulation.
 
 mod alarm;
-mod choice;
 mod epoll;
 #[cfg(test)]
 mod tests;
-mod uring;
 mod waker;
 
-pub(crate) use choice::choose;
 pub(crate) use epoll::EpollDriver;
-pub(crate) use uring::IoUringDriver;
 pub(crate) use waker::Waker;
 
 use std::io;
@@ -37,10 +32,6 @@ pub(crate) struct Ready {
 
 /// Moves bytes, and tells the time at which it does.
 pub(crate) trait Driver {
-    /// Whether what there is to send is better given to [`Self::exchange`] once a turn than to
-    /// [`Self::send`] at once.
-    const BATCHES: bool = false;
-
     fn now(&self) -> Nanos;
 
     /// CPU time that was spent waiting awake, since the driver was made.
@@ -63,29 +54,6 @@ pub(crate) trait Driver {
 
     /// Gives bytes to the kernel and says how many it took.
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize>;
-
-    /// [`Self::send`] for each connection of the batch, then [`Self::wait`].
-    fn exchange<'a>(
-        &mut self,
-        batch: &mut Batch,
-        output: impl Fn(usize) -> &'a [u8],
-        until: Nanos,
-        ready: &mut Vec<Ready>,
-    ) -> io::Result<()> {
-        for connection in &batch.connections {
-            batch.results.push(self.send(*connection, output(*connection)));
-        }
-        self.wait(until, ready)
-    }
-}
-
-/// Connections with bytes to send, and what became of it.
-#[derive(Debug, Default)]
-pub(crate) struct Batch {
-    /// Each at most once.
-    pub connections: Vec<usize>,
-    /// As of [`Driver::send`], one for each connection; empty before the exchange.
-    pub results: Vec<io::Result<usize>>,
 }
 
 /// See [`Driver::receive`].

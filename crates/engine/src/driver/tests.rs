@@ -1,45 +1,14 @@
-//! What every driver does on real sockets.
+//! What a driver does on real sockets.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use super::{Batch, Driver, EpollDriver, IoUringDriver, Ready, Waker};
+use super::{Driver, EpollDriver, Ready, Waker};
 use crate::clock::{self, Nanos};
 
-/// Runs a test on each driver that is possible here.
-macro_rules! on_each_driver {
-    ($($test:ident)*) => { $(
-        mod $test {
-            use super::*;
-
-            #[test]
-            fn epoll() {
-                let waker = Waker::new().unwrap();
-                super::$test(EpollDriver::new(2, waker.clone()).unwrap(), &waker);
-            }
-
-            #[test]
-            fn io_uring() {
-                if IoUringDriver::probe().is_ok() {
-                    let waker = Waker::new().unwrap();
-                    super::$test(IoUringDriver::new(2, waker.clone()).unwrap(), &waker);
-                }
-            }
-        }
-    )* };
-}
-
-on_each_driver! {
-    the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes
-    what_the_kernel_does_not_take_at_once_is_sent_later
-    any_number_of_bytes_may_wait_to_be_received
-    a_refused_connection_says_so
-    a_closed_connection_is_never_heard_of_again
-    a_waker_ends_the_wait
-    a_wait_ends_when_its_time_has_come
-    what_comes_next_is_waited_for_awake_and_what_comes_later_is_not
-    a_far_deadline_ends_the_wait_wherever_it_moves
-    the_peer_sees_a_close
+fn driver() -> (EpollDriver, Waker) {
+    let waker = Waker::new().unwrap();
+    (EpollDriver::new(2, waker.clone()).unwrap(), waker)
 }
 
 fn soon() -> Nanos {
@@ -96,10 +65,9 @@ fn pattern(length: usize) -> Vec<u8> {
     (0..length.div_ceil(4) as u32).flat_map(u32::to_be_bytes).take(length).collect()
 }
 
-fn the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes(
-    mut driver: impl Driver,
-    _waker: &Waker,
-) {
+#[test]
+fn the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes() {
+    let (mut driver, _) = driver();
     let listener = listen();
     driver.connect(0, listener.local_addr().unwrap()).unwrap();
     let (mut peer, _) = listener.accept().unwrap();
@@ -108,37 +76,36 @@ fn the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes(
     assert_eq!(receive(&mut driver, 0, usize::MAX), b"last");
 }
 
-fn what_the_kernel_does_not_take_at_once_is_sent_later(mut driver: impl Driver, _waker: &Waker) {
+#[test]
+fn what_the_kernel_does_not_take_at_once_is_sent_later() {
+    let (mut driver, _) = driver();
     let mut peer = connect(&mut driver, 0);
     let all = pattern(32 << 20);
-    let (mut sent, mut short, mut ready) = (0, 0, Vec::new());
-    let mut batch = Batch { connections: vec![0], ..Batch::default() };
-    driver.exchange(&mut batch, |_| &all, Nanos(0), &mut ready).unwrap();
+    let mut ready = Vec::new();
+    let first = driver.send(0, &all).unwrap();
+    assert!(first < all.len(), "the kernel took all of it at once");
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
         peer.read_to_end(&mut bytes).unwrap();
         bytes
     });
+    let mut sent = first;
     while sent < all.len() {
-        match batch.results.pop() {
-            Some(Ok(taken)) => {
-                sent += taken;
-                short += usize::from(sent < all.len());
+        match driver.send(0, &all[sent..]) {
+            Ok(taken) => sent += taken,
+            Err(error) => {
+                assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+                driver.wait(soon(), &mut ready).unwrap();
             }
-            Some(Err(error)) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
-            None => {}
         }
-        let writable = ready.iter().any(|it: &Ready| it.writable);
-        batch.connections = if writable && sent < all.len() { vec![0] } else { Vec::new() };
-        let until = clock::now() + Nanos::from_millis(10);
-        driver.exchange(&mut batch, |_| &all[sent..], until, &mut ready).unwrap();
     }
-    assert!(short > 0, "the kernel took all of it at once");
     driver.close(0);
     assert!(reader.join().unwrap() == all, "other bytes came than were sent");
 }
 
-fn any_number_of_bytes_may_wait_to_be_received(mut driver: impl Driver, _waker: &Waker) {
+#[test]
+fn any_number_of_bytes_may_wait_to_be_received() {
+    let (mut driver, _) = driver();
     let mut peer = connect(&mut driver, 0);
     let all = pattern(16 << 20);
     let theirs = all.clone();
@@ -167,7 +134,9 @@ fn any_number_of_bytes_may_wait_to_be_received(mut driver: impl Driver, _waker: 
     writer.join().unwrap().unwrap();
 }
 
-fn a_refused_connection_says_so(mut driver: impl Driver, _waker: &Waker) {
+#[test]
+fn a_refused_connection_says_so() {
+    let (mut driver, _) = driver();
     let closed = listen().local_addr().unwrap();
     if let Err(error) = driver.connect(0, closed) {
         return assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
@@ -177,7 +146,9 @@ fn a_refused_connection_says_so(mut driver: impl Driver, _waker: &Waker) {
     assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
 }
 
-fn a_closed_connection_is_never_heard_of_again(mut driver: impl Driver, _waker: &Waker) {
+#[test]
+fn a_closed_connection_is_never_heard_of_again() {
+    let (mut driver, _) = driver();
     for round in 0..100 {
         let mut old = connect(&mut driver, 0);
         old.write_all(b"old").unwrap();
@@ -195,7 +166,9 @@ fn a_closed_connection_is_never_heard_of_again(mut driver: impl Driver, _waker: 
     }
 }
 
-fn a_waker_ends_the_wait(mut driver: impl Driver, waker: &Waker) {
+#[test]
+fn a_waker_ends_the_wait() {
+    let (mut driver, waker) = driver();
     for _ in 0..3 {
         waker.wake();
         let (before, mut ready) = (clock::now(), Vec::new());
@@ -208,7 +181,9 @@ fn a_waker_ends_the_wait(mut driver: impl Driver, waker: &Waker) {
     waking.join().unwrap();
 }
 
-fn a_wait_ends_when_its_time_has_come(mut driver: impl Driver, _waker: &Waker) {
+#[test]
+fn a_wait_ends_when_its_time_has_come() {
+    let (mut driver, _) = driver();
     let (mut ready, mut least) = (Vec::new(), Nanos::NEVER);
     for micros in 200..300 {
         let until = clock::now() + Nanos(micros * 1000);
@@ -223,10 +198,9 @@ fn a_wait_ends_when_its_time_has_come(mut driver: impl Driver, _waker: &Waker) {
     assert!(least < Nanos(300_000), "late by {} ns at least", least.0);
 }
 
-fn what_comes_next_is_waited_for_awake_and_what_comes_later_is_not(
-    mut driver: impl Driver,
-    _waker: &Waker,
-) {
+#[test]
+fn what_comes_next_is_waited_for_awake_and_what_comes_later_is_not() {
+    let (mut driver, _) = driver();
     let mut ready = Vec::new();
     // Where this thread loses its CPU on the way, the time has come already.
     while driver.awake() == Nanos(0) {
@@ -243,7 +217,9 @@ fn what_comes_next_is_waited_for_awake_and_what_comes_later_is_not(
     assert_eq!(driver.awake(), awake);
 }
 
-fn a_far_deadline_ends_the_wait_wherever_it_moves(mut driver: impl Driver, waker: &Waker) {
+#[test]
+fn a_far_deadline_ends_the_wait_wherever_it_moves() {
+    let (mut driver, waker) = driver();
     let millis = Nanos::from_millis;
     let mut wait = |until| {
         driver.wait(until, &mut Vec::new()).unwrap();
@@ -261,7 +237,9 @@ fn a_far_deadline_ends_the_wait_wherever_it_moves(mut driver: impl Driver, waker
     wait(Nanos(0));
 }
 
-fn the_peer_sees_a_close(mut driver: impl Driver, _waker: &Waker) {
+#[test]
+fn the_peer_sees_a_close() {
+    let (mut driver, _) = driver();
     let mut first = connect(&mut driver, 0);
     let mut second = connect(&mut driver, 1);
     driver.close(0);

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rpcbench_record::Arrivals;
 
 use crate::clock::Nanos;
-use crate::driver::{Batch, Driver, Ready};
+use crate::driver::{Driver, Ready};
 use crate::lane::{Lane, Link};
 use crate::log::CallLog;
 use crate::outcome::Outcome;
@@ -60,8 +60,6 @@ pub(crate) struct Worker<D> {
     ready: Vec<Ready>,
     /// Connections with bytes left to read.
     unread: VecDeque<usize>,
-    /// Connections with bytes to send in the next exchange, of a driver that batches.
-    batch: Batch,
     /// Lanes that are being opened for the first time.
     opening: Vec<usize>,
     /// The first lane that is still to be opened.
@@ -100,7 +98,6 @@ impl<D: Driver> Worker<D> {
             lanes,
             ready: Vec::new(),
             unread: VecDeque::new(),
-            batch: Batch::default(),
             opening: Vec::new(),
             unopened: 0,
             phase: Phase::Idle,
@@ -196,11 +193,7 @@ impl<D: Driver> Worker<D> {
     pub fn turn(&mut self) -> io::Result<()> {
         let mut ready = std::mem::take(&mut self.ready);
         let until = if self.unread.is_empty() { self.deadline() } else { Nanos(0) };
-        if D::BATCHES {
-            self.exchange(until, &mut ready)?;
-        } else {
-            self.driver.wait(until, &mut ready)?;
-        }
+        self.driver.wait(until, &mut ready)?;
         for _ in 0..self.unread.len() {
             let Some(lane) = self.unread.pop_front() else { break };
             self.read(lane);

@@ -1,10 +1,10 @@
-//! Giving bytes to the kernel: at once, or once a turn for all connections, as the driver has it.
+//! Giving bytes to the kernel.
 
 use std::io;
 
 use super::Worker;
 use crate::clock::Nanos;
-use crate::driver::{Driver, Ready};
+use crate::driver::Driver;
 use crate::lane::Link;
 
 impl<D: Driver> Worker<D> {
@@ -33,12 +33,6 @@ impl<D: Driver> Worker<D> {
         if lane.link != Link::Up || !lane.has_output() {
             return;
         }
-        if D::BATCHES {
-            if !std::mem::replace(&mut lane.batched, true) {
-                self.batch.connections.push(index);
-            }
-            return;
-        }
         let at = self.driver.now();
         let result = self.driver.send(index, lane.output());
         self.written(index, result, at);
@@ -54,26 +48,5 @@ impl<D: Driver> Worker<D> {
             }
             Err(error) => self.lose(index, &error.to_string()),
         }
-    }
-
-    /// Gives what the lanes of the batch have to send to the kernel, and waits, in one go. Bytes count as
-    /// given at the instant before.
-    pub(super) fn exchange(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        let lanes = &mut self.lanes;
-        // A lane may have been lost since it joined.
-        self.batch.connections.retain(|index| {
-            let lane = &mut lanes[*index];
-            lane.batched = false;
-            lane.link == Link::Up && lane.has_output()
-        });
-        let at = self.driver.now();
-        let lanes = &self.lanes;
-        self.driver.exchange(&mut self.batch, |index| lanes[index].output(), until, ready)?;
-        let mut batch = std::mem::take(&mut self.batch);
-        for (index, result) in batch.connections.drain(..).zip(batch.results.drain(..)) {
-            self.written(index, result, at);
-        }
-        self.batch = batch;
-        Ok(())
     }
 }

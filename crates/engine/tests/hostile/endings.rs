@@ -2,21 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rpcbench_record::Driver;
 use rpcbench_testkit::scripted::{Frame, Request, Requests};
 
 use super::{
     assert_answered, assert_lost, count_of, counting, greet, load, plan, serve, serve_next, take,
 };
-
-on_each_driver! {
-    calls_above_the_last_stream_of_goaway_are_sent_again_and_the_others_answered
-    a_goaway_that_is_followed_by_the_end_costs_what_was_in_flight
-    half_of_the_streams_are_reset_and_the_others_answered
-    half_of_the_streams_are_refused_and_come_again
-    a_peer_that_refuses_every_call_is_named_and_every_call_ends
-    a_socket_that_is_closed_by_half_costs_what_was_in_flight
-}
 
 const INTERNAL_ERROR: u32 = 2;
 const REFUSED_STREAM: u32 = 7;
@@ -29,7 +19,8 @@ fn bodies<'a>(requests: impl IntoIterator<Item = &'a Request>) -> BTreeMap<Vec<u
     count
 }
 
-fn calls_above_the_last_stream_of_goaway_are_sent_again_and_the_others_answered(driver: Driver) {
+#[test]
+fn calls_above_the_last_stream_of_goaway_are_sent_again_and_the_others_answered() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -50,12 +41,13 @@ fn calls_above_the_last_stream_of_goaway_are_sent_again_and_the_others_answered(
         }
         Ok(12 + serve(&mut wire, test)?)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 8), "text:100");
+    let came = load(&ended, &plan(peer.address(), 8), "text:100");
     assert_lost(&came, 0, "");
     assert_answered(peer, &ended, &came);
 }
 
-fn a_goaway_that_is_followed_by_the_end_costs_what_was_in_flight(driver: Driver) {
+#[test]
+fn a_goaway_that_is_followed_by_the_end_costs_what_was_in_flight() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -64,12 +56,13 @@ fn a_goaway_that_is_followed_by_the_end_costs_what_was_in_flight(driver: Driver)
         wire.close()?;
         serve_next(listener, test)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 8), "text:100");
+    let came = load(&ended, &plan(peer.address(), 8), "text:100");
     assert_lost(&came, 5, "INTERNAL_ERROR");
     assert_answered(peer, &ended, &came);
 }
 
-fn half_of_the_streams_are_reset_and_the_others_answered(driver: Driver) {
+#[test]
+fn half_of_the_streams_are_reset_and_the_others_answered() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -85,12 +78,13 @@ fn half_of_the_streams_are_reset_and_the_others_answered(driver: Driver) {
         }
         Ok(answered + serve(&mut wire, test)?)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 10), "text:100");
+    let came = load(&ended, &plan(peer.address(), 10), "text:100");
     assert_lost(&came, 100, "RST_STREAM INTERNAL_ERROR");
     assert_answered(peer, &ended, &came);
 }
 
-fn half_of_the_streams_are_refused_and_come_again(driver: Driver) {
+#[test]
+fn half_of_the_streams_are_refused_and_come_again() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -117,12 +111,13 @@ fn half_of_the_streams_are_refused_and_come_again(driver: Driver) {
         assert!(refused.iter().all(|request| served.contains_key(&request.body)));
         Ok(answered)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 10), "text:100");
+    let came = load(&ended, &plan(peer.address(), 10), "text:100");
     assert_lost(&came, 0, "");
     assert_answered(peer, &ended, &came);
 }
 
-fn a_peer_that_refuses_every_call_is_named_and_every_call_ends(driver: Driver) {
+#[test]
+fn a_peer_that_refuses_every_call_is_named_and_every_call_ends() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -134,14 +129,15 @@ fn a_peer_that_refuses_every_call_is_named_and_every_call_ends(driver: Driver) {
         }
         Ok(refused)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 10), "text:100");
+    let came = load(&ended, &plan(peer.address(), 10), "text:100");
     // The first 32 refusals in a row are believed: those calls come again.
     assert_eq!(came.outcomes.transport, count_of(peer, &ended) - 32);
     assert_eq!(came.outcomes.total(), came.outcomes.transport);
     assert!(came.examples[0].contains("REFUSED_STREAM"), "{:?}", came.examples);
 }
 
-fn a_socket_that_is_closed_by_half_costs_what_was_in_flight(driver: Driver) {
+#[test]
+fn a_socket_that_is_closed_by_half_costs_what_was_in_flight() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -154,7 +150,7 @@ fn a_socket_that_is_closed_by_half_costs_what_was_in_flight(driver: Driver) {
         wire.expect_close()?;
         Ok(1 + serve_next(listener, test)?)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 6), "text:100");
+    let came = load(&ended, &plan(peer.address(), 6), "text:100");
     assert_lost(&came, 6, "peer closed the connection");
     assert_answered(peer, &ended, &came);
 }

@@ -5,19 +5,11 @@ use std::thread;
 
 use rpcbench_engine::LoadPlan;
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::Driver;
 use rpcbench_testkit::scripted::{Frame, Requests, Wire, hpack, setting};
 
 use super::{
     assert_answered, assert_lost, count_of, counting, greet, load, plan, serve_next, take,
 };
-
-on_each_driver! {
-    continuations_without_end_cost_the_connection
-    a_header_bomb_costs_the_connection
-    questions_without_end_from_a_peer_that_does_not_read_cost_the_connection
-    a_peer_that_never_reads_costs_its_calls_and_nothing_else
-}
 
 /// Sends the same frames until the client has had enough.
 fn flood(mut wire: Wire, frames: &[Frame]) {
@@ -27,7 +19,7 @@ fn flood(mut wire: Wire, frames: &[Frame]) {
 }
 
 /// A first connection that is flooded after four requests, and a second one that behaves.
-fn survives(driver: Driver, begin: Vec<Frame>, without_end: Vec<Frame>, reason: &str) {
+fn survives(begin: Vec<Frame>, without_end: Vec<Frame>, reason: &str) {
     let (peer, ended) = counting(move |listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -38,31 +30,35 @@ fn survives(driver: Driver, begin: Vec<Frame>, without_end: Vec<Frame>, reason: 
         flood.join().expect("the flood comes to an end");
         Ok(answered)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 4), "text:100");
+    let came = load(&ended, &plan(peer.address(), 4), "text:100");
     assert_lost(&came, 4, reason);
     assert_answered(peer, &ended, &came);
 }
 
-fn continuations_without_end_cost_the_connection(driver: Driver) {
+#[test]
+fn continuations_without_end_cost_the_connection() {
     let begin = vec![Frame::headers(1, hpack::response_headers()).unfinished()];
     let piece = Frame::continuation(1, vec![0; 1000]).unfinished();
-    survives(driver, begin.clone(), vec![piece], "CONTINUATION");
-    survives(driver, begin, vec![Frame::continuation(1, []).unfinished()], "CONTINUATION");
+    survives(begin.clone(), vec![piece], "CONTINUATION");
+    survives(begin, vec![Frame::continuation(1, []).unfinished()], "CONTINUATION");
 }
 
-fn a_header_bomb_costs_the_connection(driver: Driver) {
+#[test]
+fn a_header_bomb_costs_the_connection() {
     // A field of 4 kB enters the table; then each byte means it again.
     let field = [&b"\x40\x01a\x7f\xa1\x1e"[..], &[b'x'; 4000]].concat();
     let begin = vec![Frame::headers(1, [hpack::response_headers(), field].concat())];
     let bomb = Frame::headers(3, vec![0xbe; 16_000]);
-    survives(driver, begin, vec![bomb], "header list is larger");
+    survives(begin, vec![bomb], "header list is larger");
 }
 
-fn questions_without_end_from_a_peer_that_does_not_read_cost_the_connection(driver: Driver) {
-    survives(driver, Vec::new(), vec![Frame::ping([1; 8])], "");
+#[test]
+fn questions_without_end_from_a_peer_that_does_not_read_cost_the_connection() {
+    survives(Vec::new(), vec![Frame::ping([1; 8])], "");
 }
 
-fn a_peer_that_never_reads_costs_its_calls_and_nothing_else(driver: Driver) {
+#[test]
+fn a_peer_that_never_reads_costs_its_calls_and_nothing_else() {
     let (go_on, wait) = mpsc::channel();
     let (peer, ended) = counting(move |listener, test| {
         let mut wire = listener.accept()?;
@@ -72,7 +68,7 @@ fn a_peer_that_never_reads_costs_its_calls_and_nothing_else(driver: Driver) {
         Ok(0)
     });
     let timeout = Nanos::from_millis(5);
-    let plan = LoadPlan { timeout, grace: timeout, ..plan(driver, peer.address(), 32) };
+    let plan = LoadPlan { timeout, grace: timeout, ..plan(peer.address(), 32) };
     // More than the kernel's buffers hold.
     let came = load(&ended, &plan, "text:1000000");
     go_on.send(()).unwrap();

@@ -6,24 +6,14 @@ use std::thread;
 
 use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{LoadPlan, Session};
-use rpcbench_record::Driver;
 use rpcbench_testkit::scripted::{Frame, FrameType, Requests, ScriptedPeer, flag, setting};
 
 use super::{
     assert_answered, assert_lost, counting, cut_reply, greet, load, payload, plan, serve, take,
 };
 
-on_each_driver! {
-    a_peer_without_a_header_table_gets_whole_headers
-    frames_are_as_long_as_the_peer_takes_and_no_longer
-    the_error_names_what_was_wrong_with_a_peers_first_words
-    never_more_streams_are_open_than_the_peer_allows_at_the_time
-    windows_that_open_by_a_few_bytes_let_every_request_through
-    the_connections_window_is_shared_by_its_streams_and_never_overrun
-    answers_in_segments_of_one_byte_are_answers
-}
-
-fn a_peer_without_a_header_table_gets_whole_headers(driver: Driver) {
+#[test]
+fn a_peer_without_a_header_table_gets_whole_headers() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[(setting::HEADER_TABLE_SIZE, 0)])?;
@@ -43,12 +33,13 @@ fn a_peer_without_a_header_table_gets_whole_headers(driver: Driver) {
         }
         Ok(answered)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 4), "text:100");
+    let came = load(&ended, &plan(peer.address(), 4), "text:100");
     assert_lost(&came, 0, "");
     assert_answered(peer, &ended, &came);
 }
 
-fn frames_are_as_long_as_the_peer_takes_and_no_longer(driver: Driver) {
+#[test]
+fn frames_are_as_long_as_the_peer_takes_and_no_longer() {
     for (size, longest) in [(16_384, 16_384), (0xff_ffff, 70_000)] {
         let (peer, ended) = counting(move |listener, test| {
             let mut wire = listener.accept()?;
@@ -66,7 +57,7 @@ fn frames_are_as_long_as_the_peer_takes_and_no_longer(driver: Driver) {
             assert!((longest..longest + 100).contains(&most), "{most}");
             Ok(answered)
         });
-        let came = load(&ended, &plan(driver, peer.address(), 4), "text:70000");
+        let came = load(&ended, &plan(peer.address(), 4), "text:70000");
         assert_lost(&came, 0, "");
         assert_answered(peer, &ended, &came);
     }
@@ -87,7 +78,8 @@ fn insisting_on(first: Frame) -> ScriptedPeer {
     peer.unwrap()
 }
 
-fn the_error_names_what_was_wrong_with_a_peers_first_words(driver: Driver) {
+#[test]
+fn the_error_names_what_was_wrong_with_a_peers_first_words() {
     let cases = [
         (Frame::settings(&[(setting::MAX_FRAME_SIZE, 16_383)]), "SETTINGS_MAX_FRAME_SIZE"),
         (Frame::settings(&[(setting::MAX_FRAME_SIZE, 1 << 24)]), "SETTINGS_MAX_FRAME_SIZE"),
@@ -101,7 +93,7 @@ fn the_error_names_what_was_wrong_with_a_peers_first_words(driver: Driver) {
             scope.spawn(move || {
                 let peer = insisting_on(first);
                 let timeout = Nanos::from_millis(1500);
-                let plan = LoadPlan { connect_timeout: timeout, ..plan(driver, peer.address(), 1) };
+                let plan = LoadPlan { connect_timeout: timeout, ..plan(peer.address(), 1) };
                 let error = Session::open(&plan, &payload("text:1")).err().unwrap().to_string();
                 assert!(error.contains(reason), "{error}");
                 drop(TcpStream::connect(peer.address()).unwrap());
@@ -111,7 +103,8 @@ fn the_error_names_what_was_wrong_with_a_peers_first_words(driver: Driver) {
     });
 }
 
-fn never_more_streams_are_open_than_the_peer_allows_at_the_time(driver: Driver) {
+#[test]
+fn never_more_streams_are_open_than_the_peer_allows_at_the_time() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[(setting::MAX_CONCURRENT_STREAMS, 1)])?;
@@ -150,12 +143,13 @@ fn never_more_streams_are_open_than_the_peer_allows_at_the_time(driver: Driver) 
         wire.send(&Frame::settings(&[(setting::MAX_CONCURRENT_STREAMS, 100)]))?;
         Ok(answered + serve(&mut wire, test)?)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 10), "text:100");
+    let came = load(&ended, &plan(peer.address(), 10), "text:100");
     assert_lost(&came, 0, "");
     assert_answered(peer, &ended, &came);
 }
 
-fn windows_that_open_by_a_few_bytes_let_every_request_through(driver: Driver) {
+#[test]
+fn windows_that_open_by_a_few_bytes_let_every_request_through() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[(setting::INITIAL_WINDOW_SIZE, 0)])?;
@@ -175,12 +169,13 @@ fn windows_that_open_by_a_few_bytes_let_every_request_through(driver: Driver) {
         }
         Ok(answered)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 6), "text:100");
+    let came = load(&ended, &plan(peer.address(), 6), "text:100");
     assert_lost(&came, 0, "");
     assert_answered(peer, &ended, &came);
 }
 
-fn the_connections_window_is_shared_by_its_streams_and_never_overrun(driver: Driver) {
+#[test]
+fn the_connections_window_is_shared_by_its_streams_and_never_overrun() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         wire.handshake(&[(setting::INITIAL_WINDOW_SIZE, 0x7fff_ffff)])?;
@@ -206,12 +201,13 @@ fn the_connections_window_is_shared_by_its_streams_and_never_overrun(driver: Dri
         }
         Ok(answered)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 4), "text:70000");
+    let came = load(&ended, &plan(peer.address(), 4), "text:70000");
     assert_lost(&came, 0, "");
     assert_answered(peer, &ended, &came);
 }
 
-fn answers_in_segments_of_one_byte_are_answers(driver: Driver) {
+#[test]
+fn answers_in_segments_of_one_byte_are_answers() {
     let (peer, ended) = counting(|listener, test| {
         let mut wire = listener.accept()?;
         greet(&mut wire, &[])?;
@@ -222,7 +218,7 @@ fn answers_in_segments_of_one_byte_are_answers(driver: Driver) {
         }
         Ok(answered)
     });
-    let came = load(&ended, &plan(driver, peer.address(), 3), "text:100");
+    let came = load(&ended, &plan(peer.address(), 3), "text:100");
     assert_lost(&came, 0, "");
     assert_answered(peer, &ended, &came);
 }

@@ -1,10 +1,6 @@
 //! Whole sessions against peers that follow a script of frames no ordinary server would send, over real
 //! sockets. Every call that came due must have the outcome that the script gave it, and be counted once.
 
-#[macro_use]
-#[path = "../each_driver/mod.rs"]
-mod each_driver;
-
 mod endings;
 mod floods;
 mod limits;
@@ -17,7 +13,7 @@ use std::time::Duration;
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Driver, Outcomes};
+use rpcbench_record::{Arrivals, Outcomes};
 use rpcbench_testkit::scripted::{
     Frame, Listener, Request, Requests, ScriptError, ScriptedPeer, Wire,
 };
@@ -26,7 +22,7 @@ use rpcbench_testkit::scripted::{
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The one place that makes a plan: one connection, so that a script knows what comes on it.
-fn plan(driver: Driver, address: SocketAddr, in_flight: u32) -> LoadPlan {
+fn plan(address: SocketAddr, in_flight: u32) -> LoadPlan {
     LoadPlan {
         address,
         authority: address.to_string(),
@@ -34,7 +30,6 @@ fn plan(driver: Driver, address: SocketAddr, in_flight: u32) -> LoadPlan {
         in_flight,
         arrivals: Arrivals::Closed,
         seed: 1,
-        driver: Some(driver),
         threads: 1,
         cpus: Vec::new(),
         timeout: Nanos::from_millis(10_000),

@@ -66,7 +66,6 @@ fn plan(address: SocketAddr) -> LoadPlan {
         in_flight: 8,
         arrivals: Arrivals::Closed,
         seed: 1,
-        driver: None,
         threads: 1,
         cpus: Vec::new(),
         timeout: Nanos::from_millis(20_000),

@@ -77,7 +77,6 @@ impl Lab {
             in_flight: workload.in_flight,
             arrivals: Arrivals::Closed,
             seed: self.seed,
-            driver: None,
             threads: workload.client_threads,
             cpus: self.split.client.clone(),
             timeout: Nanos::from_millis(workload.timeout_ms),

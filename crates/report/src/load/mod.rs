@@ -37,10 +37,9 @@ fn summary(load: &LoadRecord) -> Lines {
     let awake = Some(figures.client.awake_share).filter(|share| *share >= 0.005);
     let awake = awake.map(|share| format!(", waiting awake {}", format::percent(share)));
     let client = format!(
-        "{} of {} ({}), the busiest at {}{}",
+        "{} of {}, the busiest at {}{}",
         format::percent(figures.client.cpu_share),
         format::plural(u64::from(measured.client.threads), "thread"),
-        measured.client.driver,
         format::percent(figures.client.busiest_share),
         awake.unwrap_or_default(),
     );

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Arrivals, CheckResult, ClientUsage, Cpu, Driver, Failure, Fresh, Header, Isolation,
-    IsolationMode, Latency, Limits, Machine, MachineUsage, Measured, Outcomes, Plan, PlannedServer,
-    PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool,
-    Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
+    Arrivals, CheckResult, ClientUsage, Cpu, Failure, Fresh, Header, Isolation, IsolationMode,
+    Latency, Limits, Machine, MachineUsage, Measured, Outcomes, Plan, PlannedServer, PlannedTrial,
+    Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial,
+    TrialResult, WarmCurve, WarmUp, Window, Workload,
 };
 use rpcbench_stats::Histogram;
 
@@ -110,7 +110,6 @@ pub fn measured(rate: u64) -> Measured {
         }),
         client: ClientUsage {
             threads: 1,
-            driver: Driver::Epoll,
             cpu_ns: 1_200_000_000,
             awake_ns: 0,
             run_delay_ns: Some(10_000_000),

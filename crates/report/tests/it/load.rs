@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rpcbench_record::{
-    Capacity, Driver, Latency, LoadRecord, NotMet, Outcomes, Pacing, PerSecond, Protocol, SCHEMA,
-    Search, SearchStep, Slice, StepVerdict, Tool,
+    Capacity, Latency, LoadRecord, NotMet, Outcomes, Pacing, PerSecond, Protocol, SCHEMA, Search,
+    SearchStep, Slice, StepVerdict, Tool,
 };
 use rpcbench_report::{
     AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, Style, curve_csv, curve_json,
@@ -47,7 +47,6 @@ fn open() -> LoadRecord {
     let mut load = fine();
     load.workload.arrivals = "poisson:98000".parse().expect("arrivals");
     load.capacity = Some(Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000 });
-    load.measured.client.driver = Driver::IoUring;
     load.measured.client.awake_ns = 300_000_000;
     let due = load.measured.outcomes.total();
     load.measured.pacing = Some(Pacing { due, due_second_half: None, late: 12, held_back: 3400 });

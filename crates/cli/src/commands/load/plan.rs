@@ -36,7 +36,6 @@ impl Planned {
             in_flight: workload.in_flight,
             arrivals,
             seed: args.seed,
-            driver: args.driver.driver(),
             threads: workload.client_threads,
             cpus: Vec::new(),
             timeout: Nanos::from_millis(workload.timeout_ms),

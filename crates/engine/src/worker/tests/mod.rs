@@ -77,7 +77,6 @@ fn plan(connections: u32, in_flight: u32) -> LoadPlan {
         in_flight,
         arrivals: Arrivals::Closed,
         seed: 1,
-        driver: None,
         threads: 1,
         cpus: Vec::new(),
         timeout: Nanos(200 * MS),

@@ -1,48 +1,21 @@
-//! The same loads on either driver: what the calls come to does not depend on what moves the bytes.
-
-#[macro_use]
-mod each_driver;
+//! Loads on real servers: what calls come to.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use each_driver::has_io_uring;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Driver};
+use rpcbench_record::Arrivals;
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
-
-on_each_driver! {
-    every_call_is_counted_once_and_the_server_counts_the_same
-    every_shape_is_answered_rightly_on_several_threads
-    nothing_is_answered_before_its_time
-    a_lost_connection_costs_its_calls_and_is_opened_again
-    a_closed_connection_is_opened_again
-    a_peer_that_never_reads_keeps_nobody
-    a_server_that_is_not_there_is_named
-    calls_come_due_by_a_rate
-}
-
-#[test]
-fn what_was_chosen_is_in_the_measurement() {
-    let server = server("honest");
-    let here = if has_io_uring() { Driver::IoUring } else { Driver::Epoll };
-    for (connections, chosen) in [(4, Driver::Epoll), (100, here)] {
-        let in_flight = connections;
-        let plan = plan(Driver::Epoll, server.address());
-        let plan = LoadPlan { driver: None, connections, in_flight, ..plan };
-        assert_eq!(measure(&mut open(&plan, "text:1"), 20).client.driver, chosen);
-    }
-}
 
 fn server(behaviour: &str) -> Server {
     Server::start(behaviour.parse().unwrap()).unwrap()
 }
 
-fn plan(driver: Driver, address: SocketAddr) -> LoadPlan {
+fn plan(address: SocketAddr) -> LoadPlan {
     LoadPlan {
         address,
         authority: address.to_string(),
@@ -50,7 +23,6 @@ fn plan(driver: Driver, address: SocketAddr) -> LoadPlan {
         in_flight: 40,
         arrivals: Arrivals::Closed,
         seed: 1,
-        driver: Some(driver),
         threads: 2,
         cpus: Vec::new(),
         timeout: Nanos::from_millis(10_000),
@@ -73,14 +45,14 @@ fn measure(session: &mut Session, millis: u64) -> Measurement {
     session.finish().unwrap()
 }
 
-fn every_call_is_counted_once_and_the_server_counts_the_same(driver: Driver) {
+#[test]
+fn every_call_is_counted_once_and_the_server_counts_the_same() {
     let server = server("honest");
-    let mut session = open(&plan(driver, server.address()), "text:100");
+    let mut session = open(&plan(server.address()), "text:100");
     let mut measured = 0;
     let mut before = 0;
     for _ in 0..3 {
         let measurement = measure(&mut session, 100);
-        assert_eq!(measurement.client.driver, driver);
         assert_eq!(measurement.tally.outcomes.errors(), 0, "{:?}", measurement.tally.examples);
         assert!(measurement.tally.outcomes.ok > 100);
         measured += measurement.tally.outcomes.total();
@@ -91,10 +63,11 @@ fn every_call_is_counted_once_and_the_server_counts_the_same(driver: Driver) {
     assert_eq!(server.connections(), 4);
 }
 
-fn every_shape_is_answered_rightly_on_several_threads(driver: Driver) {
+#[test]
+fn every_shape_is_answered_rightly_on_several_threads() {
     let server = server("honest");
     for shape in ["text:0", "text:10000", "text:70000", "text:1000000", "record", "tree"] {
-        let measurement = measure(&mut open(&plan(driver, server.address()), shape), 60);
+        let measurement = measure(&mut open(&plan(server.address()), shape), 60);
         assert_eq!(measurement.tally.outcomes.errors(), 0, "{:?}", measurement.tally.examples);
         let before = &measurement.unmeasured.outcomes;
         assert_eq!(before.errors(), 0, "{shape}: {:?}", measurement.unmeasured.examples);
@@ -102,9 +75,10 @@ fn every_shape_is_answered_rightly_on_several_threads(driver: Driver) {
     }
 }
 
-fn nothing_is_answered_before_its_time(driver: Driver) {
+#[test]
+fn nothing_is_answered_before_its_time() {
     let server = server("slow:5ms");
-    let measurement = measure(&mut open(&plan(driver, server.address()), "text:100"), 300);
+    let measurement = measure(&mut open(&plan(server.address()), "text:100"), 300);
     let tally = &measurement.tally;
     assert!(tally.ok.min().unwrap() >= 5_000_000);
     assert!(tally.service.min().unwrap() >= 5_000_000);
@@ -113,11 +87,12 @@ fn nothing_is_answered_before_its_time(driver: Driver) {
     assert!((within / 300e6 / 40.0 - 1.0).abs() < 0.005, "{}", within / 300e6);
 }
 
-fn a_lost_connection_costs_its_calls_and_is_opened_again(driver: Driver) {
+#[test]
+fn a_lost_connection_costs_its_calls_and_is_opened_again() {
     for behaviour in ["reset-after:500", "truncate-after:500", "garbage-after:500"] {
         let server = server(behaviour);
         let timeout = Nanos::from_millis(200);
-        let plan = LoadPlan { timeout, ..plan(driver, server.address()) };
+        let plan = LoadPlan { timeout, ..plan(server.address()) };
         let measurement = measure(&mut open(&plan, "text:100"), 200);
         let before = &measurement.unmeasured.outcomes;
         let lost = measurement.tally.outcomes.transport + before.transport;
@@ -126,7 +101,8 @@ fn a_lost_connection_costs_its_calls_and_is_opened_again(driver: Driver) {
     }
 }
 
-fn a_closed_connection_is_opened_again(driver: Driver) {
+#[test]
+fn a_closed_connection_is_opened_again() {
     let peer = ScriptedPeer::start_many(|listener| {
         for _ in 0..20 {
             let mut wire = listener.accept()?;
@@ -146,7 +122,7 @@ fn a_closed_connection_is_opened_again(driver: Driver) {
     });
     let peer = peer.unwrap();
     let (connections, in_flight, threads) = (1, 2, 1);
-    let plan = LoadPlan { connections, in_flight, threads, ..plan(driver, peer.address()) };
+    let plan = LoadPlan { connections, in_flight, threads, ..plan(peer.address()) };
     let mut session = open(&plan, "text:100");
     session.start();
     // On each of the connections that were closed, one call was answered.
@@ -160,7 +136,8 @@ fn a_closed_connection_is_opened_again(driver: Driver) {
     peer.finish().unwrap();
 }
 
-fn a_peer_that_never_reads_keeps_nobody(driver: Driver) {
+#[test]
+fn a_peer_that_never_reads_keeps_nobody() {
     const MOST: u32 = 0x7fff_ffff;
     let (go_on, stalled) = channel();
     let peer = ScriptedPeer::start(move |wire| {
@@ -178,7 +155,7 @@ fn a_peer_that_never_reads_keeps_nobody(driver: Driver) {
         threads,
         timeout,
         grace: timeout,
-        ..plan(driver, peer.address())
+        ..plan(peer.address())
     };
     let mut session = open(&plan, "text:1000000");
     let measurement = measure(&mut session, 500);
@@ -191,19 +168,21 @@ fn a_peer_that_never_reads_keeps_nobody(driver: Driver) {
     peer.finish().unwrap();
 }
 
-fn a_server_that_is_not_there_is_named(driver: Driver) {
+#[test]
+fn a_server_that_is_not_there_is_named() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let connect_timeout = Nanos::from_millis(50);
-    let plan = LoadPlan { connect_timeout, ..plan(driver, closed) };
+    let plan = LoadPlan { connect_timeout, ..plan(closed) };
     let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&"text:1".parse().unwrap(), 11));
     let error = Session::open(&plan, &payload).err().unwrap().to_string();
     assert!(error.contains("0 of 4") && error.contains("refused"), "{error}");
 }
 
-fn calls_come_due_by_a_rate(driver: Driver) {
+#[test]
+fn calls_come_due_by_a_rate() {
     let server = server("honest");
     let arrivals = "constant:1000".parse().unwrap();
-    let plan = LoadPlan { arrivals, ..plan(driver, server.address()) };
+    let plan = LoadPlan { arrivals, ..plan(server.address()) };
     let measurement = measure(&mut open(&plan, "text:100"), 500);
     let outcomes = &measurement.tally.outcomes;
     assert_eq!((outcomes.total(), outcomes.ok), (500, 500), "{:?}", measurement.tally.examples);
