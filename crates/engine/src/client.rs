@@ -6,26 +6,54 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_contract::conformance::{CallError, Caller};
+use rpcbench_record::Protocol;
 
 use crate::clock::{self, Nanos};
 use crate::payload::Payload;
-use crate::protocol::grpc::{Connection, Templates};
-use crate::protocol::{Call, End, Events};
+use crate::protocol::{Call, Connection, End, Events, ForProtocol, dispatch};
 
 const READ_BUFFER: usize = 64 * 1024;
 
-/// A gRPC client for one call at a time. It connects when it must, and keeps the connection.
-#[derive(Debug)]
-pub struct Client {
-    address: SocketAddr,
-    timeout: Duration,
-    link: Option<Link>,
+/// A client for one call at a time. It connects when it must, and keeps the connection.
+pub struct Client(Box<dyn Caller + Send>);
+
+impl Client {
+    /// A client of the server at `address`; `timeout` bounds each call, connecting included.
+    #[must_use]
+    pub fn new(protocol: Protocol, address: SocketAddr, timeout: Duration) -> Self {
+        Self(dispatch(protocol, Make { address, timeout }))
+    }
 }
 
-#[derive(Debug)]
-struct Link {
+impl Caller for Client {
+    fn call(&mut self, path: &str, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        self.0.call(path, body)
+    }
+}
+
+struct Make {
+    address: SocketAddr,
+    timeout: Duration,
+}
+
+impl ForProtocol for Make {
+    type Output = Box<dyn Caller + Send>;
+
+    fn with<C: Connection + Send + 'static>(self) -> Self::Output {
+        Box::new(Blocking::<C> { address: self.address, timeout: self.timeout, link: None })
+    }
+}
+
+/// A client of one protocol.
+struct Blocking<C> {
+    address: SocketAddr,
+    timeout: Duration,
+    link: Option<Link<C>>,
+}
+
+struct Link<C> {
     stream: TcpStream,
-    connection: Connection,
+    connection: C,
     out: Vec<u8>,
 }
 
@@ -44,11 +72,11 @@ impl Payload for Single<'_> {
         1
     }
 
-    fn request(&self, _entry: usize) -> &[u8] {
+    fn request(&self, _index: usize) -> &[u8] {
         self.message
     }
 
-    fn verify(&self, _entry: usize, _reply: &[u8]) -> Result<(), String> {
+    fn verify(&self, _index: usize, _reply: &[u8]) -> Result<(), String> {
         Ok(())
     }
 }
@@ -62,12 +90,12 @@ struct Answer {
 }
 
 impl Events for Answer {
-    fn verify(&mut self, _entry: u32, message: &[u8]) -> bool {
+    fn verify(&mut self, _request: u32, message: &[u8]) -> bool {
         self.message = Some(message.to_vec());
         true
     }
 
-    fn malformed(&mut self, _entry: u32, problem: &str) {
+    fn malformed(&mut self, _request: u32, problem: &str) {
         self.problem = Some(problem.to_owned());
     }
 
@@ -76,17 +104,11 @@ impl Events for Answer {
     }
 }
 
-impl Client {
-    /// A client of the server at `address`; `timeout` bounds each call, connecting included.
-    #[must_use]
-    pub fn new(address: SocketAddr, timeout: Duration) -> Self {
-        Self { address, timeout, link: None }
-    }
-
+impl<C: Connection> Blocking<C> {
     fn exchange(&mut self, path: &str, message: &[u8]) -> Result<Answer, CallError> {
         let deadline = clock::now() + Nanos::from(self.timeout);
         let templates =
-            Arc::new(Templates::new(&Single { path, message }, &self.address.to_string()));
+            Arc::new(C::templates(&Single { path, message }, &self.address.to_string()));
         let mut link = match self.link.take() {
             Some(link) => link,
             None => Link::open(self.address, Arc::clone(&templates), deadline)?,
@@ -108,7 +130,7 @@ impl Client {
     }
 }
 
-impl Caller for Client {
+impl<C: Connection> Caller for Blocking<C> {
     fn call(&mut self, path: &str, body: &[u8]) -> Result<Vec<u8>, CallError> {
         let answer = self.exchange(path, body)?;
         match (answer.end, answer.message) {
@@ -123,17 +145,17 @@ impl Caller for Client {
     }
 }
 
-impl Link {
+impl<C: Connection> Link<C> {
     fn open(
         address: SocketAddr,
-        templates: Arc<Templates>,
+        templates: Arc<C::Templates>,
         deadline: Nanos,
     ) -> Result<Self, CallError> {
         let left = left(deadline)?;
         let stream = TcpStream::connect_timeout(&address, left).map_err(describe)?;
         stream.set_nodelay(true).map_err(describe)?;
         let mut out = Vec::new();
-        let connection = Connection::new(templates, 1, &mut out);
+        let connection = C::new(templates, 1, &mut out);
         let mut link = Self { stream, connection, out };
         link.flush(deadline)?;
         Ok(link)

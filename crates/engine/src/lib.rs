@@ -11,7 +11,6 @@ mod client;
 pub mod clock;
 mod driver;
 mod file_limit;
-mod lane;
 mod log;
 mod measured;
 mod outcome;
@@ -21,6 +20,7 @@ mod plan;
 mod protocol;
 mod recorder;
 mod session;
+mod slot;
 mod thread;
 mod worker;
 

@@ -27,11 +27,11 @@ impl Outcome {
         }
     }
 
-    /// One line for a reader, for those that explain themselves.
-    pub fn example(&self) -> Option<String> {
+    /// One line for a reader, for those that explain themselves; codes are the protocol's own.
+    pub fn example(&self, protocol: Protocol) -> Option<String> {
         match self {
             Self::Status { code, message } => {
-                let name = Protocol::Grpc.status_name(*code);
+                let name = protocol.status_name(*code);
                 let name = name.map_or_else(|| format!("status {code}"), str::to_owned);
                 Some(if message.is_empty() { name } else { format!("{name}: {message}") })
             }

@@ -15,14 +15,14 @@ pub trait Payload: Send + Sync {
         self.len() == 0
     }
 
-    /// Request `entry` as encoded message.
-    fn request(&self, entry: usize) -> &[u8];
+    /// Request number `index`, encoded.
+    fn request(&self, index: usize) -> &[u8];
 
-    /// Decodes a reply to request `entry` and compares it field by field.
+    /// Decodes a reply to request number `index` and compares it field by field.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
-    fn verify(&self, entry: usize, reply: &[u8]) -> Result<(), String>;
+    fn verify(&self, index: usize, reply: &[u8]) -> Result<(), String>;
 }
 
 impl Payload for Corpus {
@@ -34,19 +34,19 @@ impl Payload for Corpus {
         Self::len(self)
     }
 
-    fn request(&self, entry: usize) -> &[u8] {
-        Self::request(self, entry)
+    fn request(&self, index: usize) -> &[u8] {
+        Self::request(self, index)
     }
 
-    fn verify(&self, entry: usize, reply: &[u8]) -> Result<(), String> {
-        Self::verify(self, entry, reply).map_err(|mismatch| mismatch.to_string())
+    fn verify(&self, index: usize, reply: &[u8]) -> Result<(), String> {
+        Self::verify(self, index, reply).map_err(|mismatch| mismatch.to_string())
     }
 }
 
-/// Checks replies: the first to each entry by decoding it, the same bytes again by comparing them.
+/// Checks replies: the first to each request by decoding it, the same bytes again by comparing them.
 #[derive(Debug)]
 pub(crate) struct Checker {
-    /// The last right reply to each entry; empty before there is one.
+    /// The last right reply to each request; empty before there is one.
     right: Vec<Vec<u8>>,
 }
 
@@ -56,18 +56,18 @@ impl Checker {
     }
 
     #[inline]
-    pub fn check(&mut self, payload: &dyn Payload, entry: u32, reply: &[u8]) -> Result<(), String> {
-        let known = &self.right[entry as usize];
+    pub fn check(&mut self, payload: &dyn Payload, index: u32, reply: &[u8]) -> Result<(), String> {
+        let known = &self.right[index as usize];
         if !known.is_empty() && known == reply {
             return Ok(());
         }
-        self.decode(payload, entry as usize, reply)
+        self.decode(payload, index as usize, reply)
     }
 
     #[cold]
-    fn decode(&mut self, payload: &dyn Payload, entry: usize, reply: &[u8]) -> Result<(), String> {
-        payload.verify(entry, reply)?;
-        let known = &mut self.right[entry];
+    fn decode(&mut self, payload: &dyn Payload, index: usize, reply: &[u8]) -> Result<(), String> {
+        payload.verify(index, reply)?;
+        let known = &mut self.right[index];
         known.clear();
         known.extend_from_slice(reply);
         Ok(())

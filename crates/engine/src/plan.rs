@@ -2,13 +2,15 @@
 
 use std::net::SocketAddr;
 
-use rpcbench_record::Arrivals;
+use rpcbench_record::{Arrivals, Protocol};
 
 use crate::clock::Nanos;
 
 /// A load on one address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadPlan {
+    /// How calls travel.
+    pub protocol: Protocol,
     /// Where the server listens.
     pub address: SocketAddr,
     /// What `:authority` says; usually the address as typed.
@@ -32,7 +34,7 @@ pub struct LoadPlan {
     /// How long connecting may take, handshake included.
     pub connect_timeout: Nanos,
     /// Which request is the first.
-    pub first_entry: u32,
+    pub first_request: u32,
 }
 
 /// A plan that contradicts itself.

@@ -1,6 +1,6 @@
 //! Counts calls: all of them, into fixed memory.
 
-use rpcbench_record::{Outcomes, Slice};
+use rpcbench_record::{Outcomes, Protocol, Slice};
 use rpcbench_stats::Histogram;
 
 use crate::clock::Nanos;
@@ -87,7 +87,7 @@ impl Tally {
 
     /// Calls that ended `ok`.
     #[inline]
-    fn answered(&mut self, Alike { due, written, done, calls }: Alike, span: Span) {
+    fn answered(&mut self, Burst { due, written, done, calls }: Burst, span: Span) {
         let took = done.since(due);
         self.carry_out(done, span, calls);
         if let Some(slice) = self.slice(done, span) {
@@ -112,9 +112,6 @@ impl Tally {
         }
         outcome.count(&mut self.outcomes);
         self.errors.record(done.since(call.due));
-        if let Some(example) = outcome.example() {
-            add_example(&mut self.examples, &example);
-        }
     }
 
     #[inline]
@@ -161,12 +158,14 @@ impl Span {
 /// What one load thread counts.
 #[derive(Debug)]
 pub(crate) struct Recorder {
+    /// Whose status codes they are.
+    protocol: Protocol,
     window: Option<Window>,
     /// Calls outside the window: warm-up.
     outside: Outcomes,
     outside_examples: Vec<String>,
     /// Calls that ended `ok` and are still to be counted.
-    alike: Alike,
+    burst: Burst,
     log: Option<BatchWriter>,
 }
 
@@ -180,41 +179,42 @@ struct Window {
 /// Calls with the same three times: those that were written by one write and answered within one read of a
 /// closed loop. They are counted in one step.
 #[derive(Clone, Copy, Debug, Default)]
-struct Alike {
+struct Burst {
     due: Nanos,
     written: Nanos,
     done: Nanos,
     calls: u64,
 }
 
-impl Alike {
+impl Burst {
     /// Whether a call that ended `ok` at `done` is one more of them.
     #[inline]
-    fn has(&self, call: &Call, done: Nanos) -> bool {
+    fn takes(&self, call: &Call, done: Nanos) -> bool {
         self.calls > 0 && self.due == call.due && self.written == call.written && self.done == done
     }
 }
 
 impl Recorder {
-    pub fn new(log: Option<CallLog>) -> Self {
+    pub fn new(protocol: Protocol, log: Option<CallLog>) -> Self {
         Self {
+            protocol,
             window: None,
             outside: Outcomes::default(),
             outside_examples: Vec::new(),
-            alike: Alike::default(),
+            burst: Burst::default(),
             log: log.map(BatchWriter::new),
         }
     }
 
     /// Starts to measure anew.
     pub fn measure(&mut self, span: Span) {
-        self.alike.calls = 0;
+        self.burst.calls = 0;
         self.window = Some(Window { span, tally: Tally::new(span.end - span.start) });
     }
 
     /// The span ends at `end` instead; no call has come due at that instant or later.
     pub fn cut(&mut self, end: Nanos) {
-        self.count_alike();
+        self.count_burst();
         if let Some(Window { span, tally }) = &mut self.window {
             span.end = end;
             tally.series.truncate(slices(end - span.start));
@@ -223,7 +223,7 @@ impl Recorder {
 
     /// Ends measuring.
     pub fn take(&mut self) -> Option<Tally> {
-        self.count_alike();
+        self.count_burst();
         if let Some(log) = &mut self.log {
             log.flush();
         }
@@ -237,7 +237,7 @@ impl Recorder {
 
     /// What is measured so far. `None` outside a span.
     pub fn so_far(&mut self) -> Option<&Tally> {
-        self.count_alike();
+        self.count_burst();
         self.window.as_ref().map(|window| &window.tally)
     }
 
@@ -256,8 +256,8 @@ impl Recorder {
     /// A call ended at `done`.
     #[inline]
     pub fn record(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
-        if matches!(outcome, Outcome::Ok) && self.alike.has(&call, done) {
-            self.alike.calls += 1;
+        if matches!(outcome, Outcome::Ok) && self.burst.takes(&call, done) {
+            self.burst.calls += 1;
         } else {
             self.record_another(call, done, outcome);
         }
@@ -265,7 +265,7 @@ impl Recorder {
 
     #[inline(never)]
     fn record_another(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
-        self.count_alike();
+        self.count_burst();
         let window = self.window.as_mut().filter(|window| window.span.contains(call.due));
         let Some(Window { span, tally }) = window else {
             return self.record_outside(done, outcome);
@@ -274,21 +274,25 @@ impl Recorder {
             log.push(call, done, outcome, span.start);
         }
         if !matches!(outcome, Outcome::Ok) {
-            return tally.failed(call, *span, done, outcome);
+            tally.failed(call, *span, done, outcome);
+            if let Some(example) = outcome.example(self.protocol) {
+                add_example(&mut tally.examples, &example);
+            }
+            return;
         }
-        self.alike = Alike { due: call.due, written: call.written, done, calls: 1 };
+        self.burst = Burst { due: call.due, written: call.written, done, calls: 1 };
         if self.log.is_some() {
-            self.count_alike(); // The next one has a line of its own.
+            self.count_burst(); // The next one has a line of its own.
         }
     }
 
     #[inline]
-    fn count_alike(&mut self) {
+    fn count_burst(&mut self) {
         if let Some(Window { span, tally }) = &mut self.window
-            && self.alike.calls > 0
+            && self.burst.calls > 0
         {
-            tally.answered(self.alike, *span);
-            self.alike.calls = 0;
+            tally.answered(self.burst, *span);
+            self.burst.calls = 0;
         }
     }
 
@@ -299,7 +303,7 @@ impl Recorder {
             tally.carried_in = tally.carried_in + within;
         }
         outcome.count(&mut self.outside);
-        if let Some(example) = outcome.example() {
+        if let Some(example) = outcome.example(self.protocol) {
             add_example(&mut self.outside_examples, &example);
         }
     }

@@ -17,6 +17,7 @@ use crate::driver::{Driver, EpollDriver, Waker};
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
+use crate::protocol::{Connection, ForProtocol, dispatch};
 use crate::recorder::{Span, Tally};
 use crate::worker::{Start, Worker};
 
@@ -201,29 +202,43 @@ impl LoadThread {
         set_current_timer_slack(NonZeroU64::new(1))?;
         let connections = self.plan.shares(self.number).len();
         let waker = self.waker.clone();
-        self.drive(EpollDriver::new(connections, waker)?)
+        let driver = EpollDriver::new(connections, waker)?;
+        dispatch(self.plan.protocol, Loading { thread: self, driver })
     }
+}
 
-    fn drive<D: Driver>(self, driver: D) -> io::Result<()> {
+/// A load thread with its driver, before it is known how calls travel.
+struct Loading {
+    thread: LoadThread,
+    driver: EpollDriver,
+}
+
+impl ForProtocol for Loading {
+    type Output = io::Result<()>;
+
+    fn with<C: Connection>(self) -> io::Result<()> {
+        let LoadThread { plan, payload, number, log, commands, reports, counters, .. } =
+            self.thread;
+        let connect_deadline = self.thread.connect_deadline;
         let mut running = Running {
-            worker: Worker::new(self.plan, self.payload, self.number, driver, self.log),
-            commands: self.commands,
-            reports: self.reports,
-            counters: self.counters,
+            worker: Worker::<C, _>::new(plan, payload, number, self.driver, log),
+            commands,
+            reports,
+            counters,
         };
-        if running.connect(self.connect_deadline)? { running.serve() } else { Ok(()) }
+        if running.connect(connect_deadline)? { running.serve() } else { Ok(()) }
     }
 }
 
 /// A load thread that runs.
-struct Running<D> {
-    worker: Worker<D>,
+struct Running<C: Connection, D> {
+    worker: Worker<C, D>,
     commands: Receiver<Command>,
     reports: Sender<Report>,
     counters: Arc<Counters>,
 }
 
-impl<D: Driver> Running<D> {
+impl<C: Connection, D: Driver> Running<C, D> {
     /// Opens the connections; false if the session was closed meanwhile.
     fn connect(&mut self, deadline: Nanos) -> io::Result<bool> {
         self.worker.connect_all(deadline);

@@ -13,6 +13,7 @@ use other::Other;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
+use rpcbench_record::Protocol;
 
 /// The system's allocator, which counts what is asked of it.
 struct Counting;
@@ -73,6 +74,7 @@ fn takes_no_memory(arrivals: &str, shape: &str, calls: u64) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let server = Other::start("serves");
     let plan = LoadPlan {
+        protocol: Protocol::Grpc,
         address: server.address,
         authority: server.address.to_string(),
         connections: CONNECTIONS,
@@ -84,7 +86,7 @@ fn takes_no_memory(arrivals: &str, shape: &str, calls: u64) {
         timeout: Nanos::from_millis(60_000),
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
-        first_entry: 0,
+        first_request: 0,
     };
     let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape.parse().unwrap(), 11));
     let mut session = Session::open(&plan, &payload).unwrap();

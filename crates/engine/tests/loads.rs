@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::Arrivals;
+use rpcbench_record::{Arrivals, Protocol};
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
 
@@ -17,6 +17,7 @@ fn server(behaviour: &str) -> Server {
 
 fn plan(address: SocketAddr) -> LoadPlan {
     LoadPlan {
+        protocol: Protocol::Grpc,
         address,
         authority: address.to_string(),
         connections: 4,
@@ -28,7 +29,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         timeout: Nanos::from_millis(10_000),
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
-        first_entry: 0,
+        first_request: 0,
     }
 }
 

@@ -11,7 +11,7 @@ use other::Other;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::Arrivals;
+use rpcbench_record::{Arrivals, Protocol};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const CONNECTIONS: u32 = 10_000;
@@ -35,6 +35,7 @@ fn resident() -> u64 {
 
 fn plan(address: SocketAddr, threads: u32) -> LoadPlan {
     LoadPlan {
+        protocol: Protocol::Grpc,
         address,
         authority: address.to_string(),
         connections: CONNECTIONS,
@@ -46,7 +47,7 @@ fn plan(address: SocketAddr, threads: u32) -> LoadPlan {
         timeout: Nanos::from_millis(60_000),
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
-        first_entry: 0,
+        first_request: 0,
     }
 }
 

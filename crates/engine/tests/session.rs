@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, SessionError, Span};
-use rpcbench_record::Arrivals;
+use rpcbench_record::{Arrivals, Protocol};
 use rpcbench_testkit::Server;
 
 const SEED: u64 = 11;
@@ -18,6 +18,7 @@ fn server(behaviour: &str) -> Server {
 
 fn plan(address: SocketAddr) -> LoadPlan {
     LoadPlan {
+        protocol: Protocol::Grpc,
         address,
         authority: address.to_string(),
         connections: 3,
@@ -29,7 +30,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         timeout: Nanos::from_millis(10_000),
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
-        first_entry: 0,
+        first_request: 0,
     }
 }
 

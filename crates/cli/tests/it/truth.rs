@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::Arrivals;
+use rpcbench_record::{Arrivals, Protocol};
 use rpcbench_testkit::Server;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -18,6 +18,7 @@ const SECOND: Nanos = Nanos::from_millis(1000);
 
 fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
     LoadPlan {
+        protocol: Protocol::Grpc,
         address,
         authority: address.to_string(),
         connections: 6,
@@ -29,7 +30,7 @@ fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
         timeout: Nanos(10 * SECOND.0),
         grace: Nanos(10 * SECOND.0),
         connect_timeout: Nanos(10 * SECOND.0),
-        first_entry: 0,
+        first_request: 0,
     }
 }
 

@@ -1,18 +1,27 @@
 //! Protocols as state machines: bytes in, events and bytes out. Nothing here does I/O or reads time.
+//!
+//! A protocol is a type that is a [`Connection`]. What loads a server, and what checks it, is generic over that
+//! type; [`dispatch`] is the one place that knows them all.
 
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
 pub(crate) mod grpc;
 pub(crate) mod http2;
+pub(crate) mod tcp_echo;
+
+use std::sync::Arc;
+
+use rpcbench_record::Protocol;
 
 use crate::clock::Nanos;
+use crate::payload::Payload;
 
 /// One call on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// Which payload it carries.
-    pub entry: u32,
+    /// Which request it carries.
+    pub request: u32,
     /// When it was to be sent.
     pub due: Nanos,
     /// When its bytes were given to the kernel; 0 before that.
@@ -34,12 +43,89 @@ pub(crate) enum End {
 
 /// What a connection tells its owner while it reads.
 pub(crate) trait Events {
-    /// Whether `message` is the right answer to payload `entry`.
-    fn verify(&mut self, entry: u32, message: &[u8]) -> bool;
+    /// Whether `message` is the right answer to request number `request`.
+    fn verify(&mut self, request: u32, message: &[u8]) -> bool;
     /// A success came with another number of messages than one; or with one that can't be read.
-    fn malformed(&mut self, entry: u32, problem: &str);
+    fn malformed(&mut self, request: u32, problem: &str);
     /// A call has ended. Each call ends once.
     fn ended(&mut self, call: Call, end: End);
+}
+
+/// The client's end of one connection: what it sends for calls, and how it takes what comes.
+///
+/// ```text
+///             what the protocol needs first          goodbye, or a call out of time that can't be taken back
+///  handshake ------------------------------> open ---------------------------------------------------------> leaving
+/// ```
+/// Calls may be sent while it is open. A connection that is leaving still gets its answers.
+pub(crate) trait Connection: Sized {
+    /// What comes before the first call, for messages about one that never came: `HTTP/2 handshake`.
+    const HANDSHAKE: &str;
+
+    /// The requests of one method as bytes on the wire, made once for all connections of a thread.
+    type Templates: Send + Sync;
+
+    /// Templates of the requests of `payload`; `authority` is the server as the user calls it.
+    fn templates(payload: &dyn Payload, authority: &str) -> Self::Templates;
+
+    /// A connection on which about `in_flight` calls will be open at once; writes what opens it.
+    fn new(templates: Arc<Self::Templates>, in_flight: u32, out: &mut Vec<u8>) -> Self;
+
+    /// Sends another method's requests from now on; no call may be held back.
+    fn switch(&mut self, templates: Arc<Self::Templates>);
+
+    /// Whether calls may be sent, as far as the state goes.
+    fn is_open(&self) -> bool;
+
+    /// Whether the peer's part of the handshake is still to come.
+    fn is_handshaking(&self) -> bool;
+
+    /// Whether it takes no more calls and has none left: it may be closed.
+    fn is_finished(&self) -> bool;
+
+    /// Whether a call can be sent now.
+    fn can_send(&self) -> bool;
+
+    /// Calls that are open.
+    fn open_calls(&self) -> u32;
+
+    /// Why it is over when the peer closes it: what it said with its goodbye, if anything.
+    fn farewell(&self) -> String;
+
+    /// Writes a call. Ask [`Self::can_send`] first.
+    fn send(&mut self, call: Call, out: &mut Vec<u8>);
+
+    /// Everything that was written has been given to the kernel at `now`.
+    fn flushed(&mut self, now: Nanos);
+
+    /// Takes received bytes, cut anywhere.
+    fn receive(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<(), Broken>;
+
+    /// Ends the calls that came due at or before `cutoff` and have no answer.
+    fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call>;
+
+    /// Takes every call that has no answer; the connection is lost.
+    fn abandon(&mut self) -> Vec<Call>;
+}
+
+/// Something that is done with the connections of a protocol.
+pub(crate) trait ForProtocol {
+    type Output;
+
+    fn with<C: Connection + Send + 'static>(self) -> Self::Output;
+}
+
+/// Does it with the connections of `protocol`.
+pub(crate) fn dispatch<T: ForProtocol>(protocol: Protocol, what: T) -> T::Output {
+    match protocol {
+        Protocol::Grpc => what.with::<grpc::Connection>(),
+        Protocol::TcpEcho => what.with::<tcp_echo::Connection>(),
+    }
 }
 
 /// The connection can't go on; calls in flight on it are lost.
@@ -47,7 +133,15 @@ pub(crate) trait Events {
 pub enum Broken {
     /// The peer broke the rules of HTTP/2.
     #[error("peer broke HTTP/2: {0}")]
-    Protocol(&'static str),
+    Http2(&'static str),
+    /// The peer broke the rules of another protocol.
+    #[error("peer broke {protocol}: {problem}")]
+    Rules {
+        /// Which.
+        protocol: Protocol,
+        /// What it did.
+        problem: &'static str,
+    },
     /// Its header compression can't be followed.
     #[error(transparent)]
     Hpack(#[from] http2::HpackError),

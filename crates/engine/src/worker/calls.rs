@@ -15,8 +15,8 @@ pub(crate) struct Calls {
     payload: Arc<dyn Payload>,
     checker: Checker,
     pub recorder: Recorder,
-    entries: u32,
-    next_entry: u32,
+    count: u32,
+    next_request: u32,
     /// A call that is answered so long after it came due, or later, has failed.
     timeout: Nanos,
     /// Calls in flight or waiting on all connections.
@@ -33,14 +33,14 @@ impl Calls {
         thread: u32,
         log: Option<CallLog>,
     ) -> Self {
-        // Threads start apart from each other in the payload.
-        let entries = payload.len() as u32;
-        let step = entries / plan.threads.max(1);
+        // Threads start apart from each other in the requests.
+        let count = payload.len() as u32;
+        let step = count / plan.threads.max(1);
         Self {
             checker: Checker::new(&*payload),
-            recorder: Recorder::new(log),
-            entries,
-            next_entry: (plan.first_entry + thread * step) % entries,
+            recorder: Recorder::new(plan.protocol, log),
+            count,
+            next_request: (plan.first_request + thread * step) % count,
             payload,
             timeout: plan.timeout,
             outstanding: 0,
@@ -50,10 +50,10 @@ impl Calls {
     }
 
     pub fn due(&mut self, at: Nanos) -> Call {
-        let entry = self.next_entry;
-        self.next_entry = if entry + 1 == self.entries { 0 } else { entry + 1 };
+        let request = self.next_request;
+        self.next_request = if request + 1 == self.count { 0 } else { request + 1 };
         self.outstanding += 1;
-        Call { entry, due: at, written: Nanos(0) }
+        Call { request, due: at, written: Nanos(0) }
     }
 
     #[inline]
@@ -85,8 +85,8 @@ impl Reading<'_> {
 
 impl Events for Reading<'_> {
     #[inline]
-    fn verify(&mut self, entry: u32, message: &[u8]) -> bool {
-        match self.calls.checker.check(&*self.calls.payload, entry, message) {
+    fn verify(&mut self, request: u32, message: &[u8]) -> bool {
+        match self.calls.checker.check(&*self.calls.payload, request, message) {
             Ok(()) => true,
             Err(problem) => {
                 self.calls.recorder.explain(&problem);
@@ -95,7 +95,7 @@ impl Events for Reading<'_> {
         }
     }
 
-    fn malformed(&mut self, _entry: u32, problem: &str) {
+    fn malformed(&mut self, _request: u32, problem: &str) {
         self.calls.recorder.explain(problem);
     }
 

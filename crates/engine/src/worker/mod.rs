@@ -15,14 +15,14 @@ use rpcbench_record::Arrivals;
 
 use crate::clock::Nanos;
 use crate::driver::{Driver, Ready};
-use crate::lane::{Lane, Link};
 use crate::log::CallLog;
 use crate::outcome::Outcome;
 use crate::pacing::{DueTimes, Stride};
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
-use crate::protocol::grpc::Templates;
+use crate::protocol::Connection;
 use crate::recorder::Span;
+use crate::slot::{Link, Slot};
 use calls::{Calls, Reading};
 use open::OpenLoop;
 
@@ -52,17 +52,17 @@ pub(crate) struct Start {
 }
 
 /// The work of one load thread.
-pub(crate) struct Worker<D> {
+pub(crate) struct Worker<C: Connection, D> {
     driver: D,
     plan: Arc<LoadPlan>,
-    templates: Arc<Templates>,
-    lanes: Vec<Lane>,
+    templates: Arc<C::Templates>,
+    slots: Vec<Slot<C>>,
     ready: Vec<Ready>,
     /// Connections with bytes left to read.
     unread: VecDeque<usize>,
-    /// Lanes that are being opened for the first time.
+    /// Slots that are being opened for the first time.
     opening: Vec<usize>,
-    /// The first lane that is still to be opened.
+    /// The first slot that is still to be opened.
     unopened: usize,
     phase: Phase,
     span: Option<Span>,
@@ -77,7 +77,7 @@ pub(crate) struct Worker<D> {
     open: Option<OpenLoop>,
 }
 
-impl<D: Driver> Worker<D> {
+impl<C: Connection, D: Driver> Worker<C, D> {
     /// The worker of thread `thread`, not connected yet.
     pub fn new(
         plan: Arc<LoadPlan>,
@@ -86,8 +86,8 @@ impl<D: Driver> Worker<D> {
         driver: D,
         log: Option<CallLog>,
     ) -> Self {
-        let templates = Arc::new(Templates::new(&*payload, &plan.authority));
-        let lanes = plan.shares(thread).into_iter().map(Lane::new).collect();
+        let templates = Arc::new(C::templates(&*payload, &plan.authority));
+        let slots = plan.shares(thread).into_iter().map(Slot::new).collect();
         let calls = Calls::new(payload, &plan, thread, log);
         Self {
             driver,
@@ -95,7 +95,7 @@ impl<D: Driver> Worker<D> {
             open: None,
             plan,
             templates,
-            lanes,
+            slots,
             ready: Vec::new(),
             unread: VecDeque::new(),
             opening: Vec::new(),
@@ -146,9 +146,9 @@ impl<D: Driver> Worker<D> {
         if self.open.is_some() {
             return self.release(now);
         }
-        for lane in 0..self.lanes.len() {
-            self.come_due(lane, self.lanes[lane].share, now);
-            self.send(lane);
+        for slot in 0..self.slots.len() {
+            self.come_due(slot, self.slots[slot].share, now);
+            self.send(slot);
         }
     }
 
@@ -195,14 +195,14 @@ impl<D: Driver> Worker<D> {
         let until = if self.unread.is_empty() { self.deadline() } else { Nanos(0) };
         self.driver.wait(until, &mut ready)?;
         for _ in 0..self.unread.len() {
-            let Some(lane) = self.unread.pop_front() else { break };
-            self.read(lane);
+            let Some(slot) = self.unread.pop_front() else { break };
+            self.read(slot);
         }
         for event in &ready {
             self.on_ready(*event);
         }
         self.ready = ready;
-        if self.unopened < self.lanes.len() {
+        if self.unopened < self.slots.len() {
             self.connect_more();
         }
         self.on_time();
@@ -262,8 +262,8 @@ impl<D: Driver> Worker<D> {
     /// Ends the calls that came due at or before `cutoff`.
     fn expire(&mut self, cutoff: Nanos, now: Nanos) {
         self.give_up_unsent(cutoff, now);
-        for lane in 0..self.lanes.len() {
-            let (late, unsent) = self.lanes[lane].expire(cutoff);
+        for slot in 0..self.slots.len() {
+            let (late, unsent) = self.slots[slot].expire(cutoff);
             for call in &late {
                 self.calls.end(*call, now, &Outcome::Timeout);
             }
@@ -272,37 +272,37 @@ impl<D: Driver> Worker<D> {
             }
             let ended = late.len() + unsent.len();
             if ended > 0 {
-                self.next(lane, ended as u32, now);
-                self.send(lane);
+                self.next(slot, ended as u32, now);
+                self.send(slot);
             }
         }
     }
 
-    /// After `ended` calls of a lane have ended, as many come due.
+    /// After `ended` calls of a slot have ended, as many come due.
     #[inline]
-    fn next(&mut self, lane: usize, ended: u32, now: Nanos) {
+    fn next(&mut self, slot: usize, ended: u32, now: Nanos) {
         let Phase::Loading { until } = self.phase else { return };
         if now >= until || self.open.is_some() {
             return;
         }
-        self.come_due(lane, ended, now);
+        self.come_due(slot, ended, now);
     }
 
-    /// So many calls come due on a lane. They are put out as far as there is room; the bytes are still to be sent.
+    /// So many calls come due on a slot. They are put out as far as there is room; the bytes are still to be sent.
     #[inline]
-    fn come_due(&mut self, lane: usize, calls: u32, now: Nanos) {
-        let lane = &mut self.lanes[lane];
+    fn come_due(&mut self, slot: usize, calls: u32, now: Nanos) {
+        let slot = &mut self.slots[slot];
         for _ in 0..calls {
-            if !lane.put(|| self.calls.due(now)) {
-                lane.waiting.push_back(self.calls.due(now));
+            if !slot.try_send(|| self.calls.due(now)) {
+                slot.waiting.push_back(self.calls.due(now));
             }
         }
     }
 
     fn on_ready(&mut self, event: Ready) {
         let index = event.connection;
-        if event.writable && matches!(self.lanes[index].link, Link::Connecting | Link::Full) {
-            self.lanes[index].link = Link::Up;
+        if event.writable && matches!(self.slots[index].link, Link::Connecting | Link::Full) {
+            self.slots[index].link = Link::Up;
             self.write(index);
             self.send(index);
         }
@@ -314,8 +314,8 @@ impl<D: Driver> Worker<D> {
     /// One read, and one write of what it led to.
     #[inline]
     fn read(&mut self, index: usize) {
-        let lane = &mut self.lanes[index];
-        let Some(connection) = lane.connection.as_mut() else { return };
+        let slot = &mut self.slots[index];
+        let Some(connection) = slot.connection.as_mut() else { return };
         let received = match self.driver.receive(index) {
             Ok(received) => received,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
@@ -330,11 +330,11 @@ impl<D: Driver> Worker<D> {
         }
         let at = received.at;
         let mut reading = Reading { calls: &mut self.calls, at, ended: 0, again: Vec::new() };
-        let result = connection.receive(received.bytes, &mut lane.out, &mut reading);
+        let result = connection.receive(received.bytes, &mut slot.out, &mut reading);
         let (ended, again) = (reading.ended, reading.again);
-        lane.waiting.extend(again);
+        slot.waiting.extend(again);
         if ended > 0 {
-            lane.works();
+            slot.works();
         }
         if let Err(broken) = result {
             self.lose(index, &broken.to_string());
@@ -348,8 +348,8 @@ impl<D: Driver> Worker<D> {
     fn lose(&mut self, index: usize, reason: &str) {
         self.driver.close(index);
         let now = self.driver.now();
-        let lost = self.lanes[index].lose(reason, now);
-        self.retry_at = self.retry_at.min(self.lanes[index].retry_at().unwrap_or(Nanos::NEVER));
+        let lost = self.slots[index].lose(reason, now);
+        self.retry_at = self.retry_at.min(self.slots[index].retry_at().unwrap_or(Nanos::NEVER));
         let outcome = Outcome::Transport { reason: reason.to_owned() };
         for call in &lost {
             self.calls.end(*call, now, &outcome);

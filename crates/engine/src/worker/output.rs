@@ -5,22 +5,23 @@ use std::io;
 use super::Worker;
 use crate::clock::Nanos;
 use crate::driver::Driver;
-use crate::lane::Link;
+use crate::protocol::Connection;
+use crate::slot::Link;
 
-impl<D: Driver> Worker<D> {
+impl<C: Connection, D: Driver> Worker<C, D> {
     /// Puts out the waiting calls that the connection takes, and writes. While the kernel takes nothing,
     /// calls wait: they are not sent, and nothing piles up.
     #[inline]
     pub(super) fn send(&mut self, index: usize) {
         if let Some(open) = &mut self.open {
-            open.stir(index, || self.driver.now());
+            open.may_have_room(index, || self.driver.now());
         }
-        let lane = &mut self.lanes[index];
-        if lane.link == Link::Up {
-            lane.put_waiting();
+        let slot = &mut self.slots[index];
+        if slot.link == Link::Up {
+            slot.send_waiting();
             self.write(index);
         }
-        let connection = self.lanes[index].connection.as_ref();
+        let connection = self.slots[index].connection.as_ref();
         if let Some(connection) = connection.filter(|it| it.is_finished()) {
             let reason = connection.farewell();
             self.lose(index, &reason);
@@ -29,22 +30,22 @@ impl<D: Driver> Worker<D> {
 
     #[inline]
     pub(super) fn write(&mut self, index: usize) {
-        let lane = &mut self.lanes[index];
-        if lane.link != Link::Up || !lane.has_output() {
+        let slot = &mut self.slots[index];
+        if slot.link != Link::Up || !slot.has_output() {
             return;
         }
         let at = self.driver.now();
-        let result = self.driver.send(index, lane.output());
+        let result = self.driver.send(index, slot.output());
         self.written(index, result, at);
     }
 
-    /// What became of the bytes that a lane gave to the kernel at `at`.
+    /// What became of the bytes that a slot gave to the kernel at `at`.
     #[inline]
     fn written(&mut self, index: usize, result: io::Result<usize>, at: Nanos) {
         match result {
-            Ok(sent) => self.lanes[index].sent(sent, at),
+            Ok(sent) => self.slots[index].sent(sent, at),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                self.lanes[index].link = Link::Full;
+                self.slots[index].link = Link::Full;
             }
             Err(error) => self.lose(index, &error.to_string()),
         }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Outcomes};
+use rpcbench_record::{Arrivals, Outcomes, Protocol};
 use rpcbench_testkit::scripted::{
     Frame, Listener, Request, Requests, ScriptError, ScriptedPeer, Wire,
 };
@@ -24,6 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The one place that makes a plan: one connection, so that a script knows what comes on it.
 fn plan(address: SocketAddr, in_flight: u32) -> LoadPlan {
     LoadPlan {
+        protocol: Protocol::Grpc,
         address,
         authority: address.to_string(),
         connections: 1,
@@ -35,7 +36,7 @@ fn plan(address: SocketAddr, in_flight: u32) -> LoadPlan {
         timeout: Nanos::from_millis(10_000),
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
-        first_entry: 0,
+        first_request: 0,
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Session, Span};
-use rpcbench_record::Arrivals;
+use rpcbench_record::{Arrivals, Protocol};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/server.mjs");
 
@@ -60,6 +60,7 @@ impl Drop for Node {
 /// The one place that makes a plan.
 fn plan(address: SocketAddr) -> LoadPlan {
     LoadPlan {
+        protocol: Protocol::Grpc,
         address,
         authority: address.to_string(),
         connections: 2,
@@ -71,7 +72,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         timeout: Nanos::from_millis(20_000),
         grace: Nanos::from_millis(20_000),
         connect_timeout: Nanos::from_millis(20_000),
-        first_entry: 0,
+        first_request: 0,
     }
 }
 

@@ -8,7 +8,7 @@ use rpcbench_contract::conformance::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{Client, Payload, Session, SessionError};
-use rpcbench_record::{Failure, Workload};
+use rpcbench_record::{Failure, Protocol, Workload};
 
 use super::interrupt::{Interrupt, StopNow};
 use super::lab::{Lab, failure};
@@ -60,6 +60,8 @@ impl From<SessionError> for Trouble {
 /// A started server, and the load that is put on it. Dropping it kills it.
 pub(super) struct Guest {
     process: ServerProcess,
+    /// How calls travel to it.
+    pub protocol: Protocol,
     pub address: SocketAddr,
     pub meter: Meter,
     /// Opened by [`Guest::connect`].
@@ -92,6 +94,7 @@ impl Guest {
         let process = ServerProcess::spawn(&spec, group).map_err(describe)?;
         Ok(Self {
             process,
+            protocol: entry.protocol,
             address: SocketAddr::new(address.host, address.port),
             meter: Meter::new(&entry.server.runtime.compiler_threads),
             session: None,
@@ -103,7 +106,7 @@ impl Guest {
     fn await_ready(&mut self, lab: &Lab, entry: &Entry) -> Result<(), Trouble> {
         let deadline = clock::now() + Nanos::from(entry.server.ready_timeout);
         let hello = Corpus::generate(&Shape::Text(16), lab.seed);
-        let mut client = Client::new(self.address, READY_CALL);
+        let mut client = Client::new(self.protocol, self.address, READY_CALL);
         loop {
             self.alive("before it was ready")?;
             let answer = client.call(hello.path(), hello.request(0));
@@ -125,7 +128,7 @@ impl Guest {
 
     /// The conformance cases.
     pub fn check(&mut self, lab: &Lab) -> Result<CheckReport, Trouble> {
-        let client = Client::new(self.address, CHECK_CALL);
+        let client = Client::new(self.protocol, self.address, CHECK_CALL);
         let mut caller = Stoppable { client, interrupt: &lab.interrupt };
         let report = conformance::check(&mut caller, lab.seed);
         lab.interrupt.check()?;
@@ -141,7 +144,8 @@ impl Guest {
         shape: &Shape,
     ) -> Result<(), Trouble> {
         let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(shape, lab.seed));
-        let (plan, interrupt) = (lab.load(workload, self.address), lab.interrupt.clone());
+        let (plan, interrupt) =
+            (lab.load(workload, (self.protocol, self.address)), lab.interrupt.clone());
         match Session::open_with(&plan, &payload, None, move || interrupt.check().is_err()) {
             Ok(session) => self.session = Some(session),
             Err(SessionError::GivenUp) => return Err(StopNow.into()),

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use rpcbench_engine::LoadPlan;
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{Arrivals, Failure, Isolation as IsolationRecord, Limits, Workload};
+use rpcbench_record::{
+    Arrivals, Failure, Isolation as IsolationRecord, Limits, Protocol, Workload,
+};
 
 use super::interrupt::Interrupt;
 use crate::cpus::Split;
@@ -69,8 +71,13 @@ impl Lab {
 
     /// The load of `workload` on a server. It begins as a closed loop, whatever the arrivals: a server is warmed at
     /// full load.
-    pub(super) fn load(&self, workload: &Workload, address: SocketAddr) -> LoadPlan {
+    pub(super) fn load(
+        &self,
+        workload: &Workload,
+        (protocol, address): (Protocol, SocketAddr),
+    ) -> LoadPlan {
         LoadPlan {
+            protocol,
             address,
             authority: address.to_string(),
             connections: workload.connections,
@@ -82,7 +89,7 @@ impl Lab {
             timeout: Nanos::from_millis(workload.timeout_ms),
             grace: Nanos::from_millis(workload.grace_ms),
             connect_timeout: CONNECT_TIMEOUT,
-            first_entry: 0,
+            first_request: 0,
         }
     }
 }

@@ -62,11 +62,13 @@ pub(super) fn run(
 fn measure(guest: &mut Guest, scene: &Scene<'_>, arrivals: Arrivals) -> Result<Measured, Trouble> {
     let (measured, before) = window(guest, scene, arrivals)?;
     if before.outcomes.errors() > guest.forgiven {
-        let reason = errors(&before.outcomes, "before the window", &before.examples);
+        let reason =
+            errors(guest.protocol, &before.outcomes, "before the window", &before.examples);
         return Err(guest.blame(reason).into());
     }
     if measured.outcomes.ok == 0 {
-        let reason = errors(&measured.outcomes, "in the window", &measured.error_examples);
+        let reason =
+            errors(guest.protocol, &measured.outcomes, "in the window", &measured.error_examples);
         return Err(guest.blame(reason).into());
     }
     Ok(measured)

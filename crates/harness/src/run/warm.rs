@@ -67,20 +67,23 @@ pub(super) fn warm(guest: &mut Guest, scene: &Scene<'_>) -> Result<WarmCurve, Tr
     let unmeasured = guest.session()?.pause()?;
     guest.alive("while it was warmed")?;
     if unmeasured.outcomes.errors() > 0 {
-        let reason = errors(&unmeasured.outcomes, "in the warm-up", &unmeasured.examples);
+        let reason =
+            errors(guest.protocol, &unmeasured.outcomes, "in the warm-up", &unmeasured.examples);
         return Err(guest.blame(reason).into());
     }
     Ok(curve.end(&goal, verdict))
 }
 
 /// One line about calls that failed.
-pub(super) fn errors(outcomes: &Outcomes, when: &str, examples: &[String]) -> String {
+pub(super) fn errors(
+    protocol: Protocol,
+    outcomes: &Outcomes,
+    when: &str,
+    examples: &[String],
+) -> String {
     let (failed, all) = (outcomes.errors(), outcomes.total());
-    let kinds: Vec<String> = outcomes
-        .errors_by_kind(Protocol::Grpc)
-        .iter()
-        .map(|(kind, n)| format!("{n} {kind}"))
-        .collect();
+    let kinds: Vec<String> =
+        outcomes.errors_by_kind(protocol).iter().map(|(kind, n)| format!("{n} {kind}")).collect();
     let kinds = if kinds.is_empty() { "none came due".to_owned() } else { kinds.join(", ") };
     let example = examples.first().map(|text| format!("; such as: {text}")).unwrap_or_default();
     format!("{failed} of {all} calls failed {when}: {kinds}{example}")

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{LoadPlan, Payload};
-use rpcbench_record::{Arrivals, Workload};
+use rpcbench_record::{Arrivals, Protocol, Workload};
 
 use crate::args::{Address, LoadArgs};
 
@@ -30,6 +30,7 @@ impl Planned {
         let arrivals =
             if workload.arrivals.needs_capacity() { Arrivals::Closed } else { workload.arrivals };
         let plan = LoadPlan {
+            protocol: Protocol::Grpc,
             address: resolve(&args.address)?,
             authority: args.address.to_string(),
             connections: workload.connections,
@@ -41,7 +42,7 @@ impl Planned {
             timeout: Nanos::from_millis(workload.timeout_ms),
             grace: Nanos::from_millis(workload.grace_ms),
             connect_timeout: CONNECT_TIMEOUT,
-            first_entry: 0,
+            first_request: 0,
         };
         let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&args.shape, args.seed));
         Ok(Self { workload, plan, payload })

@@ -14,16 +14,16 @@ pub(super) const REQUESTS: [usize; 4] = [0, 5, 90, 17_000];
 pub(super) const RIGHT: &[u8] = b"right";
 
 /// Requests of nothing but filler; connections are judged by their events, not by this.
-pub(in crate::protocol) struct Requests(Vec<Vec<u8>>);
+pub(in crate::protocol) struct Filler(Vec<Vec<u8>>);
 
-impl Requests {
+impl Filler {
     /// One of each length, bytes.
     pub fn of(lengths: &[usize]) -> Self {
         Self(lengths.iter().map(|length| vec![b'x'; *length]).collect())
     }
 }
 
-impl Payload for Requests {
+impl Payload for Filler {
     fn path(&self) -> &str {
         "/p.S/M"
     }
@@ -32,8 +32,8 @@ impl Payload for Requests {
         self.0.len()
     }
 
-    fn request(&self, entry: usize) -> &[u8] {
-        &self.0[entry]
+    fn request(&self, index: usize) -> &[u8] {
+        &self.0[index]
     }
 
     fn verify(&self, _: usize, _: &[u8]) -> Result<(), String> {
@@ -43,7 +43,7 @@ impl Payload for Requests {
 
 pub(super) fn templates() -> Arc<Templates> {
     static TEMPLATES: OnceLock<Arc<Templates>> = OnceLock::new();
-    let make = || Arc::new(Templates::new(&Requests::of(&REQUESTS), "host"));
+    let make = || Arc::new(Templates::new(&Filler::of(&REQUESTS), "host"));
     Arc::clone(TEMPLATES.get_or_init(make))
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     pub fn next(&mut self, entry: u32) -> Call {
-        let call = Call { entry, due: Nanos(self.sent as u64), ..Call::default() };
+        let call = Call { request: entry, due: Nanos(self.sent as u64), ..Call::default() };
         self.sent += 1;
         self.open.insert(stream_of(call));
         call

@@ -3,6 +3,7 @@
 use super::bounds;
 use super::ledger::{Ledger, REQUESTS, templates};
 use crate::clock::Nanos;
+use crate::protocol::Connection as _;
 use crate::protocol::grpc::Connection;
 
 /// Calls at once that the connection is made for; more may be sent.

@@ -15,7 +15,7 @@ mod tests;
 pub use frames::frames;
 pub use hpack::hpack;
 #[cfg(test)]
-pub(in crate::protocol) use ledger::Requests;
+pub(in crate::protocol) use ledger::Filler;
 use machine::Machine;
 
 use crate::protocol::http2::frame;

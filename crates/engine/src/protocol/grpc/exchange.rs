@@ -48,22 +48,22 @@ impl Exchange {
 
     /// Takes the headers of a success; false if others came before.
     #[inline]
-    pub fn usual_headers(&mut self) -> bool {
-        let usual = self.is_waiting();
-        if usual {
+    pub fn plain_headers(&mut self) -> bool {
+        let plain = self.is_waiting();
+        if plain {
             self.http = 200;
         }
-        usual
+        plain
     }
 
     /// Takes the whole message of a success; false if there is no success yet, or something of a message.
     #[inline]
-    pub fn usual_message(&mut self, message: &[u8], events: &mut impl Events) -> bool {
-        let usual = self.http == 200 && self.answer == Answer::None && self.piece.is_none();
-        if usual {
+    pub fn plain_message(&mut self, message: &[u8], events: &mut impl Events) -> bool {
+        let plain = self.http == 200 && self.answer == Answer::None && self.piece.is_none();
+        if plain {
             self.message(message, events);
         }
-        usual
+        plain
     }
 
     /// Whether the message is right, if the headers were those of a success and exactly one message has come.
@@ -146,11 +146,11 @@ impl Exchange {
     #[inline]
     fn message(&mut self, message: &[u8], events: &mut impl Events) {
         if self.answer != Answer::None {
-            events.malformed(self.call.entry, "more than one message in the reply");
+            events.malformed(self.call.request, "more than one message in the reply");
             self.answer = Answer::Wrong;
             return;
         }
-        let right = events.verify(self.call.entry, message);
+        let right = events.verify(self.call.request, message);
         self.answer = if right { Answer::Right } else { Answer::Wrong };
     }
 
@@ -162,9 +162,9 @@ impl Exchange {
             return End::Status { code, message: head.message.clone() };
         }
         if self.answer == Answer::None {
-            events.malformed(self.call.entry, "status OK without a message");
+            events.malformed(self.call.request, "status OK without a message");
         } else if self.piece.is_some() {
-            events.malformed(self.call.entry, "status OK after part of a message");
+            events.malformed(self.call.request, "status OK after part of a message");
         }
         End::Answered { right: self.answer == Answer::Right && self.piece.is_none() }
     }

@@ -13,4 +13,5 @@ mod tests;
 pub(crate) use connection::Connection;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use connection::Footprint;
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use request::Templates;

@@ -55,7 +55,7 @@ impl RequestHead {
 pub(crate) struct Templates {
     pub head: RequestHead,
     bytes: Vec<u8>,
-    /// Where each entry starts, and where the last one ends.
+    /// Where each request starts, and where the last one ends.
     bounds: Vec<usize>,
 }
 
@@ -63,8 +63,8 @@ impl Templates {
     pub fn new(payload: &dyn Payload, authority: &str) -> Self {
         let head = RequestHead::new(payload.path(), authority);
         let (mut bytes, mut bounds) = (Vec::new(), vec![0]);
-        for entry in 0..payload.len() {
-            let message = payload.request(entry);
+        for request in 0..payload.len() {
+            let message = payload.request(request);
             frame::put(&mut bytes, frame::HEADERS, frame::END_HEADERS, 0, &head.indexed);
             let body = message.len() + MESSAGE_PREFIX;
             frame::put_head(&mut bytes, body, frame::DATA, frame::END_STREAM, 0);
@@ -74,11 +74,11 @@ impl Templates {
         Self { head, bytes, bounds }
     }
 
-    /// HEADERS and DATA of an entry, stream identifiers 0.
+    /// HEADERS and DATA of an request, stream identifiers 0.
     #[inline]
-    pub fn frames(&self, entry: u32) -> &[u8] {
-        let entry = entry as usize;
-        &self.bytes[self.bounds[entry]..self.bounds[entry + 1]]
+    pub fn frames(&self, request: u32) -> &[u8] {
+        let request = request as usize;
+        &self.bytes[self.bounds[request]..self.bounds[request + 1]]
     }
 
     /// Where DATA begins in [`Self::frames`].
@@ -87,10 +87,10 @@ impl Templates {
         frame::HEADER + self.head.indexed.len()
     }
 
-    /// The prefixed message of an entry.
+    /// The prefixed message of an request.
     #[inline]
-    pub fn body(&self, entry: u32) -> &[u8] {
-        &self.frames(entry)[self.data_offset() + frame::HEADER..]
+    pub fn body(&self, request: u32) -> &[u8] {
+        &self.frames(request)[self.data_offset() + frame::HEADER..]
     }
 }
 

@@ -26,7 +26,7 @@ enum HeadForm {
 #[derive(Debug)]
 struct Stalled {
     stream: u32,
-    entry: u32,
+    request: u32,
     sent: usize,
     window: i64,
 }
@@ -74,17 +74,17 @@ impl Sender {
         self.head_form = if fits { HeadForm::Inserting } else { HeadForm::Literal };
     }
 
-    /// Writes request `entry` on a new stream, as far as flow control allows.
+    /// Writes request `request` on a new stream, as far as flow control allows.
     #[inline]
-    pub fn send(&mut self, stream: u32, entry: u32, out: &mut Vec<u8>) {
-        let template = self.templates.frames(entry);
+    pub fn send(&mut self, stream: u32, request: u32, out: &mut Vec<u8>) {
+        let template = self.templates.frames(request);
         let data_at = self.templates.data_offset();
         let body = template.len() - data_at - frame::HEADER;
         let free = self.stalled.is_empty()
             && body as i64 <= self.window.min(self.peer.initial_window)
             && body <= self.peer.max_payload;
         if self.head_form != HeadForm::Indexed || !free {
-            return self.send_slowly(stream, entry, out);
+            return self.send_slowly(stream, request, out);
         }
         let at = out.len();
         out.extend_from_slice(template);
@@ -96,10 +96,10 @@ impl Sender {
     }
 
     #[cold]
-    fn send_slowly(&mut self, stream: u32, entry: u32, out: &mut Vec<u8>) {
+    fn send_slowly(&mut self, stream: u32, request: u32, out: &mut Vec<u8>) {
         self.put_head(stream, out);
         let window = self.peer.initial_window;
-        let mut stalled = Stalled { stream, entry, sent: 0, window };
+        let mut stalled = Stalled { stream, request, sent: 0, window };
         // Those before it wait for their own windows, or for the connection's: then this one does too.
         if !self.push(&mut stalled, out) {
             self.stalled.push_back(stalled);
@@ -144,7 +144,7 @@ impl Sender {
 
     /// Sends what flow control allows of one body; whether that was all.
     fn push(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
-        let body = self.templates.body(stalled.entry);
+        let body = self.templates.body(stalled.request);
         while stalled.sent < body.len() {
             let window = self.window.min(stalled.window).max(0) as usize;
             let length = window.min(self.peer.max_payload).min(body.len() - stalled.sent);
@@ -187,7 +187,7 @@ impl Sender {
         for stalled in &mut self.stalled {
             stalled.window += self.peer.initial_window - old_window;
             if stalled.window > i64::from(MAX_WINDOW) {
-                return Err(Broken::Protocol(
+                return Err(Broken::Http2(
                     "SETTINGS_INITIAL_WINDOW_SIZE opens a stream past 2^31-1",
                 ));
             }
@@ -237,7 +237,7 @@ impl Sender {
 fn open(window: &mut i64, increment: u32) -> Result<(), Broken> {
     *window += i64::from(increment);
     if increment == 0 || *window > i64::from(MAX_WINDOW) {
-        return Err(Broken::Protocol("WINDOW_UPDATE by nothing, or past 2^31-1"));
+        return Err(Broken::Http2("WINDOW_UPDATE by nothing, or past 2^31-1"));
     }
     Ok(())
 }

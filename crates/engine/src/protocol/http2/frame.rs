@@ -8,7 +8,7 @@
 //! +-+-------------+---------------+-------------------------------+
 //! |R|                 Stream Identifier (31)                      |
 //! +=+=============================================================+
-//! |                   Frame Payload (0...)                        |
+//! |                   Frame Requests (0...)                        |
 //! ```
 
 use crate::protocol::Broken;
@@ -85,7 +85,7 @@ pub(crate) fn check(head: Head) -> Result<(), Broken> {
 fn too_large(head: Head) -> Broken {
     let first = (head.length as u32) << 8 | u32::from(head.kind);
     let text = first.to_be_bytes().iter().all(|byte| (b' '..=b'~').contains(byte));
-    Broken::Protocol(if text {
+    Broken::Http2(if text {
         "it answered in text, as HTTP/1 servers do; is this a gRPC server?"
     } else {
         "frame larger than the 16384 bytes that were allowed"
@@ -105,7 +105,7 @@ fn check_control(head: Head) -> Result<(), Broken> {
         (SETTINGS, length) if head.has(ACK) && length != 0 => "SETTINGS and ACK in one frame",
         _ => return Ok(()),
     };
-    Err(Broken::Protocol(problem))
+    Err(Broken::Http2(problem))
 }
 
 /// Appends a frame header.
@@ -138,14 +138,14 @@ pub(crate) fn content(head: Head, payload: &[u8]) -> Result<&[u8], Broken> {
 
 #[cold]
 fn unpadded(head: Head, payload: &[u8]) -> Result<&[u8], Broken> {
-    const TOO_MUCH: Broken = Broken::Protocol("padding is longer than the frame");
+    const TOO_MUCH: Broken = Broken::Http2("padding is longer than the frame");
     let (padding, mut rest) = if head.has(PADDED) {
         payload.split_first().map(|(n, rest)| (usize::from(*n), rest)).ok_or(TOO_MUCH)?
     } else {
         (0, payload)
     };
     if head.kind == HEADERS && head.has(WITH_PRIORITY) {
-        rest = rest.get(5..).ok_or(Broken::Protocol("priority is cut short"))?;
+        rest = rest.get(5..).ok_or(Broken::Http2("priority is cut short"))?;
     }
     let length = rest.len().checked_sub(padding).ok_or(TOO_MUCH)?;
     Ok(&rest[..length])
@@ -153,7 +153,7 @@ fn unpadded(head: Head, payload: &[u8]) -> Result<&[u8], Broken> {
 
 /// The first four bytes as a number.
 pub(crate) fn word(payload: &[u8]) -> Result<u32, Broken> {
-    let bytes = payload.first_chunk().ok_or(Broken::Protocol("frame is cut short"))?;
+    let bytes = payload.first_chunk().ok_or(Broken::Http2("frame is cut short"))?;
     Ok(u32::from_be_bytes(*bytes))
 }
 

@@ -32,7 +32,7 @@ impl PeerSettings {
     /// later in the frame does not bring back the entries that it costs.
     pub fn apply(&mut self, payload: &[u8]) -> Result<usize, Broken> {
         let (settings, []) = payload.as_chunks::<6>() else {
-            return Err(Broken::Protocol("SETTINGS of a length that is no multiple of six"));
+            return Err(Broken::Http2("SETTINGS of a length that is no multiple of six"));
         };
         let mut least_table = usize::MAX;
         for [id_high, id_low, value @ ..] in settings {
@@ -44,11 +44,11 @@ impl PeerSettings {
                 }
                 0x3 => self.max_concurrent = value,
                 0x4 if value > 0x7fff_ffff => {
-                    return Err(Broken::Protocol("SETTINGS_INITIAL_WINDOW_SIZE past 2^31-1"));
+                    return Err(Broken::Http2("SETTINGS_INITIAL_WINDOW_SIZE past 2^31-1"));
                 }
                 0x4 => self.initial_window = i64::from(value),
                 0x5 if !(16_384..=16_777_215).contains(&value) => {
-                    return Err(Broken::Protocol("SETTINGS_MAX_FRAME_SIZE out of range"));
+                    return Err(Broken::Http2("SETTINGS_MAX_FRAME_SIZE out of range"));
                 }
                 0x5 => self.max_payload = value as usize,
                 _ => {}

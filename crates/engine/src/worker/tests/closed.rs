@@ -1,6 +1,7 @@
 //! The closed loop.
 
 use super::*;
+use crate::protocol::Connection as _;
 use crate::protocol::http2::frame::{self, put};
 
 #[test]
@@ -85,7 +86,7 @@ fn what_a_peer_that_does_not_read_never_got_is_not_sent_and_does_not_pile_up() {
     // The first four were put out before the kernel said no.
     assert_eq!((tally.outcomes.ok, tally.outcomes.timeout), (0, 4));
     assert!(tally.outcomes.not_sent >= 4 * 15, "{:?}", tally.outcomes);
-    assert!(worker.lanes[0].output().len() < 300, "{}", worker.lanes[0].output().len());
+    assert!(worker.slots[0].output().len() < 300, "{}", worker.slots[0].output().len());
 }
 
 #[test]
@@ -152,17 +153,17 @@ fn a_peer_that_does_not_finish_the_handshake_is_tried_again() {
     worker.driver.room = 0;
     let mut attempts = 0;
     while worker.now() < Nanos(10_000 * MS) {
-        let was = worker.lanes[0].connection.is_some();
+        let was = worker.slots[0].connection.is_some();
         worker.turn().unwrap();
-        attempts += u32::from(!was && worker.lanes[0].connection.is_some());
+        attempts += u32::from(!was && worker.slots[0].connection.is_some());
     }
     assert!((8..=10).contains(&attempts), "{attempts}");
 }
 
 #[test]
 fn calls_are_stamped_when_the_kernel_has_taken_them_whole() {
-    let written = |worker: &mut Worker<Simulation>| {
-        let calls = worker.lanes[0].connection.as_mut().unwrap().abandon();
+    let written = |worker: &mut Worker<Connection, Simulation>| {
+        let calls = worker.slots[0].connection.as_mut().unwrap().abandon();
         calls.iter().map(|call| call.written > Nanos(0)).collect::<Vec<_>>()
     };
     let started = || {
@@ -173,7 +174,7 @@ fn calls_are_stamped_when_the_kernel_has_taken_them_whole() {
     };
     assert_eq!(written(&mut started()), [false, false]);
     let mut worker = started();
-    while worker.lanes[0].has_output() {
+    while worker.slots[0].has_output() {
         worker.turn().unwrap();
     }
     assert_eq!(written(&mut worker), [true, true]);

@@ -6,13 +6,14 @@ mod simulation;
 
 use std::sync::Arc;
 
-use rpcbench_record::Arrivals;
+use rpcbench_record::{Arrivals, Protocol};
 
 use super::{Start, Worker};
 use crate::clock::Nanos;
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
+use crate::protocol::grpc::Connection;
 use crate::recorder::{Span, Tally};
 use simulation::{Service, Simulation};
 
@@ -30,11 +31,11 @@ impl Payload for Same {
         1
     }
 
-    fn request(&self, _entry: usize) -> &[u8] {
+    fn request(&self, _index: usize) -> &[u8] {
         b"same"
     }
 
-    fn verify(&self, _entry: usize, reply: &[u8]) -> Result<(), String> {
+    fn verify(&self, _index: usize, reply: &[u8]) -> Result<(), String> {
         if reply == b"same" { Ok(()) } else { Err("another".to_owned()) }
     }
 }
@@ -59,18 +60,19 @@ fn connected(
     in_flight: u32,
     service: Service,
     room: usize,
-) -> Worker<Simulation> {
+) -> Worker<Connection, Simulation> {
     let simulation = Simulation { room, ..Simulation::new(connections as usize, service) };
     connect(plan(connections, in_flight), simulation, None)
 }
 
 /// The seed is 1.
-fn start(worker: &mut Worker<Simulation>, arrivals: &str, span: Option<Span>) {
+fn start(worker: &mut Worker<Connection, Simulation>, arrivals: &str, span: Option<Span>) {
     worker.start(Start { arrivals: arrivals.parse().unwrap(), seed: 1, span });
 }
 
 fn plan(connections: u32, in_flight: u32) -> LoadPlan {
     LoadPlan {
+        protocol: Protocol::Grpc,
         address: ([127, 0, 0, 1], 1).into(),
         authority: String::new(),
         connections,
@@ -82,11 +84,15 @@ fn plan(connections: u32, in_flight: u32) -> LoadPlan {
         timeout: Nanos(200 * MS),
         grace: Nanos(100 * MS),
         connect_timeout: Nanos(1000 * MS),
-        first_entry: 0,
+        first_request: 0,
     }
 }
 
-fn connect(plan: LoadPlan, simulation: Simulation, log: Option<CallLog>) -> Worker<Simulation> {
+fn connect(
+    plan: LoadPlan,
+    simulation: Simulation,
+    log: Option<CallLog>,
+) -> Worker<Connection, Simulation> {
     let mut worker = Worker::new(Arc::new(plan), Arc::new(Same), 0, simulation, log);
     worker.connect_all(Nanos(1000 * MS));
     while !worker.is_connected() {

@@ -164,7 +164,7 @@ fn a_server_that_leaves_no_room_is_not_taken_for_a_late_client() {
 fn calls_that_are_due_at_once_share_a_write() {
     let asleep = Simulation { oversleep: Nanos(39 * MS), ..takes(4, Nanos(5 * MS)) };
     let mut worker = connect(plan(4, 400), asleep, None);
-    let sent = |worker: &Worker<Simulation>| -> Vec<u64> {
+    let sent = |worker: &Worker<Connection, Simulation>| -> Vec<u64> {
         worker.driver.sockets.iter().map(|socket| socket.calls).collect()
     };
     start(&mut worker, "constant:1000", None);

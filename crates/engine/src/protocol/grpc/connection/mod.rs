@@ -6,11 +6,11 @@
 //! ```
 //! Calls may be sent while `Open`. A `Leaving` connection still gets its answers.
 
+mod fast_path;
 #[cfg(any(test, feature = "fuzzing"))]
 mod footprint;
 mod receive;
 mod refusals;
-mod usual;
 
 use std::sync::Arc;
 
@@ -20,9 +20,10 @@ use super::request::Templates;
 use super::response::HeadReader;
 use super::sender::{DEFAULT_WINDOW, MAX_WINDOW, Sender};
 use crate::clock::Nanos;
+use crate::payload::Payload;
 use crate::protocol::http2::frame;
 use crate::protocol::http2::{Streams, code};
-use crate::protocol::{Broken, Call};
+use crate::protocol::{self, Broken, Call, Events};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use footprint::Footprint;
 use refusals::Refusals;
@@ -85,9 +86,16 @@ pub(crate) struct Connection {
     farewell: Option<Broken>,
 }
 
-impl Connection {
-    /// A connection on which about `in_flight` calls will be open at once; writes what opens it.
-    pub fn new(templates: Arc<Templates>, in_flight: u32, out: &mut Vec<u8>) -> Self {
+impl protocol::Connection for Connection {
+    const HANDSHAKE: &str = "HTTP/2 handshake";
+
+    type Templates = Templates;
+
+    fn templates(payload: &dyn Payload, authority: &str) -> Templates {
+        Templates::new(payload, authority)
+    }
+
+    fn new(templates: Arc<Templates>, in_flight: u32, out: &mut Vec<u8>) -> Self {
         out.extend_from_slice(frame::PREFACE);
         let mut settings = Vec::new();
         for (id, value) in [(0x2_u16, 0_u32), (0x4, MAX_WINDOW), (0x6, MAX_BLOCK as u32)] {
@@ -114,57 +122,48 @@ impl Connection {
         }
     }
 
-    /// Sends another method's requests from now on; no call may be held back by flow control.
-    pub fn switch(&mut self, templates: Arc<Templates>) {
+    fn switch(&mut self, templates: Arc<Templates>) {
         self.sender.switch(templates);
     }
 
-    /// Whether the handshake is done.
-    pub fn is_open(&self) -> bool {
+    fn is_open(&self) -> bool {
         self.state == State::Open
     }
 
-    /// Whether the peer's SETTINGS are still to come.
-    pub fn is_handshaking(&self) -> bool {
+    fn is_handshaking(&self) -> bool {
         self.state == State::Handshake
     }
 
-    /// Whether it takes no more calls and has none left: it may be closed.
-    pub fn is_finished(&self) -> bool {
+    fn is_finished(&self) -> bool {
         self.state == State::Leaving && self.streams.open() == 0
     }
 
-    /// Whether a call can be sent now.
     #[inline]
-    pub fn can_send(&self) -> bool {
+    fn can_send(&self) -> bool {
         self.state == State::Open && self.streams.open() < self.sender.max_concurrent()
     }
 
-    /// Calls that are open.
     #[inline]
-    pub fn open_calls(&self) -> u32 {
+    fn open_calls(&self) -> u32 {
         self.streams.open()
     }
 
-    /// Why it is over when the peer closes it: what it said with its goodbye, if anything.
-    pub fn farewell(&self) -> String {
+    fn farewell(&self) -> String {
         let said = self.farewell.as_ref().map(ToString::to_string);
         said.unwrap_or_else(|| "peer closed the connection".to_owned())
     }
 
-    /// Writes a call. Ask [`Self::can_send`] first.
     #[inline]
-    pub fn send(&mut self, call: Call, out: &mut Vec<u8>) {
+    fn send(&mut self, call: Call, out: &mut Vec<u8>) {
         let stream = self.streams.insert(Exchange::new(call));
         if self.streams.next_id().is_none() {
             self.state = State::Leaving;
         }
-        self.sender.send(stream, call.entry, out);
+        self.sender.send(stream, call.request, out);
     }
 
-    /// Everything that was put out has been given to the kernel at `now`.
     #[inline]
-    pub fn flushed(&mut self, now: Nanos) {
+    fn flushed(&mut self, now: Nanos) {
         self.acknowledged = 0;
         while self.unflushed < self.streams.end() {
             if let Some(exchange) = self.streams.get_mut(self.unflushed) {
@@ -174,6 +173,33 @@ impl Connection {
         }
     }
 
+    #[inline]
+    fn receive(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<(), Broken> {
+        self.read(bytes, out, events)
+    }
+
+    fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call> {
+        let late: Vec<u32> = self
+            .streams
+            .iter_mut()
+            .filter(|(_, exchange)| exchange.call.due <= cutoff)
+            .map(|(id, _)| id)
+            .collect();
+        late.into_iter().filter_map(|id| self.reset(id, code::CANCEL, out)).collect()
+    }
+
+    fn abandon(&mut self) -> Vec<Call> {
+        let open: Vec<u32> = self.streams.iter_mut().map(|(id, _)| id).collect();
+        open.into_iter().filter_map(|id| self.remove(id)).collect()
+    }
+}
+
+impl Connection {
     /// The first stream that has not been flushed.
     #[cfg(test)]
     pub fn unflushed(&self) -> u32 {
@@ -191,23 +217,6 @@ impl Connection {
     pub fn skip_to(&mut self, next: u32) {
         self.streams.skip_to(next);
         self.unflushed = next;
-    }
-
-    /// Ends the calls that came due at or before `cutoff` and have no answer.
-    pub fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call> {
-        let late: Vec<u32> = self
-            .streams
-            .iter_mut()
-            .filter(|(_, exchange)| exchange.call.due <= cutoff)
-            .map(|(id, _)| id)
-            .collect();
-        late.into_iter().filter_map(|id| self.reset(id, code::CANCEL, out)).collect()
-    }
-
-    /// Takes every call that has no answer; the connection is lost.
-    pub fn abandon(&mut self) -> Vec<Call> {
-        let open: Vec<u32> = self.streams.iter_mut().map(|(id, _)| id).collect();
-        open.into_iter().filter_map(|id| self.remove(id)).collect()
     }
 
     fn reset(&mut self, stream: u32, code: u32, out: &mut Vec<u8>) -> Option<Call> {

@@ -18,7 +18,7 @@ const MAX_ACKNOWLEDGED: u32 = 20_000;
 
 impl Connection {
     /// Takes received bytes, cut anywhere.
-    pub fn receive(
+    pub fn read(
         &mut self,
         bytes: &[u8],
         out: &mut Vec<u8>,
@@ -29,7 +29,7 @@ impl Connection {
             rest = self.complete_partial(rest, out, events)?;
         }
         while let Some(head) = Head::parse(rest) {
-            if let Some(length) = self.usual(head, rest, events) {
+            if let Some(length) = self.fast_path(head, rest, events) {
                 rest = &rest[length..];
                 continue;
             }
@@ -41,7 +41,6 @@ impl Connection {
         self.partial.extend_from_slice(rest);
         Ok(())
     }
-
     /// Ends the frame that the last bytes left open, and returns what comes after it.
     #[cold]
     fn complete_partial<'a>(
@@ -82,7 +81,7 @@ impl Connection {
             frame::CONTINUATION => self.on_continuation(head, payload, out, events),
             frame::RST_STREAM => self.on_rst_stream(head, payload, events),
             frame::SETTINGS => self.on_settings(head, payload, out),
-            frame::PUSH_PROMISE => Err(Broken::Protocol("PUSH_PROMISE, and push is disabled")),
+            frame::PUSH_PROMISE => Err(Broken::Http2("PUSH_PROMISE, and push is disabled")),
             frame::PING => self.on_ping(head, payload, out),
             frame::GOAWAY => self.on_goaway(payload, events),
             frame::WINDOW_UPDATE => self.on_window_update(head, payload, out),
@@ -101,7 +100,7 @@ impl Connection {
             }
             _ => return Ok(()),
         };
-        Err(Broken::Protocol(problem))
+        Err(Broken::Http2(problem))
     }
 
     #[inline]
@@ -131,7 +130,7 @@ impl Connection {
     #[cold]
     fn refill_window(&mut self, out: &mut Vec<u8>) -> Result<(), Broken> {
         if self.pieces.bytes() > MAX_UNFINISHED {
-            return Err(Broken::Protocol(
+            return Err(Broken::Http2(
                 "more than 256 MiB of unfinished messages at once; give fewer calls in flight",
             ));
         }
@@ -170,10 +169,10 @@ impl Connection {
         events: &mut impl Events,
     ) -> Result<(), Broken> {
         let open = self.block.take().filter(|open| open.owner.stream == head.stream);
-        let mut open = open.ok_or(Broken::Protocol("CONTINUATION of no header block"))?;
+        let mut open = open.ok_or(Broken::Http2("CONTINUATION of no header block"))?;
         open.pieces += 1;
         if open.bytes.len() + payload.len() > MAX_BLOCK || open.pieces > MAX_PIECES {
-            return Err(Broken::Protocol("header block past 64 KiB or 1024 CONTINUATION frames"));
+            return Err(Broken::Http2("header block past 64 KiB or 1024 CONTINUATION frames"));
         }
         open.bytes.extend_from_slice(payload);
         if head.has(frame::END_HEADERS) {
@@ -237,7 +236,7 @@ impl Connection {
         if self.streams.was_opened(stream) {
             Ok(()) // We reset it, and this was on its way.
         } else {
-            Err(Broken::Protocol("frame on a stream that was never opened"))
+            Err(Broken::Http2("frame on a stream that was never opened"))
         }
     }
 
@@ -272,7 +271,7 @@ impl Connection {
     fn acknowledge(&mut self) -> Result<(), Broken> {
         self.acknowledged += 1;
         if self.acknowledged > MAX_ACKNOWLEDGED {
-            return Err(Broken::Protocol("PING or SETTINGS without end, and answers are not read"));
+            return Err(Broken::Http2("PING or SETTINGS without end, and answers are not read"));
         }
         Ok(())
     }

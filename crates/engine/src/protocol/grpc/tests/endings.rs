@@ -1,6 +1,7 @@
 //! How calls and connections end.
 
 use super::*;
+use crate::protocol::Connection as _;
 
 #[test]
 fn a_reset_ends_one_call_and_a_refusal_may_be_sent_again() {
@@ -158,7 +159,7 @@ fn calls_that_came_due_too_long_ago_are_taken_back() {
     for due in [5, 6, 7] {
         bench
             .connection
-            .send(Call { entry: 0, due: Nanos(due), ..Call::default() }, &mut bench.out);
+            .send(Call { request: 0, due: Nanos(due), ..Call::default() }, &mut bench.out);
     }
     bench.written();
     let late = bench.connection.expire(Nanos(6), &mut bench.out);

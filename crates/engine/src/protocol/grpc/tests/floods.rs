@@ -1,6 +1,7 @@
 //! Peers that send without end: memory and output stay bounded.
 
 use super::{Bench, OK, RESPONSE, RIGHT, message};
+use crate::protocol::Connection as _;
 use crate::protocol::End;
 use crate::protocol::http2::frame;
 

@@ -2,6 +2,7 @@
 
 use super::{Bench, RIGHT};
 use crate::clock::Nanos;
+use crate::protocol::Connection as _;
 use crate::protocol::End;
 use crate::protocol::http2::frame;
 
@@ -136,7 +137,7 @@ fn an_answer_before_the_request_is_whole_ends_the_call_and_takes_the_rest_back()
 fn many_bodies_held_back_are_sent_oldest_first_and_each_within_its_own_window() {
     let mut bench = Bench::open(&[95; 6]);
     bench.settings(&[(0x4, 60)]).unwrap();
-    (0..6).for_each(|entry| bench.call(entry));
+    (0..6).for_each(|request| bench.call(request));
     bench.written();
     let data = |bench: &mut Bench| -> Vec<(u32, usize, u8)> {
         let frames = bench.written().into_iter().filter(|frame| frame.0 == frame::DATA);

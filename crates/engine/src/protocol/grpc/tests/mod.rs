@@ -1,9 +1,9 @@
 //! A connection and a scripted peer, without sockets: what comes in, what goes out, how calls end.
 
 mod endings;
+mod fast_path;
 mod floods;
 mod limits;
-mod usual;
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use proptest::prelude::*;
 
 use super::{Connection, Templates};
 use crate::clock::Nanos;
-use crate::protocol::fuzzing::Requests;
+use crate::protocol::fuzzing::Filler;
 use crate::protocol::http2::frame::{self, Head, put};
-use crate::protocol::{Broken, Call, End, Events};
+use crate::protocol::{Broken, Call, Connection as _, End, Events};
 
 const RESPONSE: &[u8] = b"\x88\x0f\x10\x10application/grpc"; // :status 200 and content-type, not inserted
 const OK: &[u8] = b"\x00\x0bgrpc-status\x010";
@@ -25,8 +25,8 @@ struct Seen {
 }
 
 impl Events for Seen {
-    fn verify(&mut self, entry: u32, message: &[u8]) -> bool {
-        message == format!("REPLY {entry}").as_bytes()
+    fn verify(&mut self, request: u32, message: &[u8]) -> bool {
+        message == format!("REPLY {request}").as_bytes()
     }
 
     fn malformed(&mut self, _: u32, problem: &str) {
@@ -34,7 +34,7 @@ impl Events for Seen {
     }
 
     fn ended(&mut self, call: Call, end: End) {
-        self.ends.push((call.entry, end));
+        self.ends.push((call.request, end));
     }
 }
 
@@ -47,7 +47,7 @@ struct Bench {
 
 impl Bench {
     fn new(requests: &[usize]) -> Self {
-        let payload = Requests::of(requests);
+        let payload = Filler::of(requests);
         let templates = Arc::new(Templates::new(&payload, "host"));
         let mut out = Vec::new();
         let connection = Connection::new(templates, 2, &mut out);
@@ -80,13 +80,13 @@ impl Bench {
         self.frame(frame::SETTINGS, 0, 0, &payload)
     }
 
-    fn call(&mut self, entry: u32) {
+    fn call(&mut self, request: u32) {
         assert!(self.connection.can_send());
-        self.connection.send(Call { entry, ..Call::default() }, &mut self.out);
+        self.connection.send(Call { request, ..Call::default() }, &mut self.out);
     }
 
-    fn answer(&mut self, stream: u32, entry: u32) -> Result<(), Broken> {
-        self.receive(&reply(stream, format!("REPLY {entry}").as_bytes()))
+    fn answer(&mut self, stream: u32, request: u32) -> Result<(), Broken> {
+        self.receive(&reply(stream, format!("REPLY {request}").as_bytes()))
     }
 
     /// What was written since the last time: kind, flags, stream and payload of each frame.
@@ -140,7 +140,7 @@ fn nothing_is_sent_before_the_peers_settings() {
 #[test]
 fn calls_end_in_any_order_each_with_its_own_answer() {
     let mut bench = Bench::open(&[3, 4, 5]);
-    (0..3).for_each(|entry| bench.call(entry));
+    (0..3).for_each(|request| bench.call(request));
     bench.answer(5, 2).unwrap();
     bench.answer(1, 0).unwrap();
     bench.answer(3, 0).unwrap();
@@ -245,7 +245,7 @@ fn a_connection_begins_with_the_peers_settings() {
             let mut bytes = Vec::new();
             put(&mut bytes, kind, flags, 0, payload);
             let broken = bytes.chunks(cut).find_map(|piece| bench.receive(piece).err());
-            assert_eq!(broken, Some(Broken::Protocol("the first frame is not SETTINGS")), "{kind}");
+            assert_eq!(broken, Some(Broken::Http2("the first frame is not SETTINGS")), "{kind}");
         }
     }
 }

@@ -1,10 +1,9 @@
-//! A connection's place in a worker: it outlives the connections that are opened in it.
+//! A connection slot of a worker: it outlives the connections that are opened in it.
 
 use std::collections::VecDeque;
 
 use crate::clock::Nanos;
-use crate::protocol::Call;
-use crate::protocol::grpc::Connection;
+use crate::protocol::{Call, Connection};
 
 /// First and longest pause before a lost connection is opened again.
 const RETRY: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(1000));
@@ -21,11 +20,11 @@ pub(crate) enum Link {
 
 /// One connection slot and the calls that belong to it.
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct Slot<C> {
     /// Calls in flight that it keeps up.
     pub share: u32,
     pub link: Link,
-    pub connection: Option<Connection>,
+    pub connection: Option<C>,
     /// Bytes for the kernel, from `written` on.
     pub out: Vec<u8>,
     written: usize,
@@ -38,7 +37,7 @@ pub(crate) struct Lane {
     pause: Nanos,
 }
 
-impl Lane {
+impl<C: Connection> Slot<C> {
     pub fn new(share: u32) -> Self {
         Self {
             share,
@@ -55,7 +54,7 @@ impl Lane {
     }
 
     /// A new connection takes the place; `out` is what it has to say first.
-    pub fn open(&mut self, connection: Connection, out: Vec<u8>, now: Nanos) {
+    pub fn open(&mut self, connection: C, out: Vec<u8>, now: Nanos) {
         self.connection = Some(connection);
         self.out = out;
         self.written = 0;
@@ -65,12 +64,15 @@ impl Lane {
     }
 
     pub fn is_open(&self) -> bool {
-        self.connection.as_ref().is_some_and(Connection::is_open)
+        let up = matches!(self.link, Link::Up | Link::Full);
+        up && self.connection.as_ref().is_some_and(C::is_open)
     }
 
     /// Since when it is being opened, if it is.
     pub fn opening_since(&self) -> Option<Nanos> {
-        self.connection.as_ref().filter(|it| it.is_handshaking()).map(|_| self.opened_at)
+        let connection = self.connection.as_ref()?;
+        let opening = self.link == Link::Connecting || connection.is_handshaking();
+        opening.then_some(self.opened_at)
     }
 
     /// Calls have ended on the connection: it works, and the next one need not wait long.
@@ -86,7 +88,7 @@ impl Lane {
 
     /// Puts a call out at once, if there is room for it; the bytes are still to be written.
     #[inline]
-    pub fn put(&mut self, make: impl FnOnce() -> Call) -> bool {
+    pub fn try_send(&mut self, make: impl FnOnce() -> Call) -> bool {
         let Some(connection) = &mut self.connection else { return false };
         let room = self.link == Link::Up
             && self.waiting.is_empty()
@@ -100,7 +102,7 @@ impl Lane {
 
     /// Puts out the waiting calls that the connection takes.
     #[inline]
-    pub fn put_waiting(&mut self) {
+    pub fn send_waiting(&mut self) {
         let Some(connection) = &mut self.connection else { return };
         while connection.can_send() {
             let Some(call) = self.waiting.pop_front() else { return };
@@ -144,10 +146,10 @@ impl Lane {
 
     /// The connection is gone; takes the calls that it had.
     pub fn lose(&mut self, reason: &str, now: Nanos) -> Vec<Call> {
-        let connection = self.connection.take();
-        if connection.as_ref().is_some_and(Connection::is_open) {
+        if self.is_open() {
             self.pause = RETRY.0;
         }
+        let connection = self.connection.take();
         self.link = Link::Down;
         self.retry_at = now + self.pause;
         self.pause = Nanos((self.pause.0 * 2).min(RETRY.1.0));

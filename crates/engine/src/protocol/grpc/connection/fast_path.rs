@@ -17,24 +17,29 @@ use crate::protocol::{End, Events};
 const LAST: u8 = frame::END_HEADERS | frame::END_STREAM;
 
 impl Connection {
-    /// Takes a usual reply that `bytes` begin with, or the first frame of one, and tells its length. `head` is that
+    /// Takes a plain reply that `bytes` begin with, or the first frame of one, and tells its length. `head` is that
     /// frame's.
     #[inline]
-    pub fn usual(&mut self, head: Head, bytes: &[u8], events: &mut impl Events) -> Option<usize> {
+    pub fn fast_path(
+        &mut self,
+        head: Head,
+        bytes: &[u8],
+        events: &mut impl Events,
+    ) -> Option<usize> {
         if self.expect != Expect::Any {
             return None;
         }
         let rest = match (head.kind, head.flags) {
-            (frame::HEADERS, frame::END_HEADERS) => self.usual_headers(head, bytes, events),
-            (frame::DATA, 0) => self.usual_data(head, bytes, events),
-            (frame::HEADERS, LAST) => self.usual_trailers(head, bytes, events),
+            (frame::HEADERS, frame::END_HEADERS) => self.fast_headers(head, bytes, events),
+            (frame::DATA, 0) => self.fast_data(head, bytes, events),
+            (frame::HEADERS, LAST) => self.fast_trailers(head, bytes, events),
             _ => None,
         };
         Some(bytes.len() - rest?.len())
     }
 
     #[inline]
-    fn usual_headers<'a>(
+    fn fast_headers<'a>(
         &mut self,
         head: Head,
         bytes: &'a [u8],
@@ -49,15 +54,15 @@ impl Connection {
         {
             let exchange = self.streams.remove_if(head.stream, Exchange::is_waiting)?;
             self.received = received;
-            let right = events.verify(exchange.call.entry, message);
+            let right = events.verify(exchange.call.request, message);
             events.ended(exchange.call, End::Answered { right });
             return Some(end);
         }
-        self.streams.get_mut(head.stream)?.usual_headers().then_some(rest)
+        self.streams.get_mut(head.stream)?.plain_headers().then_some(rest)
     }
 
     #[inline]
-    fn usual_data<'a>(
+    fn fast_data<'a>(
         &mut self,
         head: Head,
         bytes: &'a [u8],
@@ -66,7 +71,7 @@ impl Connection {
         let (data, rest) = content(head, bytes)?;
         let message = whole_message(data)?;
         let received = self.room_for(data)?;
-        let taken = self.streams.get_mut(head.stream)?.usual_message(message, events);
+        let taken = self.streams.get_mut(head.stream)?.plain_message(message, events);
         if taken {
             self.received = received;
         }
@@ -74,7 +79,7 @@ impl Connection {
     }
 
     #[inline]
-    fn usual_trailers<'a>(
+    fn fast_trailers<'a>(
         &mut self,
         head: Head,
         bytes: &'a [u8],
@@ -106,7 +111,7 @@ fn after_block<'a>(head: Head, bytes: &'a [u8], block: &[u8]) -> Option<&'a [u8]
         return None;
     }
     let (found, rest) = bytes[frame::HEADER..].split_at_checked(block.len())?;
-    alike(found, block).then_some(rest)
+    equal(found, block).then_some(rest)
 }
 
 /// The content of the DATA frame that `bytes` begin with, and what follows it.
@@ -135,9 +140,9 @@ fn rest_of_reply<'a>(
     Some((data, after_block(last, rest, trailers)?))
 }
 
-/// Whether two blocks of one length are alike. Most have few bytes, for which a call of `memcmp` is dear.
+/// Whether two blocks of one length are equal. Most have few bytes, for which a call of `memcmp` is dear.
 #[inline]
-fn alike(a: &[u8], b: &[u8]) -> bool {
+fn equal(a: &[u8], b: &[u8]) -> bool {
     match (a.split_first_chunk::<8>(), b.split_first_chunk::<8>()) {
         (Some((first, rest)), Some((second, other))) => {
             u64::from_ne_bytes(*first) == u64::from_ne_bytes(*second)
@@ -155,12 +160,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn alike_is_equal(a in prop::collection::vec(any::<u8>(), 0..40), at in 0_usize..40, bit in 0..8_u32) {
+        fn equal_blocks_and_no_others_are_equal(a in prop::collection::vec(any::<u8>(), 0..40), at in 0_usize..40, bit in 0..8_u32) {
             let mut other = a.clone();
-            prop_assert!(alike(&a, &other));
+            prop_assert!(equal(&a, &other));
             if let Some(byte) = other.get_mut(at) {
                 *byte ^= 1_u8 << bit;
-                prop_assert!(!alike(&a, &other));
+                prop_assert!(!equal(&a, &other));
             }
         }
     }

@@ -1,20 +1,21 @@
 //! What is taken by comparing bytes must be what is taken by reading them.
 
 use super::*;
+use crate::protocol::Connection as _;
 
 const LAST: u8 = frame::END_HEADERS | frame::END_STREAM;
 
 /// A connection that has seen a success, and has calls 1 and 2 in flight on streams 3 and 5.
 fn primed() -> Bench {
     let mut bench = Bench::open(&[3, 4, 5]);
-    (0..3).for_each(|entry| bench.call(entry));
+    (0..3).for_each(|request| bench.call(request));
     bench.answer(1, 0).unwrap();
     bench.ended();
     bench
 }
 
-fn usual(bench: &mut Bench, bytes: &[u8]) -> Option<usize> {
-    bench.connection.usual(Head::parse(bytes)?, bytes, &mut bench.seen)
+fn plain(bench: &mut Bench, bytes: &[u8]) -> Option<usize> {
+    bench.connection.fast_path(Head::parse(bytes)?, bytes, &mut bench.seen)
 }
 
 /// The three frames of a reply, one after another.
@@ -31,9 +32,9 @@ fn a_reply_as_the_last_one_is_taken_in_one_step() {
     let mut bytes = reply(3, b"REPLY 1");
     let length = bytes.len();
     bytes.extend(b"more");
-    assert_eq!(usual(&mut bench, &bytes), Some(length));
-    assert_eq!(usual(&mut bench, &bytes), None, "it has ended");
-    assert_eq!(usual(&mut bench, &reply(5, b"another")), Some(length));
+    assert_eq!(plain(&mut bench, &bytes), Some(length));
+    assert_eq!(plain(&mut bench, &bytes), None, "it has ended");
+    assert_eq!(plain(&mut bench, &reply(5, b"another")), Some(length));
     assert_eq!(bench.ended(), [(1, RIGHT), (2, WRONG)]);
 }
 
@@ -43,8 +44,8 @@ fn the_frames_of_several_replies_are_taken_one_by_one() {
     let replies = [reply_frames(3, b"REPLY 1"), reply_frames(5, b"another")];
     for frame in 0..3 {
         for reply in &replies {
-            assert_eq!(usual(&mut bench, &reply[frame]), Some(reply[frame].len()));
-            assert_eq!(usual(&mut bench, &reply[frame]), None, "{frame} twice");
+            assert_eq!(plain(&mut bench, &reply[frame]), Some(reply[frame].len()));
+            assert_eq!(plain(&mut bench, &reply[frame]), None, "{frame} twice");
         }
     }
     assert_eq!(bench.ended(), [(1, RIGHT), (2, WRONG)]);
@@ -54,16 +55,16 @@ fn the_frames_of_several_replies_are_taken_one_by_one() {
 fn a_frame_out_of_turn_is_left_as_it_is() {
     let [head, data, trailers] = reply_frames(3, b"REPLY 1");
     let mut bench = primed();
-    assert_eq!([&data, &trailers].map(|frame| usual(&mut bench, frame)), [None; 2]);
-    assert!(usual(&mut bench, &head).is_some());
-    assert_eq!(usual(&mut bench, &trailers), None);
+    assert_eq!([&data, &trailers].map(|frame| plain(&mut bench, frame)), [None; 2]);
+    assert!(plain(&mut bench, &head).is_some());
+    assert_eq!(plain(&mut bench, &trailers), None);
     // The beginning of a message, and then a whole one.
     bench.frame(frame::DATA, 0, 3, b"\0").unwrap();
-    assert_eq!([&data, &trailers].map(|frame| usual(&mut bench, frame)), [None; 2]);
+    assert_eq!([&data, &trailers].map(|frame| plain(&mut bench, frame)), [None; 2]);
     // A header block is open.
     let mut bench = primed();
     bench.frame(frame::HEADERS, 0, 3, b"").unwrap();
-    assert_eq!(usual(&mut bench, &reply(5, b"REPLY 2")), None);
+    assert_eq!(plain(&mut bench, &reply(5, b"REPLY 2")), None);
 }
 
 #[test]
@@ -72,7 +73,7 @@ fn what_differs_or_is_not_all_there_is_left_as_it_is() {
     let [head, data, _] = reply_frames(3, b"REPLY 1").map(|frame| frame.len());
     for length in 0..whole.len() {
         let taken = (length >= head).then_some(head);
-        assert_eq!(usual(&mut primed(), &whole[..length]), taken, "{length}");
+        assert_eq!(plain(&mut primed(), &whole[..length]), taken, "{length}");
     }
     // The last bytes of the message may differ: it is another message, and wrong.
     let text = head + data - 7..head + data;
@@ -85,13 +86,13 @@ fn what_differs_or_is_not_all_there_is_left_as_it_is() {
             let same = text.contains(&at) || (bit == 7 && reserved.contains(&at));
             let left = (at >= head).then_some(head);
             let taken = if same { Some(whole.len()) } else { left };
-            assert_eq!(usual(&mut primed(), &bytes), taken, "bit {bit} of byte {at}");
+            assert_eq!(plain(&mut primed(), &bytes), taken, "bit {bit} of byte {at}");
         }
     }
     // Nothing of the kind was seen before.
     let mut fresh = Bench::open(&[3]);
     fresh.call(0);
-    assert_eq!(usual(&mut fresh, &reply(1, b"REPLY 0")), None);
+    assert_eq!(plain(&mut fresh, &reply(1, b"REPLY 0")), None);
 }
 
 /// Frames that make and break replies.
@@ -112,9 +113,9 @@ fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
         }
         bytes
     });
-    let usual = prop::sample::select(vec![1_u32, 3, 5])
+    let plain = prop::sample::select(vec![1_u32, 3, 5])
         .prop_map(|stream| reply(stream, format!("REPLY {}", stream / 2).as_bytes()));
-    prop::collection::vec(prop_oneof![frame, usual], 1..12)
+    prop::collection::vec(prop_oneof![frame, plain], 1..12)
 }
 
 proptest! {
