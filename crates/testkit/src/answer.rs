@@ -21,7 +21,7 @@ impl Answerer {
     /// The reply message to the call with this number, whose request body came whole.
     pub(crate) fn answer(&mut self, path: &str, body: &[u8], number: u64) -> Result<Bytes, Status> {
         match self.answer {
-            Answer::Honest | Answer::Null => honest(path, body, Truth::Right),
+            Answer::Honest | Answer::Null | Answer::TcpEcho => honest(path, body, Truth::Right),
             Answer::Canned => self.canned(path, body),
             Answer::ByteEcho => echo::unframe(body).map(Bytes::copy_from_slice),
             Answer::AlwaysInternal => Err(broken(number)),

@@ -65,6 +65,8 @@ pub enum Behaviour {
     Counting,
     /// The least work that is still correct gRPC, for the text shape only.
     Null,
+    /// Speaks tcp-echo and not gRPC: every shape, honestly.
+    TcpEcho,
 }
 
 /// How a behaviour is written, and what it does in one line.
@@ -114,6 +116,7 @@ pub const FORMS: &[Form] = &[
     form("busy:MICROSECONDS", "busy:50", "every call costs that much CPU"),
     form("counting", "counting", "prints its calls and CPU time when stopped"),
     form("null", "null", "the least work that is still correct gRPC, text only"),
+    form("tcp-echo", "tcp-echo", "speaks tcp-echo in place of gRPC, with the least work"),
 ];
 
 /// Why a text names no behaviour.
@@ -261,6 +264,7 @@ fn parse(name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Behaviour>,
         }
         "counting" => Behaviour::Counting,
         "null" => Behaviour::Null,
+        "tcp-echo" => Behaviour::TcpEcho,
         _ => return Ok(None),
     }))
 }
@@ -296,6 +300,7 @@ impl fmt::Display for Behaviour {
             Self::Busy(cost) => write!(out, "busy:{}", cost.as_micros()),
             Self::Counting => out.write_str("counting"),
             Self::Null => out.write_str("null"),
+            Self::TcpEcho => out.write_str("tcp-echo"),
         }
     }
 }
@@ -319,7 +324,7 @@ mod tests {
             error.starts_with("there is no behaviour `honnest`; there are: honest, canned"),
             "{error}"
         );
-        assert!(error.ends_with("null"), "{error}");
+        assert!(error.ends_with("null, tcp-echo"), "{error}");
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub(crate) enum Answer {
     StatusOnce(NonZeroU64),
     OkOnTruncated,
     Null,
+    TcpEcho,
 }
 
 /// What a call costs before it is answered.
@@ -139,6 +140,7 @@ impl Plan {
             Behaviour::StatusOnce(every) => self.answer = Answer::StatusOnce(every),
             Behaviour::OkOnTruncated => self.answer = Answer::OkOnTruncated,
             Behaviour::Null => self.answer = Answer::Null,
+            Behaviour::TcpEcho => self.answer = Answer::TcpEcho,
             Behaviour::NeverReady => self.opening = Opening::NeverReady,
             Behaviour::NoListen => self.opening = Opening::NoListen,
             Behaviour::ExitAtStart(code) => self.opening = Opening::Exit(code),
@@ -168,7 +170,8 @@ fn contradict(first: &Behaviour, second: &Behaviour) -> bool {
     if one == Part::Process || other == Part::Process {
         return first == second;
     }
-    one == other || matches!(first, Behaviour::Null) || matches!(second, Behaviour::Null)
+    let bare = |it: &Behaviour| matches!(it, Behaviour::Null | Behaviour::TcpEcho);
+    one == other || bare(first) || bare(second)
 }
 
 fn part(behaviour: &Behaviour) -> Part {
@@ -180,7 +183,8 @@ fn part(behaviour: &Behaviour) -> Part {
         | Behaviour::WrongOnce(_)
         | Behaviour::StatusOnce(_)
         | Behaviour::OkOnTruncated
-        | Behaviour::Null => Part::Answer,
+        | Behaviour::Null
+        | Behaviour::TcpEcho => Part::Answer,
         Behaviour::NeverReady | Behaviour::NoListen | Behaviour::ExitAtStart(_) => Part::Opening,
         Behaviour::ExitAfter(_)
         | Behaviour::HangAfter(_)

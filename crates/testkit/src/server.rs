@@ -193,7 +193,11 @@ fn run(
             Ok(Ended::Stopped)
         }
         Port::Listening(listener) if plan.answer == Answer::Null => {
-            null::serve(&listener, &stop, &counters)?;
+            null::serve_grpc(&listener, &stop, &counters)?;
+            Ok(Ended::Stopped)
+        }
+        Port::Listening(listener) if plan.answer == Answer::TcpEcho => {
+            null::serve_tcp_echo(&listener, &stop, &counters)?;
             Ok(Ended::Stopped)
         }
         Port::Listening(listener) => run_async(listener, plan, counters, stop),

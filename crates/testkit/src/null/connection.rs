@@ -4,9 +4,9 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::frame::{MAX_FRAME, goaway};
+use super::Session;
+use super::frame::MAX_FRAME;
 use super::poll::Interest;
-use super::session::Session;
 
 const READ: usize = 256 << 10;
 
@@ -22,9 +22,9 @@ impl Buffers {
     }
 }
 
-pub(super) struct Connection {
+pub(super) struct Connection<S> {
     stream: TcpStream,
-    session: Session,
+    session: S,
     /// The start of a frame whose end has not come.
     partial: Vec<u8>,
     /// What the kernel did not take yet; nothing is read until it has.
@@ -40,11 +40,11 @@ pub(super) enum Turn {
     Over,
 }
 
-impl Connection {
+impl<S: Session> Connection<S> {
     pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        let session = Session::default();
+        let session = S::default();
         Ok(Self { stream, session, partial: Vec::new(), unsent: Vec::new(), closing: false })
     }
 
@@ -69,12 +69,9 @@ impl Connection {
         self.partial.clear();
         match self.session.receive(input, &mut buffers.output) {
             Ok(used) => self.partial.extend_from_slice(&input[used..]),
-            Err(error) => {
-                goaway(&mut buffers.output, error);
-                self.closing = true;
-            }
+            Err(()) => self.closing = true,
         }
-        calls.fetch_add(std::mem::take(&mut self.session.calls), Ordering::Relaxed);
+        calls.fetch_add(self.session.take_calls(), Ordering::Relaxed);
         let turn = self.send(&buffers.output);
         buffers.output.clear();
         turn

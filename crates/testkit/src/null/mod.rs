@@ -1,7 +1,8 @@
-//! The least work that is still correct gRPC: the ceiling against which a client's own speed is measured.
+//! The least work that still answers: the ceiling against which a client's own speed is measured.
 //!
-//! One thread, one epoll loop, one read and one write per connection and turn. A request's message is sent back with its
-//! tag changed from field 1 to field 2; request headers are not decoded, so every call counts as one of the text shape.
+//! One thread, one epoll loop, one read and one write per connection and turn. In gRPC a request's message is sent back
+//! with its tag changed from field 1 to field 2; request headers are not decoded, so every call counts as one of the text
+//! shape. In tcp-echo the bytes are sent back.
 
 mod connection;
 mod encoder;
@@ -11,6 +12,7 @@ mod poll;
 mod session;
 #[cfg(test)]
 mod session_tests;
+mod tcp_echo;
 
 use std::io;
 use std::net::TcpListener;
@@ -25,11 +27,38 @@ use poll::{Interest, Poll};
 /// Connections that may wait to be accepted; the kernel has a limit of its own (net.core.somaxconn).
 const BACKLOG: libc::c_int = 4096;
 
-/// Connections by descriptor, which the kernel keeps small.
-type Connections = Vec<Option<Box<Connection>>>;
+/// One connection's requests and replies, as bytes.
+trait Session: Default {
+    /// Takes input and writes replies; says how much of the input it used. `Err`: the connection is to be closed once
+    /// the output is written.
+    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, ()>;
 
-/// Serves until the other end of `stop` is closed.
-pub(crate) fn serve(
+    /// Calls answered since the last time.
+    fn take_calls(&mut self) -> u64;
+}
+
+/// Connections by descriptor, which the kernel keeps small.
+type Connections<S> = Vec<Option<Box<Connection<S>>>>;
+
+/// Serves gRPC until the other end of `stop` is closed.
+pub(crate) fn serve_grpc(
+    listener: &TcpListener,
+    stop: &UnixStream,
+    counters: &Counters,
+) -> io::Result<()> {
+    serve::<session::Session>(listener, stop, counters)
+}
+
+/// Serves tcp-echo until the other end of `stop` is closed.
+pub(crate) fn serve_tcp_echo(
+    listener: &TcpListener,
+    stop: &UnixStream,
+    counters: &Counters,
+) -> io::Result<()> {
+    serve::<tcp_echo::TcpEcho>(listener, stop, counters)
+}
+
+fn serve<S: Session>(
     listener: &TcpListener,
     stop: &UnixStream,
     counters: &Counters,
@@ -38,7 +67,7 @@ pub(crate) fn serve(
     let mut poll = Poll::new()?;
     poll.add(listener.as_raw_fd(), Interest::Read)?;
     poll.add(stop.as_raw_fd(), Interest::Read)?;
-    let mut connections = Connections::new();
+    let mut connections = Connections::<S>::new();
     let mut buffers = Buffers::new();
     loop {
         for index in 0..poll.wait()? {
@@ -63,10 +92,10 @@ fn deepen(listener: &TcpListener) -> io::Result<()> {
     }
 }
 
-fn accept(
+fn accept<S: Session>(
     listener: &TcpListener,
     poll: &Poll,
-    connections: &mut Connections,
+    connections: &mut Connections<S>,
     counters: &Counters,
 ) -> io::Result<()> {
     loop {
@@ -87,10 +116,10 @@ fn accept(
     }
 }
 
-fn turn(
+fn turn<S: Session>(
     descriptor: RawFd,
     poll: &Poll,
-    connections: &mut Connections,
+    connections: &mut Connections<S>,
     buffers: &mut Buffers,
     counters: &Counters,
 ) -> io::Result<()> {

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use super::encoder::Encoder;
 use super::frame::{
-    ACK, END_HEADERS, END_STREAM, Fatal, Frame, MAX_FRAME, MAX_WINDOW, PADDED, frame_header, kind,
-    rst_stream, window_update,
+    ACK, END_HEADERS, END_STREAM, Fatal, Frame, MAX_FRAME, MAX_WINDOW, PADDED, frame_header,
+    goaway, kind, rst_stream, window_update,
 };
 use super::message;
 
@@ -73,9 +73,19 @@ impl Default for Session {
     }
 }
 
+impl super::Session for Session {
+    fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, ()> {
+        self.take(input, output).map_err(|fatal| goaway(output, fatal))
+    }
+
+    fn take_calls(&mut self) -> u64 {
+        std::mem::take(&mut self.calls)
+    }
+}
+
 impl Session {
     /// Takes as many whole frames as `input` holds, writes what they ask for, and returns how many bytes they were.
-    pub(super) fn receive(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Fatal> {
+    pub(super) fn take(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Fatal> {
         let mut used = 0;
         if !self.greeted {
             let start = &input[..input.len().min(PREFACE.len())];

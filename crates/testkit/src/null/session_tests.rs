@@ -33,7 +33,7 @@ fn session(settings: &[(u16, u32)]) -> Session {
     let mut session = Session::default();
     let mut out = Vec::new();
     let hello = [PREFACE, &bytes(&[Frame::settings(settings), Frame::settings_ack()])].concat();
-    assert_eq!(session.receive(&hello, &mut out), Ok(hello.len()));
+    assert_eq!(session.take(&hello, &mut out), Ok(hello.len()));
     let kinds: Vec<_> = parse(&out).iter().map(|frame| (frame.kind, frame.flags)).collect();
     assert_eq!(
         kinds,
@@ -45,7 +45,7 @@ fn session(settings: &[(u16, u32)]) -> Session {
 fn feed(session: &mut Session, frames: &[Frame]) -> Result<Vec<Frame>, Fatal> {
     let mut out = Vec::new();
     let input = bytes(frames);
-    assert_eq!(session.receive(&input, &mut out)?, input.len());
+    assert_eq!(session.take(&input, &mut out)?, input.len());
     Ok(parse(&out))
 }
 
@@ -212,10 +212,7 @@ fn what_no_client_may_send_ends_the_connection() {
     }
     let interrupted = [Frame::headers(1, []).unfinished(), Frame::ping([0; 8])];
     assert_eq!(feed(&mut session(&[]), &interrupted).unwrap_err(), Fatal::Protocol);
-    assert_eq!(
-        Session::default().receive(b"GET / HTTP/1.1", &mut Vec::new()),
-        Err(Fatal::Protocol)
-    );
+    assert_eq!(Session::default().take(b"GET / HTTP/1.1", &mut Vec::new()), Err(Fatal::Protocol));
 }
 
 fn conversation() -> Vec<u8> {
@@ -230,12 +227,12 @@ proptest! {
     fn it_does_not_matter_where_the_reads_end(cuts in prop::collection::vec(1_usize..200, 1..40)) {
         let input = conversation();
         let mut whole = Vec::new();
-        Session::default().receive(&input, &mut whole).unwrap();
+        Session::default().take(&input, &mut whole).unwrap();
 
         let (mut session, mut pieces, mut start, mut end) = (Session::default(), Vec::new(), 0, 0);
         for cut in cuts.iter().cycle() {
             end = input.len().min(end + cut);
-            start += session.receive(&input[start..end], &mut pieces).unwrap();
+            start += session.take(&input[start..end], &mut pieces).unwrap();
             if end == input.len() {
                 break;
             }
@@ -257,7 +254,7 @@ proptest! {
         let mut session = Session::default();
         let input = [PREFACE, &bytes(&frames)].concat();
         let mut out = Vec::new();
-        if let Ok(used) = session.receive(&input, &mut out) {
+        if let Ok(used) = session.take(&input, &mut out) {
             prop_assert_eq!(used, input.len());
         }
         parse(&out);
