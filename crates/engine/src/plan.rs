@@ -94,6 +94,15 @@ impl LoadPlan {
         Ok(())
     }
 
+    /// How many of `calls` thread `thread` makes: in proportion to its calls in flight.
+    pub(crate) fn share_of(&self, calls: u64, thread: u32) -> u64 {
+        let in_flight = |thread| self.shares(thread).into_iter().map(u64::from).sum::<u64>();
+        let before: u64 = (0..thread).map(in_flight).sum();
+        let all = u128::from(self.in_flight.max(1));
+        let until = |slots: u64| (u128::from(calls) * u128::from(slots) / all) as u64;
+        until(before + in_flight(thread)) - until(before)
+    }
+
     /// Calls in flight on each connection of thread `thread`: evenly, the first ones one more.
     pub(crate) fn shares(&self, thread: u32) -> Vec<u32> {
         let (each, more) = (self.in_flight / self.connections, self.in_flight % self.connections);

@@ -123,6 +123,9 @@ impl Tally {
     #[inline]
     fn slice(&mut self, done: Nanos, span: Span) -> Option<&mut Slice> {
         let slice = (done.since(span.start) / SLICE.0) as usize;
+        if span.end == Nanos::NEVER && slice >= self.series.len() {
+            self.series.resize(slice + 1, Slice::default());
+        }
         self.series.get_mut(slice).filter(|_| done < span.end)
     }
 }
@@ -209,7 +212,9 @@ impl Recorder {
     /// Starts to measure anew.
     pub fn measure(&mut self, span: Span) {
         self.burst.calls = 0;
-        self.window = Some(Window { span, tally: Tally::new(span.end - span.start) });
+        // The series of a span whose end is not known grows.
+        let length = if span.end == Nanos::NEVER { Nanos(0) } else { span.end - span.start };
+        self.window = Some(Window { span, tally: Tally::new(length) });
     }
 
     /// The span ends at `end` instead; no call has come due at that instant or later.

@@ -226,23 +226,45 @@ impl Session {
 
     /// Calls come due from now on. Does nothing while they do: until [`Self::finish`] or [`Self::pause`].
     pub fn start(&mut self) {
-        self.begin(None);
+        self.begin(None, None);
     }
 
     /// As [`Self::start`] and [`Self::measure`] at once: the open loop's schedule for `span` is known before the first
     /// call, however late a load thread hears of it.
     pub fn start_measuring(&mut self, span: Span) {
-        self.begin(Some(span));
+        self.begin(Some(span), None);
     }
 
-    fn begin(&mut self, span: Option<Span>) {
+    /// As [`Self::start_measuring`], of a span that begins at `start` and has so many calls. In a closed loop it ends
+    /// when the last of them has ended; by a schedule, when the call after them would come due.
+    pub fn start_measuring_calls(&mut self, start: Nanos, calls: u64) {
+        if !self.arrivals.is_open() {
+            return self.begin(Some(Span { start, end: Nanos::NEVER }), Some(calls));
+        }
+        let nth = usize::try_from(calls).unwrap_or(usize::MAX);
+        let length = Schedule::new(self.arrivals, self.window_seed()).nth(nth);
+        let end = length.map_or(Nanos::NEVER, |length| start + length);
+        self.begin(Some(Span { start, end }), None);
+    }
+
+    /// Whether the measured span is over and every call of it has ended.
+    #[must_use]
+    pub fn is_drained(&self) -> bool {
+        self.threads.iter().all(|thread| thread.counters.drained.load(Ordering::Relaxed))
+    }
+
+    fn begin(&mut self, span: Option<Span>, calls: Option<u64>) {
         if !self.loading {
             self.loading = true;
             self.span = span;
+            for thread in &self.threads {
+                thread.counters.drained.store(false, Ordering::Relaxed);
+            }
             self.tell(&Command::Start(Start {
                 arrivals: self.arrivals,
                 seed: self.window_seed(),
                 span,
+                calls,
             }));
         }
     }

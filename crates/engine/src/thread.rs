@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
@@ -121,6 +121,8 @@ impl Reading {
 pub(crate) struct Counters {
     pub ended: AtomicU64,
     pub failed: AtomicU64,
+    /// No call is left of the last load.
+    pub drained: AtomicBool,
 }
 
 /// A load thread before it runs.
@@ -283,7 +285,12 @@ impl<C: Connection, D: Driver> Running<C, D> {
             }
             if self.worker.is_drained() && !drained {
                 drained = true;
-                self.tell_drained(span.take(), used);
+                let counted = self.worker.take_counted();
+                if counted.is_some() {
+                    used[1] = Some(Reading::now(self.worker.awake()));
+                }
+                self.tell_drained(counted.or(span.take()), used);
+                span = None;
             }
             self.worker.turn()?;
             self.publish();
@@ -308,6 +315,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
             };
             ThreadMeasured { span, tally, usage }
         });
+        self.counters.drained.store(true, Ordering::Relaxed);
         let (outside, examples) = recorder.outside();
         let (outside, outside_examples) = (outside.clone(), examples.to_vec());
         self.tell(Report::Drained(Box::new(Drained { measured, outside, outside_examples })));

@@ -285,3 +285,31 @@ fn a_thread_that_can_not_begin_ends_the_others_at_once() {
     let error = Session::open(&plan, &payload("text:1")).err();
     assert!(matches!(error, Some(SessionError::Thread(_))), "{error:?}");
 }
+
+#[test]
+fn a_number_of_calls_is_made_whatever_the_threads_and_the_arrivals() {
+    let server = server("honest");
+    for (arrivals, threads, calls) in [
+        ("closed", 1, 1),
+        ("closed", 3, 1000),
+        ("closed", 3, 2),
+        ("constant:5000", 2, 500),
+        ("poisson:5000", 2, 500),
+    ] {
+        let plan =
+            LoadPlan { threads, arrivals: arrivals.parse().unwrap(), ..plan(server.address()) };
+        let mut session = open(&plan);
+        session.start_measuring_calls(clock::now() + Nanos::from_millis(10), calls);
+        while !session.is_drained() {
+            clock::sleep_until(clock::now() + Nanos::from_millis(1));
+        }
+        let measurement = session.finish().unwrap();
+        let outcomes = &measurement.tally.outcomes;
+        assert_eq!((outcomes.ok, outcomes.errors()), (calls, 0), "{arrivals} x{threads}");
+        assert!(
+            measurement.span.end > measurement.span.start && measurement.span.end < Nanos::NEVER
+        );
+        let due = measurement.pacing.map_or(calls, |pacing| pacing.due);
+        assert_eq!(due, calls);
+    }
+}

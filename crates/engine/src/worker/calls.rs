@@ -24,6 +24,8 @@ pub(crate) struct Calls {
     /// Calls that ended, and those of them not `ok`, since the worker began.
     pub ended: u64,
     pub failed: u64,
+    /// When the last one ended.
+    pub ended_at: Nanos,
 }
 
 impl Calls {
@@ -46,6 +48,7 @@ impl Calls {
             outstanding: 0,
             ended: 0,
             failed: 0,
+            ended_at: Nanos(0),
         }
     }
 
@@ -60,6 +63,7 @@ impl Calls {
     pub fn end(&mut self, call: Call, at: Nanos, outcome: &Outcome) {
         self.outstanding -= 1;
         self.ended += 1;
+        self.ended_at = at;
         self.failed += u64::from(!matches!(outcome, Outcome::Ok));
         self.recorder.record(call, at, outcome);
     }

@@ -49,6 +49,32 @@ pub(crate) struct Start {
     pub seed: u64,
     /// What is measured, if that is known already.
     pub span: Option<Span>,
+    /// So many calls come due in the span of a closed loop, which ends with the last of them: until then its end is
+    /// [`Nanos::NEVER`]. Over all threads.
+    pub calls: Option<u64>,
+}
+
+/// Calls that may still come due in a span.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    left: u64,
+    span: Span,
+}
+
+impl Budget {
+    /// How many of `calls` may come due now; before the span, all of them.
+    fn grant(&mut self, calls: u32, now: Nanos) -> u32 {
+        if now < self.span.start {
+            return calls;
+        }
+        let granted = self.left.min(u64::from(calls));
+        self.left -= granted;
+        granted as u32
+    }
+
+    fn is_spent(&self, now: Nanos) -> bool {
+        self.left == 0 && now >= self.span.start
+    }
 }
 
 /// The work of one load thread.
@@ -72,6 +98,8 @@ pub(crate) struct Worker<C: Connection, D> {
     /// When the first of the lost connections is to be opened again.
     retry_at: Nanos,
     calls: Calls,
+    /// Of a span that is measured by a number of calls.
+    budget: Option<Budget>,
     stride: Stride,
     /// While calls come due by a schedule.
     open: Option<OpenLoop>,
@@ -106,6 +134,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             expiry_at: Nanos::NEVER,
             retry_at: Nanos::NEVER,
             calls,
+            budget: None,
         }
     }
 
@@ -130,7 +159,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
 
     /// Calls come due from now on, until told otherwise or to the end of the span. Nothing changes if they do
     /// already.
-    pub fn start(&mut self, Start { arrivals, seed, span }: Start) {
+    pub fn start(&mut self, Start { arrivals, seed, span, calls }: Start) {
         if self.phase != Phase::Idle {
             return;
         }
@@ -142,6 +171,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
         if let Some(span) = span {
             self.measure(span);
+            self.budget = calls
+                .map(|calls| Budget { left: self.plan.share_of(calls, self.stride.thread), span });
         }
         if self.open.is_some() {
             return self.release(now);
@@ -170,6 +201,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let span = self.span.as_mut().filter(|_| loading)?;
         span.end = span.end.min(end.max(now + Nanos(1)));
         self.calls.recorder.cut(span.end);
+        self.budget = None;
         self.phase = Phase::Loading { until: span.end };
         if let Some(open) = &mut self.open {
             open.due_times.stop(span.end);
@@ -187,6 +219,14 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             }
         }
         self.end_drain();
+    }
+
+    /// The span that was measured by a number of calls, once it is drained.
+    pub fn take_counted(&mut self) -> Option<Span> {
+        let mut span = self.budget.take()?.span;
+        span.end = span.start.max(self.calls.ended_at) + Nanos(1);
+        self.calls.recorder.cut(span.end);
+        Some(span)
     }
 
     /// One turn: waits for something to happen, and sees to it.
@@ -235,6 +275,12 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         {
             self.span = None;
             self.phase = Phase::Draining { until: until + self.plan.grace };
+        }
+        if self.budget.as_ref().is_some_and(|budget| budget.is_spent(now))
+            && matches!(self.phase, Phase::Loading { .. })
+        {
+            self.span = None;
+            self.phase = Phase::Draining { until: now + self.plan.grace };
         }
         if now >= self.expiry_at {
             let idle = self.phase == Phase::Idle;
@@ -291,6 +337,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// So many calls come due on a slot. They are put out as far as there is room; the bytes are still to be sent.
     #[inline]
     fn come_due(&mut self, slot: usize, calls: u32, now: Nanos) {
+        let calls = self.budget.as_mut().map_or(calls, |budget| budget.grant(calls, now));
         let slot = &mut self.slots[slot];
         for _ in 0..calls {
             if !slot.try_send(|| self.calls.due(now)) {

@@ -194,3 +194,40 @@ fn the_reason_of_a_goodbye_is_told_until_the_connection_is_open_again() {
     }
     assert_eq!(worker.connect_problem(), (1, None));
 }
+
+/// A window of so many calls, after `warm_up`; its tally and its span. Calls take 2 ms, until the server stops.
+fn counted(calls: u64, warm_up: Nanos, stops_after: Nanos) -> (Tally, Span) {
+    let mut worker = connected(5, 10, Service::Takes(Nanos(2 * MS)), usize::MAX);
+    let now = worker.now();
+    worker.driver.service = Service::StopsAt(now + stops_after, Nanos(2 * MS));
+    let span = Span { start: now + warm_up, end: Nanos::NEVER };
+    let arrivals = Arrivals::Closed;
+    worker.start(Start { arrivals, seed: 1, span: Some(span), calls: Some(calls) });
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let span = worker.take_counted().unwrap();
+    (worker.calls().recorder.take().unwrap(), span)
+}
+
+#[test]
+fn a_window_of_calls_has_exactly_these_and_ends_with_the_last() {
+    for (calls, rounds) in [(1, 1), (10, 1), (11, 2), (1000, 100)] {
+        let (tally, span) = counted(calls, Nanos(0), Nanos::NEVER);
+        assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (calls, 0));
+        // Ten at once, in rounds of 2 ms.
+        assert_eq!(span.end - span.start, Nanos(rounds * 2 * MS + 1), "{calls}");
+        let sliced: u64 = tally.series.iter().map(|slice| slice.ok).sum();
+        assert_eq!((sliced, tally.carried_out), (calls, Nanos(0)), "{calls}");
+        let (warm, _) = counted(calls, Nanos(7 * MS), Nanos::NEVER);
+        assert_eq!(warm.outcomes.total(), calls, "after a warm-up");
+    }
+}
+
+#[test]
+fn calls_of_a_counted_window_that_get_no_answer_end_it_too() {
+    let (tally, _) = counted(1000, Nanos(0), Nanos(100 * MS));
+    // Each call out of time lets the next come due, until all have.
+    assert_eq!(tally.outcomes.total(), 1000);
+    assert!(tally.outcomes.timeout > 0 && tally.outcomes.ok > 0, "{:?}", tally.outcomes);
+}

@@ -67,7 +67,7 @@ fn connected(
 
 /// The seed is 1.
 fn start(worker: &mut Worker<Connection, Simulation>, arrivals: &str, span: Option<Span>) {
-    worker.start(Start { arrivals: arrivals.parse().unwrap(), seed: 1, span });
+    worker.start(Start { arrivals: arrivals.parse().unwrap(), seed: 1, span, calls: None });
 }
 
 fn plan(connections: u32, in_flight: u32) -> LoadPlan {
