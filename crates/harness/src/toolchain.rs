@@ -138,6 +138,7 @@ mod tests {
             version: Regex::new(pattern).unwrap(),
             minimum: minimum.map(str::to_owned),
             install: "the tool from its home page".to_owned(),
+            apt: Vec::new(),
         }
     }
 

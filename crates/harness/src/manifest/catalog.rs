@@ -8,6 +8,7 @@ use super::error::ManifestError;
 use super::layers::{Defaults, Language, Server as ServerFile};
 use super::resolve::Layers;
 use super::{Entry, Server, select};
+use crate::config;
 
 /// All servers there are.
 #[derive(Clone, Debug)]
@@ -25,12 +26,10 @@ impl Catalog {
     /// # Errors
     /// The first thing wrong with any manifest, with its file, key, value and remedy.
     pub fn load(root: &Path) -> Result<Self, ManifestError> {
-        let root = root
-            .canonicalize()
-            .map_err(|source| ManifestError::Read { path: root.to_owned(), source })?;
+        let root = root.canonicalize().map_err(|source| config::unreadable(root, source))?;
         let folder = root.join("servers");
         let defaults_file = folder.join("_defaults.toml");
-        let defaults = Defaults::read(&defaults_file)?;
+        let defaults: Defaults = config::read(&defaults_file)?;
         let mut servers = Vec::new();
         for language_folder in folders(&folder)? {
             let language_file = language_folder.join("_language.toml");
@@ -38,10 +37,10 @@ impl Catalog {
             if !language_file.exists() && server_folders.is_empty() {
                 continue;
             }
-            let language = Language::read(&language_file)?;
+            let language: Language = config::read(&language_file)?;
             for folder in server_folders {
                 let server_file = folder.join("server.toml");
-                let server = ServerFile::read(&server_file)?;
+                let server: ServerFile = config::read(&server_file)?;
                 let layers = Layers {
                     root: &root,
                     folder: &folder,
@@ -94,7 +93,7 @@ fn servers_in(language: &Path) -> Result<Vec<PathBuf>, ManifestError> {
 
 /// The visible folders in `parent`, sorted.
 fn folders(parent: &Path) -> Result<Vec<PathBuf>, ManifestError> {
-    let refused = |source| ManifestError::Read { path: parent.to_owned(), source };
+    let refused = |source| config::unreadable(parent, source);
     let mut found = Vec::new();
     for item in fs::read_dir(parent).map_err(refused)? {
         let item = item.map_err(refused)?;

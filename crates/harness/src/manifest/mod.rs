@@ -8,8 +8,8 @@ mod catalog;
 mod entry;
 mod error;
 mod layers;
+mod names;
 mod resolve;
-mod schema;
 mod select;
 
 use std::collections::BTreeMap;
@@ -79,6 +79,8 @@ pub struct ToolchainSpec {
     pub minimum: Option<String>,
     /// One line: what to install.
     pub install: String,
+    /// Debian packages that have it, each as a Debian dependency: `nodejs (>= 18)`, `a | b`.
+    pub apt: Vec<String>,
 }
 
 /// How a server is built.

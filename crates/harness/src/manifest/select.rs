@@ -5,7 +5,8 @@ use std::num::NonZeroU32;
 use globset::{Glob, GlobMatcher};
 
 use super::Entry;
-use super::error::{ManifestError, closest};
+use super::error::ManifestError;
+use crate::config::closest;
 
 pub(super) fn select(all: &[Entry], patterns: &[String]) -> Result<Vec<Entry>, ManifestError> {
     if patterns.is_empty() {

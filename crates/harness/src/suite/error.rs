@@ -1,22 +1,18 @@
 //! What can be wrong with a suite, or with values put in place of its own.
 
-use std::io;
 use std::path::PathBuf;
 
 use rpcbench_record::Protocol;
 use thiserror::Error;
 
+use crate::config::{ConfigError, closest, hint};
+
 /// Why a suite can't be used. Each message names the place, the key, the value and the remedy.
 #[derive(Debug, Error)]
 pub enum SuiteError {
-    /// A file or folder can't be read.
-    #[error("{}: can't be read: {source}", path.display())]
-    Read {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
+    /// A file that can't be read, or something in it that can't be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// There is no suite at all.
     #[error("{}: no suites found; a suite is a file NAME.toml in this folder", folder.display())]
     None {
@@ -32,14 +28,6 @@ pub enum SuiteError {
         suggestion: Option<String>,
         /// Every suite there is.
         known: Vec<String>,
-    },
-    /// Not TOML, a key that means nothing, a value of the wrong type, or a key that is missing.
-    #[error("{}: {message}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// Line, key, what is allowed there.
-        message: String,
     },
     /// A value that can't be used.
     #[error("{given}: {problem}")]
@@ -78,24 +66,13 @@ pub enum SuiteError {
     },
 }
 
-fn hint(suggestion: Option<&str>) -> String {
-    suggestion.map_or_else(String::new, |name| format!(" (did you mean '{name}'?)"))
-}
-
 fn names(protocols: &[Protocol]) -> String {
     protocols.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 
 /// The error for a name that no suite has.
 pub(super) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> SuiteError {
-    /// Similarity (Jaro-Winkler) from which a name may have been meant.
-    const LEAST: f64 = 0.8;
     let known: Vec<String> = known.map(str::to_owned).collect();
-    let suggestion = known
-        .iter()
-        .map(|other| (strsim::jaro_winkler(name, other), other))
-        .filter(|(similarity, _)| *similarity >= LEAST)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, other)| other.clone());
+    let suggestion = closest(name, known.iter().map(String::as_str));
     SuiteError::Unknown { name: name.to_owned(), suggestion, known }
 }

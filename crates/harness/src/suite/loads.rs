@@ -3,8 +3,9 @@
 use rpcbench_record::{Arrivals, Rate, Threshold};
 
 use super::SuiteError;
-use super::file::Source;
-use crate::search::{Sweep, at_rate};
+use super::file::WorkloadFile;
+use crate::config::At;
+use crate::search::at_rate;
 
 /// Where a search begins, in percent of the capacity: far enough below it to be met by most, near
 /// enough to take few steps.
@@ -18,60 +19,48 @@ pub(super) struct Load {
     pub find_max: Option<Threshold>,
 }
 
-/// As written.
-#[derive(Clone, Copy)]
-pub(super) struct Keys<'a> {
-    pub arrivals: Option<&'a str>,
-    pub sweep: Option<&'a str>,
-    pub find_max: Option<&'a str>,
-}
-
-pub(super) fn loads(source: &Source<'_>, keys: Keys<'_>) -> Result<Vec<Load>, SuiteError> {
-    match (keys.sweep, keys.find_max) {
+pub(super) fn loads(file: &WorkloadFile) -> Result<Vec<Load>, SuiteError> {
+    let arrivals = file.arrivals.as_ref();
+    match (&file.sweep, &file.find_max) {
         (None, None) => {
-            let arrivals = keys.arrivals.map_or(Ok(Arrivals::Closed), |text| {
-                source.value("arrivals", text, text.parse::<Arrivals>())
+            let arrivals = arrivals.map_or(Ok(Arrivals::Closed), |given| {
+                given.value.parse::<Arrivals>().map_err(|error| given.bad(error))
             })?;
             Ok(vec![Load { suffix: String::new(), arrivals, find_max: None }])
         }
-        (Some(text), None) => {
-            let arrivals = arrivals(source, keys.arrivals, ("sweep", text))?;
-            let sweep: Sweep = source.value("sweep", text, text.parse())?;
+        (Some(sweep), None) => {
+            let kind = without_rate(arrivals, sweep)?;
             let load = |rate: &Rate| {
                 let suffix = format!("-{}", rate.to_string().trim_end_matches('%'));
-                Some(Load { suffix, arrivals: at_rate(arrivals, *rate)?, find_max: None })
+                Some(Load { suffix, arrivals: at_rate(kind, *rate)?, find_max: None })
             };
-            Ok(sweep.rates().iter().filter_map(load).collect())
+            Ok(sweep.value.rates().iter().filter_map(load).collect())
         }
-        (None, Some(text)) => {
-            let arrivals = arrivals(source, keys.arrivals, ("find_max", text))?;
-            let threshold: Threshold = source.value("find_max", text, text.parse())?;
-            if !threshold.bounds_load() {
+        (None, Some(threshold)) => {
+            let arrivals = without_rate(arrivals, threshold)?;
+            if !threshold.value.bounds_load() {
                 let problem = "only a response time or errors below a limit have a highest rate, such as \"p99<10ms\"";
-                return source.value("find_max", text, Err(problem));
+                return Err(threshold.bad(problem).into());
             }
-            Ok(vec![Load { suffix: String::new(), arrivals, find_max: Some(threshold) }])
+            let find_max = Some(threshold.value);
+            Ok(vec![Load { suffix: String::new(), arrivals, find_max }])
         }
         (Some(sweep), Some(find_max)) => Err(SuiteError::Contradiction {
-            first: source.place("sweep", sweep),
-            second: format!("find_max = \"{find_max}\""),
+            first: sweep.to_string(),
+            second: find_max.to_string(),
             remedy: "a workload has one of them; make it two workloads",
         }),
     }
 }
 
 /// The kind of arrivals for a key that gives the rates.
-fn arrivals(
-    source: &Source<'_>,
-    arrivals: Option<&str>,
-    (key, value): (&str, &str),
-) -> Result<Arrivals, SuiteError> {
-    match arrivals {
+fn without_rate<T>(arrivals: Option<&At<String>>, rates: &At<T>) -> Result<Arrivals, SuiteError> {
+    match arrivals.map(|given| given.value.as_str()) {
         Some("poisson") => Ok(Arrivals::Poisson { rate: SEARCH_FROM }),
         Some("constant") => Ok(Arrivals::Constant { rate: SEARCH_FROM }),
-        arrivals => Err(SuiteError::Contradiction {
-            first: source.place(key, value),
-            second: format!("arrivals = \"{}\"", arrivals.unwrap_or("closed")),
+        _ => Err(SuiteError::Contradiction {
+            first: rates.to_string(),
+            second: arrivals.map_or("arrivals = \"closed\"".to_owned(), ToString::to_string),
             remedy: "it gives the rates of an open loop; write arrivals = \"poisson\" or arrivals = \"constant\" without a rate",
         }),
     }
@@ -141,17 +130,17 @@ mod tests {
 
     #[test]
     fn what_contradicts_is_refused_with_the_remedy() {
-        insta::assert_snapshot!(refused("arrivals = \"open\""), @r#"suites/mine.toml: arrivals = "open": 'open' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
-        insta::assert_snapshot!(refused("arrivals = \"poisson\""), @r#"suites/mine.toml: arrivals = "poisson": 'poisson' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
-        insta::assert_snapshot!(refused("sweep = \"10%..90%\""), @r#"suites/mine.toml: sweep = "10%..90%" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml: sweep = "10%..90%" contradicts arrivals = "poisson:10%": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nsweep = \"10%\""), @r#"suites/mine.toml: sweep = "10%": '10%' is no sweep; write FROM..TO or FROM..TO+STEP, such as '10%..90%' of the measured capacity or '1k..10k+1k' calls a second"#);
-        insta::assert_snapshot!(refused("find_max = \"p99<10ms\""), @r#"suites/mine.toml: find_max = "p99<10ms" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("arrivals = \"closed\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml: find_max = "p99<10ms" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("arrivals = \"poisson:1k\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml: find_max = "p99<10ms" contradicts arrivals = "poisson:1k": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
-        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99>10ms\""), @r#"suites/mine.toml: find_max = "p99>10ms": only a response time or errors below a limit have a highest rate, such as "p99<10ms""#);
-        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<10\""), @r#"suites/mine.toml: find_max = "p99<10": 'p99<10': '10' is no limit for p99; write a time with its unit, such as 500us, 10ms or 1.5s"#);
-        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml: sweep = "10%..90%" contradicts find_max = "p99<1s": a workload has one of them; make it two workloads"#);
+        insta::assert_snapshot!(refused("arrivals = \"open\""), @r#"suites/mine.toml:18: workload[1].arrivals = "open": 'open' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\""), @r#"suites/mine.toml:18: workload[1].arrivals = "poisson": 'poisson' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
+        insta::assert_snapshot!(refused("sweep = \"10%..90%\""), @r#"suites/mine.toml:18: workload[1].sweep = "10%..90%" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml:19: workload[1].sweep = "10%..90%" contradicts suites/mine.toml:18: workload[1].arrivals = "poisson:10%": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nsweep = \"10%\""), @r#"suites/mine.toml:19: workload[1].sweep = "10%": '10%' is no sweep; write FROM..TO or FROM..TO+STEP, such as '10%..90%' of the measured capacity or '1k..10k+1k' calls a second"#);
+        insta::assert_snapshot!(refused("find_max = \"p99<10ms\""), @r#"suites/mine.toml:18: workload[1].find_max = "p99<10ms" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"closed\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml:19: workload[1].find_max = "p99<10ms" contradicts suites/mine.toml:18: workload[1].arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson:1k\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml:19: workload[1].find_max = "p99<10ms" contradicts suites/mine.toml:18: workload[1].arrivals = "poisson:1k": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99>10ms\""), @r#"suites/mine.toml:19: workload[1].find_max = "p99>10ms": only a response time or errors below a limit have a highest rate, such as "p99<10ms""#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<10\""), @r#"suites/mine.toml:19: workload[1].find_max = "p99<10": 'p99<10': '10' is no limit for p99; write a time with its unit, such as 500us, 10ms or 1.5s"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml:20: workload[1].sweep = "10%..90%" contradicts suites/mine.toml:19: workload[1].find_max = "p99<1s": a workload has one of them; make it two workloads"#);
         // Other connections are another process, and its capacity is not measured.
         insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\ntimeout = \"9s\""), @r#"suites/mine.toml: workload 'load': arrivals = "poisson:10%": it is a share of a capacity that nothing measures: put a workload before it that differs in name, arrivals and duration at the most, in a closed loop"#);
         insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\ntimeout = \"9s\""), @r#"suites/mine.toml: workload 'load': find_max = "p99<1s": it is a share of a capacity that nothing measures: put a workload before it that differs in name, arrivals and duration at the most, in a closed loop"#);

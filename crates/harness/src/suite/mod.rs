@@ -20,6 +20,7 @@ use rpcbench_record::{Fresh, Limits, Plan, PlannedServer, Protocol, WarmUp, Work
 pub use error::SuiteError;
 pub use overrides::Overrides;
 
+use crate::config;
 use crate::units::{self, UnitError};
 
 /// A named list of workloads and the limits under which servers meet them.
@@ -56,7 +57,7 @@ impl Suites {
     /// The first thing wrong with any of them, with its file, key, value and remedy.
     pub fn load(root: &Path) -> Result<Self, SuiteError> {
         let folder = root.join("suites");
-        let read = |source| SuiteError::Read { path: folder.clone(), source };
+        let read = |source| config::unreadable(&folder, source);
         let mut paths = Vec::new();
         for entry in fs::read_dir(&folder).map_err(read)? {
             let path = entry.map_err(read)?.path();
@@ -96,8 +97,7 @@ impl Suite {
     /// # Errors
     /// What is wrong with it, with its key, value and remedy.
     pub fn load(path: &Path) -> Result<Self, SuiteError> {
-        let text = fs::read_to_string(path)
-            .map_err(|source| SuiteError::Read { path: path.to_owned(), source })?;
+        let text = fs::read_to_string(path).map_err(|source| config::unreadable(path, source))?;
         Self::parse(path, &text)
     }
 

@@ -8,6 +8,7 @@ use rpcbench_contract::Shape;
 use rpcbench_record::{Fresh, PlannedServer, Protocol, WarmUp, Window, Workload};
 
 use super::*;
+use crate::config::ConfigError;
 
 const GOOD: &str = r#"
 description = "For tests."
@@ -194,45 +195,15 @@ fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
 
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("connections =", "conections ="), @"
-    suites/mine.toml: TOML parse error at line 8, column 1
-      |
-    8 | conections = 50
-      | ^^^^^^^^^^
-    unknown field `conections`, expected one of `name`, `shape`, `connections`, `in_flight`, `arrivals`, `sweep`, `find_max`, `warm_up`, `warm_up_least`, `warm_up_cap`, `duration`, `timeout`, `grace`, `client_threads`
-    ");
-    insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"
-    suites/mine.toml: TOML parse error at line 4, column 8
-      |
-    4 | cpus = "one"
-      |        ^^^^^
-    invalid type: string "one", expected u32
-    "#);
-    insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"
-    suites/mine.toml: TOML parse error at line 4, column 8
-      |
-    4 | cpus = -1
-      |        ^^
-    invalid value: integer `-1`, expected u32
-    ");
-    insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @"
-    suites/mine.toml: TOML parse error at line 6, column 1
-      |
-    6 | [[workload]]
-      | ^^^^^^^^^^^^
-    missing field `shape`
-    ");
-    insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"
-    suites/mine.toml: TOML parse error at line 3, column 14
-      |
-    3 | protocols = ["http"]
-      |              ^^^^^^
-    unknown variant `http`, expected `grpc` or `tcp-echo`
-    "#);
-    insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml: shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
-    insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml: limits.memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);
-    insta::assert_snapshot!(refused("\"3s\"", "\"3\""), @r#"suites/mine.toml: duration = "3": '3' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
-    insta::assert_snapshot!(refused("until-steady", "until-stedy"), @r#"suites/mine.toml: warm_up = "until-stedy": 'until-stedy' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or "until-steady" or "none""#);
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:8: unknown key 'workload[0].conections' (did you mean 'connections'?); allowed here: name, shape, connections, in_flight, arrivals, sweep, find_max, warm_up, warm_up_least, warm_up_cap, duration, timeout, grace, client_threads");
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:4: 'limits.cpus' is the string "one", but must be a whole number from 0 to 4294967295, such as cpus = 1"#);
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:4: 'limits.cpus' is the integer -1, but must be a whole number from 0 to 4294967295, such as cpus = 1");
+    insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:6: 'workload[0].shape' is missing; add a line such as shape = "text:100""#);
+    insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"suites/mine.toml:3: protocols[0] = "http": 'http' is no protocol; use grpc or tcp-echo"#);
+    insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml:7: workload[0].shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
+    insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml:5: limits.memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);
+    insta::assert_snapshot!(refused("\"3s\"", "\"3\""), @r#"suites/mine.toml:11: workload[0].duration = "3": '3' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
+    insta::assert_snapshot!(refused("until-steady", "until-stedy"), @r#"suites/mine.toml:10: workload[0].warm_up = "until-stedy": 'until-stedy' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or "until-steady" or "none""#);
     insta::assert_snapshot!(refused("[[workload]]", "[[workload]]\nname = \"My load\""), @r#"suites/mine.toml: workload.name = "My load": use small letters, digits and '-'"#);
     insta::assert_snapshot!(refused("= 1000", "= 1000\nwarm_up_cap = \"0s\""), @r#"suites/mine.toml: warm_up_cap = "0s": must be more than zero"#);
 }
@@ -313,7 +284,7 @@ fn a_cap_beside_a_fixed_warm_up_contradicts() {
     let error = parsed(&text).and_then(|s| s.with(&cap)).expect_err("a refusal");
     insta::assert_snapshot!(error, @r#"--warmup-max 1m contradicts suites/mine.toml: warm_up = "30s": only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady"#);
     let in_file = text.replace("duration =", "warm_up_cap = \"60s\"\nduration =");
-    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml: warm_up_cap = "60s" contradicts warm_up = "30s": only "until-steady" has bounds; remove one of them"#);
+    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml:11: workload[0].warm_up_cap = "60s" contradicts suites/mine.toml:10: workload[0].warm_up = "30s": only "until-steady" has bounds; remove one of them"#);
 }
 
 #[test]
@@ -341,7 +312,7 @@ fn an_unknown_suite_is_refused_with_those_there_are() {
 #[test]
 fn a_folder_without_suites_is_refused() {
     let root = tempfile::tempdir().expect("a folder");
-    assert!(matches!(Suites::load(root.path()), Err(SuiteError::Read { .. })));
+    assert!(matches!(Suites::load(root.path()), Err(SuiteError::Config(ConfigError::Read { .. }))));
     fs::create_dir(root.path().join("suites")).expect("a folder");
     assert!(matches!(Suites::load(root.path()), Err(SuiteError::None { .. })));
 }

@@ -1,0 +1,67 @@
+//! Words of manifests that follow a rule.
+
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::config::texts;
+
+static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[a-z0-9][a-z0-9._+-]*$"));
+static NUMBERS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\d+(\.\d+)*$"));
+static PACKAGES: LazyLock<Regex> = LazyLock::new(|| {
+    let one = r"[a-z0-9][a-z0-9.+-]+( \(>= [0-9][A-Za-z0-9.+:~-]*\))?";
+    pattern(&format!(r"^{one}( \| {one})*$"))
+});
+
+#[expect(clippy::expect_used, reason = "the patterns are constants, and tests use each of them")]
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant pattern")
+}
+
+/// The name of a language, a library's folder or a variant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Name(pub String);
+
+/// A version, numbers and dots.
+#[derive(Clone, Debug)]
+pub(super) struct VersionNumber(pub String);
+
+/// One element of a Debian dependency: a package, perhaps with its least version, or alternatives.
+#[derive(Clone, Debug)]
+pub(super) struct Packages(pub String);
+
+texts!(VersionNumber, Packages);
+
+/// What a [`Name`] must look like.
+pub(super) const NAME_RULE: &str =
+    "use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first";
+
+impl FromStr for Name {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        matching(&NAME, text, NAME_RULE).map(Self)
+    }
+}
+
+impl FromStr for VersionNumber {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        matching(&NUMBERS, text, "write numbers and dots, such as 1.25").map(Self)
+    }
+}
+
+impl FromStr for Packages {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let rule = "write a package's name, such as \"maven\", \"nodejs (>= 18)\" or \"default-jdk | openjdk-21-jdk\"";
+        matching(&PACKAGES, text, rule).map(Self)
+    }
+}
+
+fn matching(pattern: &Regex, text: &str, rule: &'static str) -> Result<String, &'static str> {
+    if pattern.is_match(text) { Ok(text.to_owned()) } else { Err(rule) }
+}
