@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::ColorChoice;
+use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_report::Style;
 
 use crate::args::GlobalArgs;
@@ -26,6 +27,8 @@ pub struct Context {
     pub style: Style,
     /// Whether standard error is a terminal, so that a line can be drawn over.
     pub live: bool,
+    /// What builds see of the environment.
+    pub build_env: BuildEnv,
     /// See [`PASSED_ON`].
     pub base_env: BTreeMap<String, String>,
     root: Option<PathBuf>,
@@ -52,6 +55,10 @@ impl Context {
                 .iter()
                 .filter_map(|name| Some(((*name).to_owned(), variable(name)?)))
                 .collect(),
+            build_env: BuildEnv::new(
+                env::vars_os()
+                    .filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?))),
+            ),
             root: global.root,
         }
     }

@@ -11,6 +11,7 @@ use rpcbench_record::Toolchain;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::build_env::BuildEnv;
 use crate::log;
 use crate::manifest::Server;
 use crate::stamp;
@@ -101,6 +102,8 @@ pub struct Built {
     pub rebuilt: bool,
     /// The build command as run.
     pub command: String,
+    /// Names of the user's environment variables that the build sees.
+    pub env: Vec<String>,
     /// Library versions from the lock file.
     pub versions: BTreeMap<String, String>,
     /// blake3 of the lock file, hex.
@@ -125,12 +128,15 @@ pub fn is_current(server: &Server, toolchains: &[Toolchain]) -> Result<bool, Bui
 
 /// Builds a server with the toolchains found, unless that is done already.
 ///
-/// The command runs in the server's folder with this process's environment, and with
-/// `RPCBENCH_BUILD_DIR` and `RPCBENCH_CONTRACT`. What it writes goes to `build.log` in the build folder.
+/// The command runs in the server's folder with `env`, and with `RPCBENCH_BUILD_DIR` and `RPCBENCH_CONTRACT`. What it writes goes to `build.log` in the build folder.
 ///
 /// # Errors
 /// If the build fails, or its lock file does not tell what the manifest says it does.
-pub fn build(server: &Server, toolchains: &[Toolchain]) -> Result<Built, BuildError> {
+pub fn build(
+    server: &Server,
+    toolchains: &[Toolchain],
+    env: &BuildEnv,
+) -> Result<Built, BuildError> {
     let hash = stamp::hash(server, toolchains)?;
     let log = server.build_folder.join(LOG);
     let rebuilt = left_stamp(server).is_none_or(|stamp| stamp.hash != hash);
@@ -139,16 +145,17 @@ pub fn build(server: &Server, toolchains: &[Toolchain]) -> Result<Built, BuildEr
             // Wrong before the build is wrong after it.
             read_lock(server)?;
         }
-        run(server, &log)?;
+        run(server, env, &log)?;
     }
     let (versions, lock_hash) = read_lock(server)?;
     if rebuilt {
         leave_stamp(server, hash)?;
     }
-    Ok(Built { rebuilt, command: server.build_command().join(" "), versions, lock_hash, log })
+    let command = server.build_command().join(" ");
+    Ok(Built { rebuilt, command, env: env.names(), versions, lock_hash, log })
 }
 
-fn run(server: &Server, log: &Path) -> Result<(), BuildError> {
+fn run(server: &Server, env: &BuildEnv, log: &Path) -> Result<(), BuildError> {
     let folder = &server.build_folder;
     fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
     forget_stamp(server)?;
@@ -164,6 +171,7 @@ fn run(server: &Server, log: &Path) -> Result<(), BuildError> {
     let (program, arguments) =
         words.split_first().ok_or_else(|| start_error(io::ErrorKind::InvalidInput.into()))?;
     let mut command = Command::new(program);
+    env.set(&mut command);
     command
         .args(arguments)
         .current_dir(&server.folder)

@@ -1,6 +1,7 @@
 //! Servers under test: found, built, started, kept apart, measured from outside and stopped.
 
 pub mod build;
+pub mod build_env;
 pub mod config;
 pub mod counters;
 pub mod cpus;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rpcbench_record::Toolchain;
 
+use crate::build_env::BuildEnv;
 use crate::manifest::{Server, ToolchainSpec};
 use crate::task;
 
@@ -43,16 +44,16 @@ impl Probe {
     }
 }
 
-/// Asks every toolchain that a server needs, in the server's folder, as its build will.
+/// Asks every toolchain that a server needs, in the folder and the environment that its build will have.
 #[must_use]
-pub fn probe_all(server: &Server) -> Vec<Probe> {
-    server.toolchains.iter().map(|spec| probe(spec, &server.folder)).collect()
+pub fn probe_all(server: &Server, env: &BuildEnv) -> Vec<Probe> {
+    server.toolchains.iter().map(|spec| probe(spec, &server.folder, env)).collect()
 }
 
 /// Asks one toolchain for its version.
 #[must_use]
-pub fn probe(spec: &ToolchainSpec, folder: &Path) -> Probe {
-    let found = ask(spec, folder).and_then(|output| judge(spec, &output));
+pub fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
+    let found = ask(spec, folder, env).and_then(|output| judge(spec, &output));
     match found {
         Ok(version) => Probe::Found(Toolchain { name: spec.name.clone(), version }),
         Err(reason) => {
@@ -62,9 +63,10 @@ pub fn probe(spec: &ToolchainSpec, folder: &Path) -> Probe {
 }
 
 /// What its command prints on either output.
-fn ask(spec: &ToolchainSpec, folder: &Path) -> Result<String, String> {
+fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<String, String> {
     let (program, arguments) = spec.command.split_first().ok_or("it has no command")?;
     let mut command = Command::new(program);
+    env.set(&mut command);
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = task::Task::start(&mut command).map_err(|error| match error.kind() {
@@ -131,6 +133,10 @@ mod tests {
 
     use super::*;
 
+    fn here() -> BuildEnv {
+        BuildEnv::new([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())])
+    }
+
     fn spec(command: &[&str], pattern: &str, minimum: Option<&str>) -> ToolchainSpec {
         ToolchainSpec {
             name: "tool".to_owned(),
@@ -143,7 +149,7 @@ mod tests {
     }
 
     fn ask_shell(script: &str, minimum: Option<&str>) -> Result<String, String> {
-        match probe(&spec(&["sh", "-c", script], r"v(\d\S*)", minimum), Path::new("/")) {
+        match probe(&spec(&["sh", "-c", script], r"v(\d\S*)", minimum), Path::new("/"), &here()) {
             Probe::Found(tool) => Ok(tool.version),
             missing => Err(missing.remedy().unwrap()),
         }
@@ -169,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_in_one_line() {
-        let remedy = |spec: ToolchainSpec| probe(&spec, Path::new("/")).remedy().unwrap();
+        let remedy = |spec: ToolchainSpec| probe(&spec, Path::new("/"), &here()).remedy().unwrap();
         insta::assert_snapshot!(remedy(spec(&["no-such-tool"], "(x)", None)), @"tool: not installed; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo v1.9", Some("1.10")).unwrap_err(), @"tool: 1.9 is older than 1.10; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo; echo broken", None).unwrap_err(), @"tool: no version in what 'sh -c echo; echo broken' prints (broken); install the tool from its home page");

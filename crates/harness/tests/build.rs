@@ -5,7 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rpcbench_harness::build::{BuildError, build, is_current};
+use rpcbench_harness::build::{BuildError, Built, is_current};
+use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_harness::manifest::{Catalog, Server};
 use rpcbench_record::Toolchain;
 
@@ -89,6 +90,19 @@ impl Project {
     }
 }
 
+fn build(server: &Server, tools: &[Toolchain]) -> Result<Built, Box<BuildError>> {
+    build_in(&[("PATH", "/usr/local/bin:/usr/bin:/bin")], server, tools)
+}
+
+fn build_in(
+    env: &[(&str, &str)],
+    server: &Server,
+    tools: &[Toolchain],
+) -> Result<Built, Box<BuildError>> {
+    let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    rpcbench_harness::build::build(server, tools, &BuildEnv::new(env)).map_err(Box::new)
+}
+
 fn tool(version: &str) -> [Toolchain; 1] {
     [Toolchain { name: "sh".to_owned(), version: version.to_owned() }]
 }
@@ -130,6 +144,24 @@ fn any_change_means_a_rebuild() {
     assert!(project.rebuilds(&tool("1")));
     assert!(project.rebuilds(&tool("2")));
     assert!(!project.rebuilds(&tool("2")));
+}
+
+#[test]
+fn a_build_sees_what_leads_to_tools_and_nothing_that_tunes() {
+    let project = Project::new();
+    project.write("servers/sh/build.sh", &format!("{BUILD}\nenv"));
+    let env = [
+        ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+        ("GOPROXY", "https://proxy.example"),
+        ("RUSTFLAGS", "-C target-cpu=native"),
+        ("CXXFLAGS", "-march=native"),
+    ];
+    let built = build_in(&env, &project.server(), &[]).unwrap();
+    let log = fs::read_to_string(&built.log).unwrap();
+    assert!(log.contains("GOPROXY=https://proxy.example\n"), "{log}");
+    assert!(log.contains("LC_ALL=C.UTF-8\n") && log.contains("RPCBENCH_CONTRACT="), "{log}");
+    assert!(!log.contains("RUSTFLAGS") && !log.contains("native"), "{log}");
+    assert_eq!(built.env, ["GOPROXY", "PATH"]);
 }
 
 #[test]

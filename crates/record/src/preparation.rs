@@ -24,6 +24,9 @@ pub struct Preparation {
     pub toolchains: Vec<Toolchain>,
     /// The build command as run.
     pub build: String,
+    /// Names of the user's environment variables that the build saw, sorted. Empty in records that don't say.
+    #[serde(default)]
+    pub build_env: Vec<String>,
     /// The command line of the process.
     pub command: Vec<String>,
     /// Environment given to it on top of the process contract.

@@ -12,7 +12,9 @@ use crate::context::Context;
 pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
     let catalog = Catalog::load(&context.root()?)?;
     let entries = scene::entries(&catalog, &args.servers)?;
-    let built = candidates(&entries, Building::Changed, &mut |event| tell(event, 1));
+    let built = candidates(&entries, Building::Changed, &context.build_env, &mut |event| {
+        tell(event, 1);
+    });
     let failed = built.iter().any(|candidate| matches!(candidate.build, BuildState::Failed(_)));
     Ok(if failed { Verdict::Against } else { Verdict::Done })
 }
@@ -20,7 +22,7 @@ pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
 /// Builds what `entries` need, and says so on standard error.
 pub fn prepare(context: &Context, entries: &[Entry], no_build: bool) -> Vec<Candidate> {
     let building = if no_build { Building::Never } else { Building::Changed };
-    candidates(entries, building, &mut |event| tell(event, context.verbose))
+    candidates(entries, building, &context.build_env, &mut |event| tell(event, context.verbose))
 }
 
 fn tell(event: &BuildEvent<'_>, verbose: u8) {

@@ -30,7 +30,7 @@ pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
     let topology = Topology::read().context("CPUs that this process may use")?;
     let isolation = Isolation::detect(&topology.cpus());
     let catalog = Catalog::load(&context.root()?)?;
-    for finding in examine(&Facts::gather(&topology, &isolation, &catalog)) {
+    for finding in examine(&Facts::gather(&topology, &isolation, &catalog, &context.build_env)) {
         let (mark, style) = match finding.severity {
             Severity::Ok => ("ok", AnsiColor::Green.on_default()),
             Severity::Advice => ("advice", AnsiColor::Yellow.on_default()),

@@ -1,6 +1,7 @@
 //! `rpcbench list`.
 
 use anstream::println;
+use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_harness::manifest::{Catalog, Server};
 use rpcbench_harness::suite::{Suite, Suites};
 use rpcbench_harness::toolchain::{Probe, probe_all};
@@ -15,7 +16,8 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     let root = context.root()?;
     if args.what != Some(ListWhat::Suites) {
         println!("Servers");
-        Catalog::load(&root)?.servers().iter().for_each(|server| show_server(server));
+        let catalog = Catalog::load(&root)?;
+        catalog.servers().iter().for_each(|server| show_server(server, &context.build_env));
     }
     if args.what.is_none() {
         println!();
@@ -27,8 +29,8 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-fn show_server(server: &Server) {
-    let probes = probe_all(server);
+fn show_server(server: &Server, env: &BuildEnv) {
+    let probes = probe_all(server, env);
     let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
     let found: Vec<String> = probes
         .iter()

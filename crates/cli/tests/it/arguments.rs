@@ -1,6 +1,7 @@
 //! What is typed, or written in a manifest, and can't be: refused before anything runs, with what would be right.
 
 use crate::bench::{Bench, look};
+use crate::program::Program;
 
 #[track_caller]
 fn refused(words: &str, parts: &[&str]) {
@@ -136,6 +137,21 @@ fn a_missing_toolchain_says_what_to_install_and_leaves_the_others() {
     ended.complains(&["testkit-liar", "skipped: ", "99.0", "https://rustup.rs/"]);
     ended.complains(&["none of these servers can run here"]);
     bench.run("list servers").expect(0).shows(&["can't run here: ", "https://rustup.rs/"]);
+}
+
+#[test]
+fn a_build_does_not_see_flags_of_the_users_environment() {
+    let bench = Bench::new().edit("servers/testkit/build.sh", "set -eu\n", "set -eu\nenv\n");
+    let mut command = bench.command("run @honest");
+    command.env("RUSTFLAGS", "-C target-cpu=native").env("GOPROXY", "https://proxy.example");
+    Program::start(&mut command).finish().expect(0);
+    let log = bench.root().join("build/servers/testkit-liar/build.log");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains("GOPROXY=https://proxy.example\n"), "{log}");
+    assert!(!log.contains("RUSTFLAGS") && !log.contains("target-cpu"), "{log}");
+    let names = &bench.record().preparations[0].build_env;
+    assert!(names.iter().any(|name| name == "GOPROXY"), "{names:?}");
+    assert!(names.iter().all(|name| name != "RUSTFLAGS"), "{names:?}");
 }
 
 #[test]

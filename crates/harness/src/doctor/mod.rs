@@ -8,6 +8,7 @@ use std::fs;
 use procfs::{CpuPressure, Current, CurrentSI, KernelStats, LoadAverage, Meminfo};
 use rpcbench_record::{IsolationMode, Machine};
 
+use crate::build_env::BuildEnv;
 use crate::cpus::Topology;
 use crate::isolation::Isolation;
 use crate::machine::fingerprint;
@@ -80,7 +81,12 @@ pub struct Language {
 impl Facts {
     /// Looks at this machine. Takes as long as the toolchains take to print their versions.
     #[must_use]
-    pub fn gather(topology: &Topology, isolation: &Isolation, catalog: &Catalog) -> Self {
+    pub fn gather(
+        topology: &Topology,
+        isolation: &Isolation,
+        catalog: &Catalog,
+        env: &BuildEnv,
+    ) -> Self {
         Self {
             machine: fingerprint(topology, isolation.mode()),
             topology: topology.clone(),
@@ -91,7 +97,7 @@ impl Facts {
             load: LoadAverage::current().ok().map(|load| f64::from(load.one)),
             cpu_pressure: CpuPressure::current().ok().map(|p| f64::from(p.some.avg10) / 100.0),
             steal: KernelStats::current().ok().and_then(|stats| steal_share(&stats.total)),
-            languages: languages(catalog),
+            languages: languages(catalog, env),
         }
     }
 }
@@ -111,14 +117,14 @@ fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
 }
 
 /// Servers of one language need the same.
-fn languages(catalog: &Catalog) -> Vec<Language> {
+fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
     let mut found: Vec<Language> = Vec::new();
     for server in catalog.servers() {
         if found.iter().all(|language| language.name != server.language) {
             found.push(Language {
                 title: server.language_title.clone(),
                 name: server.language.clone(),
-                probes: toolchain::probe_all(server),
+                probes: toolchain::probe_all(server, env),
             });
         }
     }

@@ -6,6 +6,7 @@ use rpcbench_record::{Failure, Toolchain};
 
 use super::prepare::{BuildState, Candidate};
 use crate::build::{self, BuildError};
+use crate::build_env::BuildEnv;
 use crate::manifest::{Entry, Server};
 use crate::toolchain::{Probe, probe_all};
 
@@ -27,10 +28,11 @@ pub enum Building {
     Never,
 }
 
-/// Looks for the toolchains of every entry, and builds each server once.
+/// Looks for the toolchains of every entry, and builds each server once, both in `env`.
 pub fn candidates(
     entries: &[Entry],
     building: Building,
+    env: &BuildEnv,
     watch: &mut dyn FnMut(&BuildEvent<'_>),
 ) -> Vec<Candidate> {
     let mut done: BTreeMap<String, (Vec<Toolchain>, BuildState)> = BTreeMap::new();
@@ -41,7 +43,7 @@ pub fn candidates(
             let (toolchains, build) = done
                 .entry(server.name.clone())
                 .or_insert_with(|| {
-                    let (toolchains, state) = candidate(server, building, watch);
+                    let (toolchains, state) = candidate(server, building, env, watch);
                     watch(&BuildEvent::Done(server, &state));
                     (toolchains, state)
                 })
@@ -54,9 +56,10 @@ pub fn candidates(
 fn candidate(
     server: &Server,
     building: Building,
+    env: &BuildEnv,
     watch: &mut dyn FnMut(&BuildEvent<'_>),
 ) -> (Vec<Toolchain>, BuildState) {
-    let probes = probe_all(server);
+    let probes = probe_all(server, env);
     let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
     if !missing.is_empty() {
         return (found(probes), BuildState::Skipped { reason: missing.join("; ") });
@@ -70,7 +73,7 @@ fn candidate(
     if !current {
         watch(&BuildEvent::Building(server));
     }
-    let state = match build::build(server, &toolchains) {
+    let state = match build::build(server, &toolchains, env) {
         Ok(built) => BuildState::Built(built),
         Err(error) => BuildState::Failed(failure(&error)),
     };

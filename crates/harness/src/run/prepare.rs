@@ -102,13 +102,19 @@ fn get_ready(scene: &Scene<'_>, preparation: &mut Preparation) -> Result<Guest, 
 
 /// What is known before anything is tried.
 fn blank(lab: &Lab, candidate: &Candidate, asked: Asked<'_>) -> Preparation {
-    let (versions, lock_hash, build) = match &candidate.build {
-        BuildState::Built(built) => {
-            (built.versions.clone(), built.lock_hash.clone(), built.command.clone())
-        }
-        BuildState::Skipped { .. } | BuildState::Failed(_) => {
-            (BTreeMap::new(), String::new(), candidate.entry.server.build_command().join(" "))
-        }
+    let (versions, lock_hash, build, build_env) = match &candidate.build {
+        BuildState::Built(built) => (
+            built.versions.clone(),
+            built.lock_hash.clone(),
+            built.command.clone(),
+            built.env.clone(),
+        ),
+        BuildState::Skipped { .. } | BuildState::Failed(_) => (
+            BTreeMap::new(),
+            String::new(),
+            candidate.entry.server.build_command().join(" "),
+            Vec::new(),
+        ),
     };
     Preparation {
         entry: candidate.entry.name(),
@@ -118,6 +124,7 @@ fn blank(lab: &Lab, candidate: &Candidate, asked: Asked<'_>) -> Preparation {
         lock_hash,
         toolchains: candidate.toolchains.clone(),
         build,
+        build_env,
         command: candidate.entry.command(),
         env: candidate.entry.env(),
         isolation: lab.describe_planned(),

@@ -149,6 +149,7 @@ mod tests {
             lock_hash: String::new(),
             toolchains: Vec::new(),
             build: String::new(),
+            build_env: Vec::new(),
             command: Vec::new(),
             env: BTreeMap::new(),
             isolation: Isolation {

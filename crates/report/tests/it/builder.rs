@@ -240,6 +240,7 @@ fn preparation(entry: &str) -> Preparation {
         lock_hash: "00".to_owned(),
         toolchains: vec![Toolchain { name: "go".to_owned(), version: "1.25".to_owned() }],
         build: "make".to_owned(),
+        build_env: Vec::new(),
         command: vec!["server".to_owned()],
         env: BTreeMap::new(),
         isolation: Isolation {

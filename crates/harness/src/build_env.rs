@@ -1,0 +1,191 @@
+//! What builds see of the user's environment.
+//!
+//! `RUSTFLAGS`, `CXXFLAGS`, `GOAMD64` and their like would tune the servers of one language and no other, so builds get
+//! only what leads to tools, registries and networks. Which version a tool has is asked for in the same environment, and
+//! recorded. What the tools' own configuration files say, such as `~/.cargo/config.toml`, is the user's.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// Names that are passed on, in capitals; spelling does not matter, as programs disagree on that of `http_proxy`.
+const NAMES: &[&str] = &[
+    // Where programs, homes and caches are.
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "LD_LIBRARY_PATH",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    // How the network is reached, and whom to trust there.
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "NETRC",
+    // C++
+    "PKG_CONFIG_PATH",
+    // Go
+    "GOROOT",
+    "GOPATH",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOTMPDIR",
+    "GOTOOLCHAIN",
+    "GOPROXY",
+    "GOPRIVATE",
+    "GONOPROXY",
+    "GOSUMDB",
+    "GONOSUMDB",
+    "GOINSECURE",
+    "GOAUTH",
+    // Java
+    "JAVA_HOME",
+    "M2_HOME",
+    "MAVEN_HOME",
+    // Node.js
+    "NPM_CONFIG_REGISTRY",
+    "NPM_CONFIG_CACHE",
+    "NPM_CONFIG_USERCONFIG",
+    "NPM_CONFIG_CAFILE",
+    "NPM_CONFIG_PROXY",
+    "NPM_CONFIG_HTTPS_PROXY",
+    "NPM_CONFIG_NOPROXY",
+    // Python
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_FIND_LINKS",
+    "PIP_TRUSTED_HOST",
+    "PIP_CERT",
+    "PIP_PROXY",
+    "PIP_CACHE_DIR",
+    "PIP_CONFIG_FILE",
+    "PIP_DEFAULT_TIMEOUT",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    // Rust
+    "CARGO_HOME",
+];
+
+/// Beginnings of names that are passed on, in capitals.
+const BEGINNINGS: &[&str] =
+    &["RUSTUP_", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_", "RPCBENCH_"];
+
+/// What every build gets, so that messages and the order of names are the same everywhere.
+const FIXED: &[(&str, &str)] = &[("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8")];
+
+/// The environment of builds, and of the commands that print toolchains' versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BuildEnv {
+    passed: BTreeMap<String, String>,
+}
+
+impl BuildEnv {
+    /// What of the user's environment is passed on.
+    pub fn new(all: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { passed: all.into_iter().filter(|(name, _)| is_passed(name)).collect() }
+    }
+
+    /// Names of the user's variables that builds see, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.passed.keys().cloned().collect()
+    }
+
+    /// Gives a command this environment and nothing else.
+    pub(crate) fn set(&self, command: &mut Command) {
+        command.env_clear().envs(&self.passed).envs(FIXED.iter().copied());
+    }
+}
+
+fn is_passed(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    NAMES.contains(&name.as_str()) || BEGINNINGS.iter().any(|start| name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(name: &str) -> bool {
+        !BuildEnv::new([(name.to_owned(), "value".to_owned())]).names().is_empty()
+    }
+
+    #[test]
+    fn what_tunes_one_language_is_not_passed() {
+        for name in [
+            "RUSTFLAGS",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO_BUILD_RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "CARGO_PROFILE_RELEASE_LTO",
+            "CARGO_TARGET_DIR",
+            "GOFLAGS",
+            "GOAMD64",
+            "GOEXPERIMENT",
+            "GODEBUG",
+            "CGO_CFLAGS",
+            "CFLAGS",
+            "CXXFLAGS",
+            "CPPFLAGS",
+            "LDFLAGS",
+            "CC",
+            "CXX",
+            "CMAKE_BUILD_TYPE",
+            "MAVEN_OPTS",
+            "JAVA_TOOL_OPTIONS",
+            "_JAVA_OPTIONS",
+            "NODE_OPTIONS",
+            "NODE_ENV",
+            "NPM_CONFIG_OMIT",
+            "PYTHONPATH",
+            "PYTHONOPTIMIZE",
+            "LD_PRELOAD",
+            "MAKEFLAGS",
+        ] {
+            assert!(!passes(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_leads_to_tools_and_registries_is_passed() {
+        for name in [
+            "PATH",
+            "HOME",
+            "https_proxy",
+            "HTTPS_PROXY",
+            "SSL_CERT_FILE",
+            "GOPROXY",
+            "npm_config_registry",
+            "PIP_INDEX_URL",
+            "CARGO_HOME",
+            "CARGO_REGISTRIES_MINE_TOKEN",
+            "RUSTUP_TOOLCHAIN",
+            "JAVA_HOME",
+            "RPCBENCH_TESTKIT",
+        ] {
+            assert!(passes(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_command_sees_this_environment_and_nothing_else() {
+        let all = [("GOPROXY", "off"), ("RUSTFLAGS", "-O"), ("LC_ALL", "de_DE.UTF-8")];
+        let env = BuildEnv::new(all.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        assert_eq!(env.names(), ["GOPROXY"]);
+        let mut command = Command::new("/usr/bin/env");
+        env.set(&mut command);
+        let output = command.output().expect("an environment");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.sort_unstable();
+        assert_eq!(lines, ["GOPROXY=off", "LANG=C.UTF-8", "LC_ALL=C.UTF-8"]);
+    }
+}
