@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use blake3::Hasher;
 use ignore::WalkBuilder;
@@ -11,8 +11,11 @@ use rpcbench_record::Toolchain;
 use crate::build::BuildError;
 use crate::manifest::Server;
 
-/// Over the manifests, the build command, the sources, the inputs, `contract/` and the toolchains. Files
-/// that git ignores are no sources.
+/// What servers are built from of the folder `contract/`; the rest of it is for readers.
+const DEFINITIONS: &[&str] = &["echo.proto"];
+
+/// Over the manifests, the build command, the sources, the inputs, the contract's definitions and the toolchains.
+/// Files that git ignores are no sources.
 pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, BuildError> {
     let mut hasher = Hasher::new();
     for word in server.build_command() {
@@ -33,8 +36,10 @@ pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, 
         }
         tree(&mut hasher, input)?;
     }
-    if server.contract.exists() {
-        tree(&mut hasher, &server.contract)?;
+    for definition in DEFINITIONS.iter().map(|name| server.contract.join(name)) {
+        if definition.exists() {
+            content(&mut hasher, &definition)?;
+        }
     }
     Ok(hasher.finalize().to_hex().to_string())
 }
@@ -71,7 +76,7 @@ fn tree(hasher: &mut Hasher, top: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
-fn content(hasher: &mut Hasher, path: &PathBuf) -> Result<(), BuildError> {
+fn content(hasher: &mut Hasher, path: &Path) -> Result<(), BuildError> {
     use std::os::unix::fs::PermissionsExt;
     let refused = |source| failed(path, source);
     let about = fs::symlink_metadata(path).map_err(refused)?;

@@ -67,7 +67,9 @@ impl Project {
     }
 
     fn server(&self) -> Arc<Server> {
-        Arc::clone(&Catalog::load(self.folder.path()).unwrap().servers()[0])
+        let catalog = Catalog::load(self.folder.path()).unwrap();
+        let mut servers = catalog.servers().iter();
+        Arc::clone(servers.find(|server| server.name == "sh-one").unwrap())
     }
 
     fn rebuilds(&self, tools: &[Toolchain]) -> bool {
@@ -162,6 +164,18 @@ fn a_build_sees_what_leads_to_tools_and_nothing_that_tunes() {
     assert!(log.contains("LC_ALL=C.UTF-8\n") && log.contains("RPCBENCH_CONTRACT="), "{log}");
     assert!(!log.contains("RUSTFLAGS") && !log.contains("native"), "{log}");
     assert_eq!(built.env, ["GOPROXY", "PATH"]);
+}
+
+#[test]
+fn of_the_contract_only_the_definition_is_built_from() {
+    let project = Project::new();
+    assert!(project.rebuilds(&[]));
+    project.write("contract/README.md", "# More cases\n");
+    project.write("servers/sh/README.md", "");
+    project.write("servers/sh/other/server.toml", &SERVER.replace("\"sh\"", "\"other\""));
+    assert!(!project.rebuilds(&[]));
+    project.write("contract/echo.proto", "syntax = \"proto3\";\n");
+    assert!(project.rebuilds(&[]));
 }
 
 #[test]
