@@ -31,6 +31,17 @@ pub struct Trial {
     pub result: TrialResult,
 }
 
+impl Trial {
+    /// Why it failed, one line. `None` where it was measured to its end.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match &self.result {
+            TrialResult::Measured(_) => None,
+            TrialResult::Failed(failure) => Some(&failure.reason),
+        }
+    }
+}
+
 /// What came of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -50,6 +50,14 @@ pub struct Row {
 }
 
 impl Row {
+    /// `grpc 1.80.0, protobuf 1.36.0`.
+    #[must_use]
+    pub fn versions(&self) -> String {
+        let all: Vec<String> =
+            self.versions.iter().map(|(name, v)| format!("{name} {v}")).collect();
+        all.join(", ")
+    }
+
     /// What rows are ranked by, calls a second: the highest rate where one was searched for, and right answers a
     /// second elsewhere.
     #[must_use]

@@ -1,117 +1,87 @@
-//! The columns of a table, shared by the terminal and Markdown.
+//! The columns of a table: those of the catalog that are in it, and fit.
 
-use rpcbench_stats::Rank;
+use comfy_table::{CellAlignment, Table as Grid};
 
-use crate::cell::Row;
-use crate::figures::{Figures, Response, ServerFigures};
-use crate::format::{self, NOTHING};
+use crate::catalog::{FIGURES, Figure, Kind, Spare, Subject};
+use crate::format::NOTHING;
 
-/// A column.
+/// A column of one table, with its cells.
 pub(crate) struct Column {
     pub(crate) title: &'static str,
-    /// Numbers stand right, words left.
-    pub(crate) align: Align,
-    /// Columns with the highest number go first where a terminal is narrow; 0 never goes.
-    pub(crate) spare: u8,
-    pub(crate) cell: fn(&Row) -> String,
+    pub(crate) is_number: bool,
+    spare: Spare,
+    pub(crate) cells: Vec<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
-    Left,
-    Right,
-}
+impl Column {
+    /// Characters of its widest cell.
+    fn room(&self) -> usize {
+        let cells = self.cells.iter().map(|cell| cell.chars().count());
+        cells.max().unwrap_or_default().max(self.title.chars().count())
+    }
 
-const fn number(title: &'static str, spare: u8, cell: fn(&Row) -> String) -> Column {
-    Column { title, align: Align::Right, spare, cell }
-}
-
-const fn word(title: &'static str, cell: fn(&Row) -> String) -> Column {
-    Column { title, align: Align::Left, spare: 0, cell }
-}
-
-/// Every column of a ranking, in order.
-pub(crate) const RANKING: [Column; 17] = [
-    number("#", 0, rank),
-    word("server", |row| row.server.entry.clone()),
-    number("calls/s", 0, |row| row.rate().map_or_else(nothing, |rate| format::si(rate.mean))),
-    number("±", 2, |row| {
-        row.rate().and_then(|rate| rate.half_width()).map_or_else(nothing, format::percent)
-    }),
-    number("p50", 1, |row| response(row, |r| r.p50_ns)),
-    number("p90", 10, |row| response(row, |r| r.p90_ns)),
-    number("p95", 9, |row| response(row, |r| r.p95_ns)),
-    number("p99", 0, |row| response(row, |r| r.p99_ns)),
-    number("p99.9", 6, |row| response(row, |r| r.p999_ns)),
-    number("max", 8, |row| response(row, |r| r.max_ns)),
-    number("errors", 4, errors),
-    number("server CPU", 3, |row| server(row, |s| format::percent(s.cpu_share))),
-    number("calls/cpu-s", 1, |row| {
-        server(row, |s| s.calls_per_cpu_s.map_or_else(nothing, |e| format::si(e.mean)))
-    }),
-    number("peak mem", 5, |row| server(row, |s| format::bytes(s.memory_peak_bytes))),
-    number("client CPU", 7, |row| figure(row, |f| format::percent(f.client.cpu_share))),
-    number("steady", 6, |row| match row.steady_after_ms {
-        None => nothing(),
-        Some(0) => "at once".to_owned(),
-        Some(ms) => format::duration_ns(ms as f64 * 1e6),
-    }),
-    word("verdict", |row| row.verdict.to_string()),
-];
-
-/// Every column of response times over load, in order.
-pub(crate) const CURVE: [Column; 13] = [
-    word("server", |row| row.server.entry.clone()),
-    number("load", 0, load),
-    number("offered/s", 1, |row| row.offered_per_s.map_or_else(nothing, format::si)),
-    number("calls/s", 5, |row| figure(row, |f| format::si(f.calls_per_s.mean))),
-    number("p50", 0, |row| response(row, |r| r.p50_ns)),
-    number("p90", 4, |row| response(row, |r| r.p90_ns)),
-    number("p99", 0, |row| response(row, |r| r.p99_ns)),
-    number("p99.9", 0, |row| response(row, |r| r.p999_ns)),
-    number("max", 3, |row| response(row, |r| r.max_ns)),
-    number("errors", 2, errors),
-    number("server CPU", 6, |row| server(row, |s| format::percent(s.cpu_share))),
-    number("client CPU", 7, |row| figure(row, |f| format::percent(f.client.cpu_share))),
-    word("verdict", |row| row.verdict.to_string()),
-];
-
-/// What is offered, of the entry's own capacity.
-fn load(row: &Row) -> String {
-    let share = row.offered_per_s.zip(row.capacity_per_s).map(|(rate, capacity)| rate / capacity);
-    share.map_or_else(nothing, format::percent)
-}
-
-fn nothing() -> String {
-    NOTHING.to_owned()
-}
-
-fn rank(row: &Row) -> String {
-    match row.rank {
-        Some(Rank { place, tied: true }) => format!("={place}"),
-        Some(Rank { place, tied: false }) => place.to_string(),
-        None => nothing(),
+    pub(crate) fn alignment(&self) -> CellAlignment {
+        if self.is_number { CellAlignment::Right } else { CellAlignment::Left }
     }
 }
 
-fn errors(row: &Row) -> String {
-    figure(row, |f| match f.outcomes.errors() {
-        0 => "0".to_owned(),
-        _ => format::percent(f.error_share()),
+/// Every column of a table, in order.
+pub(crate) fn columns(kind: Kind, rows: &[Subject]) -> Vec<Column> {
+    let mut placed: Vec<_> = FIGURES
+        .iter()
+        .filter_map(|figure| Some((figure.column?.place, made(figure, kind, rows)?)))
+        .collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, column)| column).collect()
+}
+
+/// `None` where the table does not have it.
+fn made(figure: &Figure, kind: Kind, rows: &[Subject]) -> Option<Column> {
+    let column = figure.column?;
+    let spare = column.spare(kind)?;
+    let shown = |row| figure.shown(row).unwrap_or_else(|| NOTHING.to_owned());
+    let cells: Vec<String> = rows.iter().map(shown).collect();
+    let differ = cells.windows(2).any(|pair| pair[0] != pair[1]);
+    (differ || !column.if_rows_differ).then_some(Column {
+        title: column.title,
+        is_number: figure.unit.is_number(),
+        spare,
+        cells,
     })
 }
 
-fn figure(row: &Row, of: fn(&Figures) -> String) -> String {
-    row.figures.as_ref().map_or_else(nothing, of)
+/// The columns that fit into a line of `width` characters with `gap` between them, and the titles of those that
+/// do not.
+pub(crate) fn fitting(
+    mut columns: Vec<Column>,
+    width: Option<usize>,
+    gap: usize,
+) -> (Vec<Column>, Vec<&'static str>) {
+    let order: Vec<&str> = columns.iter().map(|column| column.title).collect();
+    let limit = width.unwrap_or(usize::MAX);
+    let mut hidden = Vec::new();
+    while columns.iter().map(|column| column.room() + gap).sum::<usize>() > limit {
+        let spare = columns.iter().enumerate().max_by_key(|(_, column)| column.spare);
+        match spare {
+            Some((at, column)) if column.spare > 0 => {
+                hidden.push(column.title);
+                columns.remove(at);
+            }
+            _ => break,
+        }
+    }
+    hidden.sort_by_key(|title| order.iter().position(|other| other == title));
+    (columns, hidden)
 }
 
-fn response(row: &Row, of: fn(&Response) -> u64) -> String {
-    row.figures
-        .as_ref()
-        .and_then(|f| f.response.as_ref())
-        .map_or_else(nothing, |r| format::duration_ns(of(r) as f64))
-}
-
-fn server(row: &Row, of: impl Fn(&ServerFigures) -> String) -> String {
-    row.figures.as_ref().and_then(|f| f.server.as_ref()).map_or_else(nothing, of)
+/// Fills a grid: a header, and a line for each row.
+pub(crate) fn fill(grid: &mut Grid, columns: &[Column], cell: fn(&str) -> String) {
+    grid.set_header(columns.iter().map(|column| column.title));
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    for row in 0..rows {
+        grid.add_row(columns.iter().map(|column| cell(&column.cells[row])));
+    }
+    for (shown, column) in grid.column_iter_mut().zip(columns) {
+        shown.set_cell_alignment(column.alignment());
+    }
 }

@@ -2,8 +2,9 @@
 
 use rpcbench_record::Workload;
 
+use crate::catalog::Subject;
 use crate::cell::{Absent, Row};
-use crate::summary::Table;
+use crate::summary::{Summary, Table};
 use crate::words::{Unranked, unranked};
 
 /// What is shown together.
@@ -53,6 +54,16 @@ impl<'a> Curve<'a> {
 
     /// Entry by entry, its loads in order.
     pub(crate) fn rows(&self) -> Vec<&'a Row> {
+        self.cells().into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// As [`Self::rows`], with what their figures are read from.
+    pub(crate) fn subjects(&self, summary: &'a Summary) -> Vec<Subject<'a>> {
+        let cells = self.cells().into_iter();
+        cells.map(|(table, row)| Subject::cell(summary, table, row)).collect()
+    }
+
+    fn cells(&self) -> Vec<(&'a Table, &'a Row)> {
         let mut entries: Vec<&str> = Vec::new();
         for row in self.tables.iter().flat_map(|table| &table.rows) {
             if !entries.contains(&row.server.entry.as_str()) {
@@ -60,7 +71,9 @@ impl<'a> Curve<'a> {
             }
         }
         let rows = |entry: &str| {
-            let of = |table: &&'a Table| table.rows.iter().find(|row| row.server.entry == entry);
+            let of = |table: &&'a Table| {
+                Some((*table, table.rows.iter().find(|row| row.server.entry == entry)?))
+            };
             self.tables.iter().filter_map(of).collect::<Vec<_>>()
         };
         entries.iter().flat_map(|entry| rows(entry)).collect()

@@ -2,13 +2,16 @@
 //!
 //! Field names end in their unit: `_ns`, `_ms`, `_s` (seconds; `_per_s` a rate), `_bytes`, `_share` (of one).
 //! `_low` and `_high` are the ends of a 95 % interval. What is not known is `null` in JSON and empty in CSV,
-//! never 0. The `schema` of JSON is [`crate::EXPORT_SCHEMA`].
+//! never 0. The `schema` of JSON is [`EXPORT_SCHEMA`].
 
 use rpcbench_record::{Header, Machine, Run, Tool, Workload};
 use serde::Serialize;
 
+use crate::catalog::{Export, Subject, Values, keys, row};
 use crate::summary::{Conclusion, Summary, Table};
-use crate::view::{self, CellView, EXPORT_SCHEMA};
+
+/// Version of the exported fields. A field renamed, removed or given another unit makes a new one.
+pub const EXPORT_SCHEMA: u32 = 1;
 
 /// Why an export can't be written. Neither happens with a record that could be read.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +50,7 @@ struct TableView<'a> {
     workload: &'a Workload,
     winner: Option<&'a str>,
     tie: &'a [String],
-    cells: Vec<CellView<'a>>,
+    cells: Vec<Values>,
     not_measured: Vec<AbsentView<'a>>,
 }
 
@@ -72,7 +75,7 @@ pub fn json(summary: &Summary) -> Result<String, ExportError> {
     let view = SummaryView {
         schema: EXPORT_SCHEMA,
         run: run(&summary.header, summary.finished),
-        workloads: summary.tables.iter().map(table).collect(),
+        workloads: summary.tables.iter().map(|t| table(summary, t)).collect(),
         warnings: summary
             .warnings
             .iter()
@@ -87,7 +90,8 @@ pub fn json(summary: &Summary) -> Result<String, ExportError> {
 /// # Errors
 /// If a row can't be written; see [`ExportError`].
 pub fn csv(summary: &Summary) -> Result<String, ExportError> {
-    to_csv(summary.tables.iter().flat_map(|t| t.rows.iter().map(|row| CellView::of(t, row))))
+    let rows = summary.tables.iter().flat_map(|table| summary.rows_of(table));
+    to_csv(&keys(Export::Cells), rows.map(|subject| row(Export::Cells, &subject)))
 }
 
 /// A row for each trial that ended, under a header.
@@ -95,7 +99,8 @@ pub fn csv(summary: &Summary) -> Result<String, ExportError> {
 /// # Errors
 /// If a row can't be written; see [`ExportError`].
 pub fn trials_csv(run: &Run) -> Result<String, ExportError> {
-    to_csv(view::trials(run))
+    let rows = run.trials.iter().map(|trial| row(Export::Trials, &Subject::trial(run, trial)));
+    to_csv(&keys(Export::Trials), rows)
 }
 
 pub(crate) fn to_json(view: &impl Serialize) -> Result<String, ExportError> {
@@ -104,10 +109,14 @@ pub(crate) fn to_json(view: &impl Serialize) -> Result<String, ExportError> {
     Ok(text)
 }
 
-pub(crate) fn to_csv(rows: impl Iterator<Item = impl Serialize>) -> Result<String, ExportError> {
+pub(crate) fn to_csv(
+    keys: &[&str],
+    rows: impl Iterator<Item = Values>,
+) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(keys)?;
     for row in rows {
-        writer.serialize(row)?;
+        writer.serialize(row.values().collect::<Vec<_>>())?;
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -127,7 +136,7 @@ fn run(header: &Header, finished: bool) -> RunView<'_> {
     }
 }
 
-fn table(table: &Table) -> TableView<'_> {
+fn table<'a>(summary: &'a Summary, table: &'a Table) -> TableView<'a> {
     let (winner, tie): (Option<&str>, &[String]) = match &table.conclusion {
         Conclusion::Winner { entry, .. } => (Some(entry), &[]),
         Conclusion::Tie { entries } => (None, entries),
@@ -137,7 +146,7 @@ fn table(table: &Table) -> TableView<'_> {
         workload: &table.workload,
         winner,
         tie,
-        cells: table.rows.iter().map(|row| CellView::of(table, row)).collect(),
+        cells: summary.rows_of(table).iter().map(|subject| row(Export::Cells, subject)).collect(),
         not_measured: table
             .absent
             .iter()

@@ -33,27 +33,19 @@ impl Estimate {
     }
 }
 
-/// Response times of right answers over all trials of a cell, nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Response times of right answers over all trials of a cell.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Response {
-    /// Smallest, exact.
+    /// Smallest, exact, nanoseconds.
     pub min_ns: u64,
-    /// Mean, exact.
+    /// Mean, exact, nanoseconds.
     pub mean_ns: f64,
-    /// Standard deviation of the population.
+    /// Standard deviation of the population, nanoseconds.
     pub stddev_ns: f64,
-    /// Median of the merged histograms.
-    pub p50_ns: u64,
-    /// 90th percentile of the merged histograms.
-    pub p90_ns: u64,
-    /// 95th percentile of the merged histograms.
-    pub p95_ns: u64,
-    /// 99th percentile of the merged histograms.
-    pub p99_ns: u64,
-    /// 99.9th percentile of the merged histograms.
-    pub p999_ns: u64,
-    /// Largest, exact.
+    /// Largest, exact, nanoseconds.
     pub max_ns: u64,
+    /// Every response time.
+    histogram: Histogram,
 }
 
 impl Response {
@@ -61,24 +53,25 @@ impl Response {
     #[must_use]
     pub fn merged(parts: &[&Latency]) -> Option<Self> {
         let parts: Vec<&Latency> = parts.iter().copied().filter(|l| l.count > 0).collect();
-        let mut all = Histogram::new();
+        let mut histogram = Histogram::new();
         for part in &parts {
-            all.merge(&Histogram::from_base64(&part.histogram).ok()?);
+            histogram.merge(&Histogram::from_base64(&part.histogram).ok()?);
         }
-        let max_ns = parts.iter().map(|l| l.max_ns).max()?;
         let (mean_ns, stddev_ns) = pooled(&parts);
-        let quantile = |q| all.quantile(q).map(|value| value.min(max_ns));
         Some(Self {
             min_ns: parts.iter().map(|l| l.min_ns).min()?,
             mean_ns,
             stddev_ns,
-            p50_ns: quantile(0.5)?,
-            p90_ns: quantile(0.9)?,
-            p95_ns: quantile(0.95)?,
-            p99_ns: quantile(0.99)?,
-            p999_ns: quantile(0.999)?,
-            max_ns,
+            max_ns: parts.iter().map(|l| l.max_ns).max()?,
+            histogram,
         })
+    }
+
+    /// The time that at least the fraction `q` of all calls do not exceed, nanoseconds, to the histogram's
+    /// resolution: see [`Histogram::quantile`].
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> u64 {
+        self.histogram.quantile(q).map_or(self.max_ns, |value| value.min(self.max_ns))
     }
 }
 

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod catalog;
 mod cell;
 mod columns;
 mod curve;
@@ -18,14 +19,14 @@ mod spread;
 mod summary;
 mod text;
 mod verdict;
-mod view;
 mod warming;
 mod warning;
 mod words;
 
+pub use catalog::figure_list;
 pub use cell::{Absent, Row};
 pub use doubt::{Doubt, LITTLE_TOLERANCE, SeriesFault, doubts};
-pub use export::{ExportError, csv, json, trials_csv};
+pub use export::{EXPORT_SCHEMA, ExportError, csv, json, trials_csv};
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
 pub use load::{
     AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, curve_csv, curve_json, curve_markdown,
@@ -38,6 +39,5 @@ pub use spread::{Spread, spreads};
 pub use summary::{Conclusion, Summary, Table, summary};
 pub use text::{Style, text};
 pub use verdict::{SATURATED, Verdict, saturation};
-pub use view::EXPORT_SCHEMA;
 pub use warming::{CLIMB, COMPILER_SHARE, Warming, warming};
 pub use warning::{FOREIGN_SHARE, STEAL_SHARE, THROTTLED_SHARE, WIDE, Warning};

@@ -1,9 +1,9 @@
 //! A summary as Markdown.
 
-use comfy_table::{CellAlignment, Table as Grid, presets};
+use comfy_table::{Table as Grid, presets};
 
-use crate::cell::Row;
-use crate::columns::{Align, CURVE, Column, RANKING};
+use crate::catalog::{Kind, Subject};
+use crate::columns::{Column, columns, fill};
 use crate::curve::{Curve, Part, parts};
 use crate::format;
 use crate::summary::{Summary, Table};
@@ -20,11 +20,11 @@ pub fn markdown(summary: &Summary) -> String {
         match part {
             Part::Ranking(table) => {
                 blocks.extend(words::conclusion(&table.conclusion).map(|s| format!("**{s}**")));
-                blocks.extend(grid(&RANKING, &table.rows.iter().collect::<Vec<_>>()));
+                blocks.extend(grid(Kind::Ranking, &summary.rows_of(table)));
                 blocks.extend(below(table));
             }
             Part::Curve(curve) => {
-                blocks.extend(grid(&CURVE, &curve.rows()));
+                blocks.extend(grid(Kind::Curve, &curve.subjects(summary)));
                 blocks.extend(below_curve(&curve));
             }
         }
@@ -55,35 +55,28 @@ fn origin(summary: &Summary) -> String {
     )
 }
 
-fn grid(columns: &[Column], rows: &[&Row]) -> Option<String> {
+fn grid(kind: Kind, rows: &[Subject]) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
+    let columns = columns(kind, rows);
     let mut grid = Grid::new();
-    grid.load_style(presets::ASCII_MARKDOWN).set_header(columns.iter().map(|c| c.title));
-    for row in rows {
-        grid.add_row(columns.iter().map(|c| escaped(&(c.cell)(row))));
-    }
-    for (shown, column) in grid.column_iter_mut().zip(columns) {
-        shown.set_cell_alignment(match column.align {
-            Align::Left => CellAlignment::Left,
-            Align::Right => CellAlignment::Right,
-        });
-    }
+    grid.load_style(presets::ASCII_MARKDOWN);
+    fill(&mut grid, &columns, escaped);
     let text = grid.to_string();
     // A colon at the end of a dash line is what aligns a column right; the grid does not write it.
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     if let Some(dashes) = lines.get_mut(1) {
-        *dashes = aligned(dashes, columns);
+        *dashes = aligned(dashes, &columns);
     }
     Some(lines.join("\n"))
 }
 
 fn aligned(dashes: &str, columns: &[Column]) -> String {
     let columns = dashes.trim_matches('|').split('|').zip(columns);
-    let cells = columns.map(|(cell, column)| match column.align {
-        Align::Left => cell.to_owned(),
-        Align::Right => format!("{}:", &cell[..cell.len().saturating_sub(1)]),
+    let cells = columns.map(|(cell, column)| match column.is_number {
+        false => cell.to_owned(),
+        true => format!("{}:", &cell[..cell.len().saturating_sub(1)]),
     });
     format!("|{}|", cells.collect::<Vec<_>>().join("|"))
 }

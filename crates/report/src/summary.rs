@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use rpcbench_record::{Header, Run, Workload};
 use rpcbench_stats::{Interval, ranks};
 
+use crate::catalog::Subject;
 use crate::cell::{Absent, Cell, Row};
 use crate::verdict::Verdict;
 use crate::warning::{Warning, warnings};
@@ -20,6 +21,13 @@ pub struct Summary {
     pub tables: Vec<Table>,
     /// What limits the worth of all this, most important first.
     pub warnings: Vec<Warning>,
+}
+
+impl Summary {
+    /// The rows of one of its tables.
+    pub(crate) fn rows_of<'a>(&'a self, table: &'a Table) -> Vec<Subject<'a>> {
+        table.rows.iter().map(|row| Subject::cell(self, table, row)).collect()
+    }
 }
 
 /// One workload's results.

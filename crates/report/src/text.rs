@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style as Ansi};
-use comfy_table::{CellAlignment, Table as Grid, presets};
+use comfy_table::{Table as Grid, presets};
 
+use crate::catalog::{Kind, Subject};
 use crate::cell::Row;
-use crate::columns::{Align, CURVE, Column, RANKING};
+use crate::columns::{columns, fill, fitting};
 use crate::curve::{Curve, Part, parts};
 use crate::summary::{Summary, Table};
 use crate::verdict::Verdict;
@@ -52,11 +53,11 @@ pub fn text(summary: &Summary, style: Style) -> String {
         out.push('\n');
         match part {
             Part::Ranking(table) => {
-                grid(&mut out, &RANKING, &table.rows.iter().collect::<Vec<_>>(), style);
+                grid(&mut out, Kind::Ranking, &summary.rows_of(table), style);
                 below(&mut out, table, style);
             }
             Part::Curve(curve) => {
-                grid(&mut out, &CURVE, &curve.rows(), style);
+                grid(&mut out, Kind::Curve, &curve.subjects(summary), style);
                 below_curve(&mut out, &curve, style);
             }
         }
@@ -84,25 +85,19 @@ fn section(out: &mut String, title: &str, style: Style, lines: &[String]) {
     out.push('\n');
 }
 
-fn grid(out: &mut String, columns: &'static [Column], rows: &[&Row], style: Style) {
+fn grid(out: &mut String, kind: Kind, rows: &[Subject], style: Style) {
     if rows.is_empty() {
         return;
     }
-    let (columns, hidden) = fitting(columns, rows, style.width);
+    let (columns, hidden) = fitting(columns(kind, rows), style.width, usize::from(GAP));
     let mut grid = Grid::new();
-    grid.load_style(presets::NOTHING).set_header(columns.iter().map(|c| c.title));
-    for row in rows {
-        grid.add_row(columns.iter().map(|c| (c.cell)(row)));
-    }
-    for (shown, column) in grid.column_iter_mut().zip(&columns) {
-        shown.set_padding((0, GAP));
-        shown.set_cell_alignment(match column.align {
-            Align::Left => CellAlignment::Left,
-            Align::Right => CellAlignment::Right,
-        });
-    }
-    let inks = std::iter::once(Some(BOLD)).chain(rows.iter().map(|row| ink(row)));
-    for (line, ink) in grid.lines().zip(inks) {
+    grid.load_style(presets::NOTHING);
+    fill(&mut grid, &columns, str::to_owned);
+    grid.column_iter_mut().for_each(|column| {
+        column.set_padding((0, GAP));
+    });
+    let inks = rows.iter().map(|row| row.cell.and_then(ink));
+    for (line, ink) in grid.lines().zip(std::iter::once(Some(BOLD)).chain(inks)) {
         let line = line.trim_end();
         push(out, &ink.map_or_else(|| line.to_owned(), |ink| style.paint(ink, line)));
     }
@@ -127,34 +122,6 @@ fn ink(row: &Row) -> Option<Ansi> {
         | Verdict::StillWarming(_) => Some(CAUTION),
         Verdict::Suspect { .. } | Verdict::Failed { .. } => Some(BAD),
     }
-}
-
-/// The columns that fit, and the titles of those that do not.
-fn fitting(
-    all: &'static [Column],
-    rows: &[&Row],
-    width: Option<usize>,
-) -> (Vec<&'static Column>, Vec<&'static str>) {
-    let mut columns: Vec<(&Column, usize)> = all.iter().map(|c| (c, room(c, rows))).collect();
-    let mut hidden = Vec::new();
-    let limit = width.unwrap_or(usize::MAX);
-    while columns.iter().map(|(_, room)| room + usize::from(GAP)).sum::<usize>() > limit {
-        let spare = columns.iter().enumerate().max_by_key(|(_, (c, _))| c.spare);
-        match spare {
-            Some((at, (column, _))) if column.spare > 0 => {
-                hidden.push(column.title);
-                columns.remove(at);
-            }
-            _ => break,
-        }
-    }
-    hidden.sort_by_key(|title| all.iter().position(|c| c.title == *title));
-    (columns.into_iter().map(|(c, _)| c).collect(), hidden)
-}
-
-fn room(column: &Column, rows: &[&Row]) -> usize {
-    let cells = rows.iter().map(|row| (column.cell)(row).chars().count());
-    cells.max().unwrap_or_default().max(column.title.chars().count())
 }
 
 fn below(out: &mut String, table: &Table, style: Style) {

@@ -5,12 +5,12 @@ use serde::Serialize;
 
 use super::tail::{AllCalls, Bound};
 use super::{grid, section};
+use crate::catalog::{Value, Values};
 use crate::doubt::doubts;
-use crate::export::{ExportError, to_csv, to_json};
+use crate::export::{EXPORT_SCHEMA, ExportError, to_csv, to_json};
 use crate::figures::Figures;
 use crate::format::{self, NOTHING};
 use crate::text::Style;
-use crate::view::EXPORT_SCHEMA;
 
 /// What the columns are.
 const HOW_TO_READ: &str = "rate: calls due a second; p50 to p99.9: response time over all calls, a failed call being one without end";
@@ -181,44 +181,43 @@ fn title(curve: &LoadCurve) -> String {
     )
 }
 
-#[derive(Serialize)]
-struct PointView<'a> {
-    rate_per_s: f64,
-    windows: usize,
-    calls_per_s: Option<f64>,
-    p50_ns: Option<f64>,
-    p99_ns: Option<f64>,
-    p999_ns: Option<f64>,
-    calls: Option<u64>,
-    ok: Option<u64>,
-    error_share: Option<f64>,
-    client_busiest_share: Option<f64>,
-    verdict: &'a str,
-}
+/// The fields of a point.
+const POINT: [&str; 11] = [
+    "rate_per_s",
+    "windows",
+    "calls_per_s",
+    "p50_ns",
+    "p99_ns",
+    "p999_ns",
+    "calls",
+    "ok",
+    "error_share",
+    "client_busiest_share",
+    "verdict",
+];
 
-impl<'a> PointView<'a> {
-    fn of(point: &'a LoadPoint) -> Self {
-        let windows: Vec<&Measured> = point.windows.iter().collect();
-        let (figures, all) = (Figures::of(&windows, None), AllCalls::over(&windows));
-        let figures = figures.as_ref();
-        let time = |millionths| match all.as_ref()?.quantile(millionths) {
-            Bound::At(ns) => Some(ns),
-            Bound::Above(_) => None,
-        };
-        Self {
-            rate_per_s: point.rate.get(),
-            windows: point.windows.len(),
-            calls_per_s: figures.map(|f| f.calls_per_s.mean),
-            p50_ns: time(500_000),
-            p99_ns: time(990_000),
-            p999_ns: time(999_000),
-            calls: figures.map(|f| f.outcomes.total()),
-            ok: figures.map(|f| f.outcomes.ok),
-            error_share: figures.map(Figures::error_share),
-            client_busiest_share: figures.map(|f| f.client.busiest_share),
-            verdict: &point.verdict,
-        }
-    }
+fn values(point: &LoadPoint) -> Values {
+    let windows: Vec<&Measured> = point.windows.iter().collect();
+    let (figures, all) = (Figures::of(&windows, None), AllCalls::over(&windows));
+    let figures = figures.as_ref();
+    let time = |millionths| match all.as_ref()?.quantile(millionths) {
+        Bound::At(ns) => Some(Value::Number(ns)),
+        Bound::Above(_) => None,
+    };
+    let values = [
+        Some(point.rate.get().into()),
+        Some((windows.len() as u64).into()),
+        figures.map(|f| f.calls_per_s.mean.into()),
+        time(500_000),
+        time(990_000),
+        time(999_000),
+        figures.map(|f| f.outcomes.total().into()),
+        figures.map(|f| f.outcomes.ok.into()),
+        figures.map(|f| f.error_share().into()),
+        figures.map(|f| f.client.busiest_share.into()),
+        Some(point.verdict.as_str().into()),
+    ];
+    Values(POINT.into_iter().zip(values).collect())
 }
 
 /// A curve as JSON: what was found, and the points in the order in which they were made.
@@ -235,7 +234,7 @@ pub fn curve_json(curve: &LoadCurve) -> Result<String, ExportError> {
         threshold: Option<String>,
         highest_rate_per_s: Option<f64>,
         lowest_unmet_rate_per_s: Option<f64>,
-        points: Vec<PointView<'a>>,
+        points: Vec<Values>,
     }
     let rate = |step: Option<&SearchStep>| step.map(|step| step.rate.get());
     to_json(&View {
@@ -246,7 +245,7 @@ pub fn curve_json(curve: &LoadCurve) -> Result<String, ExportError> {
         threshold: curve.search.map(|search| search.threshold.to_string()),
         highest_rate_per_s: rate(curve.search.and_then(Search::met)),
         lowest_unmet_rate_per_s: rate(curve.search.and_then(Search::unmet)),
-        points: curve.points.iter().map(PointView::of).collect(),
+        points: curve.points.iter().map(values).collect(),
     })
 }
 
@@ -255,5 +254,5 @@ pub fn curve_json(curve: &LoadCurve) -> Result<String, ExportError> {
 /// # Errors
 /// If a row can't be written; see [`ExportError`].
 pub fn curve_csv(curve: &LoadCurve) -> Result<String, ExportError> {
-    to_csv(curve.points.iter().map(PointView::of))
+    to_csv(&POINT, curve.points.iter().map(values))
 }

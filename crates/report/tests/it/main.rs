@@ -1,6 +1,7 @@
 //! Views of runs made by hand.
 
 mod builder;
+mod derived;
 mod doubts;
 mod exports;
 mod load;

@@ -1,0 +1,179 @@
+//! The list. A figure more is a line more; its place here is its place in exports and, within a [`Place`], in tables.
+
+use super::Of::{Any, Cell, Trial, Window, Windows};
+use super::Unit::{Bytes, Count, Flag, Milliseconds, Nanoseconds as Ns, PerSecond, Share, Word};
+use super::value::{Value, some};
+use super::{Figure, Place, Subject, Unit, figure};
+use crate::figures::{Estimate, Figures};
+use crate::format;
+use crate::load::{AllCalls, Bound};
+
+/// Every figure and label of a row.
+#[rustfmt::skip]
+pub(crate) static FIGURES: &[Figure] = &[
+    figure("workload", Word, "Name of the workload", Any(|s| some(workload_name(s)?))),
+    figure("entry", Word, "Name of the entry: server, protocol and variant", Any(|s| some(entry(s)?))).column("server", Place::Entry).ranking(0).curve(0),
+    figure("trial", Count, "Number of the trial within its cell, from 1", Trial(|t| some(t.number))),
+    figure("started", Word, "When the window began, UTC", Trial(|t| some(t.started.to_string()))),
+    figure("failure", Word, "Why the trial failed; empty where it was measured to its end", Trial(|t| some(t.failure()?))),
+    figure("server", Word, "Name of the server without protocol and variant", Any(|s| some(&s.server?.server))),
+    figure("protocol", Word, "How calls travel", Any(|s| some(s.server?.protocol.name()))).column("protocol", Place::Entry).ranking(0).curve(0).if_rows_differ(),
+    figure("variant", Word, "The server's variant", Any(|s| some(s.server?.variant.as_ref()?))),
+    figure("language", Word, "The server's language", Any(|s| some(&s.server?.language))),
+    figure("library", Word, "The library under test", Any(|s| some(&s.server?.library))),
+    figure("versions", Word, "Versions of the libraries, from the server's lock file", Cell(|c| some(c.versions()))),
+    figure("rank", Count, "Place by `ranked_per_s`: 1 + the number of ranked entries whose interval lies wholly above", Cell(|c| some(c.rank?.place))).column("#", Place::Rank).ranking(0).text(rank),
+    figure("tied", Flag, "Whether another entry has the same place", Cell(|c| some(c.rank?.tied))),
+    figure("verdict", Word, "What the figures are worth", Cell(|c| some(c.verdict.name()))).column("verdict", Place::Verdict).ranking(0).curve(0),
+    figure("reason", Word, "Why the verdict keeps the cell out of the ranking", Cell(|c| some(c.verdict.reason()?))),
+    figure("trials_measured", Count, "Trials measured to their end", Cell(|c| some(c.measured))),
+    figure("trials_planned", Count, "Trials planned", Cell(|c| some(c.planned))),
+    figure("window_ns", Ns, "Length of the measured window", Window(|w| some(w.measured.window_ns))),
+    figure("ranked_per_s", PerSecond, "What entries are ranked by: `highest_per_s` where a rate was searched for, `calls_per_s` elsewhere", Cell(|c| some(c.rate()?.mean))).column("calls/s", Place::Figures).ranking(0),
+    figure("ranked_half_width_share", Share, "Half of the 95 % interval of `ranked_per_s`, relative to it", Cell(|c| some(c.rate()?.half_width()?))).column("±", Place::Figures).ranking(2),
+    figure("calls_per_s", PerSecond, "Calls that ended ok, a second; mean of the trials", Windows(|f| some(f.calls_per_s.mean))).column("calls/s", Place::Figures).curve(5),
+    figure("calls_per_s_low", PerSecond, "Lower end of the 95 % interval of `calls_per_s`", Cell(|c| low(c.figures.as_ref()?.calls_per_s))),
+    figure("calls_per_s_high", PerSecond, "Upper end of the 95 % interval of `calls_per_s`", Cell(|c| high(c.figures.as_ref()?.calls_per_s))),
+    figure("min_ns", Ns, "Shortest response time of an ok call, exact", Windows(|f| some(f.response.as_ref()?.min_ns))),
+    figure("mean_ns", Ns, "Mean response time of ok calls, exact", Windows(|f| some(f.response.as_ref()?.mean_ns))),
+    figure("stddev_ns", Ns, "Population standard deviation of the response times of ok calls", Windows(|f| some(f.response.as_ref()?.stddev_ns))),
+    figure("p50_ns", Ns, "50th percentile of the response times of ok calls", Windows(|f| response(f, 0.5))).column("p50", Place::Figures).ranking(1).curve(0),
+    figure("p90_ns", Ns, "90th percentile of the response times of ok calls", Windows(|f| response(f, 0.9))).column("p90", Place::Figures).ranking(10).curve(4),
+    figure("p95_ns", Ns, "95th percentile of the response times of ok calls", Windows(|f| response(f, 0.95))).column("p95", Place::Figures).ranking(9),
+    figure("p99_ns", Ns, "99th percentile of the response times of ok calls", Windows(|f| response(f, 0.99))).column("p99", Place::Figures).ranking(0).curve(0),
+    figure("p999_ns", Ns, "99.9th percentile of the response times of ok calls", Windows(|f| response(f, 0.999))).column("p99.9", Place::Figures).ranking(6).curve(0),
+    figure("max_ns", Ns, "Longest response time of an ok call, exact", Windows(|f| some(f.response.as_ref()?.max_ns))).column("max", Place::Figures).ranking(8).curve(3),
+    figure("calls", Count, "Calls that came due", Windows(|f| some(f.outcomes.total()))),
+    figure("ok", Count, "Calls answered right", Windows(|f| some(f.outcomes.ok))),
+    figure("wrong_answer", Count, "Calls answered with success, and wrong", Windows(|f| some(f.outcomes.wrong_answer))),
+    figure("status", Count, "Calls that the protocol's own status ended", Windows(|f| some(f.outcomes.status.values().sum::<u64>()))),
+    figure("timeout", Count, "Calls not answered in time", Windows(|f| some(f.outcomes.timeout))),
+    figure("transport", Count, "Calls whose connection broke, or whose peer broke the protocol", Windows(|f| some(f.outcomes.transport))),
+    figure("not_sent", Count, "Calls that came due and never left the client", Windows(|f| some(f.outcomes.not_sent))),
+    figure("error_share", Share, "Calls that did not end ok, of those that came due", Windows(|f| some(f.error_share()))).column("errors", Place::Figures).ranking(4).curve(2).text(errors),
+    figure("server_cpu_share", Share, "CPU time of the server, of what its limit allows", Windows(|f| some(f.server?.cpu_share))).column("server CPU", Place::Figures).ranking(3).curve(6),
+    figure("server_cpu_user_s", Unit::Seconds, "CPU time of the server in user mode, all trials together", Cell(|c| some(c.figures.as_ref()?.server?.cpu_user_s))),
+    figure("server_cpu_system_s", Unit::Seconds, "CPU time of the server in the kernel, all trials together", Cell(|c| some(c.figures.as_ref()?.server?.cpu_system_s))),
+    figure("server_cpu_user_ns", Ns, "CPU time of the server in user mode", Window(|w| some(w.measured.server.as_ref()?.cpu_user_ns))),
+    figure("server_cpu_system_ns", Ns, "CPU time of the server in the kernel", Window(|w| some(w.measured.server.as_ref()?.cpu_system_ns))),
+    figure("compiler_cpu_ns", Ns, "CPU time of the runtime's compiler threads, known by their names", Window(|w| some(w.measured.server.as_ref()?.compiler_cpu_ns))),
+    figure("calls_per_server_cpu_s", PerSecond, "Calls that ended ok for each second of the server's CPU time; mean of the trials", Windows(|f| some(f.server?.calls_per_cpu_s?.mean))).column("calls/cpu-s", Place::Figures).ranking(1),
+    figure("calls_per_server_cpu_s_low", PerSecond, "Lower end of the 95 % interval of `calls_per_server_cpu_s`", Cell(|c| low(c.figures.as_ref()?.server?.calls_per_cpu_s?))),
+    figure("calls_per_server_cpu_s_high", PerSecond, "Upper end of the 95 % interval of `calls_per_server_cpu_s`", Cell(|c| high(c.figures.as_ref()?.server?.calls_per_cpu_s?))),
+    figure("throttled_ns", Ns, "Time for which the kernel's CPU controller held the server back", Window(|w| some(w.measured.server.as_ref()?.throttled_ns?))),
+    figure("memory_peak_bytes", Bytes, "Largest memory use of the server since it started, page cache apart; the largest of the trials", Windows(|f| some(f.server?.memory_peak_bytes))).column("peak mem", Place::Figures).ranking(5),
+    figure("memory_anon_bytes", Bytes, "Anonymous and shared memory of the server at the window's end; mean of the trials", Windows(|f| some(f.server?.memory_anon_bytes))),
+    figure("memory_cache_bytes", Bytes, "Page cache charged to the server at the window's end", Window(|w| some(w.measured.server.as_ref()?.memory_cache_bytes?))),
+    figure("throttled_share", Share, "Time for which the kernel's CPU controller held the server back, of the time between readings", Windows(|f| some(f.server?.throttled_share?))),
+    figure("switches_voluntary", Count, "Voluntary context switches of all the server's threads, ended ones included", Window(|w| some(w.measured.server.as_ref()?.switches_voluntary))),
+    figure("switches_involuntary", Count, "Involuntary context switches of all the server's threads, ended ones included", Window(|w| some(w.measured.server.as_ref()?.switches_involuntary))),
+    figure("client_threads", Count, "Load threads", Window(|w| some(w.measured.client.threads))),
+    figure("client_cpu_share", Share, "CPU time of the load threads, of a CPU for each", Windows(|f| some(f.client.cpu_share))).column("client CPU", Place::Figures).ranking(7).curve(7),
+    figure("client_busiest_share", Share, "CPU time of the busiest load thread, of a CPU: its wait for a CPU included, its waits awake left out", Windows(|f| some(f.client.busiest_share))),
+    figure("client_cpu_ns", Ns, "CPU time of the load threads", Window(|w| some(w.measured.client.cpu_ns))),
+    figure("client_awake_ns", Ns, "CPU time that the load threads spent waiting awake for what is due within microseconds", Window(|w| some(w.measured.client.awake_ns))),
+    figure("client_run_delay_ns", Ns, "Time for which load threads were ready to run and had no CPU", Window(|w| some(w.measured.client.run_delay_ns?))),
+    figure("client_busiest_ns", Ns, "CPU time of the busiest load thread: its wait for a CPU included, its waits awake left out", Window(|w| some(w.measured.client.busiest_ns))),
+    figure("steal_ns", Ns, "Time that the hypervisor took from the CPUs of client and server", Windows(|f| some(f.steal_ns))),
+    figure("cpu_pressure_ns", Ns, "Time for which some task of the machine waited for a CPU", Window(|w| some(w.measured.machine.cpu_pressure_ns?))),
+    figure("steady_after_ms", Milliseconds, "From the first load until the server was steady; mean of its processes", Cell(|c| some(c.steady_after_ms?))).column("steady", Place::Figures).ranking(6).text(steady),
+    figure("cold_calls_per_s", PerSecond, "Calls a second over the first second of load; mean of its processes", Cell(|c| some(c.cold_calls_per_s?))),
+    figure("arrivals", Word, "When calls come due; of a trial with its rate in calls a second", Any(|s| some(arrivals(s)?))),
+    figure("load_share", Share, "`offered_per_s` of `capacity_calls_per_s`", Cell(|c| some(c.offered_per_s? / c.capacity_per_s?))).column("load", Place::Load).curve(0),
+    figure("offered_per_s", PerSecond, "Calls a second that came due by the schedule; mean of the trials", Cell(|c| some(c.offered_per_s?))).column("offered/s", Place::Load).curve(1),
+    figure("capacity_calls_per_s", PerSecond, "Calls a second of the closed loop of which the load is a share", Cell(|c| some(c.capacity_per_s?))),
+    figure("threshold", Word, "What must hold at the highest rate that is searched for", Any(|s| some(s.workload?.find_max?.to_string()))),
+    figure("highest_per_s", PerSecond, "Highest rate at which the threshold held; mean of the trials", Cell(|c| some(c.highest_rate?.mean))),
+    figure("highest_per_s_low", PerSecond, "Lower end of the 95 % interval of `highest_per_s`", Cell(|c| low(c.highest_rate?))),
+    figure("highest_per_s_high", PerSecond, "Upper end of the 95 % interval of the lowest rates at which the threshold did not hold", Cell(|c| high(c.highest_rate?))),
+    figure("pacing_due", Count, "Calls that the schedule made due in the window", Window(|w| some(w.measured.pacing?.due))),
+    figure("pacing_late", Count, "Those that the client took up more than 1 ms late though a connection had room", Window(|w| some(w.measured.pacing?.late))),
+    figure("pacing_held_back", Count, "Those that found no room on any connection when they came due", Window(|w| some(w.measured.pacing?.held_back))),
+    figure("service_min_ns", Ns, "Shortest service time of an ok call, exact", Window(|w| some(w.service()?.min_ns))),
+    figure("service_mean_ns", Ns, "Mean service time of ok calls, exact", Window(|w| some(w.service()?.mean_ns))),
+    figure("service_stddev_ns", Ns, "Population standard deviation of the service times of ok calls", Window(|w| some(w.service()?.stddev_ns))),
+    figure("service_p50_ns", Ns, "50th percentile of the service times of ok calls", Window(|w| some(w.service()?.p50_ns))),
+    figure("service_p90_ns", Ns, "90th percentile of the service times of ok calls", Window(|w| some(w.service()?.p90_ns))),
+    figure("service_p95_ns", Ns, "95th percentile of the service times of ok calls", Window(|w| some(w.service()?.p95_ns))),
+    figure("service_p99_ns", Ns, "99th percentile of the service times of ok calls", Window(|w| some(w.service()?.p99_ns))),
+    figure("service_p999_ns", Ns, "99.9th percentile of the service times of ok calls", Window(|w| some(w.service()?.p999_ns))),
+    figure("service_max_ns", Ns, "Longest service time of an ok call, exact", Window(|w| some(w.service()?.max_ns))),
+    figure("send_lag_min_ns", Ns, "Shortest send lag of an ok call, exact", Window(|w| some(w.send_lag()?.min_ns))),
+    figure("send_lag_mean_ns", Ns, "Mean send lag of ok calls, exact", Window(|w| some(w.send_lag()?.mean_ns))),
+    figure("send_lag_stddev_ns", Ns, "Population standard deviation of the send lags of ok calls", Window(|w| some(w.send_lag()?.stddev_ns))),
+    figure("send_lag_p50_ns", Ns, "50th percentile of the send lags of ok calls", Window(|w| some(w.send_lag()?.p50_ns))),
+    figure("send_lag_p90_ns", Ns, "90th percentile of the send lags of ok calls", Window(|w| some(w.send_lag()?.p90_ns))),
+    figure("send_lag_p95_ns", Ns, "95th percentile of the send lags of ok calls", Window(|w| some(w.send_lag()?.p95_ns))),
+    figure("send_lag_p99_ns", Ns, "99th percentile of the send lags of ok calls", Window(|w| some(w.send_lag()?.p99_ns))),
+    figure("send_lag_p999_ns", Ns, "99.9th percentile of the send lags of ok calls", Window(|w| some(w.send_lag()?.p999_ns))),
+    figure("send_lag_max_ns", Ns, "Longest send lag of an ok call, exact", Window(|w| some(w.send_lag()?.max_ns))),
+    figure("all_calls_p50_ns", Ns, "50th percentile of response time over all calls; empty where it reaches into calls that did not end ok", Window(|w| all(w.all_calls.as_ref()?, 500_000))),
+    figure("all_calls_p90_ns", Ns, "90th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 900_000))),
+    figure("all_calls_p95_ns", Ns, "95th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 950_000))),
+    figure("all_calls_p99_ns", Ns, "99th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 990_000))),
+    figure("all_calls_p999_ns", Ns, "99.9th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 999_000))),
+    figure("shape", Word, "What a call carries", Any(|s| some(&s.workload?.shape))),
+    figure("connections", Count, "Connections over all load threads", Any(|s| some(s.workload?.connections))),
+    figure("in_flight", Count, "Calls in flight over all connections; in an open loop the most", Any(|s| some(s.workload?.in_flight))),
+    figure("cpus", Count, "CPUs that the server may use", Any(|s| some(s.header?.plan.limits.cpus))),
+    figure("memory_limit_bytes", Bytes, "Memory that the server may use", Any(|s| some(s.header?.plan.limits.memory_bytes?))),
+    figure("machine_cpu", Word, "Model of the machine's CPU", Any(|s| some(&s.header?.machine.cpu.model))),
+    figure("machine_kernel", Word, "Version of the machine's kernel", Any(|s| some(&s.header?.machine.kernel))),
+    figure("tool_version", Word, "Version of rpcbench", Any(|s| some(&s.header?.tool.version))),
+];
+
+/// A quantile of the response times of ok calls.
+fn response(figures: &Figures, q: f64) -> Option<Value> {
+    some(figures.response.as_ref()?.quantile(q))
+}
+
+fn all(calls: &AllCalls, millionths: u32) -> Option<Value> {
+    match calls.quantile(millionths) {
+        Bound::At(ns) => some(ns),
+        Bound::Above(_) => None,
+    }
+}
+
+fn low(estimate: Estimate) -> Option<Value> {
+    some(estimate.interval?.low)
+}
+
+fn high(estimate: Estimate) -> Option<Value> {
+    some(estimate.interval?.high)
+}
+
+fn workload_name<'a>(subject: &Subject<'a>) -> Option<&'a str> {
+    let of_trial = subject.trial.map(|trial| trial.workload.as_str());
+    of_trial.or_else(|| Some(subject.workload?.name.as_str()))
+}
+
+fn entry<'a>(subject: &Subject<'a>) -> Option<&'a str> {
+    let of_trial = subject.trial.map(|trial| trial.entry.as_str());
+    of_trial.or_else(|| Some(subject.server?.entry.as_str()))
+}
+
+fn arrivals(subject: &Subject) -> Option<String> {
+    let of_trial = subject.trial.and_then(|trial| trial.arrivals);
+    Some(of_trial.or_else(|| Some(subject.workload?.arrivals))?.to_string())
+}
+
+/// `2`, and `=2` of a tie.
+fn rank(subject: &Subject) -> Option<String> {
+    let rank = subject.cell?.rank?;
+    Some(format!("{}{}", if rank.tied { "=" } else { "" }, rank.place))
+}
+
+/// A plain `0` where there are none.
+fn errors(subject: &Subject) -> Option<String> {
+    Some(match subject.figures.as_deref()?.error_share() {
+        0.0 => "0".to_owned(),
+        share => format::percent(share),
+    })
+}
+
+fn steady(subject: &Subject) -> Option<String> {
+    Some(match subject.cell?.steady_after_ms? {
+        0 => "at once".to_owned(),
+        ms => format::duration_ns(ms as f64 * 1e6),
+    })
+}

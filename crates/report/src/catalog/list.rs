@@ -1,0 +1,21 @@
+//! The catalog as a list for people: a part of `docs/method.md`.
+
+use super::{Export, FIGURES, Figure};
+
+/// Every figure of the exports, as a Markdown table ending in a line feed.
+#[must_use]
+pub fn figure_list() -> String {
+    let head = "| field | unit | in | column | meaning |\n|---|---|---|---|---|\n";
+    std::iter::once(head.to_owned()).chain(FIGURES.iter().map(line)).collect()
+}
+
+fn line(figure: &Figure) -> String {
+    let places = match (figure.of.is_in(Export::Cells), figure.of.is_in(Export::Trials)) {
+        (true, true) => "cells, trials",
+        (true, false) => "cells",
+        _ => "trials",
+    };
+    let column = figure.column.map_or("", |column| column.title);
+    let (key, unit, meaning) = (figure.key, figure.unit.name(), figure.meaning);
+    format!("| `{key}` | {unit} | {places} | {column} | {meaning} |\n")
+}

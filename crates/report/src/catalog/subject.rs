@@ -1,0 +1,88 @@
+//! What a row is of.
+
+use std::borrow::Cow;
+
+use rpcbench_record::{
+    Header, Latency, Measured, PlannedServer, Run, Trial, TrialResult, Workload,
+};
+
+use crate::cell::Row;
+use crate::figures::Figures;
+use crate::load::AllCalls;
+use crate::summary::{Summary, Table};
+
+/// A row's subject: what its figures are read from.
+#[derive(Default)]
+pub(crate) struct Subject<'a> {
+    /// `None` for a load on an address, which is no run.
+    pub(crate) header: Option<&'a Header>,
+    pub(crate) workload: Option<&'a Workload>,
+    pub(crate) server: Option<&'a PlannedServer>,
+    pub(crate) cell: Option<&'a Row>,
+    pub(crate) trial: Option<&'a Trial>,
+    /// Its windows, taken together.
+    pub(crate) figures: Option<Cow<'a, Figures>>,
+    pub(crate) window: Option<Window<'a>>,
+}
+
+/// One measured window.
+pub(crate) struct Window<'a> {
+    pub(crate) measured: &'a Measured,
+    /// `None` where no call came due.
+    pub(crate) all_calls: Option<AllCalls>,
+}
+
+impl<'a> Window<'a> {
+    fn of(measured: &'a Measured) -> Self {
+        Self { measured, all_calls: AllCalls::of(measured) }
+    }
+
+    pub(crate) fn service(&self) -> Option<&Latency> {
+        self.measured.service.as_ref()
+    }
+
+    pub(crate) fn send_lag(&self) -> Option<&Latency> {
+        self.measured.send_lag.as_ref()
+    }
+}
+
+impl<'a> Subject<'a> {
+    /// A row of one of a summary's tables.
+    pub(crate) fn cell(summary: &'a Summary, table: &'a Table, row: &'a Row) -> Self {
+        Self {
+            header: Some(&summary.header),
+            workload: Some(&table.workload),
+            server: Some(&row.server),
+            cell: Some(row),
+            figures: row.figures.as_ref().map(Cow::Borrowed),
+            ..Self::default()
+        }
+    }
+
+    /// A trial of a run.
+    pub(crate) fn trial(run: &'a Run, trial: &'a Trial) -> Self {
+        let plan = &run.header.plan;
+        let measured = match &trial.result {
+            TrialResult::Measured(measured) => Some(&**measured),
+            TrialResult::Failed(_) => None,
+        };
+        Self {
+            header: Some(&run.header),
+            workload: plan.workload(&trial.workload),
+            server: plan.servers.iter().find(|server| server.entry == trial.entry),
+            trial: Some(trial),
+            figures: measured.and_then(|m| Figures::of(&[m], Some(plan.limits))).map(Cow::Owned),
+            window: measured.map(Window::of),
+            ..Self::default()
+        }
+    }
+
+    /// A window without a run around it.
+    pub(crate) fn window(measured: &'a Measured) -> Self {
+        Self {
+            figures: Figures::of(&[measured], None).map(Cow::Owned),
+            window: Some(Window::of(measured)),
+            ..Self::default()
+        }
+    }
+}
