@@ -5,6 +5,7 @@
 //! run that dies loses nothing that was measured. Every view is a pure function of a [`Run`].
 
 mod arrivals;
+mod id;
 mod load;
 mod machine;
 mod pace;
@@ -18,6 +19,7 @@ mod threshold;
 mod trial;
 
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
+pub use id::RunId;
 pub use load::{Capacity, LoadRecord};
 pub use machine::{Cpu, Machine, Toolchain};
 pub use plan::{Fresh, Limits, Plan, PlannedServer, PlannedTrial, WarmUp, Window, Workload};

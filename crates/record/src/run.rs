@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::SCHEMA;
+use crate::id::RunId;
 use crate::machine::Machine;
 use crate::plan::Plan;
 use crate::preparation::Preparation;
@@ -24,6 +26,8 @@ pub struct Tool {
 pub struct Header {
     /// See [`crate::SCHEMA`].
     pub schema: u32,
+    /// Identifies the run.
+    pub id: RunId,
     /// The program.
     pub tool: Tool,
     /// Arguments as typed.
@@ -34,6 +38,22 @@ pub struct Header {
     pub machine: Machine,
     /// The plan.
     pub plan: Plan,
+}
+
+impl Header {
+    /// Of a run that begins now, with an id of its own.
+    #[must_use]
+    pub fn new(
+        tool: Tool,
+        arguments: Vec<String>,
+        started: Timestamp,
+        machine: Machine,
+        plan: Plan,
+    ) -> Self {
+        let content = format!("{tool:?} {arguments:?} {machine:?} {plan:?}");
+        let id = RunId::derive(started, content.as_bytes());
+        Self { schema: SCHEMA, id, tool, arguments, started, machine, plan }
+    }
 }
 
 /// A whole run.

@@ -13,6 +13,7 @@ use rpcbench_record::{
 fn header() -> Header {
     Header {
         schema: SCHEMA,
+        id: "019ca932-4c00-7000-8000-000000000001".parse().unwrap(),
         tool: Tool { version: "1.2.3".into(), commit: None, profile: "release".into() },
         arguments: vec!["run".into(), "go-grpc".into()],
         started: "2026-03-01T12:00:00Z".parse().unwrap(),

@@ -4,7 +4,7 @@
 //! `_low` and `_high` are the ends of a 95 % interval. What is not known is `null` in JSON and empty in CSV,
 //! never 0. The `schema` of JSON is [`EXPORT_SCHEMA`].
 
-use rpcbench_record::{Header, Machine, Run, Tool, Workload};
+use rpcbench_record::{Header, Machine, Run, RunId, Tool, Workload};
 use serde::Serialize;
 
 use crate::catalog::{Export, Subject, Values, keys, row};
@@ -34,6 +34,7 @@ struct SummaryView<'a> {
 
 #[derive(Serialize)]
 struct RunView<'a> {
+    id: RunId,
     suite: &'a str,
     seed: u64,
     fresh: rpcbench_record::Fresh,
@@ -124,6 +125,7 @@ pub(crate) fn to_csv(
 
 fn run(header: &Header, finished: bool) -> RunView<'_> {
     RunView {
+        id: header.id,
         suite: &header.plan.suite,
         seed: header.plan.seed,
         fresh: header.plan.fresh,

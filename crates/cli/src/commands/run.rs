@@ -10,7 +10,7 @@ use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::manifest::{Catalog, Entry};
 use rpcbench_harness::run::{BuildState, Candidate, Ending, Interrupt, Lab, Runner, same_machine};
 use rpcbench_harness::suite::{Overrides, Suites, plan};
-use rpcbench_record::{Header, Plan, Run, SCHEMA, StoreError, Tool, Writer};
+use rpcbench_record::{Header, Plan, Run, StoreError, Tool, Writer};
 use rpcbench_report::summary;
 
 use super::report::{show, write_views};
@@ -158,14 +158,8 @@ pub fn tool() -> Tool {
 }
 
 fn header(context: &Context, lab: &Lab, topology: &Topology, plan: Plan) -> Header {
-    Header {
-        schema: SCHEMA,
-        tool: tool(),
-        arguments: context.arguments.clone(),
-        started: clock::wall(),
-        machine: fingerprint(topology, lab.isolation.mode()),
-        plan,
-    }
+    let machine = fingerprint(topology, lab.isolation.mode());
+    Header::new(tool(), context.arguments.clone(), clock::wall(), machine, plan)
 }
 
 fn blank(header: Header) -> Run {

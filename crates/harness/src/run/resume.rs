@@ -105,6 +105,7 @@ mod tests {
         };
         let header = Header {
             schema: SCHEMA,
+            id: "019ca932-4c00-7000-8000-000000000001".parse().unwrap(),
             tool: Tool { version: String::new(), commit: None, profile: String::new() },
             arguments: Vec::new(),
             started: "2026-03-01T12:00:00Z".parse().unwrap(),

@@ -112,6 +112,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("all_calls_p95_ns", Ns, "95th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 950_000))),
     figure("all_calls_p99_ns", Ns, "99th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 990_000))),
     figure("all_calls_p999_ns", Ns, "99.9th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 999_000))),
+    figure("run_id", Word, "Identifies the run: a UUID that sorts by the time at which it began", Any(|s| some(s.header?.id.to_string()))),
     figure("shape", Word, "What a call carries", Any(|s| some(&s.workload?.shape))),
     figure("connections", Count, "Connections over all load threads", Any(|s| some(s.workload?.connections))),
     figure("in_flight", Count, "Calls in flight over all connections; in an open loop the most", Any(|s| some(s.workload?.in_flight))),

@@ -133,6 +133,7 @@ impl RunBuilder {
     pub fn new() -> Self {
         let header = Header {
             schema: SCHEMA,
+            id: "019ca932-4c00-7000-8000-000000000001".parse().expect("an id"),
             tool: Tool {
                 version: "0.1.0".to_owned(),
                 commit: Some("4f2a9c1".to_owned()),
