@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rpcbench_record::Toolchain;
+use rpcbench_record::{Toolchain, units};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -185,7 +185,7 @@ fn run(server: &Server, env: &BuildEnv, log: &Path) -> Result<(), BuildError> {
     let ended = match status {
         Some(status) if status.success() => return Ok(()),
         Some(status) => format!("failed ({status})"),
-        None => format!("was stopped after {}", humantime::format_duration(BUILD_TIMEOUT)),
+        None => format!("was stopped after {}", units::length(BUILD_TIMEOUT)),
     };
     Err(BuildError::Failed {
         server: server.name.clone(),

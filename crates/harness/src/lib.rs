@@ -17,4 +17,5 @@ mod stamp;
 pub mod suite;
 mod task;
 pub mod toolchain;
-pub mod units;
+
+pub use rpcbench_record::units;

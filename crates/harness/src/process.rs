@@ -105,7 +105,7 @@ impl fmt::Display for Exit {
                 None => write!(f, "killed by signal {signal}"),
             },
             Self::OutOfMemory { limit } => {
-                write!(f, "out of memory (limit {})", units::show_memory(*limit))
+                write!(f, "out of memory (limit {})", units::bytes(*limit))
             }
         }
     }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::units;
+
 /// Calls a second, over all connections; kept in thousandths of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PerSecond {
@@ -154,41 +156,26 @@ impl fmt::Display for Arrivals {
             Self::Constant { rate } => write!(f, "constant:{rate}"),
             Self::Poisson { rate } => write!(f, "poisson:{rate}"),
             Self::Ramp { from, to, over_ms } => {
-                write!(f, "ramp:{from}..{to}/{}", Length(*over_ms))
+                write!(f, "ramp:{from}..{to}/{}", length(*over_ms))
             }
             Self::Steps { from, to, by, every_ms } => {
-                write!(f, "steps:{from}..{to}+{by}/{}", Length(*every_ms))
+                write!(f, "steps:{from}..{to}+{by}/{}", length(*every_ms))
             }
         }
     }
 }
 
-/// Milliseconds, in the largest unit that keeps them whole.
-struct Length(u64);
-
-impl fmt::Display for Length {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            ms if ms % 1000 == 0 => write!(f, "{}s", ms / 1000),
-            ms => write!(f, "{ms}ms"),
-        }
-    }
+/// A number of milliseconds, exact.
+fn length(milliseconds: u64) -> String {
+    units::exact_ns(milliseconds.saturating_mul(1_000_000))
 }
 
 impl FromStr for PerSecond {
     type Err = ArrivalsError;
 
     fn from_str(text: &str) -> Result<Self, ArrivalsError> {
-        let (number, unit) = match text.strip_suffix(['k', 'M']) {
-            Some(number) if text.ends_with('k') => (number, 1e3),
-            Some(number) => (number, 1e6),
-            None => (text, 1.0),
-        };
-        let digits = number.starts_with(|c: char| c.is_ascii_digit());
-        let calls = number.parse::<f64>().ok().filter(|_| digits);
-        calls
-            .and_then(|calls| Self::new(calls * unit))
-            .ok_or_else(|| ArrivalsError(text.to_owned()))
+        let rate = units::rate(text).and_then(Self::new);
+        rate.ok_or_else(|| ArrivalsError(text.to_owned()))
     }
 }
 
@@ -236,7 +223,7 @@ fn steps(text: &str) -> Option<Arrivals> {
 }
 
 fn millis(text: &str) -> Option<u64> {
-    let length = humantime::parse_duration(text).ok()?;
+    let length = units::duration(text).ok()?;
     u64::try_from(length.as_millis()).ok().filter(|ms| *ms > 0)
 }
 
@@ -267,7 +254,7 @@ mod tests {
             "poisson:40%",
             "poisson:20000",
             "ramp:100..1000/30s",
-            "ramp:1000..10/1500ms",
+            "ramp:1000..10/1.5s",
             "steps:100..1000+100/5s",
         ] {
             let arrivals: Arrivals = text.parse().unwrap();
@@ -276,6 +263,7 @@ mod tests {
             assert_eq!(json, format!("\"{text}\""));
             assert_eq!(serde_json::from_str::<Arrivals>(&json).unwrap(), arrivals);
         }
+        assert_eq!("ramp:1..2/1500ms".parse::<Arrivals>(), "ramp:1..2/1.5s".parse());
         assert_eq!("constant:20k".parse::<Arrivals>(), "constant:20000".parse());
         assert_eq!("constant:1.5M".parse::<Arrivals>(), "constant:1500000".parse());
     }

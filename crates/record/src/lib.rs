@@ -17,6 +17,7 @@ mod search;
 mod store;
 mod threshold;
 mod trial;
+pub mod units;
 
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use id::RunId;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::PerSecond;
 use crate::trial::Measured;
+use crate::units;
 
 /// A figure of a measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,11 +196,7 @@ impl fmt::Display for Figure {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Time(ns) => {
-                let unit = UNITS.iter().find(|(_, length)| *ns as f64 >= *length);
-                let (name, length) = unit.copied().unwrap_or(("ns", 1.0));
-                write!(f, "{}{name}", *ns as f64 / length)
-            }
+            Self::Time(ns) => f.write_str(&units::exact_ns(*ns)),
             Self::Share(millionths) => write!(f, "{}%", f64::from(*millionths) / 1e4),
             Self::Rate(rate) => rate.fmt(f),
         }
@@ -215,9 +212,6 @@ impl fmt::Display for Threshold {
         f.pad(&format!("{}{sign}{}", self.figure, self.limit))
     }
 }
-
-/// Units of time and their lengths in nanoseconds, the longest first.
-const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
 
 impl FromStr for Threshold {
     type Err = ThresholdError;
@@ -257,7 +251,7 @@ fn parse_figure(text: &str) -> Option<Figure> {
         "errors" => Some(Figure::Errors),
         "rate" => Some(Figure::Rate),
         _ => {
-            let millionths = millionths(text.strip_prefix('p')?)?;
+            let millionths = millionths(units::decimal(text.strip_prefix('p')?)?)?;
             (1..1_000_000).contains(&millionths).then_some(Figure::Quantile(millionths))
         }
     }
@@ -266,42 +260,24 @@ fn parse_figure(text: &str) -> Option<Figure> {
 /// The limit, or what it may be.
 fn parse_limit(figure: Figure, text: &str) -> Result<Limit, &'static str> {
     match figure {
-        Figure::Errors => text
-            .strip_suffix('%')
+        Figure::Errors => units::percentage(text)
             .and_then(millionths)
             .map(Limit::Share)
             .ok_or("a share of all calls from 0% to 100%, such as 0.1%"),
         Figure::Rate => {
             text.parse().map(Limit::Rate).map_err(|_| "calls a second, such as 500 or 20k")
         }
-        Figure::Quantile(_) | Figure::Mean | Figure::Max => {
-            time(text).map(Limit::Time).ok_or("a time with its unit, such as 500us, 10ms or 1.5s")
-        }
+        Figure::Quantile(_) | Figure::Mean | Figure::Max => units::time_ns(text)
+            .map(Limit::Time)
+            .ok_or("a time with its unit, such as 500us, 10ms or 1.5s"),
     }
 }
 
-/// Percent as typed, in millionths; `None` unless it is from 0 to 100 and has four decimals at most.
-fn millionths(percent: &str) -> Option<u32> {
-    let millionths = decimal(percent)? * 1e4;
+/// A percentage in millionths; `None` unless it is from 0 to 100 and has four decimals at most.
+fn millionths(percentage: f64) -> Option<u32> {
+    let millionths = percentage * 1e4;
     let whole = millionths.round();
     ((millionths - whole).abs() < 1e-4 && whole <= 1e6).then_some(whole as u32)
-}
-
-fn time(text: &str) -> Option<u64> {
-    let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-    let (number, unit) = text.split_at(unit);
-    let unit = if unit == "µs" { "us" } else { unit };
-    let (_, length) = UNITS.iter().find(|(name, _)| *name == unit)?;
-    let ns = (decimal(number)? * length).round();
-    // Far above any response time that is waited for.
-    (0.0..=1e15).contains(&ns).then_some(ns as u64)
-}
-
-/// Digits with a point, and nothing else that a floating-point number may be.
-fn decimal(text: &str) -> Option<f64> {
-    let plain = text.starts_with(|c: char| c.is_ascii_digit())
-        && text.chars().all(|c| c.is_ascii_digit() || c == '.');
-    text.parse().ok().filter(|_| plain)
 }
 
 impl From<Threshold> for String {

@@ -10,7 +10,6 @@ mod curve;
 mod doubt;
 mod export;
 mod figures;
-pub mod format;
 mod load;
 mod markdown;
 mod open;
@@ -27,6 +26,8 @@ pub use catalog::figure_list;
 pub use cell::{Absent, Row};
 pub use doubt::{Doubt, LITTLE_TOLERANCE, SeriesFault, doubts};
 pub use export::{EXPORT_SCHEMA, ExportError, csv, json, trials_csv};
+pub use rpcbench_record::units as format;
+
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
 pub use load::{
     AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, curve_csv, curve_json, curve_markdown,

@@ -5,8 +5,8 @@ use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_harness::manifest::{Catalog, Server};
 use rpcbench_harness::suite::{Suite, Suites};
 use rpcbench_harness::toolchain::{Probe, probe_all};
-use rpcbench_harness::units::show_memory;
 use rpcbench_record::Workload;
+use rpcbench_record::units::{bytes, length_ms};
 
 use crate::Verdict;
 use crate::args::{ListArgs, ListWhat};
@@ -50,7 +50,7 @@ fn show_server(server: &Server, env: &BuildEnv) {
 }
 
 fn show_suite(suite: &Suite) {
-    let memory = suite.limits.memory_bytes.map_or("no memory limit".to_owned(), show_memory);
+    let memory = suite.limits.memory_bytes.map_or("no memory limit".to_owned(), bytes);
     println!("  {:<18} {}", suite.name, suite.description);
     println!(
         "  {:<18} {} CPU, {memory}, {} trials: {}",
@@ -63,10 +63,10 @@ fn show_suite(suite: &Suite) {
 
 fn load(workload: &Workload) -> String {
     format!(
-        "{}, {} connections, {} in flight, {} s",
+        "{}, {} connections, {} in flight, {}",
         workload.shape,
         workload.connections,
         workload.in_flight,
-        workload.window.length_ms() as f64 / 1e3
+        length_ms(workload.window.length_ms())
     )
 }

@@ -10,7 +10,7 @@ use toml::de::DeValue;
 
 use super::error::ConfigError;
 use super::node::{At, Node};
-use crate::units;
+use rpcbench_record::units;
 
 /// Something that can stand behind a key.
 pub(crate) trait Value: Sized {

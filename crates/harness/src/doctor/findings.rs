@@ -4,7 +4,7 @@ use rpcbench_record::IsolationMode;
 
 use super::{Facts, Finding, Language, Severity};
 use crate::toolchain::Probe;
-use crate::units::show_memory;
+use rpcbench_record::units::bytes;
 
 /// Everything that was looked at, in the order in which to read it.
 #[must_use]
@@ -37,7 +37,7 @@ fn problem(id: &str, what: String, remedy: &str) -> Finding {
 
 fn machine(facts: &Facts) -> Finding {
     let machine = &facts.machine;
-    let memory = show_memory(machine.memory_bytes);
+    let memory = bytes(machine.memory_bytes);
     fine(
         "machine",
         format!("{}, {memory}, Linux {}, {}", machine.cpu.model, machine.kernel, machine.os),
@@ -135,7 +135,7 @@ fn cgroup(facts: &Facts) -> Finding {
 fn memory(facts: &Facts) -> Option<Finding> {
     const ENOUGH: u64 = 2 << 30;
     let available = facts.memory_available?;
-    let what = format!("{} of memory available", show_memory(available));
+    let what = format!("{} of memory available", bytes(available));
     Some(match available >= ENOUGH {
         true => fine("memory", what),
         false => advice("memory", what, "end other programs: servers are given 512 MiB and more"),

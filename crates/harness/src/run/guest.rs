@@ -8,7 +8,7 @@ use rpcbench_contract::conformance::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{Client, Payload, Session, SessionError};
-use rpcbench_record::{Failure, Protocol, Workload};
+use rpcbench_record::{Failure, Protocol, Workload, units};
 
 use super::interrupt::{Interrupt, StopNow};
 use super::lab::{Lab, failure};
@@ -118,7 +118,7 @@ impl Guest {
                 Err(error) => error.to_string(),
             };
             if clock::now() >= deadline {
-                let limit = humantime::format_duration(entry.server.ready_timeout);
+                let limit = units::length(entry.server.ready_timeout);
                 let reason = format!("not ready within {limit}; the last call said: {problem}");
                 return Err(self.explain(reason).into());
             }

@@ -1,6 +1,6 @@
 //! What a suite must satisfy, with or without values from the command line.
 
-use rpcbench_record::{WarmUp, Workload};
+use rpcbench_record::{WarmUp, Workload, units};
 
 use super::{Overrides, Suite, SuiteError};
 
@@ -187,5 +187,5 @@ impl Given {
 }
 
 fn time(milliseconds: u64) -> String {
-    humantime::format_duration(std::time::Duration::from_millis(milliseconds)).to_string()
+    units::length_ms(milliseconds)
 }

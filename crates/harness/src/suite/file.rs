@@ -10,7 +10,7 @@ use super::loads::{self, Load};
 use super::{Suite, SuiteError, warm_up};
 use crate::config::{self, At, ConfigError, Node, Value, table, texts};
 use crate::search::Sweep;
-use crate::units;
+use rpcbench_record::units;
 
 /// Trials where a suite does not say: the fewest that give an interval worth having.
 const TRIALS: u32 = 3;

@@ -21,7 +21,7 @@ pub use error::SuiteError;
 pub use overrides::Overrides;
 
 use crate::config;
-use crate::units::{self, UnitError};
+use rpcbench_record::units::{self, UnitError};
 
 /// A named list of workloads and the limits under which servers meet them.
 #[derive(Clone, Debug, PartialEq, Eq)]

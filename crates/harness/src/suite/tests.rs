@@ -89,7 +89,7 @@ fn the_shipped_suites_are_the_published_ones() {
             false => format!("{} / {}", suite.name, w.name),
         };
         let find = w.find_max.map(|threshold| format!(" for {threshold}"));
-        let memory = suite.limits.memory_bytes.map(units::show_memory);
+        let memory = suite.limits.memory_bytes.map(units::bytes);
         format!(
             "{name} | {} CPU {} | {} x {} {} {}{} | {:?} {}s {:?} x{}",
             suite.limits.cpus,

@@ -1,0 +1,145 @@
+//! Units, read and written: lengths of time, rates, sizes of memory, shares, counts.
+//!
+//! What is measured is written with three significant digits in one unit, and never as a false zero. What was planned
+//! or typed is written exactly.
+
+mod parse;
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+pub use parse::{UnitError, decimal, duration, memory, percentage, rate, time_ns};
+
+/// What stands where there is no number.
+pub const NOTHING: &str = "-";
+
+const SI: [(f64, &str); 4] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
+const TIME: [(f64, &str); 4] = [(1.0, " ns"), (1e3, " us"), (1e6, " ms"), (1e9, " s")];
+const BYTES: [(f64, &str); 5] = [
+    (1.0, " B"),
+    (1024.0, " KiB"),
+    (1_048_576.0, " MiB"),
+    (1_073_741_824.0, " GiB"),
+    (1_099_511_627_776.0, " TiB"),
+];
+
+/// A plain quantity or rate: `184k`, `1.84M`, `12.3`.
+#[must_use]
+pub fn si(value: f64) -> String {
+    scaled(value, &SI)
+}
+
+/// A length of time: `842 ns`, `12.3 ms`, `75.0 s`.
+#[must_use]
+pub fn duration_ns(nanoseconds: f64) -> String {
+    if nanoseconds < 1000.0 {
+        return format!("{:.0} ns", nanoseconds.max(0.0));
+    }
+    scaled(nanoseconds, &TIME)
+}
+
+/// A planned length of time, exact: `3s`, `1m 30s`, `250ms`.
+#[must_use]
+pub fn length_ms(milliseconds: u64) -> String {
+    let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
+    let (seconds, millis) = (rest / 1000, rest % 1000);
+    let parts = [(minutes, "m"), (seconds, "s"), (millis, "ms")];
+    let shown: Vec<String> = parts
+        .iter()
+        .filter(|(amount, _)| *amount > 0)
+        .map(|(amount, unit)| format!("{amount}{unit}"))
+        .collect();
+    if shown.is_empty() { "0s".to_owned() } else { shown.join(" ") }
+}
+
+/// As [`length_ms`]; what is less than a millisecond is left out.
+#[must_use]
+pub fn length(length: Duration) -> String {
+    length_ms(u64::try_from(length.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// A length of time as it is typed, exact: `30s`, `1.5s`, `250us`. [`time_ns`] reads it back.
+#[must_use]
+pub fn exact_ns(nanoseconds: u64) -> String {
+    let fitting = parse::TIME.iter().rfind(|(_, unit)| nanoseconds as f64 >= *unit);
+    let (name, unit) = fitting.unwrap_or(&parse::TIME[0]);
+    format!("{}{name}", nanoseconds as f64 / unit)
+}
+
+/// An amount of memory in binary units: `512 MiB`, `48.3 MiB`.
+#[must_use]
+pub fn bytes(amount: u64) -> String {
+    let exact = BYTES.iter().rev().find(|(unit, _)| {
+        let unit = *unit as u64;
+        amount >= unit && amount.is_multiple_of(unit)
+    });
+    match exact {
+        Some((unit, name)) if amount / (*unit as u64) < 1024 => {
+            format!("{}{name}", amount / (*unit as u64))
+        }
+        _ => scaled(amount as f64, &BYTES),
+    }
+}
+
+/// A share of one: `98 %`, `4.2 %`, `0.03 %`, and `<0.01 %` rather than a zero that is none.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    match value.abs() {
+        0.0 => "0 %".to_owned(),
+        v if v < 0.01 => "<0.01 %".to_owned(),
+        v if v < 0.995 => format!("{value:.2} %"),
+        v if v < 9.95 => format!("{value:.1} %"),
+        _ => format!("{value:.0} %"),
+    }
+}
+
+/// A whole number with its thousands apart: `1,234,567`.
+#[must_use]
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 call`, `2 calls`.
+#[must_use]
+pub fn plural(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(number))
+}
+
+fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+    let fitting = units.iter().rposition(|(unit, _)| value >= *unit).unwrap_or(0);
+    let (unit, name) = units[fitting];
+    let digits = three_digits(value / unit);
+    // 999.7 of one unit is 1.00 of the next.
+    match units.get(fitting + 1) {
+        Some((larger, name)) if digits.parse::<f64>().is_ok_and(|d| d * unit >= *larger) => {
+            format!("{}{name}", three_digits(value.max(*larger) / larger))
+        }
+        _ => format!("{digits}{name}"),
+    }
+}
+
+fn three_digits(value: f64) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = |v: f64| (2 - v.abs().log10().floor() as i32).clamp(0, 6) as usize;
+    let text = format!("{value:.*}", decimals(value));
+    // Rounding may have made one digit more: 9.999 is 10.0.
+    let rounded: f64 = text.parse().unwrap_or(value);
+    if rounded == 0.0 { text } else { format!("{value:.*}", decimals(rounded)) }
+}

@@ -1,0 +1,83 @@
+//! Units as people type them.
+
+use std::time::Duration;
+
+/// A size or a length of time that can't be read.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum UnitError {
+    /// Not a size of memory.
+    #[error(
+        "'{0}' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"
+    )]
+    Memory(String),
+    /// Not a length of time.
+    #[error("'{0}' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m")]
+    Duration(String),
+}
+
+/// Units of time and their lengths in nanoseconds, the shortest first.
+pub(super) const TIME: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+/// The longest time that [`time_ns`] reads, nanoseconds: far above any that is waited for.
+const LONGEST_NS: f64 = 1e15;
+
+/// Reads a size of memory in bytes. Units are powers of 1024 whatever their spelling: `512M`, `512MB`
+/// and `512MiB` are one size, as a memory limit is with Docker, systemd and the JVM.
+///
+/// # Errors
+/// If `text` is not a positive number with a unit known.
+pub fn memory(text: &str) -> Result<u64, UnitError> {
+    let refused = || UnitError::Memory(text.to_owned());
+    match parse_size::Config::new().with_binary().parse_size(text) {
+        Ok(0) | Err(_) => Err(refused()),
+        Ok(bytes) => Ok(bytes),
+    }
+}
+
+/// Reads a length of time: `500ms`, `1.5s`, `10s`, `1m 30s`.
+///
+/// # Errors
+/// If `text` is not a number with a unit known.
+pub fn duration(text: &str) -> Result<Duration, UnitError> {
+    match time_ns(text) {
+        Some(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),
+        None => humantime::parse_duration(text).map_err(|_| UnitError::Duration(text.to_owned())),
+    }
+}
+
+/// Reads a time of one unit up to seconds, to the nanosecond: `250us`, `1.5s`. `None` if it is none.
+#[must_use]
+pub fn time_ns(text: &str) -> Option<u64> {
+    let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(unit);
+    let unit = if unit == "µs" { "us" } else { unit };
+    let (_, length) = TIME.iter().find(|(name, _)| *name == unit)?;
+    let ns = (decimal(number)? * length).round();
+    (0.0..=LONGEST_NS).contains(&ns).then_some(ns as u64)
+}
+
+/// Reads a rate: `500`, `20k`, `1.5M`, `1e6`. `None` if it is none.
+#[must_use]
+pub fn rate(text: &str) -> Option<f64> {
+    let (number, unit) = match (text.strip_suffix('k'), text.strip_suffix('M')) {
+        (Some(number), _) => (number, 1e3),
+        (_, Some(number)) => (number, 1e6),
+        _ => (text, 1.0),
+    };
+    let number = Some(number).filter(|n| n.starts_with(|c: char| c.is_ascii_digit()))?;
+    Some(number.parse::<f64>().ok()? * unit)
+}
+
+/// Reads a percentage: 0.1 of `0.1%`. `None` if it is none.
+#[must_use]
+pub fn percentage(text: &str) -> Option<f64> {
+    decimal(text.strip_suffix('%')?)
+}
+
+/// Reads digits with a point, and nothing else that a floating-point number may be.
+#[must_use]
+pub fn decimal(text: &str) -> Option<f64> {
+    let plain = text.starts_with(|c: char| c.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    text.parse().ok().filter(|_| plain)
+}

@@ -1,0 +1,181 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn three_significant_digits_in_the_fitting_unit() {
+    let shown: Vec<String> =
+        [0.0, 0.5, 9.999, 99.95, 987.0, 999.7, 1000.0, 184_210.0, 999_950.0, 1_840_000.0]
+            .iter()
+            .map(|v| si(*v))
+            .collect();
+    let expected = ["0", "0.500", "10.0", "100", "987", "1.00k", "1.00k", "184k", "1.00M", "1.84M"];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn durations_pick_their_unit() {
+    let shown: Vec<String> =
+        [0.0, 842.0, 1000.0, 12_345.0, 999_999.0, 5_430_000.0, 1e9, 75e9, 5e12]
+            .iter()
+            .map(|v| duration_ns(*v))
+            .collect();
+    let expected = [
+        "0 ns", "842 ns", "1.00 us", "12.3 us", "1.00 ms", "5.43 ms", "1.00 s", "75.0 s", "5000 s",
+    ];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn planned_lengths_are_exact() {
+    let shown: Vec<String> =
+        [0, 250, 3000, 90_000, 120_000, 61_005].iter().map(|v| length_ms(*v)).collect();
+    assert_eq!(shown, ["0s", "250ms", "3s", "1m 30s", "2m", "1m 1s 5ms"]);
+}
+
+#[test]
+fn memory_is_exact_where_it_is_whole() {
+    let shown: Vec<String> =
+        [0, 1, 1023, 1024, 536_870_912, 1_073_741_824, 50_646_221, 1_073_741_823]
+            .iter()
+            .map(|v| bytes(*v))
+            .collect();
+    let expected = ["0 B", "1 B", "1023 B", "1 KiB", "512 MiB", "1 GiB", "48.3 MiB", "1.00 GiB"];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn a_share_that_is_not_zero_never_reads_as_zero() {
+    let shown: Vec<String> = [0.0, 0.000_001, 0.000_3, 0.0099, 0.00996, 0.042, 0.0999, 0.98, 1.0]
+        .iter()
+        .map(|v| percent(*v))
+        .collect();
+    let expected =
+        ["0 %", "<0.01 %", "0.03 %", "0.99 %", "1.0 %", "4.2 %", "10 %", "98 %", "100 %"];
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn one_is_singular() {
+    assert_eq!(plural(1, "call"), "1 call");
+    assert_eq!(plural(0, "call"), "0 calls");
+    assert_eq!(plural(1000, "call"), "1,000 calls");
+}
+
+fn read_back(text: &str, units: &[(f64, &str)]) -> f64 {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, name) = text.split_at(end);
+    let unit = units.iter().find(|(_, n)| *n == name).expect("a known unit").0;
+    number.parse::<f64>().expect("a number") * unit
+}
+
+proptest! {
+    #[test]
+    fn a_rate_reads_back_within_half_a_percent(value in 1e-2_f64..9e11) {
+        let text = si(value);
+        let back = read_back(&text, &SI);
+        prop_assert!((back - value).abs() <= value * 0.005_01, "{value} -> {text}");
+        prop_assert!(text.len() <= 6, "{value} -> {text}");
+    }
+
+    #[test]
+    fn a_duration_reads_back_within_half_a_percent(value in 100.0_f64..9e11) {
+        let text = duration_ns(value);
+        let back = read_back(&text, &TIME);
+        prop_assert!((back - value).abs() <= value * 0.005_01, "{value} -> {text}");
+    }
+
+    #[test]
+    fn memory_reads_back_within_half_a_percent(value in 1_u64..1 << 48) {
+        let text = bytes(value);
+        let back = read_back(&text, &BYTES);
+        prop_assert!((back - value as f64).abs() <= value as f64 * 0.005_01, "{value} -> {text}");
+    }
+
+    #[test]
+    fn a_larger_rate_never_reads_smaller(a in 1.0_f64..1e11, factor in 1.0_f64..100.0) {
+        let (small, large) = (read_back(&si(a), &SI), read_back(&si(a * factor), &SI));
+        prop_assert!(small <= large * (1.0 + 1e-12));
+    }
+
+    #[test]
+    fn thousands_only_add_commas(number: u64) {
+        let text = count(number);
+        prop_assert_eq!(text.replace(',', ""), number.to_string());
+        let mut groups = text.split(',');
+        prop_assert!((1..=3).contains(&groups.next().unwrap_or_default().len()));
+        prop_assert!(groups.all(|g| g.len() == 3));
+    }
+
+    #[test]
+    fn planned_lengths_read_back(milliseconds in 0_u64..100_000_000) {
+        let sum: u64 = length_ms(milliseconds)
+            .split(' ')
+            .map(|part| {
+                let end = part.find(|c: char| !c.is_ascii_digit()).expect("a unit");
+                let (n, unit) = part.split_at(end);
+                let each = match unit { "m" => 60_000, "s" => 1000, _ => 1 };
+                n.parse::<u64>().expect("a number") * each
+            })
+            .sum();
+        prop_assert_eq!(sum, milliseconds);
+    }
+}
+
+#[test]
+fn m_means_mib_however_it_is_spelt() {
+    for text in ["512M", "512m", "512MB", "512MiB", "512 MiB", "0.5G"] {
+        assert_eq!(memory(text), Ok(512 << 20), "{text}");
+    }
+    assert_eq!(memory("1048576"), Ok(1 << 20));
+}
+
+#[test]
+fn refusals_teach() {
+    let memory_refused = memory("lots").unwrap_err().to_string();
+    assert_eq!(
+        memory_refused,
+        "'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"
+    );
+    let duration_refused = duration("10").unwrap_err().to_string();
+    assert_eq!(
+        duration_refused,
+        "'10' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"
+    );
+    assert!(memory("0").is_err());
+    assert!(memory("-5M").is_err());
+}
+
+#[test]
+fn lengths_of_time_are_read_however_they_are_typed() {
+    for (text, milliseconds) in
+        [("500ms", 500), ("1.5s", 1500), ("10s", 10_000), ("2m", 120_000), ("1m 30s", 90_000)]
+    {
+        assert_eq!(duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+    }
+    for text in ["", "s", "-1s", "1.5", ".5s", "1e3s", "1 parsec"] {
+        assert!(duration(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn rates_and_percentages_are_plain_numbers() {
+    assert_eq!([rate("500"), rate("20k"), rate("1.5M")], [Some(500.0), Some(20e3), Some(1.5e6)]);
+    assert_eq!([percentage("40%"), percentage("0.1%")], [Some(40.0), Some(0.1)]);
+    for text in ["", "k", "-1", "inf", "nan", "10kk", "1k%"] {
+        assert_eq!((rate(text), percentage(text)), (None, None), "{text}");
+    }
+}
+
+#[test]
+fn durations_are_what_they_are_measured_in() {
+    assert_eq!(length(Duration::from_secs(90)), "1m 30s");
+    assert_eq!(length(Duration::from_micros(1500)), "1ms");
+}
+
+proptest! {
+    #[test]
+    fn what_is_typed_is_written_as_it_was(nanoseconds in 0_u64..1_000_000_000_000_000) {
+        prop_assert_eq!(time_ns(&exact_ns(nanoseconds)), Some(nanoseconds));
+    }
+}
