@@ -7,10 +7,10 @@ CARGO_TARGET_DIR ?= target
 RPCBENCH := $(CARGO_TARGET_DIR)/release/rpcbench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench bench-peers build check test lint generated rpcbench clean
+.PHONY: help setup bench bench-client bench-peers build check test lint generated rpcbench clean
 
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo '  make bench ARGS="go-grpc rust-tonic --trials 5"   passes arguments to rpcbench run'
 
@@ -20,8 +20,10 @@ setup: ## Install what building needs and is missing (apt, as root or with sudo)
 bench: setup rpcbench ## Build everything and compare all servers that can run here
 	$(RPCBENCH) run $(ARGS)
 
-bench-peers: setup ## Compare rpcbench itself with h2load, ghz and the floor (docs/performance.md)
-	@scripts/bench-peers.sh $(ARGS)
+bench-client: setup ## Compare rpcbench's own client with h2load, ghz and the floor (docs/performance.md)
+	@scripts/bench-client.sh $(ARGS)
+
+bench-peers: bench-client
 
 build: setup rpcbench ## Build rpcbench and the servers
 	$(RPCBENCH) build $(ARGS)

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use rpcbench_client_bench::floor::{Floor, FloorError};
 use rpcbench_contract::Corpus;
-use rpcbench_peers::floor::{Floor, FloorError};
 use rpcbench_testkit::Server;
 
 /// Calls made on each connection before any is counted.

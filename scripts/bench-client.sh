@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs rpcbench, h2load, ghz and the floor in turn against the same servers, and prints what a call costs each of them.
-# Installs h2load (Debian's nghttp2-client) and ghz (a Go module, into build/peers/) where they are missing.
+# Installs h2load (Debian's nghttp2-client) and ghz (a Go module, into build/load-generators/) where they are missing.
 #
-#   bench-peers.sh [ARGUMENT...]    arguments of rpcbench-peers: --rounds 9 --seconds 5 --format markdown, see --help
+#   bench-client.sh [ARGUMENT...]    arguments of rpcbench-client-bench: --rounds 9 --seconds 5 --format markdown, see --help
 #
 # Without Go, ghz is left out. h2load is indispensable.
 set -euo pipefail
@@ -10,9 +10,9 @@ cd "$(dirname "$0")/.."
 
 ghz_version=v0.121.0
 target=${CARGO_TARGET_DIR:-target}
-folder=$PWD/build/peers
+folder=$PWD/build/load-generators
 
-say() { echo "bench-peers: $*" >&2; }
+say() { echo "bench-client: $*" >&2; }
 
 fail() {
   say "$*"
@@ -51,10 +51,10 @@ want_ghz() {
 mkdir -p "$folder"
 want_h2load
 want_ghz
-cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-peers
+cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-client-bench
 "$target/release/rpcbench" build rust-tonic >&2
 
 arguments=(--programs "$target/release" --h2load "$(command -v h2load)")
 found=$(installed_ghz)
 [ -z "$found" ] || arguments+=(--ghz "$folder/ghz" --ghz-version "$found")
-exec "$target/release/rpcbench-peers" "${arguments[@]}" "$@"
+exec "$target/release/rpcbench-client-bench" "${arguments[@]}" "$@"

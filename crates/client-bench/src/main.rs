@@ -1,4 +1,4 @@
-//! `rpcbench-peers`: runs rpcbench, h2load, ghz and the floor in turn against the same servers.
+//! `rpcbench-client-bench`: runs rpcbench, h2load, ghz and the floor in turn against the same servers.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -7,19 +7,19 @@ use std::process::{Command, ExitCode};
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, ValueEnum};
-use rpcbench_peers::command::{Clients, message};
-use rpcbench_peers::machine::{Machine, first_cpus};
-use rpcbench_peers::parse;
-use rpcbench_peers::plan::{Client, Load, ROWS, Row, Server, order};
-use rpcbench_peers::process::{self, Service};
-use rpcbench_peers::render::{Heading, Style, render};
-use rpcbench_peers::summary::{Sample, Usage, summarise};
+use rpcbench_client_bench::command::{Clients, message};
+use rpcbench_client_bench::machine::{Machine, first_cpus};
+use rpcbench_client_bench::parse;
+use rpcbench_client_bench::plan::{Client, Load, ROWS, Row, Server, order};
+use rpcbench_client_bench::process::{self, Service};
+use rpcbench_client_bench::render::{Heading, Style, render};
+use rpcbench_client_bench::summary::{Sample, Usage, summarise};
 
 /// Compares rpcbench with h2load, ghz and the floor: calls per client CPU-second against the same servers
 ///
 /// Exit code: 0 when every client ran without a failed call, 1 when a line is void, 2 when it could not run.
 #[derive(Parser)]
-#[command(name = "rpcbench-peers", version, max_term_width = 100)]
+#[command(name = "rpcbench-client-bench", version, max_term_width = 100)]
 struct Arguments {
     /// Rounds; each has every client of every row once
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            let _ = writeln!(io::stderr(), "rpcbench-peers: {error:#}");
+            let _ = writeln!(io::stderr(), "rpcbench-client-bench: {error:#}");
             ExitCode::from(2)
         }
     }

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use rpcbench_client_bench::floor::Floor;
 use rpcbench_contract::{Corpus, Shape};
-use rpcbench_peers::floor::Floor;
 
 /// The least that a client must do: writes and reads the bytes of calls, parses nothing
 #[derive(Parser)]

@@ -1,4 +1,4 @@
-//! Compares rpcbench with other load generators and with the least that a client must do.
+//! Benchmarks rpcbench's own client against other load generators and the least that a client must do.
 //!
 //! `plan` says what is compared and in which order, `command` how each client is told, `process` runs them,
 //! `parse` reads what they say, `summary` makes figures of it, `render` a table. `floor` is a client of its
