@@ -1,18 +1,18 @@
-//! How each client is told to make a load.
+//! Each client's command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use rpcbench_contract::{Corpus, Shape};
 
-use crate::plan::{Client, Load};
+use crate::lineup::{Client, Load};
 
 /// The payload of every call: one hundred bytes of text.
 pub const SHAPE: Shape = Shape::Text(100);
 
-/// Where the clients are, and what they are given. A client without a program is not measured.
+/// The clients' programs and the files that they read. A client without a program is not measured.
 #[derive(Clone, Debug)]
-pub struct Clients {
+pub struct Programs {
     /// `rpcbench`.
     pub rpcbench: PathBuf,
     /// `rpcbench-floor`.
@@ -27,7 +27,7 @@ pub struct Clients {
     pub body: PathBuf,
 }
 
-impl Clients {
+impl Programs {
     /// The program of a client, where there is one.
     #[must_use]
     pub fn program(&self, client: Client) -> Option<&PathBuf> {
@@ -106,28 +106,44 @@ pub fn message() -> Vec<u8> {
 mod tests {
     use super::*;
 
+    const CLIENTS: [Client; 4] = [Client::Ghz, Client::H2load, Client::Floor, Client::Rpcbench];
+
+    /// What one would type for 50x20 and two seconds.
     fn line(client: Client) -> String {
-        let clients = Clients {
+        let programs = Programs {
             rpcbench: "rpcbench".into(),
             floor: "rpcbench-floor".into(),
             h2load: Some("h2load".into()),
-            ghz: None,
-            proto: "echo.proto".into(),
-            body: "body".into(),
+            ghz: Some("ghz".into()),
+            proto: "contract/echo.proto".into(),
+            body: "BODY".into(),
         };
         let load = Load { connections: 50, in_flight: 20 };
-        let arguments = clients.arguments(client, load, "127.0.0.1:1", 2);
-        let arguments: Vec<_> = arguments.iter().map(|it| it.to_string_lossy()).collect();
-        arguments.join(" ").replace(&"a".repeat(100), "aa")
+        let quoted = programs.arguments(client, load, "ADDRESS", 2).into_iter().map(|argument| {
+            let argument = argument.into_string().unwrap();
+            if argument.contains([' ', '{']) {
+                format!(" '{argument}'")
+            } else {
+                format!(" {argument}")
+            }
+        });
+        let program = programs.program(client).unwrap().display().to_string();
+        let line = format!("{program}{}", quoted.collect::<String>());
+        line.replace(&"a".repeat(100), "aaa...")
     }
 
     #[test]
     fn each_client_is_told_the_same_load_in_its_own_words() {
-        insta::assert_snapshot!(
-            [Client::Ghz, Client::H2load, Client::Floor, Client::Rpcbench]
-                .map(|client| format!("{client} {}\n", line(client)))
-                .concat()
-        );
+        insta::assert_snapshot!(CLIENTS.map(|client| line(client) + "\n").concat());
+    }
+
+    #[test]
+    fn the_documentation_shows_these_command_lines() {
+        let page = include_str!("../../../docs/performance.md").replace(" \\\n    ", " ");
+        for client in CLIENTS {
+            let line = line(client);
+            assert!(page.lines().any(|it| it == line), "docs/performance.md lacks: {line}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use procfs::{CpuInfo, ProcError, sys::kernel::Version};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-/// What is said about it above the table.
+/// What the heading of the table says about it.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// The CPU's name.
@@ -30,6 +30,15 @@ impl Machine {
             kernel: format!("{major}.{minor}.{patch}"),
         })
     }
+}
+
+/// The CPUs that client and server are pinned to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpus {
+    /// The client's.
+    pub client: usize,
+    /// The server's.
+    pub server: usize,
 }
 
 /// The first two CPUs that this process may use; the second is missing where there is only one.

@@ -1,21 +1,22 @@
-//! `rpcbench-client-bench`: runs rpcbench, h2load, ghz and the floor in turn against the same servers.
+//! `rpcbench-client-bench`: runs rpcbench, other load generators and the floor in turn against the same servers.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, ValueEnum};
-use rpcbench_client_bench::command::{Clients, message};
-use rpcbench_client_bench::machine::{Machine, first_cpus};
+use rpcbench_client_bench::command::{Programs, message};
+use rpcbench_client_bench::lineup::{Client, Load, ROWS, Row, Target, order};
+use rpcbench_client_bench::machine::{Cpus, Machine, first_cpus};
 use rpcbench_client_bench::parse;
-use rpcbench_client_bench::plan::{Client, Load, ROWS, Row, Server, order};
-use rpcbench_client_bench::process::{self, Service};
+use rpcbench_client_bench::process::{self, TargetProcess};
 use rpcbench_client_bench::render::{Heading, Style, render};
 use rpcbench_client_bench::summary::{Sample, Usage, summarise};
 
-/// Compares rpcbench with h2load, ghz and the floor: calls per client CPU-second against the same servers
+/// Benchmarks rpcbench's own client: calls per client CPU-second, beside h2load, ghz and the floor
 ///
 /// Exit code: 0 when every client ran without a failed call, 1 when a line is void, 2 when it could not run.
 #[derive(Parser)]
@@ -90,7 +91,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let cpus = cpus(arguments)?;
     let mut body = tempfile::NamedTempFile::new().context("a file with the request for h2load")?;
     body.write_all(&message()).context("a file with the request for h2load")?;
-    let clients = Clients {
+    let programs = Programs {
         rpcbench: arguments.programs.join("rpcbench"),
         floor: arguments.programs.join("rpcbench-floor"),
         h2load: arguments.h2load.clone(),
@@ -100,14 +101,16 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     };
     let heading = Heading {
         machine: Machine::read().context("/proc")?,
-        versions: versions(&clients, arguments, cpus.0)?,
+        versions: versions(&programs, &arguments.ghz_version, cpus.client)?,
         rounds: arguments.rounds,
         seconds: arguments.seconds,
         seed: arguments.seed,
         cpus,
     };
     let rows = if arguments.rows.is_empty() { &ROWS } else { arguments.rows.as_slice() };
-    let samples = measure(arguments, &clients, rows, cpus)?;
+    let targets = Targets::start(arguments, rows, cpus.server)?;
+    let bench = Bench { programs, targets, seconds: arguments.seconds, cpu: cpus.client };
+    let samples = bench.measure(rows, arguments.rounds, arguments.seed)?;
     let lines = summarise(rows, &samples, arguments.seconds);
     let style = match arguments.format {
         Format::Text => Style::Text,
@@ -117,8 +120,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     Ok(lines.iter().all(|line| line.figures.is_ok()))
 }
 
-/// The client's CPU and the server's.
-fn cpus(arguments: &Arguments) -> anyhow::Result<(usize, usize)> {
+fn cpus(arguments: &Arguments) -> anyhow::Result<Cpus> {
     let (first, second) = first_cpus().context("CPUs that this process may use")?;
     let client = arguments.client_cpu.unwrap_or(first);
     let server = arguments.server_cpu.or(second);
@@ -127,66 +129,84 @@ fn cpus(arguments: &Arguments) -> anyhow::Result<(usize, usize)> {
         client != server,
         "client and server need a CPU each, and both have CPU {client}: change --client-cpu or --server-cpu"
     );
-    Ok((client, server))
+    Ok(Cpus { client, server })
 }
 
-fn versions(clients: &Clients, arguments: &Arguments, cpu: usize) -> anyhow::Result<Vec<String>> {
+fn versions(programs: &Programs, ghz_version: &str, cpu: usize) -> anyhow::Result<Vec<String>> {
     let mut versions = Vec::new();
     for client in [Client::Rpcbench, Client::H2load] {
-        let Some(program) = clients.program(client) else { continue };
+        let Some(program) = programs.program(client) else { continue };
         let mut command = Command::new(program);
         command.arg("--version");
         versions.push(process::run(command, cpu)?.output.trim().to_owned());
     }
-    versions.extend(clients.ghz.is_some().then(|| format!("ghz {}", arguments.ghz_version)));
+    versions.extend(programs.ghz.is_some().then(|| format!("ghz {ghz_version}")));
     Ok(versions)
 }
 
-/// Takes every step, with both servers running all the time; one of them is idle.
-fn measure(
-    arguments: &Arguments,
-    clients: &Clients,
-    rows: &[Row],
-    (client_cpu, server_cpu): (usize, usize),
-) -> anyhow::Result<Vec<Sample>> {
-    let testkit = arguments.programs.join("rpcbench-testkit");
-    let null = Service::start(testkit, &["--behaviour", "null"], server_cpu)?;
-    let tonic = Service::start(arguments.tonic.clone(), &["current-thread"], server_cpu)?;
-    let missing = |client| clients.program(client).is_none();
-    let steps = order(rows, arguments.rounds, arguments.seed, missing);
-    let mut samples = Vec::new();
-    for (taken, step) in steps.iter().enumerate() {
-        let row = rows[step.row];
-        let address = match row.server {
-            Server::Tonic => tonic.address,
-            Server::Null => null.address,
-        };
-        let (round, client) = (step.round + 1, step.client);
-        let taken = taken + 1;
-        let _ = writeln!(
-            io::stderr(),
-            "{taken} of {}: round {round}, {} {}, {client}",
-            steps.len(),
-            row.server,
-            row.load
-        );
-        let client = (client, row.load);
-        let result = take(client, clients, &address.to_string(), (arguments.seconds, client_cpu));
-        samples.push(Sample { step: *step, result: result.map_err(|error| format!("{error:#}")) });
+/// The servers of all rows, which run all the time; those that are not loaded are idle.
+struct Targets(Vec<(Target, TargetProcess)>);
+
+impl Targets {
+    fn start(arguments: &Arguments, rows: &[Row], cpu: usize) -> anyhow::Result<Self> {
+        let testkit = arguments.programs.join("rpcbench-testkit");
+        let mut targets = Vec::new();
+        for target in [Target::Null, Target::Tonic] {
+            if rows.iter().any(|row| row.target == target) {
+                let process = match target {
+                    Target::Null => TargetProcess::start(&testkit, &["--behaviour", "null"], cpu),
+                    Target::Tonic => {
+                        TargetProcess::start(&arguments.tonic, &["current-thread"], cpu)
+                    }
+                };
+                targets.push((target, process?));
+            }
+        }
+        Ok(Self(targets))
     }
-    Ok(samples)
+
+    fn address(&self, target: Target) -> anyhow::Result<SocketAddr> {
+        let found = self.0.iter().find(|(other, _)| *other == target);
+        found.map(|(_, process)| process.address).with_context(|| format!("{target} does not run"))
+    }
 }
 
-fn take(
-    (client, load): (Client, Load),
-    clients: &Clients,
-    address: &str,
-    (seconds, cpu): (u64, usize),
-) -> anyhow::Result<Usage> {
-    let program = clients.program(client).context("there is no program")?;
-    let mut command = Command::new(program);
-    command.args(clients.arguments(client, load, address, seconds));
-    let finished = process::run(command, cpu)?;
-    let counts = parse::counts(client, &finished.output)?;
-    Usage::new(counts, finished.cpu).map_err(anyhow::Error::msg)
+/// What every step needs.
+struct Bench {
+    programs: Programs,
+    targets: Targets,
+    /// How long a client runs.
+    seconds: u64,
+    /// The clients' CPU.
+    cpu: usize,
+}
+
+impl Bench {
+    fn measure(&self, rows: &[Row], rounds: u32, seed: u64) -> anyhow::Result<Vec<Sample>> {
+        let missing = |client| self.programs.program(client).is_none();
+        let steps = order(rows, rounds, seed, missing);
+        let mut samples = Vec::new();
+        for (index, step) in steps.iter().enumerate() {
+            let Row { target, load, .. } = rows[step.row];
+            let (number, round, client) = (index + 1, step.round + 1, step.client);
+            let _ = writeln!(
+                io::stderr(),
+                "{number} of {}: round {round}, {target} {load}, {client}",
+                steps.len()
+            );
+            let result = self.run_client(client, load, self.targets.address(target)?);
+            let result = result.map_err(|error| format!("{error:#}"));
+            samples.push(Sample { step: *step, result });
+        }
+        Ok(samples)
+    }
+
+    fn run_client(&self, client: Client, load: Load, address: SocketAddr) -> anyhow::Result<Usage> {
+        let program = self.programs.program(client).context("there is no program")?;
+        let mut command = Command::new(program);
+        command.args(self.programs.arguments(client, load, &address.to_string(), self.seconds));
+        let finished = process::run(command, self.cpu)?;
+        let counts = parse::counts(client, &finished.output)?;
+        Usage::new(counts, finished.cpu).map_err(anyhow::Error::msg)
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::plan::Client;
+use crate::lineup::Client;
 
 /// Calls of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

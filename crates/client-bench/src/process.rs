@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -149,19 +149,19 @@ fn time(time: libc::timeval) -> Duration {
 
 /// A server that runs until it is dropped.
 #[derive(Debug)]
-pub struct Service {
+pub struct TargetProcess {
     child: Child,
     /// Where it listens.
     pub address: SocketAddr,
 }
 
-impl Service {
+impl TargetProcess {
     /// Starts a server that takes its address from the environment, on CPU `cpu` and a free port of the
     /// loopback interface, and waits until it accepts connections.
     ///
     /// # Errors
     /// If it does not start, ends, or accepts no connections for ten seconds.
-    pub fn start(program: PathBuf, arguments: &[&str], cpu: usize) -> Result<Self, ProcessError> {
+    pub fn start(program: &Path, arguments: &[&str], cpu: usize) -> Result<Self, ProcessError> {
         let name = program.to_string_lossy().into_owned();
         let refused = |source| ProcessError::Start { program: name.clone(), source };
         let address = TcpListener::bind("127.0.0.1:0")
@@ -175,9 +175,9 @@ impl Service {
             .env("RPCBENCH_CPUS", "1")
             .stdin(Stdio::null())
             .stdout(Stdio::null());
-        let service = Self { child: spawn(command, cpu)?, address };
-        if service.accepts().map_err(refused)? {
-            return Ok(service);
+        let target = Self { child: spawn(command, cpu)?, address };
+        if target.accepts().map_err(refused)? {
+            return Ok(target);
         }
         Err(ProcessError::Deaf { program: name, address })
     }
@@ -197,9 +197,9 @@ impl Service {
     }
 }
 
-impl Drop for Service {
+impl Drop for TargetProcess {
     fn drop(&mut self) {
-        // It may have ended already, and then there is nothing left to end.
+        // Both fail where it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_server_that_ends_is_not_waited_for() {
-        let error = Service::start("true".into(), &[], cpu()).unwrap_err();
+        let error = TargetProcess::start(Path::new("true"), &[], cpu()).unwrap_err();
         assert!(error.to_string().starts_with("true does not accept connections on 127.0.0.1:"));
     }
 }

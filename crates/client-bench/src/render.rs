@@ -2,8 +2,8 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::machine::Machine;
-use crate::plan::Client;
+use crate::lineup::Client;
+use crate::machine::{Cpus, Machine};
 use crate::summary::{Figures, Line, Spread};
 
 /// How the table is drawn.
@@ -28,8 +28,8 @@ pub struct Heading {
     pub seconds: u64,
     /// The seed of the order.
     pub seed: u64,
-    /// The CPU of the client and that of the server.
-    pub cpus: (usize, usize),
+    /// Where client and server ran.
+    pub cpus: Cpus,
 }
 
 const COLUMNS: [&str; 9] = [
@@ -63,7 +63,7 @@ pub fn render(heading: &Heading, lines: &[Line], style: Style) -> String {
     out.push_str(&format!("{table}\n\n{}", verdict(lines)));
     for Line { row, client, figures } in lines {
         if let Err(problem) = figures {
-            out.push_str(&format!("- void: {} {} {client}: {problem}\n", row.server, row.load));
+            out.push_str(&format!("- void: {} {} {client}: {problem}\n", row.target, row.load));
         }
     }
     out
@@ -75,7 +75,7 @@ fn above(heading: &Heading, style: Style) -> String {
     let lines = [
         format!(
             "{cpu}, {logical} CPUs, Linux {kernel}; client on CPU {}, server on CPU {}",
-            cpus.0, cpus.1
+            cpus.client, cpus.server
         ),
         versions.join(", "),
         format!(
@@ -89,7 +89,7 @@ fn above(heading: &Heading, style: Style) -> String {
 
 fn cells(line: &Line) -> Vec<String> {
     let Line { row, client, figures } = line;
-    let mut cells = vec![row.server.to_string(), row.load.to_string(), client.to_string()];
+    let mut cells = vec![row.target.to_string(), row.load.to_string(), client.to_string()];
     match figures {
         Ok(Figures { calls_per_cpu_s, calls_per_s, cpu_share, ratio, .. }) => cells.extend([
             spread(calls_per_cpu_s, thousands),
@@ -143,7 +143,7 @@ fn verdict(lines: &[Line]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::ROWS;
+    use crate::lineup::ROWS;
 
     fn of(median: f64) -> Spread {
         Spread { median, min: median * 0.9, max: median * 1.2 }
@@ -174,7 +174,7 @@ mod tests {
             rounds: 5,
             seconds: 2,
             seed: 1,
-            cpus: (0, 1),
+            cpus: Cpus { client: 0, server: 1 },
         }
     }
 

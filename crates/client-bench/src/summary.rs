@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use statrs::statistics::{Data, Max, Min, OrderStatistics};
 
+use crate::lineup::{Client, Row, Step};
 use crate::parse::Counts;
-use crate::plan::{Client, Row, Step};
 
 /// What one step came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,7 +153,7 @@ fn figures(theirs: &[Usage], ours: Option<&[Usage]>, seconds: u64) -> Result<Fig
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::ROWS;
+    use crate::lineup::ROWS;
 
     fn sample(round: u32, client: Client, result: Result<(u64, u64), &str>) -> Sample {
         let usage = |(calls, ms)| Usage { calls, cpu: Duration::from_millis(ms) };

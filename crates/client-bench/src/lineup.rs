@@ -1,4 +1,4 @@
-//! What is compared: servers, loads, clients, bars; and the order of it.
+//! What is compared: targets, loads, clients, bars; and in which order.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 
-/// A server that is loaded.
+/// The server that is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Server {
+pub enum Target {
     /// The tonic server of `servers/rust/tonic` on one thread.
     Tonic,
     /// The testkit's null server: the least work that is still correct gRPC.
     Null,
 }
 
-impl fmt::Display for Server {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Tonic => "tonic",
@@ -24,7 +24,7 @@ impl fmt::Display for Server {
     }
 }
 
-/// A load generator.
+/// A load generator: rpcbench's own, or one that it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Client {
     /// ghz, of the Go module `github.com/bojand/ghz`.
@@ -63,11 +63,11 @@ impl fmt::Display for Load {
     }
 }
 
-/// A server under a load, and who makes it.
+/// A target under a load, and the clients that make it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
     /// Who is loaded.
-    pub server: Server,
+    pub target: Target,
     /// With what.
     pub load: Load,
     /// By whom, and what rpcbench is to reach beside each: so many times the client's calls per client
@@ -78,11 +78,11 @@ pub struct Row {
 impl fmt::Display for Row {
     /// By this name a row is asked for: `tonic-50x20`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let server = match self.server {
-            Server::Tonic => "tonic",
-            Server::Null => "null",
+        let target = match self.target {
+            Target::Tonic => "tonic",
+            Target::Null => "null",
         };
-        write!(f, "{server}-{}", self.load)
+        write!(f, "{target}-{}", self.load)
     }
 }
 
@@ -110,7 +110,7 @@ const fn load(connections: u32, in_flight: u32) -> Load {
 /// Everything that is compared.
 pub const ROWS: [Row; 6] = [
     Row {
-        server: Server::Tonic,
+        target: Target::Tonic,
         load: load(50, 20),
         clients: &[
             (Client::Ghz, Some(28.0)),
@@ -119,27 +119,27 @@ pub const ROWS: [Row; 6] = [
         ],
     },
     Row {
-        server: Server::Null,
+        target: Target::Null,
         load: load(50, 20),
         clients: &[(Client::H2load, Some(5.0)), NEAR_FLOOR, (Client::Rpcbench, Some(2e6))],
     },
     Row {
-        server: Server::Null,
+        target: Target::Null,
         load: load(5, 5),
         clients: &[(Client::H2load, Some(2.5)), NEAR_FLOOR, (Client::Rpcbench, None)],
     },
     Row {
-        server: Server::Null,
+        target: Target::Null,
         load: load(1, 100),
         clients: &[(Client::H2load, Some(7.0)), NEAR_FLOOR, (Client::Rpcbench, None)],
     },
     Row {
-        server: Server::Null,
+        target: Target::Null,
         load: load(250, 2),
         clients: &[(Client::H2load, Some(2.4)), NEAR_FLOOR, (Client::Rpcbench, None)],
     },
     Row {
-        server: Server::Null,
+        target: Target::Null,
         load: load(50, 1),
         clients: &[(Client::H2load, Some(1.9)), NEAR_FLOOR, (Client::Rpcbench, None)],
     },
