@@ -2,7 +2,7 @@
 //!
 //! - [`Server`] runs a [`Behaviour`] inside a test, on a thread of its own.
 //! - The binary `rpcbench-testkit` runs the same behaviours as an ordinary server under test.
-//! - [`scripted`] is a peer that follows a script of raw HTTP/2 frames.
+//! - [`scripted`] is a peer that follows a script of raw HTTP/2 frames, and [`http2`] has the frames.
 
 mod answer;
 mod behaviour;
@@ -12,6 +12,7 @@ mod delay;
 mod echo;
 mod fault;
 mod file_limit;
+pub mod http2;
 mod null;
 mod plan;
 pub mod scripted;

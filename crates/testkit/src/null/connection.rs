@@ -5,8 +5,8 @@ use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Session;
-use super::frame::MAX_FRAME;
 use super::poll::Interest;
+use crate::http2::{DEFAULT_MAX_PAYLOAD, Head};
 
 const READ: usize = 256 << 10;
 
@@ -18,7 +18,10 @@ pub(super) struct Buffers {
 
 impl Buffers {
     pub(super) fn new() -> Self {
-        Self { input: vec![0; READ + 9 + MAX_FRAME], output: Vec::with_capacity(READ) }
+        Self {
+            input: vec![0; READ + Head::SIZE + DEFAULT_MAX_PAYLOAD],
+            output: Vec::with_capacity(READ),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Replies as frames, with header blocks that are known beforehand.
 
-use super::frame::{END_HEADERS, END_STREAM, frame_header, kind};
 use super::message::REPLY_TAG;
+use crate::http2::flag::{END_HEADERS, END_STREAM};
+use crate::http2::{FrameType, Head};
 
 /// `:status: 200` of the static table.
 const STATUS_200: u8 = 0x88;
@@ -47,9 +48,9 @@ impl Encoder {
     /// A whole ok reply: `message` with its first byte changed to the reply's tag.
     pub(super) fn ok(&mut self, out: &mut Vec<u8>, stream: u32, message: &[u8]) {
         self.headers(out, stream);
-        let length = message.len() as u32;
-        frame_header(out, length + 5, kind::DATA, 0, stream);
-        let [b1, b2, b3, b4] = length.to_be_bytes();
+        let length = message.len() + 5;
+        Head { length, kind: FrameType::Data, flags: 0, stream }.put(out);
+        let [b1, b2, b3, b4] = (message.len() as u32).to_be_bytes();
         if let Some((_, rest)) = message.split_first() {
             out.extend_from_slice(&[0, b1, b2, b3, b4, REPLY_TAG]);
             out.extend_from_slice(rest);
@@ -113,8 +114,8 @@ impl Encoder {
 }
 
 fn block(out: &mut Vec<u8>, stream: u32, flags: u8, parts: &[&[u8]]) {
-    let length = parts.iter().map(|part| part.len() as u32).sum();
-    frame_header(out, length, kind::HEADERS, flags, stream);
+    let length = parts.iter().map(|part| part.len()).sum();
+    Head { length, kind: FrameType::Headers, flags, stream }.put(out);
     for part in parts {
         out.extend_from_slice(part);
     }

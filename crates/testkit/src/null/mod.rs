@@ -6,7 +6,6 @@
 
 mod connection;
 mod encoder;
-mod frame;
 mod message;
 mod poll;
 mod session;

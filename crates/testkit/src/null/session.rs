@@ -4,24 +4,31 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use super::encoder::Encoder;
-use super::frame::{
-    ACK, END_HEADERS, END_STREAM, Fatal, Frame, MAX_FRAME, MAX_WINDOW, PADDED, frame_header,
-    goaway, kind, rst_stream, window_update,
-};
 use super::message;
+use crate::http2::flag::{ACK, END_HEADERS, END_STREAM, PADDED};
+use crate::http2::{
+    DEFAULT_MAX_PAYLOAD, DEFAULT_WINDOW, Frame, FrameRef, FrameType, Head, MAX_WINDOW, PREFACE,
+    setting,
+};
 
 const MAX_BODY: usize = (4 << 20) + 5;
 /// More than the largest body, so that a stream's window never needs an update.
 const STREAM_WINDOW: u32 = 8 << 20;
-const DEFAULT_WINDOW: i64 = 65_535;
 const WINDOW_REFILL: u32 = 1 << 29;
 const MAX_STREAMS: u32 = 16_384;
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 const RESOURCE_EXHAUSTED: u32 = 8;
 
 const NO_ERROR: u32 = 0;
 const REFUSED_STREAM: u32 = 7;
+
+/// An error of the whole connection, by its HTTP/2 code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fatal {
+    Protocol = 1,
+    FlowControl = 3,
+    FrameSize = 6,
+}
 
 #[derive(Debug)]
 pub(super) struct Session {
@@ -65,8 +72,8 @@ impl Default for Session {
             open: VecDeque::new(),
             in_block: None,
             encoder: Encoder::default(),
-            send_window: DEFAULT_WINDOW,
-            initial_window: DEFAULT_WINDOW,
+            send_window: i64::from(DEFAULT_WINDOW),
+            initial_window: i64::from(DEFAULT_WINDOW),
             blocked: VecDeque::new(),
             received: 0,
         }
@@ -75,7 +82,8 @@ impl Default for Session {
 
 impl super::Session for Session {
     fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, ()> {
-        self.take(input, output).map_err(|fatal| goaway(output, fatal))
+        self.take(input, output)
+            .map_err(|fatal| Frame::goaway(MAX_WINDOW, fatal as u32).put(output))
     }
 
     fn take_calls(&mut self) -> u64 {
@@ -98,11 +106,11 @@ impl Session {
             used = PREFACE.len();
             self.greet(out);
         }
-        while let Some(frame) = Frame::parse(&input[used..])? {
-            used += frame.length();
+        while let Some(frame) = next_frame(&input[used..])? {
+            used += frame.size();
             match self.request_in_two_frames(&frame, &input[used..])? {
                 Some(data) => {
-                    used += data.length();
+                    used += data.size();
                     self.count_received(data.payload.len(), out);
                     self.answer(frame.stream, data.payload, 0, out);
                 }
@@ -116,10 +124,10 @@ impl Session {
     #[inline]
     fn request_in_two_frames<'a>(
         &mut self,
-        headers: &Frame<'_>,
+        headers: &FrameRef<'_>,
         rest: &'a [u8],
-    ) -> Result<Option<Frame<'a>>, Fatal> {
-        if headers.kind != kind::HEADERS
+    ) -> Result<Option<FrameRef<'a>>, Fatal> {
+        if headers.kind != FrameType::Headers
             || headers.flags & (END_HEADERS | END_STREAM) != END_HEADERS
             || headers.stream <= self.last_stream
             || headers.stream.is_multiple_of(2)
@@ -128,8 +136,8 @@ impl Session {
         {
             return Ok(None);
         }
-        let data = Frame::parse(rest)?.filter(|next| {
-            next.kind == kind::DATA
+        let data = next_frame(rest)?.filter(|next| {
+            next.kind == FrameType::Data
                 && next.stream == headers.stream
                 && next.flags & (END_STREAM | PADDED) == END_STREAM
         });
@@ -141,31 +149,31 @@ impl Session {
 
     fn greet(&mut self, out: &mut Vec<u8>) {
         self.greeted = true;
-        frame_header(out, 12, kind::SETTINGS, 0, 0);
-        for (id, value) in [(3_u16, MAX_STREAMS), (4, STREAM_WINDOW)] {
-            out.extend_from_slice(&id.to_be_bytes());
-            out.extend_from_slice(&value.to_be_bytes());
-        }
-        window_update(out, MAX_WINDOW - DEFAULT_WINDOW as u32);
+        let settings = [
+            (setting::MAX_CONCURRENT_STREAMS, MAX_STREAMS),
+            (setting::INITIAL_WINDOW_SIZE, STREAM_WINDOW),
+        ];
+        Frame::settings(&settings).put(out);
+        Frame::window_update(0, MAX_WINDOW - DEFAULT_WINDOW).put(out);
     }
 
-    fn frame(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
-        if self.in_block.is_some() != (frame.kind == kind::CONTINUATION) {
+    fn frame(&mut self, frame: &FrameRef<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+        if self.in_block.is_some() != (frame.kind == FrameType::Continuation) {
             return Err(Fatal::Protocol);
         }
         match frame.kind {
-            kind::DATA => self.data(frame, out),
-            kind::HEADERS => self.headers(frame, out),
-            kind::CONTINUATION => self.continuation(frame, out),
-            kind::SETTINGS => self.settings(frame, out),
-            kind::PING => ping(frame, out),
-            kind::WINDOW_UPDATE => self.window_update(frame, out),
-            kind::RST_STREAM => {
+            FrameType::Data => self.data(frame, out),
+            FrameType::Headers => self.headers(frame, out),
+            FrameType::Continuation => self.continuation(frame, out),
+            FrameType::Settings => self.settings(frame, out),
+            FrameType::Ping => ping(frame, out),
+            FrameType::WindowUpdate => self.window_update(frame, out),
+            FrameType::RstStream => {
                 self.open.retain(|open| open.stream != frame.stream);
                 self.blocked.retain(|blocked| blocked.stream != frame.stream);
                 Ok(())
             }
-            kind::PUSH_PROMISE => Err(Fatal::Protocol),
+            FrameType::PushPromise => Err(Fatal::Protocol),
             _ => Ok(()),
         }
     }
@@ -174,14 +182,14 @@ impl Session {
         self.open.len() + self.blocked.len() < MAX_STREAMS as usize
     }
 
-    fn headers(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+    fn headers(&mut self, frame: &FrameRef<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
         let ends = frame.flags & END_STREAM != 0;
         if frame.stream > self.last_stream && !frame.stream.is_multiple_of(2) {
             self.last_stream = frame.stream;
             if self.has_room() {
                 self.open.push_back(Open { stream: frame.stream, body: Vec::new(), granted: 0 });
             } else {
-                rst_stream(out, frame.stream, REFUSED_STREAM);
+                Frame::rst_stream(frame.stream, REFUSED_STREAM).put(out);
             }
         } else if !ends || !self.open.iter().any(|open| open.stream == frame.stream) {
             return Err(Fatal::Protocol);
@@ -189,7 +197,7 @@ impl Session {
         self.block_part(frame, ends, out)
     }
 
-    fn continuation(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+    fn continuation(&mut self, frame: &FrameRef<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
         match self.in_block.take() {
             Some((stream, ends)) if stream == frame.stream => self.block_part(frame, ends, out),
             _ => Err(Fatal::Protocol),
@@ -198,7 +206,7 @@ impl Session {
 
     fn block_part(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &FrameRef<'_>,
         ends: bool,
         out: &mut Vec<u8>,
     ) -> Result<(), Fatal> {
@@ -210,12 +218,12 @@ impl Session {
         Ok(())
     }
 
-    fn data(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+    fn data(&mut self, frame: &FrameRef<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
         if frame.stream > self.last_stream || frame.stream.is_multiple_of(2) {
             return Err(Fatal::Protocol);
         }
         self.count_received(frame.payload.len(), out);
-        let data = frame.data()?;
+        let data = frame.content().ok_or(Fatal::Protocol)?;
         let Some(index) = self.open.iter().position(|open| open.stream == frame.stream) else {
             return Ok(());
         };
@@ -228,7 +236,7 @@ impl Session {
             self.open.remove(index);
             self.calls += 1;
             self.encoder.error(out, frame.stream, RESOURCE_EXHAUSTED);
-            rst_stream(out, frame.stream, NO_ERROR);
+            Frame::rst_stream(frame.stream, NO_ERROR).put(out);
         } else {
             open.body.extend_from_slice(data);
             if frame.flags & END_STREAM != 0 {
@@ -259,7 +267,7 @@ impl Session {
     fn ok(&mut self, stream: u32, reply: Cow<'_, [u8]>, granted: i64, out: &mut Vec<u8>) {
         let length = reply.len() + 5;
         let window = self.send_window.min(self.initial_window + granted);
-        if length <= MAX_FRAME && length as i64 <= window {
+        if length <= DEFAULT_MAX_PAYLOAD && length as i64 <= window {
             self.send_window -= length as i64;
             return self.encoder.ok(out, stream, &reply);
         }
@@ -282,11 +290,11 @@ impl Session {
                 let window =
                     (*send_window).min(*initial_window + reply.granted - reply.sent as i64);
                 let room = usize::try_from(window).unwrap_or(0);
-                let length = room.min(reply.data.len() - reply.sent).min(MAX_FRAME);
+                let length = room.min(reply.data.len() - reply.sent).min(DEFAULT_MAX_PAYLOAD);
                 if length == 0 {
                     return true;
                 }
-                frame_header(out, length as u32, kind::DATA, 0, reply.stream);
+                Head { length, kind: FrameType::Data, flags: 0, stream: reply.stream }.put(out);
                 out.extend_from_slice(&reply.data[reply.sent..reply.sent + length]);
                 reply.sent += length;
                 *send_window -= length as i64;
@@ -296,30 +304,30 @@ impl Session {
         });
     }
 
-    fn settings(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+    fn settings(&mut self, frame: &FrameRef<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
         if frame.flags & ACK != 0 {
             return Ok(());
         }
-        let (settings, rest) = frame.payload.as_chunks::<6>();
-        if !rest.is_empty() {
+        if !frame.payload.len().is_multiple_of(6) {
             return Err(Fatal::FrameSize);
         }
-        for &[i1, i2, v1, v2, v3, v4] in settings {
-            let value = u32::from_be_bytes([v1, v2, v3, v4]);
-            match u16::from_be_bytes([i1, i2]) {
-                1 => self.encoder.limit_table(value),
-                4 if value > MAX_WINDOW => return Err(Fatal::FlowControl),
-                4 => self.initial_window = i64::from(value),
+        for (id, value) in frame.setting_values() {
+            match id {
+                setting::HEADER_TABLE_SIZE => self.encoder.limit_table(value),
+                setting::INITIAL_WINDOW_SIZE if value > MAX_WINDOW => {
+                    return Err(Fatal::FlowControl);
+                }
+                setting::INITIAL_WINDOW_SIZE => self.initial_window = i64::from(value),
                 _ => {}
             }
         }
-        frame_header(out, 0, kind::SETTINGS, ACK, 0);
+        Frame::settings_ack().put(out);
         self.send_blocked(out);
         Ok(())
     }
 
-    fn window_update(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
-        let bytes = i64::from(frame.number()? & MAX_WINDOW);
+    fn window_update(&mut self, frame: &FrameRef<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+        let bytes = i64::from(frame.number().ok_or(Fatal::FrameSize)? & MAX_WINDOW);
         if frame.stream == 0 {
             self.send_window += bytes;
             if bytes == 0 {
@@ -346,19 +354,26 @@ impl Session {
     fn count_received(&mut self, bytes: usize, out: &mut Vec<u8>) {
         self.received += bytes as u32;
         if self.received >= WINDOW_REFILL {
-            window_update(out, self.received);
+            Frame::window_update(0, self.received).put(out);
             self.received = 0;
         }
     }
 }
 
-fn ping(frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
-    if frame.payload.len() != 8 {
+/// The first frame of `input`, if it is whole.
+#[inline]
+fn next_frame(input: &[u8]) -> Result<Option<FrameRef<'_>>, Fatal> {
+    let Some((head, rest)) = Head::split(input) else { return Ok(None) };
+    if head.length > DEFAULT_MAX_PAYLOAD {
         return Err(Fatal::FrameSize);
     }
-    if frame.flags & ACK == 0 {
-        frame_header(out, 8, kind::PING, ACK, 0);
-        out.extend_from_slice(frame.payload);
+    Ok(rest.get(..head.length).map(|payload| head.frame(payload)))
+}
+
+fn ping(frame: &FrameRef<'_>, out: &mut Vec<u8>) -> Result<(), Fatal> {
+    let content = frame.payload.try_into().map_err(|_| Fatal::FrameSize)?;
+    if !frame.has(ACK) {
+        Frame::pong(content).put(out);
     }
     Ok(())
 }

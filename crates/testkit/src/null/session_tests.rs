@@ -2,11 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::frame::Fatal;
-use super::session::Session;
-use crate::scripted::{Frame, FrameType, flag, hpack, setting};
-
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+use super::session::{Fatal, Session};
+use crate::http2::{Frame, FrameRef, FrameType, PREFACE, flag, hpack, setting};
 
 fn bytes(frames: &[Frame]) -> Vec<u8> {
     frames.iter().flat_map(Frame::encode).collect()
@@ -14,17 +11,11 @@ fn bytes(frames: &[Frame]) -> Vec<u8> {
 
 fn parse(mut bytes: &[u8]) -> Vec<Frame> {
     let mut frames = Vec::new();
-    while !bytes.is_empty() {
-        let length = u32::from_be_bytes([0, bytes[0], bytes[1], bytes[2]]) as usize;
-        let stream = u32::from_be_bytes(bytes[5..9].try_into().unwrap());
-        frames.push(Frame::new(
-            FrameType::from_byte(bytes[3]),
-            bytes[4],
-            stream,
-            &bytes[9..9 + length],
-        ));
-        bytes = &bytes[9 + length..];
+    while let Some(frame) = FrameRef::parse(bytes) {
+        bytes = &bytes[frame.size()..];
+        frames.push(frame.head().frame(frame.payload.to_vec()));
     }
+    assert!(bytes.is_empty(), "part of a frame was written");
     frames
 }
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::frame::{Frame, FrameType, flag};
-use super::hpack;
 use super::wire::{ScriptError, Wire};
+use crate::http2::{Frame, FrameType, flag, hpack};
 
 /// A request that came whole.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,13 +16,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod frame;
 mod grpc;
-pub mod hpack;
 mod peer;
 mod wire;
 
-pub use frame::{Frame, FrameType, flag, setting};
+pub use crate::http2::{Frame, FrameType, flag, hpack, setting};
 pub use grpc::{Request, Requests};
 pub use peer::{Listener, ScriptedPeer};
 pub use wire::{ScriptError, Wire};

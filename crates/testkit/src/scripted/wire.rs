@@ -6,9 +6,8 @@ use std::os::fd::AsRawFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use super::frame::{Frame, FrameType, flag};
+use crate::http2::{Frame, FrameType, Head, PREFACE, flag};
 
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Nothing a script waits for may take longer: a test that fails must end.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -223,13 +222,12 @@ impl Wire {
     }
 
     fn receive_for(&mut self, expected: &str) -> Result<Frame, ScriptError> {
-        let mut header = [0; 9];
-        self.fill(expected, &mut header)?;
-        let [l1, l2, l3, kind, flags, s1, s2, s3, s4] = header;
-        let mut payload = vec![0; u32::from_be_bytes([0, l1, l2, l3]) as usize];
+        let mut head = [0; Head::SIZE];
+        self.fill(expected, &mut head)?;
+        let head = Head::from_bytes(head);
+        let mut payload = vec![0; head.length];
         self.fill(expected, &mut payload)?;
-        let stream = u32::from_be_bytes([s1, s2, s3, s4]) & 0x7fff_ffff;
-        Ok(Frame { kind: FrameType::from_byte(kind), flags, stream, payload })
+        Ok(head.frame(payload))
     }
 
     fn fill(&mut self, expected: &str, buffer: &mut [u8]) -> Result<(), ScriptError> {

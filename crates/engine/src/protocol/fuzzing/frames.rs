@@ -1,11 +1,12 @@
 //! A conversation of frames that are mostly well formed: deeper than plain bytes get.
 
+use rpcbench_testkit::http2::{Frame, FrameType, flag};
+
 use super::Steps;
 use super::ledger::RIGHT;
 use super::machine::Machine;
 use super::peer::Peer;
 use crate::protocol::End;
-use crate::protocol::http2::frame;
 
 /// Header blocks that a peer might send; some enter fields into the table, some refer to them.
 const BLOCKS: [&[u8]; 12] = [
@@ -25,6 +26,9 @@ const BLOCKS: [&[u8]; 12] = [
 /// Values that settings and windows turn on.
 const VALUES: [u32; 12] =
     [0, 1, 2, 10, 100, 4096, 16_384, 65_535, 1 << 20, 16_777_215, 0x7fff_ffff, u32::MAX];
+
+/// The flags that HEADERS may have.
+const HEADERS_FLAGS: u8 = flag::END_STREAM | flag::END_HEADERS | flag::PADDED | flag::PRIORITY;
 
 /// Two ends of a conversation.
 struct Dialogue {
@@ -52,7 +56,7 @@ pub fn frames(bytes: &[u8]) {
         fresh: Vec::new(),
         in_block: false,
     };
-    dialogue.say(frame::SETTINGS, 0, 0, &settings(&mut steps));
+    dialogue.say(&settings(&mut steps));
     while let Some(step) = steps.byte() {
         if dialogue.machine.is_broken() {
             break;
@@ -62,15 +66,12 @@ pub fn frames(bytes: &[u8]) {
     dialogue.end();
 }
 
-/// A payload of SETTINGS with up to three pairs.
-fn settings(steps: &mut Steps<'_>) -> Vec<u8> {
+/// SETTINGS with up to three pairs.
+fn settings(steps: &mut Steps<'_>) -> Frame {
     let count = steps.choice() % 4;
-    let mut payload = Vec::new();
-    for _ in 0..count {
-        payload.extend_from_slice(&[0, 1 + steps.choice() % 6]);
-        payload.extend_from_slice(&value(steps).to_be_bytes());
-    }
-    payload
+    let pairs: Vec<_> =
+        (0..count).map(|_| (u16::from(1 + steps.choice() % 6), value(steps))).collect();
+    Frame::settings(&pairs)
 }
 
 fn value(steps: &mut Steps<'_>) -> u32 {
@@ -99,43 +100,43 @@ impl Dialogue {
             3 => self.machine.expire(u64::from(steps.choice())),
             4 => self.cut = usize::from(steps.choice()),
             5 => {
-                let payload = settings(steps);
-                self.say(frame::SETTINGS, steps.choice() / 0x80, 0, &payload);
+                let settings = settings(steps);
+                self.say(&Frame { flags: steps.choice() / 0x80, ..settings });
             }
             6 => {
-                let payload = value(steps).to_be_bytes();
-                let stream = self.stream(steps);
-                self.say(frame::WINDOW_UPDATE, 0, stream, &payload);
+                let bytes = value(steps);
+                self.say(&Frame::window_update(self.stream(steps), bytes));
             }
             7 => {
-                let code = u32::from(steps.choice() % 15).to_be_bytes();
-                let stream = self.stream(steps);
-                self.say(frame::RST_STREAM, 0, stream, &code);
+                let code = u32::from(steps.choice() % 15);
+                self.say(&Frame::rst_stream(self.stream(steps), code));
             }
             8 => {
-                let last = u32::from(steps.choice()).to_be_bytes();
-                let code = u32::from(steps.choice() % 15).to_be_bytes();
-                self.say(frame::GOAWAY, 0, 0, &[last, code].concat());
+                let last = steps.choice().into();
+                self.say(&Frame::goaway(last, u32::from(steps.choice() % 15)));
             }
-            9 => self.say(frame::PING, steps.choice() & 1, 0, &[7; 8]),
+            9 => self.say(&Frame { flags: steps.choice() & flag::ACK, ..Frame::ping([7; 8]) }),
             10 => {
-                let block = block(steps);
-                self.say(frame::CONTINUATION, steps.choice() & 4, self.machine.last_stream, block);
+                let block = Frame::continuation(self.machine.last_stream, block(steps));
+                self.say(&Frame { flags: steps.choice() & flag::END_HEADERS, ..block });
             }
             11 => self.answer(steps.choice()),
             12 => {
                 let (message, from) = (message(), usize::from(steps.choice() % 8));
-                let (flags, stream) = (steps.choice(), self.stream(steps));
-                self.say(frame::DATA, flags & 0x9, stream, &message[from..]);
+                let flags = steps.choice() & (flag::END_STREAM | flag::PADDED);
+                let data = Frame::data(self.stream(steps), &message[from..]);
+                self.say(&Frame { flags, ..data });
             }
             13 => {
                 let (flags, stream) = (steps.choice(), u32::from(steps.choice()));
                 let (kind, length) = (steps.choice() % 12, usize::from(steps.choice()));
-                self.say(kind, flags, stream, steps.bytes(length));
+                let payload = steps.bytes(length);
+                self.say(&Frame::new(FrameType::from_byte(kind), flags, stream, payload));
             }
             _ => {
-                let (flags, stream) = (steps.choice(), self.stream(steps));
-                self.say(frame::HEADERS, flags & 0x2d, stream, block(steps));
+                let flags = steps.choice() & HEADERS_FLAGS;
+                let stream = self.stream(steps);
+                self.say(&Frame { flags, ..Frame::headers(stream, block(steps)) });
             }
         }
         self.settle();
@@ -160,19 +161,20 @@ impl Dialogue {
         self.machine.send(choice);
     }
 
-    fn say(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        let mut bytes = Vec::new();
-        frame::put(&mut bytes, kind, flags, stream, payload);
-        self.peer.say(kind, flags, stream, payload);
-        self.fresh.retain(|fresh| *fresh != stream || kind > frame::HEADERS);
+    fn say(&mut self, frame: &Frame) {
+        self.peer.say(frame);
+        if matches!(frame.kind, FrameType::Data | FrameType::Headers) {
+            self.fresh.retain(|fresh| *fresh != frame.stream);
+        }
+        let bytes = frame.encode();
         for piece in bytes.chunks(if self.cut == 0 { bytes.len() } else { self.cut }) {
             if !self.machine.is_broken() {
                 self.machine.receive(piece);
             }
         }
-        if matches!(kind, frame::HEADERS | frame::CONTINUATION) {
-            self.in_block = flags & frame::END_HEADERS == 0;
-            self.machine.last_stream = stream;
+        if matches!(frame.kind, FrameType::Headers | FrameType::Continuation) {
+            self.in_block = !frame.has(flag::END_HEADERS);
+            self.machine.last_stream = frame.stream;
         }
         self.settle();
     }
@@ -184,13 +186,10 @@ impl Dialogue {
             return;
         }
         let stream = self.fresh[usize::from(choice) % open];
-        self.say(frame::HEADERS, frame::END_HEADERS, stream, BLOCKS[0]);
-        self.say(frame::DATA, 0, stream, &message());
-        let (machine, mut bytes) = (&mut self.machine, Vec::new());
-        let flags = frame::END_HEADERS | frame::END_STREAM;
-        frame::put(&mut bytes, frame::HEADERS, flags, stream, BLOCKS[3]);
-        machine.receive(&bytes);
-        let end = machine.ledger.ended.last();
+        self.say(&Frame::headers(stream, BLOCKS[0]));
+        self.say(&Frame::data(stream, message()));
+        self.machine.receive(&Frame::headers(stream, BLOCKS[3]).end_stream().encode());
+        let end = self.machine.ledger.ended.last();
         assert_eq!(end, Some(&(stream, Some(End::Answered { right: true }))));
         self.settle();
     }
@@ -212,7 +211,7 @@ impl Dialogue {
         if !self.machine.is_broken() && !self.in_block {
             self.cut = 0;
             for (stream, bytes) in self.peer.missing() {
-                self.say(frame::WINDOW_UPDATE, 0, stream, &(bytes as u32).to_be_bytes());
+                self.say(&Frame::window_update(stream, bytes as u32));
                 assert!(!self.machine.is_broken());
             }
             assert!(self.peer.is_served());

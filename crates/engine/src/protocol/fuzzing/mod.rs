@@ -18,7 +18,7 @@ pub use hpack::hpack;
 pub(in crate::protocol) use ledger::Filler;
 use machine::Machine;
 
-use crate::protocol::http2::frame;
+use rpcbench_testkit::http2::{Frame, FrameRef, PREFACE};
 
 /// Steps read from the fuzzer's bytes; nothing is left when they end.
 struct Steps<'a>(&'a [u8]);
@@ -53,9 +53,7 @@ pub fn connection(bytes: &[u8]) {
     let mut machine = Machine::new();
     // Most inputs should get past the handshake.
     if steps.choice() & 1 == 0 {
-        let mut settings = Vec::new();
-        frame::put(&mut settings, frame::SETTINGS, 0, 0, &[]);
-        machine.receive(&settings);
+        machine.receive(&Frame::settings(&[]).encode());
     }
     while let Some(step) = steps.byte() {
         match step {
@@ -73,10 +71,9 @@ pub fn connection(bytes: &[u8]) {
 }
 
 fn check_frames(out: &[u8]) {
-    let mut rest = out.strip_prefix(frame::PREFACE).unwrap_or(out);
-    while let Some(head) = frame::Head::parse(rest) {
-        assert!(frame::HEADER + head.length <= rest.len(), "part of a frame was written");
-        rest = &rest[frame::HEADER + head.length..];
+    let mut rest = out.strip_prefix(PREFACE).unwrap_or(out);
+    while let Some(frame) = FrameRef::parse(rest) {
+        rest = &rest[frame.size()..];
     }
     assert!(rest.is_empty(), "part of a frame was written");
 }

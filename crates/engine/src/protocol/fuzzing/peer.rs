@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use rpcbench_testkit::http2::{
+    DEFAULT_MAX_PAYLOAD, DEFAULT_WINDOW, Frame, FrameRef, FrameType, MAX_WINDOW, PREFACE, flag,
+    setting,
+};
+
 use super::ledger::{REQUESTS, templates};
-use crate::protocol::http2::frame::{self, Head};
 
 /// The header table that a peer has before it says otherwise, bytes.
 const TABLE: usize = 4096;
@@ -47,9 +51,9 @@ impl Peer {
             least_table: TABLE,
             announced_table: TABLE,
             max_concurrent: usize::MAX,
-            window: 65_535,
-            initial_window: 65_535,
-            max_payload: frame::MAX_PAYLOAD,
+            window: DEFAULT_WINDOW.into(),
+            initial_window: DEFAULT_WINDOW.into(),
+            max_payload: DEFAULT_MAX_PAYLOAD,
             uploads: BTreeMap::new(),
             next_stream: 1,
             entries: VecDeque::new(),
@@ -57,18 +61,14 @@ impl Peer {
     }
 
     /// This frame goes to the connection, which is going to follow it.
-    pub fn say(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-        match kind {
-            frame::SETTINGS if flags & frame::ACK == 0 => {
-                for setting in payload.as_chunks::<6>().0 {
-                    let value =
-                        u32::from_be_bytes([setting[2], setting[3], setting[4], setting[5]]);
-                    self.set(u16::from_be_bytes([setting[0], setting[1]]), value);
-                }
+    pub fn say(&mut self, frame: &Frame) {
+        match frame.kind {
+            FrameType::Settings if !frame.has(flag::ACK) => {
+                frame.setting_values().for_each(|(id, value)| self.set(id, value));
             }
-            frame::WINDOW_UPDATE => {
-                let increment = payload.first_chunk().map_or(0, |word| u32::from_be_bytes(*word));
-                self.open_window(stream, i64::from(increment & 0x7fff_ffff));
+            FrameType::WindowUpdate => {
+                let increment = frame.number().unwrap_or(0) & MAX_WINDOW;
+                self.open_window(frame.stream, increment.into());
             }
             _ => {}
         }
@@ -76,17 +76,17 @@ impl Peer {
 
     fn set(&mut self, id: u16, value: u32) {
         match id {
-            0x1 => {
+            setting::HEADER_TABLE_SIZE => {
                 self.table = value as usize;
                 self.least_table = self.least_table.min(self.table);
             }
-            0x3 => self.max_concurrent = value as usize,
-            0x4 => {
+            setting::MAX_CONCURRENT_STREAMS => self.max_concurrent = value as usize,
+            setting::INITIAL_WINDOW_SIZE => {
                 let change = i64::from(value) - self.initial_window;
                 self.uploads.values_mut().for_each(|upload| upload.window += change);
                 self.initial_window = i64::from(value);
             }
-            0x5 => self.max_payload = value as usize,
+            setting::MAX_FRAME_SIZE => self.max_payload = value as usize,
             _ => {}
         }
     }
@@ -106,34 +106,36 @@ impl Peer {
 
     /// Takes what the connection wrote, which must be whole frames.
     pub fn read(&mut self, out: &[u8]) {
-        let mut rest = out.strip_prefix(frame::PREFACE).unwrap_or(out);
-        while let Some(head) = Head::parse(rest) {
-            let (frame, tail) = rest.split_at(frame::HEADER + head.length);
+        let mut rest = out.strip_prefix(PREFACE).unwrap_or(out);
+        while let Some(frame) = FrameRef::parse(rest) {
+            let head = frame.head();
             assert!(head.length <= self.max_payload, "{head:?}");
             match head.kind {
-                frame::HEADERS => self.headers(head, &frame[frame::HEADER..]),
-                frame::DATA => self.data(head, &frame[frame::HEADER..]),
-                frame::RST_STREAM => assert!(head.stream < self.next_stream, "{head:?}"),
-                frame::SETTINGS | frame::PING | frame::WINDOW_UPDATE => assert_eq!(head.stream, 0),
+                FrameType::Headers => self.headers(&frame),
+                FrameType::Data => self.data(&frame),
+                FrameType::RstStream => assert!(head.stream < self.next_stream, "{head:?}"),
+                FrameType::Settings | FrameType::Ping | FrameType::WindowUpdate => {
+                    assert_eq!(head.stream, 0);
+                }
                 _ => panic!("a client has no reason to write {head:?}"),
             }
-            rest = tail;
+            rest = &rest[frame.size()..];
         }
         assert!(rest.is_empty(), "part of a frame was written");
     }
 
-    fn headers(&mut self, head: Head, block: &[u8]) {
-        assert_eq!((head.stream, head.flags), (self.next_stream, frame::END_HEADERS));
+    fn headers(&mut self, frame: &FrameRef<'_>) {
+        assert_eq!((frame.stream, frame.flags), (self.next_stream, flag::END_HEADERS));
         self.next_stream += 2;
-        self.table_updates(block);
-        let fields = self.decoder.decode(block).expect("a header block");
+        self.table_updates(frame.payload);
+        let fields = self.decoder.decode(frame.payload).expect("a header block");
         assert_eq!(fields, self.request);
         let entry = self.entries.pop_front().expect("a call for each stream");
         let length = REQUESTS[entry as usize];
         let body = [&[0][..], &(length as u32).to_be_bytes(), &vec![b'x'; length]].concat();
         assert_eq!(body.len(), length + PREFIX);
         let window = self.initial_window;
-        self.uploads.insert(head.stream, Upload { body, sent: 0, window });
+        self.uploads.insert(frame.stream, Upload { body, sent: 0, window });
     }
 
     /// RFC 7541, section 4.2: a block begins with the least size that was asked for since the last one, if
@@ -148,17 +150,18 @@ impl Peer {
         self.least_table = self.table;
     }
 
-    fn data(&mut self, head: Head, piece: &[u8]) {
-        let upload = self.uploads.get_mut(&head.stream).expect("a stream that wants more");
+    fn data(&mut self, frame: &FrameRef<'_>) {
+        let upload = self.uploads.get_mut(&frame.stream).expect("a stream that wants more");
+        let piece = frame.payload;
         assert!(upload.body[upload.sent..].starts_with(piece) && !piece.is_empty());
         upload.sent += piece.len();
         upload.window -= piece.len() as i64;
         self.window -= piece.len() as i64;
-        assert!(upload.window >= 0 && self.window >= 0, "a window was overrun: {head:?}");
+        assert!(upload.window >= 0 && self.window >= 0, "a window was overrun: {:?}", frame.head());
         let whole = upload.sent == upload.body.len();
-        assert_eq!(head.has(frame::END_STREAM), whole);
+        assert_eq!(frame.has(flag::END_STREAM), whole);
         if whole {
-            self.uploads.remove(&head.stream);
+            self.uploads.remove(&frame.stream);
         }
     }
 

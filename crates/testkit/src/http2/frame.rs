@@ -1,67 +1,7 @@
 //! HTTP/2 frames as they stand on the wire (RFC 9113, section 4.1).
 
-/// The kind of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrameType {
-    /// Body bytes.
-    Data,
-    /// The start of a header block.
-    Headers,
-    /// A stream's priority.
-    Priority,
-    /// The end of one stream, at once.
-    RstStream,
-    /// Settings or their acknowledgement.
-    Settings,
-    /// A stream that the server starts.
-    PushPromise,
-    /// A question whether the peer is there, or its answer.
-    Ping,
-    /// The announced end of the connection.
-    GoAway,
-    /// Leave to send more body bytes.
-    WindowUpdate,
-    /// More of a header block.
-    Continuation,
-    /// Any other type byte.
-    Unknown(u8),
-}
-
-impl FrameType {
-    /// The type of a type byte.
-    pub fn from_byte(byte: u8) -> Self {
-        match byte {
-            0 => Self::Data,
-            1 => Self::Headers,
-            2 => Self::Priority,
-            3 => Self::RstStream,
-            4 => Self::Settings,
-            5 => Self::PushPromise,
-            6 => Self::Ping,
-            7 => Self::GoAway,
-            8 => Self::WindowUpdate,
-            9 => Self::Continuation,
-            other => Self::Unknown(other),
-        }
-    }
-
-    /// The type byte.
-    pub fn to_byte(self) -> u8 {
-        match self {
-            Self::Data => 0,
-            Self::Headers => 1,
-            Self::Priority => 2,
-            Self::RstStream => 3,
-            Self::Settings => 4,
-            Self::PushPromise => 5,
-            Self::Ping => 6,
-            Self::GoAway => 7,
-            Self::WindowUpdate => 8,
-            Self::Continuation => 9,
-            Self::Unknown(other) => other,
-        }
-    }
-}
+use super::head::Head;
+use super::kind::FrameType;
 
 /// Bits of a frame's flags.
 pub mod flag {
@@ -93,9 +33,10 @@ pub mod setting {
     pub const MAX_HEADER_LIST_SIZE: u16 = 6;
 }
 
-/// One frame. Every field can be set to anything, also to what no peer should send.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+/// One frame, whose payload is its own or borrowed. Every field can be set to anything, also to what no peer
+/// should send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<P = Vec<u8>> {
     /// The type.
     pub kind: FrameType,
     /// The flags, see [`flag`].
@@ -103,8 +44,11 @@ pub struct Frame {
     /// The stream's number, 31 bits; 0 is the connection.
     pub stream: u32,
     /// Everything after the nine bytes of the frame's header.
-    pub payload: Vec<u8>,
+    pub payload: P,
 }
+
+/// A frame that borrows its payload.
+pub type FrameRef<'a> = Frame<&'a [u8]>;
 
 impl Frame {
     /// A frame of any kind.
@@ -196,24 +140,51 @@ impl Frame {
         self.payload.splice(0..0, [0; 5]);
         self
     }
+}
+
+impl<'a> FrameRef<'a> {
+    /// The frame at the start of `bytes`, if it is whole.
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let (head, rest) = Head::split(bytes)?;
+        Some(head.frame(rest.get(..head.length)?))
+    }
+}
+
+impl<P: AsRef<[u8]>> Frame<P> {
+    /// The frame's header.
+    pub fn head(&self) -> Head {
+        let Self { kind, flags, stream, .. } = *self;
+        Head { length: self.payload.as_ref().len(), kind, flags, stream }
+    }
+
+    /// Bytes of the whole frame.
+    #[inline]
+    pub fn size(&self) -> usize {
+        Head::SIZE + self.payload.as_ref().len()
+    }
 
     /// Whether a flag is set.
+    #[inline]
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 
+    /// Appends the frame to `out`.
+    pub fn put(&self, out: &mut Vec<u8>) {
+        self.head().put(out);
+        out.extend_from_slice(self.payload.as_ref());
+    }
+
     /// The frame as bytes.
     pub fn encode(&self) -> Vec<u8> {
-        let length = u32::try_from(self.payload.len()).unwrap_or(u32::MAX).to_be_bytes();
-        let mut bytes = vec![length[1], length[2], length[3], self.kind.to_byte(), self.flags];
-        bytes.extend(self.stream.to_be_bytes());
-        bytes.extend(&self.payload);
+        let mut bytes = Vec::with_capacity(self.size());
+        self.put(&mut bytes);
         bytes
     }
 
     /// The payload of HEADERS or DATA without padding and priority. Nothing if the padding is longer than the payload.
     pub fn content(&self) -> Option<&[u8]> {
-        let mut content = &self.payload[..];
+        let mut content = self.payload.as_ref();
         if self.has(flag::PADDED) {
             let (padding, rest) = content.split_first()?;
             content = rest.get(..rest.len().checked_sub(usize::from(*padding))?)?;
@@ -222,6 +193,19 @@ impl Frame {
             content = content.get(5..)?;
         }
         Some(content)
+    }
+
+    /// The payload of WINDOW_UPDATE or RST_STREAM as a number. Nothing if it has not four bytes.
+    pub fn number(&self) -> Option<u32> {
+        self.payload.as_ref().try_into().ok().map(u32::from_be_bytes)
+    }
+
+    /// The identifiers and values of SETTINGS, see [`setting`]; bytes after the last whole pair are left out.
+    pub fn setting_values(&self) -> impl Iterator<Item = (u16, u32)> {
+        let (pairs, _) = self.payload.as_ref().as_chunks();
+        pairs.iter().map(|&[i1, i2, v1, v2, v3, v4]| {
+            (u16::from_be_bytes([i1, i2]), u32::from_be_bytes([v1, v2, v3, v4]))
+        })
     }
 }
 
@@ -235,6 +219,35 @@ mod tests {
         assert_eq!(frame.encode(), b"\0\0\x03\x00\x01\x01\x02\x03\x04abc");
         let settings = Frame::settings(&[(setting::MAX_CONCURRENT_STREAMS, 1)]);
         assert_eq!(settings.encode(), b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x01");
+    }
+
+    #[test]
+    fn only_a_whole_frame_is_read() {
+        let bytes = [Frame::ping([7; 8]).encode(), b"next".to_vec()].concat();
+        let frame = FrameRef::parse(&bytes).unwrap();
+        assert_eq!((frame.kind, frame.payload), (FrameType::Ping, &[7; 8][..]));
+        assert_eq!(bytes[frame.size()..], *b"next");
+        for length in 0..frame.size() {
+            assert_eq!(FrameRef::parse(&bytes[..length]), None, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn every_type_byte_comes_back_and_the_reserved_bit_does_not() {
+        for byte in 0..=u8::MAX {
+            let head = [1, 2, 3, byte, 5, 6, 7, 8, 9];
+            assert_eq!(Head::from_bytes(head).to_bytes(), head);
+        }
+        let head = Head::from_bytes([0, 0, 1, 0, 0, 0x80, 0, 0, 3]);
+        assert_eq!((head.length, head.stream), (1, 3));
+    }
+
+    #[test]
+    fn values_are_read_as_they_were_written() {
+        let values = [(setting::MAX_FRAME_SIZE, 1 << 20), (setting::ENABLE_PUSH, 0)];
+        assert_eq!(Frame::settings(&values).setting_values().collect::<Vec<_>>(), values);
+        assert_eq!(Frame::window_update(0, 77).number(), Some(77));
+        assert_eq!(Frame::settings(&values).number(), None);
     }
 
     #[test]
