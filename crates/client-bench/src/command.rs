@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use rpcbench_contract::{Corpus, Shape};
+use rpcbench_contract::{Corpus, Encoding, Shape};
 
 use crate::lineup::{Client, Load};
 
@@ -69,6 +69,7 @@ impl Programs {
     }
 
     fn own_arguments(&self, client: Client, address: &str) -> Vec<OsString> {
+        let method = SHAPE.method();
         match client {
             Client::Rpcbench | Client::Floor => Vec::new(),
             Client::H2load => vec![
@@ -78,7 +79,7 @@ impl Programs {
                 "te: trailers".into(),
                 "-d".into(),
                 self.body.clone().into(),
-                format!("http://{address}{}", SHAPE.method()).into(),
+                format!("http://{address}/{}/{}", method.service(), method.name()).into(),
             ],
             Client::Ghz => vec![
                 "--proto".into(),
@@ -94,7 +95,7 @@ impl Programs {
 /// A request of [`SHAPE`] with gRPC's five bytes before it.
 #[must_use]
 pub fn message() -> Vec<u8> {
-    let corpus = Corpus::generate(&SHAPE, 1);
+    let corpus = Corpus::generate(&SHAPE, 1, Encoding::Protobuf);
     let request = corpus.request(0);
     let mut message = vec![0];
     message.extend_from_slice(&(request.len() as u32).to_be_bytes());

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use rpcbench_client_bench::floor::{Floor, FloorError};
-use rpcbench_contract::Corpus;
+use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_testkit::Server;
 
 /// Calls made on each connection before any is counted.
 const OPENING: u64 = 3;
 
 fn corpus(shape: &str) -> Corpus {
-    Corpus::generate(&shape.parse().unwrap(), 1)
+    Corpus::generate(&shape.parse().unwrap(), 1, Encoding::Protobuf)
 }
 
 fn null() -> Server {

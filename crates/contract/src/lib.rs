@@ -1,18 +1,22 @@
-//! The contract between the harness and the servers under test: what a call carries, what the right
-//! reply is, and the cases that show whether a server gives it.
+//! The contract between rpcbench and the servers under test, in three parts: values are what a call carries,
+//! an [`Encoding`] says which bytes stand for them, and [`cases`] show whether a server keeps to both.
 //!
 //! `contract/README.md` says the same for people who write a server; a test keeps the two together.
 
 #![forbid(unsafe_code)]
 
-pub mod conformance;
+pub mod cases;
+mod codec;
 mod corpus;
-mod payload;
-pub mod pb;
-mod reply;
+mod method;
+mod profile;
 mod shape;
-mod source;
+mod values;
 
+pub use codec::Encoding;
+pub use codec::protobuf::pb;
 pub use corpus::Corpus;
-pub use reply::Mismatch;
+pub use method::Method;
+pub use profile::{Need, Profile};
 pub use shape::{Shape, ShapeError};
+pub use values::Mismatch;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::method::Method;
+
 /// What one call carries, written `text:100`, `record`, `dto` or `tree`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
@@ -34,24 +36,14 @@ impl Shape {
     /// Longest text, bytes. gRPC libraries refuse messages above 4 MiB unless told otherwise.
     pub const LONGEST_TEXT: u32 = 4_000_000;
 
-    /// Path of the gRPC method that takes it: `/rpcbench.v1.Echo/Text`.
+    /// The method that takes it.
     #[must_use]
-    pub fn method(&self) -> &'static str {
+    pub fn method(&self) -> Method {
         match self {
-            Self::Text(_) => "/rpcbench.v1.Echo/Text",
-            Self::Record => "/rpcbench.v1.Echo/Record",
-            Self::Dto => "/rpcbench.v1.Echo/Dto",
-            Self::Tree => "/rpcbench.v1.Echo/Tree",
-        }
-    }
-
-    /// Full name of the reply's message type.
-    pub(crate) fn reply_type(self) -> &'static str {
-        match self {
-            Self::Text(_) => "rpcbench.v1.TextReply",
-            Self::Record => "rpcbench.v1.RecordReply",
-            Self::Dto => "rpcbench.v1.DtoReply",
-            Self::Tree => "rpcbench.v1.TreeReply",
+            Self::Text(_) => Method::Text,
+            Self::Record => Method::Record,
+            Self::Dto => Method::Dto,
+            Self::Tree => Method::Tree,
         }
     }
 }

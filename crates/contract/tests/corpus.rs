@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 
 use prost::Message;
-use rpcbench_contract::{Corpus, Mismatch, Shape, pb};
+use rpcbench_contract::{Corpus, Encoding, Mismatch, Shape, pb};
 
 const SHAPES: [Shape; 6] =
     [Shape::Text(0), Shape::Text(1), Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
@@ -52,7 +52,7 @@ proptest! {
 
     #[test]
     fn the_same_seed_gives_the_same_requests(shape in any_shape(), seed: u64) {
-        let (one, two) = (Corpus::generate(&shape, seed), Corpus::generate(&shape, seed));
+        let (one, two) = (Corpus::generate(&shape, seed, Encoding::Protobuf), Corpus::generate(&shape, seed, Encoding::Protobuf));
         prop_assert_eq!(one.len(), two.len());
         for at in 0..one.len() {
             prop_assert_eq!(one.request(at), two.request(at));
@@ -61,7 +61,7 @@ proptest! {
 
     #[test]
     fn size_and_neighbours_are_as_promised(shape in any_shape(), seed: u64) {
-        let corpus = Corpus::generate(&shape, seed);
+        let corpus = Corpus::generate(&shape, seed, Encoding::Protobuf);
         prop_assert!((16..=1024).contains(&corpus.len()));
         let sizes: Vec<_> = (0..corpus.len()).map(|at| corpus.request(at).len()).collect();
         let (bytes, budget) = (sizes.iter().sum::<usize>(), 256 * 1024);
@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn right_replies_are_accepted_and_others_refused(shape in any_shape(), seed: u64) {
-        let corpus = Corpus::generate(&shape, seed);
+        let corpus = Corpus::generate(&shape, seed, Encoding::Protobuf);
         for at in 0..corpus.len().min(24) {
             let right = reply(shape, corpus.request(at));
             prop_assert_eq!(corpus.verify(at, &right), Ok(()));
@@ -95,7 +95,7 @@ proptest! {
 /// Making a corpus takes longer than checking a reply.
 static CORPORA: LazyLock<[(Shape, Corpus); 4]> = LazyLock::new(|| {
     [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree]
-        .map(|shape| (shape, Corpus::generate(&shape, 6)))
+        .map(|shape| (shape, Corpus::generate(&shape, 6, Encoding::Protobuf)))
 });
 
 proptest! {
@@ -124,7 +124,7 @@ proptest! {
 #[test]
 fn requests_are_the_same_everywhere() {
     let hashes = SHAPES.map(|shape| {
-        let corpus = Corpus::generate(&shape, 42);
+        let corpus = Corpus::generate(&shape, 42, Encoding::Protobuf);
         let mut hasher = blake3::Hasher::new();
         (0..corpus.len()).for_each(|at| {
             hasher.update(corpus.request(at));
@@ -144,7 +144,7 @@ fn requests_are_the_same_everywhere() {
 #[test]
 fn text_requests_are_the_length_asked_for() {
     for length in [0, 1, 2, 3, 4, 127, 128, 1000] {
-        let corpus = Corpus::generate(&Shape::Text(length), 3);
+        let corpus = Corpus::generate(&Shape::Text(length), 3, Encoding::Protobuf);
         for at in 0..corpus.len() {
             let request = pb::TextRequest::decode(corpus.request(at)).unwrap();
             assert_eq!(request.text.len(), length as usize);
@@ -154,7 +154,7 @@ fn text_requests_are_the_length_asked_for() {
 
 #[test]
 fn records_are_about_580_bytes_and_full() {
-    let corpus = Corpus::generate(&Shape::Record, 5);
+    let corpus = Corpus::generate(&Shape::Record, 5, Encoding::Protobuf);
     let sizes: Vec<_> = (0..corpus.len()).map(|at| corpus.request(at).len()).collect();
     let mean = sizes.iter().sum::<usize>() / sizes.len();
     assert!((570..=590).contains(&mean), "mean {mean}");
@@ -172,7 +172,7 @@ fn records_are_about_580_bytes_and_full() {
 
 #[test]
 fn dtos_have_fresh_guids() {
-    let corpus = Corpus::generate(&Shape::Dto, 5);
+    let corpus = Corpus::generate(&Shape::Dto, 5, Encoding::Protobuf);
     let mut seen = std::collections::HashSet::new();
     for at in 0..corpus.len() {
         let dto = pb::DtoRequest::decode(corpus.request(at)).unwrap().dto.unwrap();
@@ -186,7 +186,7 @@ fn dtos_have_fresh_guids() {
 #[test]
 fn trees_have_everything_and_both_arms_of_the_oneof() {
     use pb::tree_node::Contact;
-    let corpus = Corpus::generate(&Shape::Tree, 5);
+    let corpus = Corpus::generate(&Shape::Tree, 5, Encoding::Protobuf);
     let (mut emails, mut statuses) = (0, std::collections::HashSet::new());
     for at in 0..corpus.len() {
         let tree = pb::TreeRequest::decode(corpus.request(at)).unwrap().tree.unwrap();

@@ -1,8 +1,9 @@
-//! `contract/README.md` and the cases must not drift apart.
+//! `contract/README.md` and the code must not drift apart.
 
 use std::collections::BTreeSet;
 
-use rpcbench_contract::conformance::cases;
+use rpcbench_contract::cases::{Case, all};
+use rpcbench_contract::{Need, Profile, Shape};
 
 const README: &str = include_str!("../../../contract/README.md");
 
@@ -12,23 +13,45 @@ fn described() -> BTreeSet<&'static str> {
     cells.filter(|cell| cell.contains('/') && !cell.starts_with('/')).collect()
 }
 
+fn row(row: &str) {
+    assert!(README.contains(row), "contract/README.md has no line that begins\n{row}");
+}
+
+/// The protocols that a case runs on.
+fn protocols(case: &Case) -> String {
+    let takes = |profile: &&Profile| case.unmet(profile).is_none();
+    let names: Vec<_> = Profile::ALL.iter().filter(takes).map(|profile| profile.name).collect();
+    names.join(", ")
+}
+
 #[test]
 fn the_readme_describes_every_case_and_no_other() {
-    let names: BTreeSet<_> = cases().iter().map(|case| case.name()).collect();
+    let names: BTreeSet<_> = all().iter().map(|case| case.name()).collect();
     assert_eq!(described(), names);
 }
 
 #[test]
-fn the_readme_says_what_each_case_verifies() {
-    for case in cases() {
-        let row = format!("| `{}` | {} |", case.name(), case.verifies());
-        assert!(README.contains(&row), "contract/README.md has no line that begins\n{row}");
+fn the_readme_says_what_each_case_verifies_and_where_it_runs() {
+    for case in all() {
+        row(&format!("| `{}` | {} | {} |", case.name(), case.verifies(), protocols(&case)));
+    }
+}
+
+#[test]
+fn the_readme_says_what_each_protocol_offers() {
+    let names: Vec<_> = Profile::ALL.iter().map(|profile| profile.name).collect();
+    row(&format!("| offers | {} |", names.join(" | ")));
+    for need in Need::ALL {
+        let offers = |profile: &Profile| if profile.offers(need) { "yes" } else { "no" };
+        let cells: Vec<_> = Profile::ALL.iter().map(offers).collect();
+        row(&format!("| {need} | {} |", cells.join(" | ")));
     }
 }
 
 #[test]
 fn the_readme_names_every_method() {
-    for method in ["/Text`", "/Record`", "/Dto`", "/Tree`"] {
-        assert!(README.contains(&format!("`/rpcbench.v1.Echo{method}")), "{method}");
+    for shape in [Shape::Text(1), Shape::Record, Shape::Dto, Shape::Tree] {
+        let method = shape.method();
+        row(&format!("| `/{}/{}` |", method.service(), method.name()));
     }
 }

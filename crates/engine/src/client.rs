@@ -5,7 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_contract::conformance::{CallError, Caller};
+use rpcbench_contract::Method;
+use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_record::Protocol;
 
 use crate::clock::{self, Nanos};
@@ -26,8 +27,8 @@ impl Client {
 }
 
 impl Caller for Client {
-    fn call(&mut self, path: &str, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        self.0.call(path, body)
+    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        self.0.call(method, body)
     }
 }
 
@@ -59,13 +60,13 @@ struct Link<C> {
 
 /// One message to one method.
 struct Single<'a> {
-    path: &'a str,
+    method: Method,
     message: &'a [u8],
 }
 
 impl Payload for Single<'_> {
-    fn path(&self) -> &str {
-        self.path
+    fn method(&self) -> Method {
+        self.method
     }
 
     fn len(&self) -> usize {
@@ -105,10 +106,10 @@ impl Events for Answer {
 }
 
 impl<C: Connection> Blocking<C> {
-    fn exchange(&mut self, path: &str, message: &[u8]) -> Result<Answer, CallError> {
+    fn exchange(&mut self, method: Method, message: &[u8]) -> Result<Answer, CallError> {
         let deadline = clock::now() + Nanos::from(self.timeout);
         let templates =
-            Arc::new(C::templates(&Single { path, message }, &self.address.to_string()));
+            Arc::new(C::templates(&Single { method, message }, &self.address.to_string()));
         let mut link = match self.link.take() {
             Some(link) => link,
             None => Link::open(self.address, Arc::clone(&templates), deadline)?,
@@ -131,8 +132,8 @@ impl<C: Connection> Blocking<C> {
 }
 
 impl<C: Connection> Caller for Blocking<C> {
-    fn call(&mut self, path: &str, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        let answer = self.exchange(path, body)?;
+    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        let answer = self.exchange(method, body)?;
         match (answer.end, answer.message) {
             (Some(End::Answered { right: true }), Some(message)) => Ok(message),
             (Some(End::Status { code, message }), _) => Err(CallError::Status { code, message }),

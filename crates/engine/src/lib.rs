@@ -30,10 +30,10 @@ pub use log::{CallLog, Ended, LoggedCall};
 pub use pacing::Schedule;
 pub use payload::Payload;
 pub use plan::{LoadPlan, PlanError};
-pub use protocol::Broken;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use protocol::fuzzing;
 pub use protocol::http2::HpackError;
+pub use protocol::{Broken, profile};
 pub use recorder::{Span, Tally};
 pub use session::{Measurement, Progress, Sample, Session, SessionError, Unmeasured};

@@ -1,11 +1,11 @@
 //! What calls carry, and the memory that makes checking every reply cheap.
 
-use rpcbench_contract::Corpus;
+use rpcbench_contract::{Corpus, Method};
 
 /// Requests of one method, and the judge of their replies.
 pub trait Payload: Send + Sync {
-    /// The method's path: `/package.Service/Method`.
-    fn path(&self) -> &str;
+    /// The method that takes them.
+    fn method(&self) -> Method;
 
     /// How many requests there are; at least one.
     fn len(&self) -> usize;
@@ -26,8 +26,8 @@ pub trait Payload: Send + Sync {
 }
 
 impl Payload for Corpus {
-    fn path(&self) -> &str {
-        Self::path(self)
+    fn method(&self) -> Method {
+        Self::method(self)
     }
 
     fn len(&self) -> usize {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use other::Other;
-use rpcbench_contract::Corpus;
+use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
 use rpcbench_record::Protocol;
@@ -88,7 +88,8 @@ fn takes_no_memory(arrivals: &str, shape: &str, calls: u64) {
         connect_timeout: Nanos::from_millis(60_000),
         first_request: 0,
     };
-    let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape.parse().unwrap(), 11));
+    let payload: Arc<dyn Payload> =
+        Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, Encoding::Protobuf));
     let mut session = Session::open(&plan, &payload).unwrap();
     session.start();
     let start = clock::now() + Nanos::from_millis(20);

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use rpcbench_contract::Corpus;
+use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::{Arrivals, Protocol};
@@ -34,7 +34,8 @@ fn plan(address: SocketAddr) -> LoadPlan {
 }
 
 fn open(plan: &LoadPlan, shape: &str) -> Session {
-    let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape.parse().unwrap(), 11));
+    let payload: Arc<dyn Payload> =
+        Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, Encoding::Protobuf));
     Session::open(plan, &payload).unwrap()
 }
 
@@ -174,7 +175,8 @@ fn a_server_that_is_not_there_is_named() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let connect_timeout = Nanos::from_millis(50);
     let plan = LoadPlan { connect_timeout, ..plan(closed) };
-    let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&"text:1".parse().unwrap(), 11));
+    let payload: Arc<dyn Payload> =
+        Arc::new(Corpus::generate(&"text:1".parse().unwrap(), 11, Encoding::Protobuf));
     let error = Session::open(&plan, &payload).err().unwrap().to_string();
     assert!(error.contains("0 of 4") && error.contains("refused"), "{error}");
 }

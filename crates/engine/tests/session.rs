@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rpcbench_contract::{Corpus, Shape};
+use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, SessionError, Span};
 use rpcbench_record::{Arrivals, Protocol};
@@ -36,7 +36,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
 
 fn payload(shape: &str) -> Arc<dyn Payload> {
     let shape: Shape = shape.parse().unwrap();
-    Arc::new(Corpus::generate(&shape, SEED))
+    Arc::new(Corpus::generate(&shape, SEED, Encoding::Protobuf))
 }
 
 fn open(plan: &LoadPlan) -> Session {

@@ -5,6 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
+use rpcbench_contract::Method;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::{Arrivals, Protocol};
@@ -14,8 +15,8 @@ use rpcbench_testkit::Server;
 struct Bytes(Vec<Vec<u8>>);
 
 impl Payload for Bytes {
-    fn path(&self) -> &str {
-        ""
+    fn method(&self) -> Method {
+        Method::Text
     }
 
     fn len(&self) -> usize {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use rpcbench_contract::{Corpus, Shape};
+use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::{Arrivals, Protocol};
@@ -35,7 +35,8 @@ fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
 }
 
 fn open(plan: &LoadPlan) -> Session {
-    let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&Shape::Text(100), 1));
+    let payload: Arc<dyn Payload> =
+        Arc::new(Corpus::generate(&Shape::Text(100), 1, Encoding::Protobuf));
     Session::open(plan, &payload).unwrap()
 }
 

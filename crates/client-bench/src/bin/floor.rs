@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use rpcbench_client_bench::floor::Floor;
-use rpcbench_contract::{Corpus, Shape};
+use rpcbench_contract::{Corpus, Encoding, Shape};
 
 /// The least that a client must do: writes and reads the bytes of calls, parses nothing
 #[derive(Parser)]
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let corpus = Corpus::generate(&arguments.shape, 1);
+    let corpus = Corpus::generate(&arguments.shape, 1, Encoding::Protobuf);
     let Arguments { address, connections, in_flight, duration, .. } = *arguments;
     let mut floor = Floor::open(address, connections, in_flight, &corpus)?;
     let calls = floor.run(Duration::from_secs(duration))?;

@@ -60,7 +60,9 @@ impl Requests {
         if least != longest {
             return Err(FloorError::Sizes { least, most: longest });
         }
-        let (inserting, indexed) = head(corpus.path(), authority);
+        let method = corpus.method();
+        let path = format!("/{}/{}", method.service(), method.name());
+        let (inserting, indexed) = head(&path, authority);
         let mut bytes = Vec::new();
         for entry in 0..corpus.len() + most {
             frame(&mut bytes, wire::HEADERS, wire::END_HEADERS, 0, &indexed);
@@ -142,10 +144,12 @@ fn head(path: &str, authority: &str) -> (Vec<u8>, Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use rpcbench_contract::Encoding;
+
     use super::*;
 
     fn corpus() -> Corpus {
-        Corpus::generate(&"text:100".parse().unwrap(), 1)
+        Corpus::generate(&"text:100".parse().unwrap(), 1, Encoding::Protobuf)
     }
 
     #[test]
@@ -187,7 +191,7 @@ mod tests {
 
     #[test]
     fn requests_of_several_sizes_are_refused() {
-        let corpus = Corpus::generate(&"tree".parse().unwrap(), 1);
+        let corpus = Corpus::generate(&"tree".parse().unwrap(), 1, Encoding::Protobuf);
         let error = Requests::new(&corpus, "127.0.0.1:1", 1).unwrap_err();
         assert!(error.to_string().contains("one size"), "{error}");
     }

@@ -1,14 +1,21 @@
 //! The checker itself: it must pass servers that are right, and name what is wrong with the others.
 
+mod floor;
 mod servers;
 
 use std::collections::BTreeSet;
 
-use rpcbench_contract::conformance::{CallError, CheckReport, cases, check};
+use rpcbench_contract::cases::{self, CallError, Case, CheckReport, check};
+use rpcbench_contract::{Method, Need, Profile};
 use servers::{Server, canned, eager, now_and_then, right, status};
 
-fn run(server: impl FnMut(&str, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
-    check(&mut Server(server), 7)
+fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
+    check(&mut Server(server), &Profile::GRPC, 7)
+}
+
+/// The cases of gRPC.
+fn cases() -> Vec<Case> {
+    cases::tried(&Profile::GRPC)
 }
 
 fn failed(report: &CheckReport) -> BTreeSet<&str> {
@@ -28,14 +35,36 @@ fn named(prefixes: &[&str]) -> BTreeSet<&'static str> {
 
 #[test]
 fn names_are_unique() {
-    let names: BTreeSet<_> = cases().iter().map(|case| case.name()).collect();
-    assert_eq!(names.len(), cases().len());
+    let names: BTreeSet<_> = cases::all().iter().map(|case| case.name()).collect();
+    assert_eq!(names.len(), cases::all().len());
+}
+
+#[test]
+fn each_case_is_either_tried_or_left_out_for_a_reason() {
+    for profile in Profile::ALL {
+        let tried = cases::tried(&profile).len();
+        assert_eq!(tried + cases::left_out(&profile).len(), cases::all().len());
+        for (case, need) in cases::left_out(&profile) {
+            assert!(case.needs().contains(&need) && !profile.offers(need), "{case:?}: {need}");
+        }
+    }
+    assert_eq!(cases().len(), 43);
+}
+
+#[test]
+fn every_case_is_tried_on_some_protocol_and_every_need_is_some_cases() {
+    for case in cases::all() {
+        assert!(Profile::ALL.iter().any(|profile| case.unmet(profile).is_none()), "{case:?}");
+    }
+    for need in Need::ALL {
+        assert!(cases::all().iter().any(|case| case.needs().contains(&need)), "{need}");
+    }
 }
 
 #[test]
 fn a_right_server_passes_every_case() {
     for seed in [0, 1, u64::MAX] {
-        let report = check(&mut Server(right), seed);
+        let report = check(&mut Server(right), &Profile::GRPC, seed);
         assert_eq!(report.failed, []);
         assert_eq!(report.passed as usize, cases().len());
     }
@@ -64,13 +93,13 @@ fn returning_the_request_fails() {
     let empty = named(&["record/absent", "dto/absent", "tree/absent"]);
     assert!(failed(&report).is_disjoint(&empty));
     assert_eq!(report.failed.len() + empty.len(), cases().len());
-    insta::assert_snapshot!(reason(&report, "record/filled"), @"the reply is the request, byte for byte; decode it and return its content in field 2");
-    insta::assert_snapshot!(reason(&report, "wire/reply-is-not-request"), @"the reply is the request, byte for byte; decode it and return its content in field 2");
+    insta::assert_snapshot!(reason(&report, "record/filled"), @"the reply is the request, byte for byte; decode it and return its content as `echo`");
+    insta::assert_snapshot!(reason(&report, "wire/reply-is-not-request"), @"the reply is the request, byte for byte; decode it and return its content as `echo`");
 }
 
 #[test]
 fn returning_field_1_as_field_2_without_decoding_fails() {
-    let report = run(|path, body| match right(path, &[]) {
+    let report = run(|method, body| match right(method, &[]) {
         Ok(_) => Ok([&[0x12], body.get(1..).unwrap_or_default()].concat()),
         error => error,
     });
@@ -84,13 +113,13 @@ fn a_server_that_always_fails_passes_only_where_it_should_fail() {
     let report = run(|_, _| Err(status(13, "internal\nerror")));
     assert_eq!(report.passed, 0, "a refusal counts only if the server then serves");
     insta::assert_snapshot!(reason(&report, "text/filled"), @r#"a valid request of 102 bytes was not answered: status 13 ("internal\nerror")"#);
-    insta::assert_snapshot!(reason(&report, "method/unknown"), @r#"/rpcbench.v1.Echo/Missing: status 13 ("internal\nerror"); expected status 12"#);
+    insta::assert_snapshot!(reason(&report, "method/unknown"), @r#"rpcbench.v1.Echo/Missing: status 13 ("internal\nerror"); expected status 12"#);
     insta::assert_snapshot!(reason(&report, "tree/many-requests"), @r#"call 1 of 1250 was not answered: status 13 ("internal\nerror")"#);
 }
 
 #[test]
 fn answering_malformed_requests_with_ok_fails() {
-    let report = run(|path, body| match right(path, body) {
+    let report = run(|method, body| match right(method, body) {
         Err(CallError::Status { code: 13, .. }) => Ok(Vec::new()),
         other => other,
     });
@@ -101,21 +130,21 @@ fn answering_malformed_requests_with_ok_fails() {
 
 #[test]
 fn dropping_the_connection_over_a_malformed_request_fails() {
-    let report = run(|path, body| match right(path, body) {
+    let report = run(|method, body| match right(method, body) {
         Err(CallError::Status { code: 13, .. }) => Err(CallError::Transport("reset".to_owned())),
         other => other,
     });
-    insta::assert_snapshot!(reason(&report, "malformed/unfinished-tag"), @"a tag without its last byte, sent to /rpcbench.v1.Echo/Text, got no status: transport: reset; expected an error status");
+    insta::assert_snapshot!(reason(&report, "malformed/unfinished-tag"), @"a tag without its last byte, sent to Text, got no status: transport: reset; expected an error status");
 }
 
 #[test]
 fn answering_unknown_methods_fails() {
-    let report = run(|path, body| match right(path, body) {
-        Err(CallError::Status { code: 12, .. }) => right("/rpcbench.v1.Echo/Text", body),
+    let report = run(|method, body| match right(method, body) {
+        Err(CallError::Status { code: 12, .. }) => right(Method::Text, body),
         other => other,
     });
     assert_eq!(failed(&report), named(&["method/"]));
-    insta::assert_snapshot!(reason(&report, "method/unknown"), @"/rpcbench.v1.Echo/Missing: answered with OK (reply: 102 B); expected status 12");
+    insta::assert_snapshot!(reason(&report, "method/unknown"), @"rpcbench.v1.Echo/Missing: answered with OK (reply: 102 B); expected status 12");
 }
 
 #[test]
@@ -129,16 +158,16 @@ fn being_wrong_once_in_a_thousand_calls_fails() {
 #[test]
 fn a_server_that_loses_half_of_each_integer_fails() {
     use prost::Message as _;
-    let report = run(|path, body| match path {
-        "/rpcbench.v1.Echo/Record" => {
-            let reply = right(path, body)?;
+    let report = run(|method, body| match method {
+        Method::Record => {
+            let reply = right(method, body)?;
             let mut reply = rpcbench_contract::pb::RecordReply::decode(reply.as_slice()).unwrap();
             if let Some(echo) = &mut reply.echo {
                 echo.field22 = echo.field22 as f64 as i64;
             }
             Ok(reply.encode_to_vec())
         }
-        _ => right(path, body),
+        _ => right(method, body),
     });
     insta::assert_snapshot!(reason(&report, "record/extremes"), @"echo.field22: expected 9007199254740993, got 9007199254740992");
 }

@@ -8,6 +8,7 @@
 pub mod fuzzing;
 pub(crate) mod grpc;
 pub(crate) mod http2;
+mod profile;
 pub(crate) mod tcp_echo;
 
 use std::sync::Arc;
@@ -16,6 +17,8 @@ use rpcbench_record::Protocol;
 
 use crate::clock::Nanos;
 use crate::payload::Payload;
+
+pub use profile::profile;
 
 /// One call on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use rpcbench_contract::{Corpus, Shape};
+use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
 use rpcbench_record::{Arrivals, Outcomes, Protocol};
@@ -48,7 +48,7 @@ struct Came {
 
 fn payload(shape: &str) -> Arc<dyn Payload> {
     let shape: Shape = shape.parse().unwrap();
-    Arc::new(Corpus::generate(&shape, 11))
+    Arc::new(Corpus::generate(&shape, 11, Encoding::Protobuf))
 }
 
 /// What a script tells its test: that the load may end, and how many calls it counted.

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use rpcbench_contract::{Corpus, Shape};
+use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Session, Span};
 use rpcbench_record::{Arrivals, Protocol};
@@ -81,7 +81,7 @@ fn assert_interoperates(settings: &str, shapes: &[&str]) {
     let Some(node) = Node::start(settings) else { return };
     let mut ended = 0;
     for shape in shapes {
-        let corpus = Corpus::generate(&shape.parse::<Shape>().unwrap(), 11);
+        let corpus = Corpus::generate(&shape.parse::<Shape>().unwrap(), 11, Encoding::Protobuf);
         let mut session = Session::open(&plan(node.address), &(Arc::new(corpus) as _)).unwrap();
         session.start();
         let start = clock::now() + Nanos::from_millis(20);

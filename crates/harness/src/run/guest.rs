@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_contract::conformance::{self, CallError, Caller, CheckReport};
-use rpcbench_contract::{Corpus, Shape};
+use rpcbench_contract::cases::{self, CallError, Caller, CheckReport};
+use rpcbench_contract::{Corpus, Method, Profile, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Client, Payload, Session, SessionError};
+use rpcbench_engine::{Client, Payload, Session, SessionError, profile};
 use rpcbench_record::{Failure, Protocol, Workload, units};
 
 use super::interrupt::{Interrupt, StopNow};
@@ -63,6 +63,8 @@ pub(super) struct Guest {
     /// How calls travel to it.
     pub protocol: Protocol,
     pub address: SocketAddr,
+    /// What its protocol offers to the contract.
+    profile: &'static Profile,
     pub meter: Meter,
     /// Opened by [`Guest::connect`].
     session: Option<Session>,
@@ -96,6 +98,7 @@ impl Guest {
             process,
             protocol: entry.protocol,
             address: SocketAddr::new(address.host, address.port),
+            profile: profile(entry.protocol),
             meter: Meter::new(&entry.server.runtime.compiler_threads),
             session: None,
             forgiven: 0,
@@ -105,11 +108,11 @@ impl Guest {
 
     fn await_ready(&mut self, lab: &Lab, entry: &Entry) -> Result<(), Trouble> {
         let deadline = clock::now() + Nanos::from(entry.server.ready_timeout);
-        let hello = Corpus::generate(&Shape::Text(16), lab.seed);
+        let hello = Corpus::generate(&Shape::Text(16), lab.seed, self.profile.encoding);
         let mut client = Client::new(self.protocol, self.address, READY_CALL);
         loop {
             self.alive("before it was ready")?;
-            let answer = client.call(hello.path(), hello.request(0));
+            let answer = client.call(hello.method(), hello.request(0));
             let problem = match answer {
                 Ok(reply) => match hello.verify(0, &reply) {
                     Ok(()) => return Ok(()),
@@ -130,7 +133,7 @@ impl Guest {
     pub fn check(&mut self, lab: &Lab) -> Result<CheckReport, Trouble> {
         let client = Client::new(self.protocol, self.address, CHECK_CALL);
         let mut caller = Stoppable { client, interrupt: &lab.interrupt };
-        let report = conformance::check(&mut caller, lab.seed);
+        let report = cases::check(&mut caller, self.profile, lab.seed);
         lab.interrupt.check()?;
         self.alive("during the conformance check")?;
         Ok(report)
@@ -143,7 +146,8 @@ impl Guest {
         workload: &Workload,
         shape: &Shape,
     ) -> Result<(), Trouble> {
-        let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(shape, lab.seed));
+        let payload: Arc<dyn Payload> =
+            Arc::new(Corpus::generate(shape, lab.seed, self.profile.encoding));
         let (plan, interrupt) =
             (lab.load(workload, (self.protocol, self.address)), lab.interrupt.clone());
         match Session::open_with(&plan, &payload, None, move || interrupt.check().is_err()) {
@@ -234,9 +238,9 @@ struct Stoppable<'a> {
 }
 
 impl Caller for Stoppable<'_> {
-    fn call(&mut self, path: &str, body: &[u8]) -> Result<Vec<u8>, CallError> {
+    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         match self.interrupt.check() {
-            Ok(()) => self.client.call(path, body),
+            Ok(()) => self.client.call(method, body),
             Err(StopNow) => Err(CallError::Timeout),
         }
     }

@@ -1,6 +1,6 @@
 //! Checking a server without measuring it.
 
-use rpcbench_contract::conformance::CheckReport;
+use rpcbench_contract::cases::CheckReport;
 use rpcbench_record::Failure;
 
 use super::guest::{Guest, Trouble};

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use rpcbench_contract::Corpus;
+use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{LoadPlan, Payload};
 use rpcbench_record::{Arrivals, Protocol, Workload};
@@ -44,7 +44,8 @@ impl Planned {
             connect_timeout: CONNECT_TIMEOUT,
             first_request: 0,
         };
-        let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&args.shape, args.seed));
+        let payload: Arc<dyn Payload> =
+            Arc::new(Corpus::generate(&args.shape, args.seed, Encoding::Protobuf));
         Ok(Self { workload, plan, payload })
     }
 }

@@ -7,6 +7,7 @@ use crate::clock::Nanos;
 use crate::payload::Payload;
 use crate::protocol::grpc::Templates;
 use crate::protocol::{Call, End, Events};
+use rpcbench_contract::Method;
 
 /// Lengths of the requests, bytes: nothing, a few, and more than a frame.
 pub(super) const REQUESTS: [usize; 4] = [0, 5, 90, 17_000];
@@ -24,8 +25,8 @@ impl Filler {
 }
 
 impl Payload for Filler {
-    fn path(&self) -> &str {
-        "/p.S/M"
+    fn method(&self) -> Method {
+        Method::Text
     }
 
     fn len(&self) -> usize {

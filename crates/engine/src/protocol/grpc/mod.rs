@@ -2,6 +2,7 @@
 
 mod connection;
 mod exchange;
+mod path;
 mod pieces;
 mod request;
 mod response;

@@ -1,5 +1,6 @@
 //! Requests as templates: bytes made once, copied for each call, two stream identifiers patched.
 
+use super::path::path;
 use crate::payload::Payload;
 use crate::protocol::http2::{frame, hpack};
 
@@ -61,7 +62,7 @@ pub(crate) struct Templates {
 
 impl Templates {
     pub fn new(payload: &dyn Payload, authority: &str) -> Self {
-        let head = RequestHead::new(payload.path(), authority);
+        let head = RequestHead::new(path(payload.method()), authority);
         let (mut bytes, mut bounds) = (Vec::new(), vec![0]);
         for request in 0..payload.len() {
             let message = payload.request(request);

@@ -6,6 +6,7 @@ mod simulation;
 
 use std::sync::Arc;
 
+use rpcbench_contract::Method;
 use rpcbench_record::{Arrivals, Protocol};
 
 use super::{Start, Worker};
@@ -23,8 +24,8 @@ const MS: u64 = 1_000_000;
 struct Same;
 
 impl Payload for Same {
-    fn path(&self) -> &str {
-        "/p.S/M"
+    fn method(&self) -> Method {
+        Method::Text
     }
 
     fn len(&self) -> usize {

@@ -1,76 +1,82 @@
-//! Valid encodings that only a server which decodes gets right.
+//! Valid encodings in protobuf that only a server which decodes gets right.
 
-use super::Case;
-use super::bench::Bench;
-use super::encode::{delimited, fixed64, unknown_fields};
-use crate::payload::Payload;
-use crate::pb::FlatRecord;
+use crate::cases::Case;
+use crate::cases::probe::Probe;
+use crate::codec::Encoding;
+use crate::codec::protobuf::encoded_record;
+use crate::codec::protobuf::wire::{delimited, fixed64};
+use crate::profile::Need;
 use crate::shape::Shape;
-use prost::Message as _;
+use crate::values::{FlatRecord, Value};
 
 const SHAPES: [Shape; 4] = [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
+const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
-pub(super) const CASES: &[Case] = &[
+pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         name: "wire/reply-is-not-request",
         verifies: "the reply holds what field 1 carried, even when the request has a field 2 as well",
+        needs: PROTOBUF,
         run: reply_is_not_request,
     },
     Case {
         name: "wire/unknown-fields",
         verifies: "fields that the contract does not know are tolerated and not returned",
+        needs: &[Need::UnknownFields],
         run: unknown_fields_are_tolerated,
     },
     Case {
         name: "wire/last-value-wins",
         verifies: "of a field that comes twice, the later value counts",
+        needs: PROTOBUF,
         run: last_value_wins,
     },
     Case {
         name: "wire/any-order",
         verifies: "fields out of order and a list that is not packed are understood",
+        needs: PROTOBUF,
         run: any_order,
     },
 ];
 
 /// A server that returns the request's bytes hands field 2, which it should not even look at, back.
-fn reply_is_not_request(bench: &mut Bench<'_>) -> Result<(), String> {
+fn reply_is_not_request(probe: &mut Probe<'_>) -> Result<(), String> {
     for shape in SHAPES {
-        let (wanted, decoy) = (bench.payload(shape, 0), bench.payload(shape, 1));
-        let request = [wanted.request(), decoy.reply()].concat();
-        bench.replies(shape, &request, &[wanted.reply()])?;
+        let (wanted, decoy) = (probe.value(shape, 0), probe.value(shape, 1));
+        let request = [probe.codec().request(&wanted), probe.codec().reply(&decoy)].concat();
+        probe.returns(&wanted, &request)?;
     }
     Ok(())
 }
 
-fn unknown_fields_are_tolerated(bench: &mut Bench<'_>) -> Result<(), String> {
+fn unknown_fields_are_tolerated(probe: &mut Probe<'_>) -> Result<(), String> {
     for shape in SHAPES {
-        let payload = bench.payload(shape, 0);
-        let request = [unknown_fields(), payload.request(), unknown_fields()].concat();
-        bench.replies(shape, &request, &[payload.reply()])?;
+        let value = probe.value(shape, 0);
+        probe.returns(&value, &probe.codec().with_unknown_fields(&value))?;
     }
     Ok(())
 }
 
 /// Of texts only: libraries differ in how they join a message that comes twice.
-fn last_value_wins(bench: &mut Bench<'_>) -> Result<(), String> {
+fn last_value_wins(probe: &mut Probe<'_>) -> Result<(), String> {
     let shape = Shape::Text(100);
-    let (early, late) = (bench.payload(shape, 0), bench.payload(shape, 1));
-    bench.replies(shape, &[early.request(), late.request()].concat(), &[late.reply()])
+    let (early, late) = (probe.value(shape, 0), probe.value(shape, 1));
+    let request = [probe.codec().request(&early), probe.codec().request(&late)].concat();
+    probe.returns(&late, &request)
 }
 
-fn any_order(bench: &mut Bench<'_>) -> Result<(), String> {
+fn any_order(probe: &mut Probe<'_>) -> Result<(), String> {
     let late = FlatRecord { field280: 280, field129: "129".to_owned(), ..FlatRecord::default() };
     let early =
         FlatRecord { field1: "1".to_owned(), field2: -2, field30: true, ..FlatRecord::default() };
     let list = [1, u64::MAX, 3];
     let unpacked = list.map(|bits| fixed64(5, bits)).concat();
-    let request = delimited(1, &[late.encode_to_vec(), unpacked, early.encode_to_vec()].concat());
+    let content = [encoded_record(&late), unpacked, encoded_record(&early)].concat();
     let whole = FlatRecord {
         field280: late.field280,
         field129: late.field129,
         field5: list.into(),
         ..early
     };
-    bench.replies(Shape::Record, &request, &[Payload::Record(Box::new(whole)).reply()])
+    probe.returns(&Value::Record(Box::new(whole)), &delimited(1, &content))
 }

@@ -1,86 +1,100 @@
 //! Values at the ends of their ranges, and text that is hard to get right.
 
 use super::Case;
-use super::bench::Bench;
-use super::encode::{delimited, fixed64};
-use crate::payload::Payload;
-use crate::pb::{Branch, FlatRecord, PropertyDto, Status, Tag, TreeNode, tree_node::Contact};
+use super::probe::Probe;
+use crate::profile::Need;
 use crate::shape::Shape;
+use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Tag, TreeNode, Value, status};
 
 pub(super) const CASES: &[Case] = &[
     Case {
         name: "text/length-1",
         verifies: "the shortest text comes back",
-        run: |bench| length(bench, 1),
+        needs: &[],
+        run: |probe| length(probe, 1),
     },
     Case {
         name: "text/length-127",
         verifies: "the longest text with a length prefix of one byte comes back",
-        run: |bench| length(bench, 127),
+        needs: &[],
+        run: |probe| length(probe, 127),
     },
     Case {
         name: "text/length-128",
         verifies: "the shortest text with a length prefix of two bytes comes back",
-        run: |bench| length(bench, 128),
+        needs: &[],
+        run: |probe| length(probe, 128),
     },
     Case {
         name: "text/length-16383",
         verifies: "the longest text with a length prefix of two bytes comes back",
-        run: |bench| length(bench, 16_383),
+        needs: &[],
+        run: |probe| length(probe, 16_383),
     },
     Case {
         name: "text/length-16384",
         verifies: "the shortest text with a length prefix of three bytes comes back",
-        run: |bench| length(bench, 16_384),
+        needs: &[],
+        run: |probe| length(probe, 16_384),
     },
     Case {
         name: "text/length-65535",
         verifies: "a text as long as HTTP/2's first flow-control window comes back",
-        run: |bench| length(bench, 65_535),
+        needs: &[],
+        run: |probe| length(probe, 65_535),
     },
     Case {
         name: "text/length-65536",
         verifies: "a text longer than HTTP/2's first flow-control window comes back",
-        run: |bench| length(bench, 65_536),
+        needs: &[],
+        run: |probe| length(probe, 65_536),
     },
     Case {
         name: "text/length-1048576",
         verifies: "a text of 1 MiB comes back",
-        run: |bench| length(bench, 1 << 20),
+        needs: &[],
+        run: |probe| length(probe, 1 << 20),
     },
     Case {
         name: "text/unicode",
         verifies: "NUL, control, combining, right-to-left and four-byte characters come back",
+        needs: &[Need::Decoding],
         run: text_unicode,
     },
     Case {
         name: "record/extremes",
         verifies: "the smallest and largest integers of every width come back",
+        needs: &[Need::Decoding],
         run: record_extremes,
     },
     Case {
         name: "record/unicode",
         verifies: "strings in fields come back with every character",
+        needs: &[Need::Decoding],
         run: record_unicode,
     },
     Case {
         name: "record/long-strings",
         verifies: "fields of 64 KiB and more come back",
+        needs: &[],
         run: record_long_strings,
     },
     Case {
         name: "dto/extremes",
         verifies: "NaN, infinities, negative zero, the smallest and the largest doubles come back",
+        needs: &[Need::Decoding, Need::NonFinite],
         run: dto_extremes,
     },
     Case {
         name: "tree/extremes",
         verifies: "extreme scalars, a default in the oneof, empty children and map ends come back",
+        needs: &[Need::Decoding, Need::NonFinite, Need::EmptyMembers],
         run: tree_extremes,
     },
     Case {
         name: "tree/unicode",
         verifies: "names, tags and map keys come back with every character, and bytes that are no text",
+        needs: &[Need::Decoding],
         run: tree_unicode,
     },
 ];
@@ -100,15 +114,15 @@ const STRINGS: [&str; 10] = [
     "\u{fffd}",
 ];
 
-fn length(bench: &mut Bench<'_>, bytes: u32) -> Result<(), String> {
-    bench.echoes(&bench.payload(Shape::Text(bytes), 0))
+fn length(probe: &mut Probe<'_>, bytes: u32) -> Result<(), String> {
+    probe.echoes(&probe.value(Shape::Text(bytes), 0))
 }
 
-fn text_unicode(bench: &mut Bench<'_>) -> Result<(), String> {
-    STRINGS.iter().try_for_each(|text| bench.echoes(&Payload::Text((*text).to_owned())))
+fn text_unicode(probe: &mut Probe<'_>) -> Result<(), String> {
+    STRINGS.iter().try_for_each(|text| probe.echoes(&Value::Text((*text).to_owned())))
 }
 
-fn record_extremes(bench: &mut Bench<'_>) -> Result<(), String> {
+fn record_extremes(probe: &mut Probe<'_>) -> Result<(), String> {
     for (int, long) in [(i32::MIN, i64::MIN), (i32::MAX, i64::MAX), (-1, -1)] {
         let record = FlatRecord {
             field2: int,
@@ -119,14 +133,14 @@ fn record_extremes(bench: &mut Bench<'_>) -> Result<(), String> {
             field280: int,
             ..FlatRecord::default()
         };
-        bench.echoes(&Payload::Record(Box::new(record)))?;
+        probe.echoes(&Value::Record(Box::new(record)))?;
     }
     // Above 2^53, where a floating-point number does not reach every integer.
     let record = FlatRecord { field22: (1 << 53) + 1, ..FlatRecord::default() };
-    bench.echoes(&Payload::Record(Box::new(record)))
+    probe.echoes(&Value::Record(Box::new(record)))
 }
 
-fn record_unicode(bench: &mut Bench<'_>) -> Result<(), String> {
+fn record_unicode(probe: &mut Probe<'_>) -> Result<(), String> {
     let [field1, field4, field7, field9, field18, field102, field103, field129, ..] =
         STRINGS.map(str::to_owned);
     let record = FlatRecord {
@@ -140,12 +154,12 @@ fn record_unicode(bench: &mut Bench<'_>) -> Result<(), String> {
         field129,
         ..FlatRecord::default()
     };
-    bench.echoes(&Payload::Record(Box::new(record)))
+    probe.echoes(&Value::Record(Box::new(record)))
 }
 
-fn record_long_strings(bench: &mut Bench<'_>) -> Result<(), String> {
-    let text = |number: u64, bytes| match bench.payload(Shape::Text(bytes), number) {
-        Payload::Text(text) => text,
+fn record_long_strings(probe: &mut Probe<'_>) -> Result<(), String> {
+    let text = |number: u64, bytes| match probe.value(Shape::Text(bytes), number) {
+        Value::Text(text) => text,
         _ => String::new(),
     };
     let record = FlatRecord {
@@ -154,10 +168,10 @@ fn record_long_strings(bench: &mut Bench<'_>) -> Result<(), String> {
         field129: text(3, 100_000),
         ..FlatRecord::default()
     };
-    bench.echoes(&Payload::Record(Box::new(record)))
+    probe.echoes(&Value::Record(Box::new(record)))
 }
 
-fn dto_extremes(bench: &mut Bench<'_>) -> Result<(), String> {
+fn dto_extremes(probe: &mut Probe<'_>) -> Result<(), String> {
     let doubles = [
         [f64::NAN, f64::INFINITY, f64::NEG_INFINITY],
         [f64::MIN, f64::MAX, f64::EPSILON],
@@ -166,22 +180,20 @@ fn dto_extremes(bench: &mut Bench<'_>) -> Result<(), String> {
     for [prop7, prop8, prop9] in doubles {
         let ints =
             PropertyDto { prop4: i32::MIN, prop5: i32::MAX, prop6: -1, ..PropertyDto::default() };
-        bench.echoes(&Payload::Dto(Box::new(PropertyDto { prop7, prop8, prop9, ..ints })))?;
+        probe.echoes(&Value::Dto(Box::new(PropertyDto { prop7, prop8, prop9, ..ints })))?;
     }
-    // Our own encoder leaves negative zero out, so that it has to be spelled here.
-    let request = delimited(1, &fixed64(7, (-0.0_f64).to_bits()));
-    let right = delimited(2, &fixed64(7, (-0.0_f64).to_bits()));
-    bench.replies(Shape::Dto, &request, &[right])
+    let negative_zero = PropertyDto { prop7: -0.0, ..PropertyDto::default() };
+    probe.echoes(&Value::Dto(Box::new(negative_zero)))
 }
 
-fn tree_extremes(bench: &mut Bench<'_>) -> Result<(), String> {
+fn tree_extremes(probe: &mut Probe<'_>) -> Result<(), String> {
     let tree = TreeNode {
         age: i32::MIN,
         balance: i64::MIN,
         serial: u64::MAX,
         score: f64::NAN,
         ratio: f32::MAX,
-        status: Status::Closed.into(),
+        status: status::CLOSED,
         contact: Some(Contact::Phone(0)),
         left: Some(Branch::default()),
         counters: [
@@ -193,7 +205,7 @@ fn tree_extremes(bench: &mut Bench<'_>) -> Result<(), String> {
         .into(),
         ..TreeNode::default()
     };
-    bench.echoes(&Payload::Tree(Box::new(tree.clone())))?;
+    probe.echoes(&Value::Tree(Box::new(tree.clone())))?;
     let other = TreeNode {
         age: i32::MAX,
         balance: i64::MAX,
@@ -204,10 +216,10 @@ fn tree_extremes(bench: &mut Bench<'_>) -> Result<(), String> {
         left: None,
         ..tree
     };
-    bench.echoes(&Payload::Tree(Box::new(other)))
+    probe.echoes(&Value::Tree(Box::new(other)))
 }
 
-fn tree_unicode(bench: &mut Bench<'_>) -> Result<(), String> {
+fn tree_unicode(probe: &mut Probe<'_>) -> Result<(), String> {
     let tags = STRINGS.map(|text| Tag { key: text.to_owned(), value: text.repeat(3) });
     let tree = TreeNode {
         name: STRINGS.concat(),
@@ -217,5 +229,5 @@ fn tree_unicode(bench: &mut Bench<'_>) -> Result<(), String> {
         counters: STRINGS.iter().zip(1..).map(|(key, value)| ((*key).to_owned(), value)).collect(),
         ..TreeNode::default()
     };
-    bench.echoes(&Payload::Tree(Box::new(tree)))
+    probe.echoes(&Value::Tree(Box::new(tree)))
 }

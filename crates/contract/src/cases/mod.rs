@@ -1,27 +1,30 @@
 //! The cases that show whether a server keeps the contract.
 //!
+//! Most are about meaning and run over every encoding; those in `wire` write the bytes of one encoding by hand.
+//! Each says what it [needs](Need) of a protocol, and is left out where that is not offered.
 //! `contract/README.md` describes each one for people who write a server.
 
-mod bench;
 mod content;
-mod encode;
 mod extremes;
-mod malformed;
 mod many;
+mod methods;
+mod probe;
 mod wire;
 
 use std::fmt;
 
-use bench::Bench;
+use crate::method::Method;
+use crate::profile::{Need, Profile};
+use probe::Probe;
 
 /// A way to make one call at a time.
 pub trait Caller {
-    /// Calls the method `path` with the message `body`; both sides' bytes are protobuf messages without
-    /// any framing.
+    /// Calls `method` with the message `body`; both sides' bytes are encoded messages without a protocol's
+    /// framing. A protocol whose calls name no method ignores it.
     ///
     /// # Errors
     /// Whatever else than a message the call ended with.
-    fn call(&mut self, path: &str, body: &[u8]) -> Result<Vec<u8>, CallError>;
+    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError>;
 }
 
 /// How a call ended that brought no reply.
@@ -48,7 +51,8 @@ pub enum CallError {
 pub struct Case {
     name: &'static str,
     verifies: &'static str,
-    run: fn(&mut Bench<'_>) -> Result<(), String>,
+    needs: &'static [Need],
+    run: fn(&mut Probe<'_>) -> Result<(), String>,
 }
 
 impl Case {
@@ -63,6 +67,18 @@ impl Case {
     pub fn verifies(&self) -> &'static str {
         self.verifies
     }
+
+    /// What a protocol must offer for the case to mean anything.
+    #[must_use]
+    pub fn needs(&self) -> &'static [Need] {
+        self.needs
+    }
+
+    /// The first need that a protocol does not meet; `None` if the case can be tried.
+    #[must_use]
+    pub fn unmet(&self, profile: &Profile) -> Option<Need> {
+        self.needs.iter().copied().find(|need| !profile.offers(*need))
+    }
 }
 
 impl fmt::Debug for Case {
@@ -71,7 +87,7 @@ impl fmt::Debug for Case {
     }
 }
 
-/// What came of all cases.
+/// What came of all cases that were tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
     /// How many passed.
@@ -97,20 +113,41 @@ impl fmt::Display for CaseFailure {
 
 /// Every case, in the order in which they are tried.
 #[must_use]
-pub fn cases() -> Vec<Case> {
-    [content::CASES, extremes::CASES, many::CASES, wire::CASES, malformed::CASES].concat()
+pub fn all() -> Vec<Case> {
+    [
+        content::CASES,
+        extremes::CASES,
+        many::CASES,
+        wire::protobuf::CASES,
+        wire::malformed::CASES,
+        wire::opaque::CASES,
+        methods::CASES,
+    ]
+    .concat()
 }
 
-/// Tries every case on the server behind `caller`, with payloads drawn from `seed`. About 5,200 calls, one
-/// after another; where three in a row time out, the remaining cases fail untried.
-pub fn check(caller: &mut dyn Caller, seed: u64) -> CheckReport {
-    let mut bench = Bench::new(caller, seed);
+/// The cases that are tried on a server of that protocol.
+#[must_use]
+pub fn tried(profile: &Profile) -> Vec<Case> {
+    all().into_iter().filter(|case| case.unmet(profile).is_none()).collect()
+}
+
+/// The cases that are left out for that protocol, each with what it needs and the protocol does not offer.
+#[must_use]
+pub fn left_out(profile: &Profile) -> Vec<(Case, Need)> {
+    all().into_iter().filter_map(|case| Some((case, case.unmet(profile)?))).collect()
+}
+
+/// Tries the cases of a protocol on the server behind `caller`, with values drawn from `seed`. About 5,200
+/// calls, one after another; where three in a row time out, the remaining cases fail untried.
+pub fn check(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckReport {
+    let mut probe = Probe::new(caller, profile, seed);
     let mut report = CheckReport::default();
-    for case in cases() {
-        let result = if bench.is_silent() {
+    for case in tried(profile) {
+        let result = if probe.is_silent() {
             Err("not tried: the server left the calls before it unanswered".to_owned())
         } else {
-            (case.run)(&mut bench)
+            (case.run)(&mut probe)
         };
         match result {
             Ok(()) => report.passed += 1,

@@ -1,26 +1,11 @@
-//! The content of one call, and its encoding.
+//! Values drawn from a seed: every field filled, with something other than its default.
 
-use prost::Message;
-
-use crate::pb::{
-    Branch, DtoReply, DtoRequest, FlatRecord, PropertyDto, RecordReply, RecordRequest, Status, Tag,
-    TextReply, TextRequest, TreeNode, TreeReply, TreeRequest, tree_node::Contact,
-};
+use super::{Branch, Contact, FlatRecord, PropertyDto, Source, Tag, TreeNode, Value, status};
 use crate::shape::Shape;
-use crate::source::Source;
 
-/// The content of one call.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Payload {
-    Text(String),
-    Record(Box<FlatRecord>),
-    Dto(Box<PropertyDto>),
-    Tree(Box<TreeNode>),
-}
-
-impl Payload {
-    /// A payload with every field filled. The method that takes it is `shape`'s.
-    pub(crate) fn random(shape: Shape, source: &mut Source) -> Self {
+impl Value {
+    /// A value of `shape` with every field filled.
+    pub fn random(shape: Shape, source: &mut Source) -> Self {
         match shape {
             Shape::Text(length) => Self::Text(source.text(length as usize)),
             Shape::Record => Self::Record(Box::new(record(source))),
@@ -28,55 +13,6 @@ impl Payload {
             Shape::Tree => Self::Tree(Box::new(tree(source))),
         }
     }
-
-    /// The shape it is of.
-    pub(crate) fn shape(&self) -> Shape {
-        match self {
-            Self::Text(text) => Shape::Text(u32::try_from(text.len()).unwrap_or(u32::MAX)),
-            Self::Record(_) => Shape::Record,
-            Self::Dto(_) => Shape::Dto,
-            Self::Tree(_) => Shape::Tree,
-        }
-    }
-
-    /// The request that carries it.
-    pub(crate) fn request(&self) -> Vec<u8> {
-        match self.clone() {
-            Self::Text(text) => TextRequest { text }.encode_to_vec(),
-            Self::Record(record) => RecordRequest { record: Some(*record) }.encode_to_vec(),
-            Self::Dto(dto) => DtoRequest { dto: Some(*dto) }.encode_to_vec(),
-            Self::Tree(tree) => TreeRequest { tree: Some(*tree) }.encode_to_vec(),
-        }
-    }
-
-    /// The right reply.
-    pub(crate) fn reply(&self) -> Vec<u8> {
-        match self.clone() {
-            Self::Text(echo) => TextReply { echo }.encode_to_vec(),
-            Self::Record(echo) => RecordReply { echo: Some(*echo) }.encode_to_vec(),
-            Self::Dto(echo) => DtoReply { echo: Some(*echo) }.encode_to_vec(),
-            Self::Tree(echo) => TreeReply { echo: Some(*echo) }.encode_to_vec(),
-        }
-    }
-
-    /// Whether `reply` is the right one and holds nothing else, decoded into typed messages: the quick
-    /// answer. A `false` may still turn out right where not-a-number, an encoding with explicit defaults
-    /// or the like is involved; [`crate::reply::compare`] decides.
-    pub(crate) fn is_plainly(&self, reply: &[u8]) -> bool {
-        match self {
-            Self::Text(text) => plainly::<TextReply>(reply, |got| got.echo == *text),
-            Self::Record(own) => {
-                plainly::<RecordReply>(reply, |got| got.echo.as_ref() == Some(&**own))
-            }
-            Self::Dto(own) => plainly::<DtoReply>(reply, |got| got.echo.as_ref() == Some(&**own)),
-            Self::Tree(own) => plainly::<TreeReply>(reply, |got| got.echo.as_ref() == Some(&**own)),
-        }
-    }
-}
-
-/// Unknown fields, which decoding drops, show in the length.
-fn plainly<R: Message + Default>(reply: &[u8], same: impl Fn(&R) -> bool) -> bool {
-    R::decode(reply).is_ok_and(|got| same(&got) && got.encoded_len() == reply.len())
 }
 
 /// Eight strings of 40 to 47 bytes bring the record to about 580 bytes.
@@ -149,7 +85,7 @@ fn dto(source: &mut Source) -> PropertyDto {
 }
 
 fn tree(source: &mut Source) -> TreeNode {
-    let statuses = [Status::Active, Status::Suspended, Status::Closed];
+    let statuses = [status::ACTIVE, status::SUSPENDED, status::CLOSED];
     let contact = match source.below(2) {
         0 => Contact::Email(format!("{}@example.org", source.letters(12))),
         _ => Contact::Phone(source.uint64()),
@@ -163,7 +99,7 @@ fn tree(source: &mut Source) -> TreeNode {
         score: source.double(),
         ratio: source.double() as f32,
         active: true,
-        status: statuses[source.below(3) as usize].into(),
+        status: statuses[source.below(3) as usize],
         contact: Some(contact),
         left: Some(branch(source)),
         right: Some(branch(source)),

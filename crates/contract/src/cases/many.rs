@@ -1,7 +1,7 @@
 //! Many different requests: what is canned, cached, mixed up or wrong now and then shows here.
 
 use super::Case;
-use super::bench::Bench;
+use super::probe::Probe;
 use crate::corpus::Corpus;
 use crate::shape::Shape;
 
@@ -12,32 +12,36 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "text/many-requests",
         verifies: "1,250 texts in a row, no two neighbours alike, each come back",
-        run: |bench| many(bench, Shape::Text(100)),
+        needs: &[],
+        run: |probe| many(probe, Shape::Text(100)),
     },
     Case {
         name: "record/many-requests",
         verifies: "1,250 records in a row, no two neighbours alike, each come back",
-        run: |bench| many(bench, Shape::Record),
+        needs: &[],
+        run: |probe| many(probe, Shape::Record),
     },
     Case {
         name: "dto/many-requests",
         verifies: "1,250 dtos in a row, no two neighbours alike, each come back",
-        run: |bench| many(bench, Shape::Dto),
+        needs: &[],
+        run: |probe| many(probe, Shape::Dto),
     },
     Case {
         name: "tree/many-requests",
         verifies: "1,250 trees in a row, no two neighbours alike, each come back",
-        run: |bench| many(bench, Shape::Tree),
+        needs: &[],
+        run: |probe| many(probe, Shape::Tree),
     },
 ];
 
-fn many(bench: &mut Bench<'_>, shape: Shape) -> Result<(), String> {
-    let corpus = Corpus::generate(&shape, bench.seed());
+fn many(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
+    let corpus = Corpus::generate(&shape, probe.seed(), probe.profile().encoding);
     let mut wrong = 0;
     let mut first = None;
     for at in 0..CALLS {
-        let reply = bench
-            .call(corpus.path(), corpus.request(at))
+        let reply = probe
+            .call(corpus.method(), corpus.request(at))
             .map_err(|error| format!("call {} of {CALLS} was not answered: {error}", at + 1))?;
         if let Err(mismatch) = corpus.verify(at, &reply) {
             wrong += 1;

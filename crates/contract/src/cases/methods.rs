@@ -1,0 +1,36 @@
+//! Methods and services that are not there.
+
+use super::probe::Probe;
+use super::{CallError, Case};
+use crate::method::Method;
+use crate::profile::Need;
+use crate::shape::Shape;
+
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "method/unknown",
+        verifies: "a method that the service does not have gets the protocol's status for that",
+        needs: &[Need::UnknownMethod],
+        run: |probe| refused(probe, Method::Missing, probe.profile().unknown_method),
+    },
+    Case {
+        name: "method/unknown-service",
+        verifies: "a service that is not there gets the protocol's status for that",
+        needs: &[Need::UnknownService],
+        run: |probe| refused(probe, Method::MissingService, probe.profile().unknown_service),
+    },
+];
+
+fn refused(probe: &mut Probe<'_>, method: Method, status: Option<u32>) -> Result<(), String> {
+    let request = probe.codec().request(&probe.value(Shape::Text(100), 0));
+    let called = format!("{}/{}", method.service(), method.name());
+    let expected = status.map_or_else(|| "a refusal".to_owned(), |code| format!("status {code}"));
+    match probe.call(method, &request) {
+        Err(CallError::Status { code, .. }) if Some(code) == status => Ok(()),
+        Err(error) => Err(format!("{called}: {error}; expected {expected}")),
+        Ok(reply) => Err(format!(
+            "{called}: answered with OK (reply: {} B); expected {expected}",
+            reply.len()
+        )),
+    }
+}

@@ -1,0 +1,89 @@
+//! What the cases are made of: calls with a known right end.
+
+use super::{CallError, Caller};
+use crate::codec::{Codec, Sent};
+use crate::method::Method;
+use crate::profile::Profile;
+use crate::shape::Shape;
+use crate::values::{Source, Value};
+
+/// Calls without an answer, one after another, after which a server counts as dead.
+const SILENT_AFTER: u32 = 3;
+
+/// A server under test, its protocol, and the seed that values are drawn from.
+pub(super) struct Probe<'a> {
+    caller: &'a mut dyn Caller,
+    profile: &'a Profile,
+    seed: u64,
+    unanswered: u32,
+}
+
+impl<'a> Probe<'a> {
+    pub(super) fn new(caller: &'a mut dyn Caller, profile: &'a Profile, seed: u64) -> Self {
+        Self { caller, profile, seed, unanswered: 0 }
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(super) fn profile(&self) -> &'a Profile {
+        self.profile
+    }
+
+    pub(super) fn codec(&self) -> &'static dyn Codec {
+        self.profile.encoding.codec()
+    }
+
+    /// Whether the latest calls all went unanswered.
+    pub(super) fn is_silent(&self) -> bool {
+        self.unanswered >= SILENT_AFTER
+    }
+
+    /// A filled value, the same for every case with that shape and number.
+    pub(super) fn value(&self, shape: Shape, number: u64) -> Value {
+        Value::random(shape, &mut Source::new(self.seed.wrapping_add(number)))
+    }
+
+    pub(super) fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        let result = self.caller.call(method, body);
+        self.unanswered = match result {
+            Err(CallError::Timeout) => self.unanswered + 1,
+            _ => 0,
+        };
+        result
+    }
+
+    /// The value must come back.
+    pub(super) fn echoes(&mut self, value: &Value) -> Result<(), String> {
+        self.returns(value, &self.codec().request(value))
+    }
+
+    /// The request, which carries `value` in an encoding of its own, must bring it back.
+    pub(super) fn returns(&mut self, value: &Value, request: &[u8]) -> Result<(), String> {
+        self.answers(Sent { shape: value.shape(), content: Some(value), request })
+    }
+
+    /// The request must get the right reply.
+    pub(super) fn answers(&mut self, sent: Sent<'_>) -> Result<(), String> {
+        let got = self.call(sent.shape.method(), sent.request).map_err(|error| {
+            format!("a valid request of {} bytes was not answered: {error}", sent.request.len())
+        })?;
+        self.codec().verify(sent, &got).map_err(|mismatch| mismatch.to_string())
+    }
+
+    /// The request must end with a status other than OK.
+    pub(super) fn refuses(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
+        match self.call(shape.method(), body) {
+            Err(CallError::Status { code, .. }) if code != 0 => Ok(()),
+            Err(CallError::Status { .. }) => {
+                Err(format!("{what} was answered with status 0 (OK); expected an error status"))
+            }
+            Ok(reply) => Err(format!(
+                "{what} was answered with OK (reply: {} B); expected an error status",
+                reply.len()
+            )),
+            Err(error) => Err(format!("{what} got no status: {error}; expected an error status")),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Cases that write the bytes of one encoding by hand.
+
+pub(super) mod malformed;
+pub(super) mod opaque;
+pub(super) mod protobuf;

@@ -1,0 +1,81 @@
+//! Which bytes stand for a value, and whether a reply's bytes stand for the right one.
+
+mod opaque;
+pub mod protobuf;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::profile::Need;
+use crate::shape::Shape;
+use crate::values::{Mismatch, Value};
+
+/// How messages become bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Encoding {
+    /// Protocol Buffers, as `contract/echo.proto` has it.
+    Protobuf,
+    /// Bytes that nobody decodes: the request's protobuf encoding, and the same bytes as the reply.
+    Opaque,
+}
+
+impl Encoding {
+    pub(crate) fn codec(self) -> &'static dyn Codec {
+        match self {
+            Self::Protobuf => &protobuf::Protobuf,
+            Self::Opaque => &opaque::Opaque,
+        }
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Protobuf => "protobuf",
+            Self::Opaque => "opaque",
+        })
+    }
+}
+
+/// A request that was sent, and what its reply must carry.
+#[derive(Clone, Copy)]
+pub(crate) struct Sent<'a> {
+    pub shape: Shape,
+    /// `None`: the request had no content, and the reply may have none, or empty content.
+    pub content: Option<&'a Value>,
+    /// The request's bytes.
+    pub request: &'a [u8],
+}
+
+/// One encoding of the contract's messages, without a protocol's framing.
+pub(crate) trait Codec: Sync {
+    /// Which needs of cases it meets, [`Need::Wire`] and the protocol's own aside.
+    fn offers(&self) -> &'static [Need];
+
+    /// The request that carries `value`; the same bytes each time.
+    fn request(&self, value: &Value) -> Vec<u8>;
+
+    /// A right reply to it.
+    fn reply(&self, value: &Value) -> Vec<u8>;
+
+    /// A request without content.
+    fn empty_request(&self) -> Vec<u8>;
+
+    /// All requests worth trying that carry `value`, the usual one first, where defaults may be left out or
+    /// spelled out.
+    fn spellings(&self, value: &Value) -> Vec<Vec<u8>> {
+        vec![self.request(value)]
+    }
+
+    /// A request that carries `value` amid fields that its type does not have.
+    fn with_unknown_fields(&self, value: &Value) -> Vec<u8>;
+
+    /// Whether `reply` carries what `sent` did, and nothing else. Numbers and texts are compared by value,
+    /// however they are written. Called for each reply that differs from earlier right ones: what is plainly
+    /// right must be seen quickly.
+    ///
+    /// # Errors
+    /// The first difference.
+    fn verify(&self, sent: Sent<'_>, reply: &[u8]) -> Result<(), Mismatch>;
+}

@@ -1,0 +1,41 @@
+//! What a call names, whatever the protocol makes of it.
+
+/// What a call names. A protocol says how: `/rpcbench.v1.Echo/Text` is the path of [`Method::Text`] in gRPC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Takes texts.
+    Text,
+    /// Takes records.
+    Record,
+    /// Takes dtos.
+    Dto,
+    /// Takes trees.
+    Tree,
+    /// A method that the service does not have.
+    Missing,
+    /// A method of a service that is not there.
+    MissingService,
+}
+
+impl Method {
+    /// Full name of the service: `rpcbench.v1.Echo`.
+    #[must_use]
+    pub fn service(self) -> &'static str {
+        match self {
+            Self::MissingService => "rpcbench.v1.Missing",
+            _ => "rpcbench.v1.Echo",
+        }
+    }
+
+    /// Its name within the service: `Text`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text | Self::MissingService => "Text",
+            Self::Record => "Record",
+            Self::Dto => "Dto",
+            Self::Tree => "Tree",
+            Self::Missing => "Missing",
+        }
+    }
+}

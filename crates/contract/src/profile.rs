@@ -1,0 +1,102 @@
+//! What the cases may expect of a protocol.
+
+use std::fmt;
+
+use crate::codec::Encoding;
+
+/// What the cases have to know of a protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// The protocol's name: `grpc`.
+    pub name: &'static str,
+    /// How messages become bytes.
+    pub encoding: Encoding,
+    /// The status that a call to a method which is not there must end with; `None` if calls name no method.
+    pub unknown_method: Option<u32>,
+    /// The status that a call to a service which is not there must end with; `None` if calls name no service.
+    pub unknown_service: Option<u32>,
+}
+
+impl Profile {
+    /// gRPC; its status 12 is UNIMPLEMENTED.
+    pub const GRPC: Self = Self {
+        name: "grpc",
+        encoding: Encoding::Protobuf,
+        unknown_method: Some(12),
+        unknown_service: Some(12),
+    };
+
+    /// A length and a body, sent back as they are. Calls name no method and end with no status.
+    pub const TCP_ECHO: Self = Self {
+        name: "tcp-echo",
+        encoding: Encoding::Opaque,
+        unknown_method: None,
+        unknown_service: None,
+    };
+
+    /// Every protocol that the contract knows.
+    pub const ALL: [Self; 2] = [Self::GRPC, Self::TCP_ECHO];
+
+    /// Whether a case that needs this can be tried.
+    #[must_use]
+    pub fn offers(&self, need: Need) -> bool {
+        match need {
+            Need::UnknownMethod => self.unknown_method.is_some(),
+            Need::UnknownService => self.unknown_service.is_some(),
+            Need::Wire(encoding) => self.encoding == encoding,
+            _ => self.encoding.codec().offers().contains(&need),
+        }
+    }
+}
+
+/// What a case needs of the protocol or its encoding to mean anything. Displays as a noun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Servers decode what they get, so that the values of single fields can be lost.
+    Decoding,
+    /// Not-a-number and infinities can be encoded.
+    NonFinite,
+    /// A request may come without the content that it is there for.
+    AbsentContent,
+    /// A message with nothing in it, or a oneof's member at its default, is not the same as none.
+    EmptyMembers,
+    /// A message may hold fields that its type does not have.
+    UnknownFields,
+    /// Calls name a method.
+    UnknownMethod,
+    /// Calls name a service.
+    UnknownService,
+    /// Messages are encoded this way: the case writes their bytes by hand.
+    Wire(Encoding),
+}
+
+impl Need {
+    /// Everything that a case may need.
+    pub const ALL: [Self; 9] = [
+        Self::Decoding,
+        Self::NonFinite,
+        Self::AbsentContent,
+        Self::EmptyMembers,
+        Self::UnknownFields,
+        Self::UnknownMethod,
+        Self::UnknownService,
+        Self::Wire(Encoding::Protobuf),
+        Self::Wire(Encoding::Opaque),
+    ];
+}
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Decoding => "decoding",
+            Self::NonFinite => "NaN and infinities",
+            Self::AbsentContent => "requests without content",
+            Self::EmptyMembers => "empty members",
+            Self::UnknownFields => "unknown fields",
+            Self::UnknownMethod => "methods",
+            Self::UnknownService => "services",
+            Self::Wire(Encoding::Protobuf) => "protobuf",
+            Self::Wire(Encoding::Opaque) => "opaque bytes",
+        })
+    }
+}

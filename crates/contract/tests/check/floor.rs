@@ -1,0 +1,86 @@
+//! The cases of `tcp-echo`: what sends bodies back passes, and everything else fails.
+
+use std::collections::BTreeSet;
+
+use rpcbench_contract::cases::{self, CallError, CheckReport, check};
+use rpcbench_contract::{Method, Need, Profile};
+
+use super::servers::{Server, canned, floor, right};
+use super::{failed, reason};
+
+fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
+    check(&mut Server(server), &Profile::TCP_ECHO, 7)
+}
+
+#[test]
+fn an_echo_passes_every_case() {
+    for seed in [0, 1, u64::MAX] {
+        let report = check(&mut Server(floor), &Profile::TCP_ECHO, seed);
+        assert_eq!(report.failed, []);
+        assert_eq!(report.passed as usize, cases::tried(&Profile::TCP_ECHO).len());
+    }
+}
+
+#[test]
+fn nothing_that_a_floor_passes_claims_that_it_decodes() {
+    for case in cases::tried(&Profile::TCP_ECHO) {
+        assert!(!case.needs().contains(&Need::Decoding), "{case:?}");
+    }
+    let left_out = cases::left_out(&Profile::TCP_ECHO);
+    let left_out: BTreeSet<_> = left_out.iter().map(|(case, _)| case.name()).collect();
+    for case in ["dto/extremes", "tree/empty", "record/absent", "tree/truncated", "method/unknown"]
+    {
+        assert!(left_out.contains(case), "{case}");
+    }
+}
+
+#[test]
+fn a_server_that_decodes_is_no_echo() {
+    let report = run(right);
+    assert!(report.failed.len() > 15, "{report:?}");
+    insta::assert_snapshot!(reason(&report, "text/filled"), @"byte 0 of the reply: expected 0x0a, got 0x12");
+}
+
+#[test]
+fn a_wrong_byte_fails_every_case() {
+    let report = run(|_, body| {
+        let mut reply = body.to_vec();
+        if let Some(last) = reply.last_mut() {
+            *last ^= 1;
+        }
+        Ok(reply)
+    });
+    assert_eq!(report.passed, 0);
+}
+
+#[test]
+fn a_body_cut_short_fails() {
+    let report = run(|_, body| Ok(body[..body.len().min(65_535)].to_vec()));
+    let longest = ["text/length-65535", "text/length-65536", "text/length-1048576"];
+    let expected = ["body/length-1048576", "record/long-strings"];
+    assert_eq!(failed(&report), longest.into_iter().chain(expected).collect());
+    insta::assert_snapshot!(reason(&report, "body/length-1048576"), @"the reply has 65535 bytes; expected 1048576");
+}
+
+#[test]
+fn a_canned_reply_fails() {
+    let mut first = None;
+    let report = run(|_, body| Ok(first.get_or_insert_with(|| body.to_vec()).clone()));
+    for shape in ["text", "record", "dto", "tree"] {
+        reason(&report, &format!("{shape}/many-requests"));
+    }
+    assert!(!run(canned()).failed.is_empty());
+}
+
+#[test]
+fn losing_an_empty_body_or_reading_a_body_as_a_length_fails() {
+    let report = run(|_, body| match body {
+        [] => Err(CallError::Timeout),
+        [0, 0, 0, 0, rest @ ..] => Ok(rest.to_vec()),
+        [0xff, ..] => Err(CallError::Transport("closed".to_owned())),
+        body => Ok(body.to_vec()),
+    });
+    let expected = ["body/empty", "body/like-a-length", "body/length-1048576"];
+    assert_eq!(failed(&report), expected.into());
+    insta::assert_snapshot!(reason(&report, "body/empty"), @"a valid request of 0 bytes was not answered: no answer in time");
+}

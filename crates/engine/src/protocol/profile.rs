@@ -1,0 +1,26 @@
+//! What the contract may expect of each protocol.
+
+use rpcbench_contract::Profile;
+use rpcbench_record::Protocol;
+
+/// What the contract's cases may expect of `protocol`; its encoding, among others.
+#[must_use]
+pub fn profile(protocol: Protocol) -> &'static Profile {
+    match protocol {
+        Protocol::Grpc => &Profile::GRPC,
+        Protocol::TcpEcho => &Profile::TCP_ECHO,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_protocol_has_the_profile_of_its_name() {
+        for protocol in Protocol::ALL {
+            assert_eq!(profile(protocol).name, protocol.name());
+        }
+        assert_eq!(Profile::ALL.len(), Protocol::ALL.len());
+    }
+}
