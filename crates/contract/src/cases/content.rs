@@ -1,4 +1,4 @@
-//! Messages that are full, empty, or not there.
+//! Messages that are full, empty, not there, or hold more than they should.
 
 use super::Case;
 use super::probe::Probe;
@@ -8,6 +8,7 @@ use crate::shape::Shape;
 use crate::values::Value;
 
 const TEXT: Shape = Shape::Text(100);
+const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -76,6 +77,12 @@ pub(super) const CASES: &[Case] = &[
         needs: &[Need::AbsentContent],
         run: |probe| absent(probe, Shape::Tree),
     },
+    Case {
+        name: "wire/unknown-fields",
+        verifies: "fields that the contract does not know are tolerated and not returned",
+        needs: &[Need::UnknownFields],
+        run: unknown_fields_are_tolerated,
+    },
 ];
 
 /// Enough values that both arms of the oneof and every value of the enum are among them.
@@ -93,4 +100,11 @@ fn text_empty(probe: &mut Probe<'_>) -> Result<(), String> {
 fn absent(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     let request = probe.codec().empty_request();
     probe.answers(Sent { shape, content: None, request: &request })
+}
+
+fn unknown_fields_are_tolerated(probe: &mut Probe<'_>) -> Result<(), String> {
+    SHAPES.into_iter().try_for_each(|shape| {
+        let value = probe.value(shape, 0);
+        probe.returns(&value, &probe.codec().with_unknown_fields(&value))
+    })
 }

@@ -20,12 +20,6 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: reply_is_not_request,
     },
     Case {
-        name: "wire/unknown-fields",
-        verifies: "fields that the contract does not know are tolerated and not returned",
-        needs: &[Need::UnknownFields],
-        run: unknown_fields_are_tolerated,
-    },
-    Case {
         name: "wire/last-value-wins",
         verifies: "of a field that comes twice, the later value counts",
         needs: PROTOBUF,
@@ -45,14 +39,6 @@ fn reply_is_not_request(probe: &mut Probe<'_>) -> Result<(), String> {
         let (wanted, decoy) = (probe.value(shape, 0), probe.value(shape, 1));
         let request = [probe.codec().request(&wanted), probe.codec().reply(&decoy)].concat();
         probe.returns(&wanted, &request)?;
-    }
-    Ok(())
-}
-
-fn unknown_fields_are_tolerated(probe: &mut Probe<'_>) -> Result<(), String> {
-    for shape in SHAPES {
-        let value = probe.value(shape, 0);
-        probe.returns(&value, &probe.codec().with_unknown_fields(&value))?;
     }
     Ok(())
 }
