@@ -32,9 +32,10 @@ fn every_variant_has_behaviours_that_go_together() {
 }
 
 #[test]
-fn every_behaviour_has_a_variant() {
+fn every_behaviour_over_grpc_has_a_variant() {
     let manifest = manifest();
-    for form in FORMS {
+    // tcp-echo is a server of its own: floor.
+    for form in FORMS.iter().filter(|form| form.form != "tcp-echo") {
         let name = form.form.split(':').next().unwrap();
         assert!(manifest["variants"].as_table().unwrap().contains_key(name), "{name}");
     }
