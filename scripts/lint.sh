@@ -33,8 +33,9 @@ go_servers() {
     fi
     (cd "$folder" && run go vet ./...)
   done
-  unformatted=$(run gofmt -l servers/go | tee /dev/stderr | grep -v '^+' || true)
-  [ -z "$unformatted" ] || { echo "gofmt would change the files above" >&2; return 1; }
+  echo "+ gofmt -l servers/go"
+  unformatted=$(gofmt -l servers/go)
+  [ -z "$unformatted" ] || { printf 'gofmt would change:\n%s\n' "$unformatted" >&2; return 1; }
 }
 
 node_servers() {

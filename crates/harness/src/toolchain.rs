@@ -21,14 +21,37 @@ pub enum Probe {
     /// It is there, and new enough.
     Found(Toolchain),
     /// It can't be used.
-    Missing {
-        /// `go`.
-        name: String,
-        /// Why not: `not installed`, `1.21 is older than 1.25`.
-        reason: String,
-        /// What to install.
-        install: String,
-    },
+    Missing(Missing),
+}
+
+/// A toolchain that can't be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// `go`.
+    pub name: String,
+    /// Why not: `not installed`, `1.21 is older than 1.25`.
+    pub reason: String,
+    /// The version that is there, and too old.
+    pub found: Option<String>,
+    /// Least version, numbers and dots.
+    pub minimum: Option<String>,
+    /// What to install.
+    pub install: String,
+    /// See [`ToolchainSpec::apt`].
+    pub apt: Vec<String>,
+}
+
+/// Why a toolchain can't be used.
+#[derive(Debug)]
+struct Refusal {
+    reason: String,
+    found: Option<String>,
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Self {
+        Self { reason, found: None }
+    }
 }
 
 impl Probe {
@@ -37,7 +60,7 @@ impl Probe {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::Found(_) => None,
-            Self::Missing { name, reason, install } => {
+            Self::Missing(Missing { name, reason, install, .. }) => {
                 Some(format!("{name}: {reason}; install {install}"))
             }
         }
@@ -53,12 +76,17 @@ pub fn probe_all(server: &Server, env: &BuildEnv) -> Vec<Probe> {
 /// Asks one toolchain for its version.
 #[must_use]
 pub fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
-    let found = ask(spec, folder, env).and_then(|output| judge(spec, &output));
-    match found {
+    let found = ask(spec, folder, env).map_err(Refusal::from);
+    match found.and_then(|output| judge(spec, &output)) {
         Ok(version) => Probe::Found(Toolchain { name: spec.name.clone(), version }),
-        Err(reason) => {
-            Probe::Missing { name: spec.name.clone(), reason, install: spec.install.clone() }
-        }
+        Err(Refusal { reason, found }) => Probe::Missing(Missing {
+            name: spec.name.clone(),
+            reason,
+            found,
+            minimum: spec.minimum.clone(),
+            install: spec.install.clone(),
+            apt: spec.apt.clone(),
+        }),
     }
 }
 
@@ -92,16 +120,17 @@ fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     })
 }
 
-fn judge(spec: &ToolchainSpec, output: &str) -> Result<String, String> {
+fn judge(spec: &ToolchainSpec, output: &str) -> Result<String, Refusal> {
     let group = spec.version.captures(output).and_then(|found| found.get(1));
     let Some(version) = group.map(|group| group.as_str().to_owned()) else {
         let said = output.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         let command = spec.command.join(" ");
-        return Err(format!("no version in what '{command}' prints ({})", said.trim()));
+        return Err(format!("no version in what '{command}' prints ({})", said.trim()).into());
     };
     match &spec.minimum {
         Some(minimum) if numbers(&version) < numbers(minimum) => {
-            Err(format!("{version} is older than {minimum}"))
+            let reason = format!("{version} is older than {minimum}");
+            Err(Refusal { reason, found: Some(version) })
         }
         _ => Ok(version),
     }
@@ -179,6 +208,22 @@ mod tests {
         insta::assert_snapshot!(remedy(spec(&["no-such-tool"], "(x)", None)), @"tool: not installed; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo v1.9", Some("1.10")).unwrap_err(), @"tool: 1.9 is older than 1.10; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo; echo broken", None).unwrap_err(), @"tool: no version in what 'sh -c echo; echo broken' prints (broken); install the tool from its home page");
+    }
+
+    #[test]
+    fn what_is_missing_says_which_version_is_there_and_which_packages_have_it() {
+        let old = ToolchainSpec {
+            apt: vec!["tool (>= 2)".to_owned()],
+            ..spec(&["echo", "v1.9"], r"v(\S+)", Some("2"))
+        };
+        let Probe::Missing(missing) = probe(&old, Path::new("/"), &here()) else {
+            panic!("1.9 is older than 2");
+        };
+        assert_eq!(
+            (missing.found.as_deref(), missing.minimum.as_deref()),
+            (Some("1.9"), Some("2"))
+        );
+        assert_eq!(missing.apt, ["tool (>= 2)"]);
     }
 
     #[test]

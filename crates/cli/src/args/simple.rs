@@ -64,11 +64,16 @@ pub enum ListWhat {
 #[command(after_help = "\
 Examples:
   rpcbench doctor
-  rpcbench doctor --noise")]
+  rpcbench doctor --noise
+  rpcbench doctor --missing")]
 pub struct DoctorArgs {
     /// Measure too how far this machine lets equal things differ; takes about a minute
     #[arg(long)]
     pub noise: bool,
+    /// Print only the toolchains that are missing, for scripts: one a line, fields divided by tabs and '-' where
+    /// there is nothing. Language, toolchain, version found, version needed, Debian packages, what to install
+    #[arg(long, conflicts_with = "noise")]
+    pub missing: bool,
 }
 
 /// `rpcbench report`.

@@ -6,11 +6,12 @@ use anstream::println;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 use rpcbench_harness::cpus::Topology;
-use rpcbench_harness::doctor::{Facts, Severity, examine, noise};
+use rpcbench_harness::doctor::{Facts, Language, Severity, examine, languages, noise};
 use rpcbench_harness::isolation::Isolation;
 use rpcbench_harness::manifest::Catalog;
 use rpcbench_harness::run::Ending;
 use rpcbench_harness::suite::Overrides;
+use rpcbench_harness::toolchain::Probe;
 use rpcbench_record::{Run, StoreError};
 use rpcbench_report::spreads;
 
@@ -27,9 +28,13 @@ const EQUAL: &str = "rust-tonic@current-thread";
 const TRIALS: u32 = 5;
 
 pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
+    let catalog = Catalog::load(&context.root()?)?;
+    if args.missing {
+        languages(&catalog, &context.build_env).iter().for_each(show_missing);
+        return Ok(Verdict::Done);
+    }
     let topology = Topology::read().context("CPUs that this process may use")?;
     let isolation = Isolation::detect(&topology.cpus());
-    let catalog = Catalog::load(&context.root()?)?;
     for finding in examine(&Facts::gather(&topology, &isolation, &catalog, &context.build_env)) {
         let (mark, style) = match finding.severity {
             Severity::Ok => ("ok", AnsiColor::Green.on_default()),
@@ -44,6 +49,23 @@ pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
     match args.noise {
         true => show_noise(context, &topology.cpus()),
         false => Ok(Verdict::Done),
+    }
+}
+
+/// One line for each toolchain that a language lacks.
+fn show_missing(language: &Language) {
+    for probe in &language.probes {
+        let Probe::Missing(missing) = probe else { continue };
+        let or_dash = |text: Option<&str>| text.filter(|t| !t.is_empty()).unwrap_or("-").to_owned();
+        let fields = [
+            language.title.clone(),
+            missing.name.clone(),
+            or_dash(missing.found.as_deref()),
+            or_dash(missing.minimum.as_deref()),
+            or_dash(Some(&missing.apt.join(", "))),
+            missing.install.clone(),
+        ];
+        println!("{}", fields.join("\t"));
     }
 }
 

@@ -36,7 +36,7 @@ fn show_server(server: &Server, env: &BuildEnv) {
         .iter()
         .filter_map(|probe| match probe {
             Probe::Found(toolchain) => Some(format!("{} {}", toolchain.name, toolchain.version)),
-            Probe::Missing { .. } => None,
+            Probe::Missing(_) => None,
         })
         .collect();
     let state = match missing.is_empty() {

@@ -137,6 +137,13 @@ fn a_missing_toolchain_says_what_to_install_and_leaves_the_others() {
     ended.complains(&["testkit-liar", "skipped: ", "99.0", "https://rustup.rs/"]);
     ended.complains(&["none of these servers can run here"]);
     bench.run("list servers").expect(0).shows(&["can't run here: ", "https://rustup.rs/"]);
+    let ended = bench.run("doctor --missing").expect(0);
+    let fields: Vec<&str> = ended.out.trim_end_matches('\n').split('\t').collect();
+    let [language, tool, found, minimum, packages, install] = fields[..] else {
+        panic!("{}", ended.out)
+    };
+    assert_eq!((language, tool, minimum, packages), ("Testkit", "cargo", "99.0", "-"));
+    assert!(found.starts_with("1.") && install.contains("https://rustup.rs/"), "{}", ended.out);
 }
 
 #[test]

@@ -218,7 +218,7 @@ fn toolchain(language: &Language) -> Finding {
     }
     let found = language.probes.iter().filter_map(|probe| match probe {
         Probe::Found(tool) => Some(format!("{} {}", tool.name, tool.version)),
-        Probe::Missing { .. } => None,
+        Probe::Missing(_) => None,
     });
     fine(&id, format!("{title}: {}", found.collect::<Vec<_>>().join(", ")))
 }
@@ -229,6 +229,7 @@ mod tests {
 
     use super::*;
     use crate::cpus::Topology;
+    use crate::toolchain::Missing;
 
     fn good() -> Facts {
         let cpu = Cpu {
@@ -280,11 +281,14 @@ mod tests {
         facts.load = Some(3.0);
         facts.cpu_pressure = Some(0.2);
         facts.steal = Some(0.1);
-        facts.languages[0].probes = vec![Probe::Missing {
+        facts.languages[0].probes = vec![Probe::Missing(Missing {
             name: "go".to_owned(),
             reason: "not installed".to_owned(),
+            found: None,
+            minimum: None,
             install: "Go".to_owned(),
-        }];
+            apt: Vec::new(),
+        })];
         facts
     }
 

@@ -116,8 +116,9 @@ fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
     (wanted > 0).then(|| stolen as f64 / wanted as f64)
 }
 
-/// Servers of one language need the same.
-fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
+/// What each language with a server needs; all its servers need the same.
+#[must_use]
+pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
     let mut found: Vec<Language> = Vec::new();
     for server in catalog.servers() {
         if found.iter().all(|language| language.name != server.language) {

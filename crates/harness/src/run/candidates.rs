@@ -85,7 +85,7 @@ fn found(probes: Vec<Probe>) -> Vec<Toolchain> {
         .into_iter()
         .filter_map(|probe| match probe {
             Probe::Found(toolchain) => Some(toolchain),
-            Probe::Missing { .. } => None,
+            Probe::Missing(_) => None,
         })
         .collect()
 }
