@@ -3,8 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if ! command -v protoc >/dev/null || ! (cd servers/go/echopb && go list >/dev/null 2>&1); then
-  echo "servers/go/echopb: not compared, which needs protoc and the Go that servers/go/_language.toml asks for"
+folders=(servers/go/*/echopb)
+
+if ! command -v protoc >/dev/null || ! (cd "${folders[0]}" && go list >/dev/null 2>&1); then
+  echo "${folders[*]}: not compared, which needs protoc and the Go that servers/go/_language.toml asks for"
   exit 0
 fi
 
@@ -13,15 +15,23 @@ trap 'rm -rf "$copy"' EXIT
 mkdir "$copy/servers"
 cp -R contract "$copy"
 cp -R servers/go "$copy/servers"
-rm "$copy"/servers/go/echopb/*.pb.go
+rm "$copy"/servers/go/*/echopb/*.pb.go
 sh "$copy/servers/go/generate.sh"
 
 # The header names the protoc that was used, which may differ.
-without_protoc() { sed -i -E '/^\/\/ (- )?[[:space:]]*protoc +v/d' "$@"; }
-cp -R servers/go/echopb "$copy/committed"
-without_protoc "$copy"/committed/*.pb.go "$copy"/servers/go/echopb/*.pb.go
-if ! diff -ru "$copy/committed" "$copy/servers/go/echopb"; then
-  echo "servers/go/echopb is not what contract/echo.proto gives: run servers/go/generate.sh and commit the result" >&2
-  exit 1
-fi
-echo "servers/go/echopb: as contract/echo.proto gives it"
+without_protoc() { sed -i -E '/^\/\/ (- )?[[:space:]]*protoc +v/d' "$1"/*.pb.go; }
+
+differing=0
+for folder in "${folders[@]}"; do
+  rm -rf "$copy/committed"
+  cp -R "$folder" "$copy/committed"
+  without_protoc "$copy/committed"
+  without_protoc "$copy/$folder"
+  if diff -ru "$copy/committed" "$copy/$folder"; then
+    echo "$folder: as contract/echo.proto gives it"
+  else
+    echo "$folder is not what contract/echo.proto gives: run servers/go/generate.sh and commit the result" >&2
+    differing=1
+  fi
+done
+exit "$differing"

@@ -1,14 +1,20 @@
 #!/bin/sh
-# Regenerates echopb/ from contract/echo.proto. Only needed after the contract has changed: the result is committed,
-# so that building a Go server needs no protoc. Needs Go and protoc (Debian: apt-get install protobuf-compiler).
+# Regenerates the messages and stubs of every Go server from contract/echo.proto: each library's lie in a folder echopb of its
+# own, so that no server links another's library. Only needed after the contract has changed: the result is committed, so
+# that building a Go server needs no protoc. Needs Go and protoc (Debian: apt-get install protobuf-compiler).
 set -eu
 cd "$(dirname "$0")"
 contract=../../contract
 plugins=$(mktemp -d)
 trap 'rm -rf "$plugins"' EXIT
+PATH=$plugins:$PATH
 GOBIN=$plugins go install google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 GOBIN=$plugins go install google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
-PATH=$plugins:$PATH protoc -I "$contract" \
-  --go_out=echopb --go_opt=paths=source_relative \
-  --go-grpc_out=echopb --go-grpc_opt=paths=source_relative \
-  "$contract/echo.proto"
+
+# generate SERVER STUBS: the messages, and what the plugin protoc-gen-STUBS makes of the service.
+generate() {
+  protoc -I "$contract" --go_out="$1/echopb" --go_opt=paths=source_relative \
+    "--$2_out=$1/echopb" "--$2_opt=paths=source_relative" "$contract/echo.proto"
+}
+
+generate grpc go-grpc

@@ -2,11 +2,12 @@ module rpcbench.dev/servers/go/grpc
 
 go 1.26.0
 
-replace rpcbench.dev/servers/go/echopb => ../echopb
+replace rpcbench.dev/servers/go/service => ../service
 
 require (
 	google.golang.org/grpc v1.85.0
-	rpcbench.dev/servers/go/echopb v0.0.0
+	google.golang.org/protobuf v1.36.12
+	rpcbench.dev/servers/go/service v0.0.0
 )
 
 require (
@@ -14,5 +15,4 @@ require (
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
-	google.golang.org/protobuf v1.36.12 // indirect
 )

@@ -1,26 +1,14 @@
-// The contract's gRPC service on grpc-go. Address and limits come from the environment.
+// The contract's gRPC service on grpc-go.
 package main
 
 import (
 	"context"
-	"fmt"
-	"log"
-	"net"
-	"os"
-	"os/signal"
-	"runtime"
-	"runtime/debug"
-	"strconv"
-	"syscall"
-	"time"
 
 	"google.golang.org/grpc"
 
-	"rpcbench.dev/servers/go/echopb"
+	"rpcbench.dev/servers/go/grpc/echopb"
+	"rpcbench.dev/servers/go/service"
 )
-
-// drain is how long open connections may take to finish their calls after SIGTERM.
-const drain = 2 * time.Second
 
 type echo struct {
 	echopb.UnimplementedEchoServer
@@ -42,91 +30,13 @@ func (echo) Tree(_ context.Context, in *echopb.TreeRequest) (*echopb.TreeReply, 
 	return &echopb.TreeReply{Echo: in.GetTree()}, nil
 }
 
-func main() {
-	log.SetFlags(0)
-	log.SetPrefix("go-grpc: ")
-	if err := run(); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func run() error {
-	host := os.Getenv("RPCBENCH_HOST")
-	if host == "" {
-		return fmt.Errorf("RPCBENCH_HOST is not set")
-	}
-	port, err := setting("RPCBENCH_PORT", 16)
-	if err != nil {
-		return err
-	}
-	if err := useLimits(); err != nil {
-		return err
-	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.FormatUint(port, 10)))
-	if err != nil {
-		return err
-	}
-	return serve(listener)
-}
-
-// setting reads a whole number that fits into the given number of bits.
-func setting(name string, bits int) (uint64, error) {
-	text, ok := os.LookupEnv(name)
-	if !ok {
-		return 0, fmt.Errorf("%s is not set", name)
-	}
-	value, err := strconv.ParseUint(text, 10, bits)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", name, err)
-	}
-	return value, nil
-}
-
-// useLimits tells the runtime what it may use, as one would in a container's manifest.
-func useLimits() error {
-	cpus, err := setting("RPCBENCH_CPUS", 16)
-	if err != nil {
-		return err
-	}
-	if cpus == 0 {
-		return fmt.Errorf("RPCBENCH_CPUS: must be 1 or more")
-	}
-	runtime.GOMAXPROCS(int(cpus))
-	if _, limited := os.LookupEnv("RPCBENCH_MEMORY"); !limited {
-		return nil
-	}
-	memory, err := setting("RPCBENCH_MEMORY", 63)
-	if err != nil {
-		return err
-	}
-	// The Go GC guide's advice for a known limit: collect harder before the kernel kills, with a tenth kept
-	// for what the runtime does not count. GOGC stays at its default, so a small heap is collected as ever.
-	debug.SetMemoryLimit(int64(memory / 10 * 9))
-	return nil
-}
-
-// serve answers until SIGTERM, then lets calls in flight finish for drain at most.
-//
 // The library's defaults stand: messages up to 4 MiB, no limit on streams per connection, a goroutine per call.
-// TCP_NODELAY is Go's own default.
-func serve(listener net.Listener) error {
+func server() service.Server {
 	server := grpc.NewServer()
 	echopb.RegisterEchoServer(server, echo{})
-	terminate := make(chan os.Signal, 1)
-	signal.Notify(terminate, syscall.SIGTERM)
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-terminate:
-	}
-	go server.GracefulStop()
-	// Past the deadline the process simply ends: Stop would still wait for a client that has connected and said nothing.
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(drain):
-		return nil
-	}
+	return server
+}
+
+func main() {
+	service.Run("go-grpc", server)
 }

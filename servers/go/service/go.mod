@@ -1,0 +1,3 @@
+module rpcbench.dev/servers/go/service
+
+go 1.26.0

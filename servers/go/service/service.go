@@ -1,0 +1,113 @@
+// Package service has what the contract's servers in Go share: settings, limits, listening, ending. It knows no library.
+package service
+
+import (
+	"fmt"
+	"log"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// drain is how long open connections may take to finish their calls after SIGTERM.
+const drain = 2 * time.Second
+
+// Server answers calls.
+type Server interface {
+	// Serve answers on the listener until GracefulStop was called and calls in flight have ended.
+	Serve(net.Listener) error
+	// GracefulStop takes no further calls.
+	GracefulStop()
+}
+
+// Run listens where the environment says, within the limits that it names, and answers until SIGTERM. What goes wrong ends
+// the process with one line that begins with the name.
+func Run(name string, server func() Server) {
+	log.SetFlags(0)
+	log.SetPrefix(name + ": ")
+	if err := run(server); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(server func() Server) error {
+	host := os.Getenv("RPCBENCH_HOST")
+	if host == "" {
+		return fmt.Errorf("RPCBENCH_HOST is not set")
+	}
+	port, err := setting("RPCBENCH_PORT", 16)
+	if err != nil {
+		return err
+	}
+	if err := useLimits(); err != nil {
+		return err
+	}
+	// TCP_NODELAY is Go's own default.
+	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.FormatUint(port, 10)))
+	if err != nil {
+		return err
+	}
+	return serve(server(), listener)
+}
+
+// setting reads a whole number that fits into the given number of bits.
+func setting(name string, bits int) (uint64, error) {
+	text, ok := os.LookupEnv(name)
+	if !ok {
+		return 0, fmt.Errorf("%s is not set", name)
+	}
+	value, err := strconv.ParseUint(text, 10, bits)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return value, nil
+}
+
+// useLimits tells the runtime what it may use, as one would in a container's manifest.
+func useLimits() error {
+	cpus, err := setting("RPCBENCH_CPUS", 16)
+	if err != nil {
+		return err
+	}
+	if cpus == 0 {
+		return fmt.Errorf("RPCBENCH_CPUS: must be 1 or more")
+	}
+	runtime.GOMAXPROCS(int(cpus))
+	if _, limited := os.LookupEnv("RPCBENCH_MEMORY"); !limited {
+		return nil
+	}
+	memory, err := setting("RPCBENCH_MEMORY", 63)
+	if err != nil {
+		return err
+	}
+	// The Go GC guide's advice for a known limit: collect harder before the kernel kills, with a tenth kept
+	// for what the runtime does not count. GOGC stays at its default, so a small heap is collected as ever.
+	debug.SetMemoryLimit(int64(memory / 10 * 9))
+	return nil
+}
+
+// serve answers until SIGTERM, then lets calls in flight finish for drain at most.
+func serve(server Server, listener net.Listener) error {
+	terminate := make(chan os.Signal, 1)
+	signal.Notify(terminate, syscall.SIGTERM)
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-terminate:
+	}
+	go server.GracefulStop()
+	// Past the deadline the process simply ends: a server may wait on for a client that has connected and said nothing.
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(drain):
+		return nil
+	}
+}
