@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units;
@@ -59,8 +60,9 @@ impl Rate {
 ///
 /// Written as in `closed`, `constant:1000`, `poisson:40%`, `ramp:100..1000/30s`, `steps:100..1000+100/5s`; a rate
 /// may end in `k` or `M`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
 pub enum Arrivals {
     /// A call comes due when the one before it on the same slot has ended; think time 0.
     Closed,

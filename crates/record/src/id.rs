@@ -4,13 +4,17 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::{Builder, Uuid};
 
 /// Identifies a run, so that rows of several runs can be joined and told apart: a UUID of version 7 (RFC 9562), which
 /// sorts by the time at which the run began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
+#[schemars(with = "Uuid")]
 pub struct RunId(Uuid);
 
 impl RunId {

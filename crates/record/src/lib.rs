@@ -13,11 +13,14 @@ mod plan;
 mod preparation;
 mod protocol;
 mod run;
+pub mod schema;
 mod search;
 mod store;
 mod threshold;
 mod trial;
 pub mod units;
+mod unsteady;
+mod upgrade;
 
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use id::RunId;
@@ -37,5 +40,7 @@ pub use trial::{
     Trial, TrialResult,
 };
 
-/// Version of the record's shape. Readers refuse any other.
-pub const SCHEMA: u32 = 1;
+pub use unsteady::Unsteady;
+
+/// Version of the record's shape. What is older is read and brought to it; what is newer is refused.
+pub const SCHEMA: u32 = 2;

@@ -5,18 +5,20 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 use crate::plan::Workload;
 use crate::protocol::Protocol;
 use crate::run::Tool;
-use crate::store::StoreError;
+use crate::store::{StoreError, known_schema};
 use crate::threshold::Threshold;
 use crate::trial::{Measured, Outcomes};
+use crate::upgrade;
 
 /// A load: who made it, where, what was asked for, and what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRecord {
     /// See [`crate::SCHEMA`].
     pub schema: u32,
@@ -48,7 +50,7 @@ pub struct LoadRecord {
 }
 
 /// What a server can do at most, found by a closed loop before the window.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
     /// Calls that ended `ok`, a second.
     pub calls_per_s: f64,
@@ -69,7 +71,7 @@ impl LoadRecord {
     /// Reads what [`Self::write`] wrote.
     ///
     /// # Errors
-    /// When the file can't be read, is of another schema, or is no record of a load.
+    /// When the file can't be read, is of a newer schema, or is no record of a load.
     pub fn read(path: &Path) -> Result<Self, StoreError> {
         let io = |source| StoreError::Io { path: path.to_owned(), source };
         let parse = |source: serde_json::Error| StoreError::Parse {
@@ -78,12 +80,10 @@ impl LoadRecord {
             source,
         };
         let text = fs::read_to_string(path).map_err(io)?;
-        let value: serde_json::Value = serde_json::from_str(&text).map_err(parse)?;
-        match value["schema"].as_u64() {
-            Some(found) if found != u64::from(crate::SCHEMA) => {
-                Err(StoreError::Schema { path: path.to_owned(), found })
-            }
-            _ => serde_json::from_value(value).map_err(parse),
+        let mut value: serde_json::Value = serde_json::from_str(&text).map_err(parse)?;
+        if let Some(schema) = known_schema(path, &value)? {
+            upgrade::load(&mut value, schema);
         }
+        serde_json::from_value(value).map_err(parse)
     }
 }

@@ -1,9 +1,10 @@
 //! The machine that a run was made on.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The fingerprint of a machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// `uname -r`.
     pub kernel: String,
@@ -26,7 +27,7 @@ pub struct Machine {
 }
 
 /// The processors of a machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     /// Model name as the kernel gives it.
     pub model: String,
@@ -41,7 +42,7 @@ pub struct Cpu {
 }
 
 /// A compiler or runtime as found on the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Toolchain {
     /// `go`, `java`, ...
     pub name: String,

@@ -1,5 +1,6 @@
 //! What will run, in which order: fixed before anything is measured.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
@@ -7,7 +8,7 @@ use crate::protocol::Protocol;
 use crate::threshold::Threshold;
 
 /// How long a server is warmed before it is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "mode")]
 pub enum WarmUp {
     /// Until calls per server CPU-second are flat and compiler threads are quiet.
@@ -27,7 +28,7 @@ pub enum WarmUp {
 }
 
 /// What ends a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "until")]
 pub enum Window {
     /// A length of time.
@@ -48,7 +49,7 @@ impl Window {
 }
 
 /// Whether a server keeps its process over its trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fresh {
     /// One process for all trials, frozen while other servers are measured.
@@ -58,7 +59,7 @@ pub enum Fresh {
 }
 
 /// The load of one trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// Name within the suite: the suite's own name where it has one workload.
     pub name: String,
@@ -105,7 +106,7 @@ impl Workload {
 }
 
 /// What the server may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
     /// Whole CPUs.
     pub cpus: u32,
@@ -114,7 +115,7 @@ pub struct Limits {
 }
 
 /// One entry: a server under one of its protocols, in one of its variants.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedServer {
     /// Unique in the run: `go-grpc`, `java-grpc@zgc`, and `go-connect:json` of a server that speaks several
     /// protocols; the second time the same is entered it is `go-grpc#2`.
@@ -133,7 +134,7 @@ pub struct PlannedServer {
 }
 
 /// One trial to be: an entry under a workload.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedTrial {
     /// See [`PlannedServer::entry`].
     pub entry: String,
@@ -144,7 +145,7 @@ pub struct PlannedTrial {
 }
 
 /// The whole plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Name of the suite that the workloads came from.
     pub suite: String,

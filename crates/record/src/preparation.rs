@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Toolchain;
 use crate::trial::Failure;
+use crate::unsteady::Unsteady;
 
 /// One process of one entry, made ready for one workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Preparation {
     /// See [`crate::PlannedServer::entry`].
     pub entry: String,
@@ -42,7 +44,7 @@ pub struct Preparation {
 }
 
 /// Whether a server can be measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Readiness {
     /// It can.
@@ -57,7 +59,7 @@ pub enum Readiness {
 }
 
 /// The conformance cases of one server.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     /// Cases that passed.
     pub passed: u32,
@@ -66,7 +68,7 @@ pub struct CheckResult {
 }
 
 /// How the server was kept apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IsolationMode {
     /// Own cgroup, version 2.
@@ -78,7 +80,7 @@ pub enum IsolationMode {
 }
 
 /// Where client and server ran.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Isolation {
     /// How.
     pub mode: IsolationMode,
@@ -93,20 +95,20 @@ pub struct Isolation {
 }
 
 /// The warm-up, second by second.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmCurve {
     /// The slices, in order, without gaps.
     pub slices: Vec<WarmSlice>,
     /// Milliseconds until steady. `None`: the cap was reached before it was, or the length was fixed.
     pub steady_after_ms: Option<u64>,
     /// Why it is not steady, where it is not.
-    pub unsteady: Option<String>,
+    pub unsteady: Option<Unsteady>,
     /// Calls a second over the first second: the *cold* rate.
     pub cold_rate: f64,
 }
 
 /// One slice of a warm-up.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmSlice {
     /// End of the slice, milliseconds since load began.
     pub at_ms: u64,

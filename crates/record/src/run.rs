@@ -1,6 +1,7 @@
 //! A run as read back from disk.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::SCHEMA;
@@ -11,7 +12,7 @@ use crate::preparation::Preparation;
 use crate::trial::{Trial, TrialResult};
 
 /// The program that made a record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// Version of rpcbench.
     pub version: String,
@@ -22,9 +23,9 @@ pub struct Tool {
 }
 
 /// What is known before anything is measured: the content of `run.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
-    /// See [`crate::SCHEMA`].
+    /// See [`crate::SCHEMA`]; that of an older record is brought to it when it is read.
     pub schema: u32,
     /// Identifies the run.
     pub id: RunId,
@@ -57,7 +58,7 @@ impl Header {
 }
 
 /// A whole run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// What was planned, and on which machine.
     pub header: Header,

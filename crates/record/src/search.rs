@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::PerSecond;
@@ -9,7 +10,7 @@ use crate::threshold::Threshold;
 use crate::trial::Measured;
 
 /// A search that came to its end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
     /// What was to hold.
     pub threshold: Threshold,
@@ -20,10 +21,11 @@ pub struct Search {
 }
 
 /// A rate that was tried.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchStep {
     /// Calls a second that came due.
     #[serde(with = "calls_per_s")]
+    #[schemars(with = "f64")]
     pub rate: PerSecond,
     /// Its windows, in order.
     pub windows: Vec<Measured>,
@@ -32,7 +34,7 @@ pub struct SearchStep {
 }
 
 /// Whether the threshold holds at a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepVerdict {
     /// It does.
@@ -42,7 +44,7 @@ pub enum StepVerdict {
 }
 
 /// Why a rate did not meet its threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NotMet {
     /// The figure lies beyond the limit.

@@ -5,17 +5,19 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::preparation::Preparation;
 use crate::run::{Header, Run};
 use crate::trial::Trial;
+use crate::upgrade;
 
 const HEADER: &str = "run.json";
 const EVENTS: &str = "events.jsonl";
 
 /// One line of `events.jsonl`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// A server was made ready, or could not be.
@@ -53,9 +55,9 @@ pub enum StoreError {
         /// What is wrong.
         source: serde_json::Error,
     },
-    /// Made by another version.
-    #[error("{path}: record of schema {found}, this rpcbench reads schema {schema}", path = path.display(), schema = crate::SCHEMA)]
-    Schema {
+    /// Made by a newer version.
+    #[error("{path}: record of schema {found}, this rpcbench reads schemas up to {schema}; read it with the rpcbench that made it, or a newer one", path = path.display(), schema = crate::SCHEMA)]
+    Newer {
         /// The file.
         path: PathBuf,
         /// Its schema.
@@ -143,7 +145,7 @@ impl Writer {
 /// # Errors
 /// When there is none, or its content is not one.
 pub fn read(dir: &Path) -> Result<Run, StoreError> {
-    let header = read_header(dir)?;
+    let (header, schema) = read_header(dir)?;
     let mut run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
     let path = dir.join(EVENTS);
     let text = match fs::read_to_string(&path) {
@@ -155,12 +157,8 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
         if !line.ends_with('\n') {
             break; // Cut short by a crash: it was never acknowledged.
         }
-        let event = serde_json::from_str(line).map_err(|source| StoreError::Parse {
-            path: path.clone(),
-            line: i + 1,
-            source,
-        })?;
-        match event {
+        let parse = |source| StoreError::Parse { path: path.clone(), line: i + 1, source };
+        match read_event(line, schema).map_err(parse)? {
             Event::Prepared(preparation) => run.preparations.push(*preparation),
             Event::Trial(trial) => run.trials.push(*trial),
             Event::Finished { at } => run.finished = Some(at),
@@ -169,7 +167,30 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
     Ok(run)
 }
 
-fn read_header(dir: &Path) -> Result<Header, StoreError> {
+fn read_event(line: &str, schema: u64) -> serde_json::Result<Event> {
+    if schema == u64::from(crate::SCHEMA) {
+        return serde_json::from_str(line);
+    }
+    let mut value = serde_json::from_str(line)?;
+    upgrade::event(&mut value, schema);
+    serde_json::from_value(value)
+}
+
+/// The schema of a record, if it says it. Newer ones are refused.
+pub(crate) fn known_schema(
+    path: &Path,
+    record: &serde_json::Value,
+) -> Result<Option<u64>, StoreError> {
+    match upgrade::schema(record) {
+        Some(found) if found > u64::from(crate::SCHEMA) => {
+            Err(StoreError::Newer { path: path.to_owned(), found })
+        }
+        schema => Ok(schema),
+    }
+}
+
+/// The header, and the schema that it was written in.
+fn read_header(dir: &Path) -> Result<(Header, u64), StoreError> {
     let path = dir.join(HEADER);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
@@ -179,10 +200,11 @@ fn read_header(dir: &Path) -> Result<Header, StoreError> {
         Err(e) => return Err(at(&path)(e)),
     };
     let parse = |source| StoreError::Parse { path: path.clone(), line: 1, source };
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(parse)?;
-    let found = value["schema"].as_u64().unwrap_or_default();
-    if found != u64::from(crate::SCHEMA) {
-        return Err(StoreError::Schema { path: path.clone(), found });
+    let mut value: serde_json::Value = serde_json::from_str(&text).map_err(parse)?;
+    let schema = known_schema(&path, &value)?;
+    if let Some(schema) = schema {
+        upgrade::header(&mut value, schema);
     }
-    serde_json::from_value(value).map_err(parse)
+    let schema = schema.unwrap_or(u64::from(crate::SCHEMA));
+    serde_json::from_value(value).map(|header| (header, schema)).map_err(parse)
 }

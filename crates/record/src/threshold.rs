@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use rpcbench_stats::Histogram;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::PerSecond;
@@ -39,8 +40,9 @@ pub enum Comparison {
 /// true (`--find-max`) or must not (`--fail-if`) is for the reader of it to say.
 ///
 /// Written as in `p99<10ms`, `p99.9 < 1s`, `mean>500us`, `max<2s`, `errors>0.1%`, `rate<20k`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
 pub struct Threshold {
     figure: Figure,
     comparison: Comparison,

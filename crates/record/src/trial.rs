@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
@@ -10,7 +11,7 @@ use crate::protocol::Protocol;
 use crate::search::Search;
 
 /// One trial of one cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Trial {
     /// See [`crate::PlannedServer::entry`].
     pub entry: String,
@@ -43,7 +44,7 @@ impl Trial {
 }
 
 /// What came of a trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialResult {
     /// It was measured to its end.
@@ -53,7 +54,7 @@ pub enum TrialResult {
 }
 
 /// Why a server could not be measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// One line: `out of memory (limit 512 MiB)`.
     pub reason: String,
@@ -63,7 +64,7 @@ pub struct Failure {
 
 /// The figures of a measured trial. All of them are of one population: the calls that came due
 /// within the window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
@@ -98,7 +99,7 @@ pub struct Measured {
 }
 
 /// Calls by outcome. Every call that came due is in exactly one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcomes {
     /// Answered, and the answer was right.
     pub ok: u64,
@@ -159,7 +160,7 @@ impl Outcomes {
 }
 
 /// How well an open loop kept its schedule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pacing {
     /// Calls that the schedule made due in the window.
     pub due: u64,
@@ -176,7 +177,7 @@ pub struct Pacing {
 }
 
 /// A distribution of times, nanoseconds. Quantiles are read from the histogram.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Values in the histogram.
     pub count: u64,
@@ -203,7 +204,7 @@ pub struct Latency {
 }
 
 /// Kernel counters of the server, differences over the window.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerUsage {
     /// Time between the two readings of the counters, nanoseconds.
     pub interval_ns: u64,
@@ -238,7 +239,7 @@ impl ServerUsage {
 }
 
 /// What the load threads used over the window.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientUsage {
     /// Load threads.
     pub threads: u32,
@@ -255,7 +256,7 @@ pub struct ClientUsage {
 }
 
 /// What the machine suffered over the window.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineUsage {
     /// Time stolen by the hypervisor from the CPUs of client and server, nanoseconds.
     pub steal_ns: u64,
@@ -267,7 +268,7 @@ pub struct MachineUsage {
 }
 
 /// 100 ms of a window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Slice {
     /// Calls that completed `ok`.
     pub ok: u64,

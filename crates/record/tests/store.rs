@@ -169,12 +169,27 @@ fn what_is_no_record_is_named_with_its_line() {
 }
 
 #[test]
-fn a_record_of_another_schema_is_refused() {
+fn a_record_of_a_newer_schema_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     drop(written(folder.path(), &[]));
     let path = folder.path().join("run.json");
-    let text = fs::read_to_string(&path).unwrap().replace("\"schema\": 1", "\"schema\": 99");
-    fs::write(&path, text).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let own = format!("\"schema\": {SCHEMA}");
+    assert!(text.contains(&own), "{text}");
+    fs::write(&path, text.replace(&own, "\"schema\": 99")).unwrap();
     let error = read(folder.path()).unwrap_err();
-    assert!(matches!(error, StoreError::Schema { found: 99, .. }), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+    let words = error.to_string();
+    let expected = "record of schema 99, this rpcbench reads schemas up to 2; read it with the rpcbench that made it";
+    assert!(words.contains(expected), "{words}");
+}
+
+#[test]
+fn what_says_no_schema_is_no_record() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in ["[]", "{}", "{\"schema\": 0}", "{\"schema\": \"1\"}"] {
+        fs::write(folder.path().join("run.json"), text).unwrap();
+        let error = read(folder.path()).unwrap_err();
+        assert!(matches!(error, StoreError::Parse { .. }), "{text}: {error}");
+    }
 }

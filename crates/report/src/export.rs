@@ -5,9 +5,11 @@
 //! never 0. The `schema` of JSON is [`EXPORT_SCHEMA`].
 
 use rpcbench_record::{Header, Machine, Run, RunId, Tool, Workload};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::catalog::{Export, Subject, Values, keys, row};
+use crate::catalog::{Export, Subject, Values, keys, row, row_schema};
 use crate::summary::{Conclusion, Summary, Table};
 
 /// Version of the exported fields. A field renamed, removed or given another unit makes a new one.
@@ -24,7 +26,9 @@ pub enum ExportError {
     Csv(#[from] csv::Error),
 }
 
-#[derive(Serialize)]
+/// A run in JSON.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Export")]
 struct SummaryView<'a> {
     schema: u32,
     run: RunView<'a>,
@@ -32,7 +36,7 @@ struct SummaryView<'a> {
     warnings: Vec<WarningView>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct RunView<'a> {
     id: RunId,
     suite: &'a str,
@@ -46,22 +50,23 @@ struct RunView<'a> {
     machine: &'a Machine,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TableView<'a> {
     workload: &'a Workload,
     winner: Option<&'a str>,
     tie: &'a [String],
+    #[schemars(schema_with = "cells_schema")]
     cells: Vec<Values>,
     not_measured: Vec<AbsentView<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct AbsentView<'a> {
     entry: &'a str,
     reason: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct WarningView {
     kind: &'static str,
     message: String,
@@ -84,6 +89,17 @@ pub fn json(summary: &Summary) -> Result<String, ExportError> {
             .collect(),
     };
     to_json(&view)
+}
+
+/// The JSON Schema (draft 2020-12) of what [`json`] writes. `docs/schemas` has it.
+#[must_use]
+pub fn export_schema() -> serde_json::Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<SummaryView>().to_value()
+}
+
+fn cells_schema(_: &mut SchemaGenerator) -> Schema {
+    schemars::json_schema!({ "type": "array", "items": row_schema(Export::Cells) })
 }
 
 /// A row for each cell, under a header.

@@ -25,7 +25,7 @@ mod words;
 pub use catalog::figure_list;
 pub use cell::{Absent, Row};
 pub use doubt::{Doubt, LITTLE_TOLERANCE, SeriesFault, doubts};
-pub use export::{EXPORT_SCHEMA, ExportError, csv, json, trials_csv};
+pub use export::{EXPORT_SCHEMA, ExportError, csv, export_schema, json, trials_csv};
 pub use rpcbench_record::units as format;
 
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};

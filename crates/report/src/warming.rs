@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rpcbench_record::{Fresh, Measured, Preparation, ServerUsage, WarmUp};
+use rpcbench_record::{Fresh, Measured, Preparation, ServerUsage, Unsteady, WarmUp};
 
 use crate::format;
 
@@ -20,8 +20,8 @@ pub const COMPILER_SHARE: f64 = 0.05;
 pub enum Warming {
     /// The warm-up ended at its cap, or the server stopped settling before.
     NotSteady {
-        /// What the warm-up saw last.
-        why: String,
+        /// What the warm-up saw last. `None` where the record does not say.
+        why: Option<Unsteady>,
     },
     /// Calls per server CPU-second grew over the trials of one process.
     Climbing {
@@ -38,7 +38,10 @@ pub enum Warming {
 impl fmt::Display for Warming {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotSteady { why } => write!(f, "not steady when its warm-up ended: {why}"),
+            Self::NotSteady { why: Some(why) } => {
+                write!(f, "not steady when its warm-up ended: {why}")
+            }
+            Self::NotSteady { why: None } => f.write_str("not steady when its warm-up ended"),
             Self::Climbing { change } => write!(
                 f,
                 "calls per server CPU-second grew by {} from the first trial to the last",
@@ -81,10 +84,7 @@ fn not_steady(warm_up: WarmUp, preparation: &Preparation) -> Option<Warming> {
     let curve = preparation.warm.as_ref()?;
     match curve.steady_after_ms {
         Some(_) => None,
-        None => {
-            let why = curve.unsteady.clone().unwrap_or_else(|| "no reason recorded".to_owned());
-            Some(Warming::NotSteady { why })
-        }
+        None => Some(Warming::NotSteady { why: curve.unsteady.clone() }),
     }
 }
 

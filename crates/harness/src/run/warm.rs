@@ -2,7 +2,7 @@
 
 use rpcbench_engine::Progress;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_record::{Failure, Outcomes, Protocol, WarmCurve, WarmSlice, WarmUp};
+use rpcbench_record::{Failure, Outcomes, Protocol, Unsteady, WarmCurve, WarmSlice, WarmUp};
 use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 
 use super::guest::{Guest, Trouble, describe};
@@ -132,7 +132,7 @@ impl Curve {
         let before = flat_from.checked_sub(1).and_then(|at| self.slices.get(at));
         WarmCurve {
             steady_after_ms: steady.then(|| before.map_or(0, |slice| slice.at_ms)),
-            unsteady: (!goal.fixed && !steady).then(|| explain(verdict)),
+            unsteady: Unsteady::of(verdict).filter(|_| !goal.fixed),
             cold_rate: cold_rate(&self.slices),
             slices: self.slices,
         }
@@ -149,23 +149,6 @@ fn cold_rate(slices: &[WarmSlice]) -> f64 {
     let first: Vec<_> = slices.iter().take((1_000_000_000 / SLICE.0) as usize).collect();
     let calls: u64 = first.iter().map(|slice| slice.calls).sum();
     first.last().map_or(0.0, |last| calls as f64 * 1000.0 / last.at_ms.max(1) as f64)
-}
-
-fn explain(verdict: Steadiness) -> String {
-    match verdict {
-        Steadiness::Steady => "steady".to_owned(),
-        Steadiness::Climbing { change } => {
-            format!("calls per CPU-second still rose by {:.0} % in 5 s", change * 100.0)
-        }
-        Steadiness::Falling { change } => {
-            format!("calls per CPU-second still fell by {:.0} % in 5 s", -change * 100.0)
-        }
-        Steadiness::Compiling { share } => {
-            format!("compiler threads still took {:.0} % of its CPU time", share * 100.0)
-        }
-        Steadiness::TooShort => "the cap left no time to tell".to_owned(),
-        Steadiness::Idle => "it answered next to nothing".to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -216,7 +199,8 @@ mod tests {
         assert_eq!(late.steady_after_ms, Some(12_000));
         let never = curve(40).end(&goal, Steadiness::Climbing { change: 0.123 });
         assert_eq!(never.steady_after_ms, None);
-        assert_eq!(never.unsteady.unwrap(), "calls per CPU-second still rose by 12 % in 5 s");
+        let why = never.unsteady.unwrap().to_string();
+        assert_eq!(why, "calls per CPU-second still rose by 12 % in 5 s");
     }
 
     #[test]

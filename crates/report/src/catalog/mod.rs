@@ -181,6 +181,22 @@ pub(crate) fn row(export: Export, subject: &Subject) -> Values {
     Values(exported(export).map(|figure| (figure.key, figure.value(subject))).collect())
 }
 
+/// The JSON Schema of a row.
+pub(crate) fn row_schema(export: Export) -> serde_json::Value {
+    let property = |figure: &Figure| {
+        let types = [figure.unit.json_type(), "null"];
+        let schema = serde_json::json!({ "type": types, "description": figure.meaning });
+        (figure.key.to_owned(), schema)
+    };
+    let properties: serde_json::Map<_, _> = exported(export).map(property).collect();
+    serde_json::json!({
+        "type": "object",
+        "properties": properties,
+        "required": keys(export),
+        "additionalProperties": false,
+    })
+}
+
 /// The names of an export's fields, in order.
 pub(crate) fn keys(export: Export) -> Vec<&'static str> {
     exported(export).map(|figure| figure.key).collect()

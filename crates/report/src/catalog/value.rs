@@ -37,6 +37,17 @@ impl Unit {
         }
     }
 
+    /// Its type in JSON Schema.
+    pub(crate) fn json_type(self) -> &'static str {
+        match self {
+            Self::Nanoseconds | Self::Milliseconds | Self::Seconds => "number",
+            Self::PerSecond | Self::Share => "number",
+            Self::Bytes | Self::Count => "integer",
+            Self::Word => "string",
+            Self::Flag => "boolean",
+        }
+    }
+
     /// Whether it is read as a number, and so stands right in a table.
     pub(crate) fn is_number(self) -> bool {
         !matches!(self, Self::Word | Self::Flag)

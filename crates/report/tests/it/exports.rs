@@ -1,7 +1,7 @@
 //! Markdown, JSON and CSV.
 
 use rpcbench_record::{Readiness, TrialResult};
-use rpcbench_report::{csv, json, markdown, summary, trials_csv};
+use rpcbench_report::{csv, export_schema, json, markdown, summary, trials_csv};
 
 use crate::builder::{RunBuilder, failure, measured};
 
@@ -63,4 +63,31 @@ fn every_row_of_csv_is_as_long_as_its_header() {
         let width = reader.headers().expect("a header").len();
         assert!(reader.records().all(|row| row.expect("a row").len() == width));
     }
+}
+
+#[test]
+fn json_is_what_its_schema_says() {
+    let schema = jsonschema::validator_for(&export_schema()).expect("a schema");
+    let export = json(&summary(&mixed().run)).expect("JSON");
+    let mut export: serde_json::Value = serde_json::from_str(&export).expect("JSON");
+    schema.validate(&export).expect("an export");
+    export["workloads"][0]["cells"][0]["p99_ns"] = serde_json::json!("4 ms");
+    assert!(!schema.is_valid(&export));
+    export["workloads"][0]["cells"][0]["p99_ns"] = serde_json::Value::Null;
+    assert!(schema.is_valid(&export));
+    export["workloads"][0]["cells"][0]["no_figure"] = serde_json::json!(1);
+    assert!(!schema.is_valid(&export));
+}
+
+#[test]
+fn a_column_of_protocols_stands_where_they_differ() {
+    let mut one = mixed().run;
+    assert!(!markdown(&summary(&one)).contains(" protocol "));
+    one.header.plan.servers[0].protocol = rpcbench_record::Protocol::TcpEcho;
+    let page = markdown(&summary(&one));
+    let lines: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(lines[0].starts_with("| # | server        | protocol | calls/s |"), "{page}");
+    assert!(lines[2].contains("| rust-tonic    | tcp-echo |"), "{page}");
+    let csv = csv(&summary(&one)).expect("CSV");
+    assert!(csv.contains("quick,rust-tonic,rust-tonic,tcp-echo,"), "{csv}");
 }

@@ -2,7 +2,7 @@
 
 use rpcbench_record::{
     Failure, Measured, NotMet, Pacing, PerSecond, PlannedTrial, Run, Search, SearchStep, Slice,
-    StepVerdict, Trial, TrialResult, Workload,
+    StepVerdict, Trial, TrialResult, Unsteady, Workload,
 };
 use rpcbench_report::{
     Conclusion, Doubt, Style, Summary, Verdict, csv, doubts, markdown, summary, text, trials_csv,
@@ -172,7 +172,7 @@ fn loads_of_a_process_that_was_not_steady_are_still_warming() {
     let mut run = latency_run(|_, _, _| {});
     let warm = run.preparations[0].warm.as_mut().expect("a curve");
     warm.steady_after_ms = None;
-    warm.unsteady = Some("still rising".to_owned());
+    warm.unsteady = Some(Unsteady::Climbing { change: 0.1 });
     let summary = summary(&run);
     for table in 0..4 {
         let found = verdicts(&summary, table);

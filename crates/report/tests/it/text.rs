@@ -1,6 +1,6 @@
 //! What a terminal shows.
 
-use rpcbench_record::{IsolationMode, Readiness, TrialResult};
+use rpcbench_record::{IsolationMode, Readiness, TrialResult, Unsteady};
 use rpcbench_report::{Style, summary, text};
 
 use crate::builder::{RunBuilder, failure, ok};
@@ -67,7 +67,7 @@ fn a_server_still_warming() {
         .prepared(|p| {
             let warm = p.warm.as_mut().expect("a curve");
             warm.steady_after_ms = None;
-            warm.unsteady = Some("calls per server CPU-second still grew by 14 % a second".into());
+            warm.unsteady = Some(Unsteady::Climbing { change: 0.14 });
         });
     insta::assert_snapshot!(table(&run));
 }

@@ -1,0 +1,28 @@
+//! The shape of a record as JSON Schema (draft 2020-12), derived from its types. `docs/schemas` has them.
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::Value;
+
+use crate::run::Header;
+use crate::store::Event;
+
+/// The schema of `run.json`.
+#[must_use]
+pub fn header() -> Value {
+    of::<Header>()
+}
+
+/// The schema of a line of `events.jsonl`.
+#[must_use]
+pub fn event() -> Value {
+    of::<Event>()
+}
+
+/// As it is written: a field that is always there is required.
+fn of<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
+}

@@ -1,0 +1,98 @@
+//! Older records, brought to today's schema a step at a time.
+//!
+//! A step works on JSON, so that the types know one schema only. It changes what its schema has and leaves what is
+//! newer alone: an older run that was gone on with has lines of both.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::id::RunId;
+use crate::unsteady::Unsteady;
+
+/// From one schema to the next.
+struct Step {
+    /// `run.json`.
+    header: fn(&mut Value),
+    /// A line of `events.jsonl`.
+    event: fn(&mut Value),
+    /// The record of a load.
+    load: fn(&mut Value),
+}
+
+/// The first is from schema 1 to 2.
+const STEPS: [Step; crate::SCHEMA as usize - 1] =
+    [Step { header: header_1, event: event_1, load: load_1 }];
+
+/// The schema of a header or of a load: 1 or more. `None` where there is none.
+pub(crate) fn schema(record: &Value) -> Option<u64> {
+    record["schema"].as_u64().filter(|schema| *schema > 0)
+}
+
+/// A header of that schema or a later one. Not for one that is newer than today's.
+pub(crate) fn header(value: &mut Value, schema: u64) {
+    steps(schema).for_each(|step| (step.header)(value));
+    value["schema"] = json!(crate::SCHEMA);
+}
+
+/// An event of that schema or a later one.
+pub(crate) fn event(value: &mut Value, schema: u64) {
+    steps(schema).for_each(|step| (step.event)(value));
+}
+
+/// A load of that schema or a later one.
+pub(crate) fn load(value: &mut Value, schema: u64) {
+    steps(schema).for_each(|step| (step.load)(value));
+    value["schema"] = json!(crate::SCHEMA);
+}
+
+fn steps(schema: u64) -> impl Iterator<Item = &'static Step> {
+    STEPS.iter().skip(usize::try_from(schema - 1).unwrap_or(usize::MAX))
+}
+
+/// Runs have an id; the protocol stands on entries, not on workloads; arrivals are no longer called law.
+fn header_1(header: &mut Value) {
+    let started = header["started"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
+    let content = format!("{} {}", header["arguments"], header["plan"]["seed"]);
+    let id = RunId::derive(started.unwrap_or_default(), content.as_bytes());
+    let Some(header) = header.as_object_mut() else { return };
+    header.entry("id").or_insert_with(|| json!(id));
+    let Some(plan) = header.get_mut("plan") else { return };
+    let mut protocol = None;
+    for workload in objects(plan.get_mut("workloads")) {
+        rename(workload, "law", "arrivals");
+        protocol = protocol.or(workload.remove("protocol"));
+    }
+    let protocol = protocol.unwrap_or_else(|| json!("grpc"));
+    for server in objects(plan.get_mut("servers")) {
+        server.entry("protocol").or_insert_with(|| protocol.clone());
+    }
+}
+
+/// Arrivals are no longer called law; why a warm-up was not steady is no longer a sentence.
+fn event_1(event: &mut Value) {
+    if let Some(trial) = event.get_mut("trial").and_then(Value::as_object_mut) {
+        rename(trial, "law", "arrivals");
+    }
+    if let Some(Value::String(words)) = event.pointer("/prepared/warm/unsteady") {
+        event["prepared"]["warm"]["unsteady"] = json!(Unsteady::from_words(words));
+    }
+}
+
+/// The protocol stands beside the workload, not on it; arrivals are no longer called law.
+fn load_1(load: &mut Value) {
+    let Some(workload) = load.get_mut("workload").and_then(Value::as_object_mut) else { return };
+    rename(workload, "law", "arrivals");
+    if let Some(protocol) = workload.remove("protocol") {
+        load["protocol"] = protocol;
+    }
+}
+
+fn rename(object: &mut Map<String, Value>, from: &str, to: &str) {
+    if let Some(value) = object.remove(from) {
+        object.insert(to.to_owned(), value);
+    }
+}
+
+fn objects(list: Option<&mut Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
+    list.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
+}
