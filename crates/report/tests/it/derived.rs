@@ -3,13 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rpcbench_report::figure_list;
+use rpcbench_report::{export_schema, figure_list};
 
 const REMEDY: &str =
     "derive it again with `cargo test -p rpcbench-report --test it derive -- --ignored`";
 
-fn method() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/method.md")
+fn docs(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file)
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(docs(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 /// The page with what stands between the markers of `name` replaced.
@@ -20,20 +24,58 @@ fn replaced(page: &str, name: &str, by: &str) -> String {
     format!("{}{by}{}", &page[..begin], &page[end..])
 }
 
-fn current() -> String {
-    let page = fs::read_to_string(method()).expect("docs/method.md");
-    replaced(&page, "figures", &format!("\n{}\n", figure_list()))
+/// Each derived file with its content.
+fn derived() -> [(&'static str, String); 2] {
+    let page = replaced(&read("method.md"), "figures", &format!("\n{}\n", figure_list()));
+    [("method.md", page), ("schemas/export.schema.json", format!("{:#}\n", export_schema()))]
 }
 
 #[test]
-fn the_page_lists_every_figure() {
-    let page = fs::read_to_string(method()).expect("docs/method.md");
-    assert!(page == current(), "docs/method.md is not what the catalog says; {REMEDY}");
+fn what_is_published_is_what_the_catalog_says() {
+    for (file, content) in derived() {
+        assert!(read(file) == content, "docs/{file} is not current; {REMEDY}");
+    }
+}
+
+/// Names in the table of tests of `docs/method.md`.
+fn named_tests(page: &str) -> Vec<&str> {
+    let begin = page.find("<!-- tests:begin").expect("where it begins");
+    let end = page.find("<!-- tests:end").expect("where it ends");
+    let cells = page[begin..end].lines().filter_map(|line| line.rsplit('|').nth(1));
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
+}
+
+/// The text of every Rust file below a folder.
+fn sources(folder: &Path) -> String {
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let path = entry.path();
+        if path.is_dir() && !path.ends_with("target") {
+            text.push_str(&sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            text.push_str(&fs::read_to_string(&path).expect("a source"));
+        }
+    }
+    text
+}
+
+#[test]
+fn every_test_that_the_page_names_is_there() {
+    let page = read("method.md");
+    let named = named_tests(&page);
+    assert!(named.len() > 100, "{named:?}");
+    let sources = sources(&docs("../crates"));
+    let missing: Vec<&&str> =
+        named.iter().filter(|name| !sources.contains(&format!("fn {name}("))).collect();
+    assert!(missing.is_empty(), "docs/method.md names tests that there are not: {missing:?}");
 }
 
 /// Not a test: writes what is derived.
 #[test]
-#[ignore = "writes docs/method.md"]
+#[ignore = "writes docs"]
 fn derive() {
-    fs::write(method(), current()).expect("docs/method.md");
+    for (file, content) in derived() {
+        fs::create_dir_all(docs(file).parent().expect("a folder")).expect(file);
+        fs::write(docs(file), content).expect(file);
+    }
 }
