@@ -8,6 +8,7 @@ mod arrivals;
 mod id;
 mod load;
 mod machine;
+mod outcome;
 mod pace;
 mod plan;
 mod preparation;
@@ -26,6 +27,7 @@ pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use id::RunId;
 pub use load::{Capacity, LoadRecord};
 pub use machine::{Cpu, Machine, Toolchain};
+pub use outcome::OutcomeKind;
 pub use plan::{Fresh, Limits, Plan, PlannedServer, PlannedTrial, WarmUp, Window, Workload};
 pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,

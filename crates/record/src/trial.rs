@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
+use crate::outcome::OutcomeKind;
 use crate::protocol::Protocol;
 use crate::search::Search;
 
@@ -137,11 +138,11 @@ impl Outcomes {
     #[must_use]
     pub fn errors_by_kind(&self, protocol: Protocol) -> Vec<(String, u64)> {
         let by_code = self.status.iter().map(|(code, n)| (protocol.status(*code), *n));
-        let mut kinds = vec![("wrong answer".to_owned(), self.wrong_answer)];
+        let mut kinds = vec![(OutcomeKind::WrongAnswer.words(), self.wrong_answer)];
         kinds.extend(by_code);
-        kinds.push(("timeout".to_owned(), self.timeout));
-        kinds.push(("transport".to_owned(), self.transport));
-        kinds.push(("not sent".to_owned(), self.not_sent));
+        kinds.push((OutcomeKind::Timeout.words(), self.timeout));
+        kinds.push((OutcomeKind::Transport.words(), self.transport));
+        kinds.push((OutcomeKind::NotSent.words(), self.not_sent));
         kinds.retain(|(_, n)| *n > 0);
         kinds
     }

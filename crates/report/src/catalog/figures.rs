@@ -1,5 +1,7 @@
 //! The list. A figure more is a line more; its place here is its place in exports and, within a [`Place`], in tables.
 
+use rpcbench_record::OutcomeKind;
+
 use super::Of::{Any, Cell, Trial, Window, Windows};
 use super::Unit::{Bytes, Count, Flag, Milliseconds, Nanoseconds as Ns, PerSecond, Share, Word};
 use super::value::{Value, some};
@@ -44,12 +46,12 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("p999_ns", Ns, "99.9th percentile of the response times of ok calls", Windows(|f| response(f, 0.999))).column("p99.9", Place::Figures).ranking(6).curve(0),
     figure("max_ns", Ns, "Longest response time of an ok call, exact", Windows(|f| some(f.response.as_ref()?.max_ns))).column("max", Place::Figures).ranking(8).curve(3),
     figure("calls", Count, "Calls that came due", Windows(|f| some(f.outcomes.total()))),
-    figure("ok", Count, "Calls answered right", Windows(|f| some(f.outcomes.ok))),
-    figure("wrong_answer", Count, "Calls answered with success, and wrong", Windows(|f| some(f.outcomes.wrong_answer))),
-    figure("status", Count, "Calls that the protocol's own status ended", Windows(|f| some(f.outcomes.status.values().sum::<u64>()))),
-    figure("timeout", Count, "Calls not answered in time", Windows(|f| some(f.outcomes.timeout))),
-    figure("transport", Count, "Calls whose connection broke, or whose peer broke the protocol", Windows(|f| some(f.outcomes.transport))),
-    figure("not_sent", Count, "Calls that came due and never left the client", Windows(|f| some(f.outcomes.not_sent))),
+    figure(OutcomeKind::Ok.key(), Count, "Calls answered right", Windows(|f| some(f.outcomes.ok))),
+    figure(OutcomeKind::WrongAnswer.key(), Count, "Calls answered with success, and wrong", Windows(|f| some(f.outcomes.wrong_answer))),
+    figure(OutcomeKind::Status.key(), Count, "Calls that the protocol's own status ended", Windows(|f| some(f.outcomes.status.values().sum::<u64>()))),
+    figure(OutcomeKind::Timeout.key(), Count, "Calls not answered in time", Windows(|f| some(f.outcomes.timeout))),
+    figure(OutcomeKind::Transport.key(), Count, "Calls whose connection broke, or whose peer broke the protocol", Windows(|f| some(f.outcomes.transport))),
+    figure(OutcomeKind::NotSent.key(), Count, "Calls that came due and never left the client", Windows(|f| some(f.outcomes.not_sent))),
     figure("error_share", Share, "Calls that did not end ok, of those that came due", Windows(|f| some(f.error_share()))).column("errors", Place::Figures).ranking(4).curve(2).text(errors),
     figure("server_cpu_share", Share, "CPU time of the server, of what its limit allows", Windows(|f| some(f.server?.cpu_share))).column("server CPU", Place::Figures).ranking(3).curve(6),
     figure("server_cpu_user_s", Unit::Seconds, "CPU time of the server in user mode, all trials together", Cell(|c| some(c.figures.as_ref()?.server?.cpu_user_s))),

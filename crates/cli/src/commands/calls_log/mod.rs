@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Context as _, anyhow, bail};
 use rpcbench_engine::{CallLog, Ended, LoggedCall};
+use rpcbench_record::OutcomeKind;
 
 use super::load::OutFile;
 use crate::args::{CallsFile, CallsFormat};
@@ -90,12 +91,12 @@ impl LogThread {
 /// The word for an outcome, and the code where it has one.
 fn outcome(ended: Ended) -> (&'static str, Option<u32>) {
     match ended {
-        Ended::Ok => ("ok", None),
-        Ended::WrongAnswer => ("wrong_answer", None),
-        Ended::Status(code) => ("status", Some(code)),
-        Ended::Timeout => ("timeout", None),
-        Ended::Transport => ("transport", None),
-        Ended::NotSent => ("not_sent", None),
+        Ended::Ok => (OutcomeKind::Ok.key(), None),
+        Ended::WrongAnswer => (OutcomeKind::WrongAnswer.key(), None),
+        Ended::Status(code) => (OutcomeKind::Status.key(), Some(code)),
+        Ended::Timeout => (OutcomeKind::Timeout.key(), None),
+        Ended::Transport => (OutcomeKind::Transport.key(), None),
+        Ended::NotSent => (OutcomeKind::NotSent.key(), None),
     }
 }
 
