@@ -40,6 +40,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("mean_ns", Ns, "Mean response time of ok calls, exact", Windows(|f| some(f.response.as_ref()?.mean_ns))),
     figure("stddev_ns", Ns, "Population standard deviation of the response times of ok calls", Windows(|f| some(f.response.as_ref()?.stddev_ns))),
     figure("p50_ns", Ns, "50th percentile of the response times of ok calls", Windows(|f| response(f, 0.5))).column("p50", Place::Figures).ranking(1).curve(0),
+    figure("p75_ns", Ns, "75th percentile of the response times of ok calls", Windows(|f| response(f, 0.75))),
     figure("p90_ns", Ns, "90th percentile of the response times of ok calls", Windows(|f| response(f, 0.9))).column("p90", Place::Figures).ranking(10).curve(4),
     figure("p95_ns", Ns, "95th percentile of the response times of ok calls", Windows(|f| response(f, 0.95))).column("p95", Place::Figures).ranking(9),
     figure("p99_ns", Ns, "99th percentile of the response times of ok calls", Windows(|f| response(f, 0.99))).column("p99", Place::Figures).ranking(0).curve(0),
