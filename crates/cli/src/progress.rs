@@ -96,9 +96,9 @@ impl Observer for Progress {
             Event::Warming { entry, slice: Some(slice), verdict } => {
                 self.now(format!("{entry}: warming, {}", warming(slice, *verdict)));
             }
-            Event::Warming { slice: None, .. } => {}
+            Event::Warming { slice: None, .. } | Event::Draining => {}
             Event::Prepared(preparation) => self.prepared(preparation),
-            Event::Measuring { entry, workload, number, position } => {
+            Event::Measuring { entry, workload, number, position, .. } => {
                 if let Ok(mut current) = self.position.lock() {
                     *current = *position;
                 }

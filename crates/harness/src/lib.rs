@@ -10,6 +10,7 @@ pub mod isolation;
 mod log;
 pub mod machine;
 pub mod manifest;
+pub mod placement;
 pub mod process;
 pub mod run;
 pub mod search;

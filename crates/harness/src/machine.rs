@@ -118,7 +118,7 @@ fn cgroup(mode: IsolationMode) -> &'static str {
     match mode {
         IsolationMode::CgroupV2 => "v2",
         IsolationMode::CgroupV1 => "v1",
-        IsolationMode::Affinity => "none",
+        IsolationMode::Affinity | IsolationMode::Unmanaged => "none",
     }
 }
 

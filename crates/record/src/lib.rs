@@ -6,7 +6,6 @@
 
 mod arrivals;
 mod id;
-mod load;
 mod machine;
 mod outcome;
 mod pace;
@@ -25,10 +24,11 @@ mod upgrade;
 
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use id::RunId;
-pub use load::{Capacity, LoadRecord};
-pub use machine::{Cpu, Machine, Toolchain};
+pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
 pub use outcome::OutcomeKind;
-pub use plan::{Fresh, Limits, Plan, PlannedServer, PlannedTrial, WarmUp, Window, Workload};
+pub use plan::{
+    Fresh, Limits, PlacementKind, Plan, PlannedServer, PlannedTrial, WarmUp, Window, Workload,
+};
 pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
 };
@@ -39,7 +39,7 @@ pub use store::{Event, StoreError, Writer, read};
 pub use threshold::{Comparison, Figure, Threshold, ThresholdError};
 pub use trial::{
     ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ServerUsage, Slice,
-    Trial, TrialResult,
+    Trial, TrialResult, Unmeasured,
 };
 
 pub use unsteady::Unsteady;

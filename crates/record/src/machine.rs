@@ -1,7 +1,35 @@
-//! The machine that a run was made on.
+//! The machines that a run was made on.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The machines of a run, by role.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Machines {
+    /// That of the client, which makes the load.
+    pub client: Machine,
+    /// That of the servers.
+    pub server: ServerMachine,
+}
+
+/// The machine of the servers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerMachine {
+    /// The client's.
+    SameAsClient,
+    /// Nobody knows: a server at an address.
+    Unknown,
+    /// One of their own.
+    Own(Box<Machine>),
+}
+
+/// Client and servers on one machine.
+impl From<Machine> for Machines {
+    fn from(machine: Machine) -> Self {
+        Self { client: machine, server: ServerMachine::SameAsClient }
+    }
+}
 
 /// The fingerprint of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -75,8 +75,11 @@ pub struct Workload {
     /// What must hold at the highest rate that is searched for. `None`: the arrival process is kept as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub find_max: Option<Threshold>,
-    /// How long before measuring.
+    /// How long a process is warmed by a closed loop, before it is measured for the first time.
     pub warm_up: WarmUp,
+    /// How long calls come due by the window's own arrival process before each window opens. Milliseconds.
+    #[serde(default = "settle_ms")]
+    pub settle_ms: u64,
     /// How long the measured window is.
     pub window: Window,
     /// A call unanswered for this long ends as `timeout`. Milliseconds.
@@ -87,13 +90,22 @@ pub struct Workload {
     pub client_threads: u32,
 }
 
+/// What it was before it was recorded.
+fn settle_ms() -> u64 {
+    Workload::SETTLE_MS
+}
+
 impl Workload {
+    /// Load before a window unless told otherwise, milliseconds: it fills caches, clocks and TCP windows again after
+    /// a freeze.
+    pub const SETTLE_MS: u64 = 500;
+
     /// Whether a process made ready for one of the two can be measured under the other over the same
-    /// connections: they differ in name, arrivals, window and what is searched for at the most.
+    /// connections: they differ in name, arrivals, window, what leads to it and what is searched for at the most.
     #[must_use]
     pub fn shares_process(&self, other: &Self) -> bool {
-        let Self { name, arrivals, find_max, window, .. } = other.clone();
-        Self { name, arrivals, find_max, window, ..self.clone() } == *other
+        let Self { name, arrivals, find_max, settle_ms, window, .. } = other.clone();
+        Self { name, arrivals, find_max, settle_ms, window, ..self.clone() } == *other
     }
 
     /// The workload that measures the capacity of which this one takes a share: the last closed loop before it
@@ -133,6 +145,18 @@ pub struct PlannedServer {
     pub library: String,
 }
 
+/// Where servers run, and who starts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PlacementKind {
+    /// As processes of the harness's own machine. A server must keep the contract, and a call that fails is its
+    /// fault.
+    #[default]
+    Native,
+    /// Wherever somebody else runs them. What becomes of their calls is the result.
+    Unmanaged,
+}
+
 /// One trial to be: an entry under a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedTrial {
@@ -151,9 +175,16 @@ pub struct Plan {
     pub suite: String,
     /// Seed of the order of trials and of the payloads.
     pub seed: u64,
+    /// Where the servers run.
+    #[serde(default)]
+    pub placement: PlacementKind,
+    /// What must not become true of a window (`rpcbench load --fail-if`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fail_if: Vec<Threshold>,
     /// Process lifetime over trials.
     pub fresh: Fresh,
-    /// What each server may use.
+    /// What each server may use. Of an unmanaged one: the CPUs of its process, or of this machine where no process
+    /// is named.
     pub limits: Limits,
     /// The loads, in the suite's order.
     pub workloads: Vec<Workload>,
@@ -164,6 +195,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Whether a workload is there for others, which take a share of the capacity that it finds.
+    #[must_use]
+    pub fn finds_capacity(&self, workload: &Workload) -> bool {
+        let takes = |other: &&Workload| other.arrivals.needs_capacity();
+        let mut found = self.workloads.iter().filter(takes).filter_map(|other| {
+            let from = other.capacity_from(&self.workloads)?;
+            Some(&from.name)
+        });
+        found.any(|name| *name == workload.name)
+    }
+
+    /// The loads that are there for their own sake.
+    pub fn loads(&self) -> impl Iterator<Item = &Workload> {
+        self.workloads.iter().filter(|workload| !self.finds_capacity(workload))
+    }
+
     /// The workload of that name.
     #[must_use]
     pub fn workload(&self, name: &str) -> Option<&Workload> {

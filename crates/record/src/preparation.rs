@@ -37,7 +37,7 @@ pub struct Preparation {
     pub isolation: Isolation,
     /// The conformance cases.
     pub check: CheckResult,
-    /// How it became warm. `None` where it never got that far.
+    /// How it became warm. `None` where it never got that far, and where no warm-up was asked for.
     pub warm: Option<WarmCurve>,
     /// Whether it can be measured.
     pub readiness: Readiness,
@@ -77,6 +77,8 @@ pub enum IsolationMode {
     CgroupV1,
     /// CPU affinity only; no memory limit is enforced.
     Affinity,
+    /// Not at all: rpcbench did not start it.
+    Unmanaged,
 }
 
 /// Where client and server ran.
@@ -84,7 +86,7 @@ pub enum IsolationMode {
 pub struct Isolation {
     /// How.
     pub mode: IsolationMode,
-    /// CPUs of the server.
+    /// CPUs of the server. Empty where nobody knows: of one at an address.
     pub server_cpus: Vec<u32>,
     /// CPUs of the client; disjoint from the server's unless `notes` says otherwise.
     pub client_cpus: Vec<u32>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SCHEMA;
 use crate::id::RunId;
-use crate::machine::Machine;
+use crate::machine::Machines;
 use crate::plan::Plan;
 use crate::preparation::Preparation;
 use crate::trial::{Trial, TrialResult};
@@ -35,8 +35,8 @@ pub struct Header {
     pub arguments: Vec<String>,
     /// When the run began.
     pub started: Timestamp,
-    /// The machine.
-    pub machine: Machine,
+    /// The machines.
+    pub machines: Machines,
     /// The plan.
     pub plan: Plan,
 }
@@ -48,19 +48,19 @@ impl Header {
         tool: Tool,
         arguments: Vec<String>,
         started: Timestamp,
-        machine: Machine,
+        machines: Machines,
         plan: Plan,
     ) -> Self {
-        let content = format!("{tool:?} {arguments:?} {machine:?} {plan:?}");
+        let content = format!("{tool:?} {arguments:?} {machines:?} {plan:?}");
         let id = RunId::derive(started, content.as_bytes());
-        Self { schema: SCHEMA, id, tool, arguments, started, machine, plan }
+        Self { schema: SCHEMA, id, tool, arguments, started, machines, plan }
     }
 }
 
 /// A whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// What was planned, and on which machine.
+    /// What was planned, and on which machines.
     pub header: Header,
     /// Every preparation, in order.
     pub preparations: Vec<Preparation>,

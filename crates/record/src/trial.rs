@@ -29,6 +29,10 @@ pub struct Trial {
     /// where the rate was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Box<Search>>,
+    /// Calls outside of windows since the connections were opened: those before this window, and before others
+    /// over the same connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmeasured: Option<Unmeasured>,
     /// What came of it.
     pub result: TrialResult,
 }
@@ -42,6 +46,15 @@ impl Trial {
             TrialResult::Failed(failure) => Some(&failure.reason),
         }
     }
+}
+
+/// Calls outside of measured windows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unmeasured {
+    /// By outcome.
+    pub outcomes: Outcomes,
+    /// One example of each kind of error seen.
+    pub error_examples: Vec<String>,
 }
 
 /// What came of a trial.
@@ -88,7 +101,7 @@ pub struct Measured {
     pub carried_in_ns: u64,
     /// Time after the window of calls that came due in it, summed, nanoseconds.
     pub carried_out_ns: u64,
-    /// What the server used. `None` for a server that is not ours (`load` against an address).
+    /// What the server used. `None` where nobody could see it: at an address, without a process id.
     pub server: Option<ServerUsage>,
     /// What the client used.
     pub client: ClientUsage,
@@ -259,8 +272,15 @@ pub struct ClientUsage {
 /// What the machine suffered over the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineUsage {
-    /// Time stolen by the hypervisor from the CPUs of client and server, nanoseconds.
+    /// Time stolen by the hypervisor from the CPUs of client and server together, one that they share counted
+    /// once, nanoseconds.
     pub steal_ns: u64,
+    /// Of it, from the client's CPUs, nanoseconds. `None` in records made before the two were kept apart.
+    #[serde(default)]
+    pub client_steal_ns: Option<u64>,
+    /// From the server's CPUs, nanoseconds. `None` as above, and where nobody knows which those are.
+    #[serde(default)]
+    pub server_steal_ns: Option<u64>,
     /// Time for which the server's CPUs ran any task, to the clock tick, nanoseconds. More than the
     /// server's own CPU time: other programs were there. `None` for a server that is not ours.
     pub server_cpus_busy_ns: Option<u64>,

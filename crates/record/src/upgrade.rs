@@ -15,15 +15,12 @@ struct Step {
     header: fn(&mut Value),
     /// A line of `events.jsonl`.
     event: fn(&mut Value),
-    /// The record of a load.
-    load: fn(&mut Value),
 }
 
 /// The first is from schema 1 to 2.
-const STEPS: [Step; crate::SCHEMA as usize - 1] =
-    [Step { header: header_1, event: event_1, load: load_1 }];
+const STEPS: [Step; crate::SCHEMA as usize - 1] = [Step { header: header_1, event: event_1 }];
 
-/// The schema of a header or of a load: 1 or more. `None` where there is none.
+/// The schema of a header: 1 or more. `None` where there is none.
 pub(crate) fn schema(record: &Value) -> Option<u64> {
     record["schema"].as_u64().filter(|schema| *schema > 0)
 }
@@ -39,23 +36,22 @@ pub(crate) fn event(value: &mut Value, schema: u64) {
     steps(schema).for_each(|step| (step.event)(value));
 }
 
-/// A load of that schema or a later one.
-pub(crate) fn load(value: &mut Value, schema: u64) {
-    steps(schema).for_each(|step| (step.load)(value));
-    value["schema"] = json!(crate::SCHEMA);
-}
-
 fn steps(schema: u64) -> impl Iterator<Item = &'static Step> {
     STEPS.iter().skip(usize::try_from(schema - 1).unwrap_or(usize::MAX))
 }
 
-/// Runs have an id; the protocol stands on entries, not on workloads; arrivals are no longer called law.
+/// Runs have an id; machines have roles; the protocol stands on entries, not on workloads; arrivals are no longer called
+/// law.
 fn header_1(header: &mut Value) {
     let started = header["started"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
     let content = format!("{} {}", header["arguments"], header["plan"]["seed"]);
     let id = RunId::derive(started.unwrap_or_default(), content.as_bytes());
     let Some(header) = header.as_object_mut() else { return };
     header.entry("id").or_insert_with(|| json!(id));
+    if let Some(machine) = header.remove("machine") {
+        header
+            .insert("machines".to_owned(), json!({"client": machine, "server": "same_as_client"}));
+    }
     let Some(plan) = header.get_mut("plan") else { return };
     let mut protocol = None;
     for workload in objects(plan.get_mut("workloads")) {
@@ -75,15 +71,6 @@ fn event_1(event: &mut Value) {
     }
     if let Some(Value::String(words)) = event.pointer("/prepared/warm/unsteady") {
         event["prepared"]["warm"]["unsteady"] = json!(Unsteady::from_words(words));
-    }
-}
-
-/// The protocol stands beside the workload, not on it; arrivals are no longer called law.
-fn load_1(load: &mut Value) {
-    let Some(workload) = load.get_mut("workload").and_then(Value::as_object_mut) else { return };
-    rename(workload, "law", "arrivals");
-    if let Some(protocol) = workload.remove("protocol") {
-        load["protocol"] = protocol;
     }
 }
 

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rpcbench_record::{Arrivals, Event, LoadRecord, Protocol, Run, SCHEMA, Unsteady, Writer, read};
+use rpcbench_record::{
+    Arrivals, Event, Protocol, Run, SCHEMA, ServerMachine, Unsteady, Writer, read,
+};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schema_1")
@@ -18,6 +20,7 @@ fn an_old_run_is_read_as_todays() {
     let run = old();
     let plan = &run.header.plan;
     assert_eq!(run.header.schema, SCHEMA);
+    assert_eq!(run.header.machines.server, ServerMachine::SameAsClient);
     let arrivals: Vec<Arrivals> = plan.workloads.iter().map(|w| w.arrivals).collect();
     assert_eq!(arrivals, [Arrivals::Closed, "poisson:40%".parse().unwrap()]);
     let protocols: Vec<Protocol> = plan.servers.iter().map(|server| server.protocol).collect();
@@ -73,11 +76,4 @@ fn an_old_run_may_have_new_lines() {
     writer.append(&Event::Trial(Box::new(run.trials[1].clone()))).unwrap();
     run.trials.push(run.trials[1].clone());
     assert_eq!(read(copy.path()).unwrap(), run);
-}
-
-#[test]
-fn an_old_load_is_read_as_todays() {
-    let load = LoadRecord::read(&folder().join("load.json")).unwrap();
-    assert_eq!((load.schema, load.protocol), (SCHEMA, Protocol::Grpc));
-    assert_eq!(load.workload.arrivals, "constant:1000".parse().unwrap());
 }

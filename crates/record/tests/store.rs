@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rpcbench_record::{
     ClientUsage, Cpu, Event, Failure, Fresh, Header, Latency, Limits, Machine, MachineUsage,
-    Measured, Outcomes, Plan, Run, SCHEMA, ServerUsage, Slice, StoreError, Tool, Trial,
-    TrialResult, Writer, read,
+    Machines, Measured, Outcomes, PlacementKind, Plan, Run, SCHEMA, ServerMachine, ServerUsage,
+    Slice, StoreError, Tool, Trial, TrialResult, Writer, read,
 };
 
 fn header() -> Header {
@@ -17,7 +17,7 @@ fn header() -> Header {
         tool: Tool { version: "1.2.3".into(), commit: None, profile: "release".into() },
         arguments: vec!["run".into(), "go-grpc".into()],
         started: "2026-03-01T12:00:00Z".parse().unwrap(),
-        machine: Machine {
+        machines: Machine {
             kernel: "6.1".into(),
             os: "Debian".into(),
             cpu: Cpu { model: "a".into(), logical: 2, cores: 2, governor: None, turbo: Some(true) },
@@ -27,10 +27,13 @@ fn header() -> Header {
             clock_source: Some("tsc".into()),
             huge_pages: None,
             open_files: 1024,
-        },
+        }
+        .into(),
         plan: Plan {
             suite: "quick".into(),
             seed: u64::MAX,
+            placement: PlacementKind::Native,
+            fail_if: Vec::new(),
             fresh: Fresh::Kept,
             limits: Limits { cpus: 1, memory_bytes: Some(1 << 29) },
             workloads: Vec::new(),
@@ -79,6 +82,7 @@ fn trial(number: u32) -> Trial {
         started: "2026-03-01T12:00:01.5Z".parse().unwrap(),
         arrivals: "poisson:1000".parse().ok(),
         search: None,
+        unmeasured: None,
         result: TrialResult::Measured(Box::new(measured)),
     }
 }
@@ -166,6 +170,35 @@ fn what_is_no_record_is_named_with_its_line() {
     file.write_all(b"{\"trail\":{}}\n").unwrap();
     let error = read(folder.path()).unwrap_err().to_string();
     assert!(error.contains("events.jsonl:2") && error.contains("trail"), "{error}");
+}
+
+/// Records from before machines had roles name one, which was both.
+#[test]
+fn the_one_machine_of_an_older_record_is_that_of_client_and_server() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(written(folder.path(), &[trial(1)]));
+    let path = folder.path().join("run.json");
+    let mut json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    let machines = json.as_object_mut().unwrap().remove("machines").unwrap();
+    assert_eq!(machines["server"], "same_as_client");
+    json["machine"] = machines["client"].clone();
+    json["schema"] = 1.into();
+    fs::write(&path, json.to_string()).unwrap();
+    assert_eq!(read(folder.path()).unwrap().header, header());
+}
+
+#[test]
+fn the_server_may_have_a_machine_of_its_own_or_one_that_nobody_knows() {
+    let client = header().machines.client;
+    let own = Box::new(Machine { kernel: "6.2".into(), ..client.clone() });
+    for server in [ServerMachine::Own(own), ServerMachine::Unknown] {
+        let folder = tempfile::tempdir().unwrap();
+        let machines = Machines { client: client.clone(), server };
+        let header = Header { machines, ..header() };
+        drop(Writer::create(folder.path(), &header).unwrap());
+        assert_eq!(read(folder.path()).unwrap().header, header);
+    }
 }
 
 #[test]

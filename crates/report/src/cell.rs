@@ -356,7 +356,7 @@ fn examples(trials: &[(&Trial, &Measured)]) -> Vec<String> {
 }
 
 /// `12 of 34,000 calls failed (0.04 %): 10 timeout, 2 status 13 INTERNAL`.
-fn errors(outcomes: &Outcomes, protocol: Protocol) -> String {
+pub(crate) fn errors(outcomes: &Outcomes, protocol: Protocol) -> String {
     let kinds: Vec<String> = outcomes
         .errors_by_kind(protocol)
         .into_iter()

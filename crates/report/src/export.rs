@@ -150,7 +150,7 @@ fn run(header: &Header, finished: bool) -> RunView<'_> {
         started: header.started.to_string(),
         finished,
         tool: &header.tool,
-        machine: &header.machine,
+        machine: &header.machines.client,
     }
 }
 

@@ -30,9 +30,9 @@ pub use rpcbench_record::units as format;
 
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
 pub use load::{
-    AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, curve_csv, curve_json, curve_markdown,
-    curve_text, cut_short, exceeded, found, lateness, load_csv, load_hdr, load_json, load_markdown,
-    load_text, overload, tolerates_errors,
+    AllCalls, Bound, Capacity, Load, LoadCurve, LoadPoint, LoadView, PointVerdict, curve_csv,
+    curve_json, curve_markdown, curve_text, cut_short, found, load_csv, load_hdr, load_json,
+    load_markdown, load_text,
 };
 pub use markdown::markdown;
 pub use spectrum::{Bar, draw, spectrum};

@@ -40,7 +40,7 @@ pub fn markdown(summary: &Summary) -> String {
 }
 
 fn origin(summary: &Summary) -> String {
-    let (machine, tool) = (&summary.header.machine, &summary.header.tool);
+    let (machine, tool) = (&summary.header.machines.client, &summary.header.tool);
     let commit = tool.commit.as_deref().map(|c| format!(" ({c})")).unwrap_or_default();
     format!(
         "{} on {}, {} of {}, {}, {}, Linux {}; rpcbench {}{commit}",

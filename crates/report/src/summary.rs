@@ -125,7 +125,8 @@ fn group(row: &Row) -> u8 {
         Verdict::ServerBound | Verdict::Unclear | Verdict::Ok => 0,
         Verdict::ClientBound { .. }
         | Verdict::Overloaded { .. }
-        | Verdict::GeneratorLate { .. } => 1,
+        | Verdict::GeneratorLate { .. }
+        | Verdict::LimitExceeded { .. } => 1,
         Verdict::StillWarming(_) => 2,
         Verdict::Suspect { .. } => 3,
         Verdict::Failed { .. } => 4,

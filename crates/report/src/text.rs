@@ -119,6 +119,7 @@ fn ink(row: &Row) -> Option<Ansi> {
         Verdict::ClientBound { .. }
         | Verdict::Overloaded { .. }
         | Verdict::GeneratorLate { .. }
+        | Verdict::LimitExceeded { .. }
         | Verdict::StillWarming(_) => Some(CAUTION),
         Verdict::Suspect { .. } | Verdict::Failed { .. } => Some(BAD),
     }

@@ -37,8 +37,13 @@ pub enum Verdict {
     ClientBound {
         /// Busiest client thread, share of a CPU.
         client: f64,
-        /// The server, share of its limit.
-        server: f64,
+        /// The server, share of its limit. `None` where nobody can see it.
+        server: Option<f64>,
+    },
+    /// What must not become true of a window did.
+    LimitExceeded {
+        /// Each limit with what was measured: `p99>16ms: p99 is 16.0727 ms`.
+        limits: Vec<String>,
     },
     /// The server was still getting faster.
     StillWarming(Warming),
@@ -73,6 +78,7 @@ impl Verdict {
             Self::Overloaded { .. } => "overloaded",
             Self::GeneratorLate { .. } => "generator late",
             Self::ClientBound { .. } => "client-bound",
+            Self::LimitExceeded { .. } => "limit exceeded",
             Self::StillWarming(_) => "still warming",
             Self::Suspect { .. } => "suspect",
             Self::Failed { .. } => "failed",
@@ -96,11 +102,17 @@ impl Verdict {
                 "trial {trial}: the search ended at {} calls/s, where the client fell behind its own schedule",
                 format::si(*rate_per_s)
             )),
-            Self::ClientBound { client, server } => Some(format!(
-                "the busiest client thread was at {} of a CPU, the server at {} of its limit",
-                format::percent(*client),
-                format::percent(*server)
-            )),
+            Self::ClientBound { client, server } => {
+                let server = server.map(|share| {
+                    format!(", the server at {} of its limit", format::percent(share))
+                });
+                Some(format!(
+                    "the busiest client thread was at {} of a CPU{}",
+                    format::percent(*client),
+                    server.unwrap_or_default()
+                ))
+            }
+            Self::LimitExceeded { limits } => Some(limits.join("; ")),
             Self::StillWarming(why) => Some(why.to_string()),
             Self::Suspect { trial, doubt } => Some(format!("trial {trial}: {doubt}")),
             Self::Failed { reason } => Some(reason.clone()),
@@ -121,7 +133,7 @@ pub fn saturation(server: Option<f64>, client: f64) -> Verdict {
     match server {
         Some(server) if server >= SATURATED && client < SATURATED => Verdict::ServerBound,
         Some(server) if server < SATURATED && client >= SATURATED => {
-            Verdict::ClientBound { client, server }
+            Verdict::ClientBound { client, server: Some(server) }
         }
         _ => Verdict::Unclear,
     }
@@ -149,7 +161,7 @@ mod tests {
         assert!(!Verdict::Overloaded { trial: 1 }.is_ranked());
         let late = Verdict::GeneratorLate { trial: 1, late: None, rate_per_s: 1.0 };
         assert!(!late.is_ranked());
-        assert!(!Verdict::ClientBound { client: 1.0, server: 0.5 }.is_ranked());
+        assert!(!Verdict::ClientBound { client: 1.0, server: Some(0.5) }.is_ranked());
         assert!(!Verdict::StillWarming(Warming::Climbing { change: 0.2 }).is_ranked());
         assert!(!Verdict::Suspect { trial: 1, doubt: Doubt::EmptyWindow }.is_ranked());
         assert!(!Verdict::Failed { reason: String::new() }.is_ranked());

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rpcbench_contract::Shape;
-use rpcbench_harness::search::Sweep;
-use rpcbench_harness::suite::{Overrides, Suite, SuiteError};
-use rpcbench_record::{Arrivals, Fresh, Limits, Rate, Threshold, WarmUp, Window, Workload};
+use rpcbench_harness::search::{Sweep, at_rate};
+use rpcbench_record::units::length_ms;
+use rpcbench_record::{Arrivals, Protocol, Rate, Threshold, WarmUp, Window, Workload};
 
 use super::Format;
-use super::values::{Address, ArrivalsArg, CallsFile, Kind, count, length, rate, warm_up};
+use super::values::{Address, ArrivalsArg, CallsFile, Kind, Renamed, count, length, rate, warm_up};
 
 /// Calls in flight on a connection of a closed loop where the number is not given.
 const IN_FLIGHT_EACH: u32 = 20;
@@ -18,21 +18,56 @@ const IN_FLIGHT_EACH_OPEN: u32 = 100;
 /// Time for the last calls unless told otherwise, milliseconds.
 const GRACE_MS: u64 = 5000;
 
+/// Shortest window, milliseconds: one slice of its series.
+const SHORTEST_WINDOW_MS: u64 = 100;
+/// Longest window, milliseconds: each slice of its series has a place in memory.
+const LONGEST_WINDOW_MS: u64 = 48 * 3_600_000;
+
 /// Where a search begins.
 const HALF: Rate = Rate::OfCapacity(50);
+
+/// Name of the workload that finds a capacity.
+const CAPACITY: &str = "capacity";
+/// How long a closed loop runs before the capacity is measured, and how long that is measured, milliseconds.
+const CAPACITY_SETTLE_MS: u64 = 1000;
+const CAPACITY_WINDOW_MS: u64 = 3000;
+
+/// Options of `rpcbench load` that contradict each other.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// A value that can't be.
+    #[error("{given}: {problem}")]
+    Value {
+        /// The option and its value.
+        given: String,
+        /// What is wrong, and what to write.
+        problem: String,
+    },
+    /// Two that exclude each other.
+    #[error("{first} contradicts {second}: {remedy}")]
+    Contradiction {
+        /// The first.
+        first: String,
+        /// The second.
+        second: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+}
 
 /// `rpcbench load`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   rpcbench load 127.0.0.1:50051
-  rpcbench load 127.0.0.1:50051 --shape record --connections 100 --in-flight 100 --duration 30s
+  rpcbench load 127.0.0.1:50051 --shape record -c 100 -m 1 -z 30s
+  rpcbench load 127.0.0.1:50051 --pid 4242            Also what the server uses, and calls per CPU-second
   rpcbench load '[::1]:50051' --warmup 5s --format json
   rpcbench load 127.0.0.1:50051 --rate 20k                   20,000 calls a second, whatever comes back
   rpcbench load 127.0.0.1:50051 --arrivals poisson:40%            40 % of its capacity, measured first
   rpcbench load 127.0.0.1:50051 --arrivals ramp:1k..50k/1m --duration 1m
   rpcbench load 127.0.0.1:50051 --rate 5k --fail-if 'p99>20ms' --fail-if 'errors>0.1%'
-  rpcbench load 127.0.0.1:50051 --out run.json --hdr run.hlog --log calls.parquet
+  rpcbench load 127.0.0.1:50051 --out results/monday --hdr run.hlog --log calls.parquet
   rpcbench load 127.0.0.1:50051 --find-max 'p99<10ms'        The highest rate that keeps it
   rpcbench load 127.0.0.1:50051 --sweep 10%..90% --duration 5s
 
@@ -46,11 +81,18 @@ pub struct LoadArgs {
     /// What a call carries: text:N (N bytes), record, dto or tree
     #[arg(long, value_name = "SHAPE", default_value = "text:100")]
     pub shape: Shape,
+    /// How calls travel: grpc or tcp-echo
+    #[arg(long, value_name = "PROTOCOL", default_value_t)]
+    pub protocol: Protocol,
+    /// Process id of the server, if it runs on this machine: its CPU time, memory, threads and context switches over
+    /// the window are shown, those of its child processes included
+    #[arg(long, value_name = "PID")]
+    pub pid: Option<u32>,
     /// Connections
     #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = count)]
     pub connections: u32,
-    /// Calls in flight over all connections; in an open loop, at most so many [default: 20 for each, 100 in an open loop]
-    #[arg(short = 'n', long, value_name = "N", value_parser = count)]
+    /// Calls in flight on each connection; in an open loop, at most so many [default: 20, in an open loop 100]
+    #[arg(short = 'm', long, value_name = "N", value_parser = count)]
     pub in_flight: Option<u32>,
     /// When calls come due: closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or
     /// steps:FROM..TO+STEP/LENGTH; RATE in calls a second, or as 40% of the capacity [default: closed]
@@ -60,11 +102,11 @@ pub struct LoadArgs {
     #[arg(short, long, value_name = "RATE", value_parser = rate)]
     pub rate: Option<Rate>,
     /// Length of the measured window
-    #[arg(short, long, value_name = "LENGTH", default_value = "10s", value_parser = length)]
+    #[arg(short = 'z', short_alias = 'd', long, value_name = "LENGTH", default_value = "10s", value_parser = length)]
     pub duration: u64,
     /// Load before the measured window: none, or a length such as 5s
-    #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = fixed_warm_up)]
-    pub warmup: WarmUp,
+    #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = lead)]
+    pub warmup: u64,
     /// A call unanswered for this long has failed
     #[arg(long, value_name = "LENGTH", default_value = "10s", value_parser = length)]
     pub timeout: u64,
@@ -72,8 +114,8 @@ pub struct LoadArgs {
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub grace: Option<u64>,
     /// Threads that make the load
-    #[arg(short = 't', long, visible_alias = "threads", value_name = "N", default_value_t = 1, value_parser = count)]
-    pub client_threads: u32,
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = count)]
+    pub threads: u32,
     /// Seed of the payloads, and of random arrivals
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -83,6 +125,23 @@ pub struct LoadArgs {
     /// What the command prints, and where it writes.
     #[command(flatten)]
     pub results: ResultArgs,
+    /// Names that options had.
+    #[command(flatten)]
+    renamed: RenamedArgs,
+}
+
+/// Names that options had before, refused with the new one.
+#[derive(Args, Debug)]
+struct RenamedArgs {
+    /// See --arrivals
+    #[arg(long, hide = true, value_parser = Renamed("--arrivals"))]
+    law: Option<String>,
+    /// See --in-flight
+    #[arg(short = 'n', hide = true, value_parser = Renamed("-m, and for each connection,"))]
+    in_flight_in_all: Option<String>,
+    /// See --threads
+    #[arg(long, hide = true, value_parser = Renamed("--threads"))]
+    client_threads: Option<String>,
 }
 
 /// Several loads in place of one.
@@ -91,10 +150,10 @@ pub struct LoadArgs {
 pub struct SeveralArgs {
     /// Search for the highest rate that keeps this, such as 'p99<10ms' or 'errors<0.1%'. It begins at half the
     /// capacity, or at the rate that is given; arrivals are Poisson unless --arrivals says otherwise
-    #[arg(long, value_name = "THRESHOLD", conflicts_with_all = ["sweep", "fail_if", "out", "hdr", "log"])]
+    #[arg(long, value_name = "THRESHOLD", conflicts_with_all = ["sweep", "fail_if", "hdr", "log"])]
     pub find_max: Option<Threshold>,
     /// Load at each of these rates: FROM..TO+STEP, as 10%..90% of the capacity or 1k..10k+1k calls a second
-    #[arg(long, value_name = "RATES", conflicts_with_all = ["rate", "fail_if", "out", "hdr", "log"])]
+    #[arg(long, value_name = "RATES", conflicts_with_all = ["rate", "fail_if", "hdr", "log"])]
     pub sweep: Option<Sweep>,
 }
 
@@ -117,8 +176,8 @@ pub struct ResultArgs {
     /// given several times. With a limit on errors, calls that fail within it are no verdict against
     #[arg(long, value_name = "THRESHOLD")]
     pub fail_if: Vec<Threshold>,
-    /// Write the record of the load, JSON, to this file; one that is there is replaced
-    #[arg(long, value_name = "FILE")]
+    /// Write the record to this folder, as `rpcbench run` does; `rpcbench report DIR` shows it again
+    #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Write the distributions to this file, as an HdrHistogram log
     #[arg(long, value_name = "FILE")]
@@ -132,62 +191,106 @@ pub struct ResultArgs {
 }
 
 impl LoadArgs {
-    /// The load as asked for.
+    /// The loads as asked for, in order; before them the one that finds the capacity, if any takes a share of it.
     ///
     /// # Errors
     /// If options contradict each other.
-    pub fn workload(&self) -> Result<Workload, SuiteError> {
-        self.results.check()?;
+    pub fn workloads(&self) -> Result<Vec<Workload>, LoadError> {
+        self.check()?;
+        let load = self.load()?;
+        let mut workloads = match &self.several.sweep {
+            None => vec![load],
+            Some(sweep) => swept(&load, sweep),
+        };
+        if workloads.iter().any(|workload| workload.arrivals.needs_capacity()) {
+            let capacity = Workload {
+                name: CAPACITY.to_owned(),
+                arrivals: Arrivals::Closed,
+                find_max: None,
+                settle_ms: CAPACITY_SETTLE_MS,
+                window: Window::Duration { length_ms: CAPACITY_WINDOW_MS },
+                ..workloads[0].clone()
+            };
+            workloads.insert(0, capacity);
+        }
+        Ok(workloads)
+    }
+
+    fn load(&self) -> Result<Workload, LoadError> {
         let arrivals = self.arrivals()?;
-        let each = if arrivals.is_open() { IN_FLIGHT_EACH_OPEN } else { IN_FLIGHT_EACH };
-        let in_flight = self.in_flight.unwrap_or_else(|| self.connections.saturating_mul(each));
-        let workload = Workload {
+        let default = if arrivals.is_open() { IN_FLIGHT_EACH_OPEN } else { IN_FLIGHT_EACH };
+        let each = self.in_flight.unwrap_or(default);
+        let in_flight = self.connections.checked_mul(each).ok_or_else(|| LoadError::Value {
+            given: format!("--in-flight {each}"),
+            problem: format!(
+                "on each of {} connections is more than {} calls in all; give fewer",
+                self.connections,
+                u32::MAX
+            ),
+        })?;
+        Ok(Workload {
             name: "load".to_owned(),
             shape: self.shape.to_string(),
             connections: self.connections,
             in_flight,
-            // A suite measures a capacity of its own; here the command itself does.
-            arrivals: if arrivals.needs_capacity() { Arrivals::Closed } else { arrivals },
-            find_max: None,
-            warm_up: self.warmup,
+            arrivals,
+            find_max: self.several.find_max,
+            // Nobody knows what a closed loop at full load would do to it.
+            warm_up: WarmUp::Fixed { length_ms: 0 },
+            settle_ms: self.warmup,
             window: Window::Duration { length_ms: self.duration },
             timeout_ms: self.timeout,
             grace_ms: self.grace.unwrap_or(GRACE_MS.min(self.timeout)),
-            client_threads: self.client_threads,
+            client_threads: self.threads,
+        })
+    }
+
+    /// Refuses values that can't be, alone or together.
+    fn check(&self) -> Result<(), LoadError> {
+        self.results.check()?;
+        let bad = |problem: &str| {
+            let given = format!("--duration {}", length_ms(self.duration));
+            Err(LoadError::Value { given, problem: problem.to_owned() })
         };
-        let typed = Overrides {
-            connections: Some(self.connections),
-            in_flight: Some(in_flight),
-            duration_ms: Some(self.duration),
-            timeout_ms: Some(self.timeout),
-            grace_ms: self.grace,
-            client_threads: Some(self.client_threads),
-            ..Overrides::default()
-        };
-        let one = Suite {
-            name: "load".to_owned(),
-            path: PathBuf::new(),
-            description: String::new(),
-            trials: 1,
-            fresh: Fresh::Kept,
-            protocols: None,
-            limits: Limits { cpus: 1, memory_bytes: None },
-            workloads: vec![workload],
-        };
-        let mut checked = one.with(&typed)?;
-        let find_max = self.several.find_max;
-        Ok(Workload { arrivals, find_max, ..checked.workloads.remove(0) })
+        if self.duration < SHORTEST_WINDOW_MS {
+            return bad("must be at least 100ms, one slice of its series");
+        }
+        if self.duration > LONGEST_WINDOW_MS {
+            return bad("must be at most 48h: every 100ms of it has a place in memory");
+        }
+        if self.connections < self.threads {
+            return Err(contradiction(
+                format!("--connections {}", self.connections),
+                format!("--threads {}", self.threads),
+                "every thread needs a connection; raise the first or lower the second",
+            ));
+        }
+        if let Some(grace) = self.grace.filter(|grace| *grace > self.timeout) {
+            return Err(contradiction(
+                format!("--timeout {}", length_ms(self.timeout)),
+                format!("--grace {}", length_ms(grace)),
+                "no call is waited for beyond its timeout; raise the first or lower the second",
+            ));
+        }
+        match self.several.find_max {
+            Some(limit) if !limit.bounds_load() => Err(LoadError::Value {
+                given: format!("--find-max {limit}"),
+                problem: "only a response time or errors below a limit have a highest rate, such as 'p99<10ms'"
+                    .to_owned(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// When calls come due, from `--arrivals` and `--rate`.
-    fn arrivals(&self) -> Result<Arrivals, SuiteError> {
+    fn arrivals(&self) -> Result<Arrivals, LoadError> {
         let several = self.several.first();
         match (self.arrivals, self.rate.or(several)) {
             (None, None) => Ok(Arrivals::Closed),
             (None, Some(rate)) if several.is_some() => Ok(Arrivals::Poisson { rate }),
             (None, Some(rate)) => Ok(Arrivals::Constant { rate }),
             (Some(ArrivalsArg::Kind(kind)), Some(rate)) => Ok(kind.at(rate)),
-            (Some(ArrivalsArg::Kind(kind)), None) => Err(SuiteError::Value {
+            (Some(ArrivalsArg::Kind(kind)), None) => Err(LoadError::Value {
                 given: format!("--arrivals {kind}"),
                 problem: format!("needs a rate: write --arrivals {kind}:RATE, or add --rate RATE"),
             }),
@@ -196,7 +299,7 @@ impl LoadArgs {
     }
 
     /// An arrival process that leaves nothing open.
-    fn whole(&self, arrivals: Arrivals) -> Result<Arrivals, SuiteError> {
+    fn whole(&self, arrivals: Arrivals) -> Result<Arrivals, LoadError> {
         let one_rate = matches!(arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
         let (first, remedy) = match (self.rate, &self.several) {
             (Some(rate), _) if arrivals == Arrivals::Closed => (
@@ -222,7 +325,7 @@ impl LoadArgs {
 
 impl ResultArgs {
     /// Refuses to write two things to one file.
-    fn check(&self) -> Result<(), SuiteError> {
+    fn check(&self) -> Result<(), LoadError> {
         let log = self.log.as_ref().map(|log| log.path.as_path());
         let files =
             [("--out", self.out.as_deref()), ("--hdr", self.hdr.as_deref()), ("--log", log)];
@@ -237,7 +340,7 @@ impl ResultArgs {
     }
 }
 
-fn same(first: &str, second: &str, path: &Path) -> SuiteError {
+fn same(first: &str, second: &str, path: &Path) -> LoadError {
     contradiction(
         format!("{first} {}", path.display()),
         format!("{second} {}", path.display()),
@@ -245,8 +348,8 @@ fn same(first: &str, second: &str, path: &Path) -> SuiteError {
     )
 }
 
-fn contradiction(first: String, second: String, remedy: &'static str) -> SuiteError {
-    SuiteError::Contradiction { first, second, remedy }
+fn contradiction(first: String, second: String, remedy: &'static str) -> LoadError {
+    LoadError::Contradiction { first, second, remedy }
 }
 
 impl Kind {
@@ -259,13 +362,23 @@ impl Kind {
     }
 }
 
-fn fixed_warm_up(text: &str) -> Result<WarmUp, String> {
+/// A load at each rate of a sweep.
+fn swept(load: &Workload, sweep: &Sweep) -> Vec<Workload> {
+    let at = |rate: &Rate| {
+        let name = format!("{}-{}", load.name, rate.to_string().trim_end_matches('%'));
+        Some(Workload { name, arrivals: at_rate(load.arrivals, *rate)?, ..load.clone() })
+    };
+    sweep.rates().iter().filter_map(at).collect()
+}
+
+/// A length of load before a window, milliseconds.
+fn lead(text: &str) -> Result<u64, String> {
     match warm_up(text)? {
+        WarmUp::Fixed { length_ms } => Ok(length_ms),
         WarmUp::UntilSteady { .. } => {
             Err("a server that rpcbench did not start can't be watched until it is steady; \
                  give a length such as 30s"
                 .to_owned())
         }
-        fixed @ WarmUp::Fixed { .. } => Ok(fixed),
     }
 }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
-pub use load::LoadArgs;
+pub use load::{LoadArgs, ResultArgs};
 pub use run::RunArgs;
 pub use simple::{
     BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, ListArgs, ListWhat, ReportArgs,

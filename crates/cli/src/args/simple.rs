@@ -82,9 +82,9 @@ pub struct DoctorArgs {
 Examples:
   rpcbench report results/2026-03-01T12-00-00
   rpcbench report results/2026-03-01T12-00-00 --format markdown
-  rpcbench report run.json                       A load that --out wrote")]
+  rpcbench report results/monday                 A load that --out wrote")]
 pub struct ReportArgs {
-    /// Folder of the run, or the file that `rpcbench load --out` wrote
+    /// Folder of the run, or of the load that `rpcbench load --out` wrote
     #[arg(value_name = "RECORD")]
     pub run: PathBuf,
     /// How the results are printed

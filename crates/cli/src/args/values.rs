@@ -1,10 +1,14 @@
 //! Values that are more than a word or a number.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
 use rpcbench_harness::{suite, units};
 use rpcbench_record::{Arrivals, ArrivalsError, Rate, WarmUp};
 
@@ -116,6 +120,26 @@ impl FromStr for CallsFile {
             _ => return Err("its ending names the format; use .parquet or .csv".to_owned()),
         };
         Ok(Self { path, format })
+    }
+}
+
+/// A name that an option had before; it takes no value any more, and names the new one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Renamed(pub &'static str);
+
+impl TypedValueParser for Renamed {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        option: Option<&Arg>,
+        _value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let option = option.map(ToString::to_string).unwrap_or_default();
+        let old = option.split(' ').next().unwrap_or_default();
+        let message = format!("{old} is {} now\n", self.0);
+        Err(clap::Error::raw(ErrorKind::UnknownArgument, message).with_cmd(command))
     }
 }
 

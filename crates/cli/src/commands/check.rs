@@ -3,10 +3,10 @@
 use anstream::{eprintln, println};
 use anyhow::bail;
 use rpcbench_harness::manifest::Catalog;
-use rpcbench_harness::run::{Verified, verify};
+use rpcbench_harness::run::{Interrupt, Subject, Verified, verify};
 use rpcbench_record::{Failure, Limits};
 
-use super::{build, scene};
+use super::{build, shared};
 use crate::Verdict;
 use crate::args::CheckArgs;
 use crate::context::Context;
@@ -17,18 +17,19 @@ const LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
 const SEED: u64 = 1;
 
 pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
-    let interrupt = scene::interrupt("stopping after this server")?;
+    let interrupt = shared::listen(Interrupt::default(), "stopping after this server")?;
     let catalog = Catalog::load(&context.root()?)?;
-    let entries = scene::entries(&catalog, &args.servers)?;
+    let entries = shared::entries(&catalog, &args.servers)?;
     let candidates = build::prepare(context, &entries, args.no_build);
-    let (lab, _) = scene::lab(context, LIMITS, 1, (SEED, interrupt.clone()))?;
+    let machine = shared::this_machine(context, LIMITS, 1)?;
+    let environment = machine.environment(SEED, interrupt.clone());
     let (mut passed, mut failed) = (0, 0);
     for candidate in &candidates {
         let name = candidate.entry.name();
         if interrupt.after_this() {
             return Ok(Verdict::Stopped);
         }
-        match verify(&lab, candidate)? {
+        match verify(&environment, &Subject::native(&machine.native, candidate))? {
             Verified::Skipped { reason } => println!("{name:<32} skipped: {reason}"),
             Verified::Checked(report) if report.failed.is_empty() => {
                 passed += 1;

@@ -9,14 +9,14 @@ use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::doctor::{Facts, Language, Severity, examine, languages, noise};
 use rpcbench_harness::isolation::Isolation;
 use rpcbench_harness::manifest::Catalog;
-use rpcbench_harness::run::Ending;
+use rpcbench_harness::run::{Ending, Interrupt};
 use rpcbench_harness::suite::Overrides;
 use rpcbench_harness::toolchain::Probe;
 use rpcbench_record::{Run, StoreError};
 use rpcbench_report::spreads;
 
 use super::run::{Order, Work};
-use super::scene;
+use super::shared;
 use crate::Verdict;
 use crate::args::DoctorArgs;
 use crate::context::Context;
@@ -112,6 +112,6 @@ fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreErr
         results: Path::new("results"),
         no_build: false,
     };
-    let interrupt = scene::interrupt(scene::AFTER_THIS_TRIAL)?;
+    let interrupt = shared::listen(Interrupt::default(), shared::AFTER_THIS_TRIAL)?;
     Ok(Work::begin(context, &order, interrupt)?.execute(context))
 }

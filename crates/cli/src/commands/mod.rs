@@ -9,4 +9,4 @@ pub mod list;
 pub mod load;
 pub mod report;
 pub mod run;
-mod scene;
+mod shared;

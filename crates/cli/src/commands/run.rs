@@ -5,23 +5,24 @@ use std::path::{Path, PathBuf};
 use anstream::eprintln;
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock;
-use rpcbench_harness::cpus::Topology;
-use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::manifest::{Catalog, Entry};
-use rpcbench_harness::run::{BuildState, Candidate, Ending, Interrupt, Lab, Runner, same_machine};
+use rpcbench_harness::run::{
+    BuildState, Candidate, Ending, Environment, Interrupt, Runner, Subject, same_machine,
+};
 use rpcbench_harness::suite::{Overrides, Suites, plan};
-use rpcbench_record::{Header, Plan, Run, StoreError, Tool, Writer};
+use rpcbench_record::{Header, PlacementKind, Plan, Run, StoreError, Tool, Writer};
 use rpcbench_report::summary;
 
 use super::report::{show, write_views};
-use super::{build, scene};
+use super::shared::ThisMachine;
+use super::{build, shared};
 use crate::Verdict;
 use crate::args::RunArgs;
 use crate::context::Context;
 use crate::progress::Progress;
 
 pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
-    let interrupt = scene::interrupt(scene::AFTER_THIS_TRIAL)?;
+    let interrupt = shared::listen(Interrupt::default(), shared::AFTER_THIS_TRIAL)?;
     let work = match &args.resume {
         None => Work::begin(context, &Order::of(args), interrupt)?,
         Some(folder) => Work::resume(context, folder, args.no_build, interrupt)?,
@@ -57,7 +58,8 @@ impl<'a> Order<'a> {
 
 /// A run that is about to start, or to go on.
 pub struct Work {
-    lab: Lab,
+    machine: ThisMachine,
+    environment: Environment,
     candidates: Vec<Candidate>,
     writer: Writer,
     run: Run,
@@ -74,17 +76,18 @@ impl Work {
         let root = context.root()?;
         let catalog = Catalog::load(&root)?;
         let suites = Suites::load(&root)?;
-        let entries = scene::entries(&catalog, order.servers)?;
+        let entries = shared::entries(&catalog, order.servers)?;
         let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
         let seed = order.seed.unwrap_or_else(rand::random);
         let plan = plan(suites.find(order.suite)?, &order.overrides, &planned, seed)?;
         let candidates = build::prepare(context, &entries, order.no_build);
         somebody_runs(&candidates)?;
-        let (lab, topology) = lab(context, &plan, interrupt)?;
-        let run = blank(header(context, &lab, &topology, plan));
+        let machine = machine(context, &plan)?;
+        let environment = machine.environment(seed, interrupt);
+        let run = blank(header(context, &machine, plan));
         let folder = new_folder(order.results)?;
         let writer = Writer::create(&folder, &run.header)?;
-        Ok(Self { lab, candidates, writer, run, folder })
+        Ok(Self { machine, environment, candidates, writer, run, folder })
     }
 
     /// The rest of a run that was interrupted.
@@ -95,25 +98,36 @@ impl Work {
         interrupt: Interrupt,
     ) -> anyhow::Result<Self> {
         let run = rpcbench_record::read(folder)?;
+        if run.header.plan.placement == PlacementKind::Unmanaged {
+            bail!(
+                "{}: this is the record of a load, which nothing can resume; `rpcbench report` shows it",
+                folder.display()
+            );
+        }
         let catalog = Catalog::load(&context.root()?)?;
         let servers = run.header.plan.servers.iter();
         let patterns: Vec<String> = servers
             .map(|server| server.entry.split('#').next().unwrap_or_default().to_owned())
             .collect();
         let candidates = build::prepare(context, &catalog.select(&patterns)?, no_build);
-        let (lab, topology) = lab(context, &run.header.plan, interrupt)?;
-        same_machine(&run, &fingerprint(&topology, lab.isolation.mode()))?;
+        let machine = machine(context, &run.header.plan)?;
+        let environment = machine.environment(run.header.plan.seed, interrupt);
+        same_machine(&run, &machine.fingerprint())?;
         let writer = Writer::resume(folder)?;
-        Ok(Self { lab, candidates, writer, run, folder: folder.to_owned() })
+        let folder = folder.to_owned();
+        Ok(Self { machine, environment, candidates, writer, run, folder })
     }
 
     /// Runs it. The run comes back as far as it got.
     pub fn execute(self, context: &Context) -> (Run, Result<Ending, StoreError>) {
         let progress = Progress::new(context);
+        let native = &self.machine.native;
+        let subjects: Vec<Subject<'_>> =
+            self.candidates.iter().map(|candidate| Subject::native(native, candidate)).collect();
         let runner = Runner {
-            lab: &self.lab,
-            candidates: &self.candidates,
-            writer: self.writer,
+            environment: &self.environment,
+            subjects: &subjects,
+            writer: Some(self.writer),
             run: self.run,
             observer: &progress,
         };
@@ -143,9 +157,9 @@ fn conclude(
     Ok(if failed { Verdict::Against } else { Verdict::Done })
 }
 
-fn lab(context: &Context, plan: &Plan, interrupt: Interrupt) -> anyhow::Result<(Lab, Topology)> {
+fn machine(context: &Context, plan: &Plan) -> anyhow::Result<ThisMachine> {
     let threads = plan.workloads.iter().map(|workload| workload.client_threads).max().unwrap_or(1);
-    scene::lab(context, plan.limits, threads, (plan.seed, interrupt))
+    shared::this_machine(context, plan.limits, threads)
 }
 
 /// This program.
@@ -157,9 +171,9 @@ pub fn tool() -> Tool {
     }
 }
 
-fn header(context: &Context, lab: &Lab, topology: &Topology, plan: Plan) -> Header {
-    let machine = fingerprint(topology, lab.isolation.mode());
-    Header::new(tool(), context.arguments.clone(), clock::wall(), machine, plan)
+fn header(context: &Context, machine: &ThisMachine, plan: Plan) -> Header {
+    let machines = machine.fingerprint().into();
+    Header::new(tool(), context.arguments.clone(), clock::wall(), machines, plan)
 }
 
 fn blank(header: Header) -> Run {

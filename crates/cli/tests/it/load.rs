@@ -12,7 +12,7 @@ fn server(behaviour: &str) -> Server {
 }
 
 fn load(server: &Server, words: &str) -> crate::program::Ended {
-    look(&format!("load {} -c 4 -n 16 --duration 300ms {words}", server.address()))
+    look(&format!("load {} -c 4 -m 4 --duration 300ms {words}", server.address()))
 }
 
 #[test]

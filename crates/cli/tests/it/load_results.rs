@@ -1,19 +1,22 @@
 //! `rpcbench load`: arrival processes, what it tells while it goes on, the files that it writes, and how it ends.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_record::{Latency, LoadRecord};
+use rpcbench_record::{Latency, Measured, Run, TrialResult};
 use rpcbench_stats::Histogram;
 use rpcbench_testkit::Server;
 use rustix::process::Signal;
 
 use crate::bench::{look, rpcbench};
 use crate::program::{Ended, Program};
+use crate::testkit;
 
 fn server(behaviour: &str) -> Server {
     Server::start(behaviour.parse().unwrap()).unwrap()
@@ -30,12 +33,12 @@ fn an_open_loop_makes_the_calls_of_its_schedule() {
     assert_eq!(json["arrivals"], "constant:500");
     assert_eq!((&json["calls"], &json["pacing_due"]), (&500.into(), &500.into()), "{json:#}");
     assert!(json["service_p50_ns"].as_u64() <= json["p50_ns"].as_u64());
-    assert!(json["send_lag_max_ns"].is_u64());
+    assert!(json["send_lag_max_ns"].is_u64() && json["calls_per_server_cpu_s"].is_null());
 }
 
 #[test]
 fn a_share_of_the_capacity_is_measured_first() {
-    let words = "--arrivals poisson:10% --duration 500ms --format json -n 16";
+    let words = "--arrivals poisson:10% --duration 500ms --format json -m 4";
     let ended = load(&server("honest"), words);
     ended.complains(&[
         "share of the capacity: a closed loop of 4 s",
@@ -47,6 +50,37 @@ fn a_share_of_the_capacity_is_measured_first() {
     let rate: f64 =
         json["arrivals"].as_str().unwrap().strip_prefix("poisson:").unwrap().parse().unwrap();
     assert!((rate - capacity / 10.0).abs() < 0.001, "{rate} of {capacity}");
+}
+
+/// The window of a run of one load.
+#[track_caller]
+fn window(folder: &Path) -> (Run, Measured) {
+    let run = rpcbench_record::read(folder).unwrap();
+    let [trial] = run.trials.as_slice() else { panic!("{:?}", run.trials) };
+    let TrialResult::Measured(measured) = trial.result.clone() else { panic!("{trial:?}") };
+    (run, *measured)
+}
+
+#[test]
+fn a_server_that_rpcbench_did_not_start_is_watched_by_its_process_id() {
+    let mut process = Command::new(testkit::program())
+        .args(["--print-address", "--behaviour", "busy:100"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut address = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
+    let words = format!("load {} --pid {} -c 4 -z 2s", address.trim(), process.id());
+    let ended = look(&words);
+    let json = look(&format!("{words} --format json"));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    ended.shows(&["calls/cpu-s ", "server CPU ", " user, ", "server memory ", "context switches"]);
+    // Each call costs the server 100 us of CPU time.
+    let price = json.json()["calls_per_server_cpu_s"].as_f64().unwrap();
+    assert!(price > 0.0 && price < 10_500.0, "{price}");
+    let gone = look(&format!("{words} --quiet")).expect(2);
+    gone.complains(&["process ", " can't be watched: ", "give the id of the server's process"]);
 }
 
 #[test]
@@ -74,25 +108,26 @@ fn files_hold_what_was_measured() {
     for (log, count) in [("calls.csv", csv as fn(&Path) -> [u64; 2]), ("calls.parquet", parquet)] {
         let words = format!(
             "--rate 1000 --duration 1s --out {} --hdr {} --log {}",
-            at("run.json").display(),
+            at(&format!("record-of-{log}")).display(),
             at("run.hlog").display(),
             at(log).display()
         );
         let ended = load(&failing, &words).expect(1);
-        let record = LoadRecord::read(&at("run.json")).unwrap();
-        let measured = &record.measured;
+        let record = at(&format!("record-of-{log}"));
+        let (run, measured) = window(&record);
         let (calls, failed) = (measured.outcomes.total(), measured.outcomes.errors());
         assert!(calls == 1000 && (9..=11).contains(&failed), "{failed} of {calls} failed");
-        assert!(record.address.ends_with(&failing.address().port().to_string()));
-        assert!(record.arguments.contains(&"--hdr".to_owned()) && record.seed == 1);
+        let plan = &run.header.plan;
+        assert!(plan.servers[0].entry.ends_with(&failing.address().port().to_string()));
+        assert!(run.header.arguments.contains(&"--hdr".to_owned()) && plan.seed == 1);
         let parts = [&measured.latency, &measured.service, &measured.send_lag];
         assert_eq!(hdr(&at("run.hlog")), parts.map(|part| sums(part.as_ref().unwrap())));
         assert_eq!(count(&at(log)), [calls, failed]);
-        let again = look(&format!("report {}", at("run.json").display())).expect(0);
+        let again = look(&format!("report {}", record.display())).expect(0);
         assert_eq!(again.out, ended.out);
     }
     // Replaced and not added to, and nothing else left behind.
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
 }
 
 /// Calls and median of a distribution.
@@ -140,22 +175,39 @@ fn parquet(path: &Path) -> [u64; 2] {
 
 #[test]
 fn a_file_that_cannot_be_written_is_told_before_the_load() {
-    for option in ["--out", "--hdr", "--log"] {
-        let words = format!("{option} /no/such/folder/x.csv");
+    let place = "/no/such/folder/x.csv: can't be written: ";
+    let cases = [
+        ("--hdr /no/such/folder/x.csv", [place, "No such file"]),
+        ("--log /no/such/folder/x.csv", [place, "No such file"]),
+        (
+            "--out /dev/null/x",
+            ["--out: the record can't be written: /dev/null/x", "Not a directory"],
+        ),
+    ];
+    for (words, parts) in cases {
         let ended = look(&format!("load 127.0.0.1:1 {words}")).expect(2);
-        ended.complains(&["/no/such/folder/x.csv: can't be written: ", "No such file"]);
+        ended.complains(&parts);
         assert!(!ended.err.contains("connections"), "{}", ended.err);
     }
 }
 
 #[test]
+fn a_record_that_is_there_is_not_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = format!("--duration 200ms --out {}", folder.path().display());
+    load(&server("honest"), &words).expect(0);
+    let before = fs::read(folder.path().join("events.jsonl")).unwrap();
+    load(&server("honest"), &words).expect(2).complains(&["--out: ", "run.json: File exists"]);
+    assert_eq!(fs::read(folder.path().join("events.jsonl")).unwrap(), before);
+    let resumed = look(&format!("run --resume {}", folder.path().display())).expect(2);
+    resumed.complains(&["the record of a load", "rpcbench report"]);
+}
+
+#[test]
 fn a_full_disk_costs_the_file_and_not_the_results() {
-    for option in ["--out", "--hdr"] {
-        let ended =
-            load(&server("honest"), &format!("--duration 200ms {option} /dev/full")).expect(2);
-        ended.shows(&["ok calls/s", "p99.9"]);
-        ended.complains(&["the results above are complete", "/dev/full", "No space left"]);
-    }
+    let ended = load(&server("honest"), "--duration 200ms --hdr /dev/full").expect(2);
+    ended.shows(&["ok calls/s", "p99.9"]);
+    ended.complains(&["the results above are complete", "/dev/full", "No space left"]);
 }
 
 #[test]
@@ -180,7 +232,7 @@ fn a_full_standard_output_is_an_error_like_any_other() {
 #[test]
 fn a_rate_beyond_the_server_is_a_verdict_against() {
     // Four calls at a time, each of 20 ms or more: 200 a second at most.
-    let words = "-n 4 --rate 800 --duration 1s --format json";
+    let words = "-m 1 --rate 800 --duration 1s --format json";
     let ended = load(&server("slow:20ms"), words).expect(1);
     ended.complains(&["overloaded: 800 calls came due a second, and "]);
     let json = ended.json();
@@ -199,18 +251,18 @@ fn a_rate_that_falls_has_its_mean_as_calls_a_second() {
 #[test]
 fn a_limit_that_is_exceeded_is_a_verdict_against() {
     let honest = server("slow:20ms");
-    let words = "--duration 300ms -n 4 --fail-if p50>10ms --fail-if max>9s --fail-if rate<1M";
+    let words = "--duration 300ms -m 1 --fail-if p50>10ms --fail-if max>9s --fail-if rate<1M";
     let ended = load(&honest, words).expect(1);
     ended.complains(&["--fail-if p50>10ms: p50 is 2", "--fail-if rate<1000000: rate is "]);
     assert!(!ended.err.contains("max>9s"), "{}", ended.err);
     ended.shows(&["limit exceeded"]);
-    load(&honest, "--duration 300ms -n 4 --fail-if p50>9s --fail-if rate<1").expect(0);
+    load(&honest, "--duration 300ms -m 1 --fail-if p50>9s --fail-if rate<1").expect(0);
 }
 
 #[test]
 fn calls_may_fail_within_a_limit() {
     let failing = server("status-once:100");
-    let words = "-n 16 --duration 300ms";
+    let words = "-m 4 --duration 300ms";
     load(&failing, &format!("{words} --fail-if errors>1.5%")).expect(0).shows(&["INTERNAL"]);
     let ended = load(&failing, &format!("{words} --fail-if errors>0.5%")).expect(1);
     ended.complains(&["--fail-if errors>0.5%: errors is "]);
@@ -229,10 +281,8 @@ fn a_client_that_was_late_takes_the_blame() {
     clock::sleep_until(clock::now() + Nanos::from_millis(300));
     program.signal(Signal::CONT);
     let ended = program.finish().expect(1);
-    ended.complains(&[
-        "generator late: the client took up ",
-        "lower the rate, take more --client-threads",
-    ]);
+    ended
+        .complains(&["generator late: the client took up ", "lower the rate, take more --threads"]);
     ended.shows(&["verdict     generator late"]);
 }
 
@@ -240,7 +290,7 @@ fn a_client_that_was_late_takes_the_blame() {
 fn ctrl_c_ends_the_window_and_nothing_of_it_is_lost() {
     let honest = server("honest");
     let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("load.json");
+    let out = folder.path().join("record");
     let address = honest.address().to_string();
     let mut words = vec!["load", &address, "-c", "4", "--rate", "1000", "--duration", "15s"];
     words.extend(["--warmup", "none", "--out", out.to_str().unwrap()]);
@@ -254,7 +304,9 @@ fn ctrl_c_ends_the_window_and_nothing_of_it_is_lost() {
         " of 15s",
     ]);
     ended.shows(&["stopped after ", "p99 "]);
-    let LoadRecord { measured, .. } = LoadRecord::read(&out).unwrap();
+    let (run, measured) = window(&out);
+    assert_eq!(run.finished, None);
+    assert_eq!(look(&format!("report {}", out.display())).expect(0).out, ended.out);
     assert!((1_000_000_000..15_000_000_000).contains(&measured.window_ns));
     let (calls, due) = (measured.outcomes.total(), measured.pacing.unwrap().due);
     assert_eq!((calls, due), (honest.calls(), measured.window_ns.div_ceil(1_000_000)));
@@ -264,7 +316,7 @@ fn ctrl_c_ends_the_window_and_nothing_of_it_is_lost() {
 fn ctrl_c_ends_the_wait_for_connections() {
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
-    let program = Program::start(&mut rpcbench(&["load", &address, "-c", "1", "-n", "1"]));
+    let program = Program::start(&mut rpcbench(&["load", &address, "-c", "1", "-m", "1"]));
     let connection = silent.accept().unwrap();
     program.signal(Signal::INT);
     program.finish().expect(2).complains(&["stopped before it was over"]);
@@ -295,7 +347,7 @@ fn ctrl_c_ends_a_sweep_and_the_loads_before_are_shown() {
     program.signal(Signal::INT);
     let ended = program.finish().expect(2);
     ended.shows(&["Latency over load", "\n  200 "]);
-    ended.complains(&["stopped after 1 load; this is what "]);
+    ended.complains(&["stopped after 1 load; this is what was measured"]);
 }
 
 /// Which rate is found depends on the machine; that it is looked for, and shown, does not.
@@ -315,6 +367,31 @@ fn a_highest_rate_is_searched_for() {
     let highest = points.iter().filter(met).map(|p| p["rate_per_s"].as_f64().unwrap());
     assert_eq!(json["highest_rate_per_s"].as_f64(), highest.reduce(f64::max));
     ended.complains(&["1.00k: ", " calls/s, p50 "]);
+}
+
+#[test]
+fn a_sweep_and_a_search_are_recorded_and_shown_again() {
+    let slow = server("slow:1ms");
+    let folder = tempfile::tempdir().unwrap();
+    for (name, words) in [
+        ("sweep", "--sweep 200..400+200 --arrivals constant"),
+        ("search", "--find-max p50<100ms --rate 100 --timeout 3s --grace 3s"),
+    ] {
+        let out = folder.path().join(name);
+        for format in ["table", "markdown", "json", "csv"] {
+            let place = out.join(format);
+            let words =
+                format!("{words} --duration 100ms --format {format} --out {}", place.display());
+            let shown = load(&slow, &words).out;
+            assert!(!shown.is_empty());
+            let again = look(&format!("report {} --format {format}", place.display())).expect(0);
+            assert_eq!(again.out, shown);
+        }
+        let run = rpcbench_record::read(&out.join("csv")).unwrap();
+        assert!(run.finished.is_some());
+        assert_eq!(run.trials.len(), if name == "sweep" { 2 } else { 1 });
+        assert_eq!(run.trials[0].search.is_some(), name == "search");
+    }
 }
 
 #[test]

@@ -11,12 +11,14 @@ use super::CounterError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineReading {
     steal_ns: u64,
+    client_steal_ns: u64,
+    server_steal_ns: Option<u64>,
     server_busy_ns: Option<u64>,
     pressure_ns: Option<u64>,
 }
 
 impl MachineReading {
-    /// Now; `server` are the CPUs of the server, none if it is not ours, and `client` those of the
+    /// Now; `server` are the CPUs of the server, none if nobody knows them, and `client` those of the
     /// client.
     ///
     /// # Errors
@@ -26,9 +28,14 @@ impl MachineReading {
         let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
         let pressure = CpuPressure::current().ok();
         let both: Vec<u32> = server.iter().chain(client).copied().collect();
+        let of_server = |columns: &[usize]| {
+            (!server.is_empty()).then(|| ticks(&stat, server, columns) * tick_ns)
+        };
         Ok(Self {
             steal_ns: ticks(&stat, &both, &STEAL) * tick_ns,
-            server_busy_ns: (!server.is_empty()).then(|| ticks(&stat, server, &TASKS) * tick_ns),
+            client_steal_ns: ticks(&stat, client, &STEAL) * tick_ns,
+            server_steal_ns: of_server(&STEAL),
+            server_busy_ns: of_server(&TASKS),
             pressure_ns: pressure.map(|pressure| pressure.some.total * 1000),
         })
     }
@@ -40,6 +47,8 @@ impl MachineReading {
             |now: Option<u64>, then| now.zip(then).map(|(n, t): (u64, u64)| n.saturating_sub(t));
         MachineUsage {
             steal_ns: self.steal_ns.saturating_sub(earlier.steal_ns),
+            client_steal_ns: less(Some(self.client_steal_ns), Some(earlier.client_steal_ns)),
+            server_steal_ns: less(self.server_steal_ns, earlier.server_steal_ns),
             server_cpus_busy_ns: less(self.server_busy_ns, earlier.server_busy_ns),
             cpu_pressure_ns: less(self.pressure_ns, earlier.pressure_ns),
         }
@@ -82,14 +91,36 @@ mod tests {
 
     #[test]
     fn differences_of_what_is_counted() {
-        let earlier =
-            MachineReading { steal_ns: 5, server_busy_ns: Some(7), pressure_ns: Some(10) };
-        let later = MachineReading { steal_ns: 25, server_busy_ns: Some(9), pressure_ns: Some(11) };
-        let expected =
-            MachineUsage { steal_ns: 20, server_cpus_busy_ns: Some(2), cpu_pressure_ns: Some(1) };
+        let earlier = MachineReading {
+            steal_ns: 5,
+            client_steal_ns: 1,
+            server_steal_ns: Some(4),
+            server_busy_ns: Some(7),
+            pressure_ns: Some(10),
+        };
+        let later = MachineReading {
+            steal_ns: 25,
+            client_steal_ns: 15,
+            server_steal_ns: Some(10),
+            server_busy_ns: Some(9),
+            pressure_ns: Some(11),
+        };
+        let expected = MachineUsage {
+            steal_ns: 20,
+            client_steal_ns: Some(14),
+            server_steal_ns: Some(6),
+            server_cpus_busy_ns: Some(2),
+            cpu_pressure_ns: Some(1),
+        };
         assert_eq!(later.since(&earlier), expected);
-        let without = MachineReading { pressure_ns: None, server_busy_ns: None, ..later };
+        let without = MachineReading {
+            pressure_ns: None,
+            server_busy_ns: None,
+            server_steal_ns: None,
+            ..later
+        };
         let usage = without.since(&earlier);
+        assert_eq!((usage.client_steal_ns, usage.server_steal_ns), (Some(14), None));
         assert_eq!((usage.cpu_pressure_ns, usage.server_cpus_busy_ns), (None, None));
         assert_eq!(MachineReading::read(&[], &[0]).unwrap().server_busy_ns, None);
         assert!(MachineReading::read(&[0], &[]).unwrap().server_busy_ns.is_some());

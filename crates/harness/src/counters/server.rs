@@ -7,7 +7,7 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::ServerUsage;
 
 use super::CounterError;
-use crate::isolation::{CpuTime, Group, MemoryUse};
+use crate::isolation::{Counted, CpuTime, MemoryUse};
 
 /// All counters of a server at one point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,11 +109,11 @@ impl Meter {
     ///
     /// # Errors
     /// If the counters can't be read.
-    pub fn cpu(&mut self, group: &Group) -> Result<CpuReading, CounterError> {
+    pub fn cpu(&mut self, processes: &dyn Counted) -> Result<CpuReading, CounterError> {
         let at = clock::now();
-        let cpu = group.cpu()?;
+        let cpu = processes.cpu()?;
         if !self.compiler_threads.is_empty() {
-            self.compiler.read(&tasks(group)?, |task| self.compiler_threads.time(task));
+            self.compiler.read(&tasks(processes)?, |task| self.compiler_threads.time(task));
         }
         Ok(CpuReading { at, cpu_ns: cpu.total_ns, compiler_ns: self.compiler.total })
     }
@@ -122,11 +122,11 @@ impl Meter {
     ///
     /// # Errors
     /// If the counters can't be read.
-    pub fn read(&mut self, group: &Group) -> Result<Counters, CounterError> {
+    pub fn read(&mut self, processes: &dyn Counted) -> Result<Counters, CounterError> {
         let at = clock::now();
-        let cpu = group.cpu()?;
-        let memory = group.memory()?;
-        let tasks = tasks(group)?;
+        let cpu = processes.cpu()?;
+        let memory = processes.memory()?;
+        let tasks = tasks(processes)?;
         if !self.compiler_threads.is_empty() {
             self.compiler.read(&tasks, |task| self.compiler_threads.time(task));
         }
@@ -135,7 +135,7 @@ impl Meter {
         let switches = |task: &Task| statuses.get(&task.tid);
         self.voluntary.read(&tasks, |task| switches(task)?.voluntary_ctxt_switches);
         self.involuntary.read(&tasks, |task| switches(task)?.nonvoluntary_ctxt_switches);
-        let largest = largest_resident(group)?.min(memory.highest.unwrap_or(u64::MAX));
+        let largest = largest_resident(processes)?.min(memory.highest.unwrap_or(u64::MAX));
         self.peak = self.peak.max(memory.anon).max(largest);
         Ok(Counters {
             at,
@@ -196,20 +196,20 @@ impl Sum {
 }
 
 /// The threads of all processes; one that ends meanwhile is left out.
-fn tasks(group: &Group) -> Result<Vec<Task>, CounterError> {
-    let processes = processes(group)?;
-    let tasks = processes.iter().filter_map(|process| process.tasks().ok());
+fn tasks(processes: &dyn Counted) -> Result<Vec<Task>, CounterError> {
+    let living = living(processes)?;
+    let tasks = living.iter().filter_map(|process| process.tasks().ok());
     Ok(tasks.flat_map(Iterator::flatten).collect())
 }
 
-fn processes(group: &Group) -> Result<Vec<Process>, CounterError> {
-    let pids = group.pids()?;
+fn living(processes: &dyn Counted) -> Result<Vec<Process>, CounterError> {
+    let pids = processes.pids()?;
     Ok(pids.iter().filter_map(|pid| Process::new(pid.as_raw_pid()).ok()).collect())
 }
 
-fn largest_resident(group: &Group) -> Result<u64, CounterError> {
+fn largest_resident(processes: &dyn Counted) -> Result<u64, CounterError> {
     const KIB: u64 = 1024;
-    let statuses = processes(group)?.into_iter().filter_map(|process| process.status().ok());
+    let statuses = living(processes)?.into_iter().filter_map(|process| process.status().ok());
     Ok(statuses
         .map(|status| {
             let file = status.rssfile.unwrap_or(0);

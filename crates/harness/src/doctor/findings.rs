@@ -124,7 +124,7 @@ fn cgroup(facts: &Facts) -> Finding {
     match facts.isolation {
         IsolationMode::CgroupV2 => fine("cgroup", format!("a cgroup v2 for each server{because}")),
         IsolationMode::CgroupV1 => fine("cgroup", format!("cgroups v1 for each server{because}")),
-        IsolationMode::Affinity => advice(
+        IsolationMode::Affinity | IsolationMode::Unmanaged => advice(
             "cgroup",
             format!("servers are kept apart by CPU affinity only{because}"),
             "run as root, or under: systemd-run --user --scope -p Delegate=yes rpcbench ...",

@@ -9,6 +9,7 @@ mod files;
 mod join;
 mod mounts;
 mod names;
+mod tree;
 mod v1;
 mod v2;
 
@@ -21,6 +22,7 @@ pub use error::IsolationError;
 pub use join::Joiner;
 use mounts::Mounts;
 use names::Owner;
+pub use tree::ProcessTree;
 
 /// What the processes of a group may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +46,41 @@ pub struct CpuTime {
     pub system_ns: u64,
     /// Time for which the CPU controller held it back, nanoseconds. `None` where nothing counts it.
     pub throttled_ns: Option<u64>,
+}
+
+/// Processes whose use of CPU and memory can be read.
+pub trait Counted {
+    /// All of them.
+    ///
+    /// # Errors
+    /// If the list can't be read.
+    fn pids(&self) -> Result<Vec<Pid>, IsolationError>;
+
+    /// CPU time used so far.
+    ///
+    /// # Errors
+    /// If the counters can't be read.
+    fn cpu(&self) -> Result<CpuTime, IsolationError>;
+
+    /// Memory used now.
+    ///
+    /// # Errors
+    /// If the counters can't be read.
+    fn memory(&self) -> Result<MemoryUse, IsolationError>;
+}
+
+impl Counted for Group {
+    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
+        Self::pids(self)
+    }
+
+    fn cpu(&self) -> Result<CpuTime, IsolationError> {
+        Self::cpu(self)
+    }
+
+    fn memory(&self) -> Result<MemoryUse, IsolationError> {
+        Self::memory(self)
+    }
 }
 
 /// Memory that a group uses now.

@@ -4,11 +4,35 @@ use std::collections::BTreeMap;
 
 use rpcbench_record::{Failure, Toolchain};
 
-use super::prepare::{BuildState, Candidate};
-use crate::build::{self, BuildError};
+use crate::build::{self, BuildError, Built};
 use crate::build_env::BuildEnv;
 use crate::manifest::{Entry, Server};
 use crate::toolchain::{Probe, probe_all};
+
+/// An entry that can be run, or the reason why not.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The entry.
+    pub entry: Entry,
+    /// Its toolchains, as found.
+    pub toolchains: Vec<Toolchain>,
+    /// What became of its build.
+    pub build: BuildState,
+}
+
+/// What became of a build.
+#[derive(Clone, Debug)]
+pub enum BuildState {
+    /// Ready to run.
+    Built(Built),
+    /// It can't be built on this machine; what is missing and what to install.
+    Skipped {
+        /// One line.
+        reason: String,
+    },
+    /// The build failed.
+    Failed(Failure),
+}
 
 /// What happens to one server on the way.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Ctrl-C: once to stop after the trial, twice to stop now.
+//! Ctrl-C: once to stop after the trial, or to end its window; twice to stop now.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -13,6 +13,8 @@ struct Shared {
     /// How often it was raised.
     times: Mutex<u8>,
     raised: Condvar,
+    /// Whether the first ends the window that is on.
+    ends_window: bool,
 }
 
 /// The run is to stop now.
@@ -21,6 +23,12 @@ struct Shared {
 pub struct StopNow;
 
 impl Interrupt {
+    /// One whose first Ctrl-C ends the window that is on, and does not let the trial come to its end.
+    #[must_use]
+    pub fn ending_windows() -> Self {
+        Self(Arc::new(Shared { ends_window: true, ..Shared::default() }))
+    }
+
     /// Once more; how often it was raised now.
     pub fn raise(&self) -> u8 {
         let mut times = self.times();
@@ -37,6 +45,12 @@ impl Interrupt {
     #[must_use]
     pub fn after_this(&self) -> bool {
         *self.times() >= 1
+    }
+
+    /// Whether the window that is on is to end, if there is one.
+    #[must_use]
+    pub fn ends_window(&self) -> bool {
+        self.0.ends_window && self.after_this()
     }
 
     /// Whether to stop now.
@@ -56,14 +70,14 @@ impl Interrupt {
         self.check()
     }
 
-    /// Waits until `deadline` or the first Ctrl-C; whether that came.
+    /// Waits until `deadline`, or until the window that is on is to end; whether it is.
     ///
     /// # Errors
     /// As soon as the run is to stop now.
     pub fn cuts_short(&self, deadline: Nanos) -> Result<bool, StopNow> {
-        self.wait(deadline, 1);
+        self.wait(deadline, if self.0.ends_window { 1 } else { 2 });
         self.check()?;
-        Ok(self.after_this())
+        Ok(self.ends_window())
     }
 
     /// Waits until `deadline`, or until it was raised so often. It sleeps all the while: the client's CPUs are the
@@ -87,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_first_lets_the_trial_end_and_the_second_does_not() {
-        let interrupt = Interrupt::default();
+        let interrupt = Interrupt::ending_windows();
         assert!(!interrupt.after_this());
         assert_eq!(interrupt.wait_until(clock::now()), Ok(()));
         assert_eq!(interrupt.cuts_short(clock::now()), Ok(false));
@@ -96,7 +110,7 @@ mod tests {
         assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
         assert_eq!(raising.join().unwrap(), 1);
         assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
-        assert!(interrupt.after_this());
+        assert!(interrupt.after_this() && interrupt.ends_window());
         assert_eq!(interrupt.wait_until(clock::now() + Nanos(1)), Ok(()));
         assert_eq!(interrupt.clone().raise(), 2);
         assert_eq!(interrupt.wait_until(Nanos::NEVER), Err(StopNow));

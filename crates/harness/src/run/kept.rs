@@ -4,42 +4,42 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_record::{Plan, PlannedTrial};
 
-use super::guest::Guest;
+use super::target::Target;
 
 /// An entry, and the first of the workloads that can share one process of it.
 type Process = (String, String);
 
-/// Warm servers, frozen, and cells that are out.
+/// Warm servers, frozen, and cells that are excluded.
 #[derive(Default)]
 pub(super) struct Kept {
-    guests: BTreeMap<Process, Box<Guest>>,
-    out: BTreeSet<(String, String)>,
+    targets: BTreeMap<Process, Box<Target>>,
+    excluded: BTreeSet<(String, String)>,
 }
 
 impl Kept {
     /// The server for a trial, if one is warm.
-    pub fn take(&mut self, plan: &Plan, planned: &PlannedTrial) -> Option<Box<Guest>> {
-        self.guests.remove(&process(plan, planned))
+    pub fn take(&mut self, plan: &Plan, planned: &PlannedTrial) -> Option<Box<Target>> {
+        self.targets.remove(&process(plan, planned))
     }
 
     /// Keeps a server for the trials that can share it.
-    pub fn keep(&mut self, plan: &Plan, planned: &PlannedTrial, guest: Box<Guest>) {
-        self.guests.insert(process(plan, planned), guest);
+    pub fn keep(&mut self, plan: &Plan, planned: &PlannedTrial, target: Box<Target>) {
+        self.targets.insert(process(plan, planned), target);
     }
 
     /// No more trials of this cell.
-    pub fn put_out(&mut self, planned: &PlannedTrial) {
-        self.out.insert((planned.entry.clone(), planned.workload.clone()));
+    pub fn exclude(&mut self, planned: &PlannedTrial) {
+        self.excluded.insert((planned.entry.clone(), planned.workload.clone()));
     }
 
     /// No more trials of any cell that would share the process.
-    pub fn put_out_all(&mut self, plan: &Plan, planned: &PlannedTrial) {
+    pub fn exclude_process(&mut self, plan: &Plan, planned: &PlannedTrial) {
         let all = plan.order.iter().filter(|other| same_process(plan, other, planned));
-        all.for_each(|other| self.put_out(other));
+        all.for_each(|other| self.exclude(other));
     }
 
-    pub fn is_out(&self, planned: &PlannedTrial) -> bool {
-        self.out.contains(&(planned.entry.clone(), planned.workload.clone()))
+    pub fn is_excluded(&self, planned: &PlannedTrial) -> bool {
+        self.excluded.contains(&(planned.entry.clone(), planned.workload.clone()))
     }
 }
 

@@ -6,36 +6,37 @@
 //! A server is warmed by a closed loop at full load, whatever the arrivals under which it is measured. Workloads that differ
 //! in no more than name, arrivals and window share a process and its connections.
 //! Only one server is awake at any time. What happens to one server never ends the run of the others.
+//! Where servers run, and who starts them, is the business of [`crate::placement`]: nothing here knows.
 
 mod candidates;
-mod guest;
+mod context;
+mod environment;
 mod interrupt;
 mod kept;
-mod lab;
 mod observer;
 mod prepare;
 mod resume;
-mod scene;
+mod subject;
+mod target;
 mod trial;
 mod verify;
 mod warm;
 
-use jiff::Timestamp;
 use rpcbench_engine::clock;
 use rpcbench_record::{
     Arrivals, Event as RecordEvent, Fresh, PlannedTrial, Preparation, Run, StoreError, Trial,
     TrialResult, Workload, Writer,
 };
 
-pub use candidates::{BuildEvent, Building, candidates};
-use guest::{Guest, Trouble};
+pub use candidates::{BuildEvent, BuildState, Building, Candidate, candidates};
+use context::Context;
+pub use environment::Environment;
 pub use interrupt::{Interrupt, StopNow};
 use kept::{Kept, same_process};
-pub use lab::Lab;
-pub use observer::{Event, Observer};
-pub use prepare::{BuildState, Candidate};
+pub use observer::{Event, Observer, Phase, Stage};
 pub use resume::{ResumeError, remaining, same_machine};
-use scene::Scene;
+pub use subject::{Admission, Provenance, Subject};
+use target::{Target, Trouble};
 pub use verify::{Verified, verify};
 
 /// How a run ended.
@@ -49,12 +50,12 @@ pub enum Ending {
 
 /// Runs a plan.
 pub struct Runner<'a> {
-    /// Where servers run.
-    pub lab: &'a Lab,
+    /// What all servers have in common.
+    pub environment: &'a Environment,
     /// Every entry of the plan.
-    pub candidates: &'a [Candidate],
-    /// Where the record goes.
-    pub writer: Writer,
+    pub subjects: &'a [Subject<'a>],
+    /// Where the record goes. `None`: nowhere but into the run that comes back.
+    pub writer: Option<Writer>,
     /// What is in the record already, and grows.
     pub run: Run,
     /// Who watches.
@@ -75,7 +76,7 @@ impl Runner<'_> {
     fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ending, StoreError> {
         let mut kept = Kept::default();
         for (at, planned) in trials.iter().enumerate() {
-            if self.lab.interrupt.after_this() {
+            if self.environment.interrupt.after_this() {
                 return Ok(Ending::Interrupted);
             }
             let plan = &self.run.header.plan;
@@ -84,9 +85,12 @@ impl Runner<'_> {
                 return Ok(Ending::Interrupted);
             }
         }
+        if self.environment.interrupt.ends_window() {
+            return Ok(Ending::Interrupted);
+        }
         let at = clock::wall();
         self.run.finished = Some(at);
-        self.writer.append(&RecordEvent::Finished { at })?;
+        self.append(&RecordEvent::Finished { at })?;
         Ok(Ending::Finished)
     }
 
@@ -97,48 +101,69 @@ impl Runner<'_> {
         is_last: bool,
         kept: &mut Kept,
     ) -> Result<Result<(), StopNow>, StoreError> {
-        let Some((workload, arrivals)) = self.load(planned).filter(|_| !kept.is_out(planned))
+        let Some((workload, arrivals)) = self.load(planned).filter(|_| !kept.is_excluded(planned))
         else {
             return Ok(Ok(()));
         };
-        let Some(candidate) = self.candidates.iter().find(|c| c.entry.name() == planned.entry)
-        else {
+        let Some(subject) = self.subjects.iter().find(|s| s.entry == planned.entry) else {
             return Ok(Ok(()));
         };
-        let mut guest = match kept.take(&self.run.header.plan, planned) {
-            Some(guest) => guest,
-            None => match self.prepare(planned, candidate, &workload)? {
-                Ok(Some(guest)) => Box::new(guest),
+        let (environment, observer) = (self.environment, self.observer);
+        let context = Context { environment, subject, workload: &workload, observer };
+        let mut target = match kept.take(&self.run.header.plan, planned) {
+            Some(target) => target,
+            None => match self.prepare(planned, &context)? {
+                Ok(Some(target)) => Box::new(target),
                 Ok(None) => {
-                    kept.put_out_all(&self.run.header.plan, planned);
+                    kept.exclude_process(&self.run.header.plan, planned);
                     return Ok(Ok(()));
                 }
                 Err(stop) => return Ok(Err(stop)),
             },
         };
-        let started = clock::wall();
-        let position = (self.run.trials.len(), self.run.header.plan.order.len());
-        let (entry, number) = (planned.entry.clone(), planned.number);
-        let of = planned.workload.clone();
-        self.observer.event(&Event::Measuring { entry, workload: of, number, position });
-        let (lab, observer) = (self.lab, self.observer);
-        let scene = Scene { lab, entry: &candidate.entry, workload: &workload, observer };
-        let outcome = match trial::run(&mut guest, &scene, arrivals) {
-            Ok(outcome) => outcome,
-            Err(Trouble::Server(failure)) => {
-                let result = TrialResult::Failed(failure);
-                trial::Outcome { arrivals: None, search: None, result }
-            }
-            Err(Trouble::Stop(stop)) => return Ok(Err(stop)),
+        let trial = match self.measure(planned, &context, &mut target, arrivals) {
+            Ok(trial) => trial,
+            Err(stop) => return Ok(Err(stop)),
         };
-        let failed = matches!(outcome.result, TrialResult::Failed(_));
-        self.record_trial(ended(planned, started, outcome))?;
+        let failed = matches!(trial.result, TrialResult::Failed(_));
+        self.record_trial(trial)?;
         if failed {
-            kept.put_out(planned); // The drop kills what is left of its server.
-        } else if let Some(guest) = self.put_away(guest, is_last) {
-            kept.keep(&self.run.header.plan, planned, guest);
+            kept.exclude(planned); // The drop kills what is left of its server.
+        } else if let Some(target) = self.put_away(target, is_last) {
+            kept.keep(&self.run.header.plan, planned, target);
         }
         Ok(Ok(()))
+    }
+
+    fn measure(
+        &self,
+        planned: &PlannedTrial,
+        context: &Context<'_>,
+        target: &mut Target,
+        arrivals: Arrivals,
+    ) -> Result<Trial, StopNow> {
+        let began = clock::wall();
+        let PlannedTrial { entry, workload, number } = planned.clone();
+        self.observer.event(&Event::Measuring {
+            entry: entry.clone(),
+            workload: workload.clone(),
+            arrivals,
+            number,
+            position: (self.run.trials.len(), self.run.header.plan.order.len()),
+        });
+        let outcome = match trial::run(target, context, arrivals) {
+            Ok(outcome) => outcome,
+            Err(Trouble::Server(failure)) => trial::Outcome {
+                started: began,
+                arrivals: None,
+                search: None,
+                unmeasured: None,
+                result: TrialResult::Failed(failure),
+            },
+            Err(Trouble::Stop(stop)) => return Err(stop),
+        };
+        let trial::Outcome { started, arrivals, search, unmeasured, result } = outcome;
+        Ok(Trial { entry, workload, number, started, arrivals, search, unmeasured, result })
     }
 
     /// The load of a trial, and its arrival process with a rate that is known. `None` where there is none, as the capacity
@@ -156,29 +181,27 @@ impl Runner<'_> {
     }
 
     /// After a trial: frozen where it is kept, stopped where it is not.
-    fn put_away(&self, mut guest: Box<Guest>, is_last: bool) -> Option<Box<Guest>> {
+    fn put_away(&self, mut target: Box<Target>, is_last: bool) -> Option<Box<Target>> {
         let kept = self.run.header.plan.fresh == Fresh::Kept;
         if is_last || !kept {
             // That it had to be killed is in its log; its trials are over.
-            let _ = guest.stop();
+            let _ = target.stop();
             return None;
         }
         // One that can't be frozen is started anew for its next trial.
-        guest.freeze().ok().map(|()| guest)
+        target.freeze().ok().map(|()| target)
     }
 
     fn prepare(
         &mut self,
         planned: &PlannedTrial,
-        candidate: &Candidate,
-        workload: &Workload,
-    ) -> Result<Result<Option<Guest>, StopNow>, StoreError> {
+        context: &Context<'_>,
+    ) -> Result<Result<Option<Target>, StopNow>, StoreError> {
         self.observer.event(&Event::Starting { entry: planned.entry.clone() });
-        let asked = prepare::Asked { workload, trial: planned.number };
-        match prepare::prepare(self.lab, candidate, asked, self.observer) {
-            Ok((preparation, guest)) => {
+        match prepare::prepare(context, planned.number) {
+            Ok((preparation, target)) => {
                 self.record_preparation(preparation)?;
-                Ok(Ok(guest))
+                Ok(Ok(target))
             }
             Err(stop) => Ok(Err(stop)),
         }
@@ -188,18 +211,16 @@ impl Runner<'_> {
     fn record_preparation(&mut self, preparation: Preparation) -> Result<(), StoreError> {
         self.observer.event(&Event::Prepared(&preparation));
         self.run.preparations.push(preparation.clone());
-        self.writer.append(&RecordEvent::Prepared(Box::new(preparation)))
+        self.append(&RecordEvent::Prepared(Box::new(preparation)))
     }
 
     fn record_trial(&mut self, trial: Trial) -> Result<(), StoreError> {
         self.observer.event(&Event::Trial(&trial));
         self.run.trials.push(trial.clone());
-        self.writer.append(&RecordEvent::Trial(Box::new(trial)))
+        self.append(&RecordEvent::Trial(Box::new(trial)))
     }
-}
 
-fn ended(planned: &PlannedTrial, started: Timestamp, outcome: trial::Outcome) -> Trial {
-    let trial::Outcome { arrivals, search, result } = outcome;
-    let PlannedTrial { entry, workload, number } = planned.clone();
-    Trial { entry, workload, number, started, arrivals, search, result }
+    fn append(&mut self, event: &RecordEvent) -> Result<(), StoreError> {
+        self.writer.as_mut().map_or(Ok(()), |writer| writer.append(event))
+    }
 }

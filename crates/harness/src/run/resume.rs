@@ -29,7 +29,7 @@ pub fn same_machine(run: &Run, here: &Machine) -> Result<(), ResumeError> {
     let name = |machine: &Machine| {
         format!("{} x {}, Linux {}", machine.cpu.logical, machine.cpu.model, machine.kernel)
     };
-    let (there, here) = (name(&run.header.machine), name(here));
+    let (there, here) = (name(&run.header.machines.client), name(here));
     if there == here { Ok(()) } else { Err(ResumeError::OtherMachine { there, here }) }
 }
 
@@ -67,8 +67,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use rpcbench_record::{
-        CheckResult, Cpu, Failure, Fresh, Header, Isolation, IsolationMode, Limits, Plan,
-        Preparation, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
+        CheckResult, Cpu, Failure, Fresh, Header, Isolation, IsolationMode, Limits, PlacementKind,
+        Plan, Preparation, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
     };
 
     use super::*;
@@ -97,6 +97,8 @@ mod tests {
         let plan = Plan {
             suite: "s".into(),
             seed: 1,
+            placement: PlacementKind::Native,
+            fail_if: Vec::new(),
             fresh: Fresh::Kept,
             limits: Limits { cpus: 1, memory_bytes: None },
             workloads: Vec::new(),
@@ -109,7 +111,7 @@ mod tests {
             tool: Tool { version: String::new(), commit: None, profile: String::new() },
             arguments: Vec::new(),
             started: "2026-03-01T12:00:00Z".parse().unwrap(),
-            machine: machine(),
+            machines: machine().into(),
             plan,
         };
         Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None }
@@ -128,6 +130,7 @@ mod tests {
             started,
             arrivals: None,
             search: None,
+            unmeasured: None,
             result,
         }
     }
@@ -198,6 +201,7 @@ mod tests {
             arrivals: arrivals.parse().unwrap(),
             find_max: None,
             warm_up: WarmUp::Fixed { length_ms: 0 },
+            settle_ms: Workload::SETTLE_MS,
             window: Window::Duration { length_ms: 100 },
             timeout_ms: 1000,
             grace_ms: 1000,

@@ -1,103 +1,120 @@
 //! One trial: a measured window, or a search that makes many of them.
 
+use jiff::Timestamp;
+use rpcbench_engine::Span;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Span, Unmeasured};
 use rpcbench_record::{
     Arrivals, Failure, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
-    Threshold, TrialResult, Workload,
+    Threshold, TrialResult, Unmeasured,
 };
 
-use super::guest::{Guest, Trouble, describe};
-use super::lab::{Lab, failure};
-use super::observer::Event;
-use super::scene::Scene;
+use super::context::Context;
+use super::interrupt::StopNow;
+use super::observer::{Event, Phase, Stage};
+use super::subject::Admission;
+use super::target::{Target, Trouble, describe, failure};
 use super::warm::errors;
 use crate::counters::{Counters, MachineReading};
 use crate::search::{PRECISION, Search, at_rate};
 
-/// Load before the window opens: caches, clocks and TCP windows after a freeze.
-const SETTLE: Nanos = Nanos::from_millis(500);
-
 /// What is read at each edge of the window.
 struct Edge {
-    server: Counters,
+    server: Option<Counters>,
     machine: MachineReading,
 }
 
 impl Edge {
-    fn read(guest: &mut Guest, lab: &Lab) -> Result<Self, Failure> {
-        let (meter, group) = guest.metered();
-        let server = meter.read(group).map_err(describe)?;
-        let machine =
-            MachineReading::read(&lab.split.server, &lab.split.client).map_err(describe)?;
-        Ok(Self { server, machine })
+    fn read(target: &mut Target, context: &Context<'_>) -> Result<Self, Failure> {
+        let server = target.sample()?;
+        let cpus = target.isolation().server_cpus;
+        let machine = MachineReading::read(&cpus, &context.environment.client_cpus);
+        Ok(Self { server, machine: machine.map_err(describe)? })
     }
 }
 
 /// What came of a trial.
 pub(super) struct Outcome {
+    /// When its last window began.
+    pub started: Timestamp,
     /// The arrival process of the window. `None` in a closed loop, and where a search found no rate.
     pub arrivals: Option<Arrivals>,
     pub search: Option<Box<SearchRecord>>,
+    pub unmeasured: Option<Unmeasured>,
     pub result: TrialResult,
 }
 
 /// Measures a warm server under `arrivals`, or from there on searches for what its workload asks for.
 pub(super) fn run(
-    guest: &mut Guest,
-    scene: &Scene<'_>,
+    target: &mut Target,
+    context: &Context<'_>,
     arrivals: Arrivals,
 ) -> Result<Outcome, Trouble> {
-    match scene.workload.find_max {
-        None => {
-            let measured = measure(guest, scene, arrivals)?;
-            let result = TrialResult::Measured(Box::new(measured));
-            Ok(Outcome { arrivals: arrivals.is_open().then_some(arrivals), search: None, result })
-        }
-        Some(threshold) => search(guest, scene, (threshold, arrivals)),
+    match context.workload.find_max {
+        None => measure(target, context, arrivals),
+        Some(threshold) => search(target, context, threshold, arrivals),
     }
 }
 
-/// One window, in which no call may have failed before it and some must be answered.
-fn measure(guest: &mut Guest, scene: &Scene<'_>, arrivals: Arrivals) -> Result<Measured, Trouble> {
-    let (measured, before) = window(guest, scene, arrivals)?;
-    if before.outcomes.errors() > guest.forgiven {
-        let reason =
-            errors(guest.protocol, &before.outcomes, "before the window", &before.examples);
-        return Err(guest.blame(reason).into());
+/// One window. Unless the server is taken as it is, no call may have failed before it, and some must be answered.
+fn measure(
+    target: &mut Target,
+    context: &Context<'_>,
+    arrivals: Arrivals,
+) -> Result<Outcome, Trouble> {
+    let Window { started, measured, unmeasured, .. } = window(target, context, arrivals)?;
+    if let Admission::Proven { .. } = context.subject.admission {
+        let protocol = context.subject.protocol;
+        let fault = if unmeasured.outcomes.errors() > target.tolerated_errors {
+            let Unmeasured { outcomes, error_examples } = &unmeasured;
+            Some(errors(protocol, outcomes, "before the window", error_examples))
+        } else if measured.outcomes.ok == 0 {
+            let examples = &measured.error_examples;
+            Some(errors(protocol, &measured.outcomes, "in the window", examples))
+        } else {
+            None
+        };
+        if let Some(reason) = fault {
+            return Err(target.blame(reason).into());
+        }
     }
-    if measured.outcomes.ok == 0 {
-        let reason =
-            errors(guest.protocol, &measured.outcomes, "in the window", &measured.error_examples);
-        return Err(guest.blame(reason).into());
-    }
-    Ok(measured)
+    Ok(Outcome {
+        started,
+        arrivals: arrivals.is_open().then_some(arrivals),
+        search: None,
+        unmeasured: Some(unmeasured),
+        result: TrialResult::Measured(Box::new(measured)),
+    })
 }
 
 /// The highest rate under which the threshold holds; the arrival process says at which rate to begin.
 fn search(
-    guest: &mut Guest,
-    scene: &Scene<'_>,
-    (threshold, arrivals): (Threshold, Arrivals),
+    target: &mut Target,
+    context: &Context<'_>,
+    threshold: Threshold,
+    arrivals: Arrivals,
 ) -> Result<Outcome, Trouble> {
     let (Arrivals::Poisson { rate: Rate::PerSecond(first) }
     | Arrivals::Constant { rate: Rate::PerSecond(first) }) = arrivals
     else {
         return Err(failure(format!("{arrivals} has no rate at which a search can begin")).into());
     };
+    let (mut started, mut unmeasured) = (clock::wall(), None);
     let mut search = Search::new(threshold, first, PRECISION).map_err(describe)?;
     while let Some(rate) = search.rate() {
-        let arrivals = with(arrivals, rate)?;
-        let (measured, before) = window(guest, scene, arrivals)?;
+        let Some(window) = whole_window(target, context, with(arrivals, rate)?)? else {
+            if search.record().steps.is_empty() {
+                return Err(StopNow.into());
+            }
+            break;
+        };
         // What fails at a rate that is too high is no failure of the trial.
-        guest.forgiven = before.outcomes.errors();
-        if search.tell(measured).is_some() {
-            let step = search.record().steps.last();
-            let entry = scene.entry.name();
-            step.iter().for_each(|step| {
-                let entry = entry.clone();
-                scene.observer.event(&Event::Step { entry, step });
-            });
+        target.tolerated_errors = window.unmeasured.outcomes.errors();
+        (started, unmeasured) = (window.started, Some(window.unmeasured));
+        if search.tell(window.measured).is_some()
+            && let Some(step) = search.record().steps.last()
+        {
+            let entry = context.subject.entry.clone();
+            context.observer.event(&Event::Step { entry, step });
         }
     }
     let record = search.into_record();
@@ -106,7 +123,7 @@ fn search(
         Some((rate, last)) => (Some(with(arrivals, rate)?), TrialResult::Measured(Box::new(last))),
         None => (None, TrialResult::Failed(never(threshold, record.steps.last()))),
     };
-    Ok(Outcome { arrivals, search: Some(Box::new(record)), result })
+    Ok(Outcome { started, arrivals, search: Some(Box::new(record)), unmeasured, result })
 }
 
 fn with(arrivals: Arrivals, rate: PerSecond) -> Result<Arrivals, Failure> {
@@ -126,31 +143,61 @@ fn never(threshold: Threshold, last: Option<&SearchStep>) -> Failure {
     failure(format!("{threshold} was met at no rate{how}"))
 }
 
-/// One window, whatever comes of its calls; and the calls of this server's life outside of windows.
-fn window(
-    guest: &mut Guest,
-    scene: &Scene<'_>,
-    arrivals: Arrivals,
-) -> Result<(Measured, Unmeasured), Trouble> {
-    let Scene { lab, workload, .. } = *scene;
-    guest.wake()?;
-    let session = guest.session()?;
-    session.change_arrivals(arrivals)?;
-    let start = clock::now() + SETTLE;
-    let span = Span { start, end: start + length(workload) };
-    session.start_measuring(span);
-    lab.interrupt.wait_until(span.start)?;
-    let first = Edge::read(guest, lab)?;
-    lab.interrupt.wait_until(span.end)?;
-    let last = Edge::read(guest, lab)?;
-    let measurement = guest.session()?.finish()?;
-    guest.alive("during a trial")?;
-    let before = measurement.unmeasured.clone();
-    let usage = last.server.since(&first.server);
-    let measured = measurement.into_measured(Some(usage), last.machine.since(&first.machine));
-    Ok((measured, before))
+/// One window, and what came before it.
+struct Window {
+    started: Timestamp,
+    measured: Measured,
+    /// The calls of this server's life outside of windows.
+    unmeasured: Unmeasured,
+    /// Ctrl-C ended it before its time.
+    cut: bool,
 }
 
-fn length(workload: &Workload) -> Nanos {
-    Nanos::from_millis(workload.window.length_ms())
+/// One window that was not ended before its time: others would not compare with it. `None`: Ctrl-C ended it.
+fn whole_window(
+    target: &mut Target,
+    context: &Context<'_>,
+    arrivals: Arrivals,
+) -> Result<Option<Window>, Trouble> {
+    match window(target, context, arrivals) {
+        Err(Trouble::Stop(_)) if context.environment.interrupt.ends_window() => Ok(None),
+        measured => Ok(measured.map(Some)?.filter(|window| !window.cut)),
+    }
+}
+
+/// One window, whatever comes of its calls.
+fn window(
+    target: &mut Target,
+    context: &Context<'_>,
+    arrivals: Arrivals,
+) -> Result<Window, Trouble> {
+    let workload = context.workload;
+    target.wake()?;
+    let session = target.session()?;
+    session.change_arrivals(arrivals)?;
+    let begin = clock::now();
+    let start = begin + Nanos::from_millis(workload.settle_ms);
+    let span = Span { start, end: start + Nanos::from_millis(workload.window.length_ms()) };
+    session.start_measuring(span);
+    let stage = |phase, start, end| Stage { phase, workload: &workload.name, start, end };
+    if context.follow(&stage(Phase::Settling, begin, span.start), target)? {
+        return Err(StopNow.into());
+    }
+    let (first, started) = (Edge::read(target, context)?, clock::wall());
+    let cut = context.follow(&stage(Phase::Measuring, span.start, span.end), target)?;
+    if cut {
+        target.session()?.cut();
+    }
+    let last = Edge::read(target, context)?;
+    context.observer.event(&Event::Draining);
+    let mut measurement = target.session()?.finish()?;
+    target.alive("during a trial")?;
+    let before = std::mem::take(&mut measurement.unmeasured);
+    let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
+    Ok(Window {
+        started,
+        measured: measurement.into_measured(usage, last.machine.since(&first.machine)),
+        unmeasured: Unmeasured { outcomes: before.outcomes, error_examples: before.examples },
+        cut,
+    })
 }

@@ -1,12 +1,12 @@
 //! Checking a server without measuring it.
 
 use rpcbench_contract::cases::CheckReport;
-use rpcbench_record::Failure;
+use rpcbench_record::{Failure, Readiness};
 
-use super::guest::{Guest, Trouble};
+use super::environment::Environment;
 use super::interrupt::StopNow;
-use super::lab::Lab;
-use super::prepare::{BuildState, Candidate};
+use super::subject::Subject;
+use super::target::{Target, Trouble};
 
 /// What came of checking a server.
 #[derive(Clone, Debug)]
@@ -26,15 +26,15 @@ pub enum Verified {
 ///
 /// # Errors
 /// When the run is to stop now.
-pub fn verify(lab: &Lab, candidate: &Candidate) -> Result<Verified, StopNow> {
-    match &candidate.build {
-        BuildState::Skipped { reason } => return Ok(Verified::Skipped { reason: reason.clone() }),
-        BuildState::Failed(failure) => return Ok(Verified::Failed(failure.clone())),
-        BuildState::Built(_) => {}
+pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verified, StopNow> {
+    match &subject.readiness {
+        Readiness::Skipped { reason } => return Ok(Verified::Skipped { reason: reason.clone() }),
+        Readiness::Failed(failure) => return Ok(Verified::Failed(failure.clone())),
+        Readiness::Ready => {}
     }
-    let checked = Guest::start(lab, &candidate.entry).and_then(|mut guest| {
-        let report = guest.check(lab)?;
-        guest.stop()?;
+    let checked = Target::start(environment, subject).and_then(|mut target| {
+        let report = target.check(environment)?;
+        target.stop()?;
         Ok(report)
     });
     match checked {

@@ -5,9 +5,9 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{Failure, Outcomes, Protocol, Unsteady, WarmCurve, WarmSlice, WarmUp};
 use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 
-use super::guest::{Guest, Trouble, describe};
+use super::context::Context;
 use super::observer::Event;
-use super::scene::Scene;
+use super::target::{Target, Trouble};
 use crate::counters::CpuReading;
 use crate::manifest::Runtime;
 
@@ -51,27 +51,34 @@ impl Goal {
     }
 }
 
-/// Puts the load on until the server is steady, or the cap is reached, and takes it off again.
-pub(super) fn warm(guest: &mut Guest, scene: &Scene<'_>) -> Result<WarmCurve, Trouble> {
-    let goal = Goal::new(scene.workload.warm_up, &scene.entry.server.runtime);
-    let mut curve = Curve::begin(guest)?;
-    guest.session()?.start();
+/// Puts the load on until the server is steady, or the cap is reached, and takes it off again. `None` where there is to
+/// be no warm-up.
+pub(super) fn warm(
+    target: &mut Target,
+    context: &Context<'_>,
+) -> Result<Option<WarmCurve>, Trouble> {
+    let goal = Goal::new(context.workload.warm_up, &context.subject.runtime);
+    if goal.cap == 0 {
+        return Ok(None);
+    }
+    let mut curve = Curve::begin(target)?;
+    target.session()?.start();
     let mut verdict = Steadiness::TooShort;
     while curve.samples.len() < goal.cap && (goal.fixed || verdict != Steadiness::Steady) {
-        scene.lab.interrupt.wait_until(curve.last.at + SLICE)?;
-        curve.add(guest)?;
+        context.environment.interrupt.wait_until(curve.last.at + SLICE)?;
+        curve.add(target)?;
         verdict = assess(&curve.samples, &goal.rule);
-        let (entry, slice) = (scene.entry.name(), curve.slices.last());
-        scene.observer.event(&Event::Warming { entry, slice, verdict });
+        let (entry, slice) = (context.subject.entry.clone(), curve.slices.last());
+        context.observer.event(&Event::Warming { entry, slice, verdict });
     }
-    let unmeasured = guest.session()?.pause()?;
-    guest.alive("while it was warmed")?;
+    let unmeasured = target.session()?.pause()?;
+    target.alive("while it was warmed")?;
     if unmeasured.outcomes.errors() > 0 {
-        let reason =
-            errors(guest.protocol, &unmeasured.outcomes, "in the warm-up", &unmeasured.examples);
-        return Err(guest.blame(reason).into());
+        let protocol = context.subject.protocol;
+        let reason = errors(protocol, &unmeasured.outcomes, "in the warm-up", &unmeasured.examples);
+        return Err(target.blame(reason).into());
     }
-    Ok(curve.end(&goal, verdict))
+    Ok(Some(curve.end(&goal, verdict)))
 }
 
 /// One line about calls that failed.
@@ -98,17 +105,17 @@ struct Curve {
 }
 
 impl Curve {
-    fn begin(guest: &mut Guest) -> Result<Self, Failure> {
-        let progress = guest.session()?.progress();
-        let last = read_cpu(guest)?;
+    fn begin(target: &mut Target) -> Result<Self, Failure> {
+        let progress = target.session()?.progress();
+        let last = read_cpu(target)?;
         let begin = clock::now();
         Ok(Self { begin, last, progress, slices: Vec::new(), samples: Vec::new() })
     }
 
-    fn add(&mut self, guest: &mut Guest) -> Result<(), Failure> {
-        guest.alive("while it was warmed")?;
-        let progress = guest.session()?.progress();
-        let now = read_cpu(guest)?;
+    fn add(&mut self, target: &mut Target) -> Result<(), Failure> {
+        target.alive("while it was warmed")?;
+        let progress = target.session()?.progress();
+        let now = read_cpu(target)?;
         let sample = WarmSample {
             calls: progress.ended - self.progress.ended,
             server_cpu_ns: now.cpu_ns.saturating_sub(self.last.cpu_ns),
@@ -139,9 +146,9 @@ impl Curve {
     }
 }
 
-fn read_cpu(guest: &mut Guest) -> Result<CpuReading, Failure> {
-    let (meter, group) = guest.metered();
-    meter.cpu(group).map_err(describe)
+fn read_cpu(target: &mut Target) -> Result<CpuReading, Failure> {
+    let unseen = CpuReading { at: clock::now(), ..CpuReading::default() };
+    Ok(target.sample_cpu()?.unwrap_or(unseen))
 }
 
 /// Calls a second over the first second.

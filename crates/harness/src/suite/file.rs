@@ -130,6 +130,7 @@ impl WorkloadFile {
             arrivals: Arrivals::Closed,
             find_max: None,
             warm_up: self.warm_up()?,
+            settle_ms: Workload::SETTLE_MS,
             window: Window::Duration { length_ms: milliseconds(self.duration) },
             timeout_ms: milliseconds(self.timeout.unwrap_or(TIMEOUT)),
             grace_ms: milliseconds(self.grace.unwrap_or(GRACE)),

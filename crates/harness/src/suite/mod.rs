@@ -15,7 +15,9 @@ mod tests;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rpcbench_record::{Fresh, Limits, Plan, PlannedServer, Protocol, WarmUp, Workload};
+use rpcbench_record::{
+    Fresh, Limits, PlacementKind, Plan, PlannedServer, Protocol, WarmUp, Workload,
+};
 
 pub use error::SuiteError;
 pub use overrides::Overrides;
@@ -157,6 +159,8 @@ pub fn plan(
     Ok(Plan {
         suite: suite.name,
         seed,
+        placement: PlacementKind::Native,
+        fail_if: Vec::new(),
         fresh: suite.fresh,
         limits: suite.limits,
         workloads: suite.workloads,

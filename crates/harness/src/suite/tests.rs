@@ -141,6 +141,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
         arrivals: rpcbench_record::Arrivals::Closed,
         find_max: None,
         warm_up: WarmUp::UntilSteady { least_ms: 0, cap_ms: None },
+        settle_ms: 500,
         window: Window::Duration { length_ms: 3000 },
         timeout_ms: 10_000,
         grace_ms: 5000,

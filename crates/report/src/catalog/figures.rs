@@ -77,6 +77,8 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("client_awake_ns", Ns, "CPU time that the load threads spent waiting awake for what is due within microseconds", Window(|w| some(w.measured.client.awake_ns))),
     figure("client_run_delay_ns", Ns, "Time for which load threads were ready to run and had no CPU", Window(|w| some(w.measured.client.run_delay_ns?))),
     figure("client_busiest_ns", Ns, "CPU time of the busiest load thread: its wait for a CPU included, its waits awake left out", Window(|w| some(w.measured.client.busiest_ns))),
+    figure("client_steal_ns", Ns, "Of it, from the client's CPUs", Window(|w| some(w.measured.machine.client_steal_ns?))),
+    figure("server_steal_ns", Ns, "Of it, from the server's CPUs; CPUs that both use count in each", Window(|w| some(w.measured.machine.server_steal_ns?))),
     figure("steal_ns", Ns, "Time that the hypervisor took from the CPUs of client and server", Windows(|f| some(f.steal_ns))),
     figure("cpu_pressure_ns", Ns, "Time for which some task of the machine waited for a CPU", Window(|w| some(w.measured.machine.cpu_pressure_ns?))),
     figure("steady_after_ms", Milliseconds, "From the first load until the server was steady; mean of its processes", Cell(|c| some(c.steady_after_ms?))).column("steady", Place::Figures).ranking(6).text(steady),
@@ -121,8 +123,8 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("in_flight", Count, "Calls in flight over all connections; in an open loop the most", Any(|s| some(s.workload?.in_flight))),
     figure("cpus", Count, "CPUs that the server may use", Any(|s| some(s.header?.plan.limits.cpus))),
     figure("memory_limit_bytes", Bytes, "Memory that the server may use", Any(|s| some(s.header?.plan.limits.memory_bytes?))),
-    figure("machine_cpu", Word, "Model of the machine's CPU", Any(|s| some(&s.header?.machine.cpu.model))),
-    figure("machine_kernel", Word, "Version of the machine's kernel", Any(|s| some(&s.header?.machine.kernel))),
+    figure("machine_cpu", Word, "Model of the client machine's CPU", Any(|s| some(&s.header?.machines.client.cpu.model))),
+    figure("machine_kernel", Word, "Version of the client machine's kernel", Any(|s| some(&s.header?.machines.client.kernel))),
     figure("tool_version", Word, "Version of rpcbench", Any(|s| some(&s.header?.tool.version))),
 ];
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rpcbench_record::{
-    Header, Latency, Measured, PlannedServer, Run, Trial, TrialResult, Workload,
+    Header, Latency, Limits, Measured, PlannedServer, Run, Trial, TrialResult, Workload,
 };
 
 use crate::cell::Row;
@@ -77,10 +77,10 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A window without a run around it.
-    pub(crate) fn window(measured: &'a Measured) -> Self {
+    /// A window without a run around it. `limits`: what its server may use, if anything is known of it.
+    pub(crate) fn window(measured: &'a Measured, limits: Option<Limits>) -> Self {
         Self {
-            figures: Figures::of(&[measured], None).map(Cow::Owned),
+            figures: Figures::of(&[measured], limits).map(Cow::Owned),
             window: Some(Window::of(measured)),
             ..Self::default()
         }

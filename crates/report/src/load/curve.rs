@@ -1,33 +1,70 @@
 //! Loads at several rates on one address: a search, or a sweep.
 
-use rpcbench_record::{Arrivals, Measured, PerSecond, Search, SearchStep, Workload};
+use std::fmt;
+
+use rpcbench_record::{
+    Arrivals, Measured, NotMet, PerSecond, Protocol, Search, SearchStep, StepVerdict, Workload,
+};
 use serde::Serialize;
 
 use super::tail::{AllCalls, Bound};
+use super::verdict::late;
 use super::{grid, section};
 use crate::catalog::{Value, Values};
+use crate::cell::errors;
 use crate::doubt::doubts;
 use crate::export::{EXPORT_SCHEMA, ExportError, to_csv, to_json};
 use crate::figures::Figures;
 use crate::format::{self, NOTHING};
 use crate::text::Style;
+use crate::verdict::Verdict;
 
 /// What the columns are.
 const HOW_TO_READ: &str = "rate: calls due a second; p50 to p99.9: response time over all calls, a failed call being one without end";
 
 /// Loads at several rates.
-#[derive(Clone, Copy, Debug)]
-pub struct LoadCurve<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadCurve {
     /// As typed.
-    pub address: &'a str,
+    pub address: String,
+    /// How calls travelled.
+    pub protocol: Protocol,
     /// What all of them have in common; its arrival process is that of the first.
-    pub workload: &'a Workload,
+    pub workload: Workload,
     /// Calls a second of a closed loop, where one was made.
     pub capacity: Option<f64>,
-    /// The rates.
-    pub points: &'a [LoadPoint],
+    /// The rates, in the order in which they were made.
+    pub points: Vec<LoadPoint>,
     /// What they were made for; `None` for a sweep.
-    pub search: Option<&'a Search>,
+    pub search: Option<Search>,
+}
+
+impl LoadCurve {
+    /// Why the loads as a whole are a verdict against. `None` where they are not.
+    #[must_use]
+    pub fn complaint(&self) -> Option<String> {
+        let late = match &self.search {
+            Some(search) => search
+                .unmet()
+                .is_some_and(|unmet| unmet.verdict == StepVerdict::NotMet(NotMet::GeneratorLate)),
+            None => self.points.iter().any(LoadPoint::is_late),
+        };
+        if late {
+            return Some(
+                "generator late: the client fell behind its own schedule, so its limit is shown and not the \
+                 server's; take more --threads, or free CPUs"
+                    .to_owned(),
+            );
+        }
+        if self.search.as_ref().is_some_and(|search| search.met().is_none()) {
+            return found(self);
+        }
+        let suspect = |point: &LoadPoint| {
+            matches!(point.verdict, PointVerdict::Swept(Verdict::Suspect { .. }))
+        };
+        let suspect = self.points.iter().any(suspect);
+        suspect.then(|| "the figures of a load contradict each other".to_owned())
+    }
 }
 
 /// A load at one rate.
@@ -38,26 +75,56 @@ pub struct LoadPoint {
     /// At least one.
     pub windows: Vec<Measured>,
     /// What its figures are worth.
-    pub verdict: String,
+    pub verdict: PointVerdict,
+}
+
+/// What the figures of one rate are worth.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PointVerdict {
+    /// Of a sweep.
+    Swept(Verdict),
+    /// Of a search: whether the threshold held.
+    Searched(StepVerdict),
+}
+
+impl fmt::Display for PointVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Swept(verdict) => verdict.fmt(f),
+            Self::Searched(verdict) => verdict.fmt(f),
+        }
+    }
 }
 
 impl LoadPoint {
     /// A point of a sweep; its verdict follows from its window: `suspect`, `generator late`, `overloaded` (the
-    /// server ended fewer calls than came due), `errors` or `ok`.
+    /// server ended fewer calls than came due), `failed` or `ok`.
     #[must_use]
-    pub fn swept(rate: PerSecond, window: Measured, workload: &Workload) -> Self {
-        let verdict = if !doubts(&window, workload).is_empty() {
-            "suspect"
-        } else if window.pacing.is_some_and(|pacing| pacing.generator_late()) {
-            "generator late"
-        } else if window.kept_up() == Some(false) {
-            "overloaded"
-        } else if window.outcomes.errors() > 0 {
-            "errors"
-        } else {
-            "ok"
+    pub fn swept(rate: PerSecond, window: Measured, workload: &Workload, of: Protocol) -> Self {
+        let verdict = match doubts(&window, workload).into_iter().next() {
+            Some(doubt) => Verdict::Suspect { trial: 1, doubt },
+            None => late(&window).unwrap_or_else(|| {
+                if window.kept_up() == Some(false) {
+                    Verdict::Overloaded { trial: 1 }
+                } else if window.outcomes.errors() > 0 {
+                    Verdict::Failed { reason: errors(&window.outcomes, of) }
+                } else {
+                    Verdict::Ok
+                }
+            }),
         };
-        Self { rate, windows: vec![window], verdict: verdict.to_owned() }
+        Self { rate, windows: vec![window], verdict: PointVerdict::Swept(verdict) }
+    }
+
+    /// A point of a search.
+    #[must_use]
+    pub fn searched(step: &SearchStep) -> Self {
+        let (windows, verdict) = (step.windows.clone(), PointVerdict::Searched(step.verdict));
+        Self { rate: step.rate, windows, verdict }
+    }
+
+    fn is_late(&self) -> bool {
+        matches!(self.verdict, PointVerdict::Swept(Verdict::GeneratorLate { .. }))
     }
 
     /// One line for a reader: `12.3k: 12.3k calls/s, p50 1.20 ms, p99 3.40 ms, p99.9 5.00 ms, 0 % errors: ok`.
@@ -87,7 +154,7 @@ impl LoadPoint {
             time(999_000),
             figure(|f| format::percent(f.error_share())),
             figure(|f| format::percent(f.client.busiest_share)),
-            self.verdict.clone(),
+            self.verdict.to_string(),
         ]
     }
 }
@@ -104,7 +171,7 @@ fn table(curve: &LoadCurve) -> Vec<Vec<String>> {
 /// What was found. `None` for a sweep.
 #[must_use]
 pub fn found(curve: &LoadCurve) -> Option<String> {
-    let search = curve.search?;
+    let search = curve.search.as_ref()?;
     let si = |rate: PerSecond| format::si(rate.get());
     Some(match (search.met(), search.unmet()) {
         (Some(met), Some(unmet)) => format!(
@@ -159,20 +226,21 @@ pub fn curve_markdown(curve: &LoadCurve) -> String {
 }
 
 fn title(curve: &LoadCurve) -> String {
-    let w = curve.workload;
+    let w = &curve.workload;
     let arrivals = match w.arrivals {
         Arrivals::Constant { .. } => "constant",
         _ => "Poisson",
     };
-    let what = match curve.search {
+    let what = match &curve.search {
         Some(search) => format!("highest rate with {}", search.threshold),
         None => format::plural(curve.points.len() as u64, "rate"),
     };
     let capacity =
         curve.capacity.map(|capacity| format!(", capacity {} calls/s", format::si(capacity)));
     format!(
-        "{}: grpc {}, {}, {} in flight at most, {arrivals} arrivals, {what}, {}{}",
+        "{}: {} {}, {}, {} in flight at most, {arrivals} arrivals, {what}, {}{}",
         curve.address,
+        curve.protocol,
         w.shape,
         format::plural(u64::from(w.connections), "connection"),
         format::plural(u64::from(w.in_flight), "call"),
@@ -215,7 +283,7 @@ fn values(point: &LoadPoint) -> Values {
         figures.map(|f| f.outcomes.ok.into()),
         figures.map(|f| f.error_share().into()),
         figures.map(|f| f.client.busiest_share.into()),
-        Some(point.verdict.as_str().into()),
+        Some(Value::Word(point.verdict.to_string())),
     ];
     Values(POINT.into_iter().zip(values).collect())
 }
@@ -239,12 +307,12 @@ pub fn curve_json(curve: &LoadCurve) -> Result<String, ExportError> {
     let rate = |step: Option<&SearchStep>| step.map(|step| step.rate.get());
     to_json(&View {
         schema: EXPORT_SCHEMA,
-        address: curve.address,
-        workload: curve.workload,
+        address: &curve.address,
+        workload: &curve.workload,
         capacity_calls_per_s: curve.capacity,
-        threshold: curve.search.map(|search| search.threshold.to_string()),
-        highest_rate_per_s: rate(curve.search.and_then(Search::met)),
-        lowest_unmet_rate_per_s: rate(curve.search.and_then(Search::unmet)),
+        threshold: curve.search.as_ref().map(|search| search.threshold.to_string()),
+        highest_rate_per_s: rate(curve.search.as_ref().and_then(Search::met)),
+        lowest_unmet_rate_per_s: rate(curve.search.as_ref().and_then(Search::unmet)),
         points: curve.points.iter().map(values).collect(),
     })
 }

@@ -1,14 +1,14 @@
 //! A load as JSON and CSV.
 
-use rpcbench_record::LoadRecord;
 use serde::Serialize;
 
-use super::verdict::{LoadVerdict, exceeded};
+use super::Load;
+use super::verdict::exceeded;
 use crate::catalog::{Export, Subject, Value, Values, row};
 use crate::export::{EXPORT_SCHEMA, ExportError, to_csv, to_json};
 
 /// Its labels, the figures of its window, and what a load has beyond them.
-fn values(load: &LoadRecord) -> Values {
+fn values(load: &Load) -> Values {
     let workload = &load.workload;
     let word = |text: &str| Some(Value::Word(text.to_owned()));
     let mut values = vec![
@@ -17,9 +17,9 @@ fn values(load: &LoadRecord) -> Values {
         ("shape", word(&workload.shape)),
         ("connections", Some(workload.connections.into())),
         ("in_flight", Some(workload.in_flight.into())),
-        ("verdict", word(LoadVerdict::of(load).name())),
+        ("verdict", word(load.verdict().name())),
     ];
-    values.extend(row(Export::Windows, &Subject::window(&load.measured)).0);
+    values.extend(row(Export::Windows, &Subject::window(&load.measured, Some(load.limits))).0);
     values.extend([
         ("arrivals", word(&workload.arrivals.to_string())),
         ("seed", Some(load.seed.into())),
@@ -33,7 +33,7 @@ fn values(load: &LoadRecord) -> Values {
 ///
 /// # Errors
 /// If a value can't be written; see [`ExportError`].
-pub fn load_json(load: &LoadRecord) -> Result<String, ExportError> {
+pub fn load_json(load: &Load) -> Result<String, ExportError> {
     #[derive(Serialize)]
     struct Versioned {
         schema: u32,
@@ -47,7 +47,7 @@ pub fn load_json(load: &LoadRecord) -> Result<String, ExportError> {
 ///
 /// # Errors
 /// If the row can't be written; see [`ExportError`].
-pub fn load_csv(load: &LoadRecord) -> Result<String, ExportError> {
+pub fn load_csv(load: &Load) -> Result<String, ExportError> {
     let values = values(load);
     let keys: Vec<&str> = values.0.iter().map(|(key, _)| *key).collect();
     to_csv(&keys, std::iter::once(values.clone()))

@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
-use rpcbench_record::{Latency, LoadRecord};
+use rpcbench_record::Latency;
+
+use super::Load;
 
 /// An interval log of HdrHistogram's text format, version 1.3: one interval as long as the window, for each of
 /// `response`, `service` and `send_lag` (the log's tags) that was measured. Values are nanoseconds, `Interval_Max`
 /// is in milliseconds, as the format's own tools have it. Ends in a line feed.
 #[must_use]
-pub fn load_hdr(load: &LoadRecord) -> String {
+pub fn load_hdr(load: &Load) -> String {
     let started = load.started.as_millisecond() as f64 / 1e3;
     let length = load.measured.window_ns as f64 / 1e9;
     let mut out = format!(

@@ -5,21 +5,26 @@ mod export;
 mod hdr;
 mod tail;
 mod verdict;
+mod view;
 
-use rpcbench_record::{Latency, LoadRecord};
+use rpcbench_record::Latency;
 
-use crate::figures::{Figures, share};
+use crate::figures::{ServerFigures, share};
 use crate::format::{self, NOTHING};
 use crate::spectrum::{draw, spectrum};
 use crate::text::Style;
 use crate::verdict::SATURATED;
 use crate::words;
 
-pub use curve::{LoadCurve, LoadPoint, curve_csv, curve_json, curve_markdown, curve_text, found};
+pub use curve::{
+    LoadCurve, LoadPoint, PointVerdict, curve_csv, curve_json, curve_markdown, curve_text, found,
+};
 pub use export::{load_csv, load_json};
 pub use hdr::load_hdr;
 pub use tail::{AllCalls, Bound};
-pub use verdict::{LoadVerdict, cut_short, exceeded, lateness, overload, tolerates_errors};
+pub use verdict::cut_short;
+use verdict::{exceeded, lateness, overload};
+pub use view::{Capacity, Load, LoadView};
 
 /// What the columns of times are.
 const HOW_TO_READ: &str =
@@ -31,9 +36,9 @@ const ALL_CALLS: &str =
 /// Names and values, a line each.
 type Lines = Vec<(String, String)>;
 
-fn summary(load: &LoadRecord) -> Lines {
+fn summary(load: &Load) -> Lines {
     let measured = &load.measured;
-    let Some(figures) = Figures::of(&[measured], None) else { return Vec::new() };
+    let Some(figures) = load.figures() else { return Vec::new() };
     let awake = Some(figures.client.awake_share).filter(|share| *share >= 0.005);
     let awake = awake.map(|share| format!(", waiting awake {}", format::percent(share)));
     let client = format!(
@@ -69,14 +74,47 @@ fn summary(load: &LoadRecord) -> Lines {
         ("errors", Some(format::percent(figures.error_share()))),
         ("pacing", pacing),
         ("capacity", capacity),
-        ("client CPU", Some(client)),
-        ("verdict", Some(LoadVerdict::of(load).to_string())),
     ];
-    lines.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    let end = [("client CPU", Some(client)), ("verdict", Some(load.verdict().to_string()))];
+    let server = figures.server.as_ref().map(|server| server_lines(load, server));
+    let lines = lines.into_iter().chain(server.unwrap_or_default()).chain(end);
+    lines.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// What the server used, where it can be seen.
+fn server_lines(load: &Load, server: &ServerFigures) -> Vec<(&'static str, Option<String>)> {
+    let used = load.measured.server.as_ref();
+    let seconds = |s: f64| format::duration_ns(s * 1e9);
+    let cpu = format!(
+        "{} of {}: {} user, {} system",
+        format::percent(server.cpu_share),
+        format::plural(u64::from(load.limits.cpus), "CPU"),
+        seconds(server.cpu_user_s),
+        seconds(server.cpu_system_s)
+    );
+    let memory = format!(
+        "{}, at most {}",
+        format::bytes(server.memory_anon_bytes),
+        format::bytes(server.memory_peak_bytes)
+    );
+    let threads = used.map(|used| {
+        format!(
+            "{}, {} voluntary and {} involuntary context switches",
+            format::count(u64::from(used.threads)),
+            format::count(used.switches_voluntary),
+            format::count(used.switches_involuntary)
+        )
+    });
+    vec![
+        ("calls/cpu-s", server.calls_per_cpu_s.map(|price| format::si(price.mean))),
+        ("server CPU", Some(cpu)),
+        ("server memory", Some(memory)),
+        ("server threads", threads),
+    ]
 }
 
 /// A header and a row for each figure; the columns are kinds of time.
-fn times(load: &LoadRecord) -> Vec<Vec<String>> {
+fn times(load: &Load) -> Vec<Vec<String>> {
     let measured = &load.measured;
     let all = (measured.outcomes.errors() > 0).then(|| AllCalls::of(measured)).flatten();
     let parts = [
@@ -113,17 +151,17 @@ fn times(load: &LoadRecord) -> Vec<Vec<String>> {
     std::iter::once(header).chain(rows.into_iter().map(row)).collect()
 }
 
-fn legend(load: &LoadRecord) -> Vec<&'static str> {
+fn legend(load: &Load) -> Vec<&'static str> {
     let failed = load.measured.outcomes.errors() > 0;
     std::iter::once(HOW_TO_READ).chain(failed.then_some(ALL_CALLS)).collect()
 }
 
-fn bars(load: &LoadRecord) -> Vec<String> {
+fn bars(load: &Load) -> Vec<String> {
     let bars = load.measured.latency.as_ref().map(spectrum);
     draw(&bars.unwrap_or_default())
 }
 
-fn outcomes(load: &LoadRecord) -> Lines {
+fn outcomes(load: &Load) -> Lines {
     let outcomes = &load.measured.outcomes;
     let part = |n: u64| {
         let part = share(n as f64, outcomes.total() as f64);
@@ -137,7 +175,7 @@ fn outcomes(load: &LoadRecord) -> Lines {
 }
 
 /// Sentences that a reader must not miss.
-fn remarks(load: &LoadRecord) -> Vec<String> {
+fn remarks(load: &Load) -> Vec<String> {
     let doubts = verdict::contradictions(load).into_iter();
     let mut remarks: Vec<String> = doubts.map(|doubt| format!("suspect: {doubt}")).collect();
     remarks.extend(cut_short(load));
@@ -146,8 +184,7 @@ fn remarks(load: &LoadRecord) -> Vec<String> {
     remarks.extend(exceeded(load).into_iter().map(|limit| format!("limit exceeded: {limit}")));
     if verdict::busiest(load) >= SATURATED {
         remarks.push(
-            "the client was the limit, the server may do more; take more --client-threads"
-                .to_owned(),
+            "the client was the limit, the server may do more; take more --threads".to_owned(),
         );
     }
     remarks
@@ -155,7 +192,7 @@ fn remarks(load: &LoadRecord) -> Vec<String> {
 
 /// A load for a terminal, ending in a line feed.
 #[must_use]
-pub fn load_text(load: &LoadRecord, style: Style) -> String {
+pub fn load_text(load: &Load, style: Style) -> String {
     let mut out = format!("{}\n", style.title(&title(load)));
     out.push_str(&section("Summary", &aligned(summary(load)), style));
     let mut table = grid(&times(load));
@@ -202,7 +239,7 @@ fn section(title: &str, lines: &[String], style: Style) -> String {
 
 /// A load as Markdown, ending in a line feed.
 #[must_use]
-pub fn load_markdown(load: &LoadRecord) -> String {
+pub fn load_markdown(load: &Load) -> String {
     let mut out = format!("# {}\n", title(load));
     let block = |title: &str, lines: Lines| {
         let lines: String = lines.iter().map(|(n, value)| format!("| {n} | {value} |\n")).collect();
@@ -233,6 +270,6 @@ pub fn load_markdown(load: &LoadRecord) -> String {
     out
 }
 
-fn title(load: &LoadRecord) -> String {
+fn title(load: &Load) -> String {
     format!("{}: {} {}", load.address, load.protocol, words::load(&load.workload))
 }

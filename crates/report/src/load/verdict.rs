@@ -1,77 +1,81 @@
 //! What a load's figures are worth.
 
-use std::fmt;
+use rpcbench_record::{
+    Arrivals, Comparison, Figure, Measured, Pacing, Threshold, Unmeasured, Workload,
+};
 
-use rpcbench_record::{Arrivals, Comparison, Figure, LoadRecord, Pacing, Threshold};
-
+use super::Load;
+use crate::cell::errors;
 use crate::doubt::doubts;
-use crate::figures::Figures;
 use crate::format;
-use crate::verdict::SATURATED;
+use crate::verdict::{SATURATED, Verdict, saturation};
 
-/// What a load's figures are worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoadVerdict {
-    /// They are the server's.
-    Ok,
-    /// Calls failed: more than `--fail-if errors>..` lets pass, or any where nothing does.
-    Failed,
-    /// They contradict each other.
-    Suspect,
-    /// The client fell behind its own schedule: see [`rpcbench_record::Pacing::generator_late`].
-    GeneratorLate,
-    /// What `--fail-if` names came true.
-    LimitExceeded,
-    /// The client was the limit.
-    ClientBound,
-    /// The server ended fewer calls than came due: see [`rpcbench_record::Measured::kept_up`].
-    Overloaded,
-}
-
-impl LoadVerdict {
-    /// The first that applies.
+impl Load {
+    /// What its figures are worth: the first verdict that applies.
     #[must_use]
-    pub fn of(load: &LoadRecord) -> Self {
-        if failed(load) {
-            Self::Failed
-        } else if !contradictions(load).is_empty() {
-            Self::Suspect
-        } else if load.measured.pacing.is_some_and(|pacing| pacing.generator_late()) {
-            Self::GeneratorLate
-        } else if !exceeded(load).is_empty() {
-            Self::LimitExceeded
-        } else if busiest(load) >= SATURATED {
-            Self::ClientBound
-        } else if overloaded(load) {
-            Self::Overloaded
-        } else {
-            Self::Ok
+    pub fn verdict(&self) -> Verdict {
+        if failed(self) {
+            return Verdict::Failed { reason: errors(&self.measured.outcomes, self.protocol) };
+        }
+        if let Some(doubt) = doubts(&self.measured, &self.workload).into_iter().next() {
+            return Verdict::Suspect { trial: 1, doubt };
+        }
+        if let Some(late) = late(&self.measured) {
+            return late;
+        }
+        let limits = exceeded(self);
+        if !limits.is_empty() {
+            return Verdict::LimitExceeded { limits };
+        }
+        let (server, client) = (server_share(self), busiest(self));
+        match server.map(|server| saturation(Some(server), client)) {
+            Some(Verdict::ServerBound) if !self.workload.arrivals.is_open() => Verdict::ServerBound,
+            _ if client >= SATURATED => Verdict::ClientBound { client, server },
+            _ if overloaded(self) => Verdict::Overloaded { trial: 1 },
+            _ => Verdict::Ok,
         }
     }
 
-    /// The word for it, as texts and exports have it.
+    /// Whether the verdict is one against, for whoever asks by exit code. Calls that failed before the window count
+    /// too, where no `--fail-if` says how many may.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Suspect => "suspect",
-            Self::GeneratorLate => "generator late",
-            Self::LimitExceeded => "limit exceeded",
-            Self::ClientBound => "client-bound",
-            Self::Overloaded => "overloaded",
-        }
+    pub fn is_against(&self) -> bool {
+        let against = matches!(
+            self.verdict(),
+            Verdict::Failed { .. }
+                | Verdict::GeneratorLate { .. }
+                | Verdict::LimitExceeded { .. }
+                | Verdict::Overloaded { .. }
+        );
+        let limits = !exceeded(self).is_empty() || lateness(self).is_some();
+        against || limits || (self.before.outcomes.errors() > 0 && !tolerates_errors(self))
+    }
+
+    /// Everything that speaks against it, a sentence each.
+    #[must_use]
+    pub fn complaints(&self) -> Vec<String> {
+        let Unmeasured { outcomes, error_examples } = &self.before;
+        let warm_up = (outcomes.errors() > 0).then(|| {
+            let example = error_examples.first().map(|e| format!(", such as: {e}"));
+            let (failed, all) = (outcomes.errors(), outcomes.total());
+            let example = example.unwrap_or_default();
+            format!("{failed} of {all} calls failed in the warm-up{example}")
+        });
+        let limits = exceeded(self).into_iter().map(|limit| format!("--fail-if {limit}"));
+        let rest = [lateness(self), overload(self), cut_short(self)].into_iter().flatten();
+        warm_up.into_iter().chain(limits).chain(rest).collect()
     }
 }
 
-impl fmt::Display for LoadVerdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
+/// The verdict on a window in which the client fell behind its own schedule. `None` where it did not.
+pub(super) fn late(measured: &Measured) -> Option<Verdict> {
+    let pacing = measured.pacing.filter(Pacing::generator_late)?;
+    let rate_per_s = pacing.due as f64 * 1e9 / measured.window_ns as f64;
+    Some(Verdict::GeneratorLate { trial: 1, late: Some(pacing.late_share()), rate_per_s })
 }
 
 /// The limits of `--fail-if` that say how many calls may fail.
-fn tolerances(load: &LoadRecord) -> impl Iterator<Item = &Threshold> {
+fn tolerances(load: &Load) -> impl Iterator<Item = &Threshold> {
     let most = |limit: &&Threshold| {
         limit.figure() == Figure::Errors && limit.comparison() == Comparison::Above
     };
@@ -79,42 +83,46 @@ fn tolerances(load: &LoadRecord) -> impl Iterator<Item = &Threshold> {
 }
 
 /// Whether calls may fail at all.
-#[must_use]
-pub fn tolerates_errors(load: &LoadRecord) -> bool {
+fn tolerates_errors(load: &Load) -> bool {
     tolerances(load).next().is_some()
 }
 
 /// Whether more calls failed than may.
-fn failed(load: &LoadRecord) -> bool {
+fn failed(load: &Load) -> bool {
     let outcomes = &load.measured.outcomes;
     let beyond = tolerances(load).any(|limit| limit.holds(&load.measured) == Some(true));
     outcomes.ok == 0 || beyond || (outcomes.errors() > 0 && !tolerates_errors(load))
 }
 
 /// Everything in a load that contradicts something else in it.
-pub(super) fn contradictions(load: &LoadRecord) -> Vec<String> {
+pub(super) fn contradictions(load: &Load) -> Vec<String> {
     doubts(&load.measured, &load.workload).iter().map(ToString::to_string).collect()
 }
 
 /// The busiest load thread, share of a CPU.
-pub(super) fn busiest(load: &LoadRecord) -> f64 {
-    Figures::of(&[&load.measured], None).map_or(0.0, |f| f.client.busiest_share)
+pub(super) fn busiest(load: &Load) -> f64 {
+    load.figures().map_or(0.0, |f| f.client.busiest_share)
+}
+
+/// The server's CPU time, share of the CPUs that it may use. `None` where nobody can see it.
+fn server_share(load: &Load) -> Option<f64> {
+    Some(load.figures()?.server?.cpu_share)
 }
 
 /// Why the client is to blame, and what to do. `None` where it kept its schedule.
 #[must_use]
-pub fn lateness(load: &LoadRecord) -> Option<String> {
+pub(super) fn lateness(load: &Load) -> Option<String> {
     let pacing = load.measured.pacing.filter(Pacing::generator_late)?;
     Some(format!(
         "generator late: the client took up {} of the calls more than 1 ms after they came due, so these \
-         figures are not the server's; lower the rate, take more --client-threads, or free CPUs",
+         figures are not the server's; lower the rate, take more --threads, or free CPUs",
         format::percent(pacing.late_share())
     ))
 }
 
 /// Whether calls came due faster than the server ended them. A rate that changes is there to find where that
 /// begins, so it is no verdict on it.
-fn overloaded(load: &LoadRecord) -> bool {
+fn overloaded(load: &Load) -> bool {
     let one_rate =
         matches!(load.workload.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
     one_rate && load.measured.kept_up() == Some(false)
@@ -122,7 +130,7 @@ fn overloaded(load: &LoadRecord) -> bool {
 
 /// How many calls came due and how many were answered in time. `None` where the server kept up.
 #[must_use]
-pub fn overload(load: &LoadRecord) -> Option<String> {
+pub(super) fn overload(load: &Load) -> Option<String> {
     let pacing = load.measured.pacing.filter(|_| overloaded(load))?;
     let due = pacing.due as f64 * 1e9 / load.measured.window_ns as f64;
     Some(format!(
@@ -133,11 +141,16 @@ pub fn overload(load: &LoadRecord) -> Option<String> {
     ))
 }
 
+/// Whether a window was ended before its time.
+pub(super) fn is_cut_short(measured: &Measured, workload: &Workload) -> bool {
+    measured.window_ns < workload.window.length_ms() * 1_000_000
+}
+
 /// How much of the window there is, if it was ended before its time.
 #[must_use]
-pub fn cut_short(load: &LoadRecord) -> Option<String> {
-    let (ns, planned_ms) = (load.measured.window_ns, load.workload.window.length_ms());
-    (ns < planned_ms * 1_000_000).then(|| {
+pub fn cut_short(load: &Load) -> Option<String> {
+    is_cut_short(&load.measured, &load.workload).then(|| {
+        let (ns, planned_ms) = (load.measured.window_ns, load.workload.window.length_ms());
         let (there, planned) = (format::duration_ns(ns as f64), format::length_ms(planned_ms));
         format!("stopped after {there} of {planned}; these are the figures of that time")
     })
@@ -145,7 +158,7 @@ pub fn cut_short(load: &LoadRecord) -> Option<String> {
 
 /// The thresholds of `--fail-if` that came true, or could not be looked at, each with what was measured.
 #[must_use]
-pub fn exceeded(load: &LoadRecord) -> Vec<String> {
+pub(super) fn exceeded(load: &Load) -> Vec<String> {
     let shown = |limit: &Threshold| {
         let value = limit.figure().of(&load.measured);
         if value.is_some_and(|value| !limit.admits(value)) {

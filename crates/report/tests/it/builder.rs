@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use rpcbench_record::{
     Arrivals, CheckResult, ClientUsage, Cpu, Failure, Fresh, Header, Isolation, IsolationMode,
-    Latency, Limits, Machine, MachineUsage, Measured, Outcomes, Plan, PlannedServer, PlannedTrial,
-    Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial,
-    TrialResult, WarmCurve, WarmUp, Window, Workload,
+    Latency, Limits, Machine, MachineUsage, Measured, Outcomes, PlacementKind, Plan, PlannedServer,
+    PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool,
+    Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
 };
 use rpcbench_stats::Histogram;
 
@@ -22,6 +22,7 @@ pub fn workload() -> Workload {
         arrivals: Arrivals::Closed,
         find_max: None,
         warm_up: until_steady(),
+        settle_ms: 500,
         window: Window::Duration { length_ms: 3000 },
         timeout_ms: 10_000,
         grace_ms: 2000,
@@ -141,10 +142,12 @@ impl RunBuilder {
             },
             arguments: vec!["rpcbench".to_owned(), "run".to_owned()],
             started: "2026-03-01T12:00:00Z".parse().expect("a time"),
-            machine: machine(),
+            machines: machine().into(),
             plan: Plan {
                 suite: "quick".to_owned(),
                 seed: 7,
+                placement: PlacementKind::Native,
+                fail_if: Vec::new(),
                 fresh: Fresh::Kept,
                 limits: Limits { cpus: 1, memory_bytes: Some(512 << 20) },
                 workloads: vec![workload()],
@@ -186,6 +189,7 @@ impl RunBuilder {
                 started: self.run.header.started,
                 arrivals: None,
                 search: None,
+                unmeasured: None,
                 result,
             });
         }

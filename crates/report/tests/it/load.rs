@@ -2,48 +2,49 @@
 
 use proptest::prelude::*;
 use rpcbench_record::{
-    Capacity, Latency, LoadRecord, NotMet, Outcomes, Pacing, PerSecond, Protocol, SCHEMA, Search,
-    SearchStep, Slice, StepVerdict, Tool,
+    Latency, Limits, NotMet, Outcomes, Pacing, PerSecond, PlacementKind, Protocol, Run, Search,
+    SearchStep, Slice, StepVerdict, Tool, Trial, TrialResult, Unmeasured, Window, Workload,
 };
 use rpcbench_report::{
-    AllCalls, Bound, LoadCurve, LoadPoint, LoadVerdict, Style, curve_csv, curve_json,
-    curve_markdown, curve_text, cut_short, draw, exceeded, found, lateness, load_csv, load_hdr,
-    load_json, load_markdown, load_text, overload, spectrum,
+    AllCalls, Bound, Capacity, Load, LoadCurve, LoadPoint, LoadView, Style, curve_csv, curve_json,
+    curve_markdown, curve_text, cut_short, draw, found, load_csv, load_hdr, load_json,
+    load_markdown, load_text, spectrum,
 };
 use rpcbench_stats::Histogram;
 
-use crate::builder::{latency, machine, measured, ok, workload};
+use crate::builder::{RunBuilder, latency, measured, ok, workload};
 
 /// A closed loop whose calls all went well.
-fn fine() -> LoadRecord {
+fn fine() -> Load {
     let mut measured = measured(98_000);
     let count = measured.outcomes.ok;
     measured.server = None;
     measured.service = Some(latency(count, 9_900_000.0));
     measured.send_lag = Some(latency(count, 304_000.0));
-    LoadRecord {
-        schema: SCHEMA,
+    Load {
         tool: Tool {
             version: "0.1.0".to_owned(),
             commit: Some("4f2a9c1".to_owned()),
             profile: "release".to_owned(),
         },
-        arguments: vec!["load".to_owned(), "127.0.0.1:50051".to_owned()],
         started: "2026-03-01T12:00:00Z".parse().expect("a time"),
-        machine: machine(),
         address: "127.0.0.1:50051".to_owned(),
         protocol: Protocol::Grpc,
         workload: workload(),
         seed: 1,
+        limits: Limits { cpus: 2, memory_bytes: None },
         capacity: None,
         fail_if: Vec::new(),
-        warm_up: Outcomes { ok: 98_000, ..Outcomes::default() },
+        before: Unmeasured {
+            outcomes: Outcomes { ok: 98_000, ..Outcomes::default() },
+            error_examples: Vec::new(),
+        },
         measured,
     }
 }
 
 /// The same calls in an open loop.
-fn open() -> LoadRecord {
+fn open() -> Load {
     let mut load = fine();
     load.workload.arrivals = "poisson:98000".parse().expect("arrivals");
     load.capacity = Some(Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000 });
@@ -54,7 +55,7 @@ fn open() -> LoadRecord {
 }
 
 /// With calls that failed, 1,200 of them.
-fn failing() -> LoadRecord {
+fn failing() -> Load {
     let mut load = fine();
     let measured = &mut load.measured;
     measured.outcomes.ok -= 1200;
@@ -72,15 +73,106 @@ fn failing() -> LoadRecord {
     load
 }
 
-fn limited(mut load: LoadRecord, limits: &[&str]) -> LoadRecord {
+fn limited(mut load: Load, limits: &[&str]) -> Load {
     load.fail_if = limits.iter().map(|limit| limit.parse().expect("a threshold")).collect();
     load
+}
+
+/// The run that a load is shown from.
+fn run_of(loads: &[(Load, &str)]) -> Run {
+    let mut run = RunBuilder::new().planned("somebodys-server", 0).run;
+    let plan = &mut run.header.plan;
+    plan.servers[0].entry = loads[0].0.address.clone();
+    plan.placement = PlacementKind::Unmanaged;
+    plan.workloads.clear();
+    for (load, arrivals) in loads {
+        let name = format!("load-{}", plan.workloads.len());
+        let arrivals = arrivals.parse().expect("arrivals");
+        plan.workloads.push(Workload { name: name.clone(), arrivals, ..load.workload.clone() });
+        plan.fail_if.clone_from(&load.fail_if);
+        run.trials.push(Trial {
+            entry: load.address.clone(),
+            workload: name,
+            number: 1,
+            started: load.started,
+            arrivals: load.workload.arrivals.is_open().then_some(load.workload.arrivals),
+            search: None,
+            unmeasured: Some(load.before.clone()),
+            result: TrialResult::Measured(Box::new(load.measured.clone())),
+        });
+    }
+    run
+}
+
+#[test]
+fn a_load_is_found_in_its_run() {
+    let run = run_of(&[(fine(), "closed")]);
+    let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
+    let workload = Workload { name: "load-0".to_owned(), ..fine().workload };
+    let expected = Load { workload, seed: 7, limits: load.limits, ..fine() };
+    assert_eq!(*load, expected);
+    let native = Run {
+        header: rpcbench_record::Header {
+            plan: rpcbench_record::Plan {
+                placement: PlacementKind::Native,
+                ..run.header.plan.clone()
+            },
+            ..run.header.clone()
+        },
+        ..run.clone()
+    };
+    assert_eq!(LoadView::of(&native), None);
+    assert_eq!(LoadView::of(&Run { trials: Vec::new(), ..run }), None);
+}
+
+#[test]
+fn a_share_of_the_capacity_is_found_with_what_it_is_a_share_of() {
+    let mut run = run_of(&[(fine(), "closed"), (open(), "poisson:40%")]);
+    let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
+    assert_eq!(load.capacity, Some(Capacity { calls_per_s: 98_000.0, window_ns: 3_000_000_000 }));
+    assert_eq!(load.workload.arrivals, open().workload.arrivals);
+    // Calls that failed while the capacity was measured count as those of any warm-up.
+    assert_eq!(load.before.outcomes.ok, 98_000 + fine().measured.outcomes.ok);
+    assert!(!load.is_against());
+    run.trials[0].result = TrialResult::Measured(Box::new(failing().measured));
+    let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
+    assert_eq!((load.before.outcomes.errors(), load.is_against()), (1200, true));
+    insta::assert_snapshot!(load.complaints().join("\n"), @"1200 of 392000 calls failed in the warm-up, such as: status 13: upstream is gone");
+}
+
+#[test]
+fn a_sweep_is_found_in_its_run_without_the_rate_that_was_ended_early() {
+    let mut cut = open();
+    cut.measured.window_ns /= 2;
+    let run = run_of(&[
+        (fine(), "closed"),
+        (open(), "poisson:40%"),
+        (open(), "poisson:50%"),
+        (cut, "poisson:60%"),
+    ]);
+    let Some(LoadView::Several(curve)) = LoadView::of(&run) else { panic!("no curve") };
+    assert_eq!((curve.points.len(), curve.capacity), (2, Some(98_000.0)));
+    assert_eq!((curve.search.as_ref(), curve.complaint()), (None, None));
+    insta::assert_snapshot!(curve_text(&curve, Style::default()));
+}
+
+/// A server whose process is named: 1.85 s of user and 1.12 s of system time of two CPUs in 3 s.
+#[test]
+fn what_a_watched_server_used_is_shown() {
+    let mut load = fine();
+    load.measured.server = measured(98_000).server;
+    insta::assert_snapshot!(load_text(&load, Style::default()));
+    // All of its one CPU: it was the limit of a closed loop.
+    load.limits.cpus = 1;
+    assert_eq!(load.verdict().name(), "server-bound");
+    load.measured.client.busiest_ns = load.measured.window_ns;
+    assert_eq!(load.verdict().name(), "client-bound");
 }
 
 #[test]
 fn a_load_reads_at_a_glance() {
     let load = fine();
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Ok);
+    assert_eq!(load.verdict().name(), "ok");
     insta::assert_snapshot!(load_text(&load, Style::default()));
 }
 
@@ -92,7 +184,7 @@ fn an_open_loop_tells_how_it_kept_its_schedule() {
 #[test]
 fn errors_stand_by_their_names() {
     let load = failing();
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Failed);
+    assert_eq!(load.verdict().name(), "failed");
     insta::assert_snapshot!(load_text(&load, Style::default()));
 }
 
@@ -112,7 +204,7 @@ fn a_load_without_an_answer_has_no_times_of_ok_calls() {
 fn a_load_that_contradicts_itself_is_suspect() {
     let mut load = fine();
     ok(&mut load.measured).mean_ns *= 2.0;
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Suspect);
+    assert_eq!(load.verdict().name(), "suspect");
     let text = load_text(&load, Style::default());
     assert!(text.contains("suspect: 1,000 calls were in flight"), "{text}");
 }
@@ -120,10 +212,10 @@ fn a_load_that_contradicts_itself_is_suspect() {
 #[test]
 fn every_call_that_came_due_must_have_been_counted() {
     let mut load = open();
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Ok);
+    assert_eq!(load.verdict().name(), "ok");
     let pacing = load.measured.pacing.as_mut().expect("an open loop");
     pacing.due += 1;
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Suspect);
+    assert_eq!(load.verdict().name(), "suspect");
     let text = load_text(&load, Style::default());
     assert!(
         text.contains("suspect: its schedule made 294,001 calls due, its counters hold 294,000")
@@ -134,10 +226,10 @@ fn every_call_that_came_due_must_have_been_counted() {
 fn a_window_that_was_ended_early_says_so() {
     let mut load = fine();
     assert_eq!(cut_short(&load), None);
-    load.workload.window = rpcbench_record::Window::Duration { length_ms: 3_600_000 };
+    load.workload.window = Window::Duration { length_ms: 3_600_000 };
     let said = cut_short(&load).expect("it is shorter");
     insta::assert_snapshot!(said, @"stopped after 3.00 s of 60m; these are the figures of that time");
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Ok);
+    assert_eq!(load.verdict().name(), "ok");
     assert!(load_text(&load, Style::default()).contains(&said));
 }
 
@@ -146,15 +238,15 @@ fn a_client_late_for_one_call_in_a_hundred_is_to_blame() {
     let mut load = open();
     let pacing = load.measured.pacing.as_mut().expect("an open loop");
     pacing.late = pacing.due / 100;
-    assert_eq!((LoadVerdict::of(&load), lateness(&load)), (LoadVerdict::Ok, None));
+    assert_eq!((load.verdict().name(), load.complaints()), ("ok", Vec::new()));
     load.measured.pacing.as_mut().expect("an open loop").late += 1;
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::GeneratorLate);
-    insta::assert_snapshot!(lateness(&load).expect("a reason"), @"generator late: the client took up 1.0 % of the calls more than 1 ms after they came due, so these figures are not the server's; lower the rate, take more --client-threads, or free CPUs");
+    assert_eq!(load.verdict().name(), "generator late");
+    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: the client took up 1.0 % of the calls more than 1 ms after they came due, so these figures are not the server's; lower the rate, take more --threads, or free CPUs");
     // It outweighs a client at its limit, and a contradiction outweighs it.
     load.measured.client.busiest_ns = load.measured.window_ns;
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::GeneratorLate);
+    assert_eq!(load.verdict().name(), "generator late");
     ok(&mut load.measured).count -= 1;
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Suspect);
+    assert_eq!(load.verdict().name(), "suspect");
 }
 
 #[test]
@@ -163,36 +255,36 @@ fn a_server_that_does_not_keep_up_is_overloaded() {
     for slice in &mut load.measured.series {
         slice.ok /= 2;
     }
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::Overloaded);
-    insta::assert_snapshot!(overload(&load).expect("a reason"), @"overloaded: 98.0k calls came due a second, and 49.0k were answered in the second half of the window; the response times only say how long that lasted; lower the rate");
+    assert_eq!(load.verdict().name(), "overloaded");
+    insta::assert_snapshot!(load.complaints().join("\n"), @"overloaded: 98.0k calls came due a second, and 49.0k were answered in the second half of the window; the response times only say how long that lasted; lower the rate");
     let text = load_text(&load, Style::default());
     assert!(text.contains("ok calls/s  49.0k") && text.contains("  overloaded: "), "{text}");
     // A client at its limit outweighs it, and of a rate that changes it can't be told.
     load.measured.client.busiest_ns = load.measured.window_ns;
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::ClientBound);
+    assert_eq!(load.verdict().name(), "client-bound");
     load.measured.client.busiest_ns = 0;
     load.workload.arrivals = "ramp:1..98000/3s".parse().expect("arrivals");
-    assert_eq!((LoadVerdict::of(&load), overload(&load)), (LoadVerdict::Ok, None));
+    assert_eq!((load.verdict().name(), load.complaints()), ("ok", Vec::new()));
 }
 
 #[test]
 fn a_saturated_client_is_named() {
     let mut load = fine();
     load.measured.client.busiest_ns = load.measured.window_ns / 10 * 9;
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::ClientBound);
+    assert_eq!(load.verdict().name(), "client-bound");
 }
 
 #[test]
 fn limits_that_are_exceeded_are_named_with_what_was_measured() {
     let kept = ["p99>20ms", "max>20ms", "errors>0%", "rate<98000", "mean>10.3ms"];
     let load = limited(fine(), &kept);
-    assert_eq!((LoadVerdict::of(&load), exceeded(&load)), (LoadVerdict::Ok, Vec::new()));
+    assert_eq!((load.verdict().name(), load.complaints()), ("ok", Vec::new()));
     let load = limited(fine(), &["p99>16ms", "p50>10ms", "rate<98001"]);
-    assert_eq!(LoadVerdict::of(&load), LoadVerdict::LimitExceeded);
-    assert_eq!(LoadVerdict::of(&limited(fine(), &["errors<1%"])), LoadVerdict::LimitExceeded);
-    insta::assert_snapshot!(exceeded(&load).join("\n"), @"
-    p99>16ms: p99 is 16.0727 ms
-    rate<98001: rate is 98000.0 calls/s
+    assert_eq!(load.verdict().name(), "limit exceeded");
+    assert_eq!(limited(fine(), &["errors<1%"]).verdict().name(), "limit exceeded");
+    insta::assert_snapshot!(load.complaints().join("\n"), @"
+    --fail-if p99>16ms: p99 is 16.0727 ms
+    --fail-if rate<98001: rate is 98000.0 calls/s
     ");
     assert!(load_text(&load, Style::default()).contains("  limit exceeded: p99>16ms: p99 is "));
 }
@@ -202,14 +294,14 @@ fn errors_within_their_limit_are_no_failure() {
     let verdict = |limits: &[&str]| {
         let mut load = limited(failing(), limits);
         load.measured.client.busiest_ns = 0;
-        LoadVerdict::of(&load)
+        load.verdict().name()
     };
-    assert_eq!(verdict(&["errors>0.5%"]), LoadVerdict::Ok);
-    assert_eq!(verdict(&["errors>0.4%"]), LoadVerdict::Failed);
-    assert_eq!(verdict(&["p99>1s"]), LoadVerdict::Failed);
+    assert_eq!(verdict(&["errors>0.5%"]), "ok");
+    assert_eq!(verdict(&["errors>0.4%"]), "failed");
+    assert_eq!(verdict(&["p99>1s"]), "failed");
     // 0.41 % of the calls have no right answer, and one call in a thousand is looked at.
-    assert_eq!(verdict(&["errors>0.5%", "p99.9>3600s"]), LoadVerdict::LimitExceeded);
-    assert_eq!(verdict(&["errors>0.5%", "p99>1s"]), LoadVerdict::Ok);
+    assert_eq!(verdict(&["errors>0.5%", "p99.9>3600s"]), "limit exceeded");
+    assert_eq!(verdict(&["errors>0.5%", "p99>1s"]), "ok");
 }
 
 #[test]
@@ -257,7 +349,7 @@ fn a_spectrum_of_one_value_is_one_bar() {
 }
 
 /// Windows at 1,000 and 2,000 calls a second, the second with errors, and a search that made them.
-fn curve() -> (rpcbench_record::Workload, Vec<LoadPoint>, Search) {
+fn curve() -> (Workload, Vec<LoadPoint>, Search) {
     let mut workload = workload();
     workload.arrivals = "poisson:50%".parse().expect("arrivals");
     let verdicts = [StepVerdict::Met, StepVerdict::NotMet(NotMet::Failing)];
@@ -270,12 +362,7 @@ fn curve() -> (rpcbench_record::Workload, Vec<LoadPoint>, Search) {
             verdict,
         })
         .collect();
-    let points = steps.iter().rev().map(|step| LoadPoint {
-        rate: step.rate,
-        windows: step.windows.clone(),
-        verdict: step.verdict.to_string(),
-    });
-    let points = points.collect();
+    let points = steps.iter().rev().map(LoadPoint::searched).collect();
     let threshold = "p99<20ms".parse().expect("a threshold");
     (workload, points, Search { threshold, precision: 0.05, steps })
 }
@@ -283,13 +370,13 @@ fn curve() -> (rpcbench_record::Workload, Vec<LoadPoint>, Search) {
 #[test]
 fn a_search_shows_its_curve_and_what_it_found() {
     let (workload, points, search) = curve();
-    let (address, capacity) = ("127.0.0.1:50051", Some(245_000.0));
     let shown = LoadCurve {
-        address,
-        workload: &workload,
-        capacity,
-        points: &points,
-        search: Some(&search),
+        address: "127.0.0.1:50051".to_owned(),
+        protocol: Protocol::Grpc,
+        workload,
+        capacity: Some(245_000.0),
+        points,
+        search: Some(search.clone()),
     };
     insta::assert_snapshot!(curve_text(&shown, Style::default()));
     insta::assert_snapshot!(curve_markdown(&shown));
@@ -298,23 +385,23 @@ fn a_search_shows_its_curve_and_what_it_found() {
     let found_in = |verdicts: [usize; 2]| {
         let steps: Vec<SearchStep> = search.steps[verdicts[0]..verdicts[1]].to_vec();
         let search = Search { steps, ..search.clone() };
-        found(&LoadCurve { search: Some(&search), ..shown }).expect("a sentence")
+        found(&LoadCurve { search: Some(search), ..shown.clone() }).expect("a sentence")
     };
     insta::assert_snapshot!(found_in([0, 1]), @"p99<20ms: still holds at 98.0k calls/s, the highest rate tried");
     insta::assert_snapshot!(found_in([1, 2]), @"p99<20ms: does not hold at 196k calls/s, the lowest rate tried (errors)");
-    assert_eq!(found(&LoadCurve { search: None, ..shown }), None);
+    assert_eq!(found(&LoadCurve { search: None, ..shown.clone() }), None);
 }
 
 #[test]
 fn a_point_of_a_sweep_says_what_it_is_worth() {
-    let verdict = |load: LoadRecord| {
+    let verdict = |load: Load| {
         let rate = PerSecond::new(98_000.0).expect("a rate");
-        LoadPoint::swept(rate, load.measured, &load.workload).verdict
+        LoadPoint::swept(rate, load.measured, &load.workload, load.protocol).verdict.to_string()
     };
     assert_eq!(verdict(open()), "ok");
     let mut failed = failing();
     failed.workload.arrivals = open().workload.arrivals;
-    assert_eq!(verdict(failed), "errors");
+    assert_eq!(verdict(failed), "failed");
     let mut late = open();
     late.measured.pacing.as_mut().expect("an open loop").late = 3000;
     assert_eq!(verdict(late), "generator late");

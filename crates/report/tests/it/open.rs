@@ -77,6 +77,7 @@ fn record(run: &mut Run, trial: (&str, &str, u32), arrivals: &str, window: Measu
         started: run.header.started,
         arrivals: Some(arrivals.parse().expect("arrivals")),
         search: None,
+        unmeasured: None,
         result: TrialResult::Measured(Box::new(window)),
     });
 }
@@ -192,6 +193,7 @@ fn without_a_capacity_there_are_no_loads() {
         started: run.header.started,
         arrivals: None,
         search: None,
+        unmeasured: None,
         result: TrialResult::Failed(failure("exited with status 3", &[])),
     });
     let page = shown(&run);
@@ -271,6 +273,7 @@ fn a_server_that_keeps_the_limit_at_no_rate_failed() {
         started: run.header.started,
         arrivals: None,
         search: None,
+        unmeasured: None,
         result: TrialResult::Failed(Failure { reason: reason.clone(), log_tail: Vec::new() }),
     });
     let summary = summary(&run);

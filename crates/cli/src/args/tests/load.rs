@@ -1,44 +1,75 @@
 //! `rpcbench load`: what its options mean, and which contradict each other.
 
-use rpcbench_record::Arrivals;
+use rpcbench_record::{Arrivals, Protocol, Workload};
 
 use super::*;
 
+/// The load itself, which comes last.
+fn workload(line: &str) -> Workload {
+    load(line).workloads().expect("workloads").pop().expect("a load")
+}
+
+fn contradicts(line: &str) -> String {
+    load(line).workloads().expect_err("a refusal").to_string()
+}
+
 #[test]
 fn load_alone_keeps_twenty_calls_on_each_connection() {
-    let workload = load("rpcbench load 127.0.0.1:50051").workload().expect("a workload");
-    assert_eq!((workload.connections, workload.in_flight), (50, 1000));
-    assert_eq!(workload.warm_up, WarmUp::Fixed { length_ms: 1000 });
-    let fewer = load("rpcbench load localhost:1 -c 3 -t 2 -d 2s --warmup none");
-    let workload = fewer.workload().expect("a workload");
-    assert_eq!((workload.connections, workload.in_flight, workload.client_threads), (3, 60, 2));
-    assert_eq!(
-        (workload.window.length_ms(), workload.warm_up),
-        (2000, WarmUp::Fixed { length_ms: 0 })
+    let alone = workload("rpcbench load 127.0.0.1:50051");
+    assert_eq!((alone.connections, alone.in_flight), (50, 1000));
+    assert_eq!((alone.settle_ms, alone.warm_up), (1000, WarmUp::Fixed { length_ms: 0 }));
+    let fewer = workload("rpcbench load localhost:1 -c 3 -t 2 -z 2s --warmup none");
+    assert_eq!((fewer.connections, fewer.in_flight, fewer.client_threads), (3, 60, 2));
+    assert_eq!((fewer.window.length_ms(), fewer.settle_ms), (2000, 0));
+}
+
+#[test]
+fn calls_in_flight_are_given_for_each_connection() {
+    assert_eq!(workload("rpcbench load h:1 -c 4 -m 7").in_flight, 28);
+    assert_eq!(workload("rpcbench load h:1 -c 4 --in-flight 1 --rate 5").in_flight, 4);
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 -c 65536 -m 65536"), @"--in-flight 65536: on each of 65536 connections is more than 4294967295 calls in all; give fewer");
+}
+
+#[test]
+fn options_have_the_short_names_of_other_load_generators() {
+    let short = workload("rpcbench load h:1 -c 8 -m 2 -t 4 -z 3s -r 50");
+    let long = workload(
+        "rpcbench load h:1 --connections 8 --in-flight 2 --threads 4 --duration 3s --rate 50",
     );
+    assert_eq!(short, long);
+    assert_eq!(workload("rpcbench load h:1 -c 8 -m 2 -t 4 -d 3s -r 50"), long);
+    insta::assert_snapshot!(refused("rpcbench load h:1 --client-threads 2"), @"error: --client-threads is --threads now");
+    insta::assert_snapshot!(refused("rpcbench load h:1 -n 1000"), @"error: -n is -m, and for each connection, now");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --law closed"), @"error: --law is --arrivals now");
+}
+
+#[test]
+fn a_protocol_and_a_process_may_be_named() {
+    let plain = load("rpcbench load h:1");
+    assert_eq!((plain.protocol, plain.pid), (Protocol::Grpc, None));
+    let named = load("rpcbench load h:1 --protocol tcp-echo --pid 42");
+    assert_eq!((named.protocol, named.pid), (Protocol::TcpEcho, Some(42)));
 }
 
 #[test]
 fn the_last_calls_of_a_load_have_five_seconds_but_no_more_than_the_timeout() {
-    let grace = |options: &str| {
-        load(&format!("rpcbench load h:1 {options}")).workload().expect("a workload").grace_ms
-    };
+    let grace = |options: &str| workload(&format!("rpcbench load h:1 {options}")).grace_ms;
     assert_eq!([grace(""), grace("--timeout 2s"), grace("--grace 1s")], [5000, 2000, 1000]);
 }
 
 #[test]
 fn options_of_load_may_not_contradict() {
-    let refused = |line| load(line).workload().expect_err("a refusal");
-    insta::assert_snapshot!(refused("rpcbench load h:1 -c 50 -n 49"), @"--in-flight 49 contradicts --connections 50: every connection carries at least one call; raise the first or lower the second");
-    insta::assert_snapshot!(refused("rpcbench load h:1 -c 1 --threads 2"), @"--connections 1 contradicts --client-threads 2: every client thread needs a connection; raise the first or lower the second");
+    let refused = contradicts;
+    insta::assert_snapshot!(refused("rpcbench load h:1 -c 1 --threads 2"), @"--connections 1 contradicts --threads 2: every thread needs a connection; raise the first or lower the second");
     insta::assert_snapshot!(refused("rpcbench load h:1 --timeout 1s --grace 5s"), @"--timeout 1s contradicts --grace 5s: no call is waited for beyond its timeout; raise the first or lower the second");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --duration 50ms"), @"--duration 50ms: must be at least 100ms, one slice of a trial's series");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --rate 5k -n 49"), @"--in-flight 49 contradicts --connections 50: every connection carries at least one call; raise the first or lower the second");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --duration 50ms"), @"--duration 50ms: must be at least 100ms, one slice of its series");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --duration 49h"), @"--duration 2940m: must be at most 48h: every 100ms of it has a place in memory");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --find-max p99>10ms"), @"--find-max p99>10ms: only a response time or errors below a limit have a highest rate, such as 'p99<10ms'");
 }
 
 #[test]
 fn an_arrival_process_and_a_rate_may_not_contradict() {
-    let refused = |line| load(line).workload().expect_err("a refusal");
+    let refused = contradicts;
     insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals closed --rate 500"), @"--rate 500 contradicts --arrivals closed: a closed loop has no rate of its own; leave one of them out");
     insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals constant:20k --rate 500"), @"--rate 500 contradicts --arrivals constant:20000: it has its rate already; leave one of them out");
     insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals poisson:40% --rate 50%"), @"--rate 50% contradicts --arrivals poisson:40%: it has its rate already; leave one of them out");
@@ -50,26 +81,45 @@ fn an_arrival_process_and_a_rate_may_not_contradict() {
 
 #[test]
 fn several_loads_take_their_rates_from_one_place() {
-    let contradicts = |line| load(line).workload().expect_err("a refusal");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --arrivals closed"), @"--find-max p99<1ms contradicts --arrivals closed: a search needs one rate; write --arrivals poisson or --arrivals constant");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --find-max p99<1ms --arrivals ramp:1..2/1s"), @"--find-max p99<1ms contradicts --arrivals ramp:1..2/1s: a search needs one rate; write --arrivals poisson or --arrivals constant");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --arrivals poisson:5"), @"--sweep 10%..90% contradicts --arrivals poisson:5: a sweep sets the rates; write --arrivals poisson or --arrivals constant");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --sweep 10%..90% --arrivals closed"), @"--sweep 10%..90% contradicts --arrivals closed: a sweep sets the rates; write --arrivals poisson or --arrivals constant");
-    let arrivals = |words: &str| {
-        let args = load(&format!("rpcbench load h:1 {words}"));
-        args.workload().expect("a workload").arrivals.to_string()
-    };
+    let arrivals =
+        |words: &str| workload(&format!("rpcbench load h:1 {words}")).arrivals.to_string();
     assert_eq!(arrivals("--find-max p99<1ms"), "poisson:50%");
     assert_eq!(arrivals("--find-max p99<1ms --arrivals constant"), "constant:50%");
     assert_eq!(arrivals("--find-max p99<1ms --rate 500"), "poisson:500");
     assert_eq!(arrivals("--find-max p99<1ms --arrivals constant:30%"), "constant:30%");
-    assert_eq!(arrivals("--sweep 1k..3k+1k --arrivals constant"), "constant:1000");
+    assert_eq!(arrivals("--sweep 1k..3k+1k --arrivals constant"), "constant:3000");
 }
 
 #[test]
-fn several_loads_have_no_files_and_no_limits() {
+fn a_share_of_the_capacity_has_a_closed_loop_before_it() {
+    let loads = |words: &str| -> Vec<String> {
+        let args = load(&format!("rpcbench load h:1 --duration 9s {words}"));
+        let workloads = args.workloads().expect("workloads");
+        for workload in &workloads[1..] {
+            let from = workload.capacity_from(&workloads).expect("a capacity");
+            assert_eq!((from.name.as_str(), from.window.length_ms()), ("capacity", 3000));
+        }
+        workloads.iter().map(|w| format!("{}: {}", w.name, w.arrivals)).collect()
+    };
+    assert_eq!(loads("--rate 40%"), ["capacity: closed", "load: constant:40%"]);
+    assert_eq!(loads("--find-max p99<1ms"), ["capacity: closed", "load: poisson:50%"]);
+    assert_eq!(
+        loads("--sweep 10%..20%"),
+        ["capacity: closed", "load-10: poisson:10%", "load-20: poisson:20%"]
+    );
+    let known = load("rpcbench load h:1 --sweep 1k..2k+1k").workloads().expect("workloads");
+    let names: Vec<&str> = known.iter().map(|workload| workload.name.as_str()).collect();
+    assert_eq!(names, ["load-1000", "load-2000"]);
+}
+
+#[test]
+fn several_loads_have_no_files_of_one_and_no_limits() {
     for (first, value) in [("--find-max", "p99<1ms"), ("--sweep", "10%..90%")] {
-        for second in ["--fail-if p99>1ms", "--out a.json", "--hdr a.hlog", "--log a.csv"] {
+        for second in ["--fail-if p99>1ms", "--hdr a.hlog", "--log a.csv"] {
             let refusal = refused(&format!("rpcbench load h:1 {first} {value} {second}"));
             let option = second.split(' ').next().expect("an option");
             assert!(refusal.contains("cannot be used with"), "{refusal}");
@@ -82,17 +132,16 @@ fn several_loads_have_no_files_and_no_limits() {
 
 #[test]
 fn two_results_may_not_share_a_file() {
-    let refused = |line| load(line).workload().expect_err("a refusal");
+    let refused = contradicts;
     insta::assert_snapshot!(refused("rpcbench load h:1 --out a.csv --hdr a.csv"), @"--hdr a.csv contradicts --out a.csv: two things can't be written to one file; give each its own");
     insta::assert_snapshot!(refused("rpcbench load h:1 --out a.csv --log a.csv"), @"--log a.csv contradicts --out a.csv: two things can't be written to one file; give each its own");
     insta::assert_snapshot!(refused("rpcbench load h:1 --hdr a.csv --log a.csv"), @"--log a.csv contradicts --hdr a.csv: two things can't be written to one file; give each its own");
     let apart = load("rpcbench load h:1 --out a.json --hdr a.hlog --log a.csv");
-    assert!(apart.workload().is_ok());
+    assert!(apart.workloads().is_ok());
 }
 
 #[test]
 fn a_rate_makes_an_open_loop() {
-    let workload = |line| load(line).workload().expect("a workload");
     let arrivals = |text: &str| text.parse().expect("arrivals");
     let constant = workload("rpcbench load h:1 -c 4 --rate 20k");
     assert_eq!((constant.arrivals, constant.in_flight), (arrivals("constant:20000"), 400));
@@ -104,7 +153,7 @@ fn a_rate_makes_an_open_loop() {
         workload("rpcbench load h:1 --arrivals constant -r 40%").arrivals,
         arrivals("constant:40%")
     );
-    let ramp = workload("rpcbench load h:1 -n 70 --arrivals ramp:1k..2k/10s");
+    let ramp = workload("rpcbench load h:1 -m 7 -c 10 --arrivals ramp:1k..2k/10s");
     assert_eq!((ramp.arrivals, ramp.in_flight), (arrivals("ramp:1000..2000/10s"), 70));
     let closed = workload("rpcbench load h:1 --arrivals closed");
     assert_eq!((closed.arrivals, closed.in_flight), (Arrivals::Closed, 1000));

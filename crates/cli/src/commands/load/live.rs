@@ -1,14 +1,18 @@
 //! A load as it goes, on standard error: a line that is drawn over on a terminal, plain lines elsewhere.
 
+use std::cell::RefCell;
 use std::fmt;
 
 use anstream::eprintln;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rpcbench_engine::Sample;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Sample, Session};
-use rpcbench_harness::run::Interrupt;
+use rpcbench_harness::run::{Event, Observer, Phase, Stage};
+use rpcbench_record::{Arrivals, Plan, Trial, TrialResult};
+use rpcbench_report::LoadPoint;
 use rpcbench_report::format::{count, duration_ns, percent, plural, si};
 
+use super::tap::LogTap;
 use crate::context::Context;
 
 /// How often the line on a terminal moves. A look costs each load thread a copy of its histograms.
@@ -19,10 +23,11 @@ const DRAWN: u8 = 4;
 const LINES: u64 = 10;
 
 /// Shows how a load goes.
-pub struct Live {
+pub struct Live<'a> {
     view: View,
-    threads: u32,
-    last: Option<(Nanos, Sample)>,
+    plan: &'a Plan,
+    log: &'a LogTap,
+    last: RefCell<Option<(Nanos, Sample)>>,
 }
 
 enum View {
@@ -31,20 +36,8 @@ enum View {
     Quiet,
 }
 
-/// A part of a load.
-pub struct Stage {
-    /// In the words of a reader.
-    pub name: &'static str,
-    /// First instant.
-    pub start: Nanos,
-    /// First instant after it.
-    pub end: Nanos,
-    /// Whether plain lines tell of it too.
-    pub plain: bool,
-}
-
-impl Live {
-    pub fn new(context: &Context, quiet: bool, threads: u32) -> Self {
+impl<'a> Live<'a> {
+    pub fn new(context: &Context, quiet: bool, plan: &'a Plan, log: &'a LogTap) -> Self {
         let view = match (quiet, context.live) {
             (true, _) => View::Quiet,
             (false, false) => View::Lines,
@@ -58,7 +51,7 @@ impl Live {
                 View::Drawn(bar)
             }
         };
-        Self { view, threads, last: None }
+        Self { view, plan, log, last: RefCell::new(None) }
     }
 
     /// Removes the line.
@@ -69,7 +62,7 @@ impl Live {
     }
 
     /// A line that stays.
-    pub fn keep(&self, line: &str) {
+    fn keep(&self, line: &str) {
         match &self.view {
             View::Drawn(bar) => bar.suspend(|| eprintln!("{line}")),
             View::Lines => eprintln!("{line}"),
@@ -78,68 +71,94 @@ impl Live {
     }
 
     /// What a terminal shows until there is more to say.
-    pub fn now(&self, line: &str) {
+    fn now(&self, line: &str) {
         if let View::Drawn(bar) = &self.view {
             bar.set_message(line.to_owned());
         }
     }
 
-    /// Waits for the stage's end, and tells of it on the way. Whether Ctrl-C came before it.
-    pub fn follow(
-        &mut self,
-        stage: &Stage,
-        session: &Session,
-        interrupt: &Interrupt,
-    ) -> anyhow::Result<bool> {
-        let Some(step) = self.step(stage) else {
-            return Ok(interrupt.cuts_short(stage.end)?);
-        };
-        let mut next = stage.start;
-        while next < stage.end {
-            if interrupt.cuts_short(next)? {
-                return Ok(true);
-            }
-            self.look(stage, session)?;
-            next = next + step;
-        }
-        Ok(interrupt.cuts_short(stage.end)?)
+    /// Whether the workload is there to find a capacity.
+    fn finds_capacity(&self, name: &str) -> bool {
+        self.plan.workload(name).is_some_and(|workload| self.plan.finds_capacity(workload))
     }
 
-    /// From one look to the next. `None`: none in this stage.
-    fn step(&self, stage: &Stage) -> Option<Nanos> {
+    fn begun(&self, name: &str, arrivals: Arrivals) {
+        let Some(workload) = self.plan.workload(name) else { return };
+        if self.plan.finds_capacity(workload) {
+            let length = Nanos::from_millis(workload.settle_ms + workload.window.length_ms());
+            let seconds = length.as_secs_f64();
+            self.keep(&format!(
+                "the rate is a share of the capacity: a closed loop of {seconds} s finds it"
+            ));
+            return;
+        }
+        if workload.arrivals.needs_capacity() {
+            self.keep(&format!("arrivals: {arrivals}"));
+        }
+        self.log.start();
+    }
+
+    fn ended(&self, trial: &Trial) {
+        let TrialResult::Measured(measured) = &trial.result else { return };
+        if self.finds_capacity(&trial.workload) {
+            self.log.forget();
+            let found = measured.outcomes.ok as f64 * 1e9 / measured.window_ns.max(1) as f64;
+            self.keep(&format!("capacity: {} calls/s", si(found)));
+        } else if self.plan.loads().count() > 1
+            && let Some(point) = LoadPoint::of(self.plan, trial)
+        {
+            self.keep(&point.line());
+        }
+    }
+}
+
+impl Observer for Live<'_> {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Measuring { workload, arrivals, .. } => self.begun(workload, *arrivals),
+            Event::Draining => self.now("waiting for the last calls"),
+            Event::Step { step, .. } => self.keep(&LoadPoint::searched(step).line()),
+            Event::Trial(trial) => self.ended(trial),
+            Event::Starting { .. } | Event::Warming { .. } | Event::Prepared(_) => {}
+        }
+    }
+
+    fn look_every(&self, stage: &Stage<'_>) -> Option<Nanos> {
+        let plain = stage.phase == Phase::Measuring && !self.finds_capacity(stage.workload);
         match self.view {
             View::Drawn(_) => Some(LOOK),
-            View::Lines if stage.plain => {
-                Some(LOOK.max(Nanos((stage.end - stage.start).0 / LINES)))
-            }
+            View::Lines if plain => Some(LOOK.max(Nanos((stage.end - stage.start).0 / LINES))),
             View::Lines | View::Quiet => None,
         }
     }
 
-    fn look(&mut self, stage: &Stage, session: &Session) -> anyhow::Result<()> {
-        let (sample, now) = (session.sample()?, clock::now());
-        let reading = self.last.as_ref().map(|(then, earlier)| {
-            let time = (now - *then).as_secs_f64();
-            Reading::of((earlier, &sample), time, self.threads)
+    fn look(&self, stage: &Stage<'_>, sample: &Sample) {
+        let now = clock::now();
+        let earlier = self.last.replace(Some((now, sample.clone())));
+        let threads = self.plan.workload(stage.workload).map_or(1, |w| w.client_threads);
+        let reading = earlier.as_ref().map(|(then, earlier)| {
+            Reading::of((earlier, sample), (now - *then).as_secs_f64(), threads)
         });
+        let name = match stage.phase {
+            Phase::Settling => "warm-up",
+            Phase::Measuring if self.finds_capacity(stage.workload) => "capacity",
+            Phase::Measuring => "measuring",
+        };
         let (at, length) = (now - stage.start, stage.end - stage.start);
-        let stage_now = format!("{} {}", stage.name, progress(at, length));
-        let line = |reading: Reading| format!("{stage_now}, {reading}");
+        let stage_now = format!("{name} {}", progress(at, length));
         match (&self.view, reading) {
             // Two lines, as one would not fit into 80 columns.
             (View::Drawn(bar), Some(reading)) => {
                 let times = reading.times().map(|times| format!("\n  {times}")).unwrap_or_default();
                 bar.set_message(format!("{stage_now}, {}{times}", reading.pace()));
             }
-            (View::Drawn(bar), None) => bar.set_message(stage.name),
+            (View::Drawn(bar), None) => bar.set_message(name),
             // The first look is what the second one is compared with.
             (View::Lines, Some(reading)) if now >= stage.start + LOOK => {
-                eprintln!("{}", line(reading))
+                eprintln!("{stage_now}, {reading}");
             }
             (View::Lines | View::Quiet, _) => {}
         }
-        self.last = Some((now, sample));
-        Ok(())
     }
 }
 

@@ -1,134 +1,176 @@
-//! `rpcbench load`.
+//! `rpcbench load`: a run of one server that somebody else runs.
 
-mod act;
 mod files;
 mod live;
 mod plan;
-mod several;
+mod tap;
 
 use std::io::Write as _;
 
 use anstream::eprintln;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use rpcbench_engine::clock;
 use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::machine::fingerprint;
-use rpcbench_record::{IsolationMode, LoadRecord, Protocol, SCHEMA};
-use rpcbench_report::{
-    LoadVerdict, cut_short, exceeded, lateness, load_csv, load_hdr, load_json, load_markdown,
-    load_text, overload, tolerates_errors,
+use rpcbench_harness::placement::Unmanaged;
+use rpcbench_harness::run::{Ending, Environment, Interrupt, Runner, Subject};
+use rpcbench_record::{
+    Header, IsolationMode, Machines, Plan, Readiness, Run, ServerMachine, StoreError, TrialResult,
+    Writer,
 };
+use rpcbench_report::format::{plural, si};
+use rpcbench_report::{Load, LoadCurve, LoadView, cut_short, load_hdr};
 
+use super::calls_log::CallsLog;
+use super::report::{show, write_views};
 use super::run::tool;
-use super::scene;
+use super::shared;
 use crate::Verdict;
-use crate::args::{Format, LoadArgs};
+use crate::args::{LoadArgs, ResultArgs};
 use crate::context::Context;
-use act::Loaded;
 pub use files::OutFile;
-use plan::Planned;
+use live::Live;
+use tap::LogTap;
 
 pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
-    let planned = Planned::from(args)?;
     let topology = Topology::read().context("CPUs that this process may use")?;
-    if args.several.find_max.is_some() || args.several.sweep.is_some() {
-        return several::load(context, args, &planned, &topology.cpus());
+    let cpus = topology.cpus();
+    let placement = Unmanaged::new(plan::resolve(&args.address)?, args.pid, cpus.clone())?;
+    let server_cpus = placement.server_cpus().map_or(cpus.len(), <[u32]>::len);
+    let plan = plan::plan(args, u32::try_from(server_cpus).unwrap_or(u32::MAX))?;
+    let server =
+        if placement.is_local() { ServerMachine::SameAsClient } else { ServerMachine::Unknown };
+    let machines = Machines { client: fingerprint(&topology, IsolationMode::Unmanaged), server };
+    let header = Header::new(tool(), context.arguments.clone(), clock::wall(), machines, plan);
+    let files = Files::open(&args.results, &header)?;
+    let (tap, call_log) = LogTap::new(files.log);
+    let interrupt = shared::listen(Interrupt::ending_windows(), "ending the window here")?;
+    let environment =
+        Environment { client_cpus: cpus, pinned: false, seed: args.seed, interrupt, call_log };
+    let subject = Subject::unmanaged(args.address.to_string(), args.protocol, placement);
+    let plan = header.plan.clone();
+    let live = Live::new(context, args.results.quiet, &plan, &tap);
+    let runner = Runner {
+        environment: &environment,
+        subjects: &[subject],
+        writer: files.out,
+        run: Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None },
+        observer: &live,
+    };
+    let (run, ending) = runner.execute();
+    live.finish();
+    // The log of calls ends when nobody can send any more.
+    drop(environment);
+    conclude(context, args, &run, Done { ending, tap, hdr: files.hdr })
+}
+
+/// What a load is written to, opened before anything is loaded.
+struct Files {
+    out: Option<Writer>,
+    hdr: Option<OutFile>,
+    log: Option<CallsLog>,
+}
+
+impl Files {
+    fn open(results: &ResultArgs, header: &Header) -> anyhow::Result<Self> {
+        let hdr = results.hdr.as_deref().map(OutFile::open).transpose()?;
+        let log = results.log.as_ref().map(CallsLog::open).transpose()?;
+        let create =
+            |folder| Writer::create(folder, header).context("--out: the record can't be written");
+        let out = results.out.as_deref().map(create).transpose()?;
+        Ok(Self { out, hdr, log })
     }
-    let open = |path: &Option<_>| path.as_deref().map(OutFile::open).transpose();
-    let results = &args.results;
-    let (out, hdr) = (open(&results.out)?, open(&results.hdr)?);
-    let log = results.log.as_ref().map(super::calls_log::CallsLog::open).transpose()?;
-    let loaded = act::measure(context, &planned, &topology.cpus(), (log, results.quiet))?;
-    let record = record(context, args, &topology, (planned, &loaded));
-    show(context, &record, results.format)?;
-    told(&record, &loaded);
-    write(out, |file| Ok(record.write(file)?))?;
-    write(hdr, |file| Ok(file.write_all(load_hdr(&record).as_bytes())?))?;
-    if let Some(log) = loaded.log {
-        log.finish(record.measured.outcomes.total()).context(SHOWN)?;
-    }
-    Ok(match (cut_short(&record).is_some(), against(&record)) {
-        (true, _) => Verdict::Stopped,
-        (false, true) => Verdict::Against,
-        (false, false) => Verdict::Done,
-    })
+}
+
+/// What a run leaves beside its record.
+struct Done {
+    ending: Result<Ending, StoreError>,
+    tap: LogTap,
+    hdr: Option<OutFile>,
 }
 
 /// What is left when a file can't be written.
 const SHOWN: &str = "the results above are complete, but a file could not be written";
 
-fn write(
-    file: Option<OutFile>,
-    content: impl FnOnce(&mut OutFile) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+/// After the load: everything that there is is shown, whatever went wrong with a file.
+fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow::Result<Verdict> {
+    let Some(view) = LoadView::of(run) else { bail!(why_nothing(run)) };
+    show(context, run, args.results.format)?;
+    let verdict = match &view {
+        LoadView::One(load) => told(load),
+        LoadView::Several(curve) => told_of_several(curve, &done.ending),
+    };
+    done.ending.context(SHOWN)?;
+    if let Some(folder) = &args.results.out {
+        write_views(folder, run).context(SHOWN)?;
+    }
+    if let LoadView::One(load) = &view {
+        write_hdr(done.hdr, load)?;
+        done.tap.finish(load.measured.outcomes.total()).context(SHOWN)?;
+    }
+    Ok(verdict)
+}
+
+fn write_hdr(file: Option<OutFile>, load: &Load) -> anyhow::Result<()> {
     let Some(mut file) = file else { return Ok(()) };
-    content(&mut file)
+    file.write_all(load_hdr(load).as_bytes())
         .with_context(|| file.path().display().to_string())
         .and_then(|()| file.commit())
         .context(SHOWN)
 }
 
-fn record(
-    context: &Context,
-    args: &LoadArgs,
-    topology: &Topology,
-    (planned, loaded): (Planned, &Loaded),
-) -> LoadRecord {
-    let mut workload = planned.workload;
-    workload.arrivals = loaded.arrivals;
-    LoadRecord {
-        schema: SCHEMA,
-        tool: tool(),
-        arguments: context.arguments.clone(),
-        started: loaded.started,
-        machine: fingerprint(topology, IsolationMode::Affinity),
-        address: args.address.to_string(),
-        protocol: Protocol::Grpc,
-        workload,
-        seed: args.seed,
-        capacity: loaded.capacity,
-        fail_if: args.results.fail_if.clone(),
-        warm_up: loaded.before.outcomes.clone(),
-        measured: loaded.measured.clone(),
-    }
+/// Why there is nothing to show.
+fn why_nothing(run: &Run) -> String {
+    let failed = run.preparations.iter().find_map(|preparation| match &preparation.readiness {
+        Readiness::Failed(failure) => Some(failure.reason.clone()),
+        Readiness::Ready | Readiness::Skipped { .. } => None,
+    });
+    let failed = failed.or_else(|| {
+        run.trials.iter().find_map(|trial| match &trial.result {
+            TrialResult::Failed(failure) => Some(failure.reason.clone()),
+            TrialResult::Measured(_) => None,
+        })
+    });
+    failed
+        .or_else(|| without_capacity(&run.header.plan, run))
+        .unwrap_or_else(|| "stopped before it was over; nothing was measured".to_owned())
 }
 
-/// Prints a load.
-pub fn show(context: &Context, record: &LoadRecord, format: Format) -> anyhow::Result<()> {
-    let text = match format {
-        Format::Table => load_text(record, context.style),
-        Format::Markdown => load_markdown(record),
-        Format::Json => load_json(record)?,
-        Format::Csv => load_csv(record)?,
-    };
-    scene::print(&text)
+/// Why no rate came of a share of the capacity. `None` where one did, or it never came so far.
+fn without_capacity(plan: &Plan, run: &Run) -> Option<String> {
+    let load = plan.loads().find(|load| load.arrivals.needs_capacity())?;
+    let found = run.capacity(&plan.servers.first()?.entry, &load.name)?;
+    load.arrivals.resolve(found).is_none().then(|| {
+        let arrivals = load.arrivals;
+        format!(
+            "--arrivals {arrivals}: no rate is a share of {} calls/s, the capacity found",
+            si(found)
+        )
+    })
 }
 
-/// Says on standard error what makes the verdict one against.
-fn told(record: &LoadRecord, loaded: &Loaded) {
-    let failed = record.warm_up.errors();
-    if failed > 0 {
-        let all = record.warm_up.total();
-        let example = loaded.before.examples.first().map(|e| format!(", such as: {e}"));
-        let example = example.unwrap_or_default();
-        eprintln!("rpcbench: {failed} of {all} calls failed in the warm-up{example}");
-    }
-    for limit in exceeded(record) {
-        eprintln!("rpcbench: --fail-if {limit}");
-    }
-    for line in [lateness(record), overload(record), cut_short(record)].into_iter().flatten() {
+/// Says on standard error what speaks against a load.
+fn told(load: &Load) -> Verdict {
+    for line in load.complaints() {
         eprintln!("rpcbench: {line}");
     }
+    match (cut_short(load).is_some(), load.is_against()) {
+        (true, _) => Verdict::Stopped,
+        (false, true) => Verdict::Against,
+        (false, false) => Verdict::Done,
+    }
 }
 
-/// Calls that failed in the warm-up count too, where no `--fail-if` says how many may.
-fn against(record: &LoadRecord) -> bool {
-    let verdict = match LoadVerdict::of(record) {
-        LoadVerdict::Failed
-        | LoadVerdict::GeneratorLate
-        | LoadVerdict::LimitExceeded
-        | LoadVerdict::Overloaded => true,
-        LoadVerdict::Ok | LoadVerdict::Suspect | LoadVerdict::ClientBound => false,
-    };
-    let limits = !exceeded(record).is_empty() || lateness(record).is_some();
-    verdict || limits || (record.warm_up.errors() > 0 && !tolerates_errors(record))
+/// Says on standard error what speaks against several loads.
+fn told_of_several(curve: &LoadCurve, ending: &Result<Ending, StoreError>) -> Verdict {
+    if matches!(ending, Ok(Ending::Interrupted)) {
+        let loads = plural(curve.points.len() as u64, "load");
+        eprintln!("rpcbench: stopped after {loads}; this is what was measured");
+        return Verdict::Stopped;
+    }
+    let complaint = curve.complaint();
+    if let Some(why) = &complaint {
+        eprintln!("rpcbench: {why}");
+    }
+    if complaint.is_some() { Verdict::Against } else { Verdict::Done }
 }

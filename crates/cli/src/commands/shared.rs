@@ -6,17 +6,18 @@ use std::thread;
 use anyhow::Context as _;
 use rpcbench_harness::cpus::{Topology, pin_this_thread};
 use rpcbench_harness::isolation::Isolation;
+use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::manifest::{Catalog, Entry};
-use rpcbench_harness::run::{Interrupt, Lab};
-use rpcbench_record::Limits;
+use rpcbench_harness::placement::Native;
+use rpcbench_harness::run::{Environment, Interrupt};
+use rpcbench_record::{Limits, Machine};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::context::Context;
 
 /// Ctrl-C and SIGTERM: the first does what `first` says, the second stops now.
-pub fn interrupt(first: &'static str) -> anyhow::Result<Interrupt> {
-    let interrupt = Interrupt::default();
+pub fn listen(interrupt: Interrupt, first: &'static str) -> anyhow::Result<Interrupt> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("signal handlers")?;
     let told = interrupt.clone();
     thread::spawn(move || {
@@ -44,13 +45,32 @@ pub fn entries(catalog: &Catalog, patterns: &[String]) -> anyhow::Result<Vec<Ent
     Ok(if patterns.is_empty() { catalog.entries() } else { catalog.select(patterns)? })
 }
 
-/// The place where servers run. This thread, and every thread that it starts, stays on the client's CPUs.
-pub fn lab(
+/// This machine as the place of servers and client.
+pub struct ThisMachine {
+    pub native: Native,
+    pub topology: Topology,
+}
+
+impl ThisMachine {
+    /// The client that loads servers here.
+    pub fn environment(&self, seed: u64, interrupt: Interrupt) -> Environment {
+        let client_cpus = self.native.split.client.clone();
+        Environment { client_cpus, pinned: true, seed, interrupt, call_log: None }
+    }
+
+    /// What the record says about it.
+    pub fn fingerprint(&self) -> Machine {
+        fingerprint(&self.topology, self.native.isolation.mode())
+    }
+}
+
+/// This machine, divided between server and client. This thread, and every thread that it starts, stays on the
+/// client's CPUs.
+pub fn this_machine(
     context: &Context,
     limits: Limits,
     client_threads: u32,
-    (seed, interrupt): (u64, Interrupt),
-) -> anyhow::Result<(Lab, Topology)> {
+) -> anyhow::Result<ThisMachine> {
     let topology = Topology::read().context("CPUs that this process may use")?;
     let isolation = Isolation::detect(&topology.cpus());
     for folder in isolation.sweep() {
@@ -64,6 +84,6 @@ pub fn lab(
     let logs = context.root()?.join("build/logs");
     std::fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
     let base_env = context.base_env.clone();
-    let lab = Lab { isolation, split, limits, base_env, logs, seed, interrupt };
-    Ok((lab, topology))
+    let native = Native { isolation, split, limits, base_env, logs };
+    Ok(ThisMachine { native, topology })
 }

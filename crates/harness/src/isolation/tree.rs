@@ -1,0 +1,81 @@
+//! The processes that descend from one, and what `/proc` counts about them.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use procfs::process::{Process, Stat, all_processes};
+use rustix::process::Pid;
+
+use super::{Counted, CpuTime, IsolationError, MemoryUse};
+
+/// A process, those in its process group, and all their descendants.
+#[derive(Debug)]
+pub struct ProcessTree {
+    leader: Pid,
+    /// Process ids with their start times, so that one that left the tree is still known.
+    seen: Mutex<HashSet<(i32, u64)>>,
+}
+
+impl ProcessTree {
+    /// The tree below `leader`.
+    #[must_use]
+    pub fn of(leader: Pid) -> Self {
+        Self { leader, seen: Mutex::default() }
+    }
+
+    pub(super) fn stats(&self) -> Result<Vec<Stat>, IsolationError> {
+        // A process that ends while /proc is read is not of interest.
+        let all = all_processes()?.flatten().filter_map(|process| process.stat().ok());
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let family = family(self.leader.as_raw_pid(), &seen, all.collect());
+        *seen = family.iter().map(|stat| (stat.pid, stat.starttime)).collect();
+        Ok(family)
+    }
+}
+
+impl Counted for ProcessTree {
+    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
+        Ok(self.stats()?.iter().filter_map(|stat| Pid::from_raw(stat.pid)).collect())
+    }
+
+    /// CPU time of the living, and of the dead whose parent has waited for them, to the clock tick.
+    fn cpu(&self) -> Result<CpuTime, IsolationError> {
+        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+        let (mut user, mut system) = (0, 0);
+        for stat in self.stats()? {
+            user += stat.utime + stat.cutime.max(0).cast_unsigned();
+            system += stat.stime + stat.cstime.max(0).cast_unsigned();
+        }
+        let (user_ns, system_ns) = (user * tick_ns, system * tick_ns);
+        Ok(CpuTime { total_ns: user_ns + system_ns, user_ns, system_ns, throttled_ns: None })
+    }
+
+    fn memory(&self) -> Result<MemoryUse, IsolationError> {
+        const KIB: u64 = 1024;
+        let statuses = self
+            .stats()?
+            .into_iter()
+            .filter_map(|stat| Process::new(stat.pid).and_then(|process| process.status()).ok());
+        let anon = statuses
+            .map(|status| (status.rssanon.unwrap_or(0) + status.rssshmem.unwrap_or(0)) * KIB)
+            .sum();
+        Ok(MemoryUse { anon, cache: None, highest: None })
+    }
+}
+
+/// The leader, its process group, those seen before, and whatever descends from any of them.
+fn family(leader: i32, seen: &HashSet<(i32, u64)>, all: Vec<Stat>) -> Vec<Stat> {
+    let is_root = |stat: &&Stat| {
+        stat.pid == leader || stat.pgrp == leader || seen.contains(&(stat.pid, stat.starttime))
+    };
+    let mut members: HashSet<i32> = all.iter().filter(is_root).map(|stat| stat.pid).collect();
+    loop {
+        let before = members.len();
+        let children = all.iter().filter(|stat| members.contains(&stat.ppid)).map(|stat| stat.pid);
+        members.extend(children.collect::<Vec<_>>());
+        if members.len() == before {
+            break;
+        }
+    }
+    all.into_iter().filter(|stat| members.contains(&stat.pid)).collect()
+}

@@ -1,0 +1,48 @@
+//! What can go wrong with a placement.
+
+use std::io;
+
+use rpcbench_record::Failure;
+use thiserror::Error;
+
+use crate::counters::CounterError;
+use crate::isolation::IsolationError;
+use crate::process::ProcessError;
+
+/// Why a server can't be placed, watched or ended.
+#[derive(Debug, Error)]
+pub enum PlacementError {
+    /// Its group failed.
+    #[error(transparent)]
+    Group(#[from] IsolationError),
+    /// Its process failed.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// Its counters can't be read.
+    #[error(transparent)]
+    Counters(#[from] CounterError),
+    /// There is no port for it.
+    #[error("no free port on {host}: {source}")]
+    Port {
+        /// The interface.
+        host: std::net::IpAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A process that was named is not there.
+    #[error(
+        "process {pid} can't be watched: {source}; give the id of the server's process on this machine"
+    )]
+    Watch {
+        /// As given.
+        pid: u32,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl From<PlacementError> for Failure {
+    fn from(error: PlacementError) -> Self {
+        Self { reason: error.to_string(), log_tail: Vec::new() }
+    }
+}

@@ -1,0 +1,53 @@
+//! What all servers of a run have in common: the client that loads them.
+
+use rpcbench_engine::clock::Nanos;
+use rpcbench_engine::{CallLog, LoadPlan};
+use rpcbench_record::{Arrivals, Protocol, Workload};
+
+use super::interrupt::Interrupt;
+use crate::placement::Endpoint;
+
+/// How long opening all connections may take.
+const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(10_000);
+
+/// The client of a run.
+#[derive(Debug)]
+pub struct Environment {
+    /// CPUs that the load threads may use.
+    pub client_cpus: Vec<u32>,
+    /// Whether each load thread is pinned to one of them.
+    pub pinned: bool,
+    /// Seed of the payloads, and of random arrivals.
+    pub seed: u64,
+    /// Told by Ctrl-C.
+    pub interrupt: Interrupt,
+    /// Takes every measured call.
+    pub call_log: Option<CallLog>,
+}
+
+impl Environment {
+    /// The load of `workload` on a server. It begins as a closed loop, whatever the arrivals: a server is warmed at
+    /// full load.
+    pub(super) fn load(
+        &self,
+        workload: &Workload,
+        protocol: Protocol,
+        endpoint: &Endpoint,
+    ) -> LoadPlan {
+        LoadPlan {
+            protocol,
+            address: endpoint.address,
+            authority: endpoint.authority.clone(),
+            connections: workload.connections,
+            in_flight: workload.in_flight,
+            arrivals: Arrivals::Closed,
+            seed: self.seed,
+            threads: workload.client_threads,
+            cpus: if self.pinned { self.client_cpus.clone() } else { Vec::new() },
+            timeout: Nanos::from_millis(workload.timeout_ms),
+            grace: Nanos::from_millis(workload.grace_ms),
+            connect_timeout: CONNECT_TIMEOUT,
+            first_request: 0,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! An entry of the plan, as a run needs it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rpcbench_record::{CheckResult, Preparation, Protocol, Readiness, Toolchain, Workload};
+
+use super::candidates::{BuildState, Candidate};
+use crate::manifest::Runtime;
+use crate::placement::{Native, Placement, Unmanaged};
+
+/// A server under test.
+pub struct Subject<'a> {
+    /// See [`rpcbench_record::PlannedServer::entry`].
+    pub entry: String,
+    /// How calls travel to it.
+    pub protocol: Protocol,
+    /// What it was made of.
+    pub provenance: Provenance,
+    /// How its runtime warms up.
+    pub runtime: Runtime,
+    /// What it must do before it is measured.
+    pub admission: Admission,
+    /// Where it runs.
+    pub placement: Box<dyn Placement + 'a>,
+    /// Whether it can be started there.
+    pub readiness: Readiness,
+}
+
+/// What a server must do before it is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It must give a right answer within the time, and keep the contract; and whatever it is asked outside of windows
+    /// it must answer right.
+    Proven {
+        /// From its start to the first right answer.
+        ready_timeout: Duration,
+    },
+    /// Nothing: no call is made beside the load, and what becomes of its calls is the result.
+    AsFound,
+}
+
+/// What a server was made of. All of it is empty where nobody knows.
+#[derive(Clone, Debug, Default)]
+pub struct Provenance {
+    /// Library versions from the lock file.
+    pub versions: BTreeMap<String, String>,
+    /// blake3 of the lock file, hex.
+    pub lock_hash: String,
+    /// Compilers and runtimes that built and run it.
+    pub toolchains: Vec<Toolchain>,
+    /// The build command.
+    pub build: String,
+    /// Names of the variables that were passed to the build.
+    pub build_env: Vec<String>,
+    /// The command line of its process.
+    pub command: Vec<String>,
+    /// Environment of its process on top of the process contract.
+    pub env: BTreeMap<String, String>,
+}
+
+impl<'a> Subject<'a> {
+    /// A server of the repository that runs on this machine.
+    #[must_use]
+    pub fn native(machine: &'a Native, candidate: &'a Candidate) -> Self {
+        let (entry, server) = (&candidate.entry, &candidate.entry.server);
+        let mut provenance = Provenance {
+            toolchains: candidate.toolchains.clone(),
+            build: server.build_command().join(" "),
+            command: entry.command(),
+            env: entry.env(),
+            ..Provenance::default()
+        };
+        let readiness = match &candidate.build {
+            BuildState::Skipped { reason } => Readiness::Skipped { reason: reason.clone() },
+            BuildState::Failed(failure) => Readiness::Failed(failure.clone()),
+            BuildState::Built(built) => {
+                provenance.versions.clone_from(&built.versions);
+                provenance.lock_hash.clone_from(&built.lock_hash);
+                provenance.build.clone_from(&built.command);
+                provenance.build_env.clone_from(&built.env);
+                Readiness::Ready
+            }
+        };
+        Self {
+            entry: entry.name(),
+            protocol: entry.protocol,
+            provenance,
+            runtime: server.runtime.clone(),
+            admission: Admission::Proven { ready_timeout: server.ready_timeout },
+            placement: machine.place(entry),
+            readiness,
+        }
+    }
+
+    /// A server that runs already; `entry` is its address as typed.
+    #[must_use]
+    pub fn unmanaged(entry: String, protocol: Protocol, placement: Unmanaged) -> Self {
+        Self {
+            entry,
+            protocol,
+            provenance: Provenance::default(),
+            runtime: Runtime {
+                least_warm_up: Duration::ZERO,
+                warm_up_cap: Duration::ZERO,
+                compiler_threads: Vec::new(),
+            },
+            admission: Admission::AsFound,
+            placement: Box::new(placement),
+            readiness: Readiness::Ready,
+        }
+    }
+
+    /// What is known of a preparation before anything is tried.
+    pub(super) fn preparation(&self, workload: &Workload, trial: u32) -> Preparation {
+        let Provenance { versions, lock_hash, toolchains, build, build_env, command, env } =
+            self.provenance.clone();
+        Preparation {
+            entry: self.entry.clone(),
+            workload: workload.name.clone(),
+            trial,
+            versions,
+            lock_hash,
+            toolchains,
+            build,
+            build_env,
+            command,
+            env,
+            isolation: self.placement.isolation(),
+            check: CheckResult::default(),
+            warm: None,
+            readiness: self.readiness.clone(),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! A server that somebody else runs: what is seen of it, and what is left alone.
+
+mod support;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rpcbench_harness::placement::{Placement, Unmanaged};
+use rpcbench_record::IsolationMode;
+use support::{Shell, cpus, wait_until, ways};
+
+fn nowhere() -> SocketAddr {
+    "127.0.0.1:1".parse().unwrap()
+}
+
+#[test]
+fn of_an_address_nothing_is_seen() {
+    let placement = Unmanaged::new(nowhere().into(), None, cpus()).unwrap();
+    assert_eq!((placement.server_cpus(), placement.is_local()), (None, true));
+    let elsewhere: SocketAddr = "192.0.2.1:1".parse().unwrap();
+    assert!(!Unmanaged::new(elsewhere.into(), None, cpus()).unwrap().is_local());
+    let mut server = placement.start().unwrap();
+    assert_eq!(server.endpoint().authority, "127.0.0.1:1");
+    assert_eq!((server.sample().unwrap(), server.sample_cpu().unwrap()), (None, None));
+    assert_eq!(server.ended(Duration::ZERO).unwrap(), None);
+    assert_eq!(server.log_tail(9), [""; 0]);
+    let isolation = server.isolation();
+    assert_eq!((isolation.mode, isolation.server_cpus), (IsolationMode::Unmanaged, Vec::new()));
+    assert_eq!(isolation.notes, [""; 0]);
+    server.stop().unwrap();
+}
+
+/// Its child's CPU time is its own, and it survives whatever is done to its placement.
+#[test]
+fn a_process_is_watched_and_left_alone() {
+    let way = ways().remove(0);
+    let shell = Shell::new();
+    let mut process = shell.start(&way, "(while :; do :; done) & echo > up; wait");
+    shell.wait_for_file("up");
+    let pid = process.pid().as_raw_pid().unsigned_abs();
+    let placement = Unmanaged::new(nowhere().into(), Some(pid), cpus()).unwrap();
+    assert_eq!(placement.server_cpus(), Some(cpus().as_slice()));
+    let mut server = placement.start().unwrap();
+    assert_eq!(server.isolation().server_cpus, cpus());
+    assert!(server.isolation().notes[0].contains("the same CPUs"));
+    let first = server.sample().unwrap().unwrap();
+    assert!(first.memory.anon > 0 && first.threads == 2, "{first:?}");
+    server.freeze().unwrap();
+    wait_until("CPU time", || {
+        let now = server.sample().unwrap().unwrap();
+        now.since(&first).cpu_seconds() > 0.1
+    });
+    server.wake().unwrap();
+    server.stop().unwrap();
+    assert_eq!(process.try_wait().unwrap(), None);
+    let mut server = placement.start().unwrap();
+    process.kill().unwrap();
+    assert_eq!((server.sample().unwrap(), server.sample_cpu().unwrap()), (None, None));
+}
+
+#[test]
+fn a_process_that_is_not_there_is_refused() {
+    for pid in [0, u32::MAX, i32::MAX.unsigned_abs()] {
+        let refused = Unmanaged::new(nowhere().into(), Some(pid), cpus()).unwrap_err().to_string();
+        assert!(refused.contains(&format!("process {pid} can't be watched")), "{refused}");
+        assert!(refused.contains("give the id of the server's process"), "{refused}");
+    }
+}
