@@ -84,7 +84,7 @@ method_names() {
   echo "+ tests and fields named in docs/method.md"
   local name missing=0
   while IFS= read -r name; do
-    grep -rqE "(fn $name\(|\b$name:|\b$name\b *=)" crates servers suites --include='*.rs' --include='*.toml' ||
+    grep -rqE "(fn $name\(|\b$name:|\b$name\b *=|\"$name\")" crates servers suites --include='*.rs' --include='*.toml' ||
       { echo "docs/method.md: there is no $name" >&2; missing=1; }
   done < <(grep -oE '`[a-z0-9]+(_[a-z0-9]+)+`' docs/method.md | tr -d '\140' | sort -u)
   return "$missing"

@@ -145,6 +145,9 @@ impl Writer {
 /// # Errors
 /// When there is none, or its content is not one.
 pub fn read(dir: &Path) -> Result<Run, StoreError> {
+    if dir.is_file() {
+        return read_load(dir);
+    }
     let (header, schema) = read_header(dir)?;
     let mut run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
     let path = dir.join(EVENTS);
@@ -165,6 +168,19 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
         }
     }
     Ok(run)
+}
+
+/// The run of a load in a file of its own, as loads were written before they were runs.
+fn read_load(path: &Path) -> Result<Run, StoreError> {
+    let text = fs::read_to_string(path).map_err(at(path))?;
+    let parse = |source: serde_json::Error| StoreError::Parse {
+        path: path.to_owned(),
+        line: source.line().max(1),
+        source,
+    };
+    let value: serde_json::Value = serde_json::from_str(&text).map_err(parse)?;
+    let schema = known_schema(path, &value)?.unwrap_or(u64::from(crate::SCHEMA));
+    serde_json::from_value(upgrade::load(value, schema)).map_err(parse)
 }
 
 fn read_event(line: &str, schema: u64) -> serde_json::Result<Event> {

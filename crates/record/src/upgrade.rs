@@ -15,12 +15,15 @@ struct Step {
     header: fn(&mut Value),
     /// A line of `events.jsonl`.
     event: fn(&mut Value),
+    /// The record of a load.
+    load: fn(&mut Value),
 }
 
 /// The first is from schema 1 to 2.
-const STEPS: [Step; crate::SCHEMA as usize - 1] = [Step { header: header_1, event: event_1 }];
+const STEPS: [Step; crate::SCHEMA as usize - 1] =
+    [Step { header: header_1, event: event_1, load: load_1 }];
 
-/// The schema of a header: 1 or more. `None` where there is none.
+/// The schema of a header or of a load: 1 or more. `None` where there is none.
 pub(crate) fn schema(record: &Value) -> Option<u64> {
     record["schema"].as_u64().filter(|schema| *schema > 0)
 }
@@ -36,12 +39,45 @@ pub(crate) fn event(value: &mut Value, schema: u64) {
     steps(schema).for_each(|step| (step.event)(value));
 }
 
+/// The run of a load in a file of its own, as loads were written before they were runs. How much the capacity was that
+/// its rate is a share of is lost.
+pub(crate) fn load(mut value: Value, schema: u64) -> Value {
+    steps(schema).for_each(|step| (step.load)(&mut value));
+    let started = value["started"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
+    let id = RunId::derive(started.unwrap_or_default(), value["arguments"].to_string().as_bytes());
+    let (entry, arrivals) = (&value["address"], &value["workload"]["arrivals"]);
+    let trial = json!({ "entry": entry, "workload": value["workload"]["name"], "number": 1 });
+    let mut ended = trial.clone();
+    ended["started"] = value["started"].clone();
+    ended["unmeasured"] = json!({ "outcomes": value["warm_up"], "error_examples": [] });
+    ended["result"] = json!({ "measured": value["measured"] });
+    if arrivals != "closed" {
+        ended["arrivals"] = arrivals.clone();
+    }
+    let server = json!({
+        "entry": entry, "server": entry, "protocol": value["protocol"], "variant": null,
+        "language": "", "library": "",
+    });
+    let plan = json!({
+        "suite": "load", "seed": value["seed"], "placement": "unmanaged",
+        "fail_if": value["fail_if"], "fresh": "kept",
+        "limits": { "cpus": value["machine"]["cpu"]["logical"], "memory_bytes": null },
+        "workloads": [value["workload"]], "servers": [server], "order": [trial],
+    });
+    let header = json!({
+        "schema": crate::SCHEMA, "id": id, "tool": value["tool"], "arguments": value["arguments"],
+        "started": value["started"], "plan": plan,
+        "machines": { "client": value["machine"], "server": "unknown" },
+    });
+    let finished = &value["started"];
+    json!({ "header": header, "preparations": [], "trials": [ended], "finished": finished })
+}
+
 fn steps(schema: u64) -> impl Iterator<Item = &'static Step> {
     STEPS.iter().skip(usize::try_from(schema - 1).unwrap_or(usize::MAX))
 }
 
-/// Runs have an id; machines have roles; the protocol stands on entries, not on workloads; arrivals are no longer called
-/// law.
+/// Runs have an id, and machines by role; the protocol stands on entries, not on workloads; arrivals are no longer called law.
 fn header_1(header: &mut Value) {
     let started = header["started"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
     let content = format!("{} {}", header["arguments"], header["plan"]["seed"]);
@@ -49,8 +85,10 @@ fn header_1(header: &mut Value) {
     let Some(header) = header.as_object_mut() else { return };
     header.entry("id").or_insert_with(|| json!(id));
     if let Some(machine) = header.remove("machine") {
-        header
-            .insert("machines".to_owned(), json!({"client": machine, "server": "same_as_client"}));
+        header.insert(
+            "machines".to_owned(),
+            json!({ "client": machine, "server": "same_as_client" }),
+        );
     }
     let Some(plan) = header.get_mut("plan") else { return };
     let mut protocol = None;
@@ -71,6 +109,16 @@ fn event_1(event: &mut Value) {
     }
     if let Some(Value::String(words)) = event.pointer("/prepared/warm/unsteady") {
         event["prepared"]["warm"]["unsteady"] = json!(Unsteady::from_words(words));
+    }
+}
+
+/// The protocol stands beside the workload, not on it; arrivals are no longer called law.
+fn load_1(load: &mut Value) {
+    let Some(workload) = load.get_mut("workload").and_then(Value::as_object_mut) else { return };
+    rename(workload, "law", "arrivals");
+    let protocol = workload.remove("protocol").unwrap_or_else(|| json!("grpc"));
+    if load["protocol"].is_null() {
+        load["protocol"] = protocol;
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rpcbench_record::{
-    Arrivals, Event, Protocol, Run, SCHEMA, ServerMachine, Unsteady, Writer, read,
+    Arrivals, Event, PlacementKind, Protocol, Run, SCHEMA, Unsteady, Writer, read,
 };
 
 fn folder() -> PathBuf {
@@ -20,7 +20,6 @@ fn an_old_run_is_read_as_todays() {
     let run = old();
     let plan = &run.header.plan;
     assert_eq!(run.header.schema, SCHEMA);
-    assert_eq!(run.header.machines.server, ServerMachine::SameAsClient);
     let arrivals: Vec<Arrivals> = plan.workloads.iter().map(|w| w.arrivals).collect();
     assert_eq!(arrivals, [Arrivals::Closed, "poisson:40%".parse().unwrap()]);
     let protocols: Vec<Protocol> = plan.servers.iter().map(|server| server.protocol).collect();
@@ -76,4 +75,15 @@ fn an_old_run_may_have_new_lines() {
     writer.append(&Event::Trial(Box::new(run.trials[1].clone()))).unwrap();
     run.trials.push(run.trials[1].clone());
     assert_eq!(read(copy.path()).unwrap(), run);
+}
+
+#[test]
+fn an_old_load_is_read_as_todays() {
+    let run = read(&folder().join("load.json")).unwrap();
+    let plan = &run.header.plan;
+    assert_eq!((run.header.schema, plan.servers[0].protocol), (SCHEMA, Protocol::Grpc));
+    assert_eq!(plan.placement, PlacementKind::Unmanaged);
+    let arrivals = "constant:1000".parse().unwrap();
+    assert_eq!((plan.workloads[0].arrivals, run.trials[0].arrivals), (arrivals, Some(arrivals)));
+    assert!(run.trials[0].unmeasured.is_some() && run.finished.is_some());
 }

@@ -51,7 +51,7 @@ pub struct Provenance {
     pub toolchains: Vec<Toolchain>,
     /// The build command.
     pub build: String,
-    /// Names of the variables that were passed to the build.
+    /// Names of the variables that the build was given of the user's environment.
     pub build_env: Vec<String>,
     /// The command line of its process.
     pub command: Vec<String>,

@@ -65,7 +65,10 @@ impl From<SessionError> for Trouble {
 /// A started server, and the load that is put on it. Dropping it ends what its placement started.
 pub(super) struct Target {
     server: Box<dyn Running>,
+    /// How calls travel to it.
     protocol: Protocol,
+    /// What its protocol offers to the contract.
+    profile: &'static Profile,
     /// Opened by [`Target::connect`].
     session: Option<Session>,
     /// Calls outside of windows that failed at a rate that was only tried.
@@ -75,9 +78,14 @@ pub(super) struct Target {
 impl Target {
     /// Starts the server, and waits until it gives a right answer if that is asked of it.
     pub fn start(environment: &Environment, subject: &Subject<'_>) -> Result<Self, Trouble> {
-        let server = subject.placement.start()?;
         let protocol = subject.protocol;
-        let mut target = Self { server, protocol, session: None, tolerated_errors: 0 };
+        let mut target = Self {
+            server: subject.placement.start()?,
+            protocol,
+            profile: profile(protocol),
+            session: None,
+            tolerated_errors: 0,
+        };
         if let Admission::Proven { ready_timeout } = subject.admission {
             target.await_ready(environment, ready_timeout)?;
         }
@@ -90,8 +98,8 @@ impl Target {
         ready_timeout: Duration,
     ) -> Result<(), Trouble> {
         let deadline = clock::now() + Nanos::from(ready_timeout);
-        let hello = Corpus::generate(&Shape::Text(16), environment.seed, self.profile().encoding);
-        let mut client = Client::new(self.protocol, self.server.endpoint().address, READY_CALL);
+        let hello = Corpus::generate(&Shape::Text(16), environment.seed, self.profile.encoding);
+        let mut client = self.client(READY_CALL);
         loop {
             self.alive("before it was ready")?;
             let answer = client.call(hello.method(), hello.request(0));
@@ -111,16 +119,15 @@ impl Target {
         }
     }
 
-    /// What its protocol offers to the contract.
-    fn profile(&self) -> &'static Profile {
-        profile(self.protocol)
+    fn client(&self, timeout: Duration) -> Client {
+        Client::new(self.protocol, self.server.endpoint().address, timeout)
     }
 
     /// The conformance cases.
     pub fn check(&mut self, environment: &Environment) -> Result<CheckReport, Trouble> {
-        let client = Client::new(self.protocol, self.server.endpoint().address, CHECK_CALL);
+        let client = self.client(CHECK_CALL);
         let mut caller = Stoppable { client, interrupt: &environment.interrupt };
-        let report = cases::check(&mut caller, self.profile(), environment.seed);
+        let report = cases::check(&mut caller, self.profile, environment.seed);
         environment.interrupt.check()?;
         self.alive("during the conformance check")?;
         Ok(report)
@@ -133,8 +140,8 @@ impl Target {
         workload: &Workload,
         shape: &Shape,
     ) -> Result<(), Trouble> {
-        let corpus = Corpus::generate(shape, environment.seed, self.profile().encoding);
-        let payload: Arc<dyn Payload> = Arc::new(corpus);
+        let payload: Arc<dyn Payload> =
+            Arc::new(Corpus::generate(shape, environment.seed, self.profile.encoding));
         let plan = environment.load(workload, self.protocol, self.server.endpoint());
         let (connecting, interrupt) =
             (Arc::new(AtomicBool::new(true)), environment.interrupt.clone());

@@ -77,10 +77,10 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A window without a run around it. `limits`: what its server may use, if anything is known of it.
-    pub(crate) fn window(measured: &'a Measured, limits: Option<Limits>) -> Self {
+    /// A window without a run around it, of a server that may use `limits`.
+    pub(crate) fn window(measured: &'a Measured, limits: Limits) -> Self {
         Self {
-            figures: Figures::of(&[measured], limits).map(Cow::Owned),
+            figures: Figures::of(&[measured], Some(limits)).map(Cow::Owned),
             window: Some(Window::of(measured)),
             ..Self::default()
         }

@@ -283,7 +283,7 @@ fn values(point: &LoadPoint) -> Values {
         figures.map(|f| f.outcomes.ok.into()),
         figures.map(|f| f.error_share().into()),
         figures.map(|f| f.client.busiest_share.into()),
-        Some(Value::Word(point.verdict.to_string())),
+        Some(point.verdict.to_string().as_str().into()),
     ];
     Values(POINT.into_iter().zip(values).collect())
 }

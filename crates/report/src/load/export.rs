@@ -19,7 +19,7 @@ fn values(load: &Load) -> Values {
         ("in_flight", Some(workload.in_flight.into())),
         ("verdict", word(load.verdict().name())),
     ];
-    values.extend(row(Export::Windows, &Subject::window(&load.measured, Some(load.limits))).0);
+    values.extend(row(Export::Windows, &Subject::window(&load.measured, load.limits)).0);
     values.extend([
         ("arrivals", word(&workload.arrivals.to_string())),
         ("seed", Some(load.seed.into())),
