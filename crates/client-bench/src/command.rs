@@ -52,7 +52,7 @@ impl Programs {
         let all = connections * in_flight;
         let line = match client {
             Client::Rpcbench => format!(
-                "load {address} --shape {SHAPE} -c {connections} -n {all} -d {seconds}s --warmup none --quiet --format json"
+                "load {address} --shape {SHAPE} -c {connections} -m {in_flight} -z {seconds}s --warmup none --quiet --format json"
             ),
             Client::Floor => {
                 format!("{address} --shape {SHAPE} -c {connections} -m {in_flight} -d {seconds}")

@@ -1,11 +1,14 @@
 //! What will run, in which order: fixed before anything is measured.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
 use crate::protocol::Protocol;
 use crate::threshold::Threshold;
+use crate::units;
 
 /// How long a server is warmed before it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,15 +39,31 @@ pub enum Window {
         /// Milliseconds.
         length_ms: u64,
     },
+    /// A number of calls: it ends when the last of them has ended.
+    Calls {
+        /// At least 1.
+        calls: u64,
+    },
 }
 
 impl Window {
-    /// The length in milliseconds.
+    /// The length in milliseconds. `None` where it is a number of calls.
     #[must_use]
-    pub fn length_ms(self) -> u64 {
+    pub fn length_ms(self) -> Option<u64> {
         match self {
-            Self::Duration { length_ms } => length_ms,
+            Self::Duration { length_ms } => Some(length_ms),
+            Self::Calls { .. } => None,
         }
+    }
+}
+
+impl fmt::Display for Window {
+    /// `10 s`, `100,000 calls`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&match *self {
+            Self::Duration { length_ms } => units::length_ms(length_ms),
+            Self::Calls { calls } => units::plural(calls, "call"),
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rpcbench_record::{Latency, Measured, Outcomes, Slice, Workload};
+use rpcbench_record::{Latency, Measured, Outcomes, Slice, Window, Workload};
 use rpcbench_stats::Histogram;
 
 use crate::format;
@@ -208,7 +208,8 @@ fn due(trial: &Measured) -> Option<Doubt> {
 }
 
 fn littles_law(trial: &Measured, workload: &Workload) -> Option<Doubt> {
-    if workload.arrivals.is_open() {
+    // Fewer and fewer are in flight when a window of a number of calls comes to its end.
+    if workload.arrivals.is_open() || matches!(workload.window, Window::Calls { .. }) {
         return None;
     }
     let calls = trial.outcomes.total() as f64;

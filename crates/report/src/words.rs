@@ -74,7 +74,7 @@ pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
         limits(plan.limits),
         warm_up(w.warm_up),
         format::plural(u64::from(trials), "trial"),
-        format::length_ms(w.window.length_ms()),
+        w.window,
         plan.seed,
     );
     [load, setting]

@@ -61,6 +61,7 @@ pub enum LoadError {
 Examples:
   rpcbench load 127.0.0.1:50051
   rpcbench load 127.0.0.1:50051 --shape record -c 100 -m 1 -z 30s
+  rpcbench load 127.0.0.1:50051 -n 100000                    100,000 calls, however long they take
   rpcbench load 127.0.0.1:50051 --pid 4242            Also what the server uses, and calls per CPU-second
   rpcbench load '[::1]:50051' --warmup 5s --format json
   rpcbench load 127.0.0.1:50051 --rate 20k                   20,000 calls a second, whatever comes back
@@ -104,6 +105,9 @@ pub struct LoadArgs {
     /// Length of the measured window
     #[arg(short = 'z', short_alias = 'd', long, value_name = "LENGTH", default_value = "10s", value_parser = length)]
     pub duration: u64,
+    /// Calls to make in the measured window, in place of a length: it ends with the last of them
+    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["duration", "find_max", "sweep"], value_parser = clap::value_parser!(u64).range(1..))]
+    pub calls: Option<u64>,
     /// Load before the measured window: none, or a length such as 5s
     #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = lead)]
     pub warmup: u64,
@@ -136,9 +140,6 @@ struct RenamedArgs {
     /// See --arrivals
     #[arg(long, hide = true, value_parser = Renamed("--arrivals"))]
     law: Option<String>,
-    /// See --in-flight
-    #[arg(short = 'n', hide = true, value_parser = Renamed("-m, and for each connection,"))]
-    in_flight_in_all: Option<String>,
     /// See --threads
     #[arg(long, hide = true, value_parser = Renamed("--threads"))]
     client_threads: Option<String>,
@@ -216,6 +217,11 @@ impl LoadArgs {
         Ok(workloads)
     }
 
+    fn window(&self) -> Window {
+        let length = Window::Duration { length_ms: self.duration };
+        self.calls.map_or(length, |calls| Window::Calls { calls })
+    }
+
     fn load(&self) -> Result<Workload, LoadError> {
         let arrivals = self.arrivals()?;
         let default = if arrivals.is_open() { IN_FLIGHT_EACH_OPEN } else { IN_FLIGHT_EACH };
@@ -238,7 +244,7 @@ impl LoadArgs {
             // Nobody knows what a closed loop at full load would do to it.
             warm_up: WarmUp::Fixed { length_ms: 0 },
             settle_ms: self.warmup,
-            window: Window::Duration { length_ms: self.duration },
+            window: self.window(),
             timeout_ms: self.timeout,
             grace_ms: self.grace.unwrap_or(GRACE_MS.min(self.timeout)),
             client_threads: self.threads,

@@ -6,7 +6,7 @@ use rpcbench_harness::manifest::{Catalog, Server};
 use rpcbench_harness::suite::{Suite, Suites};
 use rpcbench_harness::toolchain::{Probe, probe_all};
 use rpcbench_record::Workload;
-use rpcbench_record::units::{bytes, length_ms};
+use rpcbench_record::units::bytes;
 
 use crate::Verdict;
 use crate::args::{ListArgs, ListWhat};
@@ -64,9 +64,6 @@ fn show_suite(suite: &Suite) {
 fn load(workload: &Workload) -> String {
     format!(
         "{}, {} connections, {} in flight, {}",
-        workload.shape,
-        workload.connections,
-        workload.in_flight,
-        length_ms(workload.window.length_ms())
+        workload.shape, workload.connections, workload.in_flight, workload.window
     )
 }

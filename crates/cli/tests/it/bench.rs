@@ -169,8 +169,12 @@ pub struct Cells(Value);
 impl Cells {
     #[track_caller]
     pub fn of(&self, behaviour: &str) -> &Value {
+        self.entry(&format!("{SERVER}{behaviour}"))
+    }
+
+    #[track_caller]
+    pub fn entry(&self, name: &str) -> &Value {
         let cells = self.0["workloads"][0]["cells"].as_array().unwrap();
-        let name = format!("{SERVER}{behaviour}");
         cells.iter().find(|cell| cell["entry"] == *name).unwrap_or_else(|| panic!("no {name}"))
     }
 

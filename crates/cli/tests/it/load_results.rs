@@ -403,3 +403,29 @@ fn a_sweep_loads_at_each_of_its_rates() {
     let calls: Vec<&str> = csv.lines().map(|row| row.split(',').nth(6).unwrap()).collect();
     assert_eq!(calls, ["calls", "100", "200", "300"]);
 }
+
+#[test]
+fn a_number_of_calls_is_made_and_no_more() {
+    let server = server("honest");
+    for (words, calls) in [("-n 1000 -c 5", 1000), ("-n 1 -c 5", 1), ("-n 300 --rate 2k", 300)] {
+        let words = format!("load {} {words} --warmup none --format json", server.address());
+        let json = look(&words).expect(0).json();
+        assert_eq!(
+            (json["calls"].as_u64(), json["ok"].as_u64()),
+            (Some(calls), Some(calls)),
+            "{words}"
+        );
+        assert!(json["calls_per_s"].as_f64().unwrap() > 0.0, "{words}");
+    }
+    assert_eq!(server.calls(), 1301);
+}
+
+#[test]
+fn the_floor_is_loaded_with_every_shape() {
+    let floor = server("tcp-echo");
+    for shape in ["text:0", "text:100", "record", "dto", "tree"] {
+        let words = format!("--protocol tcp-echo --shape {shape} -n 500 --format json");
+        let json = load(&floor, &words).expect(0).json();
+        assert_eq!((json["ok"].as_u64(), json["protocol"].as_str()), (Some(500), Some("tcp-echo")));
+    }
+}

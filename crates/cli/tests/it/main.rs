@@ -14,6 +14,7 @@ mod load_results;
 mod memory;
 mod processes;
 mod program;
+mod protocols;
 mod ranks;
 mod records;
 mod slo;

@@ -5,7 +5,7 @@ use rpcbench_engine::Span;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{
     Arrivals, Failure, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
-    Threshold, TrialResult, Unmeasured,
+    Threshold, TrialResult, Unmeasured, Window as WindowPlan,
 };
 
 use super::context::Context;
@@ -177,14 +177,23 @@ fn window(
     session.change_arrivals(arrivals)?;
     let begin = clock::now();
     let start = begin + Nanos::from_millis(workload.settle_ms);
-    let span = Span { start, end: start + Nanos::from_millis(workload.window.length_ms()) };
-    session.start_measuring(span);
+    let end = match workload.window {
+        WindowPlan::Duration { length_ms } => {
+            let end = start + Nanos::from_millis(length_ms);
+            session.start_measuring(Span { start, end });
+            end
+        }
+        WindowPlan::Calls { calls } => {
+            session.start_measuring_calls(start, calls);
+            Nanos::NEVER
+        }
+    };
     let stage = |phase, start, end| Stage { phase, workload: &workload.name, start, end };
-    if context.follow(&stage(Phase::Settling, begin, span.start), target)? {
+    if context.follow(&stage(Phase::Settling, begin, start), target)? {
         return Err(StopNow.into());
     }
     let (first, started) = (Edge::read(target, context)?, clock::wall());
-    let cut = context.follow(&stage(Phase::Measuring, span.start, span.end), target)?;
+    let cut = context.follow(&stage(Phase::Measuring, start, end), target)?;
     if cut {
         target.session()?.cut();
     }

@@ -92,7 +92,8 @@ fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), Su
     let in_flight = number("in_flight", "--in-flight", w.in_flight, o.in_flight.is_some());
     let threads =
         number("client_threads", "--client-threads", w.client_threads, o.client_threads.is_some());
-    let window = length("duration", "--duration", w.window.length_ms(), o.duration_ms.is_some());
+    let length_ms = w.window.length_ms().unwrap_or(SHORTEST_WINDOW_MS);
+    let window = length("duration", "--duration", length_ms, o.duration_ms.is_some());
     let timeout = length("timeout", "--timeout", w.timeout_ms, o.timeout_ms.is_some());
     let grace = length("grace", "--grace", w.grace_ms, o.grace_ms.is_some());
     for given in [&connections, &in_flight, &threads, &window, &timeout, &grace] {

@@ -100,7 +100,7 @@ fn the_shipped_suites_are_the_published_ones() {
             w.arrivals,
             find.unwrap_or_default(),
             w.warm_up,
-            w.window.length_ms() / 1000,
+            w.window.length_ms().unwrap_or_default() / 1000,
             suite.fresh,
             suite.trials,
         )

@@ -1,7 +1,7 @@
 //! What a load's figures are worth.
 
 use rpcbench_record::{
-    Arrivals, Comparison, Figure, Measured, Pacing, Threshold, Unmeasured, Workload,
+    Arrivals, Comparison, Figure, Measured, Pacing, Threshold, Unmeasured, Window, Workload,
 };
 
 use super::Load;
@@ -143,16 +143,22 @@ pub(super) fn overload(load: &Load) -> Option<String> {
 
 /// Whether a window was ended before its time.
 pub(super) fn is_cut_short(measured: &Measured, workload: &Workload) -> bool {
-    measured.window_ns < workload.window.length_ms() * 1_000_000
+    match workload.window {
+        Window::Duration { length_ms } => measured.window_ns < length_ms * 1_000_000,
+        Window::Calls { calls } => measured.outcomes.total() < calls,
+    }
 }
 
 /// How much of the window there is, if it was ended before its time.
 #[must_use]
 pub fn cut_short(load: &Load) -> Option<String> {
     is_cut_short(&load.measured, &load.workload).then(|| {
-        let (ns, planned_ms) = (load.measured.window_ns, load.workload.window.length_ms());
-        let (there, planned) = (format::duration_ns(ns as f64), format::length_ms(planned_ms));
-        format!("stopped after {there} of {planned}; these are the figures of that time")
+        let planned = load.workload.window;
+        let there = match planned {
+            Window::Duration { .. } => format::duration_ns(load.measured.window_ns as f64),
+            Window::Calls { .. } => format::count(load.measured.outcomes.total()),
+        };
+        format!("stopped after {there} of {planned}; these are the figures until then")
     })
 }
 

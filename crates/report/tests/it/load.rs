@@ -228,7 +228,7 @@ fn a_window_that_was_ended_early_says_so() {
     assert_eq!(cut_short(&load), None);
     load.workload.window = Window::Duration { length_ms: 3_600_000 };
     let said = cut_short(&load).expect("it is shorter");
-    insta::assert_snapshot!(said, @"stopped after 3.00 s of 60m; these are the figures of that time");
+    insta::assert_snapshot!(said, @"stopped after 3.00 s of 60m; these are the figures until then");
     assert_eq!(load.verdict().name(), "ok");
     assert!(load_text(&load, Style::default()).contains(&said));
 }

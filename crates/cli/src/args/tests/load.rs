@@ -20,7 +20,7 @@ fn load_alone_keeps_twenty_calls_on_each_connection() {
     assert_eq!((alone.settle_ms, alone.warm_up), (1000, WarmUp::Fixed { length_ms: 0 }));
     let fewer = workload("rpcbench load localhost:1 -c 3 -t 2 -z 2s --warmup none");
     assert_eq!((fewer.connections, fewer.in_flight, fewer.client_threads), (3, 60, 2));
-    assert_eq!((fewer.window.length_ms(), fewer.settle_ms), (2000, 0));
+    assert_eq!((fewer.window.length_ms(), fewer.settle_ms), (Some(2000), 0));
 }
 
 #[test]
@@ -39,7 +39,8 @@ fn options_have_the_short_names_of_other_load_generators() {
     assert_eq!(short, long);
     assert_eq!(workload("rpcbench load h:1 -c 8 -m 2 -t 4 -d 3s -r 50"), long);
     insta::assert_snapshot!(refused("rpcbench load h:1 --client-threads 2"), @"error: --client-threads is --threads now");
-    insta::assert_snapshot!(refused("rpcbench load h:1 -n 1000"), @"error: -n is -m, and for each connection, now");
+    insta::assert_snapshot!(refused("rpcbench load h:1 -n 1000 -z 3s"), @"error: the argument '--calls <N>' cannot be used with '--duration <LENGTH>'");
+    insta::assert_snapshot!(refused("rpcbench load h:1 -n 0"), @"error: invalid value '0' for '--calls <N>': 0 is not in 1..18446744073709551615");
     insta::assert_snapshot!(refused("rpcbench load h:1 --law closed"), @"error: --law is --arrivals now");
 }
 
@@ -101,7 +102,7 @@ fn a_share_of_the_capacity_has_a_closed_loop_before_it() {
         let workloads = args.workloads().expect("workloads");
         for workload in &workloads[1..] {
             let from = workload.capacity_from(&workloads).expect("a capacity");
-            assert_eq!((from.name.as_str(), from.window.length_ms()), ("capacity", 3000));
+            assert_eq!((from.name.as_str(), from.window.length_ms()), ("capacity", Some(3000)));
         }
         workloads.iter().map(|w| format!("{}: {}", w.name, w.arrivals)).collect()
     };

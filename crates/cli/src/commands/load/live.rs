@@ -85,8 +85,8 @@ impl<'a> Live<'a> {
     fn begun(&self, name: &str, arrivals: Arrivals) {
         let Some(workload) = self.plan.workload(name) else { return };
         if self.plan.finds_capacity(workload) {
-            let length = Nanos::from_millis(workload.settle_ms + workload.window.length_ms());
-            let seconds = length.as_secs_f64();
+            let window_ms = workload.window.length_ms().unwrap_or_default();
+            let seconds = Nanos::from_millis(workload.settle_ms + window_ms).as_secs_f64();
             self.keep(&format!(
                 "the rate is a share of the capacity: a closed loop of {seconds} s finds it"
             ));
@@ -127,6 +127,7 @@ impl Observer for Live<'_> {
         let plain = stage.phase == Phase::Measuring && !self.finds_capacity(stage.workload);
         match self.view {
             View::Drawn(_) => Some(LOOK),
+            View::Lines if plain && stage.end == Nanos::NEVER => Some(Nanos(LOOK.0 * LINES)),
             View::Lines if plain => Some(LOOK.max(Nanos((stage.end - stage.start).0 / LINES))),
             View::Lines | View::Quiet => None,
         }
@@ -144,8 +145,14 @@ impl Observer for Live<'_> {
             Phase::Measuring if self.finds_capacity(stage.workload) => "capacity",
             Phase::Measuring => "measuring",
         };
-        let (at, length) = (now - stage.start, stage.end - stage.start);
-        let stage_now = format!("{name} {}", progress(at, length));
+        let at = now - stage.start;
+        let stage_now = match stage.end {
+            Nanos::NEVER => {
+                let calls = plural(sample.outcomes.total(), "call");
+                format!("{name} {:.1} s, {calls}", at.as_secs_f64())
+            }
+            end => format!("{name} {}", progress(at, end - stage.start)),
+        };
         match (&self.view, reading) {
             // Two lines, as one would not fit into 80 columns.
             (View::Drawn(bar), Some(reading)) => {
