@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use rpcbench_engine::LoggedCall;
 
 use super::{COLUMNS, CallWriter, outcome};
-use crate::commands::load::OutFile;
+use crate::commands::out_file::OutFile;
 
 /// Writes calls as CSV.
 pub struct Csv {

@@ -11,7 +11,7 @@ use anyhow::{Context as _, anyhow, bail};
 use rpcbench_engine::{CallLog, Ended, LoggedCall};
 use rpcbench_record::OutcomeKind;
 
-use super::load::OutFile;
+use super::out_file::OutFile;
 use crate::args::{CallsFile, CallsFormat};
 
 /// Takes calls in one format.

@@ -12,7 +12,7 @@ use parquet::schema::types::ColumnPath;
 use rpcbench_engine::LoggedCall;
 
 use super::{COLUMNS, CallWriter, outcome};
-use crate::commands::load::OutFile;
+use crate::commands::out_file::OutFile;
 
 const SCHEMA: &str = "message calls {
     required int64 due_ns;

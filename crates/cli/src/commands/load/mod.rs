@@ -1,6 +1,5 @@
 //! `rpcbench load`: a run of one server that somebody else runs.
 
-mod files;
 mod live;
 mod plan;
 mod tap;
@@ -22,13 +21,13 @@ use rpcbench_report::format::{plural, si};
 use rpcbench_report::{Load, LoadCurve, LoadView, cut_short, load_hdr};
 
 use super::calls_log::CallsLog;
+use super::out_file::OutFile;
 use super::report::{show, write_views};
 use super::run::tool;
 use super::shared;
 use crate::Verdict;
 use crate::args::{LoadArgs, ResultArgs};
 use crate::context::Context;
-pub use files::OutFile;
 use live::Live;
 use tap::LogTap;
 
