@@ -1,9 +1,9 @@
 //! Reads configuration files: manifests and suites.
 //!
-//! A table is a struct made by [`table!`]: one line for each key, with its type and a line that would do. The type
+//! A table is a struct made by `table!`: one line for each key, with its type and a line that would do. The type
 //! says what may stand there and whether it must: an `Option` may be left out, and so may a table whose keys may
 //! all be left out. Keys that are not listed are refused. A value that is checked against others later is an
-//! [`At`], which remembers where it stands.
+//! `At`, which remembers where it stands.
 
 mod error;
 mod node;
