@@ -409,7 +409,8 @@ fn a_number_of_calls_is_made_and_no_more() {
     let server = server("honest");
     for (words, calls) in [("-n 1000 -c 5", 1000), ("-n 1 -c 5", 1), ("-n 300 --rate 2k", 300)] {
         let words = format!("load {} {words} --warmup none --format json", server.address());
-        let json = look(&words).expect(0).json();
+        // On a busy machine the client itself may be late, which is a verdict against; its calls are counted all the same.
+        let json = look(&words).json();
         assert_eq!(
             (json["calls"].as_u64(), json["ok"].as_u64()),
             (Some(calls), Some(calls)),
