@@ -1,18 +1,25 @@
-//! The numbers behind every table: histograms, intervals, ranks, steadiness. No input or output, no
+//! The numbers behind every table: histograms, intervals, comparisons, ranks, steadiness. No input or output, no
 //! clock, no randomness: each function's result depends on its arguments alone.
 
 #![forbid(unsafe_code)]
 
+mod compare;
 mod histogram;
 mod interval;
 mod law;
 mod rank;
 mod steady;
+mod studentized_range;
 mod wire;
 
+pub use compare::{
+    Adjustment, Comparison, Estimate, Finding, Observation, Pair, Place, Question, Range,
+    Unadjusted, compare, look_level,
+};
 pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval};
 pub use law::littles_law;
 pub use rank::{Rank, ranks};
 pub use steady::{Steadiness, SteadyRule, WarmSample, assess, change};
+pub use studentized_range::studentized_range;
 pub use wire::HistogramError;

@@ -1,0 +1,181 @@
+//! Which of several entries is faster, by how much, and how surely.
+//!
+//! The model, for window `r` of process `g` of entry `e`:
+//!
+//! ```text
+//! ln value = entry + slope of the entry x (ln reference - ln baseline) + generation + round + process + rest
+//! ```
+//!
+//! The entries' processes of one number are a *generation*: they live at the same time, and their windows
+//! are interleaved in rounds. What all entries of a round or a generation share cancels. The process is the
+//! sampling unit: windows of one process only say how that process did (T. Kalibera and R. Jones,
+//! *Rigorous Benchmarking in Reasonable Time*, ISMM 2013).
+
+mod finding;
+mod looks;
+mod model;
+mod reference;
+mod robust;
+mod two_way;
+mod windows;
+
+pub use finding::{Estimate, Finding, Pair, Place, Range};
+pub use looks::look_level;
+pub use reference::{Adjustment, Unadjusted};
+
+use model::Model;
+use windows::Windows;
+
+/// One measured window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observation {
+    /// Which of the entries, from 0.
+    pub entry: usize,
+    /// Number of the entry's process. Processes of one number, whatever the entry, form a generation.
+    pub process: u32,
+    /// Number of the round within the generation: windows of one number were taken one after the other.
+    pub round: u32,
+    /// The figure that is compared, above 0; more is better.
+    pub value: f64,
+    /// What the machine reference showed meanwhile, above 0, in any unit. `None` where it was not read.
+    pub reference: Option<f64>,
+}
+
+/// What is asked of the observations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Question {
+    /// Probability, 0 to 1, with which not one statement about any pair is false.
+    pub confidence: f64,
+    /// Difference up to which two entries count as equal, as a fraction: 0.05 for 5 %.
+    pub precision: f64,
+    /// State of the machine for which entries are compared, in the reference's unit. `None` for the mean of
+    /// the observations: then the answer holds for the states that the machine happened to be in.
+    pub baseline: Option<f64>,
+}
+
+impl Default for Question {
+    /// 95 %, 5 %, no baseline.
+    fn default() -> Self {
+        Self { confidence: 0.95, precision: 0.05, baseline: None }
+    }
+}
+
+/// The answer: estimates of all entries, findings about all pairs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    estimates: Vec<Option<Estimate>>,
+    pairs: Vec<Vec<Option<Pair>>>,
+    typical: Option<model::Typical>,
+    adjustment: Adjustment,
+    confidence: f64,
+}
+
+/// Compares `entries` entries, numbered from 0. Observations of others, or with a value that is not finite and
+/// above 0, are left out.
+#[must_use]
+pub fn compare(observations: &[Observation], entries: usize, question: &Question) -> Comparison {
+    let windows = Windows::new(observations, entries);
+    let (adjustment, adjusted) = match reference::adjust(&windows, question.baseline) {
+        Ok((adjustment, adjusted)) => (adjustment, adjusted),
+        Err(why) => (Adjustment::Raw(why), reference::unadjusted(&windows)),
+    };
+    let model = Model::fit(&windows, adjusted);
+    let mut comparison = Comparison {
+        estimates: vec![None; entries],
+        pairs: vec![vec![None; entries]; entries],
+        typical: model.typical(),
+        adjustment,
+        confidence: question.confidence,
+    };
+    let pairs = model.pairs(question);
+    let half = finding::median(pairs.iter().filter_map(|pair| pair.half).collect());
+    for (at, estimate) in model.estimates(&windows, question, half).into_iter().enumerate() {
+        comparison.estimates[windows.present[at]] = Some(estimate);
+    }
+    for pair in pairs {
+        let (a, b) = (windows.present[pair.a], windows.present[pair.b]);
+        let found = pair.found(question.precision);
+        comparison.pairs[b][a] = Some(found.turned());
+        comparison.pairs[a][b] = Some(found);
+    }
+    comparison
+}
+
+impl Comparison {
+    /// How fast an entry is. `None` for one without observations.
+    #[must_use]
+    pub fn estimate(&self, entry: usize) -> Option<Estimate> {
+        *self.estimates.get(entry)?
+    }
+
+    /// How fast entry `a` is beside entry `b`. `None` where one of them has no observations, and for an entry beside
+    /// itself.
+    #[must_use]
+    pub fn pair(&self, a: usize, b: usize) -> Option<Pair> {
+        *self.pairs.get(a)?.get(b)?
+    }
+
+    /// The places that an entry can have, given which others are surely faster and which surely slower (F. Al
+    /// Mohamad, J. Goeman and E. van Zwet, *Simultaneous Confidence Intervals for Ranks*, Psychometrika 87,
+    /// 2022). `None` for an entry without observations.
+    #[must_use]
+    pub fn place(&self, entry: usize) -> Option<Place> {
+        self.estimate(entry)?;
+        let present = self.estimates.iter().flatten().count();
+        let others = || self.pairs[entry].iter().flatten().map(|pair| pair.finding);
+        let behind = others().filter(|finding| finding.is_slower()).count();
+        let ahead = others().filter(|finding| finding.is_faster()).count();
+        Some(Place { best: 1 + behind, worst: present - ahead })
+    }
+
+    /// The entries that have observations, fastest first.
+    #[must_use]
+    pub fn order(&self) -> Vec<usize> {
+        let speed = |at: &usize| self.estimates[*at].map_or(0.0, |estimate| estimate.mean);
+        let mut order: Vec<usize> =
+            (0..self.estimates.len()).filter(|at| self.estimates[*at].is_some()).collect();
+        order.sort_by(|a, b| speed(b).total_cmp(&speed(a)));
+        order
+    }
+
+    /// Neighbours in the order of speed, the faster first, that are neither told apart nor equal within the precision.
+    #[must_use]
+    pub fn open_neighbours(&self) -> Vec<(usize, usize)> {
+        let order = self.order();
+        let neighbours = order.windows(2).map(|pair| (pair[0], pair[1]));
+        let open = |(a, b): &(usize, usize)| {
+            self.pair(*a, *b).is_none_or(|pair| pair.finding == Finding::Open)
+        };
+        neighbours.filter(open).collect()
+    }
+
+    /// Whether each pair of neighbours is told apart, or equal within the precision.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.open_neighbours().is_empty()
+    }
+
+    /// The smallest difference that these observations tell, as a fraction: the median over the pairs. `None` where
+    /// they tell none, with fewer than two entries or two processes.
+    #[must_use]
+    pub fn resolution(&self) -> Option<f64> {
+        let ranges = self.pairs.iter().flatten().flatten();
+        finding::median(
+            ranges.filter_map(|pair| Some((pair.range?.high / pair.ratio).ln())).collect(),
+        )
+        .map(f64::exp_m1)
+    }
+
+    /// What [`resolution`](Self::resolution) would be with so many processes of each entry, if the machine stays as noisy as it was.
+    #[must_use]
+    pub fn resolution_after(&self, processes: usize) -> Option<f64> {
+        let half = self.typical?.half(processes, 1.0 - self.confidence)?;
+        Some(half.exp_m1())
+    }
+
+    /// Whether figures are adjusted by the machine reference.
+    #[must_use]
+    pub fn adjustment(&self) -> Adjustment {
+        self.adjustment
+    }
+}

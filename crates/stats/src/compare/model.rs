@@ -1,0 +1,316 @@
+//! Processes as the sampling unit: means, variances, intervals.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::Question;
+use super::finding::{Estimate, Finding, Pair, Range, median};
+use super::reference::{Adjusted, Slope, unadjusted};
+use super::robust::huber_mean;
+use super::two_way::{Cell, TwoWay};
+use super::windows::{Processes, Windows};
+use crate::studentized_range::studentized_range;
+
+/// Generations from which on a pair's own variance counts: with fewer it is known too badly.
+const OWN: usize = 4;
+
+/// The fitted model. Entries are numbered without gaps.
+pub(super) struct Model {
+    adjusted: Adjusted,
+    processes: Processes,
+    fit: TwoWay,
+    weights: Vec<f64>,
+    entries: usize,
+    generations: usize,
+    /// Variance of a process of weight 1 within entry and generation. `None` without a degree of freedom.
+    variance: Option<f64>,
+    freedom: f64,
+}
+
+/// Two entries beside each other, as logarithms.
+pub(super) struct Difference {
+    pub a: usize,
+    pub b: usize,
+    difference: f64,
+    /// Half of the simultaneous interval.
+    pub half: Option<f64>,
+    /// Half of the interval that equality is judged by.
+    half_equal: Option<f64>,
+}
+
+/// What a usual pair is like, to say what more processes would tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Typical {
+    /// Variance of a process within entry and generation, the slopes' errors included.
+    variance: f64,
+    entries: usize,
+}
+
+impl Model {
+    pub fn fit(windows: &Windows, adjusted: Adjusted) -> Self {
+        let processes = windows.processes(&adjusted.values);
+        let (entries, generations) = (windows.entries(), windows.generations());
+        let fit = |weights: &[f64]| {
+            let cells: Vec<Cell> = processes
+                .list
+                .iter()
+                .zip(weights)
+                .map(|(p, weight)| Cell {
+                    row: p.entry,
+                    column: p.generation,
+                    value: p.mean,
+                    weight: *weight,
+                })
+                .collect();
+            TwoWay::fit(&cells, entries, generations)
+        };
+        let freedom = (processes.list.len() + 1).saturating_sub(entries + generations) as f64;
+        let even = vec![1.0; processes.list.len()];
+        let weights = weights(&processes, fit(&even).rest / freedom.max(1.0));
+        let fit = fit(&weights);
+        let variance = (freedom > 0.0).then(|| fit.rest / freedom);
+        Self { adjusted, processes, fit, weights, entries, generations, variance, freedom }
+    }
+
+    /// All pairs `a < b`.
+    pub fn pairs(&self, question: &Question) -> Vec<Difference> {
+        let mut quantiles = Quantiles::new(self.entries, 1.0 - question.confidence);
+        let mut pairs = Vec::new();
+        for a in 0..self.entries {
+            for b in a + 1..self.entries {
+                let known = self.variance_of_pair(a, b).and_then(|(variance, freedom)| {
+                    let (apart, equal) = quantiles.at(freedom)?;
+                    let deviation = variance.sqrt();
+                    Some((apart * deviation, equal * deviation))
+                });
+                pairs.push(Difference {
+                    a,
+                    b,
+                    difference: self.fit.rows[a] - self.fit.rows[b],
+                    half: known.map(|(apart, _)| apart),
+                    half_equal: known.map(|(_, equal)| equal),
+                });
+            }
+        }
+        pairs
+    }
+
+    /// Variance of the difference of two entries' means, and its degrees of freedom.
+    fn variance_of_pair(&self, a: usize, b: usize) -> Option<(f64, f64)> {
+        let pooled = self.variance?;
+        let (variance, freedom) = match self.own_variance(a, b) {
+            Some((own, shared)) => (
+                f64::midpoint(pooled, own),
+                blended_freedom(self.entries, shared).min(self.freedom),
+            ),
+            None => (pooled, self.freedom),
+        };
+        let unit = self.fit.variance_of_difference(a, b);
+        Some((variance * unit + self.slope_error(a) + self.slope_error(b), freedom))
+    }
+
+    /// Variance of a process as this pair alone shows it, and in how many generations.
+    fn own_variance(&self, a: usize, b: usize) -> Option<(f64, usize)> {
+        let of = |entry: usize| {
+            let list = self.processes.list.iter().zip(&self.weights);
+            let mut by_generation = vec![None; self.generations];
+            list.filter(|(process, _)| process.entry == entry)
+                .for_each(|(p, weight)| by_generation[p.generation] = Some((p.mean, *weight)));
+            by_generation
+        };
+        let shared: Vec<(f64, f64)> = of(a)
+            .into_iter()
+            .zip(of(b))
+            .filter_map(|pair| match pair {
+                (Some((a, wa)), Some((b, wb))) => Some((a - b, wa * wb / (wa + wb))),
+                _ => None,
+            })
+            .collect();
+        if shared.len() < OWN {
+            return None;
+        }
+        let all: f64 = shared.iter().map(|(_, weight)| weight).sum();
+        let mean = shared.iter().map(|(own, weight)| own * weight).sum::<f64>() / all;
+        let squares: f64 = shared.iter().map(|(own, weight)| weight * (own - mean).powi(2)).sum();
+        Some((squares / (shared.len() - 1) as f64, shared.len()))
+    }
+
+    fn slope_error(&self, entry: usize) -> f64 {
+        self.adjusted.slopes.get(entry).map_or(0.0, |slope| slope.variance)
+    }
+
+    /// Estimates of all entries. `half` is half of a usual pair's interval.
+    pub fn estimates(
+        &self,
+        windows: &Windows,
+        question: &Question,
+        half: Option<f64>,
+    ) -> Vec<Estimate> {
+        let raw = if self.adjusted.slopes.is_empty() {
+            self.fit.rows.clone()
+        } else {
+            Self::fit(windows, unadjusted(windows)).fit.rows
+        };
+        let total = self.total_variance();
+        (0..self.entries)
+            .map(|entry| {
+                let mean = self.fit.rows[entry];
+                let own = total.and_then(|total| self.own_half(entry, total, question.confidence));
+                let levels: Vec<f64> = windows
+                    .list
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, w)| w.entry == entry)
+                    .map(|(at, w)| {
+                        let shared = self.processes.rounds[at] + self.fit.columns[w.generation];
+                        self.adjusted.values[at] - shared
+                    })
+                    .collect();
+                let robust = huber_mean(&levels).unwrap_or(mean);
+                let enough = half.or(own);
+                Estimate {
+                    mean: mean.exp(),
+                    range: own
+                        .map(|half| Range { low: (mean - half).exp(), high: (mean + half).exp() }),
+                    raw: raw[entry].exp(),
+                    robust: robust.exp(),
+                    stalls_decide: enough.is_some_and(|half| (robust - mean).abs() > half),
+                    slope: self.adjusted.slopes.get(entry).map(|Slope { slope, .. }| *slope),
+                    processes: self.of_entry(entry).count(),
+                    windows: levels.len(),
+                }
+            })
+            .collect()
+    }
+
+    fn of_entry(&self, entry: usize) -> impl Iterator<Item = f64> {
+        self.processes.list.iter().filter(move |p| p.entry == entry).map(|p| p.mean)
+    }
+
+    /// Variance of a process within its entry, generations included, and its degrees of freedom by F. E.
+    /// Satterthwaite (*An Approximate Distribution of Estimates of Variance Components*, Biometrics Bulletin
+    /// 2, 1946): what generations add is known from their number only.
+    fn total_variance(&self) -> Option<(f64, f64)> {
+        let spare = self.processes.list.len().checked_sub(self.entries).filter(|n| *n > 0)?;
+        let squares: f64 =
+            (0..self.entries).map(|entry| squares(&self.of_entry(entry).collect::<Vec<_>>())).sum();
+        let total = squares / spare as f64;
+        let within = self.variance.unwrap_or(0.0);
+        let within = (within * (self.entries - 1) as f64 / self.entries as f64).min(total);
+        let shared = total - within;
+        let unknown =
+            shared.powi(2) / (self.generations - 1) as f64 + within.powi(2) / self.freedom.max(1.0);
+        let freedom = if unknown > 0.0 { total.powi(2) / unknown } else { spare as f64 };
+        Some((total, freedom.max(1.0)))
+    }
+
+    /// Half of an entry's own interval.
+    fn own_half(&self, entry: usize, total: (f64, f64), confidence: f64) -> Option<f64> {
+        let means: Vec<f64> = self.of_entry(entry).collect();
+        let n = means.len();
+        let (variance, freedom) = if n >= OWN {
+            let own = squares(&means) / (n - 1) as f64;
+            (f64::midpoint(total.0, own), total.1.min(2.0 * (n - 1) as f64))
+        } else {
+            total
+        };
+        let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
+        let t = -students.inverse_cdf((1.0 - confidence) / 2.0);
+        Some(t * (variance / n as f64 + self.slope_error(entry)).sqrt())
+    }
+
+    /// `None` where no pair has an interval.
+    pub fn typical(&self) -> Option<Typical> {
+        let per_process = |a, b| {
+            let (variance, _) = self.variance_of_pair(a, b)?;
+            Some(variance * self.generations as f64 / 2.0)
+        };
+        let pairs = (0..self.entries).flat_map(|a| (a + 1..self.entries).map(move |b| (a, b)));
+        let variance = median(pairs.filter_map(|(a, b)| per_process(a, b)).collect())?;
+        Some(Typical { variance, entries: self.entries })
+    }
+}
+
+impl Difference {
+    pub fn found(&self, precision: f64) -> Pair {
+        let size = self.difference.abs();
+        let apart = self.half.is_some_and(|half| size > half);
+        let equal = self.half_equal.is_some_and(|half| size + half < precision.ln_1p());
+        let end = |half: f64| (self.difference + half).exp();
+        Pair {
+            ratio: self.difference.exp(),
+            range: self.half.map(|half| Range { low: end(-half), high: end(half) }),
+            finding: Finding::new(apart, equal, self.difference > 0.0),
+        }
+    }
+}
+
+impl Typical {
+    /// Half of the simultaneous interval of a pair's difference with so many processes.
+    pub fn half(&self, processes: usize, tail: f64) -> Option<f64> {
+        let freedom = if processes < OWN {
+            ((self.entries - 1) * processes.checked_sub(1)?) as f64
+        } else {
+            blended_freedom(self.entries, processes)
+        };
+        let (apart, _) = Quantiles::new(self.entries, tail).at(freedom)?;
+        Some(apart * (self.variance * 2.0 / processes as f64).sqrt())
+    }
+}
+
+/// Degrees of freedom of the mean of the pooled and the pair's own variance over `g` generations: those of two own ones at the
+/// most, as entries' variances differ; fewer with two or three entries, where the pair's own is much of the pooled one.
+fn blended_freedom(entries: usize, g: usize) -> f64 {
+    let e = entries as f64;
+    (g - 1) as f64 * (4.0 * (e - 1.0) / (e + 2.0)).min(2.0)
+}
+
+/// Weights of processes: the inverse of their variance where they have unequal numbers of windows.
+/// `spread` is the variance between processes, what windows contribute included.
+fn weights(processes: &Processes, spread: f64) -> Vec<f64> {
+    let of_window = processes.rest / processes.freedom.max(1.0);
+    let share = |windows: usize| of_window / windows as f64;
+    let n = processes.list.len() as f64;
+    let usual = processes.list.iter().map(|p| share(p.windows)).sum::<f64>() / n;
+    let between = (spread - usual).max(0.0);
+    let weights: Vec<f64> =
+        processes.list.iter().map(|p| 1.0 / (between + share(p.windows))).collect();
+    let mean = weights.iter().sum::<f64>() / n;
+    weights.iter().map(|w| if mean.is_finite() { w / mean } else { 1.0 }).collect()
+}
+
+/// Sum of squares about the mean.
+fn squares(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// Half-widths in standard deviations of a difference: of all pairs' intervals at once (J. W. Tukey and C. Y. Kramer), and of the
+/// two one-sided tests of equality, at a level that keeps the family's rate over all pairs (C. Lauzon and B.
+/// Caffo, *Easy Multiplicity Control in Equivalence Testing Using Two One-Sided Tests*, The American Statistician 63, 2009).
+struct Quantiles {
+    entries: usize,
+    tail: f64,
+    known: Vec<(f64, Option<(f64, f64)>)>,
+}
+
+impl Quantiles {
+    fn new(entries: usize, tail: f64) -> Self {
+        Self { entries, tail, known: Vec::new() }
+    }
+
+    /// Most pairs have the same degrees of freedom, so those looked up are kept.
+    fn at(&mut self, freedom: f64) -> Option<(f64, f64)> {
+        if let Some((_, found)) = self.known.iter().find(|(known, _)| *known == freedom) {
+            return *found;
+        }
+        let found = self.compute(freedom);
+        self.known.push((freedom, found));
+        found
+    }
+
+    fn compute(&self, freedom: f64) -> Option<(f64, f64)> {
+        let apart = studentized_range(self.tail, self.entries, freedom)? / 2_f64.sqrt();
+        let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
+        Some((apart, -students.inverse_cdf(self.tail / (self.entries - 1) as f64)))
+    }
+}

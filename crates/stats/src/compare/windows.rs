@@ -1,0 +1,119 @@
+//! Observations, numbered without gaps, and their means by process.
+
+use std::collections::BTreeSet;
+
+use super::Observation;
+use super::two_way::{Cell, TwoWay};
+
+/// An observation as logarithms, with dense numbers.
+pub(super) struct Window {
+    pub entry: usize,
+    pub generation: usize,
+    /// Within the generation.
+    pub round: usize,
+    pub value: f64,
+    pub reference: Option<f64>,
+}
+
+/// The observations that count.
+pub(super) struct Windows {
+    pub list: Vec<Window>,
+    /// The caller's number of each entry that was observed.
+    pub present: Vec<usize>,
+    /// Rounds of each generation.
+    pub rounds: Vec<usize>,
+}
+
+impl Windows {
+    pub fn new(observations: &[Observation], entries: usize) -> Self {
+        let counts = |o: &&Observation| o.entry < entries && o.value.is_finite() && o.value > 0.0;
+        let counted: Vec<&Observation> = observations.iter().filter(counts).collect();
+        let present: Vec<usize> = numbers(counted.iter().map(|o| o.entry));
+        let generations: Vec<u32> = numbers(counted.iter().map(|o| o.process));
+        let rounds: Vec<Vec<u32>> = generations
+            .iter()
+            .map(|own| counted.iter().filter(|o| o.process == *own).map(|o| o.round))
+            .map(numbers)
+            .collect();
+        let list = counted.iter().filter_map(|o| {
+            let generation = generations.binary_search(&o.process).ok()?;
+            let reference = o.reference.filter(|x| x.is_finite() && *x > 0.0);
+            Some(Window {
+                entry: present.binary_search(&o.entry).ok()?,
+                generation,
+                round: rounds[generation].binary_search(&o.round).ok()?,
+                value: o.value.ln(),
+                reference: reference.map(f64::ln),
+            })
+        });
+        let list = list.collect();
+        Self { list, present, rounds: rounds.iter().map(Vec::len).collect() }
+    }
+
+    pub fn entries(&self) -> usize {
+        self.present.len()
+    }
+
+    pub fn generations(&self) -> usize {
+        self.rounds.len()
+    }
+
+    /// Means of `values`, one for each window, by process. What the windows of a round share is taken out.
+    pub fn processes(&self, values: &[f64]) -> Processes {
+        let mut found = Processes {
+            list: Vec::new(),
+            rounds: vec![0.0; self.list.len()],
+            rest: 0.0,
+            freedom: 0.0,
+        };
+        for (generation, rounds) in self.rounds.iter().enumerate() {
+            let (numbers, cells): (Vec<usize>, Vec<Cell>) = self
+                .list
+                .iter()
+                .enumerate()
+                .filter(|(_, window)| window.generation == generation)
+                .map(|(at, window)| (at, cell(window.entry, window.round, values[at])))
+                .unzip();
+            let fit = TwoWay::fit(&cells, self.entries(), *rounds);
+            numbers.iter().for_each(|at| found.rounds[*at] = fit.columns[self.list[*at].round]);
+            let before = found.list.len();
+            for (entry, mean) in fit.rows.iter().enumerate() {
+                let windows = cells.iter().filter(|cell| cell.row == entry).count();
+                if windows > 0 {
+                    found.list.push(Process { entry, generation, mean: *mean, windows });
+                }
+            }
+            let spent = rounds + found.list.len() - before;
+            found.rest += fit.rest;
+            found.freedom += (cells.len() + 1).saturating_sub(spent) as f64;
+        }
+        found
+    }
+}
+
+pub(super) fn cell(row: usize, column: usize, value: f64) -> Cell {
+    Cell { row, column, value, weight: 1.0 }
+}
+
+fn numbers<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.collect::<BTreeSet<T>>().into_iter().collect()
+}
+
+/// The mean of one process, as a logarithm.
+pub(super) struct Process {
+    pub entry: usize,
+    pub generation: usize,
+    pub mean: f64,
+    pub windows: usize,
+}
+
+/// Means of all processes.
+pub(super) struct Processes {
+    pub list: Vec<Process>,
+    /// Effect of its round, for each window.
+    pub rounds: Vec<f64>,
+    /// Sum of squares within processes and rounds.
+    pub rest: f64,
+    /// Its degrees of freedom.
+    pub freedom: f64,
+}

@@ -1,0 +1,162 @@
+//! A machine whose speed wanders as that of a shared virtual machine does, for simulated tests.
+
+#![allow(dead_code, reason = "each test binary takes what it needs")]
+
+use rpcbench_stats::Observation;
+
+/// Time constants in seconds, and shares of the variance: what is left is white. Fitted to the rate of a server on a shared
+/// virtual machine: autocorrelation 0.80 at 0.1 s, 0.39 at 1 s, 0.25 at 5 s, 0.02 at 30 s.
+const SLOW: (f64, f64) = (10.0, 0.41);
+const QUICK: (f64, f64) = (0.3, 0.547);
+const WHITE: f64 = 0.043;
+/// Variance of means over 1 s of such a process with variance 1.
+const OF_A_SECOND: f64 = 0.634;
+/// Step of the simulation, seconds.
+pub const STEP: f64 = 0.1;
+/// Standard deviation of the logarithm of the reference.
+const REFERENCE: f64 = 0.15;
+
+/// Random numbers (G. Steele, D. Lea and C. Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Uniform between 0 and 1, both left out.
+    pub fn uniform(&mut self) -> f64 {
+        ((self.bits() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    pub fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
+        for at in (1..list.len()).rev() {
+            list.swap(at, (self.uniform() * (at + 1) as f64) as usize);
+        }
+    }
+}
+
+/// A stationary process whose means over 1 s have variance 1.
+struct Wandering {
+    slow: f64,
+    quick: f64,
+}
+
+impl Wandering {
+    fn new(random: &mut Random) -> Self {
+        Self { slow: random.normal(), quick: random.normal() }
+    }
+
+    /// The mean over the next step.
+    fn step(&mut self, random: &mut Random) -> f64 {
+        let ahead = |state: f64, constant: f64, random: &mut Random| {
+            let kept = (-STEP / constant).exp();
+            kept * state + (1.0 - kept * kept).sqrt() * random.normal()
+        };
+        self.slow = ahead(self.slow, SLOW.0, random);
+        self.quick = ahead(self.quick, QUICK.0, random);
+        let sum = SLOW.1.sqrt() * self.slow
+            + QUICK.1.sqrt() * self.quick
+            + WHITE.sqrt() * random.normal();
+        sum / OF_A_SECOND.sqrt()
+    }
+}
+
+/// A machine: one process that the reference sees, and one that it does not.
+pub struct Machine {
+    pub random: Random,
+    seen: Wandering,
+    unseen: Wandering,
+}
+
+impl Machine {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Random(seed);
+        let (seen, unseen) = (Wandering::new(&mut random), Wandering::new(&mut random));
+        Self { random, seen, unseen }
+    }
+
+    /// The state over so many steps: what the reference sees, and what it does not.
+    pub fn pass(&mut self, steps: usize) -> (f64, f64) {
+        let (mut seen, mut unseen) = (0.0, 0.0);
+        for _ in 0..steps {
+            seen += self.seen.step(&mut self.random) / steps as f64;
+            unseen += self.unseen.step(&mut self.random) / steps as f64;
+        }
+        (seen, unseen)
+    }
+}
+
+/// An entry under test.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Long-run logarithm of its speed.
+    pub speed: f64,
+    /// Standard deviation of its means over 1 s.
+    pub deviation: f64,
+    /// Correlation with the reference.
+    pub correlation: f64,
+}
+
+/// A run of interleaved windows of 0.5 s, each with 0.1 s before it.
+pub struct Design {
+    pub entries: Vec<Entry>,
+    pub generations: u32,
+    pub rounds: u32,
+    /// Standard deviation between processes.
+    pub processes: f64,
+}
+
+impl Design {
+    /// Six equal entries.
+    pub fn equal(deviation: f64, correlation: f64) -> Self {
+        let entry = Entry { speed: 11.0, deviation, correlation };
+        Self { entries: vec![entry; 6], generations: 8, rounds: 8, processes: 0.02 }
+    }
+
+    /// Six entries that are equal in the long run and feel the machine differently.
+    pub fn unequal() -> Self {
+        let felt = [(12, 0.89), (23, 0.98), (19, 0.7), (14, 0.8), (12, 0.89), (23, 0.98)];
+        let entries = felt.map(|(percent, correlation)| Entry {
+            speed: 11.0,
+            deviation: f64::from(percent) / 100.0,
+            correlation,
+        });
+        Self { entries: entries.to_vec(), ..Self::equal(0.0, 0.0) }
+    }
+
+    pub fn run(&self, seed: u64) -> Vec<Observation> {
+        let mut machine = Machine::new(seed);
+        let mut observations = Vec::new();
+        for process in 0..self.generations {
+            let own: Vec<f64> =
+                self.entries.iter().map(|_| self.processes * machine.random.normal()).collect();
+            for round in 0..self.rounds {
+                let mut order: Vec<usize> = (0..self.entries.len()).collect();
+                machine.random.shuffle(&mut order);
+                for entry in order {
+                    machine.pass(1);
+                    let (seen, unseen) = machine.pass(5);
+                    let Entry { speed, deviation, correlation } = self.entries[entry];
+                    let rest = (1.0 - correlation * correlation).sqrt();
+                    let noise = deviation * (correlation * seen + rest * unseen);
+                    observations.push(Observation {
+                        entry,
+                        process,
+                        round,
+                        value: (speed + own[entry] + noise).exp(),
+                        reference: (correlation > 0.0).then(|| (REFERENCE * seen).exp()),
+                    });
+                }
+            }
+        }
+        observations
+    }
+}
