@@ -13,7 +13,7 @@ mod studentized_range;
 mod wire;
 
 pub use compare::{
-    Adjustment, Comparison, Estimate, Finding, Observation, Pair, Place, Question, Range,
+    Adjustment, Comparison, Estimate, Finding, Observation, Pair, Place, Question, Range, Spread,
     Unadjusted, compare, look_level,
 };
 pub use histogram::Histogram;

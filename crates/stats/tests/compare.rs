@@ -1,12 +1,7 @@
-//! Comparisons by hand, and how often simulated ones are right.
+//! Comparisons by hand.
 
-#![allow(clippy::print_stderr, reason = "the rates found stand in docs/method.md")]
-
-mod noise;
-
-use noise::Design;
 use rpcbench_stats::{
-    Adjustment, Comparison, Finding, Observation, Place, Question, Unadjusted, compare, look_level,
+    Adjustment, Finding, Observation, Place, Question, Unadjusted, compare, look_level,
 };
 
 const SEEN: Question = Question { confidence: 0.95, precision: 0.05, baseline: Some(1.0) };
@@ -89,33 +84,6 @@ fn nothing_observed_is_nothing_found() {
     let wrong = [0.0, -1.0, f64::NAN, f64::INFINITY].map(|value| [value]);
     assert_eq!(compare(&table(&wrong), 1, &Question::default()).estimate(0), None);
     assert_eq!(compare(&table(&[[1.0, 1.0]]), 1, &Question::default()).estimate(1), None);
-}
-
-fn any_difference(found: &Comparison, entries: usize) -> bool {
-    let pairs = (0..entries).flat_map(|a| (0..entries).map(move |b| (a, b)));
-    pairs.filter_map(|(a, b)| found.pair(a, b)).any(|pair| pair.finding.is_faster())
-}
-
-/// Share of simulated runs in which some of the equal entries are called different.
-fn false_share(design: &Design, runs: u64, question: &Question) -> f64 {
-    let entries = design.entries.len();
-    let false_ones = (0..runs)
-        .filter(|seed| any_difference(&compare(&design.run(*seed), entries, question), entries))
-        .count();
-    let share = false_ones as f64 / runs as f64;
-    eprintln!("false in {:.1} % of {runs}", share * 100.0);
-    share
-}
-
-#[test]
-fn equal_entries_are_seldom_called_different() {
-    for (deviation, correlation) in [(0.12, 0.0), (0.18, 0.7), (0.18, 0.9), (0.23, 0.9)] {
-        for (generations, rounds) in [(2, 16), (4, 8), (8, 8)] {
-            let design = Design { generations, rounds, ..Design::equal(deviation, correlation) };
-            eprint!("sd {deviation}, correlation {correlation}, {generations} x {rounds}: ");
-            assert!(false_share(&design, 300, &SEEN) <= 0.07);
-        }
-    }
 }
 
 #[test]

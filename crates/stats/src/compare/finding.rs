@@ -122,6 +122,19 @@ pub struct Place {
     pub worst: usize,
 }
 
+/// What the noise consists of: standard deviations of logarithms, so 0.05 is about 5 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Of the windows of one process, as measured.
+    pub windows: f64,
+    /// Of those, without what all windows of a round share.
+    pub in_rounds: f64,
+    /// Of those, adjusted by the machine reference too. The same where nothing was adjusted.
+    pub adjusted: f64,
+    /// Between processes, beyond what their windows explain. `None` with one process.
+    pub processes: Option<f64>,
+}
+
 /// The middle value, or the mean of the two in the middle.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);

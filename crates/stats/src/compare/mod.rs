@@ -19,7 +19,7 @@ mod robust;
 mod two_way;
 mod windows;
 
-pub use finding::{Estimate, Finding, Pair, Place, Range};
+pub use finding::{Estimate, Finding, Pair, Place, Range, Spread};
 pub use looks::look_level;
 pub use reference::{Adjustment, Unadjusted};
 
@@ -66,6 +66,7 @@ pub struct Comparison {
     estimates: Vec<Option<Estimate>>,
     pairs: Vec<Vec<Option<Pair>>>,
     typical: Option<model::Typical>,
+    spread: Option<Spread>,
     adjustment: Adjustment,
     confidence: f64,
 }
@@ -75,21 +76,24 @@ pub struct Comparison {
 #[must_use]
 pub fn compare(observations: &[Observation], entries: usize, question: &Question) -> Comparison {
     let windows = Windows::new(observations, entries);
+    let raw = Model::fit(&windows, reference::unadjusted(&windows));
     let (adjustment, adjusted) = match reference::adjust(&windows, question.baseline) {
-        Ok((adjustment, adjusted)) => (adjustment, adjusted),
-        Err(why) => (Adjustment::Raw(why), reference::unadjusted(&windows)),
+        Ok((adjustment, values)) => (adjustment, Some(Model::fit(&windows, values))),
+        Err(why) => (Adjustment::Raw(why), None),
     };
-    let model = Model::fit(&windows, adjusted);
+    let model = adjusted.as_ref().unwrap_or(&raw);
     let mut comparison = Comparison {
         estimates: vec![None; entries],
         pairs: vec![vec![None; entries]; entries],
         typical: model.typical(),
+        spread: model.spread(&raw),
         adjustment,
         confidence: question.confidence,
     };
     let pairs = model.pairs(question);
     let half = finding::median(pairs.iter().filter_map(|pair| pair.half).collect());
-    for (at, estimate) in model.estimates(&windows, question, half).into_iter().enumerate() {
+    let known = model.estimates(&windows, &raw, question, half);
+    for (at, estimate) in known.into_iter().enumerate() {
         comparison.estimates[windows.present[at]] = Some(estimate);
     }
     for pair in pairs {
@@ -177,5 +181,11 @@ impl Comparison {
     #[must_use]
     pub fn adjustment(&self) -> Adjustment {
         self.adjustment
+    }
+
+    /// What the noise consists of. `None` where no process has two windows.
+    #[must_use]
+    pub fn spread(&self) -> Option<Spread> {
+        self.spread
     }
 }

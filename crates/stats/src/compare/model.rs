@@ -3,11 +3,11 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Question;
-use super::finding::{Estimate, Finding, Pair, Range, median};
-use super::reference::{Adjusted, Slope, unadjusted};
+use super::finding::{Estimate, Finding, Pair, Range, Spread, median};
+use super::reference::{Adjusted, Slope};
 use super::robust::huber_mean;
 use super::two_way::{Cell, TwoWay};
-use super::windows::{Processes, Windows};
+use super::windows::{Processes, Windows, squares};
 use crate::studentized_range::studentized_range;
 
 /// Generations from which on a pair's own variance counts: with fewer it is known too badly.
@@ -138,18 +138,14 @@ impl Model {
         self.adjusted.slopes.get(entry).map_or(0.0, |slope| slope.variance)
     }
 
-    /// Estimates of all entries. `half` is half of a usual pair's interval.
+    /// Estimates of all entries. `raw` is the model of what was measured, `half` half of a usual pair's interval.
     pub fn estimates(
         &self,
         windows: &Windows,
+        raw: &Self,
         question: &Question,
         half: Option<f64>,
     ) -> Vec<Estimate> {
-        let raw = if self.adjusted.slopes.is_empty() {
-            self.fit.rows.clone()
-        } else {
-            Self::fit(windows, unadjusted(windows)).fit.rows
-        };
         let total = self.total_variance();
         (0..self.entries)
             .map(|entry| {
@@ -171,7 +167,7 @@ impl Model {
                     mean: mean.exp(),
                     range: own
                         .map(|half| Range { low: (mean - half).exp(), high: (mean + half).exp() }),
-                    raw: raw[entry].exp(),
+                    raw: raw.fit.rows[entry].exp(),
                     robust: robust.exp(),
                     stalls_decide: enough.is_some_and(|half| (robust - mean).abs() > half),
                     slope: self.adjusted.slopes.get(entry).map(|Slope { slope, .. }| *slope),
@@ -216,6 +212,20 @@ impl Model {
         let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
         let t = -students.inverse_cdf((1.0 - confidence) / 2.0);
         Some(t * (variance / n as f64 + self.slope_error(entry)).sqrt())
+    }
+
+    /// What the noise consists of, in this model and in that of what was measured.
+    pub fn spread(&self, raw: &Self) -> Option<Spread> {
+        let measured = &raw.processes;
+        let windows = measured.within.0 / measured.within.1;
+        let in_rounds = measured.rest / measured.freedom;
+        let adjusted = self.processes.rest / self.processes.freedom;
+        (measured.freedom > 0.0).then(|| Spread {
+            windows: windows.sqrt(),
+            in_rounds: in_rounds.sqrt(),
+            adjusted: adjusted.sqrt(),
+            processes: self.variance.map(|all| between(&self.processes, all).sqrt()),
+        })
     }
 
     /// `None` where no pair has an interval.
@@ -265,23 +275,19 @@ fn blended_freedom(entries: usize, g: usize) -> f64 {
 }
 
 /// Weights of processes: the inverse of their variance where they have unequal numbers of windows.
-/// `spread` is the variance between processes, what windows contribute included.
-fn weights(processes: &Processes, spread: f64) -> Vec<f64> {
-    let of_window = processes.rest / processes.freedom.max(1.0);
-    let share = |windows: usize| of_window / windows as f64;
-    let n = processes.list.len() as f64;
-    let usual = processes.list.iter().map(|p| share(p.windows)).sum::<f64>() / n;
-    let between = (spread - usual).max(0.0);
-    let weights: Vec<f64> =
-        processes.list.iter().map(|p| 1.0 / (between + share(p.windows))).collect();
-    let mean = weights.iter().sum::<f64>() / n;
+/// `all` is the variance between processes, what windows contribute included.
+fn weights(processes: &Processes, all: f64) -> Vec<f64> {
+    let between = between(processes, all);
+    let weights = processes.list.iter().map(|p| 1.0 / (between + processes.of_windows(p)));
+    let weights: Vec<f64> = weights.collect();
+    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
     weights.iter().map(|w| if mean.is_finite() { w / mean } else { 1.0 }).collect()
 }
 
-/// Sum of squares about the mean.
-fn squares(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    values.iter().map(|value| (value - mean).powi(2)).sum()
+/// Variance between processes, of which `all` includes what windows contribute.
+fn between(processes: &Processes, all: f64) -> f64 {
+    let windows = processes.list.iter().map(|p| processes.of_windows(p));
+    (all - windows.sum::<f64>() / processes.list.len() as f64).max(0.0)
 }
 
 /// Half-widths in standard deviations of a difference: of all pairs' intervals at once (J. W. Tukey and C. Y. Kramer), and of the

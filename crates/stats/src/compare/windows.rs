@@ -65,6 +65,7 @@ impl Windows {
             rounds: vec![0.0; self.list.len()],
             rest: 0.0,
             freedom: 0.0,
+            within: (0.0, 0.0),
         };
         for (generation, rounds) in self.rounds.iter().enumerate() {
             let (numbers, cells): (Vec<usize>, Vec<Cell>) = self
@@ -78,9 +79,12 @@ impl Windows {
             numbers.iter().for_each(|at| found.rounds[*at] = fit.columns[self.list[*at].round]);
             let before = found.list.len();
             for (entry, mean) in fit.rows.iter().enumerate() {
-                let windows = cells.iter().filter(|cell| cell.row == entry).count();
-                if windows > 0 {
-                    found.list.push(Process { entry, generation, mean: *mean, windows });
+                let own = cells.iter().filter(|cell| cell.row == entry).map(|cell| cell.value);
+                let own: Vec<f64> = own.collect();
+                if !own.is_empty() {
+                    found.within.0 += squares(&own);
+                    found.within.1 += (own.len() - 1) as f64;
+                    found.list.push(Process { entry, generation, mean: *mean, windows: own.len() });
                 }
             }
             let spent = rounds + found.list.len() - before;
@@ -116,4 +120,19 @@ pub(super) struct Processes {
     pub rest: f64,
     /// Its degrees of freedom.
     pub freedom: f64,
+    /// Sum of squares within processes, rounds included, and its degrees of freedom.
+    pub within: (f64, f64),
+}
+
+impl Processes {
+    /// What the process's windows contribute to the variance of its mean.
+    pub fn of_windows(&self, process: &Process) -> f64 {
+        self.rest / self.freedom.max(1.0) / process.windows as f64
+    }
+}
+
+/// Sum of squares about the mean.
+pub(super) fn squares(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|value| (value - mean).powi(2)).sum()
 }

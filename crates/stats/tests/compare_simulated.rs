@@ -1,0 +1,259 @@
+//! How often comparisons are right, in simulated runs on the noise of a shared virtual machine.
+
+#![allow(clippy::print_stderr, reason = "the rates found stand in docs/method.md")]
+
+mod noise;
+
+use noise::Design;
+use rpcbench_stats::{
+    Adjustment, Comparison, Observation, Question, Spread, Unadjusted, compare, look_level,
+};
+
+const RUNS: u64 = 300;
+const SEEN: Question = Question { confidence: 0.95, precision: 0.05, baseline: Some(1.0) };
+
+fn pairs(entries: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..entries).flat_map(move |a| (0..entries).map(move |b| (a, b))).filter(|(a, b)| a != b)
+}
+
+fn is_faster(found: &Comparison, a: usize, b: usize) -> bool {
+    found.pair(a, b).is_some_and(|pair| pair.finding.is_faster())
+}
+
+fn any_difference(found: &Comparison) -> bool {
+    pairs(found.order().len()).any(|(a, b)| is_faster(found, a, b))
+}
+
+/// Share of the runs of which `holds` is true.
+fn share(what: &str, runs: u64, holds: impl Fn(u64) -> bool) -> f64 {
+    let share = (0..runs).filter(|seed| holds(*seed)).count() as f64 / runs as f64;
+    eprintln!("{what}: {:.1} % of {runs}", share * 100.0);
+    share
+}
+
+fn compared(design: &Design, seed: u64, question: &Question) -> Comparison {
+    compare(&design.run(seed), design.entries.len(), question)
+}
+
+/// Share of runs in which some of the entries, all equal in the long run, are called different.
+fn false_share(what: &str, design: &Design) -> f64 {
+    share(&format!("false, {what}"), RUNS, |seed| any_difference(&compared(design, seed, &SEEN)))
+}
+
+#[test]
+fn equal_entries_are_seldom_called_different() {
+    for (deviation, correlation) in [(0.12, 0.0), (0.18, 0.7), (0.18, 0.9), (0.23, 0.9)] {
+        for (generations, rounds) in [(2, 16), (4, 8), (8, 8)] {
+            let design = Design { generations, rounds, ..Design::equal(deviation, correlation) };
+            let what = format!("sd {deviation}, r {correlation}, {generations} x {rounds}");
+            assert!(false_share(&what, &design) <= 0.07);
+        }
+    }
+}
+
+#[test]
+fn neither_are_entries_that_feel_the_machine_differently() {
+    for (generations, rounds) in [(2, 16), (4, 8), (8, 8), (12, 8)] {
+        let design = Design { generations, rounds, ..Design::unequal() };
+        let wrong = share(&format!("false, unequal, {generations} x {rounds}"), 1000, |seed| {
+            any_difference(&compared(&design, seed, &SEEN))
+        });
+        assert!(wrong <= 0.08);
+    }
+}
+
+#[test]
+fn however_much_processes_differ() {
+    for processes in [0.0, 0.01, 0.04] {
+        let design = Design { processes, generations: 4, ..Design::equal(0.18, 0.9) };
+        assert!(false_share(&format!("sd of processes {processes}"), &design) <= 0.07);
+    }
+}
+
+#[test]
+fn nor_are_two_or_ten() {
+    for entries in [2, 3, 10] {
+        let mut design = Design { generations: 4, ..Design::equal(0.18, 0.9) };
+        design.entries = vec![design.entries[0]; entries];
+        assert!(false_share(&format!("{entries} entries"), &design) <= 0.07);
+    }
+}
+
+/// The observations without one process, and without every seventh window of those left.
+fn with_losses(mut observations: Vec<Observation>) -> Vec<Observation> {
+    observations.retain(|o| (o.entry, o.process) != (2, 1));
+    let mut at = 0;
+    observations.retain(|o| {
+        at += 1;
+        at % 7 != 0 && !(o.entry == 1 && o.process == 3 && o.round > 1)
+    });
+    observations
+}
+
+#[test]
+fn lost_windows_and_processes_do_no_harm() {
+    let design = Design::equal(0.18, 0.9);
+    let wrong = share("false, with losses", RUNS, |seed| {
+        any_difference(&compare(&with_losses(design.run(seed)), 6, &SEEN))
+    });
+    assert!(wrong <= 0.07);
+}
+
+#[test]
+fn an_entry_of_a_single_process_is_compared_with_the_others_variance() {
+    let mut lone = Design::equal(0.18, 0.9);
+    lone.entries[0].speed += 1.0;
+    let wrong = share("false, one entry of one process", RUNS, |seed| {
+        let mut observations = lone.run(seed);
+        observations.retain(|o| o.entry != 0 || o.process == 5);
+        let found = compare(&observations, 6, &SEEN);
+        assert!(is_faster(&found, 0, 1));
+        pairs(6).any(|(a, b)| a != 0 && b != 0 && is_faster(&found, a, b))
+    });
+    assert!(wrong <= 0.07);
+}
+
+#[test]
+fn a_reference_that_an_entry_moves_is_not_used() {
+    let design = Design::equal(0.18, 0.9);
+    let touched = |seed| {
+        let mut observations = design.run(seed);
+        let of_third = observations.iter_mut().filter(|o| o.entry == 3);
+        of_third.for_each(|o| o.reference = o.reference.map(|x| x * 0.925));
+        compare(&observations, 6, &SEEN)
+    };
+    let moved = |found: &Comparison| {
+        matches!(found.adjustment(), Adjustment::Raw(Unadjusted::Moved { .. }))
+    };
+    let seen = share("touched reference seen", RUNS, |seed| moved(&touched(seed)));
+    assert!(seen >= 0.9);
+    let alarms =
+        share("sound reference refused", RUNS, |seed| moved(&compared(&design, seed, &SEEN)));
+    assert!(alarms <= 0.14);
+    let wrong = share("false, touched", RUNS, |seed| any_difference(&touched(seed)));
+    assert!(wrong <= 0.07);
+}
+
+/// Each of the windows is slowed by that part with that probability.
+fn with_stalls(design: &Design, seed: u64, probability: f64, kept: f64) -> Vec<Observation> {
+    let mut random = noise::Random(!seed);
+    let mut observations = design.run(seed);
+    let hit = observations.iter_mut().filter(|_| random.uniform() < probability);
+    hit.for_each(|o| o.value *= kept);
+    observations
+}
+
+#[test]
+fn stalls_cost_resolution_but_not_truth() {
+    let design = Design::equal(0.18, 0.9);
+    let wrong = share("false, with stalls", RUNS, |seed| {
+        any_difference(&compare(&with_stalls(&design, seed, 0.03, 0.6), 6, &SEEN))
+    });
+    assert!(wrong <= 0.07);
+}
+
+#[test]
+fn it_is_said_where_stalls_decide() {
+    let design = Design::equal(0.06, 0.0);
+    let flagged = |seed, kept| {
+        let mut observations = design.run(seed);
+        let of_first = observations.iter_mut().filter(|o| o.entry == 0 && o.round == 3);
+        of_first.for_each(|o| o.value *= kept);
+        compare(&observations, 6, &SEEN).estimate(0).unwrap()
+    };
+    let seen = share("stalls seen", 100, |seed| flagged(seed, 0.2).stalls_decide);
+    assert!(seen >= 0.95);
+    let none = share("stalls where there are none", 100, |seed| flagged(seed, 1.0).stalls_decide);
+    assert!(none <= 0.02);
+    let stalled = flagged(0, 0.2);
+    assert!(stalled.robust > stalled.mean * 1.1);
+}
+
+/// Shares of runs in which entry 0, made dearer, is found slower than a given other, and than some other.
+fn power(what: &str, mut design: Design, dearer: f64) -> (f64, f64) {
+    design.entries[0].speed -= dearer.ln_1p();
+    let given = share(&format!("{what}, against a given one"), RUNS, |seed| {
+        is_faster(&compared(&design, seed, &SEEN), 3, 0)
+    });
+    let any = share(&format!("{what}, against any"), RUNS, |seed| {
+        let found = compared(&design, seed, &SEEN);
+        (1..6).any(|other| is_faster(&found, other, 0))
+    });
+    (given, any)
+}
+
+#[test]
+fn ten_percent_are_found_in_four_minutes_and_five_in_six() {
+    let (given, any) = power("10 % in 8 x 8, r 0.9", Design::equal(0.18, 0.9), 0.10);
+    assert!(given >= 0.90 && any >= 0.97);
+    let (given, any) = power("10 % in 8 x 8, r 0.7", Design::equal(0.18, 0.7), 0.10);
+    assert!(given >= 0.75 && any >= 0.92);
+    let longer = Design { generations: 12, ..Design::equal(0.18, 0.9) };
+    let (given, any) = power("5 % in 12 x 8, r 0.9", longer, 0.05);
+    assert!(given >= 0.65 && any >= 0.88);
+}
+
+#[test]
+fn equal_entries_become_equal_with_time_and_different_ones_seldom_do() {
+    let mut design = Design { generations: 12, ..Design::equal(0.18, 0.9) };
+    let equal = |found: &Comparison, a, b| found.pair(a, b).unwrap().finding.is_equal();
+    let found = share("a pair called equal within 5 %", RUNS, |seed| {
+        equal(&compared(&design, seed, &SEEN), 1, 4)
+    });
+    assert!(found >= 0.6);
+    // Differences of just 5 % between neighbours: no pair is equal within 5 %.
+    for (at, entry) in design.entries.iter_mut().enumerate() {
+        entry.speed += at as f64 * 1.05_f64.ln();
+    }
+    let wrong = share("falsely equal", RUNS, |seed| {
+        let found = compared(&design, seed, &SEEN);
+        pairs(6).any(|(a, b)| equal(&found, a, b))
+    });
+    assert!(wrong <= 0.07);
+}
+
+#[test]
+fn looking_after_every_few_generations_keeps_the_rate() {
+    let design = Design { generations: 16, ..Design::equal(0.18, 0.9) };
+    let at_some_look = |seed| {
+        let all = design.run(seed);
+        let mut before = 0.0;
+        [2, 4, 6, 8, 12, 16].into_iter().any(|generations| {
+            let done = f64::from(generations) / 16.0;
+            let level = look_level(0.05, before, done);
+            before = done;
+            let seen = all.iter().filter(|o| o.process < generations).copied();
+            let question = Question { confidence: 1.0 - level, ..SEEN };
+            any_difference(&compare(&seen.collect::<Vec<_>>(), 6, &question))
+        })
+    };
+    assert!(share("false at some of six looks", RUNS, at_some_look) <= 0.07);
+}
+
+#[test]
+fn what_more_processes_would_tell_is_foreseen() {
+    let few = Design { generations: 4, ..Design::equal(0.18, 0.9) };
+    let many = Design { generations: 12, ..Design::equal(0.18, 0.9) };
+    let mean = |told: &dyn Fn(u64) -> Option<f64>| {
+        (0..100).map(|seed| told(seed).unwrap()).sum::<f64>() / 100.0
+    };
+    let foreseen = mean(&|seed| compared(&few, seed, &SEEN).resolution_after(12));
+    let told = mean(&|seed| compared(&many, seed, &SEEN).resolution());
+    eprintln!("resolution foreseen {foreseen:.4}, told {told:.4}");
+    assert!((foreseen / told - 1.0).abs() < 0.25);
+}
+
+#[test]
+fn the_noise_is_taken_apart() {
+    let design = Design { generations: 12, processes: 0.04, ..Design::equal(0.18, 0.9) };
+    let spread = |seed| compared(&design, seed, &SEEN).spread().unwrap();
+    let mean =
+        |part: &dyn Fn(Spread) -> f64| (0..50).map(|seed| part(spread(seed))).sum::<f64>() / 50.0;
+    let (windows, in_rounds) = (mean(&|s| s.windows), mean(&|s| s.in_rounds));
+    let (adjusted, processes) = (mean(&|s| s.adjusted), mean(&|s| s.processes.unwrap()));
+    eprintln!(
+        "windows {windows:.3}, in rounds {in_rounds:.3}, adjusted {adjusted:.3}, processes {processes:.3}"
+    );
+    assert!(windows > in_rounds && in_rounds > 1.5 * adjusted);
+    assert!((0.03..0.05).contains(&processes));
+}
