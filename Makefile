@@ -12,7 +12,7 @@ RPCBENCH := $(CARGO_TARGET_DIR)/release/rpcbench
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo '  make bench ARGS="go-grpc rust-tonic --trials 5"   passes arguments to rpcbench run'
+	@echo '  make bench ARGS="go-grpc rust-tonic --precision 2%"   passes arguments to rpcbench run'
 
 setup: ## Install what building needs and is missing (apt, as root or with sudo)
 	@scripts/setup.sh

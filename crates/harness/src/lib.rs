@@ -12,6 +12,7 @@ pub mod machine;
 pub mod manifest;
 pub mod placement;
 pub mod process;
+mod reference;
 pub mod run;
 pub mod search;
 mod stamp;

@@ -7,6 +7,7 @@
 mod arrivals;
 mod id;
 mod machine;
+mod observations;
 mod outcome;
 mod pace;
 mod plan;
@@ -25,9 +26,10 @@ mod upgrade;
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use id::RunId;
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
+pub use observations::{RankedBy, observations};
 pub use outcome::OutcomeKind;
 pub use plan::{
-    Fresh, Limits, PlacementKind, Plan, PlannedServer, PlannedTrial, WarmUp, Window, Workload,
+    Limits, PlacementKind, Plan, PlannedServer, PlannedTrial, Stopping, WarmUp, Window, Workload,
 };
 pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
@@ -38,8 +40,8 @@ pub use search::{NotMet, Search, SearchStep, StepVerdict};
 pub use store::{Event, StoreError, Writer, read};
 pub use threshold::{Comparison, Figure, Threshold, ThresholdError};
 pub use trial::{
-    ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ServerUsage, Slice,
-    Trial, TrialResult, Unmeasured,
+    ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ReferenceUsage,
+    ServerUsage, Slice, Trial, TrialResult, Unmeasured,
 };
 
 pub use unsteady::Unsteady;

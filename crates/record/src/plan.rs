@@ -67,16 +67,6 @@ impl fmt::Display for Window {
     }
 }
 
-/// Whether a server keeps its process over its trials.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Fresh {
-    /// One process for all trials, frozen while other servers are measured.
-    Kept,
-    /// A new process for each trial.
-    EachTrial,
-}
-
 /// The load of one trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
@@ -183,12 +173,34 @@ pub struct PlannedTrial {
     pub entry: String,
     /// See [`Workload::name`].
     pub workload: String,
-    /// 1-based trial number within its cell.
+    /// 1-based number of the entry's process that serves it. Processes of the same number, one for each entry, are
+    /// measured in the same rounds; workloads that can share a process do. Between its trials a process is frozen.
+    #[serde(default = "first")]
+    pub process: u32,
+    /// 1-based trial number within its cell. Trials of the same number, one for each entry, are a round.
     pub number: u32,
 }
 
+/// What it was before it was recorded.
+pub(crate) fn first() -> u32 {
+    1
+}
+
+/// When a run ends before its order does.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stopping {
+    /// As soon as each two neighbours of a table are told apart, or known to be equal within this fraction. `None`: that
+    /// is not asked.
+    pub precision: Option<f64>,
+    /// Not before so many processes of each entry were measured; at least 1.
+    pub least_processes: u32,
+    /// At the end of the round in which it has taken this long, and that time is divided among the least number of
+    /// processes. `None`: however long it takes. Milliseconds.
+    pub max_time_ms: Option<u64>,
+}
+
 /// The whole plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Name of the suite that the workloads came from.
     pub suite: String,
@@ -200,8 +212,9 @@ pub struct Plan {
     /// What must not become true of a window (`rpcbench load --fail-if`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Threshold>,
-    /// Process lifetime over trials.
-    pub fresh: Fresh,
+    /// When the run may end before its order does. `None`: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
     /// What each server may use. Of an unmanaged one: the CPUs of its process, or of this machine where no process
     /// is named.
     pub limits: Limits,

@@ -16,8 +16,8 @@ pub struct Preparation {
     pub entry: String,
     /// See [`crate::Workload::name`].
     pub workload: String,
-    /// The trial this process was started for: 1 where a process is kept over all trials.
-    pub trial: u32,
+    /// See [`crate::PlannedTrial::process`]. The same number twice: it had to be started anew.
+    pub process: u32,
     /// Library versions read from the lock file.
     pub versions: BTreeMap<String, String>,
     /// blake3 of the lock file, hex.

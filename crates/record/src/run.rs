@@ -72,16 +72,17 @@ pub struct Run {
 
 impl Run {
     /// The capacity of an entry of which a workload takes a share, calls a second: the mean rate of right
-    /// answers over the trials measured so far of [`crate::Workload::capacity_from`]. `None` without any, and where
-    /// one failed.
+    /// answers over the trials measured so far of [`crate::Workload::capacity_from`]. `process`: of that one, or `None` for all.
+    /// `None` without any, and where one failed.
     #[must_use]
-    pub fn capacity(&self, entry: &str, workload: &str) -> Option<f64> {
+    pub fn capacity(&self, entry: &str, workload: &str, process: Option<u32>) -> Option<f64> {
         let plan = &self.header.plan;
         let measured_by = &plan.workload(workload)?.capacity_from(&plan.workloads)?.name;
         let rates: Option<Vec<f64>> = self
             .trials
             .iter()
             .filter(|trial| trial.entry == entry && trial.workload == *measured_by)
+            .filter(|trial| process.is_none_or(|process| process == trial.process))
             .map(|trial| match &trial.result {
                 TrialResult::Measured(m) if m.window_ns > 0 => {
                     Some(m.outcomes.ok as f64 * 1e9 / m.window_ns as f64)

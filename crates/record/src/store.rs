@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::plan::Plan;
 use crate::preparation::Preparation;
 use crate::run::{Header, Run};
 use crate::trial::Trial;
@@ -161,7 +162,7 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
             break; // Cut short by a crash: it was never acknowledged.
         }
         let parse = |source| StoreError::Parse { path: path.clone(), line: i + 1, source };
-        match read_event(line, schema).map_err(parse)? {
+        match read_event(line, schema, &run.header.plan).map_err(parse)? {
             Event::Prepared(preparation) => run.preparations.push(*preparation),
             Event::Trial(trial) => run.trials.push(*trial),
             Event::Finished { at } => run.finished = Some(at),
@@ -183,12 +184,12 @@ fn read_load(path: &Path) -> Result<Run, StoreError> {
     serde_json::from_value(upgrade::load(value, schema)).map_err(parse)
 }
 
-fn read_event(line: &str, schema: u64) -> serde_json::Result<Event> {
+fn read_event(line: &str, schema: u64, plan: &Plan) -> serde_json::Result<Event> {
     if schema == u64::from(crate::SCHEMA) {
         return serde_json::from_str(line);
     }
     let mut value = serde_json::from_str(line)?;
-    upgrade::event(&mut value, schema);
+    upgrade::event(&mut value, schema, plan);
     serde_json::from_value(value)
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
 use crate::outcome::OutcomeKind;
+use crate::plan::first;
 use crate::protocol::Protocol;
 use crate::search::Search;
 
@@ -18,6 +19,9 @@ pub struct Trial {
     pub entry: String,
     /// See [`crate::Workload::name`].
     pub workload: String,
+    /// See [`crate::PlannedTrial::process`].
+    #[serde(default = "first")]
+    pub process: u32,
     /// 1-based number within the cell.
     pub number: u32,
     /// Wall-clock time at which the window began.
@@ -286,6 +290,37 @@ pub struct MachineUsage {
     pub server_cpus_busy_ns: Option<u64>,
     /// Time for which some task on the machine waited for a CPU, nanoseconds. `None` without PSI.
     pub cpu_pressure_ns: Option<u64>,
+    /// What the machine reference cost on the server's CPUs. `None` where it was not read: in an open loop, where it could
+    /// touch a tail, beside a server that is not ours, and in records made before there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<ReferenceUsage>,
+}
+
+/// The machine reference within a window: a fixed piece of work, done again and again on the server's CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReferenceUsage {
+    /// How often it was done.
+    pub pieces: u64,
+    /// CPU time of its messages through a pair of sockets, summed, nanoseconds.
+    pub syscalls_ns: u64,
+    /// CPU time of its loads from memory, summed, nanoseconds.
+    pub memory_ns: u64,
+    /// CPU time of its arithmetic, summed, nanoseconds.
+    pub arithmetic_ns: u64,
+}
+
+impl ReferenceUsage {
+    /// CPU time in all, nanoseconds.
+    #[must_use]
+    pub fn cpu_ns(&self) -> u64 {
+        self.syscalls_ns + self.memory_ns + self.arithmetic_ns
+    }
+
+    /// CPU time of a piece, nanoseconds. 0 without any.
+    #[must_use]
+    pub fn mean_ns(&self) -> f64 {
+        self.cpu_ns() as f64 / self.pieces.max(1) as f64
+    }
 }
 
 /// 100 ms of a window.

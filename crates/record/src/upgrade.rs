@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::id::RunId;
+use crate::plan::Plan;
 use crate::unsteady::Unsteady;
 
 /// From one schema to the next.
@@ -14,7 +15,7 @@ struct Step {
     /// `run.json`.
     header: fn(&mut Value),
     /// A line of `events.jsonl`.
-    event: fn(&mut Value),
+    event: fn(&mut Value, &Plan),
     /// The record of a load.
     load: fn(&mut Value),
 }
@@ -34,9 +35,9 @@ pub(crate) fn header(value: &mut Value, schema: u64) {
     value["schema"] = json!(crate::SCHEMA);
 }
 
-/// An event of that schema or a later one.
-pub(crate) fn event(value: &mut Value, schema: u64) {
-    steps(schema).for_each(|step| (step.event)(value));
+/// An event of that schema or a later one, of a run with that plan, which is today's.
+pub(crate) fn event(value: &mut Value, schema: u64, plan: &Plan) {
+    steps(schema).for_each(|step| (step.event)(value, plan));
 }
 
 /// The run of a load in a file of its own, as loads were written before they were runs. How much the capacity was that
@@ -60,7 +61,7 @@ pub(crate) fn load(mut value: Value, schema: u64) -> Value {
     });
     let plan = json!({
         "suite": "load", "seed": value["seed"], "placement": "unmanaged",
-        "fail_if": value["fail_if"], "fresh": "kept",
+        "fail_if": value["fail_if"],
         "limits": { "cpus": value["machine"]["cpu"]["logical"], "memory_bytes": null },
         "workloads": [value["workload"]], "servers": [server], "order": [trial],
     });
@@ -77,7 +78,8 @@ fn steps(schema: u64) -> impl Iterator<Item = &'static Step> {
     STEPS.iter().skip(usize::try_from(schema - 1).unwrap_or(usize::MAX))
 }
 
-/// Runs have an id, and machines by role; the protocol stands on entries, not on workloads; arrivals are no longer called law.
+/// Runs have an id, and machines by role; the protocol stands on entries, not on workloads; arrivals are no longer called law;
+/// the order says which process serves a trial.
 fn header_1(header: &mut Value) {
     let started = header["started"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
     let content = format!("{} {}", header["arguments"], header["plan"]["seed"]);
@@ -91,6 +93,12 @@ fn header_1(header: &mut Value) {
         );
     }
     let Some(plan) = header.get_mut("plan") else { return };
+    let is_fresh = plan.as_object_mut().and_then(|plan| plan.remove("fresh"));
+    let is_fresh = is_fresh.is_some_and(|fresh| fresh == "each_trial");
+    for trial in objects(plan.get_mut("order")) {
+        let process = if is_fresh { trial.get("number").cloned() } else { None };
+        trial.entry("process").or_insert_with(|| process.unwrap_or_else(|| json!(1)));
+    }
     let mut protocol = None;
     for workload in objects(plan.get_mut("workloads")) {
         rename(workload, "law", "arrivals");
@@ -102,14 +110,30 @@ fn header_1(header: &mut Value) {
     }
 }
 
-/// Arrivals are no longer called law; why a warm-up was not steady is no longer a sentence.
-fn event_1(event: &mut Value) {
+/// Arrivals are no longer called law; why a warm-up was not steady is no longer a sentence; processes are numbered.
+fn event_1(event: &mut Value, plan: &Plan) {
     if let Some(trial) = event.get_mut("trial").and_then(Value::as_object_mut) {
         rename(trial, "law", "arrivals");
+        let process = process(plan, trial, "number");
+        trial.entry("process").or_insert(process);
+    }
+    if let Some(prepared) = event.get_mut("prepared").and_then(Value::as_object_mut) {
+        let process = process(plan, prepared, "trial");
+        prepared.entry("process").or_insert(process);
+        prepared.remove("trial");
     }
     if let Some(Value::String(words)) = event.pointer("/prepared/warm/unsteady") {
         event["prepared"]["warm"]["unsteady"] = json!(Unsteady::from_words(words));
     }
+}
+
+/// The process that serves a trial of the plan; `key` is where its number stands.
+fn process(plan: &Plan, event: &Map<String, Value>, key: &str) -> Value {
+    let is = |name: &str, value: &str| event.get(name).is_some_and(|v| v == value);
+    let number = event.get(key).and_then(Value::as_u64);
+    let mut order = plan.order.iter().filter(|t| Some(u64::from(t.number)) == number);
+    let planned = order.find(|t| is("entry", &t.entry) && is("workload", &t.workload));
+    json!(planned.map_or(1, |planned| planned.process))
 }
 
 /// The protocol stands beside the workload, not on it; arrivals are no longer called law.

@@ -31,6 +31,28 @@ fn an_old_run_is_read_as_todays() {
     assert!(run.finished.is_some());
 }
 
+/// Its processes had no numbers: they were one for all trials, or one for each.
+#[test]
+fn processes_of_an_old_run_are_numbered() {
+    let text = |name: &str| fs::read_to_string(folder().join(name)).unwrap();
+    let processes = |lifetime: &str| -> Vec<u32> {
+        let copy = tempfile::tempdir().unwrap();
+        let header = text("run.json").replace("\"kept\"", lifetime);
+        let header = header.replace("\"number\": 1", "\"number\": 2");
+        let events = text("events.jsonl").replace("\"number\":1", "\"number\":2");
+        fs::write(copy.path().join("run.json"), header).unwrap();
+        fs::write(copy.path().join("events.jsonl"), events.replace("\"trial\":1", "\"trial\":2"))
+            .unwrap();
+        let run = read(copy.path()).unwrap();
+        let planned = run.header.plan.order.iter().map(|planned| planned.process);
+        let prepared = run.preparations.iter().map(|preparation| preparation.process);
+        let trials = run.trials.iter().map(|trial| trial.process);
+        planned.chain(prepared).chain(trials).collect()
+    };
+    assert_eq!(processes("\"kept\""), [1, 1, 1, 1, 1]);
+    assert_eq!(processes("\"each_trial\""), [2, 2, 2, 2, 2]);
+}
+
 #[test]
 fn an_old_run_has_an_id_and_always_the_same() {
     let id = old().header.id;

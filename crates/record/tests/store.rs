@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::Path;
 
 use rpcbench_record::{
-    ClientUsage, Cpu, Event, Failure, Fresh, Header, Latency, Limits, Machine, MachineUsage,
-    Machines, Measured, Outcomes, PlacementKind, Plan, Run, SCHEMA, ServerMachine, ServerUsage,
-    Slice, StoreError, Tool, Trial, TrialResult, Writer, read,
+    ClientUsage, Cpu, Event, Failure, Header, Latency, Limits, Machine, MachineUsage, Machines,
+    Measured, Outcomes, PlacementKind, Plan, Run, SCHEMA, ServerMachine, ServerUsage, Slice,
+    StoreError, Tool, Trial, TrialResult, Writer, read,
 };
 
 fn header() -> Header {
@@ -34,7 +34,7 @@ fn header() -> Header {
             seed: u64::MAX,
             placement: PlacementKind::Native,
             fail_if: Vec::new(),
-            fresh: Fresh::Kept,
+            stopping: None,
             limits: Limits { cpus: 1, memory_bytes: Some(1 << 29) },
             workloads: Vec::new(),
             servers: Vec::new(),
@@ -78,6 +78,7 @@ fn trial(number: u32) -> Trial {
     Trial {
         entry: "go-grpc#2".into(),
         workload: "quick".into(),
+        process: 1,
         number,
         started: "2026-03-01T12:00:01.5Z".parse().unwrap(),
         arrivals: "poisson:1000".parse().ok(),

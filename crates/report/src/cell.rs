@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Arrivals, Fresh, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol, Rate,
-    Readiness, Run, Search, Trial, TrialResult, Workload,
+    Arrivals, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol, Rate, Readiness,
+    Run, Search, Trial, TrialResult, Workload,
 };
 use rpcbench_stats::Rank;
 
@@ -115,13 +115,12 @@ pub(crate) struct Cell<'a> {
     pub(crate) server: &'a PlannedServer,
     pub(crate) workload: &'a Workload,
     pub(crate) limits: Limits,
-    pub(crate) fresh: Fresh,
     pub(crate) planned: u32,
     /// See [`Run::capacity`].
     capacity: Option<f64>,
     /// Whether a trial of the workload that measures its capacity failed.
     capacity_failed: bool,
-    /// The latest preparation for each trial that has one, those of workloads before it that share the process included.
+    /// See [`preparations`].
     pub(crate) preparations: Vec<&'a Preparation>,
     /// The latest result of each trial, by number.
     pub(crate) trials: Vec<&'a Trial>,
@@ -142,9 +141,8 @@ impl<'a> Cell<'a> {
             server,
             workload,
             limits: plan.limits,
-            fresh: plan.fresh,
             planned,
-            capacity: run.capacity(&server.entry, &workload.name),
+            capacity: run.capacity(&server.entry, &workload.name, None),
             capacity_failed: capacity_failed(run, server, workload),
             preparations: preparations(run, server, workload),
             trials: trials.into_values().collect(),
@@ -251,9 +249,7 @@ impl<'a> Cell<'a> {
             let unsteady = unsteady(self.workload.warm_up, &self.preparations);
             return unsteady.map_or_else(|| paced(trials), Verdict::StillWarming);
         }
-        let measured: Vec<&Measured> = trials.iter().map(|(_, t)| *t).collect();
-        if let Some(why) = warming(self.workload.warm_up, self.fresh, &self.preparations, &measured)
-        {
+        if let Some(why) = warming(self.workload.warm_up, &self.preparations, trials) {
             return Verdict::StillWarming(why);
         }
         saturation(figures.server.map(|s| s.cpu_share), figures.client.busiest_share)
@@ -301,8 +297,8 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// What was prepared for a cell: processes started for it, and, where a process is kept, those started for
-/// workloads before it that share it. The latest for each of their trials.
+/// What was prepared for a cell: processes started for it, or else those started for workloads before it that share
+/// them. The latest of each number.
 fn preparations<'a>(
     run: &'a Run,
     server: &PlannedServer,
@@ -318,14 +314,9 @@ fn preparations<'a>(
             let shares = of.is_some_and(|w| w.shares_process(workload));
             p.entry == server.entry && (place == own || shared && shares && place < own)
         };
-        run.preparations.iter().filter(mine).map(|p| ((at(&p.workload), p.trial), p)).collect()
+        run.preparations.iter().filter(mine).map(|p| ((at(&p.workload), p.process), p)).collect()
     };
-    let all = match run.header.plan.fresh {
-        Fresh::Kept => latest(true),
-        Fresh::EachTrial => {
-            Some(latest(false)).filter(|l| !l.is_empty()).unwrap_or_else(|| latest(true))
-        }
-    };
+    let all = Some(latest(false)).filter(|own| !own.is_empty()).unwrap_or_else(|| latest(true));
     all.into_values().collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rpcbench_record::{Fresh, Measured, Preparation, ServerUsage, Unsteady, WarmUp};
+use rpcbench_record::{Measured, Preparation, ServerUsage, Trial, Unsteady, WarmUp};
 
 use crate::format;
 
@@ -60,16 +60,16 @@ impl fmt::Display for Warming {
 #[must_use]
 pub fn warming(
     warm_up: WarmUp,
-    fresh: Fresh,
     preparations: &[&Preparation],
-    trials: &[&Measured],
+    trials: &[(&Trial, &Measured)],
 ) -> Option<Warming> {
     unsteady(warm_up, preparations)
-        .or_else(|| trials.iter().filter_map(|t| t.server.as_ref()).find_map(compiling))
-        .or_else(|| match fresh {
-            Fresh::Kept => climbing(&trials.iter().map(|t| efficiency(t)).collect::<Vec<_>>()),
-            // Each trial warms its own process, so that one trial says nothing about the next.
-            Fresh::EachTrial => None,
+        .or_else(|| trials.iter().filter_map(|(_, t)| t.server.as_ref()).find_map(compiling))
+        .or_else(|| {
+            let processes = trials.chunk_by(|(a, _), (b, _)| a.process == b.process);
+            let efficiencies =
+                |of: &[(_, &Measured)]| of.iter().map(|(_, t)| efficiency(t)).collect();
+            processes.map(efficiencies).find_map(|own: Vec<_>| climbing(&own))
         })
 }
 

@@ -157,10 +157,8 @@ impl Warning {
             Self::NoMemoryLimit { .. } | Self::NoCgroup => {
                 "`rpcbench doctor` says what cgroups need"
             }
-            Self::OneTrial => "take --trials 3 or more",
-            Self::WideInterval { .. } => {
-                "take more --trials or a longer --duration, and see `rpcbench doctor --noise`"
-            }
+            Self::OneTrial => "take --processes 2 or more",
+            Self::WideInterval { .. } => "take more --processes, and see `rpcbench doctor --noise`",
             Self::ClientBound { .. } => "take more --client-threads, or fewer --cpus",
             Self::Steal { .. } => "repeat when the host is quieter, or on a machine of its own",
             Self::Foreign { .. } => "end them, or repeat when the machine is idle",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rpcbench_record::{Arrivals, Fresh, Limits, PerSecond, Plan, Protocol, Rate, WarmUp, Workload};
+use rpcbench_record::{Arrivals, Limits, PerSecond, Plan, Protocol, Rate, WarmUp, Workload};
 
 use crate::cell::Row;
 use crate::curve::{Curve, Part, is_given};
@@ -64,17 +64,11 @@ pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
         (false, false) => format!("{} / {} to {}", plan.suite, w.name, last.name),
     };
     let load = format!("{name}: {}{}", protocols(plan), under(w, &arrivals_between(w, last)));
-    let process = match plan.fresh {
-        Fresh::Kept => "in one process",
-        Fresh::EachTrial => "each in a fresh process",
-    };
-    let trials = trials(plan, w);
     let setting = format!(
-        "{} a server; warm-up {}; {} of {}, {process}; seed {}",
+        "{} a server; warm-up {}; {}; seed {}",
         limits(plan.limits),
         warm_up(w.warm_up),
-        format::plural(u64::from(trials), "trial"),
-        w.window,
+        trials(plan, w),
         plan.seed,
     );
     [load, setting]
@@ -168,9 +162,18 @@ pub(crate) fn arrivals(arrivals: Arrivals) -> String {
     }
 }
 
-fn trials(plan: &Plan, workload: &Workload) -> u32 {
-    let numbers = plan.order.iter().filter(|t| t.workload == workload.name).map(|t| t.number);
-    numbers.max().unwrap_or_default()
+/// `3 trials of 3 s, in one process`; `at most 64 trials of 500 ms, in 4 processes`.
+fn trials(plan: &Plan, workload: &Workload) -> String {
+    let of_load = || plan.order.iter().filter(|t| t.workload == workload.name);
+    let trials = of_load().map(|t| t.number).max().unwrap_or_default();
+    let processes = match of_load().map(|t| t.process).max().unwrap_or_default() {
+        0 | 1 => "in one process".to_owned(),
+        processes if processes == trials => "each in a fresh process".to_owned(),
+        processes => format!("in {processes} processes"),
+    };
+    let at_most = if plan.stopping.is_some() { "at most " } else { "" };
+    let trials = format::plural(u64::from(trials), "trial");
+    format!("{at_most}{trials} of {}, {processes}", workload.window)
 }
 
 fn limits(limits: Limits) -> String {

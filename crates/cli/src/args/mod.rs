@@ -24,7 +24,7 @@ pub use values::{Address, CallsFile, CallsFormat};
 #[command(after_help = "\
 Examples:
   rpcbench run                                Compare every server that can run here
-  rpcbench run go-grpc 'java-*' --trials 5    Compare some of them, with tighter intervals
+  rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
   rpcbench load 127.0.0.1:50051               Load a server that runs already
   rpcbench doctor                             Say what this machine lacks for good figures
 

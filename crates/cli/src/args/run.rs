@@ -6,7 +6,7 @@ use clap::Args;
 use rpcbench_contract::Shape;
 use rpcbench_harness::suite::Overrides;
 use rpcbench_harness::units;
-use rpcbench_record::{Fresh, Protocol, WarmUp};
+use rpcbench_record::{Protocol, WarmUp};
 
 use super::Format;
 use super::values::{count, length, warm_up};
@@ -16,7 +16,7 @@ use super::values::{count, length, warm_up};
 #[command(after_help = "\
 Examples:
   rpcbench run
-  rpcbench run go-grpc 'java-*' --trials 5 --duration 10s --cpus 1 --memory 512M --seed 7
+  rpcbench run go-grpc 'java-*' --precision 2% --max-time 20m --cpus 1 --memory 512M
   rpcbench run go-grpc go-grpc                 The same server twice: how far do equals differ?
   rpcbench run --suite one-core 'java-grpc@*'
   rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
@@ -51,14 +51,15 @@ pub struct RunArgs {
 }
 
 /// Everything that makes a plan, which a resumed run has already.
-const PLANNING: [&str; 19] = [
+const PLANNING: [&str; 20] = [
     "servers",
     "suite",
     "seed",
     "results",
-    "trials",
-    "fresh",
-    "kept",
+    "processes",
+    "rounds",
+    "precision",
+    "max_time",
     "cpus",
     "memory",
     "protocol",
@@ -77,9 +78,18 @@ const PLANNING: [&str; 19] = [
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "In place of the suite's values")]
 pub struct WorkloadArgs {
-    /// Trials of each server; an interval needs two, a narrow one more
+    /// Go on until servers are told apart, or known to be equal within this [quick: 5%]
+    #[arg(long, value_name = "PERCENT", value_parser = units::share)]
+    pub precision: Option<f64>,
+    /// End after this long at the latest, such as 10m [quick: 6m]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub max_time: Option<u64>,
+    /// Processes of each server, exactly so many; an interval needs two, a narrow one more
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with = "precision")]
+    pub processes: Option<u32>,
+    /// Windows in which each process is measured; it is frozen while others run
     #[arg(long, value_name = "N", value_parser = count)]
-    pub trials: Option<u32>,
+    pub rounds: Option<u32>,
     /// Length of a trial's measured window, such as 10s
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub duration: Option<u64>,
@@ -95,12 +105,6 @@ pub struct WorkloadArgs {
     /// Memory that a server may use, such as 512M or 2G (M means MiB)
     #[arg(long, value_name = "SIZE", value_parser = units::memory)]
     pub memory: Option<u64>,
-    /// Start a new process for each trial
-    #[arg(long, conflicts_with = "kept")]
-    pub fresh: bool,
-    /// Keep a server's process over its trials, frozen while others run
-    #[arg(long)]
-    pub kept: bool,
     /// Connections
     #[arg(long, value_name = "N", value_parser = count)]
     pub connections: Option<u32>,
@@ -128,14 +132,11 @@ impl WorkloadArgs {
     /// As the planner takes them.
     #[must_use]
     pub fn overrides(&self) -> Overrides {
-        let fresh = match (self.fresh, self.kept) {
-            (true, _) => Some(Fresh::EachTrial),
-            (_, true) => Some(Fresh::Kept),
-            (false, false) => None,
-        };
         Overrides {
-            trials: self.trials,
-            fresh,
+            processes: self.processes,
+            rounds: self.rounds,
+            precision: self.precision,
+            max_time_ms: self.max_time,
             cpus: self.cpus,
             memory_bytes: self.memory,
             protocols: self.protocol.clone(),

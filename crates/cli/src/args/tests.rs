@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser};
 use rpcbench_contract::Shape;
 use rpcbench_harness::suite::Overrides;
-use rpcbench_record::{Fresh, Protocol, WarmUp};
+use rpcbench_record::{Protocol, WarmUp};
 
 use super::*;
 
@@ -88,15 +88,19 @@ fn every_example_parses() {
 
 #[test]
 fn run_takes_every_field_of_a_workload() {
-    let args = run("rpcbench run go-grpc 'java-*' --suite one-core --trials 5 --duration 10s \
-         --warmup until-steady --warmup-max 1m --cpus 2 --memory 512M --seed 7 --fresh \
+    let args = run(
+        "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
+         --duration 10s --warmup until-steady --warmup-max 1m --cpus 2 --memory 512M --seed 7 \
          --connections 10 --in-flight 20 --shape record --protocol grpc --timeout 2s --grace 1s \
-         --client-threads 2");
+         --client-threads 2",
+    );
     assert_eq!(args.servers, ["go-grpc", "java-*"]);
     assert_eq!((args.suite.as_str(), args.seed), ("one-core", Some(7)));
     let expected = Overrides {
-        trials: Some(5),
-        fresh: Some(Fresh::EachTrial),
+        processes: None,
+        rounds: Some(5),
+        precision: Some(0.02),
+        max_time_ms: Some(540_000),
         cpus: Some(2),
         memory_bytes: Some(512 << 20),
         protocols: vec![Protocol::Grpc],
@@ -119,7 +123,7 @@ fn run_alone_leaves_the_suite_as_it_is() {
     assert_eq!(args.workload.overrides(), Overrides::default());
     assert_eq!(args.suite, "quick");
     assert_eq!(args.format, Format::Table);
-    assert_eq!(run("rpcbench run --kept").workload.overrides().fresh, Some(Fresh::Kept));
+    assert_eq!(run("rpcbench run --processes 3").workload.overrides().processes, Some(3));
 }
 
 #[test]
@@ -131,10 +135,10 @@ fn wrong_values_are_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("rpcbench run --shape text"), @"error: invalid value 'text' for '--shape <SHAPE>': shape `text` has no valid length; write `text:N` with N from 0 to 4000000 bytes");
     insta::assert_snapshot!(refused("rpcbench run --protocol thrift"), @"error: invalid value 'thrift' for '--protocol <PROTOCOL>': 'thrift' is no protocol; use grpc or tcp-echo");
     insta::assert_snapshot!(refused("rpcbench run --warmup soon"), @"error: invalid value 'soon' for '--warmup <LENGTH>': 'soon' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or until-steady, or none");
-    insta::assert_snapshot!(refused("rpcbench run --trails 3"), @"
-    error: unexpected argument '--trails' found
+    insta::assert_snapshot!(refused("rpcbench run --round 3"), @"
+    error: unexpected argument '--round' found
 
-      tip: a similar argument exists: '--trials'
+      tip: a similar argument exists: '--rounds'
     ");
     insta::assert_snapshot!(refused("rpcbench run --format xml"), @"
     error: invalid value 'xml' for '--format <FORMAT>'
@@ -145,7 +149,7 @@ fn wrong_values_are_refused_with_the_remedy() {
 
 #[test]
 fn contradicting_options_are_refused() {
-    insta::assert_snapshot!(refused("rpcbench run --fresh --kept"), @"error: the argument '--fresh' cannot be used with '--kept'");
+    insta::assert_snapshot!(refused("rpcbench run --precision 5% --processes 2"), @"error: the argument '--precision <PERCENT>' cannot be used with '--processes <N>'");
     insta::assert_snapshot!(refused("rpcbench run --resume results/x go-grpc"), @"error: the argument '--resume <DIR>' cannot be used with '[SERVER]...'");
 }
 
@@ -158,11 +162,11 @@ fn a_resumed_run_has_its_plan_already() {
     let free = ["format", "no_build", "resume", "verbose", "color", "root", "help", "version"];
     for arg in run.get_arguments().filter(|a| !free.contains(&a.get_id().as_str())) {
         let value = match arg.get_id().as_str() {
-            "fresh" | "kept" => "",
+            "precision" => "5%",
             "shape" => "dto",
             "protocol" => "grpc",
             "memory" => "1G",
-            "duration" | "warmup" | "warmup_max" | "timeout" | "grace" => "1s",
+            "duration" | "max_time" | "warmup" | "warmup_max" | "timeout" | "grace" => "1s",
             _ => "1",
         };
         let option = arg.get_long().map(|long| format!("--{long}")).unwrap_or_default();

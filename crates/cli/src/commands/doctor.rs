@@ -25,7 +25,7 @@ use crate::context::Context;
 const ROUNDS: u32 = 2500;
 /// The server that is measured against itself: it needs nothing but Rust, and warms at once.
 const EQUAL: &str = "rust-tonic@current-thread";
-const TRIALS: u32 = 5;
+const PROCESSES: u32 = 2;
 
 pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
     let catalog = Catalog::load(&context.root()?)?;
@@ -107,7 +107,7 @@ fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreErr
     let order = Order {
         servers: &servers,
         suite: "quick",
-        overrides: Overrides { trials: Some(TRIALS), ..Overrides::default() },
+        overrides: Overrides { processes: Some(PROCESSES), ..Overrides::default() },
         seed: None,
         results: Path::new("results"),
         no_build: false,

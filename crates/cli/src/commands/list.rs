@@ -53,12 +53,26 @@ fn show_suite(suite: &Suite) {
     let memory = suite.limits.memory_bytes.map_or("no memory limit".to_owned(), bytes);
     println!("  {:<18} {}", suite.name, suite.description);
     println!(
-        "  {:<18} {} CPU, {memory}, {} trials: {}",
+        "  {:<18} {} CPU, {memory}, {}: {}",
         "",
         suite.limits.cpus,
-        suite.trials,
+        trials(suite),
         suite.workloads.iter().map(load).collect::<Vec<_>>().join("; ")
     );
+}
+
+/// `3 processes`; `at most 16 processes x 16 windows`.
+fn trials(suite: &Suite) -> String {
+    let at_most = if suite.stopping.is_some() { "at most " } else { "" };
+    let processes = match suite.processes {
+        1 => "1 process".to_owned(),
+        processes => format!("{processes} processes"),
+    };
+    let windows = match suite.rounds {
+        1 => String::new(),
+        rounds => format!(" x {rounds} windows"),
+    };
+    format!("{at_most}{processes}{windows}")
 }
 
 fn load(workload: &Workload) -> String {

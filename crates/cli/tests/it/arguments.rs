@@ -28,7 +28,7 @@ fn unknown_names_list_what_there_is() {
 #[test]
 fn unknown_options_and_commands_suggest_one() {
     refused("chekc", &["unrecognized subcommand 'chekc'", "'check'"]);
-    refused("run --trails 3", &["unexpected argument '--trails'", "'--trials'"]);
+    refused("run --round 3", &["unexpected argument '--round'", "'--rounds'"]);
     refused("list server", &["[possible values: servers, suites]", "'servers'"]);
     refused("completions bsh", &["[possible values: bash,", "'bash'"]);
     refused("report x --format jsno", &["[possible values: table, markdown, json, csv]", "'json'"]);
@@ -40,7 +40,7 @@ fn values_name_their_units() {
     refused("run --duration 0s", &["must be at least 1ms"]);
     refused("run --memory lots", &["'lots' for '--memory <SIZE>'", "such as 512M, 512MiB or 2G"]);
     refused("run --warmup soon", &["until-steady", "none", "500ms"]);
-    refused("run --trials 0", &["must be more than zero"]);
+    refused("run --rounds 0", &["must be more than zero"]);
     refused("run --connections=-1", &["'-1' for '--connections <N>'", "from 1 to"]);
     refused("run --shape huge", &["text:N", "record", "dto", "tree"]);
     refused("run --protocol soap", &["use grpc"]);
@@ -51,9 +51,9 @@ fn values_name_their_units() {
 #[test]
 fn options_that_contradict_are_refused() {
     let all = "run testkit-liar@honest";
-    let both = "the argument '--fresh' cannot be used with '--kept'";
-    refused(&format!("{all} --fresh --kept"), &[both]);
-    refused("run --resume results/x --trials 3", &["--resume", "--trials", "cannot be used with"]);
+    let both = "the argument '--precision <PERCENT>' cannot be used with '--processes <N>'";
+    refused(&format!("{all} --precision 5% --processes 2"), &[both]);
+    refused("run --resume results/x --rounds 3", &["--resume", "--rounds", "cannot be used with"]);
     refused(
         &format!("{all} --connections 9 --in-flight 8"),
         &["--in-flight 8 contradicts --connections 9"],

@@ -42,7 +42,7 @@ fn a_server_that_breaks_under_load_fails_alone() {
 #[test]
 fn a_server_that_never_gets_ready_is_given_up() {
     let bench = Bench::new().edit("servers/_defaults.toml", "\"5s\"", "\"1s\"");
-    let ended = bench.run("run @no-listen @never-ready @honest --trials 1").expect(1);
+    let ended = bench.run("run @no-listen @never-ready @honest --rounds 1").expect(1);
     ended.shows(&["testkit-liar@no-listen: failed: not ready within 1s"]);
     let cells = bench.cells();
     cells.failed("no-listen", "not ready within 1s; the last call said: ");
@@ -55,7 +55,7 @@ fn a_server_that_never_gets_ready_is_given_up() {
 #[test]
 fn a_server_that_exits_at_start_shows_its_last_words() {
     let bench = Bench::new();
-    let ended = bench.run("run @exit-at-start --trials 1").expect(1);
+    let ended = bench.run("run @exit-at-start --rounds 1").expect(1);
     ended.shows(&["testkit-liar@exit-at-start: failed: exited with code 7 before it was ready"]);
     evidence(&bench, "exit-at-start", "exits on purpose with code 7");
     let ended = bench.run("check @exit-at-start").expect(1);
@@ -68,7 +68,7 @@ fn a_port_in_use_is_in_the_servers_own_words() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let bench = Bench::new().variant("fixed-port", &format!("--port {port}"));
-    bench.run("run @fixed-port @honest --trials 1").expect(1);
+    bench.run("run @fixed-port @honest --rounds 1").expect(1);
     let cells = bench.cells();
     cells.failed("fixed-port", "before it was ready");
     cells.measured("honest");
@@ -80,7 +80,7 @@ fn a_port_in_use_is_in_the_servers_own_words() {
 #[test]
 fn children_and_the_deaf_are_not_left_behind() {
     let bench = Bench::new();
-    bench.run("run @spawn-child @ignore-sigterm --trials 2").expect(0);
+    bench.run("run @spawn-child @ignore-sigterm --rounds 2").expect(0);
     let cells = bench.cells();
     cells.measured("spawn-child");
     cells.measured("ignore-sigterm");

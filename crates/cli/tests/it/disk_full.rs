@@ -42,7 +42,7 @@ fn what_was_measured_is_shown_and_the_loss_is_told() {
     }
     let bench = Bench::new();
     std::fs::create_dir(bench.work().join("results")).unwrap();
-    let words = "run @honest @busy --trials 50 --duration 100ms --warmup none";
+    let words = "run @honest @busy --rounds 50 --duration 100ms --warmup none";
     let ended = Program::start(&mut small(&bench, 24, words)).finish().expect(2);
     bench.nothing_left(ended.pid);
     ended.complains(&["the record is incomplete; what was measured is shown above"]);

@@ -24,7 +24,7 @@ fn complete(run: &Run) {
 #[test]
 fn once_ends_the_trial_and_the_rest_can_follow() {
     let bench = Bench::new();
-    let mut program = bench.start("run @honest @busy --trials 3 -v");
+    let mut program = bench.start("run @honest @busy --rounds 3 -v");
     program.await_line("measuring, trial 1");
     program.signal(Signal::INT);
     let ended = program.finish().expect(2);
@@ -95,7 +95,7 @@ fn waits(pid: i32) -> u64 {
 #[test]
 fn servers_die_with_a_killed_run_and_the_rest_can_follow() {
     let bench = Bench::new();
-    let mut program = bench.start("run @honest --fresh --trials 3 -v");
+    let mut program = bench.start("run @honest --fresh --rounds 3 -v");
     program.await_line("trial 1: ");
     program.await_line("measuring, trial");
     program.signal(Signal::KILL);

@@ -17,7 +17,8 @@ fn loads_are_shares(run: &Run) {
         let trials: Vec<_> = run.trials.iter().filter(|t| t.workload == workload).collect();
         assert_eq!(trials.len(), 2 * run.header.plan.servers.len(), "{workload}");
         for trial in trials {
-            let capacity = run.capacity(&trial.entry, workload).expect("a capacity");
+            let capacity =
+                run.capacity(&trial.entry, workload, Some(trial.process)).expect("a capacity");
             let Some(Arrivals::Poisson { rate: Rate::PerSecond(rate) }) = trial.arrivals else {
                 panic!("{:?}", trial.arrivals);
             };
@@ -60,22 +61,19 @@ fn each_load_is_a_share_of_the_servers_own_capacity() {
 }
 
 #[test]
-fn a_fresh_process_is_warmed_at_full_load_for_each_trial() {
+fn each_process_meets_all_loads() {
     let bench = Bench::new();
-    bench.run("run @busy --suite latency --fresh").expect(0);
+    bench.run("run @busy --suite latency --processes 2 --rounds 1").expect(0);
     let run = bench.record();
     complete(&run);
     loads_are_shares(&run);
-    assert_eq!(run.preparations.len(), 8);
-    let warm = |p: &rpcbench_record::Preparation| -> u64 {
-        p.warm.as_ref().expect("a warm-up").slices.iter().map(|slice| slice.calls).sum()
+    let prepared = run.preparations.iter().map(|p| (p.process, p.workload.as_str()));
+    assert!(prepared.eq([(1, "capacity"), (2, "capacity")]));
+    let loads = |process| -> BTreeSet<&str> {
+        let own = run.trials.iter().filter(|trial| trial.process == process);
+        own.map(|trial| trial.workload.as_str()).collect()
     };
-    let (capacity, loads): (Vec<_>, Vec<_>) =
-        run.preparations.iter().partition(|p| p.workload == "capacity");
-    let least = capacity.into_iter().map(warm).min().expect("two");
-    // An open loop at 20 % would make a fifth of the calls.
-    let light = loads.into_iter().filter(|p| p.workload == "load-20").map(warm).max();
-    assert!(light.expect("two") * 2 > least, "{light:?} of {least}");
+    assert_eq!((loads(1).len(), loads(1)), (4, loads(2)));
 }
 
 #[test]
@@ -93,6 +91,13 @@ fn a_killed_run_goes_on_with_the_capacity_that_it_measured() {
     complete(&after);
     loads_are_shares(&after);
     assert_eq!(after.trials[..before.trials.len()], before.trials[..]);
+    let [first, second] = after.preparations.as_slice() else { panic!("{:?}", after.preparations) };
+    assert_eq!((first.workload.as_str(), second.workload.as_str()), ("capacity", "load-40"));
+    // It was warmed at full load too: an open loop at 40 % would make less than half of the calls.
+    let warm = |p: &rpcbench_record::Preparation| -> u64 {
+        p.warm.as_ref().expect("a warm-up").slices.iter().map(|slice| slice.calls).sum()
+    };
+    assert!(warm(second) * 2 > warm(first), "{} after {}", warm(second), warm(first));
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! How long a server's process lives.
 
-use rpcbench_record::{Fresh, Run};
+use rpcbench_record::Run;
 
 use crate::bench::Bench;
 
 /// The server's process at each of three trials, and the record.
 fn pids(words: &str) -> (Vec<i32>, Run) {
     let bench = Bench::new();
-    let mut program = bench.start(&format!("run @honest --trials 3 -v {words}"));
+    let mut program = bench.start(&format!("run @honest -v {words}"));
     let pids = (0..3).map(|_| {
         program.await_line("measuring, trial ");
         let pids = bench.processes();
@@ -21,19 +21,18 @@ fn pids(words: &str) -> (Vec<i32>, Run) {
 }
 
 #[test]
-fn a_fresh_process_for_each_trial() {
-    let (pids, run) = pids("--suite fresh");
+fn a_process_for_each_round_where_there_is_one() {
+    let (pids, run) = pids("--suite fresh --processes 3");
     assert!(pids[0] != pids[1] && pids[1] != pids[2] && pids[0] != pids[2], "{pids:?}");
-    assert_eq!(run.header.plan.fresh, Fresh::EachTrial);
-    let prepared: Vec<u32> = run.preparations.iter().map(|p| p.trial).collect();
-    assert_eq!(prepared, [1, 2, 3]);
+    let prepared: Vec<u32> = run.preparations.iter().map(|p| p.process).collect();
+    let measured: Vec<u32> = run.trials.iter().map(|trial| trial.process).collect();
+    assert_eq!((prepared, measured), (vec![1, 2, 3], vec![1, 2, 3]));
 }
 
 #[test]
-fn one_process_for_all_trials() {
-    let (pids, run) = pids("--kept");
+fn one_process_for_all_rounds() {
+    let (pids, run) = pids("--rounds 3");
     assert!(pids[0] == pids[1] && pids[1] == pids[2], "{pids:?}");
-    assert_eq!(run.header.plan.fresh, Fresh::Kept);
     assert_eq!(run.preparations.len(), 1);
     assert_eq!(run.trials.len(), 3);
 }
@@ -44,7 +43,7 @@ fn the_seed_gives_the_order() {
         let bench = Bench::new();
         bench
             .run(&format!(
-                "run @honest @busy --seed {seed} --trials 3 --duration 100ms --warmup none"
+                "run @honest @busy --seed {seed} --rounds 3 --duration 100ms --warmup none"
             ))
             .expect(0);
         let run = bench.record();

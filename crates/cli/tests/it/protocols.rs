@@ -12,7 +12,7 @@ fn the_floor_is_proven_by_the_cases_that_it_can_keep() {
 #[test]
 fn a_table_ranks_across_protocols() {
     let bench = Bench::new();
-    let ended = bench.run("run @honest testkit-floor --trials 2").expect(0);
+    let ended = bench.run("run @honest testkit-floor --rounds 2").expect(0);
     ended.shows(&["protocol", "tcp-echo", "grpc", "testkit-floor"]);
     let cells = bench.cells();
     for (name, protocol) in [("testkit-liar@honest", "grpc"), ("testkit-floor", "tcp-echo")] {
@@ -27,7 +27,7 @@ fn a_table_ranks_across_protocols() {
 #[test]
 fn a_protocol_picks_its_entries() {
     let bench = Bench::new();
-    let ended = bench.run("run @honest testkit-floor --protocol tcp-echo --trials 2").expect(0);
+    let ended = bench.run("run @honest testkit-floor --protocol tcp-echo --rounds 2").expect(0);
     assert!(!ended.out.contains("testkit-liar"), "{}", ended.out);
     let none = bench.run("run @honest --protocol tcp-echo").expect(2);
     none.complains(&["none of these servers speaks tcp-echo"]);

@@ -10,7 +10,7 @@ fn the_same_server_twice_ties_and_a_slower_one_does_not() {
         let bench = Bench::alone()
             .variant("dear", "--behaviour busy:100")
             .variant("dearer", "--behaviour busy:500");
-        let ended = bench.run("run @dear @dear @dearer --trials 3 --duration 500ms").expect(0);
+        let ended = bench.run("run @dear @dear @dearer --rounds 3 --duration 500ms").expect(0);
         let cells = bench.cells();
         let dearer = cells.of("dearer");
         assert_eq!((&dearer["rank"], &dearer["tied"]), (&3.into(), &false.into()), "{}", ended.out);

@@ -48,7 +48,8 @@ fn the_limit_of_a_known_server_is_found() {
             ended.shows(&["generator late"]);
             continue;
         }
-        let capacity = run.capacity(&trial.entry, &trial.workload).expect("a capacity");
+        let capacity =
+            run.capacity(&trial.entry, &trial.workload, Some(trial.process)).expect("a capacity");
         assert!(highest > 0.4 * capacity, "{highest} of {capacity}");
         // The trial is the last window at that rate.
         let met = search.met().expect("a rate");

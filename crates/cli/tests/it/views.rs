@@ -129,7 +129,7 @@ fn strip(text: &str) -> String {
 
 #[test]
 fn progress_tells_every_step() {
-    let ended = Bench::new().run("run @honest --trials 2 --format json").expect(0);
+    let ended = Bench::new().run("run @honest --rounds 2 --format json").expect(0);
     let json: Value = ended.json();
     assert_eq!(json["run"]["finished"], true);
     ended.complains(&[

@@ -12,7 +12,7 @@ fn efficiency(slice: &WarmSlice) -> f64 {
 fn a_late_speed_up_is_waited_for() {
     // So much dearer before that what the server does anyway does not hide it; the check is load too.
     let bench = Bench::alone().variant("late", "--behaviour warm-step:11:10");
-    bench.run("run @late --warmup until-steady --trials 2").expect(0);
+    bench.run("run @late --warmup until-steady --rounds 2").expect(0);
     let run = bench.record();
     let curve = run.preparations[0].warm.as_ref().unwrap();
     let steady_after = curve.steady_after_ms.unwrap();
@@ -37,7 +37,7 @@ fn a_late_speed_up_is_waited_for() {
 #[test]
 fn a_server_that_never_settles_is_not_ranked() {
     let bench = Bench::alone();
-    let words = "run @never-settles --warmup until-steady --warmup-max 7s --trials 2";
+    let words = "run @never-settles --warmup until-steady --warmup-max 7s --rounds 2";
     let ended = bench.run(words).expect(0);
     ended.shows(&["testkit-liar@never-settles: still warming: not steady when its warm-up ended"]);
     let cells = bench.cells();
@@ -50,7 +50,7 @@ fn a_server_that_never_settles_is_not_ranked() {
 #[test]
 fn a_cap_that_leaves_no_time_is_not_taken_for_steady() {
     let bench = Bench::alone();
-    bench.run("run @busy --warmup until-steady --warmup-max 500ms --trials 1").expect(0);
+    bench.run("run @busy --warmup until-steady --warmup-max 500ms --rounds 1").expect(0);
     let cells = bench.cells();
     assert_eq!(cells.verdict("busy"), "still warming");
     assert!(cells.reason("busy").contains("the cap left no time to tell"));

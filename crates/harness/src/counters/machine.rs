@@ -51,6 +51,7 @@ impl MachineReading {
             server_steal_ns: less(self.server_steal_ns, earlier.server_steal_ns),
             server_cpus_busy_ns: less(self.server_busy_ns, earlier.server_busy_ns),
             cpu_pressure_ns: less(self.pressure_ns, earlier.pressure_ns),
+            reference: None,
         }
     }
 }
@@ -111,6 +112,7 @@ mod tests {
             server_steal_ns: Some(6),
             server_cpus_busy_ns: Some(2),
             cpu_pressure_ns: Some(1),
+            reference: None,
         };
         assert_eq!(later.since(&earlier), expected);
         let without = MachineReading {

@@ -6,8 +6,8 @@ use rpcbench_record::{Plan, PlannedTrial};
 
 use super::target::Target;
 
-/// An entry, and the first of the workloads that can share one process of it.
-type Process = (String, String);
+/// An entry, the first of the workloads that can share one process of it, and the number of the process.
+type Process = (String, String, u32);
 
 /// Warm servers, frozen, and cells that are excluded.
 #[derive(Default)]
@@ -32,10 +32,22 @@ impl Kept {
         self.excluded.insert((planned.entry.clone(), planned.workload.clone()));
     }
 
-    /// No more trials of any cell that would share the process.
+    /// No more trials of any cell that would share a process with this one: the next would not get ready either.
     pub fn exclude_process(&mut self, plan: &Plan, planned: &PlannedTrial) {
-        let all = plan.order.iter().filter(|other| same_process(plan, other, planned));
-        all.for_each(|other| self.exclude(other));
+        let shares = |other: &&PlannedTrial| {
+            let (entry, workload, _) = process(plan, other);
+            let (own_entry, own_workload, _) = process(plan, planned);
+            entry == own_entry && workload == own_workload
+        };
+        plan.order.iter().filter(shares).for_each(|other| self.exclude(other));
+    }
+
+    /// Stops the servers that are kept.
+    pub fn stop_all(&mut self) {
+        for target in std::mem::take(&mut self.targets).into_values() {
+            // That one had to be killed is in its log; its trials are over.
+            let _ = target.stop();
+        }
     }
 
     pub fn is_excluded(&self, planned: &PlannedTrial) -> bool {
@@ -53,5 +65,5 @@ fn process(plan: &Plan, planned: &PlannedTrial) -> Process {
         .workload(&planned.workload)
         .and_then(|own| plan.workloads.iter().find(|other| other.shares_process(own)))
         .map_or(&planned.workload, |first| &first.name);
-    (planned.entry.clone(), first.clone())
+    (planned.entry.clone(), first.clone(), planned.process)
 }

@@ -4,7 +4,8 @@
 //! start -> ready -> check -> connect -> warm -> measure -> (frozen -> woken -> measure)* -> stop
 //! ```
 //! A server is warmed by a closed loop at full load, whatever the arrivals under which it is measured. Workloads that differ
-//! in no more than name, arrivals and window share a process and its connections.
+//! in no more than name, arrivals and window share a process and its connections. Processes that have several trials are
+//! made ready before the first round of their number, so that a round is short: what the machine does falls on all alike.
 //! Only one server is awake at any time. What happens to one server never ends the run of the others.
 //! Where servers run, and who starts them, is the business of [`crate::placement`]: nothing here knows.
 
@@ -13,18 +14,20 @@ mod context;
 mod environment;
 mod interrupt;
 mod kept;
+mod look;
 mod observer;
 mod prepare;
 mod resume;
+mod stopping;
 mod subject;
 mod target;
 mod trial;
 mod verify;
 mod warm;
 
-use rpcbench_engine::clock;
+use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{
-    Arrivals, Event as RecordEvent, Fresh, PlannedTrial, Preparation, Run, StoreError, Trial,
+    Arrivals, Event as RecordEvent, Plan, PlannedTrial, Preparation, Run, StoreError, Trial,
     TrialResult, Workload, Writer,
 };
 
@@ -35,6 +38,7 @@ pub use interrupt::{Interrupt, StopNow};
 use kept::{Kept, same_process};
 pub use observer::{Event, Observer, Phase, Stage};
 pub use resume::{ResumeError, remaining, same_machine};
+use stopping::{Stopping, Turn};
 pub use subject::{Admission, Provenance, Subject};
 use target::{Target, Trouble};
 pub use verify::{Verified, verify};
@@ -46,6 +50,26 @@ pub enum Ending {
     Finished,
     /// Ctrl-C: what was measured is in the record, and the rest can be resumed.
     Interrupted,
+}
+
+/// Why a run does not come to its end.
+enum Halt {
+    /// It was told to stop.
+    Stop,
+    /// The record can't be written.
+    Store(StoreError),
+}
+
+impl From<StopNow> for Halt {
+    fn from(StopNow: StopNow) -> Self {
+        Self::Stop
+    }
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// Runs a plan.
@@ -62,28 +86,43 @@ pub struct Runner<'a> {
     pub observer: &'a dyn Observer,
 }
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
     /// Runs what the record does not have yet. The run as far as it got comes back in any case.
     ///
     /// # Errors
     /// When the record can't be written; what was measured until then is in the run.
     pub fn execute(mut self) -> (Run, Result<Ending, StoreError>) {
         let trials = remaining(&self.run);
-        let ending = self.trials(&trials);
+        let ending = match self.trials(&trials) {
+            Ok(ending) => Ok(ending),
+            Err(Halt::Stop) => Ok(Ending::Interrupted),
+            Err(Halt::Store(error)) => Err(error),
+        };
         (self.run, ending)
     }
 
-    fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ending, StoreError> {
-        let mut kept = Kept::default();
+    fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ending, Halt> {
+        let (mut kept, began) = (Kept::default(), clock::now());
+        let Plan { stopping, order, .. } = &self.run.header.plan;
+        let mut stopping = stopping.map(|rule| Stopping::new(rule, order));
+        let mut process = None;
         for (at, planned) in trials.iter().enumerate() {
-            if self.environment.interrupt.after_this() {
-                return Ok(Ending::Interrupted);
+            self.go_on()?;
+            let elapsed = Nanos(clock::now().since(began));
+            let turn = stopping
+                .as_mut()
+                .map(|rule| rule.turn(planned, elapsed, |look| look.is_clear(&self.run)));
+            match turn.unwrap_or(Turn::Made) {
+                Turn::Made => {}
+                Turn::LeftOut => continue,
+                Turn::End => break,
             }
-            let plan = &self.run.header.plan;
-            let is_last = !trials[at + 1..].iter().any(|later| same_process(plan, later, planned));
-            if self.trial(planned, is_last, &mut kept)?.is_err() {
-                return Ok(Ending::Interrupted);
+            let rest = &trials[at..];
+            if process.replace(planned.process) != Some(planned.process) {
+                kept.stop_all();
+                self.prepare_round(rest, &mut kept)?;
             }
+            self.trial(planned, !self.has_later(rest), &mut kept)?;
         }
         if self.environment.interrupt.ends_window() {
             return Ok(Ending::Interrupted);
@@ -94,45 +133,105 @@ impl Runner<'_> {
         Ok(Ending::Finished)
     }
 
-    /// One trial, and before it whatever its server needs. `Ok(Err)`: the run is to stop now.
+    /// Whether nothing has asked the run to begin nothing new.
+    fn go_on(&self) -> Result<(), StopNow> {
+        if self.environment.interrupt.after_this() { Err(StopNow) } else { Ok(()) }
+    }
+
+    /// Whether the first of these trials has another after it in the same process.
+    fn has_later(&self, trials: &[PlannedTrial]) -> bool {
+        let plan = &self.run.header.plan;
+        let Some((first, later)) = trials.split_first() else { return false };
+        later.iter().any(|later| same_process(plan, later, first))
+    }
+
+    /// Makes the servers of the first round ready, those that have more than one trial.
+    fn prepare_round(&mut self, trials: &[PlannedTrial], kept: &mut Kept) -> Result<(), Halt> {
+        let Some(first) = trials.first() else { return Ok(()) };
+        let round = trials
+            .iter()
+            .take_while(|t| (&t.workload, t.number) == (&first.workload, first.number))
+            .count();
+        for (at, planned) in trials.iter().enumerate().take(round) {
+            if !self.has_later(&trials[at..]) {
+                continue;
+            }
+            self.go_on()?;
+            let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
+            if let Some(target) = self.ready(planned, &self.context(subject, &workload), kept)? {
+                self.put_away(planned, target, kept);
+            }
+        }
+        Ok(())
+    }
+
+    /// One trial, and before it whatever its server needs.
     fn trial(
         &mut self,
         planned: &PlannedTrial,
         is_last: bool,
         kept: &mut Kept,
-    ) -> Result<Result<(), StopNow>, StoreError> {
-        let Some((workload, arrivals)) = self.load(planned).filter(|_| !kept.is_excluded(planned))
-        else {
-            return Ok(Ok(()));
-        };
-        let Some(subject) = self.subjects.iter().find(|s| s.entry == planned.entry) else {
-            return Ok(Ok(()));
-        };
-        let (environment, observer) = (self.environment, self.observer);
-        let context = Context { environment, subject, workload: &workload, observer };
-        let mut target = match kept.take(&self.run.header.plan, planned) {
-            Some(target) => target,
-            None => match self.prepare(planned, &context)? {
-                Ok(Some(target)) => Box::new(target),
-                Ok(None) => {
-                    kept.exclude_process(&self.run.header.plan, planned);
-                    return Ok(Ok(()));
-                }
-                Err(stop) => return Ok(Err(stop)),
-            },
-        };
-        let trial = match self.measure(planned, &context, &mut target, arrivals) {
-            Ok(trial) => trial,
-            Err(stop) => return Ok(Err(stop)),
-        };
+    ) -> Result<(), Halt> {
+        let Some((subject, workload, arrivals)) = self.due(planned, kept) else { return Ok(()) };
+        let context = self.context(subject, &workload);
+        let Some(mut target) = self.ready(planned, &context, kept)? else { return Ok(()) };
+        let trial = self.measure(planned, &context, &mut target, arrivals)?;
         let failed = matches!(trial.result, TrialResult::Failed(_));
         self.record_trial(trial)?;
         if failed {
             kept.exclude(planned); // The drop kills what is left of its server.
-        } else if let Some(target) = self.put_away(target, is_last) {
+        } else if is_last {
+            // That it had to be killed is in its log; its trials are over.
+            let _ = target.stop();
+        } else {
+            self.put_away(planned, target, kept);
+        }
+        Ok(())
+    }
+
+    /// What a trial needs: its server, its load, and its arrival process with a rate that is known. `None` where it is not
+    /// to be made.
+    fn due(
+        &self,
+        planned: &PlannedTrial,
+        kept: &Kept,
+    ) -> Option<(&'a Subject<'a>, Workload, Arrivals)> {
+        let subject = self.subjects.iter().find(|s| s.entry == planned.entry)?;
+        let (workload, arrivals) = self.load(planned).filter(|_| !kept.is_excluded(planned))?;
+        Some((subject, workload, arrivals))
+    }
+
+    fn context<'c>(&self, subject: &'c Subject<'a>, workload: &'c Workload) -> Context<'c>
+    where
+        'a: 'c,
+    {
+        Context { environment: self.environment, subject, workload, observer: self.observer }
+    }
+
+    /// The server for a trial: the one that is kept for it, or a new one made ready. `None`: it can't be, and has no more trials.
+    fn ready(
+        &mut self,
+        planned: &PlannedTrial,
+        context: &Context<'_>,
+        kept: &mut Kept,
+    ) -> Result<Option<Box<Target>>, Halt> {
+        if let Some(target) = kept.take(&self.run.header.plan, planned) {
+            return Ok(Some(target));
+        }
+        self.observer.event(&Event::Starting { entry: planned.entry.clone() });
+        let (preparation, target) = prepare::prepare(context, planned.process)?;
+        self.record_preparation(preparation)?;
+        if target.is_none() {
+            kept.exclude_process(&self.run.header.plan, planned);
+        }
+        Ok(target.map(Box::new))
+    }
+
+    /// Freezes a server until its next trial. One that can't be frozen is started anew for it.
+    fn put_away(&self, planned: &PlannedTrial, mut target: Box<Target>, kept: &mut Kept) {
+        if target.freeze().is_ok() {
             kept.keep(&self.run.header.plan, planned, target);
         }
-        Ok(Ok(()))
     }
 
     fn measure(
@@ -143,7 +242,7 @@ impl Runner<'_> {
         arrivals: Arrivals,
     ) -> Result<Trial, StopNow> {
         let began = clock::wall();
-        let PlannedTrial { entry, workload, number } = planned.clone();
+        let PlannedTrial { entry, workload, process, number } = planned.clone();
         self.observer.event(&Event::Measuring {
             entry: entry.clone(),
             workload: workload.clone(),
@@ -163,7 +262,17 @@ impl Runner<'_> {
             Err(Trouble::Stop(stop)) => return Err(stop),
         };
         let trial::Outcome { started, arrivals, search, unmeasured, result } = outcome;
-        Ok(Trial { entry, workload, number, started, arrivals, search, unmeasured, result })
+        Ok(Trial {
+            entry,
+            workload,
+            process,
+            number,
+            started,
+            arrivals,
+            search,
+            unmeasured,
+            result,
+        })
     }
 
     /// The load of a trial, and its arrival process with a rate that is known. `None` where there is none, as the capacity
@@ -172,39 +281,13 @@ impl Runner<'_> {
         let workload = self.run.header.plan.workload(&planned.workload)?.clone();
         let arrivals = match workload.arrivals.needs_capacity() {
             true => {
-                let capacity = self.run.capacity(&planned.entry, &planned.workload)?;
+                let capacity =
+                    self.run.capacity(&planned.entry, &planned.workload, Some(planned.process))?;
                 workload.arrivals.resolve(capacity)?
             }
             false => workload.arrivals,
         };
         Some((workload, arrivals))
-    }
-
-    /// After a trial: frozen where it is kept, stopped where it is not.
-    fn put_away(&self, mut target: Box<Target>, is_last: bool) -> Option<Box<Target>> {
-        let kept = self.run.header.plan.fresh == Fresh::Kept;
-        if is_last || !kept {
-            // That it had to be killed is in its log; its trials are over.
-            let _ = target.stop();
-            return None;
-        }
-        // One that can't be frozen is started anew for its next trial.
-        target.freeze().ok().map(|()| target)
-    }
-
-    fn prepare(
-        &mut self,
-        planned: &PlannedTrial,
-        context: &Context<'_>,
-    ) -> Result<Result<Option<Target>, StopNow>, StoreError> {
-        self.observer.event(&Event::Starting { entry: planned.entry.clone() });
-        match prepare::prepare(context, planned.number) {
-            Ok((preparation, target)) => {
-                self.record_preparation(preparation)?;
-                Ok(Ok(target))
-            }
-            Err(stop) => Ok(Err(stop)),
-        }
     }
 
     /// In memory first: a full disk must not lose what can still be shown.

@@ -9,14 +9,14 @@ use super::subject::Admission;
 use super::target::{Target, Trouble, failure};
 use super::warm::warm;
 
-/// Makes one server ready for one workload: started, checked, connected, warm. Its process is started for `trial`.
+/// Makes one server ready for one workload: started, checked, connected, warm. `process`: its number.
 ///
 /// The preparation says how far it got; there is a target if it got all the way.
 pub(super) fn prepare(
     context: &Context<'_>,
-    trial: u32,
+    process: u32,
 ) -> Result<(Preparation, Option<Target>), StopNow> {
-    let mut preparation = context.subject.preparation(context.workload, trial);
+    let mut preparation = context.subject.preparation(context.workload, process);
     if preparation.readiness != Readiness::Ready {
         return Ok((preparation, None));
     }

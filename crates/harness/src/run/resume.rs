@@ -34,10 +34,11 @@ pub fn same_machine(run: &Run, here: &Machine) -> Result<(), ResumeError> {
 }
 
 /// The trials of the plan that have not ended, in the plan's order. A cell whose server failed, or was
-/// skipped, has none left.
+/// skipped, has none left. What was left out of a process when a later one was begun stays left out.
 #[must_use]
 pub fn remaining(run: &Run) -> Vec<PlannedTrial> {
-    let order = run.header.plan.order.iter();
+    let latest = run.trials.iter().map(|trial| trial.process).max().unwrap_or_default();
+    let order = run.header.plan.order.iter().filter(|planned| planned.process >= latest);
     order.filter(|planned| !is_done(run, planned)).cloned().collect()
 }
 
@@ -67,8 +68,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use rpcbench_record::{
-        CheckResult, Cpu, Failure, Fresh, Header, Isolation, IsolationMode, Limits, PlacementKind,
-        Plan, Preparation, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
+        CheckResult, Cpu, Failure, Header, Isolation, IsolationMode, Limits, PlacementKind, Plan,
+        Preparation, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
     };
 
     use super::*;
@@ -89,7 +90,7 @@ mod tests {
     }
 
     fn planned(entry: &str, number: u32) -> PlannedTrial {
-        PlannedTrial { entry: entry.into(), workload: "w".into(), number }
+        PlannedTrial { entry: entry.into(), workload: "w".into(), process: 1, number }
     }
 
     fn run() -> Run {
@@ -99,7 +100,7 @@ mod tests {
             seed: 1,
             placement: PlacementKind::Native,
             fail_if: Vec::new(),
-            fresh: Fresh::Kept,
+            stopping: None,
             limits: Limits { cpus: 1, memory_bytes: None },
             workloads: Vec::new(),
             servers: Vec::new(),
@@ -126,6 +127,7 @@ mod tests {
         Trial {
             entry: entry.into(),
             workload: "w".into(),
+            process: 1,
             number,
             started,
             arrivals: None,
@@ -148,7 +150,7 @@ mod tests {
         Preparation {
             entry: entry.into(),
             workload: "w".into(),
-            trial: 1,
+            process: 1,
             versions: BTreeMap::new(),
             lock_hash: String::new(),
             toolchains: Vec::new(),

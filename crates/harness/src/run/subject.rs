@@ -112,13 +112,13 @@ impl<'a> Subject<'a> {
     }
 
     /// What is known of a preparation before anything is tried.
-    pub(super) fn preparation(&self, workload: &Workload, trial: u32) -> Preparation {
+    pub(super) fn preparation(&self, workload: &Workload, process: u32) -> Preparation {
         let Provenance { versions, lock_hash, toolchains, build, build_env, command, env } =
             self.provenance.clone();
         Preparation {
             entry: self.entry.clone(),
             workload: workload.name.clone(),
-            trial,
+            process,
             versions,
             lock_hash,
             toolchains,

@@ -15,10 +15,12 @@ use super::subject::Admission;
 use super::target::{Target, Trouble, describe, failure};
 use super::warm::errors;
 use crate::counters::{Counters, MachineReading};
+use crate::reference::Reference;
 use crate::search::{PRECISION, Search, at_rate};
 
 /// What is read at each edge of the window.
 struct Edge {
+    at: Nanos,
     server: Option<Counters>,
     machine: MachineReading,
 }
@@ -28,7 +30,7 @@ impl Edge {
         let server = target.sample()?;
         let cpus = target.isolation().server_cpus;
         let machine = MachineReading::read(&cpus, &context.environment.client_cpus);
-        Ok(Self { server, machine: machine.map_err(describe)? })
+        Ok(Self { at: clock::now(), server, machine: machine.map_err(describe)? })
     }
 }
 
@@ -165,6 +167,21 @@ fn whole_window(
     }
 }
 
+/// The machine reference beside a closed loop, on CPUs that are the server's. `None` elsewhere: in an open loop it could touch
+/// a tail.
+fn reference(
+    target: &Target,
+    context: &Context<'_>,
+    arrivals: Arrivals,
+) -> Result<Option<Reference>, Failure> {
+    let cpus = target.isolation().server_cpus;
+    let is_ours = matches!(context.subject.admission, Admission::Proven { .. });
+    if arrivals.is_open() || !is_ours || cpus.is_empty() {
+        return Ok(None);
+    }
+    Reference::begin(&cpus).map(Some).map_err(describe)
+}
+
 /// One window, whatever comes of its calls.
 fn window(
     target: &mut Target,
@@ -189,6 +206,7 @@ fn window(
         }
     };
     let stage = |phase, start, end| Stage { phase, workload: &workload.name, start, end };
+    let reference = reference(target, context, arrivals)?;
     if context.follow(&stage(Phase::Settling, begin, start), target)? {
         return Err(StopNow.into());
     }
@@ -201,11 +219,18 @@ fn window(
     context.observer.event(&Event::Draining);
     let mut measurement = target.session()?.finish()?;
     target.alive("during a trial")?;
+    let mut machine = last.machine.since(&first.machine);
+    if let Some(reference) = reference {
+        machine.reference = reference.end(first.at, last.at).map_err(describe)?;
+        // Its own work is nobody else's.
+        let own = machine.reference.map_or(0, |reference| reference.cpu_ns());
+        machine.server_cpus_busy_ns = machine.server_cpus_busy_ns.map(|ns| ns.saturating_sub(own));
+    }
     let before = std::mem::take(&mut measurement.unmeasured);
     let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
     Ok(Window {
         started,
-        measured: measurement.into_measured(usage, last.machine.since(&first.machine)),
+        measured: measurement.into_measured(usage, machine),
         unmeasured: Unmeasured { outcomes: before.outcomes, error_examples: before.examples },
         cut,
     })

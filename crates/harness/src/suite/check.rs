@@ -12,15 +12,33 @@ const LONGEST_WINDOW_MS: u64 = 48 * 3_600_000;
 /// Checks a suite's values, and those against each other. `overrides` tells where each came from.
 pub(super) fn suite(suite: &Suite, overrides: &Overrides) -> Result<(), SuiteError> {
     let places = Places { suite, workload: None };
-    let trials = places.given("trials", "--trials", suite.trials, overrides.trials.is_some());
+    let rounds = places.given("rounds", "--rounds", suite.rounds, overrides.rounds.is_some());
+    let typed = overrides.processes.is_some();
+    let processes = places.given("processes", "--processes", suite.processes, typed);
     let cpus = places.given("limits.cpus", "--cpus", suite.limits.cpus, overrides.cpus.is_some());
-    trials.positive()?;
-    cpus.positive()?;
+    for given in [&rounds, &processes, &cpus] {
+        given.positive()?;
+    }
+    stopping(&places, overrides)?;
     names(suite)?;
     suite.workloads.iter().try_for_each(|w| {
         workload(suite, w, overrides)?;
         capacity(suite, w)
     })
+}
+
+/// Refuses a rule that could never hold, and one that would stop before anything was measured.
+fn stopping(places: &Places<'_>, overrides: &Overrides) -> Result<(), SuiteError> {
+    let suite = places.suite;
+    let Some(stopping) = suite.stopping else { return Ok(()) };
+    let least = places.given("processes", "--processes", stopping.least_processes, false);
+    let most = places.given("max_processes", "--precision", suite.processes, false);
+    least.positive()?;
+    most.at_least(&least, "the second is the least; raise the first")?;
+    if let Some(time) = stopping.max_time_ms {
+        places.time("max_time", "--max-time", time, overrides.max_time_ms.is_some()).positive()?;
+    }
+    Ok(())
 }
 
 /// Refuses a share of a capacity that no workload before it measures.

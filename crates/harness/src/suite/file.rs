@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rpcbench_contract::Shape;
-use rpcbench_record::{Arrivals, Fresh, Limits, Protocol, Threshold, WarmUp, Window, Workload};
+use rpcbench_record::{Arrivals, Limits, Protocol, Stopping, Threshold, WarmUp, Window, Workload};
 
 use super::loads::{self, Load};
 use super::{Suite, SuiteError, warm_up};
@@ -12,8 +12,8 @@ use crate::config::{self, At, ConfigError, Node, Value, table, texts};
 use crate::search::Sweep;
 use rpcbench_record::units;
 
-/// Trials where a suite does not say: the fewest that give an interval worth having.
-const TRIALS: u32 = 3;
+/// Rounds where a suite does not say.
+const ROUNDS: u32 = 1;
 /// Client threads where a suite does not say: one thread has more calls to give than one core can answer.
 const CLIENT_THREADS: u32 = 1;
 /// Timeout where a suite does not say: far above any answer worth waiting for.
@@ -26,8 +26,11 @@ texts!(Shape, Sweep, Threshold);
 table! {
     struct SuiteFile {
         description: String = "description = \"Few connections, large messages.\"",
-        trials: Option<u32> = "trials = 3",
-        fresh: Option<bool> = "fresh = true",
+        processes: u32 = "processes = 2",
+        max_processes: Option<At<u32>> = "max_processes = 16",
+        rounds: Option<u32> = "rounds = 16",
+        precision: Option<At<Share>> = "precision = \"5%\"",
+        max_time: Option<Duration> = "max_time = \"6m\"",
         protocols: Option<Vec<Protocol>> = "protocols = [\"grpc\"]",
         limits: LimitsFile = "[limits]",
         workload: Vec<WorkloadFile> = "[[workload]]",
@@ -54,10 +57,29 @@ table! {
         warm_up: At<WarmUp> = "warm_up = \"until-steady\"",
         warm_up_least: Option<At<Duration>> = "warm_up_least = \"30s\"",
         warm_up_cap: Option<At<Duration>> = "warm_up_cap = \"2m\"",
+        settle: Option<Duration> = "settle = \"500ms\"",
         duration: Duration = "duration = \"3s\"",
         timeout: Option<Duration> = "timeout = \"10s\"",
         grace: Option<Duration> = "grace = \"5s\"",
         client_threads: Option<u32> = "client_threads = 1",
+    }
+}
+
+/// A share of a whole, as a fraction.
+#[derive(Clone, Copy, Debug)]
+struct Share(f64);
+
+impl Value for Share {
+    fn one() -> String {
+        "a percentage in a string".to_owned()
+    }
+
+    fn many() -> String {
+        "percentages in strings".to_owned()
+    }
+
+    fn read(node: &Node<'_>) -> Result<Self, ConfigError> {
+        node.parsed(|text| units::share(text).map(Self))
     }
 }
 
@@ -104,12 +126,14 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         .iter()
         .map(|workload| workload.loads(&name))
         .collect::<Result<Vec<_>, _>>()?;
+    let stopping = file.stopping()?;
     Ok(Suite {
         name,
         path: path.to_owned(),
         description: file.description,
-        trials: file.trials.unwrap_or(TRIALS),
-        fresh: if file.fresh.unwrap_or(false) { Fresh::EachTrial } else { Fresh::Kept },
+        processes: file.max_processes.as_ref().map_or(file.processes, |most| most.value),
+        rounds: file.rounds.unwrap_or(ROUNDS),
+        stopping,
         protocols: file.protocols,
         limits: Limits {
             cpus: file.limits.cpus,
@@ -117,6 +141,30 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         },
         workloads: workloads.concat(),
     })
+}
+
+impl SuiteFile {
+    fn stopping(&self) -> Result<Option<Stopping>, SuiteError> {
+        match (&self.max_processes, &self.precision) {
+            (Some(_), Some(_)) | (None, None) => {}
+            (Some(alone), None) => return Err(together(alone.to_string(), "precision")),
+            (None, Some(alone)) => return Err(together(alone.to_string(), "max_processes")),
+        }
+        let stopping = Stopping {
+            precision: self.precision.as_ref().map(|precision| precision.value.0),
+            least_processes: self.processes,
+            max_time_ms: self.max_time.map(milliseconds),
+        };
+        let is_any = stopping.precision.is_some() || stopping.max_time_ms.is_some();
+        Ok(is_any.then_some(stopping))
+    }
+}
+
+fn together(given: String, other: &str) -> SuiteError {
+    let problem = format!(
+        "processes are added until the precision is reached, or there are max_processes; give {other} too"
+    );
+    SuiteError::Value { given, problem }
 }
 
 impl WorkloadFile {
@@ -130,7 +178,7 @@ impl WorkloadFile {
             arrivals: Arrivals::Closed,
             find_max: None,
             warm_up: self.warm_up()?,
-            settle_ms: Workload::SETTLE_MS,
+            settle_ms: self.settle.map_or(Workload::SETTLE_MS, milliseconds),
             window: Window::Duration { length_ms: milliseconds(self.duration) },
             timeout_ms: milliseconds(self.timeout.unwrap_or(TIMEOUT)),
             grace_ms: milliseconds(self.grace.unwrap_or(GRACE)),

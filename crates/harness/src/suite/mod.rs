@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rpcbench_record::{
-    Fresh, Limits, PlacementKind, Plan, PlannedServer, Protocol, WarmUp, Workload,
+    Limits, PlacementKind, Plan, PlannedServer, Protocol, Stopping, WarmUp, Workload,
 };
 
 pub use error::SuiteError;
@@ -26,7 +26,7 @@ use crate::config;
 use rpcbench_record::units::{self, UnitError};
 
 /// A named list of workloads and the limits under which servers meet them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Suite {
     /// The file's name without its ending.
     pub name: String,
@@ -34,10 +34,12 @@ pub struct Suite {
     pub path: PathBuf,
     /// What it is for, one line.
     pub description: String,
-    /// Trials of each cell.
-    pub trials: u32,
-    /// Process lifetime over trials.
-    pub fresh: Fresh,
+    /// Processes of each entry, one after another; where there is a precision, at most so many.
+    pub processes: u32,
+    /// Windows in which each process is measured, under each workload.
+    pub rounds: u32,
+    /// When a run may end before all that.
+    pub stopping: Option<Stopping>,
     /// The protocols that it takes. `None`: all that an entry speaks.
     pub protocols: Option<Vec<Protocol>>,
     /// What each server may use.
@@ -131,8 +133,8 @@ impl Suite {
     }
 }
 
-/// Everything that a run will do, in order: a round is every entry once, in random order; a workload's
-/// rounds follow each other until each entry has its trials. The same seed gives the same order.
+/// Everything that a run will do, in order: a round is every entry once, in random order. The first process of every
+/// entry goes through all rounds of all workloads, then the second. The same seed gives the same order.
 ///
 /// # Errors
 /// Where values contradict each other, or two entries have one name.
@@ -161,7 +163,7 @@ pub fn plan(
         seed,
         placement: PlacementKind::Native,
         fail_if: Vec::new(),
-        fresh: suite.fresh,
+        stopping: suite.stopping,
         limits: suite.limits,
         workloads: suite.workloads,
         servers,

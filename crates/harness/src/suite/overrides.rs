@@ -1,17 +1,25 @@
 //! Values from the command line that replace a suite's.
 
 use rpcbench_contract::Shape;
-use rpcbench_record::{Fresh, Protocol, WarmUp, Window, Workload};
+use rpcbench_record::{Protocol, Stopping, WarmUp, Window, Workload};
 
 use super::Suite;
 
+/// Processes of each entry that `--precision` may take in a suite that has no such number: with 16 of them a difference
+/// of the size that two processes of one server have by themselves can be told.
+const MOST_PROCESSES: u32 = 16;
+
 /// Values that replace a suite's, in each of its workloads. `None` leaves the suite's.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overrides {
-    /// `--trials`.
-    pub trials: Option<u32>,
-    /// `--fresh` and `--kept`.
-    pub fresh: Option<Fresh>,
+    /// `--processes`: exactly so many.
+    pub processes: Option<u32>,
+    /// `--rounds`.
+    pub rounds: Option<u32>,
+    /// `--precision`, a fraction.
+    pub precision: Option<f64>,
+    /// `--max-time`, milliseconds.
+    pub max_time_ms: Option<u64>,
     /// `--cpus`.
     pub cpus: Option<u32>,
     /// `--memory`, bytes.
@@ -41,8 +49,8 @@ pub struct Overrides {
 impl Overrides {
     pub(super) fn apply(&self, suite: &Suite) -> Suite {
         let mut suite = suite.clone();
-        replace(&mut suite.trials, self.trials);
-        replace(&mut suite.fresh, self.fresh);
+        replace(&mut suite.rounds, self.rounds);
+        self.apply_to_stopping(&mut suite);
         replace(&mut suite.limits.cpus, self.cpus);
         if !self.protocols.is_empty() {
             suite.protocols = Some(self.protocols.clone());
@@ -52,6 +60,30 @@ impl Overrides {
         }
         suite.workloads.iter_mut().for_each(|workload| self.apply_to(workload));
         suite
+    }
+
+    fn apply_to_stopping(&self, suite: &mut Suite) {
+        let mut stopping = suite.stopping.unwrap_or(Stopping {
+            precision: None,
+            least_processes: suite.processes,
+            max_time_ms: None,
+        });
+        if self.max_time_ms.is_some() {
+            stopping.max_time_ms = self.max_time_ms;
+        }
+        if let Some(precision) = self.precision {
+            if stopping.precision.is_none() {
+                suite.processes = suite.processes.max(MOST_PROCESSES);
+            }
+            stopping.precision = Some(precision);
+        }
+        if let Some(processes) = self.processes {
+            suite.processes = processes;
+            stopping.precision = None;
+            stopping.least_processes = processes;
+        }
+        let is_any = stopping.precision.is_some() || stopping.max_time_ms.is_some();
+        suite.stopping = is_any.then_some(stopping);
     }
 
     fn apply_to(&self, workload: &mut Workload) {

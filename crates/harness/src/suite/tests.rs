@@ -5,13 +5,14 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rpcbench_contract::Shape;
-use rpcbench_record::{Fresh, PlannedServer, Protocol, WarmUp, Window, Workload};
+use rpcbench_record::{PlannedServer, Protocol, Stopping, WarmUp, Window, Workload};
 
 use super::*;
 use crate::config::ConfigError;
 
 const GOOD: &str = r#"
 description = "For tests."
+processes = 2
 [limits]
 cpus = 1
 memory = "512M"
@@ -91,7 +92,7 @@ fn the_shipped_suites_are_the_published_ones() {
         let find = w.find_max.map(|threshold| format!(" for {threshold}"));
         let memory = suite.limits.memory_bytes.map(units::bytes);
         format!(
-            "{name} | {} CPU {} | {} x {} {} {}{} | {:?} {}s {:?} x{}",
+            "{name} | {} CPU {} | {} x {} {} {}{} | {:?} {}ms {} x {}",
             suite.limits.cpus,
             memory.unwrap_or_default(),
             w.connections,
@@ -100,39 +101,39 @@ fn the_shipped_suites_are_the_published_ones() {
             w.arrivals,
             find.unwrap_or_default(),
             w.warm_up,
-            w.window.length_ms().unwrap_or_default() / 1000,
-            suite.fresh,
-            suite.trials,
+            w.window.length_ms().unwrap_or_default(),
+            suite.processes,
+            suite.rounds,
         )
     };
     let suites = shipped();
     let rows = suites.all().iter().flat_map(|suite| suite.workloads.iter().map(|w| row(suite, w)));
     let rows: Vec<String> = rows.collect();
     insta::assert_snapshot!(rows.join("\n"), @"
-    few-connections | 3 CPU  | 5 x 25 text:1000 closed | Fixed { length_ms: 0 } 30s EachTrial x3
-    latency / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 5s Kept x3
-    latency / load-10 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:10% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-20 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:20% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-30 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:30% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-40 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:40% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-50 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-60 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:60% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-70 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:70% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-80 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:80% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    latency / load-90 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:90% | UntilSteady { least_ms: 0, cap_ms: None } 10s Kept x3
-    many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 60s EachTrial x3
-    one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
-    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
-    slo / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
-    slo / highest-rate | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% for p99<10ms | UntilSteady { least_ms: 0, cap_ms: None } 3s Kept x3
-    two-core | 2 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120s EachTrial x3
+    few-connections | 3 CPU  | 5 x 25 text:1000 closed | Fixed { length_ms: 0 } 30000ms 3 x 1
+    latency / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 5000ms 3 x 1
+    latency / load-10 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:10% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    latency / load-20 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:20% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    latency / load-30 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:30% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    latency / load-40 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:40% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    latency / load-50 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    latency / load-60 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:60% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    latency / load-70 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:70% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    latency / load-80 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:80% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    latency / load-90 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:90% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 60000ms 3 x 1
+    one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120000ms 3 x 1
+    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 500ms 16 x 16
+    slo / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 3 x 1
+    slo / highest-rate | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% for p99<10ms | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 3 x 1
+    two-core | 2 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120000ms 3 x 1
     ");
 }
 
 #[test]
 fn defaults_fill_what_a_suite_leaves_out() {
     let suite = good();
-    assert_eq!((suite.trials, suite.fresh), (3, Fresh::Kept));
+    assert_eq!((suite.processes, suite.rounds, suite.stopping), (2, 1, None));
     let expected = Workload {
         name: "mine".to_owned(),
         shape: "text:100".to_owned(),
@@ -153,8 +154,10 @@ fn defaults_fill_what_a_suite_leaves_out() {
 #[test]
 fn every_override_replaces_its_field() {
     let overrides = Overrides {
-        trials: Some(5),
-        fresh: Some(Fresh::EachTrial),
+        processes: Some(3),
+        rounds: Some(5),
+        precision: None,
+        max_time_ms: Some(1000),
         cpus: Some(2),
         memory_bytes: Some(1 << 30),
         protocols: vec![Protocol::Grpc],
@@ -169,7 +172,8 @@ fn every_override_replaces_its_field() {
         client_threads: Some(2),
     };
     let suite = good().with(&overrides).expect("no contradiction");
-    assert_eq!((suite.trials, suite.fresh), (5, Fresh::EachTrial));
+    let stopping = Stopping { precision: None, least_processes: 3, max_time_ms: Some(1000) };
+    assert_eq!((suite.processes, suite.rounds, suite.stopping), (3, 5, Some(stopping)));
     assert_eq!(suite.limits, Limits { cpus: 2, memory_bytes: Some(1 << 30) });
     let expected = Workload {
         shape: "dto".to_owned(),
@@ -196,15 +200,15 @@ fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
 
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:8: unknown key 'workload[0].conections' (did you mean 'connections'?); allowed here: name, shape, connections, in_flight, arrivals, sweep, find_max, warm_up, warm_up_least, warm_up_cap, duration, timeout, grace, client_threads");
-    insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:4: 'limits.cpus' is the string "one", but must be a whole number from 0 to 4294967295, such as cpus = 1"#);
-    insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:4: 'limits.cpus' is the integer -1, but must be a whole number from 0 to 4294967295, such as cpus = 1");
-    insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:6: 'workload[0].shape' is missing; add a line such as shape = "text:100""#);
-    insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"suites/mine.toml:3: protocols[0] = "http": 'http' is no protocol; use grpc or tcp-echo"#);
-    insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml:7: workload[0].shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
-    insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml:5: limits.memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);
-    insta::assert_snapshot!(refused("\"3s\"", "\"3\""), @r#"suites/mine.toml:11: workload[0].duration = "3": '3' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
-    insta::assert_snapshot!(refused("until-steady", "until-stedy"), @r#"suites/mine.toml:10: workload[0].warm_up = "until-stedy": 'until-stedy' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or "until-steady" or "none""#);
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: unknown key 'workload[0].conections' (did you mean 'connections'?); allowed here: name, shape, connections, in_flight, arrivals, sweep, find_max, warm_up, warm_up_least, warm_up_cap, settle, duration, timeout, grace, client_threads");
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: 'limits.cpus' is the string "one", but must be a whole number from 0 to 4294967295, such as cpus = 1"#);
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: 'limits.cpus' is the integer -1, but must be a whole number from 0 to 4294967295, such as cpus = 1");
+    insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'workload[0].shape' is missing; add a line such as shape = "text:100""#);
+    insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"suites/mine.toml:4: protocols[0] = "http": 'http' is no protocol; use grpc or tcp-echo"#);
+    insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml:8: workload[0].shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
+    insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml:6: limits.memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);
+    insta::assert_snapshot!(refused("\"3s\"", "\"3\""), @r#"suites/mine.toml:12: workload[0].duration = "3": '3' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
+    insta::assert_snapshot!(refused("until-steady", "until-stedy"), @r#"suites/mine.toml:11: workload[0].warm_up = "until-stedy": 'until-stedy' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or "until-steady" or "none""#);
     insta::assert_snapshot!(refused("[[workload]]", "[[workload]]\nname = \"My load\""), @r#"suites/mine.toml: workload.name = "My load": use small letters, digits and '-'"#);
     insta::assert_snapshot!(refused("= 1000", "= 1000\nwarm_up_cap = \"0s\""), @r#"suites/mine.toml: warm_up_cap = "0s": must be more than zero"#);
 }
@@ -221,7 +225,9 @@ fn workloads_have_names_of_their_own() {
 #[test]
 fn zero_is_refused_wherever_it_says_nothing() {
     let zeros = [
-        ("trials", Overrides { trials: Some(0), ..Overrides::default() }),
+        ("processes", Overrides { processes: Some(0), ..Overrides::default() }),
+        ("rounds", Overrides { rounds: Some(0), ..Overrides::default() }),
+        ("max-time", Overrides { max_time_ms: Some(0), ..Overrides::default() }),
         ("cpus", Overrides { cpus: Some(0), ..Overrides::default() }),
         ("connections", Overrides { connections: Some(0), ..Overrides::default() }),
         ("in-flight", Overrides { in_flight: Some(0), ..Overrides::default() }),
@@ -237,6 +243,38 @@ fn zero_is_refused_wherever_it_says_nothing() {
         assert!(message.ends_with("must be more than zero"), "{message}");
     }
     insta::assert_snapshot!(refused("connections = 50", "connections = 0"), @"suites/mine.toml: connections = 0: must be more than zero");
+}
+
+#[test]
+fn a_suite_says_when_it_may_stop() {
+    let stops = |lines: &str| parsed(&GOOD.replace("processes = 2", lines));
+    let suite = stops("processes = 2\nmax_processes = 16\nprecision = \"5%\"\nmax_time = \"6m\"");
+    let suite = suite.expect("a good suite");
+    let stopping = |precision, least_processes, max_time_ms| {
+        Some(Stopping { precision, least_processes, max_time_ms })
+    };
+    assert_eq!((suite.processes, suite.stopping), (16, stopping(Some(0.05), 2, Some(360_000))));
+    let with = |overrides: &Overrides| {
+        let suite = suite.with(overrides).expect("no contradiction");
+        (suite.processes, suite.stopping)
+    };
+    let exact = Overrides { processes: Some(3), ..Overrides::default() };
+    assert_eq!(with(&exact), (3, stopping(None, 3, Some(360_000))));
+    let closer = Overrides { precision: Some(0.01), ..Overrides::default() };
+    assert_eq!(with(&closer), (16, stopping(Some(0.01), 2, Some(360_000))));
+    let good = good().with(&closer).expect("no contradiction");
+    assert_eq!((good.processes, good.stopping), (16, stopping(Some(0.01), 2, None)));
+}
+
+#[test]
+fn half_a_rule_for_stopping_is_refused() {
+    let both = "processes = 2\nprecision = \"5%\"";
+    insta::assert_snapshot!(refused("processes = 2", both), @r#"suites/mine.toml:4: precision = "5%": processes are added until the precision is reached, or there are max_processes; give max_processes too"#);
+    let both = "processes = 2\nmax_processes = 9";
+    insta::assert_snapshot!(refused("processes = 2", both), @"suites/mine.toml:4: max_processes = 9: processes are added until the precision is reached, or there are max_processes; give precision too");
+    let fewer = "processes = 2\nmax_processes = 1\nprecision = \"5%\"";
+    insta::assert_snapshot!(refused("processes = 2", fewer), @"suites/mine.toml: max_processes = 1 contradicts suites/mine.toml: processes = 2: the second is the least; raise the first");
+    insta::assert_snapshot!(refused("processes = 2", &both.replace("9", "9\nprecision = \"0%\"")), @r#"suites/mine.toml:5: precision = "0%": '0%' is not a percentage between 0 and 100; write one such as 5%"#);
 }
 
 #[test]
@@ -285,7 +323,7 @@ fn a_cap_beside_a_fixed_warm_up_contradicts() {
     let error = parsed(&text).and_then(|s| s.with(&cap)).expect_err("a refusal");
     insta::assert_snapshot!(error, @r#"--warmup-max 1m contradicts suites/mine.toml: warm_up = "30s": only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady"#);
     let in_file = text.replace("duration =", "warm_up_cap = \"60s\"\nduration =");
-    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml:11: workload[0].warm_up_cap = "60s" contradicts suites/mine.toml:10: workload[0].warm_up = "30s": only "until-steady" has bounds; remove one of them"#);
+    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml:12: workload[0].warm_up_cap = "60s" contradicts suites/mine.toml:11: workload[0].warm_up = "30s": only "until-steady" has bounds; remove one of them"#);
 }
 
 #[test]
@@ -335,25 +373,26 @@ fn two_workloads() -> Suite {
 
 proptest! {
     #[test]
-    fn each_cell_has_exactly_its_trials(entries in 0_usize..9, trials in 1_u32..7, seed: u64) {
+    fn each_cell_has_exactly_its_trials(entries in 0_usize..9, rounds in 1_u32..7, seed: u64) {
         let names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
         let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let overrides = Overrides { trials: Some(trials), ..Overrides::default() };
+        let overrides = Overrides { rounds: Some(rounds), ..Overrides::default() };
         let plan = plan(&two_workloads(), &overrides, &entries, seed).expect("a plan");
         let mut cells: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
         for trial in &plan.order {
             let cell = (trial.entry.clone(), trial.workload.clone());
+            prop_assert_eq!(trial.process, (trial.number - 1) / rounds + 1);
             cells.entry(cell).or_default().push(trial.number);
         }
         prop_assert_eq!(cells.len(), entries.len() * 2);
-        prop_assert!(cells.values().all(|numbers| numbers.iter().copied().eq(1..=trials)));
+        prop_assert!(cells.values().all(|numbers| numbers.iter().copied().eq(1..=2 * rounds)));
     }
 
     #[test]
-    fn a_round_is_every_entry_once(entries in 1_usize..9, trials in 1_u32..7, seed: u64) {
+    fn a_round_is_every_entry_once(entries in 1_usize..9, rounds in 1_u32..7, seed: u64) {
         let mut names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
         let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let overrides = Overrides { trials: Some(trials), ..Overrides::default() };
+        let overrides = Overrides { rounds: Some(rounds), ..Overrides::default() };
         let plan = plan(&two_workloads(), &overrides, &entries, seed).expect("a plan");
         names.sort();
         for round in plan.order.chunks(entries.len()) {
@@ -376,7 +415,7 @@ proptest! {
 #[test]
 fn seeds_and_rounds_differ_in_order() {
     let entries = servers(&["a", "b", "c", "d", "e", "f"]);
-    let overrides = Overrides { trials: Some(8), ..Overrides::default() };
+    let overrides = Overrides { rounds: Some(8), ..Overrides::default() };
     let order = |seed| plan(&good(), &overrides, &entries, seed).expect("a plan").order;
     assert_ne!(order(1), order(2));
     let rounds: Vec<Vec<String>> =

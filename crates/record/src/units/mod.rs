@@ -10,7 +10,7 @@ mod tests;
 
 use std::time::Duration;
 
-pub use parse::{UnitError, decimal, duration, memory, percentage, rate, time_ns};
+pub use parse::{UnitError, decimal, duration, memory, percentage, rate, share, time_ns};
 
 /// What stands where there is no number.
 pub const NOTHING: &str = "-";

@@ -13,6 +13,9 @@ pub enum UnitError {
     /// Not a length of time.
     #[error("'{0}' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m")]
     Duration(String),
+    /// Not a share of a whole.
+    #[error("'{0}' is not a percentage between 0 and 100; write one such as 5%")]
+    Share(String),
 }
 
 /// Units of time and their lengths in nanoseconds, the shortest first.
@@ -72,6 +75,15 @@ pub fn rate(text: &str) -> Option<f64> {
 #[must_use]
 pub fn percentage(text: &str) -> Option<f64> {
     decimal(text.strip_suffix('%')?)
+}
+
+/// Reads a percentage as a fraction: 0.05 of `5%`.
+///
+/// # Errors
+/// If `text` is none, or not between 0 and 100, ends excluded.
+pub fn share(text: &str) -> Result<f64, UnitError> {
+    let share = percentage(text).map(|percent| percent / 100.0);
+    share.filter(|s| *s > 0.0 && *s < 1.0).ok_or_else(|| UnitError::Share(text.to_owned()))
 }
 
 /// Reads digits with a point, and nothing else that a floating-point number may be.

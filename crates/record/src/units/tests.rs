@@ -159,6 +159,14 @@ fn lengths_of_time_are_read_however_they_are_typed() {
 }
 
 #[test]
+fn a_share_lies_between_nothing_and_all() {
+    assert_eq!([share("5%"), share("0.5%")], [Ok(0.05), Ok(0.005)]);
+    for text in ["0%", "100%", "-1%", "5", "", "%"] {
+        assert_eq!(share(text), Err(UnitError::Share(text.to_owned())), "{text}");
+    }
+}
+
+#[test]
 fn rates_and_percentages_are_plain_numbers() {
     assert_eq!([rate("500"), rate("20k"), rate("1.5M")], [Some(500.0), Some(20e3), Some(1.5e6)]);
     assert_eq!([percentage("40%"), percentage("0.1%")], [Some(40.0), Some(0.1)]);

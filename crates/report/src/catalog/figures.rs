@@ -16,6 +16,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("workload", Word, "Name of the workload", Any(|s| some(workload_name(s)?))),
     figure("entry", Word, "Name of the entry: server, protocol and variant", Any(|s| some(entry(s)?))).column("server", Place::Entry).ranking(0).curve(0),
     figure("trial", Count, "Number of the trial within its cell, from 1", Trial(|t| some(t.number))),
+    figure("process", Count, "Number of the entry's process that served the trial, from 1", Trial(|t| some(t.process))),
     figure("started", Word, "When the window began, UTC", Trial(|t| some(t.started.to_string()))),
     figure("failure", Word, "Why the trial failed; empty where it was measured to its end", Trial(|t| some(t.failure()?))),
     figure("server", Word, "Name of the server without protocol and variant", Any(|s| some(&s.server?.server))),

@@ -132,7 +132,8 @@ impl Load {
             before.outcomes.add(&closed.outcomes);
             before.error_examples.extend(closed.error_examples.iter().cloned());
         }
-        let capacity = by_share.then(|| run.capacity(&server.entry, &workload.name)).flatten();
+        let capacity =
+            by_share.then(|| run.capacity(&server.entry, &workload.name, None)).flatten();
         let capacity = capacity
             .zip(closed)
             .map(|(calls_per_s, closed)| Capacity { calls_per_s, window_ns: closed.window_ns });
@@ -176,7 +177,7 @@ impl LoadCurve {
             None => run.trials.iter().filter_map(|t| LoadPoint::of(&run.header.plan, t)).collect(),
         };
         let by_share = first.arrivals.needs_capacity();
-        let capacity = by_share.then(|| run.capacity(&server.entry, &first.name)).flatten();
+        let capacity = by_share.then(|| run.capacity(&server.entry, &first.name, None)).flatten();
         (!points.is_empty()).then(|| Self {
             address: server.entry.clone(),
             protocol: server.protocol,

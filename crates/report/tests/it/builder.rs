@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Arrivals, CheckResult, ClientUsage, Cpu, Failure, Fresh, Header, Isolation, IsolationMode,
-    Latency, Limits, Machine, MachineUsage, Measured, Outcomes, PlacementKind, Plan, PlannedServer,
+    Arrivals, CheckResult, ClientUsage, Cpu, Failure, Header, Isolation, IsolationMode, Latency,
+    Limits, Machine, MachineUsage, Measured, Outcomes, PlacementKind, Plan, PlannedServer,
     PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool,
     Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
 };
@@ -148,7 +148,7 @@ impl RunBuilder {
                 seed: 7,
                 placement: PlacementKind::Native,
                 fail_if: Vec::new(),
-                fresh: Fresh::Kept,
+                stopping: None,
                 limits: Limits { cpus: 1, memory_bytes: Some(512 << 20) },
                 workloads: vec![workload()],
                 servers: Vec::new(),
@@ -185,6 +185,7 @@ impl RunBuilder {
             self.run.trials.push(Trial {
                 entry: name.to_owned(),
                 workload: "quick".to_owned(),
+                process: 1,
                 number,
                 started: self.run.header.started,
                 arrivals: None,
@@ -224,6 +225,7 @@ impl RunBuilder {
         self.run.header.plan.order.extend((1..=trials).map(|number| PlannedTrial {
             entry: name.to_owned(),
             workload: "quick".to_owned(),
+            process: 1,
             number,
         }));
         self
@@ -240,7 +242,7 @@ fn preparation(entry: &str) -> Preparation {
     Preparation {
         entry: entry.to_owned(),
         workload: "quick".to_owned(),
-        trial: 1,
+        process: 1,
         versions: BTreeMap::from([("grpc".to_owned(), "1.2.3".to_owned())]),
         lock_hash: "00".to_owned(),
         toolchains: vec![Toolchain { name: "go".to_owned(), version: "1.25".to_owned() }],

@@ -91,6 +91,7 @@ fn run_of(loads: &[(Load, &str)]) -> Run {
         plan.workloads.push(Workload { name: name.clone(), arrivals, ..load.workload.clone() });
         plan.fail_if.clone_from(&load.fail_if);
         run.trials.push(Trial {
+            process: 1,
             entry: load.address.clone(),
             workload: name,
             number: 1,

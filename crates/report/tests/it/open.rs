@@ -54,6 +54,7 @@ fn suite(name: &str, loads: Vec<Workload>) -> Run {
             (1..=3).map(|number| PlannedTrial {
                 entry: (*entry).to_owned(),
                 workload: load.name.clone(),
+                process: 1,
                 number,
             })
         }));
@@ -71,6 +72,7 @@ fn load(name: &str, arrivals: &str) -> Workload {
 fn record(run: &mut Run, trial: (&str, &str, u32), arrivals: &str, window: Measured) {
     let (entry, workload, number) = trial;
     run.trials.push(Trial {
+        process: 1,
         entry: entry.to_owned(),
         workload: workload.to_owned(),
         number,
@@ -187,6 +189,7 @@ fn without_a_capacity_there_are_no_loads() {
     let mut run = latency_run(|_, _, _| {});
     run.trials.retain(|t| t.entry != "go-grpc");
     run.trials.push(Trial {
+        process: 1,
         entry: "go-grpc".to_owned(),
         workload: "capacity".to_owned(),
         number: 1,
@@ -267,6 +270,7 @@ fn a_server_that_keeps_the_limit_at_no_rate_failed() {
     let mut run = slo_run(&[], NotMet::Beyond);
     let reason = "p99<10ms was met at no rate, not even 1.22 calls/s (beyond the limit)".to_owned();
     run.trials.push(Trial {
+        process: 1,
         entry: "go-grpc".to_owned(),
         workload: "highest-rate".to_owned(),
         number: 1,

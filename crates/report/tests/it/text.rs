@@ -135,6 +135,7 @@ fn an_unfinished_run_says_so() {
     run.run.header.plan.order.push(rpcbench_record::PlannedTrial {
         entry: "rust-tonic".to_owned(),
         workload: "quick".to_owned(),
+        process: 1,
         number: 3,
     });
     run.run.finished = None;

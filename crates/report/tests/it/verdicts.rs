@@ -1,6 +1,6 @@
 //! Which verdict a cell gets where several would fit, and who is ranked.
 
-use rpcbench_record::{Fresh, TrialResult, WarmUp};
+use rpcbench_record::{TrialResult, WarmUp};
 use rpcbench_report::{Conclusion, Summary, Verdict, Warming, summary};
 
 use crate::builder::{RunBuilder, failure, measured, ok};
@@ -63,7 +63,7 @@ fn fresh_processes_do_not_climb_over_trials() {
     let mut run = RunBuilder::new().entry("go-grpc", &[20_000, 30_000]);
     let climbing = summary(&run.run);
     assert!(matches!(verdict(&climbing), Verdict::StillWarming(Warming::Climbing { .. })));
-    run.run.header.plan.fresh = Fresh::EachTrial;
+    run.run.trials.iter_mut().for_each(|trial| trial.process = trial.number);
     assert_eq!(verdict(&summary(&run.run)), &Verdict::ServerBound);
 }
 

@@ -138,7 +138,7 @@ fn why_nothing(run: &Run) -> String {
 /// Why no rate came of a share of the capacity. `None` where one did, or it never came so far.
 fn without_capacity(plan: &Plan, run: &Run) -> Option<String> {
     let load = plan.loads().find(|load| load.arrivals.needs_capacity())?;
-    let found = run.capacity(&plan.servers.first()?.entry, &load.name)?;
+    let found = run.capacity(&plan.servers.first()?.entry, &load.name, None)?;
     load.arrivals.resolve(found).is_none().then(|| {
         let arrivals = load.arrivals;
         format!(

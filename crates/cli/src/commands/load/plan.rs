@@ -4,7 +4,7 @@ use std::net::ToSocketAddrs;
 
 use anyhow::Context as _;
 use rpcbench_harness::placement::Endpoint;
-use rpcbench_record::{Fresh, Limits, PlacementKind, Plan, PlannedServer, PlannedTrial};
+use rpcbench_record::{Limits, PlacementKind, Plan, PlannedServer, PlannedTrial};
 
 use crate::args::{Address, LoadArgs};
 
@@ -15,6 +15,7 @@ pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
     let trial = |workload: &rpcbench_record::Workload| PlannedTrial {
         entry: entry.clone(),
         workload: workload.name.clone(),
+        process: 1,
         number: 1,
     };
     Ok(Plan {
@@ -22,7 +23,7 @@ pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
         seed: args.seed,
         placement: PlacementKind::Unmanaged,
         fail_if: args.results.fail_if.clone(),
-        fresh: Fresh::Kept,
+        stopping: None,
         limits: Limits { cpus, memory_bytes: None },
         order: workloads.iter().map(trial).collect(),
         workloads,

@@ -1,0 +1,193 @@
+//! The machine reference: a fixed piece of work on the server's CPUs beside the load. Its CPU time tells how slow
+//! neighbours in caches and memory make them, which neither stolen time nor any other counter shows.
+
+use std::hint::black_box;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::SeedableRng;
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_record::ReferenceUsage;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use crate::cpus::pin_this_thread;
+
+/// Time from one piece of work to the next: short, as neighbours come and go within tenths of a second, and long enough
+/// for the work to take less than 3 % of a CPU.
+const PERIOD: Nanos = Nanos::from_millis(15);
+/// Messages through a pair of sockets: what most of a server's time goes into.
+const MESSAGES: usize = 20;
+const MESSAGE_BYTES: usize = 128;
+/// Loads, each of an address that the one before gave, over more memory than a core's first cache holds.
+const LOADS: usize = 2000;
+const CACHE_LINE: usize = 64;
+const LINES: usize = (256 << 10) / CACHE_LINE;
+/// Steps of a random number generator: arithmetic and nothing else.
+const STEPS: usize = 10_000;
+
+/// The work, going on since [`Reference::begin`].
+#[derive(Debug)]
+pub struct Reference {
+    stopped: Arc<AtomicBool>,
+    thread: JoinHandle<io::Result<Vec<Piece>>>,
+}
+
+/// One piece of work. CPU times, nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    at: Nanos,
+    syscalls: u64,
+    memory: u64,
+    arithmetic: u64,
+}
+
+impl Reference {
+    /// Begins to work on these CPUs.
+    ///
+    /// # Errors
+    /// If there can be no thread.
+    pub fn begin(cpus: &[u32]) -> io::Result<Self> {
+        let (cpus, stopped) = (cpus.to_vec(), Arc::new(AtomicBool::new(false)));
+        let told = Arc::clone(&stopped);
+        let thread = thread::Builder::new().name("reference".to_owned()).spawn(move || {
+            pin_this_thread(&cpus)?;
+            let mut work = Work::new()?;
+            let (mut pieces, mut next) = (Vec::new(), clock::now());
+            loop {
+                pieces.push(work.piece()?);
+                if told.load(Ordering::Relaxed) {
+                    return Ok(pieces);
+                }
+                next = next + PERIOD;
+                clock::sleep_until(next);
+            }
+        })?;
+        Ok(Self { stopped, thread })
+    }
+
+    /// Ends it: what the pieces cost that were begun from `start` on and before `end`. `None` if there were none.
+    ///
+    /// # Errors
+    /// If the work could not be done.
+    pub fn end(self, start: Nanos, end: Nanos) -> io::Result<Option<ReferenceUsage>> {
+        self.stopped.store(true, Ordering::Relaxed);
+        let pieces = self.thread.join();
+        let pieces = pieces.unwrap_or_else(|_| Err(io::Error::other("its thread panicked")))?;
+        Ok(summary(pieces.iter().filter(|piece| start <= piece.at && piece.at < end)))
+    }
+}
+
+fn summary<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Option<ReferenceUsage> {
+    let mut sum = ReferenceUsage::default();
+    for piece in pieces {
+        sum.pieces += 1;
+        sum.syscalls_ns += piece.syscalls;
+        sum.memory_ns += piece.memory;
+        sum.arithmetic_ns += piece.arithmetic;
+    }
+    (sum.pieces > 0).then_some(sum)
+}
+
+struct Work {
+    sockets: (OwnedFd, OwnedFd),
+    /// Each line holds the number of the next: one circle through all of them, in random order.
+    lines: Vec<[u32; CACHE_LINE / 4]>,
+    line: u32,
+    random: u64,
+}
+
+impl Work {
+    fn new() -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC;
+        let sockets = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        Ok(Self { sockets, lines: circle(), line: 0, random: 1 })
+    }
+
+    fn piece(&mut self) -> io::Result<Piece> {
+        let (at, begin) = (clock::now(), clock::thread_cpu());
+        self.exchange()?;
+        let exchanged = clock::thread_cpu();
+        for _ in 0..LOADS {
+            self.line = self.lines[self.line as usize][0];
+        }
+        black_box(self.line);
+        let loaded = clock::thread_cpu();
+        for _ in 0..STEPS {
+            self.random = step(self.random);
+        }
+        black_box(self.random);
+        Ok(Piece {
+            at,
+            syscalls: exchanged.since(begin),
+            memory: loaded.since(exchanged),
+            arithmetic: clock::thread_cpu().since(loaded),
+        })
+    }
+
+    fn exchange(&self) -> io::Result<()> {
+        let mut message = [0; MESSAGE_BYTES];
+        for _ in 0..MESSAGES {
+            rustix::io::retry_on_intr(|| rustix::io::write(&self.sockets.0, &message))?;
+            rustix::io::retry_on_intr(|| rustix::io::read(&self.sockets.1, &mut message))?;
+        }
+        Ok(())
+    }
+}
+
+/// Marsaglia, *Xorshift RNGs*, Journal of Statistical Software 8, 2003.
+fn step(mut random: u64) -> u64 {
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^ random << 17
+}
+
+fn circle() -> Vec<[u32; CACHE_LINE / 4]> {
+    let mut order: Vec<u32> = (0..LINES as u32).collect();
+    rand::seq::SliceRandom::shuffle(order.as_mut_slice(), &mut Pcg64::seed_from_u64(1));
+    let mut lines = vec![[0; CACHE_LINE / 4]; LINES];
+    for (at, line) in order.iter().enumerate() {
+        lines[*line as usize][0] = order[(at + 1) % LINES];
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_circle_goes_through_every_line() {
+        let lines = circle();
+        let (mut line, mut seen) = (0, vec![false; LINES]);
+        for _ in 0..LINES {
+            seen[line as usize] = true;
+            line = lines[line as usize][0];
+        }
+        assert!(line == 0 && seen.iter().all(|seen| *seen));
+    }
+
+    #[test]
+    fn only_what_was_begun_within_the_window_counts() {
+        let piece = |at| Piece { at: Nanos(at), syscalls: at, memory: 10 * at, arithmetic: 1 };
+        let pieces = [1, 2, 3].map(piece);
+        let usage = |kept: &[Piece]| summary(kept.iter());
+        let both = ReferenceUsage { pieces: 2, syscalls_ns: 3, memory_ns: 30, arithmetic_ns: 2 };
+        assert_eq!(usage(&pieces[..2]), Some(both));
+        assert_eq!(usage(&[]), None);
+    }
+
+    #[test]
+    fn it_works_beside_whatever_there_is() {
+        let begun = Reference::begin(&[]).map(|reference| reference.end(Nanos(0), Nanos::NEVER));
+        // No CPU to be on.
+        assert!(begun.expect("a thread").is_err());
+        let cpus = crate::cpus::Topology::read().expect("CPUs").cpus();
+        let reference = Reference::begin(&cpus).expect("a thread");
+        let usage = reference.end(Nanos(0), Nanos::NEVER).expect("work").expect("a piece");
+        assert!(usage.pieces >= 1 && usage.mean_ns() > 0.0);
+    }
+}

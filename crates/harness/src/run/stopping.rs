@@ -1,0 +1,177 @@
+//! When a run ends before its order does.
+//!
+//! ```text
+//! process 1: round 1, round 2, ... | process 2: round 1, ... | process 3: ...
+//!            ^ its share of the time is up: on to the next process
+//!                                                              ^ the answer is clear, or no time for it: the end
+//! ```
+
+use rpcbench_engine::clock::Nanos;
+use rpcbench_record::{PlannedTrial, Stopping as Rule};
+
+use super::look::Look;
+
+/// Rounds of a process below which its preparation was not worth its time.
+const LEAST_ROUNDS: u32 = 4;
+
+/// Whether a trial of the order is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It is.
+    Made,
+    /// It is left out, as are those of its process that follow.
+    LeftOut,
+    /// It is left out, as are all that follow.
+    End,
+}
+
+/// Follows a run through its order. Times are since the run began.
+pub(super) struct Stopping {
+    rule: Rule,
+    /// Processes of each entry in the order.
+    most: u32,
+    /// The round that is on: process, workload, number.
+    round: Option<(u32, String, u32)>,
+    /// Rounds of the process that were begun.
+    rounds: u32,
+    /// The process that has had its share of the time.
+    left_out: Option<u32>,
+}
+
+impl Stopping {
+    /// `order` is the plan's.
+    pub fn new(rule: Rule, order: &[PlannedTrial]) -> Self {
+        let most = order.iter().map(|planned| planned.process).max().unwrap_or(1);
+        Self { rule, most, round: None, rounds: 0, left_out: None }
+    }
+
+    /// What becomes of the next trial of the order. `is_clear` says whether what was measured until now gives the
+    /// answer; it is asked when all entries have had one more process.
+    pub fn turn(
+        &mut self,
+        planned: &PlannedTrial,
+        elapsed: Nanos,
+        is_clear: impl FnOnce(&Look) -> bool,
+    ) -> Turn {
+        let round = (planned.process, planned.workload.clone(), planned.number);
+        let before = self.round.as_ref().map(|(process, ..)| *process);
+        if self.round.as_ref() == Some(&round) {
+            return Turn::Made;
+        }
+        if self.left_out == Some(planned.process) {
+            return Turn::LeftOut;
+        }
+        if before == Some(planned.process) {
+            if self.rounds >= LEAST_ROUNDS && self.share_is_up(planned.process, elapsed) {
+                self.left_out = Some(planned.process);
+                return Turn::LeftOut;
+            }
+        } else {
+            if before.is_some() && self.ends_before(planned.process, elapsed, is_clear) {
+                return Turn::End;
+            }
+            self.rounds = 0;
+        }
+        self.round = Some(round);
+        self.rounds += 1;
+        Turn::Made
+    }
+
+    /// Whether no process of that number is begun.
+    fn ends_before(
+        &self,
+        process: u32,
+        elapsed: Nanos,
+        is_clear: impl FnOnce(&Look) -> bool,
+    ) -> bool {
+        let most = self.rule.max_time_ms.map_or(Nanos::NEVER, Nanos::from_millis);
+        if process <= self.rule.least_processes {
+            return elapsed >= most;
+        }
+        let done = process - 1;
+        let each = elapsed.0 / u64::from(done);
+        if elapsed + Nanos(each) > most {
+            return true;
+        }
+        let in_time = u32::try_from(most.0 / each.max(1)).unwrap_or(u32::MAX);
+        let most = self.most.min(in_time);
+        let look = |precision| Look { precision, done, most, first: self.rule.least_processes };
+        self.rule.precision.is_some_and(|precision| is_clear(&look(precision)))
+    }
+
+    /// Whether a process has had its share of the time: an equal one of those that there must be, and what is left for each
+    /// that follows.
+    fn share_is_up(&self, process: u32, elapsed: Nanos) -> bool {
+        let Some(most) = self.rule.max_time_ms.map(Nanos::from_millis) else { return false };
+        let least = u64::from(self.rule.least_processes.max(1));
+        elapsed.0 >= most.0 / least * u64::from(process).min(least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(entry: &str, process: u32, number: u32) -> PlannedTrial {
+        PlannedTrial { entry: entry.to_owned(), workload: "w".to_owned(), process, number }
+    }
+
+    /// What is made of 5 processes x 6 rounds of a second each, with a preparation of 2 s for each process.
+    fn made(rule: Rule, clear_after: u32) -> Vec<u32> {
+        let numbers =
+            |process| (1..=6).map(move |round| planned("a", process, (process - 1) * 6 + round));
+        let order: Vec<_> = (1..=5).flat_map(numbers).collect();
+        let (mut stopping, mut elapsed) = (Stopping::new(rule, &order), Nanos(0));
+        let mut made = vec![0; 5];
+        for planned in &order {
+            let at = (planned.process - 1) as usize;
+            match stopping.turn(planned, elapsed, |look| look.done >= clear_after) {
+                Turn::Made => {
+                    let preparation = if made[at] == 0 { 2000 } else { 0 };
+                    made[at] += 1;
+                    elapsed = elapsed + Nanos::from_millis(preparation + 1000);
+                }
+                Turn::LeftOut => {}
+                Turn::End => return made,
+            }
+        }
+        made
+    }
+
+    fn rule(precision: Option<f64>, least_processes: u32, seconds: Option<u64>) -> Rule {
+        Rule { precision, least_processes, max_time_ms: seconds.map(|s| s * 1000) }
+    }
+
+    #[test]
+    fn it_ends_when_the_answer_is_clear_and_not_before_the_least() {
+        assert_eq!(made(rule(Some(0.05), 2, None), 3), [6, 6, 6, 0, 0]);
+        assert_eq!(made(rule(Some(0.05), 2, None), 1), [6, 6, 0, 0, 0]);
+        assert_eq!(made(rule(Some(0.05), 2, None), 9), [6, 6, 6, 6, 6]);
+    }
+
+    #[test]
+    fn a_process_that_would_not_end_in_time_is_not_begun() {
+        assert_eq!(made(rule(Some(0.05), 2, Some(26)), 9), [6, 6, 6, 0, 0]);
+        assert_eq!(made(rule(Some(0.05), 2, Some(23)), 9), [6, 6, 0, 0, 0]);
+    }
+
+    #[test]
+    fn processes_that_there_must_be_divide_the_time() {
+        assert_eq!(made(rule(Some(0.05), 2, Some(14)), 9), [5, 5, 0, 0, 0]);
+        assert_eq!(made(rule(Some(0.05), 2, Some(8)), 9), [4, 4, 0, 0, 0]);
+        // No time is left for the second.
+        assert_eq!(made(rule(Some(0.05), 2, Some(5)), 9), [4, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn trials_of_one_round_are_made_or_left_out_together() {
+        let mut stopping = Stopping::new(rule(None, 1, Some(1)), &[]);
+        let late = Nanos::from_millis(9000);
+        for number in 1..=4 {
+            assert_eq!(stopping.turn(&planned("a", 1, number), late, |_| false), Turn::Made);
+            assert_eq!(stopping.turn(&planned("b", 1, number), late, |_| false), Turn::Made);
+        }
+        assert_eq!(stopping.turn(&planned("a", 1, 5), late, |_| false), Turn::LeftOut);
+        assert_eq!(stopping.turn(&planned("b", 1, 5), late, |_| false), Turn::LeftOut);
+    }
+}
