@@ -116,6 +116,7 @@ impl Observer for Progress {
 fn warming(slice: &WarmSlice, verdict: Steadiness) -> String {
     let state = match verdict {
         Steadiness::Steady => "steady".to_owned(),
+        Steadiness::Noisy { .. } => "noisy".to_owned(),
         Steadiness::Climbing { change } => format!("climbing {:.0} %", change * 100.0),
         Steadiness::Falling { change } => format!("falling {:.0} %", -change * 100.0),
         Steadiness::Compiling { share } => format!("compiling {:.0} %", share * 100.0),

@@ -43,7 +43,7 @@ impl Unsteady {
     #[must_use]
     pub fn of(steadiness: Steadiness) -> Option<Self> {
         match steadiness {
-            Steadiness::Steady => None,
+            Steadiness::Steady | Steadiness::Noisy { .. } => None,
             Steadiness::Climbing { change } => Some(Self::Climbing { change }),
             Steadiness::Falling { change } => Some(Self::Falling { change }),
             Steadiness::Compiling { share } => Some(Self::Compiling { share }),

@@ -27,8 +27,13 @@ pub struct WarmSample {
 /// What a warm-up looks like so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steadiness {
-    /// Calls per server CPU-second are flat, and the compiler is quiet.
+    /// Calls per server CPU-second are flat as far as can be told, and the compiler is quiet.
     Steady,
+    /// They seem to change, by no more than noise of this size does by itself; the compiler is quiet.
+    Noisy {
+        /// Change over the window as a fraction, negative for slower.
+        change: f64,
+    },
     /// The server is still getting faster.
     Climbing {
         /// Change over the window as a fraction: 0.1 for 10 % more calls per CPU-second.
@@ -50,6 +55,24 @@ pub enum Steadiness {
     Idle,
 }
 
+impl Steadiness {
+    /// Whether nothing speaks against measuring the server. A warm-up with time left goes on where it is
+    /// [`Noisy`](Self::Noisy): a look later the noise may be another.
+    #[must_use]
+    pub fn is_warm(self) -> bool {
+        matches!(self, Self::Steady | Self::Noisy { .. })
+    }
+}
+
+/// Change beyond which it may be more than noise, in standard deviations of a slice. Two in ten steady windows
+/// exceed it where slices are independent, four in ten on a shared machine, where one slice is much like the next.
+const DOUBT: f64 = 1.5;
+/// Change beyond which it is more than noise, in the same unit: 6 % of a steady server's windows on a shared machine
+/// exceed it by simulation, and since a warm-up goes on where one does, 0.2 % of warm-ups end so.
+const CERTAIN: f64 = 4.5;
+/// A normal distribution's standard deviation over the median distance of two of its values.
+const NORMAL: f64 = 1.0483;
+
 /// Change from one efficiency (or any other positive figure) to another, as a fraction of the first: 0.1
 /// for 10 % more. Infinite where the first is 0 and the last is not; 0 where both are.
 #[must_use]
@@ -62,47 +85,65 @@ pub fn change(first: f64, last: f64) -> f64 {
 /// Fixed warm-ups and looking at the curve are both known to mislead (Barrett, Bolz-Tereick, Killick,
 /// Mount and Tratt, *Virtual Machine Warmup Blows Hot and Cold*, OOPSLA 2017): runtimes climb late, in
 /// steps, or get slower. The measure is calls per server CPU-second, which other load on the machine
-/// disturbs far less than calls per second. It counts as flat when neither of two robust figures exceeds
-/// the tolerance:
+/// disturbs far less than calls per second. Its change is the larger of two robust figures, of logarithms:
 ///
 /// * the medians of the window's first and last third, which see a step up or down anywhere but in the
 ///   outermost slice, where a step cannot be told from an outlier until the next slice is there;
 /// * the Theil-Sen slope times the window's length, which sees a slow drift better than the ends do
 ///   (Sen, *Estimates of the Regression Coefficient Based on Kendall's Tau*, JASA 63, 1968).
 ///
-/// Both ignore single slices that the rest of the machine spoiled. Compiler threads count as quiet when
+/// Both ignore single slices that the rest of the machine spoiled. A change within the tolerance is flat. Beyond it, the
+/// noise decides, whose size slices show that follow each other: a change that is small beside it is
+/// flat as far as can be told; one that only the strongest noise makes is a climb or a fall;
+/// what lies between is noisy. Compiler threads count as quiet when
 /// they stay within their share over the window and over its last third, so that a burst which has only
 /// just begun is noticed.
 #[must_use]
 pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
-    let window = rule.window.max(2);
-    if samples.len() < window.max(rule.min_slices) {
-        return Steadiness::TooShort;
-    }
-    let samples = &samples[samples.len() - window..];
+    let Some(samples) = latest(samples, rule) else { return Steadiness::TooShort };
     let curve = efficiencies(samples);
     if curve.len() * 2 <= samples.len() {
         return Steadiness::Idle;
     }
+    let window = samples.len();
     let share = compiler_share(samples).max(compiler_share(&samples[window - third(window)..]));
     if share > rule.compiler_share {
         return Steadiness::Compiling { share };
     }
-    let (ends, drift) = (ends(&curve), drift(&curve, window));
-    let change = if ends.abs() > drift.abs() { ends } else { drift };
-    if change > rule.tolerance {
-        Steadiness::Climbing { change }
-    } else if change < -rule.tolerance {
-        Steadiness::Falling { change }
-    } else {
+    let (ends, drift) = (ends(&curve), slope(&curve) * (window - 1) as f64);
+    let log = if ends.abs() > drift.abs() { ends } else { drift };
+    let (change, noise) = (log.exp_m1(), noise(&curve));
+    if change.abs() <= rule.tolerance || log.abs() <= DOUBT * noise {
         Steadiness::Steady
+    } else if log.abs() <= CERTAIN * noise {
+        Steadiness::Noisy { change }
+    } else if change > 0.0 {
+        Steadiness::Climbing { change }
+    } else {
+        Steadiness::Falling { change }
     }
 }
 
-/// Calls per server CPU-second with the number of the slice. Slices without any are left out.
+/// The smallest growth over the latest [`SteadyRule::window`] slices that [`assess`] would call climbing, as a fraction; what is smaller
+/// noise may hide. At least the tolerance. `None` where there are too few slices, or most are idle.
+#[must_use]
+pub fn hidden_growth(samples: &[WarmSample], rule: &SteadyRule) -> Option<f64> {
+    let samples = latest(samples, rule)?;
+    let curve = efficiencies(samples);
+    let growth = (CERTAIN * noise(&curve)).exp_m1();
+    (curve.len() * 2 > samples.len()).then_some(growth.max(rule.tolerance))
+}
+
+fn latest<'a>(samples: &'a [WarmSample], rule: &SteadyRule) -> Option<&'a [WarmSample]> {
+    let window = rule.window.max(2);
+    let enough = samples.len() >= window.max(rule.min_slices);
+    enough.then(|| &samples[samples.len() - window..])
+}
+
+/// Logarithm of calls per server CPU-second with the number of the slice. Slices without any are left out.
 fn efficiencies(samples: &[WarmSample]) -> Vec<(f64, f64)> {
     let used = samples.iter().enumerate().filter(|(_, s)| s.calls > 0 && s.server_cpu_ns > 0);
-    used.map(|(at, s)| (at as f64, s.calls as f64 * 1e9 / s.server_cpu_ns as f64)).collect()
+    used.map(|(at, s)| (at as f64, (s.calls as f64 * 1e9 / s.server_cpu_ns as f64).ln())).collect()
 }
 
 /// Part of the server's CPU time that its compiler threads took, 0..=1.
@@ -121,16 +162,30 @@ fn third(slices: usize) -> usize {
 fn ends(curve: &[(f64, f64)]) -> f64 {
     let level = |part: &[(f64, f64)]| median(part.iter().map(|(_, y)| *y).collect());
     let third = third(curve.len());
-    change(level(&curve[..third]), level(&curve[curve.len() - third..]))
+    level(&curve[curve.len() - third..]) - level(&curve[..third])
 }
 
-/// Theil-Sen slope over the whole window, as a fraction of the median.
-fn drift(curve: &[(f64, f64)], window: usize) -> f64 {
+/// Theil-Sen slope, a slice.
+fn slope(curve: &[(f64, f64)]) -> f64 {
     let slopes = curve.iter().enumerate().flat_map(|(at, (x0, y0))| {
         curve[at + 1..].iter().map(move |(x1, y1)| (y1 - y0) / (x1 - x0))
     });
-    let level = median(curve.iter().map(|(_, y)| *y).collect());
-    median(slopes.collect()) * (window - 1) as f64 / level
+    median(slopes.collect())
+}
+
+/// Standard deviation of a slice, from how far those lie apart that follow each other or have one between them. A step is
+/// in few of these distances, so their median does not see it; a climb is in all, so they are taken without the
+/// slope too, and the smaller counts.
+fn noise(curve: &[(f64, f64)]) -> f64 {
+    let typical = |slope: f64| {
+        let distances = |lag: usize| {
+            let later = curve.iter().skip(lag);
+            let pairs = curve.iter().zip(later);
+            pairs.map(move |((x0, y0), (x1, y1))| (y1 - y0 - slope * (x1 - x0)).abs())
+        };
+        median(distances(1).chain(distances(2)).collect())
+    };
+    NORMAL * typical(0.0).min(typical(slope(curve)))
 }
 
 /// The middle value, or the mean of the two in the middle. 0 for none.

@@ -1,7 +1,12 @@
 //! Warm-ups of every kind: which of them count as steady.
 
+#![allow(clippy::print_stderr, reason = "the rates found stand in docs/method.md")]
+
+mod noise;
+
+use noise::{Machine, Random};
 use proptest::prelude::*;
-use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess, change};
+use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess, change, hidden_growth};
 
 const RULE: SteadyRule =
     SteadyRule { min_slices: 10, window: 10, tolerance: 0.05, compiler_share: 0.05 };
@@ -155,6 +160,96 @@ fn change_is_a_fraction_of_the_first() {
     assert_eq!(change(100.0, 50.0), -0.5);
     assert_eq!(change(0.0, 0.0), 0.0);
     assert_eq!(change(0.0, 1.0), f64::INFINITY);
+}
+
+/// A warm-up on a noisy machine: slices of 0.5 s, with the speed that `shape` gives for each.
+fn on_a_noisy_machine(shape: impl Fn(usize) -> f64, deviation: f64, seed: u64) -> Vec<WarmSample> {
+    let mut machine = Machine::new(seed);
+    curve((0..40).map(|at| 100_000.0 * shape(at) * (deviation * machine.pass(5).0).exp()))
+}
+
+/// Slices after which a warm-up ends, and what it looks like then.
+fn warmed(samples: &[WarmSample], cap: usize) -> (usize, Steadiness) {
+    let look = |end: usize| (end, assess(&samples[..end], &RULE));
+    let steady = (1..cap).map(look).find(|(_, found)| *found == Steadiness::Steady);
+    steady.unwrap_or_else(|| look(cap))
+}
+
+#[test]
+fn a_steady_server_on_a_noisy_machine_is_warm_before_its_cap() {
+    for deviation in [0.12, 0.18, 0.23] {
+        let runs = 1000;
+        let ends: Vec<_> = (0..runs)
+            .map(|seed| warmed(&on_a_noisy_machine(|_| 1.0, deviation, seed), 20))
+            .collect();
+        let cold = ends.iter().filter(|(_, found)| !found.is_warm()).count();
+        let slices: usize = ends.iter().map(|(end, _)| end).sum();
+        let certain = (0..runs)
+            .map(|seed| assess(&on_a_noisy_machine(|_| 1.0, deviation, seed)[..10], &RULE))
+            .filter(|found| !found.is_warm())
+            .count();
+        eprintln!(
+            "sd {deviation}: {cold} of {runs} still warming at 20 slices; {:.1} slices on average; {certain} of {runs} windows climb or fall",
+            slices as f64 / runs as f64
+        );
+        assert!(cold <= 10);
+        assert!(certain <= 80);
+    }
+}
+
+#[test]
+fn a_doubling_is_waited_for_through_noise() {
+    for (deviation, least) in [(0.12, 0.95), (0.18, 0.9), (0.23, 0.85)] {
+        let step = 8;
+        let doubling = |at| if at < step { 1.0 } else { 2.0 };
+        let waited = (0..1000)
+            .map(|seed| warmed(&on_a_noisy_machine(doubling, deviation, seed), 40).0)
+            // The window's outermost slices may still be the slow ones.
+            .filter(|end| *end >= step + 7)
+            .count();
+        eprintln!("sd {deviation}: a doubling waited for in {waited} of 1000");
+        assert!(waited as f64 >= least * 1000.0);
+    }
+}
+
+#[test]
+fn a_climb_of_two_percent_a_second_is_waited_for_through_noise_of_three() {
+    let climb = |at: usize| 1.01_f64.powi(at.min(20) as i32);
+    let (mut steady, mut looks, mut ended) = (0, 0, 0);
+    for seed in 0..500 {
+        let mut random = Random(seed);
+        let samples =
+            curve((0..40).map(|at| 100_000.0 * climb(at) * (0.03 * random.normal()).exp()));
+        for end in 10..=20 {
+            looks += 1;
+            steady += usize::from(assess(&samples[..end], &RULE) == Steadiness::Steady);
+        }
+        ended += usize::from(warmed(&samples, 40).1 == Steadiness::Steady);
+    }
+    eprintln!("{steady} of {looks} looks at a climb see none; {ended} of 500 are steady after it");
+    assert!(steady as f64 <= 0.2 * looks as f64);
+    assert!(ended >= 495);
+}
+
+#[test]
+fn what_noise_hides_is_said() {
+    let hidden = |deviation: f64| {
+        let all: f64 = (0..500)
+            .map(|seed| hidden_growth(&on_a_noisy_machine(|_| 1.0, deviation, seed), &RULE))
+            .map(|hidden| hidden.unwrap())
+            .sum();
+        all / 500.0
+    };
+    eprintln!(
+        "hidden at sd 12, 18, 23 %: {:.2} {:.2} {:.2}",
+        hidden(0.12),
+        hidden(0.18),
+        hidden(0.23)
+    );
+    assert!((hidden(0.0) - RULE.tolerance).abs() < 1e-9);
+    assert!((0.2..0.6).contains(&hidden(0.12)) && hidden(0.23) > hidden(0.12));
+    assert_eq!(hidden_growth(&[], &RULE), None);
+    assert_eq!(hidden_growth(&curve([0.0; 12]), &RULE), None);
 }
 
 proptest! {

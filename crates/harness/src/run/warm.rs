@@ -15,8 +15,7 @@ use crate::manifest::Runtime;
 const SLICE: Nanos = Nanos::from_millis(500);
 /// Slices that must be flat: five seconds, as many compilations come in bursts a second or two apart.
 const WINDOW: usize = 10;
-/// Change of calls per server CPU-second over the window that counts as flat. CPU time of the same work
-/// on a shared machine moves by 2 to 4 % by itself.
+/// Change of calls per server CPU-second over the window that counts as flat whatever the noise.
 const TOLERANCE: f64 = 0.05;
 /// CPU time of the compiler threads that counts as quiet, of the server's.
 const COMPILER_SHARE: f64 = 0.05;
@@ -133,7 +132,7 @@ impl Curve {
     }
 
     fn end(self, goal: &Goal, verdict: Steadiness) -> WarmCurve {
-        let steady = !goal.fixed && verdict == Steadiness::Steady;
+        let steady = !goal.fixed && verdict.is_warm();
         // The first slice of the flat window is where it began to be steady.
         let flat_from = self.slices.len().saturating_sub(goal.rule.window);
         let before = flat_from.checked_sub(1).and_then(|at| self.slices.get(at));
@@ -204,6 +203,8 @@ mod tests {
         assert_eq!((early.steady_after_ms, early.unsteady), (Some(0), None));
         let late = curve(34).end(&goal, Steadiness::Steady);
         assert_eq!(late.steady_after_ms, Some(12_000));
+        let noisy = curve(40).end(&goal, Steadiness::Noisy { change: 0.3 });
+        assert_eq!((noisy.steady_after_ms, noisy.unsteady), (Some(15_000), None));
         let never = curve(40).end(&goal, Steadiness::Climbing { change: 0.123 });
         assert_eq!(never.steady_after_ms, None);
         let why = never.unsteady.unwrap().to_string();
