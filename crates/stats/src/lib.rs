@@ -13,8 +13,8 @@ mod studentized_range;
 mod wire;
 
 pub use compare::{
-    Adjustment, Comparison, Estimate, Finding, Observation, Pair, Place, Question, Range, Spread,
-    Unadjusted, compare, look_level,
+    Adjustment, Comparison, Drift, Estimate, Finding, Observation, Pair, Place, Question, Range,
+    Spread, Unadjusted, compare, drift, look_level,
 };
 pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval};

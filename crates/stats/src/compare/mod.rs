@@ -11,6 +11,7 @@
 //! sampling unit: windows of one process only say how that process did (T. Kalibera and R. Jones,
 //! *Rigorous Benchmarking in Reasonable Time*, ISMM 2013).
 
+mod drift;
 mod finding;
 mod looks;
 mod model;
@@ -19,6 +20,7 @@ mod robust;
 mod two_way;
 mod windows;
 
+pub use drift::{Drift, drift};
 pub use finding::{Estimate, Finding, Pair, Place, Range, Spread};
 pub use looks::look_level;
 pub use reference::{Adjustment, Unadjusted};

@@ -1,0 +1,134 @@
+//! Entries that change while they are measured, against the others beside them.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::finding::median;
+use super::windows::Windows;
+use super::{Observation, reference};
+
+/// Probability that some steady entry of a run is said to drift.
+const FALSE: f64 = 0.01;
+/// Rounds that a step needs on either side: fewer may be a stall.
+const SIDE: usize = 2;
+/// Places in which a step is looked for, at the most: more find it better, but ask for a surer one.
+const PLACES: usize = 8;
+
+/// A change of an entry within its processes that is no noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drift {
+    /// From the first round to the last, or from before a step to after it, as a fraction: 0.1 for 10 % faster.
+    pub change: f64,
+}
+
+/// For each of the entries, whether it changed within its processes, by more than `precision` (a fraction) and surely.
+///
+/// An entry is seen against the median of the others in the same round, all without the means of their processes, adjusted by the
+/// machine reference where [`compare`](super::compare()) would. What the machine does to all is gone then, and what is left
+/// does not depend on the round before, so that plain least squares hold. All processes of an entry count
+/// together, by round. Two kinds of change are looked for: a slope over the rounds, and a step between two of them. By
+/// chance some entry of a run drifts in 1 % of runs at the most, as Bonferroni counts.
+///
+/// `None` for an entry that does not, and for one without others beside it.
+#[must_use]
+pub fn drift(observations: &[Observation], entries: usize, precision: f64) -> Vec<Option<Drift>> {
+    let windows = Windows::new(observations, entries);
+    let values = match reference::adjust(&windows, None) {
+        Ok((_, adjusted)) => adjusted.values,
+        Err(_) => reference::unadjusted(&windows).values,
+    };
+    let series = series(&windows, &values);
+    let mut found = vec![None; entries];
+    for (at, points) in series.iter().enumerate() {
+        let change = largest_change(points, FALSE / series.len() as f64);
+        let change = change.map(f64::exp_m1).filter(|change| change.abs() > precision);
+        found[windows.present[at]] = change.map(|change| Drift { change });
+    }
+    found
+}
+
+/// A window of one entry against those of the others.
+#[derive(Clone, Copy)]
+struct Point {
+    generation: usize,
+    round: usize,
+    value: f64,
+}
+
+/// For each entry, its distance from the others in each round.
+fn series(windows: &Windows, values: &[f64]) -> Vec<Vec<Point>> {
+    let mut means = vec![(0.0, 0.0); windows.entries() * windows.generations()];
+    let process = |entry: usize, generation: usize| entry * windows.generations() + generation;
+    for (window, value) in windows.list.iter().zip(values) {
+        let (sum, count) = &mut means[process(window.entry, window.generation)];
+        *sum += value;
+        *count += 1.0;
+    }
+    let level = |entry, generation| {
+        let (sum, count) = means[process(entry, generation)];
+        sum / count
+    };
+    let mut rounds: Vec<Vec<Vec<(usize, f64)>>> =
+        windows.rounds.iter().map(|rounds| vec![Vec::new(); *rounds]).collect();
+    for (window, value) in windows.list.iter().zip(values) {
+        let value = value - level(window.entry, window.generation);
+        rounds[window.generation][window.round].push((window.entry, value));
+    }
+    let mut series = vec![Vec::new(); windows.entries()];
+    for (generation, rounds) in rounds.iter().enumerate() {
+        for (round, members) in rounds.iter().enumerate() {
+            for (entry, value) in members {
+                let others = members.iter().filter(|(other, _)| other != entry);
+                if let Some(others) = median(others.map(|(_, value)| *value).collect()) {
+                    series[*entry].push(Point { generation, round, value: value - others });
+                }
+            }
+        }
+    }
+    series
+}
+
+/// The surest change, as a logarithm, if it comes by chance with a probability of at most `tail`. Slope and steps have
+/// half of it each.
+fn largest_change(points: &[Point], tail: f64) -> Option<f64> {
+    let last = points.iter().map(|point| point.round).max()?;
+    let slope = contrast(points, |round| round as f64 / last.max(1) as f64, tail / 2.0);
+    let places = SIDE..=(last + 1).saturating_sub(SIDE);
+    let places = places.clone().step_by(places.count().div_ceil(PLACES).max(1));
+    let each = tail / 2.0 / places.clone().count().max(1) as f64;
+    let steps = places.filter_map(|at| contrast(points, |round| f64::from(round >= at), each));
+    let surest = slope.into_iter().chain(steps).max_by(|a, b| a.excess.total_cmp(&b.excess));
+    surest.filter(|change| change.excess > 1.0).map(|change| change.size)
+}
+
+struct Change {
+    size: f64,
+    /// Its t beside that which chance reaches.
+    excess: f64,
+}
+
+/// Least squares of the points over a figure of their round, within generations.
+fn contrast(points: &[Point], figure: impl Fn(usize) -> f64, tail: f64) -> Option<Change> {
+    let generations = points.iter().map(|point| point.generation).max()? + 1;
+    let mut sums = vec![(0.0, 0.0, 0.0); generations];
+    for point in points {
+        let (count, x, y) = &mut sums[point.generation];
+        *count += 1.0;
+        *x += figure(point.round);
+        *y += point.value;
+    }
+    let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+    for point in points {
+        let (count, x, y) = sums[point.generation];
+        let (x, y) = (figure(point.round) - x / count, point.value - y / count);
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    let used = sums.iter().filter(|(count, ..)| *count > 0.0).count();
+    let freedom = points.len().checked_sub(used + 1).filter(|freedom| *freedom > 0)? as f64;
+    let size = xy / xx;
+    let deviation = ((yy - size * xy).max(0.0) / freedom / xx).sqrt();
+    let chance = -StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(tail / 2.0);
+    let excess = size.abs() / (deviation * chance);
+    excess.is_finite().then_some(Change { size, excess })
+}
