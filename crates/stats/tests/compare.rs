@@ -1,5 +1,6 @@
-//! Comparisons by hand.
+//! Comparisons by hand, and what holds for all of them.
 
+use proptest::prelude::*;
 use rpcbench_stats::{
     Adjustment, Finding, Observation, Place, Question, Unadjusted, compare, look_level,
 };
@@ -99,4 +100,128 @@ fn levels_of_looks_add_up() {
         .sum();
     close(spent, 0.05);
     close(look_level(0.05, 0.0, 1.0), 0.05);
+}
+
+#[test]
+fn entries_that_no_generation_joins_are_not_compared() {
+    let level =
+        |entry, process, value| Observation { entry, process, round: 0, value, reference: None };
+    let pair =
+        |a, b, process| [level(a, process, 100.0 + f64::from(process)), level(b, process, 300.0)];
+    let apart = [pair(0, 1, 0), pair(0, 1, 1), pair(2, 3, 2), pair(2, 3, 3)].concat();
+    let found = compare(&apart, 4, &Question::default());
+    assert_eq!(found.pair(0, 3).unwrap().finding, Finding::Open);
+    assert_eq!(found.pair(0, 2).unwrap().finding, Finding::Open);
+}
+
+/// Entries with slopes of their own on a reference that goes up and down, seen at another state each.
+fn felt(reference: impl Fn(u32, usize) -> f64) -> Vec<Observation> {
+    let mut observations = Vec::new();
+    for (process, round, entry) in
+        (0..3).flat_map(|g| (0..6).flat_map(move |r| (0..2).map(move |e| (g, r, e))))
+    {
+        let x = reference(process * 6 + round, entry);
+        let slope = [0.5, 2.0][entry];
+        let jitter = 1.0 + 0.001 * f64::from((process + round) % 2);
+        observations.push(Observation {
+            entry,
+            process,
+            round,
+            value: 1000.0 * x.powf(slope) * jitter,
+            reference: Some(x),
+        });
+    }
+    observations
+}
+
+#[test]
+fn entries_are_compared_at_the_baseline() {
+    let wandering = |at: u32, entry: usize| 1.2 + 0.1 * f64::from((at + entry as u32) % 3);
+    let found = compare(&felt(wandering), 2, &SEEN);
+    assert_eq!(found.adjustment(), Adjustment::To { baseline: 1.0 });
+    let (first, second) = (found.estimate(0).unwrap(), found.estimate(1).unwrap());
+    assert!(
+        (first.slope.unwrap() - 0.5).abs() < 0.02 && (second.slope.unwrap() - 2.0).abs() < 0.02
+    );
+    assert!((found.pair(0, 1).unwrap().ratio - 1.0).abs() < 0.01);
+    // Without a baseline it is the mean state, where the second is faster; raw figures say much the same.
+    let here = compare(&felt(wandering), 2, &Question { baseline: None, ..SEEN });
+    assert!((here.pair(1, 0).unwrap().ratio - 1.3_f64.powf(1.5)).abs() < 0.03);
+    assert!((second.raw / first.raw - 1.3_f64.powf(1.5)).abs() < 0.03);
+    let far = compare(&felt(wandering), 2, &Question { baseline: Some(3.0), ..SEEN });
+    assert!(matches!(far.adjustment(), Adjustment::Raw(Unadjusted::Far { mean }) if mean < 1.4));
+}
+
+#[test]
+fn a_reference_that_cannot_serve_is_not_used() {
+    let still = compare(&felt(|_, _| 1.1), 2, &SEEN);
+    assert_eq!(still.adjustment(), Adjustment::Raw(Unadjusted::NoSlope));
+    let moved =
+        compare(&felt(|at, entry| 1.0 + 0.01 * f64::from(at) + 0.2 * entry as f64), 2, &SEEN);
+    assert!(matches!(moved.adjustment(), Adjustment::Raw(Unadjusted::Moved { .. })));
+    let mut alone = felt(|at, _| 1.0 + 0.01 * f64::from(at));
+    alone.retain(|o| o.entry == 0);
+    assert_eq!(compare(&alone, 1, &SEEN).adjustment(), Adjustment::Raw(Unadjusted::Alone));
+    let mut unread = felt(|at, entry| 1.2 + 0.1 * f64::from((at + entry as u32) % 3));
+    unread[7].reference = None;
+    assert_eq!(compare(&unread, 2, &SEEN).adjustment(), Adjustment::To { baseline: 1.0 });
+    unread.iter_mut().filter(|o| o.process == 1).for_each(|o| o.reference = None);
+    assert_eq!(compare(&unread, 2, &SEEN).adjustment(), Adjustment::Raw(Unadjusted::NoReference));
+}
+
+fn observations() -> impl Strategy<Value = Vec<Observation>> {
+    let one = (0_usize..5, 0_u32..4, 0_u32..5, 0.0_f64..1e6, prop::option::of(0.5_f64..2.0));
+    let one = one.prop_map(|(entry, process, round, value, reference)| Observation {
+        entry,
+        process,
+        round,
+        value,
+        reference,
+    });
+    prop::collection::vec(one, 0..80)
+}
+
+proptest! {
+    #[test]
+    fn whatever_was_observed_estimates_are_within_their_ranges_and_places_are_places(
+        observations in observations(),
+    ) {
+        let found = compare(&observations, 5, &Question::default());
+        let order = found.order();
+        for entry in &order {
+            let estimate = found.estimate(*entry).unwrap();
+            prop_assert!(estimate.mean.is_finite() && estimate.raw.is_finite());
+            prop_assert!(estimate.range.is_none_or(|r| r.low <= estimate.mean && estimate.mean <= r.high));
+            let place = found.place(*entry).unwrap();
+            prop_assert!(1 <= place.best && place.best <= place.worst && place.worst <= order.len());
+        }
+        for (a, b) in order.iter().flat_map(|a| order.iter().map(move |b| (*a, *b))) {
+            let Some(pair) = found.pair(a, b) else { prop_assert!(a == b); continue };
+            let back = found.pair(b, a).unwrap();
+            prop_assert!((pair.ratio * back.ratio - 1.0).abs() < 1e-9);
+            prop_assert_eq!(pair.finding.is_faster(), back.finding.is_slower());
+            prop_assert!(!pair.finding.is_faster() || pair.ratio > 1.0);
+        }
+    }
+
+    #[test]
+    fn neither_units_nor_the_order_of_observations_matter(
+        observations in observations(), scale in 0.01_f64..100.0,
+    ) {
+        let one = compare(&observations, 5, &Question::default());
+        let turned: Vec<_> = observations
+            .iter()
+            .rev()
+            .map(|o| Observation {
+                value: o.value * scale,
+                reference: o.reference.map(|x| x * scale),
+                ..*o
+            })
+            .collect();
+        let two = compare(&turned, 5, &Question::default());
+        for (a, b) in (0..5).flat_map(|a| (0..5).map(move |b| (a, b))) {
+            let (Some(one), Some(two)) = (one.pair(a, b), two.pair(a, b)) else { continue };
+            prop_assert!((one.ratio / two.ratio - 1.0).abs() < 1e-6);
+        }
+    }
 }

@@ -257,3 +257,19 @@ fn the_noise_is_taken_apart() {
     assert!(windows > in_rounds && in_rounds > 1.5 * adjusted);
     assert!((0.03..0.05).contains(&processes));
 }
+
+#[test]
+fn an_entrys_own_interval_holds_its_speed() {
+    for (design, what) in [
+        (Design { generations: 2, rounds: 16, ..Design::equal(0.18, 0.0) }, "2 x 16, r 0"),
+        (Design { generations: 4, ..Design::equal(0.18, 0.9) }, "4 x 8, r 0.9"),
+        (Design::unequal(), "8 x 8, unequal"),
+    ] {
+        let truth = design.entries[1].speed.exp();
+        let held = share(&format!("own interval holds, {what}"), RUNS, |seed| {
+            let range = compared(&design, seed, &SEEN).estimate(1).unwrap().range.unwrap();
+            range.low <= truth && truth <= range.high
+        });
+        assert!(held >= 0.87);
+    }
+}

@@ -7,6 +7,10 @@ use super::windows::{Windows, cell};
 
 /// Degrees of freedom that an entry's own slope must leave.
 const LEAST_FREEDOM: usize = 3;
+/// Variance of the reference's logarithm, a thousandth of a percent squared, up to which it stood still.
+const STILL: f64 = 1e-10;
+/// Distance from the baseline, as a factor, over which slopes are trusted.
+const NEAR: f64 = 2.0;
 /// Probability below which it is no chance that the reference differs from entry to entry.
 const MOVED: f64 = 0.10;
 
@@ -29,6 +33,11 @@ pub enum Unadjusted {
     NoReference,
     /// An entry has too few windows, or the reference stood still: no slope can be told.
     NoSlope,
+    /// The machine was so far from the baseline that slopes need not hold on the way there.
+    Far {
+        /// Mean of the observations, in the reference's unit.
+        mean: f64,
+    },
     /// There is a single entry, so that nothing shows whether it moves the reference.
     Alone,
     /// The reference differs from entry to entry: the entries move it, and to adjust would falsify.
@@ -68,7 +77,11 @@ pub(super) fn adjust(
     let references = complete(windows).ok_or(Unadjusted::NoReference)?;
     untouched(windows)?;
     let own = baseline.filter(|own| own.is_finite() && *own > 0.0).map(f64::ln);
-    let baseline = own.unwrap_or_else(|| mean(&references));
+    let usual = mean(&references);
+    let baseline = own.unwrap_or(usual);
+    if (usual - baseline).abs() > NEAR.ln() {
+        return Err(Unadjusted::Far { mean: usual.exp() });
+    }
     let slopes: Option<Vec<Slope>> =
         (0..windows.entries()).map(|entry| slope(windows, &references, entry, baseline)).collect();
     let slopes = slopes.ok_or(Unadjusted::NoSlope)?;
@@ -121,7 +134,7 @@ fn untouched(windows: &Windows) -> Result<(), Unadjusted> {
     let ((within, readings), (without, _)) = (table(true), table(false));
     let numerator = (entries - 1) as f64;
     let denominator = (readings + 1).saturating_sub(rounds + entries) as f64;
-    if denominator < 1.0 || within <= 0.0 {
+    if denominator < 1.0 || within <= STILL * denominator {
         return Err(Unadjusted::NoSlope);
     }
     let ratio = ((without - within) / numerator) / (within / denominator);
@@ -158,7 +171,7 @@ fn slope(windows: &Windows, references: &[f64], entry: usize, baseline: f64) -> 
         centres.push(x);
     }
     let freedom = count.checked_sub(centres.len() + 1).filter(|free| *free >= LEAST_FREEDOM)?;
-    if xx <= 0.0 {
+    if xx <= STILL * freedom as f64 {
         return None;
     }
     let slope = xy / xx;
