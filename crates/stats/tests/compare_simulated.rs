@@ -52,6 +52,20 @@ fn equal_entries_are_seldom_called_different() {
 }
 
 #[test]
+fn windows_as_the_unit_would_see_differences_that_are_not_there() {
+    let design = Design { generations: 2, rounds: 16, ..Design::equal(0.12, 0.0) };
+    let as_units = |mut o: Observation| {
+        (o.process, o.round) = (o.process * design.rounds + o.round, 0);
+        o
+    };
+    let wrong = share("false, windows as the unit", RUNS, |seed| {
+        let windows: Vec<_> = design.run(seed).into_iter().map(as_units).collect();
+        any_difference(&compare(&windows, 6, &SEEN))
+    });
+    assert!(wrong >= 0.15);
+}
+
+#[test]
 fn neither_are_entries_that_feel_the_machine_differently() {
     for (generations, rounds) in [(2, 16), (4, 8), (8, 8), (12, 8)] {
         let design = Design { generations, rounds, ..Design::unequal() };
