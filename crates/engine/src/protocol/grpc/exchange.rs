@@ -5,6 +5,7 @@
 //!  waiting ----------> headed --------> answered --------------------> ended
 //!     \________________ HEADERS + END_STREAM (trailers only) ___________/
 //! ```
+//! An error page of HTTP may end with its DATA: then the HTTP status is all there is.
 
 use super::pieces::{Piece, Pieces};
 use super::request::MESSAGE_PREFIX;
@@ -154,12 +155,17 @@ impl Exchange {
         self.answer = if right { Answer::Right } else { Answer::Wrong };
     }
 
+    /// The end of a stream whose last frame is DATA: an error page of HTTP is a status, anything else lacks its
+    /// trailers. `None`: the stream must be aborted.
+    pub fn end_of_page(&self) -> Option<End> {
+        (self.http != 0 && self.http != 200).then(|| status::http_failure(self.http))
+    }
+
     /// Takes the last header block.
     #[inline]
     pub fn end(&self, head: &ResponseHead, events: &mut impl Events) -> End {
-        let code = head.status(self.http);
-        if code != status::OK {
-            return End::Status { code, message: head.message.clone() };
+        if head.status(self.http) != status::OK {
+            return head.failure(self.http);
         }
         if self.answer == Answer::None {
             events.malformed(self.call.request, "status OK without a message");

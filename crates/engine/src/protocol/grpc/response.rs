@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use super::status;
+use crate::protocol::End;
 use crate::protocol::http2::HpackError;
 use crate::protocol::http2::hpack::{Decoder, Field};
 
@@ -40,8 +41,20 @@ impl ResponseHead {
 
     /// The status that ends a call whose last header block this is.
     pub fn status(&self, http_of_headers: u16) -> u32 {
-        let http = if self.http == 0 { http_of_headers } else { self.http };
-        self.grpc.unwrap_or_else(|| status::from_http(http))
+        self.grpc.unwrap_or_else(|| status::from_http(self.http_or(http_of_headers)))
+    }
+
+    /// How a call ends whose last header block this is, if it does not succeed.
+    #[cold]
+    pub fn failure(&self, http_of_headers: u16) -> End {
+        match self.grpc {
+            Some(code) => End::Status { code, message: self.message.clone() },
+            None => status::http_failure(self.http_or(http_of_headers)),
+        }
+    }
+
+    fn http_or(&self, http_of_headers: u16) -> u16 {
+        if self.http == 0 { http_of_headers } else { self.http }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The status of a response that does not say it itself.
 
+use crate::protocol::End;
+
 /// The code of success.
 pub(super) const OK: u32 = 0;
 const UNKNOWN: u32 = 2;
@@ -20,4 +22,10 @@ pub(super) fn from_http(http: u16) -> u32 {
         429 | 502..=504 => UNAVAILABLE,
         _ => UNKNOWN,
     }
+}
+
+/// How a call ends whose response has no status, only that of HTTP; 0 where it lacks that too.
+pub(super) fn http_failure(http: u16) -> End {
+    let message = if http == 0 { String::new() } else { format!("HTTP status {http}") };
+    End::Status { code: from_http(http), message }
 }

@@ -119,12 +119,24 @@ impl Connection {
         let Some(exchange) = self.streams.get_mut(head.stream) else {
             return self.closed_stream(head.stream);
         };
-        let mut taken = exchange.data(data, &mut self.pieces, events);
+        let taken = exchange.data(data, &mut self.pieces, events);
         if taken.is_ok() && head.has(frame::END_STREAM) {
-            taken = Err("stream ended without trailers");
+            self.end_without_trailers(head.stream, out, events);
+        } else {
+            self.or_abort(taken, head.stream, out, events);
         }
-        self.or_abort(taken, head.stream, out, events);
         Ok(())
+    }
+
+    #[cold]
+    fn end_without_trailers(&mut self, stream: u32, out: &mut Vec<u8>, events: &mut impl Events) {
+        let Some(exchange) = self.streams.get_mut(stream) else { return };
+        let (call, end) = (exchange.call, exchange.end_of_page());
+        let Some(end) = end else {
+            return self.or_abort(Err("stream ended without trailers"), stream, out, events);
+        };
+        self.close(stream, out);
+        events.ended(call, end);
     }
 
     #[cold]

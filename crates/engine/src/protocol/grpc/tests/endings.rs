@@ -73,6 +73,7 @@ fn the_protocols_own_status_decides() {
     let trailers_only =
         [RESPONSE, b"\x00\x0bgrpc-status\x0213\x00\x0cgrpc-message\x08no%20way"].concat();
     let right = || data(b"REPLY 0");
+    let page = |flags| (frame::DATA, flags, b"<html>".to_vec());
     let cases = vec![
         (vec![head.clone(), right(), ok.clone()], RIGHT),
         (vec![headers(0, b"\x08\x03103"), head.clone(), right(), ok.clone()], RIGHT),
@@ -85,12 +86,12 @@ fn the_protocols_own_status_decides() {
         ),
         (vec![head.clone(), right(), headers(1, b"\x00\x0bgrpc-status\x0213")], status(13, "")),
         (vec![headers(1, &trailers_only)], status(13, "no way")),
-        (vec![headers(1, b"\x8d")], status(12, "")),
-        (
-            vec![headers(0, b"\x08\x03503"), (frame::DATA, 0, b"<html>".to_vec()), headers(1, b"")],
-            status(14, ""),
-        ),
-        (vec![head.clone(), right(), headers(1, b"")], status(2, "")),
+        (vec![headers(1, b"\x8d")], status(12, "HTTP status 404")),
+        (vec![headers(0, b"\x08\x03503"), page(0), headers(1, b"")], status(14, "HTTP status 503")),
+        (vec![headers(0, b"\x08\x03503"), page(1)], status(14, "HTTP status 503")),
+        (vec![headers(0, b"\x8d"), page(0), page(1)], status(12, "HTTP status 404")),
+        (vec![headers(0, b"\x08\x03401"), page(1)], status(16, "HTTP status 401")),
+        (vec![head.clone(), right(), headers(1, b"")], status(2, "HTTP status 200")),
         (
             vec![head.clone(), (frame::DATA, frame::END_STREAM, message(b"REPLY 0"))],
             aborted("stream ended without trailers"),
