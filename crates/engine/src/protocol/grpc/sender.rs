@@ -42,6 +42,8 @@ pub(super) struct Sender {
     table_update: Option<(usize, usize)>,
     pub(super) window: i64,
     stalled: VecDeque<Stalled>,
+    /// Streams whose body was held back and has gone out since the last flush.
+    pub(super) completed: Vec<u32>,
 }
 
 impl Sender {
@@ -54,6 +56,7 @@ impl Sender {
             table_update: None,
             window: i64::from(DEFAULT_WINDOW),
             stalled: VecDeque::new(),
+            completed: Vec::new(),
         }
     }
 
@@ -134,12 +137,21 @@ impl Sender {
     /// Sends what flow control allows of the bodies held back, oldest first.
     fn pump(&mut self, out: &mut Vec<u8>) {
         let mut waiting = std::mem::take(&mut self.stalled);
-        let held_back = waiting.iter_mut().position(|stalled| !self.push(stalled, out));
+        let held_back = waiting.iter_mut().position(|stalled| !self.release(stalled, out));
         waiting.drain(..held_back.unwrap_or(waiting.len()));
         if self.window > 0 {
-            waiting.retain_mut(|stalled| !self.push(stalled, out));
+            waiting.retain_mut(|stalled| !self.release(stalled, out));
         }
         self.stalled = waiting;
+    }
+
+    /// Sends what flow control allows of a body that was held back; whether that was all.
+    fn release(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
+        let whole = self.push(stalled, out);
+        if whole {
+            self.completed.push(stalled.stream);
+        }
+        whole
     }
 
     /// Sends what flow control allows of one body; whether that was all.
@@ -227,7 +239,7 @@ impl Sender {
         let Some(position) = self.position(stream) else { return Ok(()) };
         let Some(mut stalled) = self.stalled.remove(position) else { return Ok(()) };
         open(&mut stalled.window, increment)?;
-        if !self.push(&mut stalled, out) {
+        if !self.release(&mut stalled, out) {
             self.stalled.insert(position, stalled);
         }
         Ok(())

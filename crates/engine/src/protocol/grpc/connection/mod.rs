@@ -72,7 +72,7 @@ pub(crate) struct Connection {
     state: State,
     streams: Streams<Exchange>,
     pieces: Pieces,
-    /// Streams from this identifier on have not been flushed.
+    /// Nothing of streams from this identifier on has been flushed.
     unflushed: u32,
     /// Acknowledgements put out since the last flush.
     acknowledged: u32,
@@ -165,12 +165,17 @@ impl protocol::Connection for Connection {
     #[inline]
     fn flushed(&mut self, now: Nanos) {
         self.acknowledged = 0;
-        while self.unflushed < self.streams.end() {
-            if let Some(exchange) = self.streams.get_mut(self.unflushed) {
+        let end = self.streams.end();
+        let Self { sender, streams, unflushed, .. } = self;
+        let mut stamp = |stream| {
+            if let Some(exchange) = streams.get_mut(stream) {
                 exchange.call.written = now;
             }
-            self.unflushed += 2;
-        }
+        };
+        sender.completed.drain(..).for_each(&mut stamp);
+        let new = (*unflushed..end).step_by(2);
+        new.filter(|stream| !sender.holds_back(*stream)).for_each(stamp);
+        *unflushed = end;
     }
 
     #[inline]

@@ -104,6 +104,26 @@ fn a_body_waits_for_its_window_and_for_the_connections() {
     assert_eq!(data(&mut bench), [(frame::END_STREAM, 20)]);
 }
 
+/// The time for which the peer's window is shut is not the server's service time.
+#[test]
+fn a_call_is_written_when_the_last_byte_of_its_body_is() {
+    let mut bench = Bench::open(&[30, 3]);
+    bench.settings(&[(0x4, 10)]).unwrap();
+    [0, 1, 0].into_iter().for_each(|request| bench.call(request));
+    bench.connection.flushed(Nanos(10));
+    bench.frame(frame::WINDOW_UPDATE, 0, 1, &5_u32.to_be_bytes()).unwrap();
+    bench.connection.flushed(Nanos(20));
+    bench.frame(frame::WINDOW_UPDATE, 0, 1, &100_u32.to_be_bytes()).unwrap();
+    bench.connection.flushed(Nanos(30));
+    bench.settings(&[(0x4, 100)]).unwrap();
+    bench.connection.flushed(Nanos(40));
+    bench.connection.flushed(Nanos(50));
+    let mut left = bench.connection.abandon();
+    left.sort_by_key(|call| call.written);
+    let written: Vec<_> = left.iter().map(|call| (call.request, call.written.0)).collect();
+    assert_eq!(written, [(1, 10), (0, 30), (0, 40)]);
+}
+
 #[test]
 fn bodies_larger_than_a_frame_and_the_connections_window_are_cut() {
     let mut bench = Bench::open(&[100_000]);
