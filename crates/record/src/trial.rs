@@ -150,13 +150,16 @@ impl Outcomes {
             + self.not_sent
     }
 
-    /// The outcomes other than `ok` that occurred, in words: `timeout`, `status 13 INTERNAL`; codes are the
-    /// protocol's own.
+    /// The outcomes other than `ok` that occurred, in words: `timeout`, `status 13 INTERNAL`. Codes are the
+    /// protocol's own; those that it doesn't have, as older records may hold them, are one kind.
     #[must_use]
     pub fn errors_by_kind(&self, protocol: Protocol) -> Vec<(String, u64)> {
-        let by_code = self.status.iter().map(|(code, n)| (protocol.status(*code), *n));
+        let is_known = |code: &u32| protocol.status_name(*code).is_some();
+        let known = self.status.iter().filter(|(code, _)| is_known(code));
+        let unknown = self.status.iter().filter(|(code, _)| !is_known(code)).map(|(_, n)| n).sum();
         let mut kinds = vec![(OutcomeKind::WrongAnswer.words(), self.wrong_answer)];
-        kinds.extend(by_code);
+        kinds.extend(known.map(|(code, n)| (protocol.status(*code), *n)));
+        kinds.push(("status without a name".to_owned(), unknown));
         kinds.push((OutcomeKind::Timeout.words(), self.timeout));
         kinds.push((OutcomeKind::Transport.words(), self.transport));
         kinds.push((OutcomeKind::NotSent.words(), self.not_sent));
@@ -344,5 +347,21 @@ impl Slice {
     #[must_use]
     pub fn middle_ns(slices: usize) -> u64 {
         (slices - slices / 2) as u64 * Self::LENGTH_NS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_that_a_protocol_does_not_have_are_one_kind() {
+        let status = (10..1_000_000).map(|code| (code, 1)).collect();
+        let outcomes = Outcomes { status, timeout: 2, ..Outcomes::default() };
+        let kinds = outcomes.errors_by_kind(Protocol::Grpc);
+        assert_eq!(kinds.len(), 7 + 2);
+        assert_eq!(kinds[0], ("status 10 ABORTED".to_owned(), 1));
+        assert_eq!(kinds[7], ("status without a name".to_owned(), 1_000_000 - 17));
+        assert_eq!(kinds.iter().map(|(_, n)| n).sum::<u64>(), outcomes.errors());
     }
 }

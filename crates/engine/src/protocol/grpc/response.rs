@@ -12,8 +12,10 @@ use crate::protocol::http2::hpack::{Decoder, Field};
 pub(super) struct ResponseHead {
     /// HTTP status; 0 where there is none, as in trailers.
     pub http: u16,
-    /// gRPC status, where there is one.
+    /// gRPC status, where there is one; one of gRPC's codes.
     pub grpc: Option<u32>,
+    /// The status as it was sent, where gRPC has no such code.
+    unknown: Option<u32>,
     /// Percent-encoded text beside it.
     pub message: String,
     /// Whether the content type is one of gRPC's.
@@ -24,7 +26,12 @@ impl ResponseHead {
     fn take(&mut self, field: Field<'_>) {
         match field.name {
             b":status" => self.http = number(field.value).unwrap_or(0),
-            b"grpc-status" => self.grpc = Some(number(field.value).unwrap_or(2)),
+            b"grpc-status" => {
+                let sent = number(field.value);
+                let known = sent.filter(|code| *code <= status::LAST);
+                self.grpc = Some(known.unwrap_or(status::UNKNOWN));
+                self.unknown = sent.filter(|code| *code > status::LAST);
+            }
             b"grpc-message" => self.message = unescape(field.value),
             b"content-type" => self.grpc_content = field.value.starts_with(b"application/grpc"),
             _ => {}
@@ -48,7 +55,15 @@ impl ResponseHead {
     #[cold]
     pub fn failure(&self, http_of_headers: u16) -> End {
         match self.grpc {
-            Some(code) => End::Status { code, message: self.message.clone() },
+            Some(code) => {
+                let message = match self.unknown {
+                    Some(sent) => {
+                        format!("grpc-status {sent} {}", self.message).trim_end().to_owned()
+                    }
+                    None => self.message.clone(),
+                };
+                End::Status { code, message }
+            }
             None => status::http_failure(self.http_or(http_of_headers)),
         }
     }

@@ -4,12 +4,15 @@ use crate::protocol::End;
 
 /// The code of success.
 pub(super) const OK: u32 = 0;
-const UNKNOWN: u32 = 2;
+/// What a code that gRPC doesn't have counts as.
+pub(super) const UNKNOWN: u32 = 2;
 const PERMISSION_DENIED: u32 = 7;
 const UNIMPLEMENTED: u32 = 12;
 const INTERNAL: u32 = 13;
 const UNAVAILABLE: u32 = 14;
 const UNAUTHENTICATED: u32 = 16;
+/// The highest code that gRPC has.
+pub(super) const LAST: u32 = UNAUTHENTICATED;
 
 /// The status of a response that has none, from its HTTP status: gRPC's
 /// `http-grpc-status-mapping`.
