@@ -14,6 +14,8 @@ use crate::payload::Payload;
 use crate::protocol::{Call, Connection, End, Events, ForProtocol, dispatch};
 
 const READ_BUFFER: usize = 64 * 1024;
+/// Refusals of one call after which it is not sent again.
+const MOST_REFUSALS: u32 = 32;
 
 /// A client for one call at a time. It connects when it must, and keeps the connection.
 pub struct Client(Box<dyn Caller + Send>);
@@ -106,28 +108,45 @@ impl Events for Answer {
 }
 
 impl<C: Connection> Blocking<C> {
+    /// Sends a call, again as often as the peer says that it never looked at it.
     fn exchange(&mut self, method: Method, message: &[u8]) -> Result<Answer, CallError> {
         let deadline = clock::now() + Nanos::from(self.timeout);
         let templates =
             Arc::new(C::templates(&Single { method, message }, &self.address.to_string()));
-        let mut link = match self.link.take() {
-            Some(link) => link,
-            None => Link::open(self.address, Arc::clone(&templates), deadline)?,
-        };
-        let mut answer = Answer::default();
-        while !link.connection.can_send() {
-            link.turn(&mut answer, deadline)?;
+        for _ in 0..MOST_REFUSALS {
+            let mut link = self.ready(&templates, deadline)?;
+            let answer = link.exchange(&templates, deadline)?;
+            if link.connection.is_open() {
+                self.link = Some(link);
+            }
+            if answer.end != Some(End::Refused) {
+                return Ok(answer);
+            }
         }
-        link.connection.switch(templates);
-        link.connection.send(Call::default(), &mut link.out);
-        link.flush(deadline)?;
-        while answer.end.is_none() {
-            link.turn(&mut answer, deadline)?;
+        Err(CallError::Transport(format!("the peer refused it {MOST_REFUSALS} times")))
+    }
+
+    /// A connection that takes a call: the one that is there, or a new one where the peer has ended it since.
+    fn ready(
+        &mut self,
+        templates: &Arc<C::Templates>,
+        deadline: Nanos,
+    ) -> Result<Link<C>, CallError> {
+        if let Some(mut link) = self.link.take()
+            && link.take_in(deadline)?
+            && link.await_room(deadline)?
+        {
+            return Ok(link);
         }
-        if link.connection.is_open() {
-            self.link = Some(link);
+        for _ in 0..MOST_REFUSALS {
+            let mut link = Link::open(self.address, Arc::clone(templates), deadline)?;
+            if link.await_room(deadline)? {
+                return Ok(link);
+            }
         }
-        Ok(answer)
+        Err(CallError::Transport(format!(
+            "{MOST_REFUSALS} connections ended by the peer before a call"
+        )))
     }
 }
 
@@ -138,8 +157,7 @@ impl<C: Connection> Caller for Blocking<C> {
             (Some(End::Answered { right: true }), Some(message)) => Ok(message),
             (Some(End::Status { code, message }), _) => Err(CallError::Status { code, message }),
             (Some(End::Aborted { reason }), _) => Err(CallError::Transport(reason)),
-            (Some(End::Refused), _) => Err(CallError::Transport("the peer refused it".into())),
-            (Some(End::Answered { .. }) | None, _) => {
+            (Some(End::Answered { .. } | End::Refused) | None, _) => {
                 Err(CallError::Transport(answer.problem.unwrap_or_default()))
             }
         }
@@ -164,10 +182,55 @@ impl<C: Connection> Link<C> {
 
     fn flush(&mut self, deadline: Nanos) -> Result<(), CallError> {
         self.stream.set_write_timeout(Some(left(deadline)?)).map_err(describe)?;
-        self.stream.write_all(&self.out).map_err(describe)?;
+        let written = self.stream.write_all(&self.out);
         self.out.clear();
+        written.map_err(describe)?;
         self.connection.flushed(clock::now());
         Ok(())
+    }
+
+    /// Sends the one call of `templates` and awaits its end.
+    fn exchange(
+        &mut self,
+        templates: &Arc<C::Templates>,
+        deadline: Nanos,
+    ) -> Result<Answer, CallError> {
+        let mut answer = Answer::default();
+        self.connection.switch(Arc::clone(templates));
+        self.connection.send(Call::default(), &mut self.out);
+        let sent = self.flush(deadline);
+        while answer.end.is_none() {
+            // A peer that takes no more may have said why.
+            self.turn(&mut answer, deadline)
+                .map_err(|error| sent.clone().err().unwrap_or(error))?;
+        }
+        Ok(answer)
+    }
+
+    /// Takes what has come while nobody waited for anything; whether the peer has left the connection open.
+    fn take_in(&mut self, deadline: Nanos) -> Result<bool, CallError> {
+        let mut first = [0];
+        loop {
+            self.stream.set_nonblocking(true).map_err(describe)?;
+            let waiting = self.stream.peek(&mut first);
+            self.stream.set_nonblocking(false).map_err(describe)?;
+            match waiting {
+                Ok(1..) => self.turn(&mut Answer::default(), deadline)?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+                Ok(0) | Err(_) => return Ok(false),
+            }
+        }
+    }
+
+    /// Waits until a call can be sent; false if none ever can, as the peer has said goodbye.
+    fn await_room(&mut self, deadline: Nanos) -> Result<bool, CallError> {
+        while !self.connection.can_send() {
+            if !self.connection.is_open() && !self.connection.is_handshaking() {
+                return Ok(false);
+            }
+            self.turn(&mut Answer::default(), deadline)?;
+        }
+        Ok(true)
     }
 
     /// Reads once, and writes what is to be said about it.

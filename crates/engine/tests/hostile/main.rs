@@ -1,6 +1,7 @@
 //! Whole sessions against peers that follow a script of frames no ordinary server would send, over real
 //! sockets. Every call that came due must have the outcome that the script gave it, and be counted once.
 
+mod check;
 mod endings;
 mod floods;
 mod limits;

@@ -1,0 +1,109 @@
+//! The client that checks servers, against peers that refuse calls.
+
+use std::time::Duration;
+
+use rpcbench_contract::Method;
+use rpcbench_contract::cases::{CallError, Caller};
+use rpcbench_engine::Client;
+use rpcbench_record::Protocol;
+use rpcbench_testkit::scripted::{Frame, Requests, ScriptError, ScriptedPeer, Wire};
+
+use super::{PATIENCE, greet, take};
+
+const NO_ERROR: u32 = 0;
+const REFUSED_STREAM: u32 = 7;
+
+fn client(peer: &ScriptedPeer) -> Client {
+    Client::new(Protocol::Grpc, peer.address(), PATIENCE)
+}
+
+/// An echo of one letter.
+fn call(client: &mut Client, letter: u8) {
+    let reply = client.call(Method::Text, &[0x0a, 1, letter]);
+    assert_eq!(reply, Ok(vec![0x12, 1, letter]));
+}
+
+/// Takes so many requests and answers them.
+fn answer(wire: &mut Wire, requests: &mut Requests, count: usize) -> Result<u32, ScriptError> {
+    let mut last = 0;
+    for _ in 0..count {
+        let request = take(wire, requests, 1)?.remove(0);
+        wire.send_all(&request.right_reply())?;
+        last = request.stream;
+    }
+    Ok(last)
+}
+
+#[test]
+fn a_call_that_goaway_refuses_is_sent_again() {
+    let peer = ScriptedPeer::start_many(|listener| {
+        for _ in 0..3 {
+            let (mut wire, mut requests) = (listener.accept()?, Requests::default());
+            greet(&mut wire, &[])?;
+            let last = answer(&mut wire, &mut requests, 2)?;
+            take(&mut wire, &mut requests, 1)?;
+            wire.send(&Frame::goaway(last, NO_ERROR))?;
+            wire.close()?;
+        }
+        let mut wire = listener.accept()?;
+        greet(&mut wire, &[])?;
+        answer(&mut wire, &mut Requests::default(), 1).map(drop)
+    })
+    .unwrap();
+    let mut client = client(&peer);
+    (b'a'..=b'g').for_each(|letter| call(&mut client, letter));
+    drop(client);
+    peer.finish().unwrap();
+}
+
+#[test]
+fn a_connection_that_ended_between_two_calls_costs_none() {
+    let peer = ScriptedPeer::start_many(|listener| {
+        for count in [2, 1, 1] {
+            let mut wire = listener.accept()?;
+            greet(&mut wire, &[])?;
+            let last = answer(&mut wire, &mut Requests::default(), count)?;
+            wire.send(&Frame::goaway(last, NO_ERROR))?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    let mut client = client(&peer);
+    (b'a'..=b'd').for_each(|letter| call(&mut client, letter));
+    peer.finish().unwrap();
+}
+
+#[test]
+fn a_call_that_is_refused_on_its_stream_is_sent_again() {
+    let peer = ScriptedPeer::start(|wire| {
+        greet(wire, &[])?;
+        let mut requests = Requests::default();
+        let refused = take(wire, &mut requests, 1)?.remove(0);
+        wire.send(&Frame::rst_stream(refused.stream, REFUSED_STREAM))?;
+        answer(wire, &mut requests, 1).map(drop)
+    })
+    .unwrap();
+    call(&mut client(&peer), b'a');
+    peer.finish().unwrap();
+}
+
+#[test]
+fn a_peer_that_refuses_every_call_is_named() {
+    let peer = ScriptedPeer::start_many(|listener| {
+        loop {
+            let mut wire = listener.accept()?;
+            if wire.expect_preface().is_err() {
+                return Ok(());
+            }
+            wire.send_all(&[Frame::settings(&[]), Frame::goaway(0, NO_ERROR)])?;
+            wire.expect_close()?;
+        }
+    })
+    .unwrap();
+    let address = peer.address();
+    let mut client = Client::new(Protocol::Grpc, address, Duration::from_secs(20));
+    let error = client.call(Method::Text, b"").unwrap_err();
+    assert!(matches!(&error, CallError::Transport(why) if why.contains("peer")), "{error}");
+    drop(std::net::TcpStream::connect(address).unwrap());
+    peer.finish().unwrap();
+}
