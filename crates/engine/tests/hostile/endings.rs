@@ -154,3 +154,18 @@ fn a_socket_that_is_closed_by_half_costs_what_was_in_flight() {
     assert_lost(&came, 6, "peer closed the connection");
     assert_answered(peer, &ended, &came);
 }
+
+#[test]
+fn an_answer_that_comes_twice_costs_the_connection() {
+    let (peer, ended) = counting(|listener, test| {
+        let mut wire = listener.accept()?;
+        greet(&mut wire, &[])?;
+        let first = take(&mut wire, &mut Requests::default(), 6)?;
+        wire.send_all(&[first[0].right_reply(), first[0].right_reply()].concat())?;
+        wire.expect_close()?;
+        Ok(1 + serve_next(listener, test)?)
+    });
+    let came = load(&ended, &plan(peer.address(), 6), "text:100");
+    assert_lost(&came, 5, "after END_STREAM");
+    assert_answered(peer, &ended, &came);
+}

@@ -11,6 +11,7 @@ mod fast_path;
 mod footprint;
 mod receive;
 mod refusals;
+mod torn;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ use crate::protocol::{self, Broken, Call, Events};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use footprint::Footprint;
 use refusals::Refusals;
+use torn::Torn;
 
 /// Largest header block that is put together from CONTINUATION frames, bytes.
 const MAX_BLOCK: usize = 64 * 1024;
@@ -83,6 +85,7 @@ pub(crate) struct Connection {
     /// There is one while a CONTINUATION is expected.
     block: Option<OpenBlock>,
     refusals: Refusals,
+    torn: Torn,
     farewell: Option<Broken>,
 }
 
@@ -118,6 +121,7 @@ impl protocol::Connection for Connection {
             expect: Expect::Settings,
             block: None,
             refusals: Refusals::new(in_flight),
+            torn: Torn::default(),
             farewell: None,
         }
     }
@@ -232,9 +236,16 @@ impl Connection {
         Some(call)
     }
 
+    /// Ends a stream before the peer has, or at its word: what was on its way may still come.
+    fn remove(&mut self, stream: u32) -> Option<Call> {
+        let call = self.finish(stream)?;
+        self.torn.add(stream);
+        Some(call)
+    }
+
     /// Ends a stream, and forgets what has come on it.
     #[inline]
-    fn remove(&mut self, stream: u32) -> Option<Call> {
+    fn finish(&mut self, stream: u32) -> Option<Call> {
         let exchange = self.streams.remove(stream)?;
         self.pieces.forget(exchange.piece);
         Some(exchange.call)

@@ -117,7 +117,7 @@ impl Connection {
         }
         let data = frame::content(head, payload)?;
         let Some(exchange) = self.streams.get_mut(head.stream) else {
-            return self.closed_stream(head.stream);
+            return self.after_the_end(head.stream);
         };
         let taken = exchange.data(data, &mut self.pieces, events);
         if taken.is_ok() && head.has(frame::END_STREAM) {
@@ -206,7 +206,7 @@ impl Connection {
         // Decoded even for a stream that is closed: the table must be followed.
         let head = self.heads.read(block, last)?;
         let Some(exchange) = self.streams.get_mut(stream) else {
-            return self.closed_stream(stream);
+            return self.after_the_end(stream);
         };
         if !last {
             let taken = exchange.headers(head);
@@ -225,7 +225,7 @@ impl Connection {
         if self.sender.holds_back(stream) {
             self.reset(stream, code::CANCEL, out);
         } else {
-            self.remove(stream);
+            self.finish(stream);
         }
     }
 
@@ -246,9 +246,21 @@ impl Connection {
 
     fn closed_stream(&self, stream: u32) -> Result<(), Broken> {
         if self.streams.was_opened(stream) {
-            Ok(()) // We reset it, and this was on its way.
+            Ok(())
         } else {
             Err(Broken::Http2("frame on a stream that was never opened"))
+        }
+    }
+
+    /// HEADERS or DATA on a stream that is not open. After END_STREAM there may be none (RFC 9113, section 5.1):
+    /// a peer that answers a call twice breaks the connection.
+    #[cold]
+    fn after_the_end(&self, stream: u32) -> Result<(), Broken> {
+        self.closed_stream(stream)?;
+        if self.torn.has(stream) {
+            Ok(())
+        } else {
+            Err(Broken::Http2("HEADERS or DATA after END_STREAM"))
         }
     }
 

@@ -132,6 +132,46 @@ fn assert_ends(frames: &[(u8, u8, Vec<u8>)], end: End) {
 }
 
 #[test]
+fn an_answer_that_comes_twice_breaks_the_connection() {
+    let twice = Err(Broken::Http2("HEADERS or DATA after END_STREAM"));
+    let last = frame::END_HEADERS | frame::END_STREAM;
+    for (kind, flags, payload) in [
+        (frame::HEADERS, frame::END_HEADERS, RESPONSE.to_vec()),
+        (frame::HEADERS, last, OK.to_vec()),
+        (frame::DATA, 0, message(b"REPLY 0")),
+        (frame::DATA, frame::END_STREAM, Vec::new()),
+    ] {
+        let mut bench = Bench::open(&[3]);
+        for stream in [1, 3, 5] {
+            bench.call(0);
+            bench.answer(stream, 0).unwrap();
+        }
+        bench.call(0);
+        assert_eq!(bench.frame(kind, flags, 3, &payload), twice, "{kind}");
+        assert_eq!(bench.ended().len(), 3);
+        assert_eq!(bench.connection.abandon().len(), 1);
+    }
+    // A server that has no use for the rest of a request may say so.
+    let mut bench = Bench::open(&[3]);
+    bench.call(0);
+    bench.answer(1, 0).unwrap();
+    assert_eq!(bench.frame(frame::RST_STREAM, 0, 1, &[0; 4]), Ok(()));
+    assert_eq!(bench.frame(frame::WINDOW_UPDATE, 0, 1, &[0, 0, 0, 1]), Ok(()));
+}
+
+#[test]
+fn what_was_on_its_way_when_a_stream_was_torn_down_does_no_harm() {
+    let mut bench = Bench::open(&[3]);
+    (0..3).for_each(|_| bench.call(0));
+    bench.connection.expire(Nanos(0), &mut bench.out);
+    [1, 3, 5].into_iter().for_each(|stream| bench.answer(stream, 0).unwrap());
+    bench.call(0);
+    bench.frame(frame::GOAWAY, 0, 0, &[&5_u32.to_be_bytes()[..], &[0; 4]].concat()).unwrap();
+    bench.answer(7, 0).unwrap();
+    assert_eq!(bench.ended(), [(0, End::Refused)]);
+}
+
+#[test]
 fn what_no_peer_may_send_breaks_the_connection() {
     for (kind, flags, stream, payload) in [
         (frame::PUSH_PROMISE, 0, 1, &[0; 4][..]),

@@ -1,0 +1,47 @@
+//! Streams on which frames may come after their end.
+
+use std::collections::BTreeSet;
+
+/// Most streams that are remembered.
+const MOST: usize = 1024;
+
+/// Streams that did not end by the peer's END_STREAM: reset by either side, or refused by GOAWAY. Where there are too
+/// many to remember, the first ones and all before them count as such.
+#[derive(Debug, Default)]
+pub(super) struct Torn {
+    streams: BTreeSet<u32>,
+    /// All streams before this one count.
+    before: u32,
+}
+
+impl Torn {
+    pub fn add(&mut self, stream: u32) {
+        self.streams.insert(stream);
+        if self.streams.len() > MOST
+            && let Some(first) = self.streams.pop_first()
+        {
+            self.before = self.before.max(first + 1);
+        }
+    }
+
+    pub fn has(&self, stream: u32) -> bool {
+        stream < self.before || self.streams.contains(&stream)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_blamed_for_a_stream_that_was_forgotten() {
+        let mut torn = Torn::default();
+        let streams: Vec<u32> = (0..3 * MOST as u32).map(|n| 4 * n + 1).collect();
+        streams.iter().rev().for_each(|stream| torn.add(*stream));
+        assert!(streams.iter().all(|stream| torn.has(*stream)));
+        assert!(torn.streams.len() <= MOST);
+        assert!(!torn.has(4 * 3 * MOST as u32 + 1));
+        let last = streams[streams.len() - 1];
+        assert!(!torn.has(last - 2));
+    }
+}
