@@ -1,6 +1,6 @@
 //! Counts calls: all of them, into fixed memory.
 
-use rpcbench_record::{Outcomes, Protocol, Slice};
+use rpcbench_record::{Connections, Outcomes, Protocol, Slice};
 use rpcbench_stats::Histogram;
 
 use crate::clock::Nanos;
@@ -34,6 +34,8 @@ pub struct Tally {
     pub late: u64,
     /// Calls of an open loop that found no room on any connection when they came due.
     pub held_back: u64,
+    /// What became of connections from its begin until its last call has ended.
+    pub connections: Connections,
     /// One example of each kind of error, at most eight.
     pub examples: Vec<String>,
     /// By time of completion, 100 ms each.
@@ -54,6 +56,7 @@ impl Tally {
             late: 0,
             held_back: 0,
             errors: Histogram::new(),
+            connections: Connections::default(),
             examples: Vec::new(),
             series: vec![Slice::default(); slices(length)],
             carried_in: Nanos(0),
@@ -70,6 +73,7 @@ impl Tally {
         self.errors.merge(&other.errors);
         self.late += other.late;
         self.held_back += other.held_back;
+        self.connections.add(&other.connections);
         self.carried_in = self.carried_in + other.carried_in;
         self.carried_out = self.carried_out + other.carried_out;
         for example in &other.examples {
@@ -310,6 +314,16 @@ impl Recorder {
         outcome.count(&mut self.outside);
         if let Some(example) = outcome.example(self.protocol) {
             add_example(&mut self.outside_examples, &example);
+        }
+    }
+
+    /// Something became of a connection at `at`; counted where it is not before the span.
+    #[cold]
+    pub fn on_connection(&mut self, at: Nanos, count: impl FnOnce(&mut Connections)) {
+        if let Some(Window { span, tally }) = &mut self.window
+            && span.start <= at
+        {
+            count(&mut tally.connections);
         }
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct Slot<C> {
     written: usize,
     /// Calls that are due and were not put out yet.
     pub waiting: VecDeque<Call>,
+    /// Calls that the peer refused, to be put out before those.
+    pub again: VecDeque<Call>,
     /// Why it was lost the last time.
     pub problem: Option<String>,
     opened_at: Nanos,
@@ -46,6 +48,7 @@ impl<C: Connection> Slot<C> {
             out: Vec::new(),
             written: 0,
             waiting: VecDeque::new(),
+            again: VecDeque::new(),
             problem: None,
             opened_at: Nanos(0),
             retry_at: Nanos::NEVER,
@@ -66,6 +69,11 @@ impl<C: Connection> Slot<C> {
     pub fn is_open(&self) -> bool {
         let up = matches!(self.link, Link::Up | Link::Full);
         up && self.connection.as_ref().is_some_and(C::is_open)
+    }
+
+    /// Whether there is a connection whose handshake is done.
+    pub fn is_established(&self) -> bool {
+        self.connection.is_some() && self.opening_since().is_none()
     }
 
     /// Since when it is being opened, if it is.
@@ -92,6 +100,7 @@ impl<C: Connection> Slot<C> {
         let Some(connection) = &mut self.connection else { return false };
         let room = self.link == Link::Up
             && self.waiting.is_empty()
+            && self.again.is_empty()
             && connection.can_send()
             && connection.open_calls() < self.share;
         if room {
@@ -100,14 +109,18 @@ impl<C: Connection> Slot<C> {
         room
     }
 
-    /// Puts out the waiting calls that the connection takes.
+    /// Puts out the waiting calls that the connection takes; how many of them were refused before.
     #[inline]
-    pub fn send_waiting(&mut self) {
-        let Some(connection) = &mut self.connection else { return };
+    pub fn send_waiting(&mut self) -> u64 {
+        let mut resent = 0;
+        let Some(connection) = &mut self.connection else { return resent };
         while connection.can_send() {
-            let Some(call) = self.waiting.pop_front() else { return };
+            let refused = self.again.pop_front();
+            resent += u64::from(refused.is_some());
+            let Some(call) = refused.or_else(|| self.waiting.pop_front()) else { break };
             connection.send(call, &mut self.out);
         }
+        resent
     }
 
     pub fn has_output(&self) -> bool {
@@ -139,8 +152,11 @@ impl<C: Connection> Slot<C> {
             Some(connection) => connection.expire(cutoff, &mut self.out),
             None => Vec::new(),
         };
-        let unsent = self.waiting.iter().filter(|call| call.due <= cutoff).copied().collect();
-        self.waiting.retain(|call| call.due > cutoff);
+        let mut unsent = Vec::new();
+        for queue in [&mut self.again, &mut self.waiting] {
+            unsent.extend(queue.iter().filter(|call| call.due <= cutoff));
+            queue.retain(|call| call.due > cutoff);
+        }
         (late, unsent)
     }
 

@@ -5,6 +5,7 @@
 //! run that dies loses nothing that was measured. Every view is a pure function of a [`Run`].
 
 mod arrivals;
+mod connections;
 mod id;
 mod machine;
 mod observations;
@@ -24,6 +25,7 @@ mod unsteady;
 mod upgrade;
 
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
+pub use connections::Connections;
 pub use id::RunId;
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
 pub use observations::{RankedBy, observations};

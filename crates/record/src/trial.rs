@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
+use crate::connections::Connections;
 use crate::outcome::OutcomeKind;
 use crate::plan::first;
 use crate::protocol::Protocol;
@@ -111,6 +112,9 @@ pub struct Measured {
     pub client: ClientUsage,
     /// What the machine suffered.
     pub machine: MachineUsage,
+    /// What became of connections. `None` in records from before it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Connections>,
     /// Per 100 ms of the window, by time of completion; calls that completed in the grace period
     /// are in none.
     pub series: Vec<Slice>,

@@ -8,6 +8,7 @@ use rpcbench_record::{
 };
 use rpcbench_stats::Rank;
 
+use crate::connections;
 use crate::doubt::doubts;
 use crate::figures::{Estimate, Figures};
 use crate::format;
@@ -234,6 +235,9 @@ impl<'a> Cell<'a> {
                 examples(&trials),
             );
         }
+        if let Some(reason) = connections::fault(&self.measured()) {
+            return (Verdict::Failed { reason }, Vec::new());
+        }
         (self.judged(figures, &trials), Vec::new())
     }
 
@@ -286,6 +290,7 @@ impl<'a> Cell<'a> {
                 notes.push(note.clone());
             }
         }
+        notes.extend(connections::note(&self.measured()));
         let measured = self.measured().len() as u32;
         if measured > 0 && measured < self.planned {
             notes.push(format!(

@@ -6,6 +6,7 @@
 mod catalog;
 mod cell;
 mod columns;
+mod connections;
 mod curve;
 mod doubt;
 mod export;

@@ -113,6 +113,7 @@ impl Events for Reading<'_> {
             End::Status { code, message } => Outcome::Status { code, message },
             End::Aborted { reason } => Outcome::Transport { reason },
             End::Refused => {
+                self.calls.recorder.on_connection(self.at, |it| it.refused += 1);
                 self.again.push(Call { written: Nanos(0), ..call });
                 return;
             }

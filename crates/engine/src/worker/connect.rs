@@ -43,10 +43,14 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     }
 
     fn connect(&mut self, index: usize) {
+        let now = self.driver.now();
         let slot = &mut self.slots[index];
+        if slot.problem.is_some() {
+            self.calls.recorder.on_connection(now, |it| it.reopened += 1);
+        }
         let mut out = Vec::new();
         let connection = C::new(Arc::clone(&self.templates), slot.share, &mut out);
-        slot.open(connection, out, self.driver.now());
+        slot.open(connection, out, now);
         if let Err(error) = self.driver.connect(index, self.plan.address) {
             self.lose(index, &error.to_string());
         }

@@ -379,12 +379,14 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let mut reading = Reading { calls: &mut self.calls, at, ended: 0, again: Vec::new() };
         let result = connection.receive(received.bytes, &mut slot.out, &mut reading);
         let (ended, again) = (reading.ended, reading.again);
-        slot.waiting.extend(again);
+        slot.again.extend(again);
         if ended > 0 {
             slot.works();
         }
         if let Err(broken) = result {
-            self.lose(index, &broken.to_string());
+            let reason = broken.to_string();
+            self.calls.recorder.on_connection(at, |it| it.break_off(&reason));
+            self.lose(index, &reason);
         }
         self.next(index, ended, at);
         self.send(index);
@@ -395,6 +397,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     fn lose(&mut self, index: usize, reason: &str) {
         self.driver.close(index);
         let now = self.driver.now();
+        if self.slots[index].is_established() {
+            self.calls.recorder.on_connection(now, |it| it.end(reason));
+        }
         let lost = self.slots[index].lose(reason, now);
         self.retry_at = self.retry_at.min(self.slots[index].retry_at().unwrap_or(Nanos::NEVER));
         let outcome = Outcome::Transport { reason: reason.to_owned() };

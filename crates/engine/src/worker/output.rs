@@ -18,7 +18,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
         let slot = &mut self.slots[index];
         if slot.link == Link::Up {
-            slot.send_waiting();
+            let resent = slot.send_waiting();
+            if resent > 0 {
+                let now = self.driver.now();
+                self.calls.recorder.on_connection(now, |it| it.resent += resent);
+            }
             self.write(index);
         }
         let connection = self.slots[index].connection.as_ref();

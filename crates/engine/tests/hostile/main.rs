@@ -2,6 +2,7 @@
 //! sockets. Every call that came due must have the outcome that the script gave it, and be counted once.
 
 mod check;
+mod connections;
 mod endings;
 mod floods;
 mod limits;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use rpcbench_record::{
-    Header, Latency, Limits, Measured, PlannedServer, Run, Trial, TrialResult, Workload,
+    Connections, Header, Latency, Limits, Measured, PlannedServer, Run, Trial, TrialResult,
+    Workload,
 };
 
 use crate::cell::Row;
@@ -39,6 +40,10 @@ impl<'a> Window<'a> {
 
     pub(crate) fn service(&self) -> Option<&Latency> {
         self.measured.service.as_ref()
+    }
+
+    pub(crate) fn connections(&self) -> Option<&Connections> {
+        self.measured.connections.as_ref()
     }
 
     pub(crate) fn send_lag(&self) -> Option<&Latency> {

@@ -9,6 +9,7 @@ mod view;
 
 use rpcbench_record::Latency;
 
+use crate::connections;
 use crate::figures::{ServerFigures, share};
 use crate::format::{self, NOTHING};
 use crate::spectrum::{draw, spectrum};
@@ -178,6 +179,8 @@ fn outcomes(load: &Load) -> Lines {
 fn remarks(load: &Load) -> Vec<String> {
     let doubts = verdict::contradictions(load).into_iter();
     let mut remarks: Vec<String> = doubts.map(|doubt| format!("suspect: {doubt}")).collect();
+    let connections = [connections::fault, connections::note].map(|of| of(&[&load.measured]));
+    remarks.extend(connections.into_iter().flatten());
     remarks.extend(cut_short(load));
     remarks.extend(lateness(load));
     remarks.extend(overload(load));

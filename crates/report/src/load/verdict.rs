@@ -6,6 +6,7 @@ use rpcbench_record::{
 
 use super::Load;
 use crate::cell::errors;
+use crate::connections;
 use crate::doubt::doubts;
 use crate::format;
 use crate::verdict::{SATURATED, Verdict, saturation};
@@ -16,6 +17,9 @@ impl Load {
     pub fn verdict(&self) -> Verdict {
         if failed(self) {
             return Verdict::Failed { reason: errors(&self.measured.outcomes, self.protocol) };
+        }
+        if let Some(reason) = connections::fault(&[&self.measured]) {
+            return Verdict::Failed { reason };
         }
         if let Some(doubt) = doubts(&self.measured, &self.workload).into_iter().next() {
             return Verdict::Suspect { trial: 1, doubt };
@@ -62,7 +66,8 @@ impl Load {
             format!("{failed} of {all} calls failed in the warm-up{example}")
         });
         let limits = exceeded(self).into_iter().map(|limit| format!("--fail-if {limit}"));
-        let rest = [lateness(self), overload(self), cut_short(self)].into_iter().flatten();
+        let fault = connections::fault(&[&self.measured]);
+        let rest = [fault, lateness(self), overload(self), cut_short(self)].into_iter().flatten();
         warm_up.into_iter().chain(limits).chain(rest).collect()
     }
 }

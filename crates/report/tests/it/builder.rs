@@ -96,6 +96,7 @@ pub fn measured(rate: u64) -> Measured {
         service: None,
         send_lag: None,
         pacing: None,
+        connections: None,
         carried_in_ns: 0,
         carried_out_ns: 0,
         server: Some(ServerUsage {

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use rpcbench_record::{
-    Latency, Limits, NotMet, Outcomes, Pacing, PerSecond, PlacementKind, Protocol, Run, Search,
-    SearchStep, Slice, StepVerdict, Tool, Trial, TrialResult, Unmeasured, Window, Workload,
+    Connections, Latency, Limits, NotMet, Outcomes, Pacing, PerSecond, PlacementKind, Protocol,
+    Run, Search, SearchStep, Slice, StepVerdict, Tool, Trial, TrialResult, Unmeasured, Window,
+    Workload,
 };
 use rpcbench_report::{
     AllCalls, Bound, Capacity, Load, LoadCurve, LoadPoint, LoadView, Style, curve_csv, curve_json,
@@ -71,6 +72,23 @@ fn failing() -> Load {
     measured.error_examples = vec!["status 13: upstream is gone".to_owned()];
     measured.client.busiest_ns = measured.window_ns;
     load
+}
+
+#[test]
+fn what_became_of_connections_is_a_warning_and_a_broken_protocol_a_failure() {
+    let mut load = fine();
+    let mut connections = Connections { reopened: 257, ..Connections::default() };
+    connections.end("peer closed the connection with ENHANCE_YOUR_CALM");
+    load.measured.connections = Some(connections.clone());
+    let text = load_text(&load, Style::default());
+    let warning = "1 connection ended, opened again 257 times: \
+                   peer closed the connection with ENHANCE_YOUR_CALM";
+    assert!(text.contains(warning) && !load.is_against(), "{text}");
+    connections.break_off("twice");
+    load.measured.connections = Some(connections);
+    assert!(load.is_against());
+    assert_eq!(load.verdict().name(), "failed");
+    assert!(load.complaints()[0].starts_with("the server broke the protocol on 1 connection"));
 }
 
 fn limited(mut load: Load, limits: &[&str]) -> Load {

@@ -1,6 +1,6 @@
 //! Which verdict a cell gets where several would fit, and who is ranked.
 
-use rpcbench_record::{TrialResult, WarmUp};
+use rpcbench_record::{Connections, TrialResult, WarmUp};
 use rpcbench_report::{Conclusion, Summary, Verdict, Warming, summary};
 
 use crate::builder::{RunBuilder, failure, measured, ok};
@@ -24,6 +24,25 @@ fn a_failure_outweighs_every_doubt() {
     let reason = "exited with status 3, in trial 2".to_owned();
     assert_eq!(verdict(&summary), &Verdict::Failed { reason });
     assert_eq!(summary.tables[0].rows[0].measured, 1);
+}
+
+#[test]
+fn a_server_that_breaks_the_protocol_fails_though_every_call_ended_well() {
+    let (mut broken, mut refused) = (measured(20_000), measured(20_000));
+    let mut connections = Connections::default();
+    connections.break_off("peer broke HTTP/2: HEADERS or DATA after END_STREAM");
+    broken.connections = Some(connections);
+    refused.connections = Some(Connections { refused: 3, resent: 3, ..Connections::default() });
+    let row = |trial| {
+        let trials = vec![TrialResult::Measured(Box::new(trial))];
+        let summary = summary(&RunBuilder::new().results("go-grpc", trials).run);
+        let row = &summary.tables[0].rows[0];
+        (row.verdict.reason(), row.notes.clone())
+    };
+    let reason = "the server broke the protocol on 1 connection: \
+                  peer broke HTTP/2: HEADERS or DATA after END_STREAM";
+    assert_eq!(row(broken), (Some(reason.to_owned()), Vec::new()));
+    assert_eq!(row(refused), (None, vec!["3 calls refused, 3 sent again".to_owned()]));
 }
 
 #[test]

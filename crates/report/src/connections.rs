@@ -1,0 +1,84 @@
+//! What became of connections, in words.
+
+use rpcbench_record::{Connections, Measured};
+
+use crate::format::{count, plural};
+
+/// Of all trials together.
+fn sum(trials: &[&Measured]) -> Connections {
+    let mut sum = Connections::default();
+    trials.iter().filter_map(|t| t.connections.as_ref()).for_each(|it| sum.add(it));
+    sum
+}
+
+fn with_reason(mut sentence: String, connections: &Connections) -> String {
+    if let Some(reason) = &connections.reason {
+        sentence.push_str(": ");
+        sentence.push_str(reason);
+    }
+    sentence
+}
+
+/// `the server broke the protocol on 2 connections: peer broke HTTP/2: ...`. `None` where it kept to it.
+pub(crate) fn fault(trials: &[&Measured]) -> Option<String> {
+    let all = sum(trials);
+    let on = plural(all.broken, "connection");
+    (all.broken > 0).then(|| with_reason(format!("the server broke the protocol on {on}"), &all))
+}
+
+/// What a reader must know though every call may have ended well. `None` where nothing happened.
+pub(crate) fn note(trials: &[&Measured]) -> Option<String> {
+    let all = sum(trials);
+    let mut parts = Vec::new();
+    if all.ended + all.reopened > 0 {
+        let (ended, again) = (plural(all.ended, "connection"), plural(all.reopened, "time"));
+        parts.push(with_reason(format!("{ended} ended, opened again {again}"), &all));
+    }
+    if all.refused > 0 {
+        let resent = count(all.resent);
+        parts.push(format!("{} refused, {resent} sent again", plural(all.refused, "call")));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(connections: Connections) -> Measured {
+        let value = serde_json::json!({
+            "window_ns": 1, "error_examples": [], "latency": null, "error_latency": null,
+            "service": null, "send_lag": null, "pacing": null, "carried_in_ns": 0, "carried_out_ns": 0,
+            "server": null, "series": [], "connections": connections,
+            "outcomes": {
+                "ok": 0, "wrong_answer": 0, "status": {}, "timeout": 0, "transport": 0, "not_sent": 0
+            },
+            "client": { "threads": 1, "cpu_ns": 1, "run_delay_ns": null, "busiest_ns": 1 },
+            "machine": { "steal_ns": 0, "server_cpus_busy_ns": null, "cpu_pressure_ns": null },
+        });
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn trials_add_up_and_quiet_ones_say_nothing() {
+        let quiet = measured(Connections::default());
+        assert_eq!((note(&[&quiet, &quiet]), fault(&[&quiet])), (None, None));
+        let mut busy =
+            Connections { reopened: 1000, refused: 1, resent: 1, ..Connections::default() };
+        busy.end("ENHANCE_YOUR_CALM");
+        let busy = measured(busy);
+        assert_eq!(fault(&[&busy]), None);
+        assert_eq!(
+            note(&[&quiet, &busy, &busy]).as_deref(),
+            Some(
+                "2 connections ended, opened again 2,000 times: ENHANCE_YOUR_CALM; 2 calls refused, 2 sent again"
+            )
+        );
+        let mut broken = Connections::default();
+        broken.break_off("peer broke HTTP/2");
+        assert_eq!(
+            fault(&[&quiet, &measured(broken)]).as_deref(),
+            Some("the server broke the protocol on 1 connection: peer broke HTTP/2")
+        );
+    }
+}
