@@ -50,7 +50,7 @@ impl From<&Outcome> for Ended {
             Outcome::Status { code, .. } => Self::Status(*code),
             Outcome::Timeout => Self::Timeout,
             Outcome::Transport { .. } => Self::Transport,
-            Outcome::NotSent => Self::NotSent,
+            Outcome::NotSent { .. } => Self::NotSent,
         }
     }
 }

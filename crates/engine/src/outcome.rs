@@ -10,7 +10,7 @@ pub(crate) enum Outcome {
     Status { code: u32, message: String },
     Timeout,
     Transport { reason: String },
-    NotSent,
+    NotSent { reason: String },
 }
 
 impl Outcome {
@@ -23,7 +23,7 @@ impl Outcome {
             Self::Status { code, .. } => *outcomes.status.entry(*code).or_default() += 1,
             Self::Timeout => outcomes.timeout += 1,
             Self::Transport { .. } => outcomes.transport += 1,
-            Self::NotSent => outcomes.not_sent += 1,
+            Self::NotSent { .. } => outcomes.not_sent += 1,
         }
     }
 
@@ -36,6 +36,7 @@ impl Outcome {
                 Some(if message.is_empty() { name } else { format!("{name}: {message}") })
             }
             Self::Transport { reason } => Some(reason.clone()),
+            Self::NotSent { reason } => Some(format!("not sent: {reason}")),
             _ => None,
         }
     }

@@ -94,6 +94,24 @@ impl<C: Connection> Slot<C> {
         (self.link == Link::Down && self.retry_at != Nanos::NEVER).then_some(self.retry_at)
     }
 
+    /// Why no call can be sent on it now, one line. `None`: only room may be missing.
+    pub fn hindrance(&self) -> Option<String> {
+        let established = self.is_established();
+        let Some(connection) = self.connection.as_ref().filter(|_| established) else {
+            let problem = self.problem.as_deref().unwrap_or("it is still being opened");
+            return Some(format!("no connection: {problem}"));
+        };
+        let reason = match self.link {
+            _ if !connection.is_open() => connection.farewell(),
+            Link::Full => "the peer does not read".to_owned(),
+            _ if !connection.can_send() && connection.open_calls() < self.share => {
+                format!("the peer allows {} calls at once on a connection", connection.open_calls())
+            }
+            Link::Down | Link::Connecting | Link::Up => return None,
+        };
+        Some(reason)
+    }
+
     /// Puts a call out at once, if there is room for it; the bytes are still to be written.
     #[inline]
     pub fn try_send(&mut self, make: impl FnOnce() -> Call) -> bool {

@@ -313,8 +313,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             for call in &late {
                 self.calls.end(*call, now, &Outcome::Timeout);
             }
-            for call in &unsent {
-                self.calls.end(*call, now, &Outcome::NotSent);
+            if !unsent.is_empty() {
+                let outcome = open::not_sent(&self.slots[slot..=slot]);
+                unsent.iter().for_each(|call| self.calls.end(*call, now, &outcome));
             }
             let ended = late.len() + unsent.len();
             if ended > 0 {

@@ -6,6 +6,7 @@ use crate::driver::Driver;
 use crate::outcome::Outcome;
 use crate::pacing::DueTimes;
 use crate::protocol::Connection;
+use crate::slot::Slot;
 
 /// So many calls that are due at once go to one connection, in one write, before the next has its turn. Written one by
 /// one, the last of them would leave so much later that yet more are due then, and the client, once late, would stay so.
@@ -103,6 +104,13 @@ impl OpenLoop {
     }
 }
 
+/// How calls end that none of these connections took.
+pub(super) fn not_sent<C: Connection>(slots: &[Slot<C>]) -> Outcome {
+    let reason = slots.iter().find_map(Slot::hindrance);
+    let full = || "as many calls were in flight as may be".to_owned();
+    Outcome::NotSent { reason: reason.unwrap_or_else(full) }
+}
+
 impl<C: Connection, D: Driver> Worker<C, D> {
     /// Puts out the calls that are due: on the next connection in turn that has room. Those without
     /// room stay due, and are put out as soon as there is some.
@@ -142,11 +150,16 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// Ends the calls that came due at or before `cutoff` and found no room until now.
     pub(super) fn give_up_unsent(&mut self, cutoff: Nanos, now: Nanos) {
         let Some(open) = &mut self.open else { return };
-        while let Some(due) = open.due_times.peek().filter(|due| *due <= cutoff) {
+        let late = |due: &Nanos| *due <= cutoff;
+        if !open.due_times.peek().is_some_and(|due| late(&due)) {
+            return;
+        }
+        let outcome = not_sent(&self.slots);
+        while let Some(due) = open.due_times.peek().filter(late) {
             open.due_times.advance();
             let call = self.calls.due(due);
             self.calls.recorder.taken_up(due, now, true);
-            self.calls.end(call, now, &Outcome::NotSent);
+            self.calls.end(call, now, &outcome);
         }
     }
 

@@ -1,12 +1,15 @@
 //! What is counted beside outcomes: connections that end, and calls that are refused and sent again.
 
-use rpcbench_engine::clock;
+use std::net::TcpStream;
+
+use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Session};
 use rpcbench_record::Connections;
-use rpcbench_testkit::scripted::{Frame, Listener, Requests, ScriptError, ScriptedPeer};
+use rpcbench_testkit::scripted::{Frame, Listener, Requests, ScriptError, ScriptedPeer, setting};
 
 use super::{greet, payload, plan, take};
 
+const NO_ERROR: u32 = 0;
 const ENHANCE_YOUR_CALM: u32 = 11;
 
 /// Makes so many calls, all of them measured.
@@ -25,6 +28,64 @@ fn serve(listener: &Listener) -> Result<(), ScriptError> {
         wire.send_all(&request.right_reply())?;
     }
     Ok(())
+}
+
+/// A load whose calls are not sent, or have just been when their time is up; and why.
+fn unsent<S>(script: S, reason: &str)
+where
+    S: FnOnce(&Listener) -> Result<(), ScriptError> + Send + 'static,
+{
+    let peer = ScriptedPeer::start_many(script).unwrap();
+    let timeout = Nanos::from_millis(2000);
+    let plan = LoadPlan { timeout, grace: timeout, ..plan(peer.address(), 4) };
+    let tally = measure(&plan, 4).tally;
+    let outcomes = tally.outcomes;
+    assert_eq!(outcomes.not_sent + outcomes.timeout, outcomes.total(), "{outcomes:?}");
+    let expected = format!("not sent: {reason}");
+    let examples = &tally.examples;
+    assert!(examples.iter().any(|it| it.starts_with(&expected)), "{examples:?}");
+    // The script may wait for one more.
+    drop(TcpStream::connect(plan.address));
+    peer.finish().unwrap();
+}
+
+#[test]
+fn calls_that_the_peer_allows_no_room_for_say_so() {
+    let script = |listener: &Listener| {
+        let mut wire = listener.accept()?;
+        greet(&mut wire, &[(setting::MAX_CONCURRENT_STREAMS, 0)])?;
+        wire.expect_close()
+    };
+    unsent(script, "the peer allows 0 calls at once on a connection");
+}
+
+#[test]
+fn calls_that_every_connection_refuses_say_so() {
+    let script = |listener: &Listener| {
+        loop {
+            let mut wire = listener.accept()?;
+            if wire.expect_preface().is_err() {
+                return Ok(());
+            }
+            wire.send(&Frame::settings(&[]))?;
+            if wire.skip_until("a call", |frame| frame.stream != 0).is_ok() {
+                wire.send(&Frame::goaway(0, NO_ERROR))?;
+                wire.expect_close()?;
+            }
+        }
+    };
+    unsent(script, "no connection: peer closed the connection with NO_ERROR");
+}
+
+#[test]
+fn calls_without_a_listener_say_so() {
+    let script = |listener: &Listener| {
+        let mut wire = listener.accept()?;
+        greet(&mut wire, &[])?;
+        take(&mut wire, &mut Requests::default(), 4)?;
+        wire.send(&Frame::goaway(0, NO_ERROR))
+    };
+    unsent(script, "no connection: Connection refused");
 }
 
 #[test]

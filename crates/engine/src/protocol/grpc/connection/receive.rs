@@ -317,7 +317,7 @@ impl Connection {
         let last = frame::word(payload)? & 0x7fff_ffff;
         let code = frame::word(payload.get(4..).unwrap_or_default())?;
         self.state = State::Leaving;
-        if code != code::NO_ERROR {
+        if code != code::NO_ERROR || self.farewell.is_none() {
             let debug = String::from_utf8_lossy(&payload[8..]).into_owned();
             self.farewell = Some(Broken::GoAway { code: error_name(code), debug });
         }
