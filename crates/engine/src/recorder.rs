@@ -1,6 +1,6 @@
 //! Counts calls: all of them, into fixed memory.
 
-use rpcbench_record::{Connections, Outcomes, Protocol, Slice};
+use rpcbench_record::{Connections, Outcomes, Protocol, Slice, printable};
 use rpcbench_stats::Histogram;
 
 use crate::clock::Nanos;
@@ -141,7 +141,7 @@ fn slices(length: Nanos) -> usize {
 
 /// Keeps a line for each kind of error, at most eight.
 fn add_example(examples: &mut Vec<String>, text: &str) {
-    let text: String = text.chars().take(MAX_EXAMPLE).collect();
+    let text: String = printable(text).chars().take(MAX_EXAMPLE).collect();
     if examples.len() < MAX_EXAMPLES && !examples.contains(&text) {
         examples.push(text);
     }

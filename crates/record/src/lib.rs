@@ -13,6 +13,7 @@ mod outcome;
 mod pace;
 mod plan;
 mod preparation;
+mod printable;
 mod protocol;
 mod run;
 pub mod schema;
@@ -36,6 +37,7 @@ pub use plan::{
 pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
 };
+pub use printable::{is_printable, printable};
 pub use protocol::{Protocol, UnknownProtocol};
 pub use run::{Header, Run, Tool};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};

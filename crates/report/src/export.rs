@@ -115,6 +115,7 @@ pub fn csv(summary: &Summary) -> Result<String, ExportError> {
 /// # Errors
 /// If a row can't be written; see [`ExportError`].
 pub fn trials_csv(run: &Run) -> Result<String, ExportError> {
+    let run = &run.printable();
     let rows = run.trials.iter().map(|trial| row(Export::Trials, &Subject::trial(run, trial)));
     to_csv(&keys(Export::Trials), rows)
 }

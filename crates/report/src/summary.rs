@@ -67,6 +67,7 @@ pub enum Conclusion {
 /// Summarises a run.
 #[must_use]
 pub fn summary(run: &Run) -> Summary {
+    let run = &run.printable();
     let plan = &run.header.plan;
     let mut tables = Vec::with_capacity(plan.workloads.len());
     let mut cells = Vec::new();

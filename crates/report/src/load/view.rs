@@ -61,6 +61,7 @@ impl LoadView {
     /// Of a run. `None` if it is no load, or one that never came to a whole window.
     #[must_use]
     pub fn of(run: &Run) -> Option<Self> {
+        let run = &run.printable();
         let plan = &run.header.plan;
         let [server] = plan.servers.as_slice() else { return None };
         if plan.placement != PlacementKind::Unmanaged {

@@ -4,6 +4,7 @@ mod builder;
 mod derived;
 mod doubts;
 mod exports;
+mod foreign;
 mod load;
 mod open;
 mod spread;

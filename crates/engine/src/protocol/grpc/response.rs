@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use rpcbench_record::printable;
+
 use super::status;
 use crate::protocol::End;
 use crate::protocol::http2::HpackError;
@@ -79,7 +81,7 @@ fn number<T: FromStr>(text: &[u8]) -> Option<T> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// Undoes gRPC's percent-encoding; what is malformed stays as it is.
+/// Undoes gRPC's percent-encoding; what is malformed stays as it is, and what can't be printed is escaped.
 fn unescape(text: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -91,7 +93,7 @@ fn unescape(text: &[u8]) -> String {
         bytes.push(code.unwrap_or(*first));
         rest = if code.is_some() { &tail[2..] } else { tail };
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    printable(&String::from_utf8_lossy(&bytes)).into_owned()
 }
 
 /// The last block of its kind that neither read nor changed more of the table than it does now.
@@ -218,5 +220,6 @@ mod tests {
     #[test]
     fn messages_are_unescaped() {
         assert_eq!(unescape(b"a%20b%zz%E2%82%AC%"), "a b%zz\u{20ac}%");
+        assert_eq!(unescape(b"%1b[2J%0D%0aok\x9b\x1b"), "\\u{1b}[2J\\r\\nok\u{fffd}\\u{1b}");
     }
 }

@@ -1,5 +1,7 @@
 //! What comes in: bytes to frames, frames to what they mean.
 
+use rpcbench_record::printable;
+
 use super::{BlockOwner, Connection, Expect, MAX_BLOCK, OpenBlock, State};
 use crate::protocol::grpc::sender::MAX_WINDOW;
 use crate::protocol::http2::frame::{self, Head};
@@ -318,7 +320,7 @@ impl Connection {
         let code = frame::word(payload.get(4..).unwrap_or_default())?;
         self.state = State::Leaving;
         if code != code::NO_ERROR || self.farewell.is_none() {
-            let debug = String::from_utf8_lossy(&payload[8..]).into_owned();
+            let debug = printable(&String::from_utf8_lossy(&payload[8..])).into_owned();
             self.farewell = Some(Broken::GoAway { code: error_name(code), debug });
         }
         let refused: Vec<u32> =

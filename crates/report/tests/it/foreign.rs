@@ -1,0 +1,68 @@
+//! Text of others in a record: it reaches the reader, and does nothing to the terminal.
+
+use rpcbench_record::{PlacementKind, Readiness, Run, TrialResult, is_printable};
+use rpcbench_report::{LoadView, Style, csv, json, markdown, summary, text, trials_csv};
+
+use crate::builder::{RunBuilder, failure, measured};
+
+/// Clears the screen, goes back to the line's begin, forges a line, and turns the writing round.
+const EVIL: &str = "\u{1b}[2J\rverdict  ok\n\u{9b}31m\u{202e}";
+
+fn evil(of: &str) -> String {
+    format!("{of}-{EVIL}")
+}
+
+fn hostile() -> Run {
+    let mut wrong = measured(20_000);
+    wrong.outcomes.ok -= 1;
+    wrong.outcomes.transport = 1;
+    wrong.error_examples = vec![evil("example")];
+    let mut connections = rpcbench_record::Connections::default();
+    connections.end(&evil("goodbye"));
+    wrong.connections = Some(connections);
+    let builder = RunBuilder::new()
+        .results(&evil("go"), vec![TrialResult::Measured(Box::new(wrong))])
+        .prepared(|it| {
+            it.versions.insert(evil("library"), evil("version"));
+            it.isolation.notes.push(evil("note"));
+        })
+        .results("py-grpc", vec![TrialResult::Failed(failure(&evil("reason"), &[&evil("log")]))])
+        .unready("js-grpc", Readiness::Skipped { reason: evil("skipped") })
+        .unready("c-grpc", Readiness::Failed(failure(&evil("refused"), &[])))
+        .prepared(|it| it.check.failed.push(evil("case")));
+    let mut run = builder.run;
+    run.header.plan.suite = evil("suite");
+    run.header.machines.client.cpu.model = evil("cpu");
+    run
+}
+
+fn assert_tame(page: &str, says: &[&str]) {
+    let odd: Vec<char> = page.chars().filter(|c| *c != '\n' && !is_printable(*c)).collect();
+    assert!(odd.is_empty(), "{odd:?} in {page}");
+    for word in says {
+        assert!(page.contains(&format!("{word}-\\u{{1b}}[2J\\rverdict")), "{word}: {page}");
+    }
+}
+
+#[test]
+fn a_run_is_shown_without_what_it_would_do_to_a_terminal() {
+    let run = hostile();
+    let summary = summary(&run);
+    let words = ["go", "example", "goodbye", "note", "reason", "log", "skipped", "refused", "case"];
+    assert_tame(&text(&summary, Style::default()), &words);
+    assert_tame(&markdown(&summary), &words);
+    assert_tame(&csv(&summary).unwrap(), &["go", "library", "cpu"]);
+    assert_tame(&trials_csv(&run).unwrap(), &["go", "reason"]);
+    assert_tame(&json(&summary).unwrap(), &[]);
+}
+
+#[test]
+fn a_load_is_too() {
+    let mut run = hostile();
+    run.header.plan.servers.truncate(1);
+    run.header.plan.placement = PlacementKind::Unmanaged;
+    let load = LoadView::of(&run).unwrap();
+    assert_tame(&load.text(Style::default()), &["go", "example", "goodbye"]);
+    assert_tame(&load.markdown(), &["go", "example", "goodbye"]);
+    assert_tame(&load.csv().unwrap(), &["go"]);
+}
