@@ -32,7 +32,9 @@ fn main() -> ExitCode {
         Ok(Verdict::Against) => ExitCode::from(1),
         Ok(Verdict::Stopped) => ExitCode::from(2),
         Err(error) => {
-            eprintln!("rpcbench: {error:#}");
+            let text = format!("{error:#}");
+            let lines: Vec<_> = text.lines().map(rpcbench_record::printable).collect();
+            eprintln!("rpcbench: {}", lines.join("\n"));
             ExitCode::from(2)
         }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rpcbench_record::{Toolchain, units};
+use rpcbench_record::{Toolchain, printable, units};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -216,7 +216,7 @@ fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), Buil
             lock: server.lock.clone(),
             manifest: manifest(),
         })?;
-        Ok((library.clone(), version.as_str().to_owned()))
+        Ok((library.clone(), printable(version.as_str()).into_owned()))
     };
     let versions = server.versions.iter().map(version).collect::<Result<_, _>>()?;
     Ok((versions, blake3::hash(&bytes).to_hex().to_string()))

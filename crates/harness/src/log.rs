@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
+use rpcbench_record::is_printable;
+
 /// The last lines of a file, at most `lines`, read from its last 64 KiB; a line longer than 500
 /// characters is cut. None where the file can't be read: there is nothing better to say then.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
@@ -22,7 +24,7 @@ fn end_of(mut file: File) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Without colours and other control characters, which would reach the reader's terminal.
+/// Without colours and other characters that would do something to the reader's terminal.
 fn clean(line: &str) -> String {
     const LONGEST: usize = 500;
     let mut text = String::new();
@@ -32,8 +34,8 @@ fn clean(line: &str) -> String {
             '\u{1b}' => escape = true,
             c if escape => escape = !c.is_ascii_alphabetic(),
             '\t' => text.push(' '),
-            c if c.is_control() => {}
-            c => text.push(c),
+            c if is_printable(c) => text.push(c),
+            _ => {}
         }
         if text.len() >= LONGEST {
             text.push('…');
@@ -59,7 +61,7 @@ mod tests {
 
     #[test]
     fn control_characters_are_left_out() {
-        assert_eq!(clean("\u{1b}[31mred\u{1b}[0m\tend\u{7}"), "red end");
+        assert_eq!(clean("\u{1b}[31mred\u{1b}[0m\tend\u{7}\u{202e}\r"), "red end");
         assert!(clean(&"x".repeat(10_000)).chars().count() <= 501);
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use rpcbench_record::Toolchain;
+use rpcbench_record::{Toolchain, printable};
 
 use crate::build_env::BuildEnv;
 use crate::manifest::{Server, ToolchainSpec};
@@ -122,10 +122,12 @@ fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
 
 fn judge(spec: &ToolchainSpec, output: &str) -> Result<String, Refusal> {
     let group = spec.version.captures(output).and_then(|found| found.get(1));
-    let Some(version) = group.map(|group| group.as_str().to_owned()) else {
+    let Some(version) = group.map(|group| printable(group.as_str()).into_owned()) else {
         let said = output.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         let command = spec.command.join(" ");
-        return Err(format!("no version in what '{command}' prints ({})", said.trim()).into());
+        return Err(
+            format!("no version in what '{command}' prints ({})", printable(said.trim())).into()
+        );
     };
     match &spec.minimum {
         Some(minimum) if numbers(&version) < numbers(minimum) => {
