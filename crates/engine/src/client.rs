@@ -174,7 +174,7 @@ impl<C: Connection> Link<C> {
         let stream = TcpStream::connect_timeout(&address, left).map_err(describe)?;
         stream.set_nodelay(true).map_err(describe)?;
         let mut out = Vec::new();
-        let connection = C::new(templates, 1, &mut out);
+        let connection = C::new(templates, 1, &Arc::default(), &mut out);
         let mut link = Self { stream, connection, out };
         link.flush(deadline)?;
         Ok(link)

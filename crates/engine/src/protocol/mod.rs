@@ -3,6 +3,7 @@
 //! A protocol is a type that is a [`Connection`]. What loads a server, and what checks it, is generic over that
 //! type; [`dispatch`] is the one place that knows them all.
 
+mod allowance;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -18,6 +19,7 @@ use rpcbench_record::Protocol;
 use crate::clock::Nanos;
 use crate::payload::Payload;
 
+pub(crate) use allowance::Allowance;
 pub use profile::profile;
 
 /// One call on its way.
@@ -71,8 +73,14 @@ pub(crate) trait Connection: Sized {
     /// Templates of the requests of `payload`; `authority` is the server as the user calls it.
     fn templates(payload: &dyn Payload, authority: &str) -> Self::Templates;
 
-    /// A connection on which about `in_flight` calls will be open at once; writes what opens it.
-    fn new(templates: Arc<Self::Templates>, in_flight: u32, out: &mut Vec<u8>) -> Self;
+    /// A connection on which about `in_flight` calls will be open at once, and whose unfinished messages take from
+    /// `allowance`; writes what opens it.
+    fn new(
+        templates: Arc<Self::Templates>,
+        in_flight: u32,
+        allowance: &Arc<Allowance>,
+        out: &mut Vec<u8>,
+    ) -> Self;
 
     /// Sends another method's requests from now on; no call may be held back.
     fn switch(&mut self, templates: Arc<Self::Templates>);

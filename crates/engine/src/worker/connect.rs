@@ -49,7 +49,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.calls.recorder.on_connection(now, |it| it.reopened += 1);
         }
         let mut out = Vec::new();
-        let connection = C::new(Arc::clone(&self.templates), slot.share, &mut out);
+        let connection = C::new(Arc::clone(&self.templates), slot.share, &self.allowance, &mut out);
         slot.open(connection, out, now);
         if let Err(error) = self.driver.connect(index, self.plan.address) {
             self.lose(index, &error.to_string());

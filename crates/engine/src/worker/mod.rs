@@ -20,7 +20,7 @@ use crate::outcome::Outcome;
 use crate::pacing::{DueTimes, Stride};
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
-use crate::protocol::Connection;
+use crate::protocol::{Allowance, Connection};
 use crate::recorder::Span;
 use crate::slot::{Link, Slot};
 use calls::{Calls, Reading};
@@ -82,6 +82,8 @@ pub(crate) struct Worker<C: Connection, D> {
     driver: D,
     plan: Arc<LoadPlan>,
     templates: Arc<C::Templates>,
+    /// For what its connections hold of unfinished messages.
+    allowance: Arc<Allowance>,
     slots: Vec<Slot<C>>,
     ready: Vec<Ready>,
     /// Connections with bytes left to read.
@@ -115,7 +117,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         log: Option<CallLog>,
     ) -> Self {
         let templates = Arc::new(C::templates(&*payload, &plan.authority));
-        let slots = plan.shares(thread).into_iter().map(Slot::new).collect();
+        let shares = plan.shares(thread);
+        let allowance = Allowance::of_thread(plan.threads, shares.iter().sum(), &*payload);
+        let slots = shares.into_iter().map(Slot::new).collect();
         let calls = Calls::new(payload, &plan, thread, log);
         Self {
             driver,
@@ -123,6 +127,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             open: None,
             plan,
             templates,
+            allowance: Arc::new(allowance),
             slots,
             ready: Vec::new(),
             unread: VecDeque::new(),

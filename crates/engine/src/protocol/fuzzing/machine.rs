@@ -1,5 +1,7 @@
 //! A connection, and what must hold after each step.
 
+use std::sync::Arc;
+
 use super::bounds;
 use super::ledger::{Ledger, REQUESTS, templates};
 use crate::clock::Nanos;
@@ -27,7 +29,7 @@ pub(super) struct Machine {
 impl Machine {
     pub fn new() -> Self {
         let mut out = Vec::new();
-        let connection = Connection::new(templates(), IN_FLIGHT, &mut out);
+        let connection = Connection::new(templates(), IN_FLIGHT, &Arc::default(), &mut out);
         Self {
             connection,
             written: out.len(),

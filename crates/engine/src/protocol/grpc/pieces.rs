@@ -1,6 +1,9 @@
 //! Messages that have come in part, apart from their calls: few calls have one, and its memory serves the next.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use crate::protocol::Allowance;
 
 /// Most buffers that are kept for later.
 const MOST_SPARE: usize = 64;
@@ -12,8 +15,12 @@ const LARGEST_SPARE: usize = 1 << 20;
 pub(super) struct Piece(NonZeroU32);
 
 /// The beginnings of messages on one connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pieces {
+    /// What all buffers here take their memory from.
+    allowance: Arc<Allowance>,
+    /// Part of a message was lost as the allowance was used up.
+    overdrawn: bool,
     /// By [`Piece`], counted from 1; empty where there is none.
     kept: Vec<Vec<u8>>,
     /// Empty places in `kept`.
@@ -22,23 +29,40 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
+    pub fn new(allowance: Arc<Allowance>) -> Self {
+        Self { allowance, overdrawn: false, kept: Vec::new(), free: Vec::new(), spare: Vec::new() }
+    }
+
+    /// Whether part of a message was lost as the allowance was used up: the connection can't go on.
+    #[inline]
+    pub fn is_overdrawn(&self) -> bool {
+        self.overdrawn
+    }
+
     /// Takes a piece out, or an empty buffer for a new one.
     pub fn take(&mut self, piece: Option<Piece>) -> Vec<u8> {
-        match piece {
+        let bytes = match piece {
             Some(piece) => {
                 self.free.push(piece);
                 std::mem::take(&mut self.kept[piece.0.get() as usize - 1])
             }
             None => self.spare.pop().unwrap_or_default(),
-        }
+        };
+        self.allowance.give(bytes.capacity());
+        bytes
     }
 
     /// Keeps the beginning of a message; `None` if there is nothing of it.
     pub fn keep(&mut self, bytes: Vec<u8>) -> Option<Piece> {
         if bytes.is_empty() {
-            if self.spare.len() < MOST_SPARE && bytes.capacity() <= LARGEST_SPARE {
+            let wanted = self.spare.len() < MOST_SPARE && bytes.capacity() <= LARGEST_SPARE;
+            if wanted && self.allowance.take(bytes.capacity()) {
                 self.spare.push(bytes);
             }
+            return None;
+        }
+        if !self.allowance.take(bytes.capacity()) {
+            self.overdrawn = true;
             return None;
         }
         if let Some(piece) = self.free.pop() {
@@ -59,8 +83,16 @@ impl Pieces {
     }
 
     /// Bytes of all pieces.
+    #[cfg(any(test, feature = "fuzzing"))]
     pub fn bytes(&self) -> usize {
         self.kept.iter().map(Vec::len).sum()
+    }
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        let buffers = self.kept.iter().chain(&self.spare);
+        self.allowance.give(buffers.map(Vec::capacity).sum());
     }
 }
 
@@ -68,9 +100,30 @@ impl Pieces {
 mod tests {
     use super::*;
 
+    fn pieces() -> Pieces {
+        Pieces::new(Arc::new(Allowance::default()))
+    }
+
+    #[test]
+    fn all_that_is_held_is_taken_from_the_allowance_and_given_back() {
+        let allowance = Arc::new(Allowance::new(1000));
+        let (mut one, mut other) =
+            (Pieces::new(Arc::clone(&allowance)), Pieces::new(Arc::clone(&allowance)));
+        let piece = one.keep(Vec::from([1; 600]));
+        assert!(piece.is_some() && allowance.taken() == 600);
+        assert_eq!(other.keep(Vec::from([1; 600])), None);
+        assert!(other.is_overdrawn() && !one.is_overdrawn());
+        one.forget(piece);
+        assert_eq!(allowance.taken(), 600, "the buffer is kept for later");
+        drop(one);
+        assert!(other.keep(Vec::from([1; 600])).is_some());
+        drop(other);
+        assert_eq!(allowance.taken(), 0);
+    }
+
     #[test]
     fn a_piece_is_what_was_kept_and_its_memory_serves_again() {
-        let mut pieces = Pieces::default();
+        let mut pieces = pieces();
         let first = pieces.keep(b"first".to_vec());
         let second = pieces.keep(b"second".to_vec());
         assert_ne!(first, second);
@@ -88,7 +141,7 @@ mod tests {
 
     #[test]
     fn large_buffers_and_many_of_them_are_not_kept() {
-        let mut pieces = Pieces::default();
+        let mut pieces = pieces();
         pieces.keep(Vec::with_capacity(LARGEST_SPARE + 1));
         (0..2 * MOST_SPARE).for_each(|_| assert_eq!(pieces.keep(Vec::with_capacity(1)), None));
         assert_eq!(pieces.spare.len(), MOST_SPARE);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rpcbench_record::Protocol;
 
-use super::{Broken, Call, End, Events};
+use super::{Allowance, Broken, Call, End, Events};
 use crate::clock::Nanos;
 use crate::payload::Payload;
 
@@ -34,6 +34,9 @@ pub(crate) struct Connection {
     unflushed: usize,
     /// The beginning of a reply that is not whole.
     partial: Vec<u8>,
+    /// Where `partial` takes its memory from, and how much it has, bytes.
+    allowance: Arc<Allowance>,
+    taken: usize,
     /// A call ran out of time: as its reply stands before those of later calls, no more are sent.
     leaving: bool,
 }
@@ -51,8 +54,15 @@ impl super::Connection for Connection {
         Templates((0..payload.len()).map(frame).collect())
     }
 
-    fn new(templates: Arc<Templates>, in_flight: u32, _out: &mut Vec<u8>) -> Self {
+    fn new(
+        templates: Arc<Templates>,
+        in_flight: u32,
+        allowance: &Arc<Allowance>,
+        _out: &mut Vec<u8>,
+    ) -> Self {
         Self {
+            allowance: Arc::clone(allowance),
+            taken: 0,
             templates,
             calls: VecDeque::with_capacity(in_flight as usize),
             open: 0,
@@ -121,14 +131,14 @@ impl super::Connection for Connection {
         if self.partial.is_empty() {
             let taken = self.replies(bytes, events)?;
             self.partial.extend_from_slice(&bytes[taken..]);
-            return Ok(());
+            return self.keep_within_room();
         }
         let mut partial = std::mem::take(&mut self.partial);
         partial.extend_from_slice(bytes);
         let taken = self.replies(&partial, events)?;
         partial.drain(..taken);
         self.partial = partial;
-        Ok(())
+        self.keep_within_room()
     }
 
     fn expire(&mut self, cutoff: Nanos, _out: &mut Vec<u8>) -> Vec<Call> {
@@ -146,7 +156,26 @@ impl super::Connection for Connection {
     }
 }
 
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.allowance.give(self.taken);
+    }
+}
+
 impl Connection {
+    #[inline]
+    fn keep_within_room(&mut self) -> Result<(), Broken> {
+        let needed = self.partial.capacity();
+        if needed != self.taken {
+            self.allowance.give(std::mem::take(&mut self.taken));
+            if !self.allowance.take(needed) {
+                return Err(broken("more of unfinished replies than is allowed at once"));
+            }
+            self.taken = needed;
+        }
+        Ok(())
+    }
+
     /// Takes the whole replies that `bytes` begin with, and tells their length.
     #[inline]
     fn replies(&mut self, bytes: &[u8], events: &mut impl Events) -> Result<usize, Broken> {

@@ -31,7 +31,7 @@ const LENGTHS: [usize; 3] = [0, 5, 300];
 fn connection() -> (Connection, Vec<u8>) {
     let templates = Connection::templates(&Filler::of(&LENGTHS), "host");
     let mut out = Vec::new();
-    (Connection::new(Arc::new(templates), 4, &mut out), out)
+    (Connection::new(Arc::new(templates), 4, &Arc::default(), &mut out), out)
 }
 
 /// The connection, with calls that are due at 0, 1, ..., and what it wrote.
@@ -142,4 +142,17 @@ proptest! {
         let _ = connection.receive(&bytes, &mut Vec::new(), &mut seen);
         prop_assert_eq!(seen.0.len() + connection.abandon().len(), 3);
     }
+}
+
+#[test]
+fn an_unfinished_reply_takes_what_all_connections_share() {
+    let allowance = Arc::new(Allowance::new(1000));
+    let templates = Arc::new(Connection::templates(&Filler::of(&LENGTHS), "host"));
+    let connect = || Connection::new(Arc::clone(&templates), 1, &allowance, &mut Vec::new());
+    let (mut one, mut other) = (connect(), connect());
+    let part = [&[0, 0, 4, 0][..], &[b'x'; 600]].concat();
+    assert!(receive(&mut one, &part).is_ok() && allowance.taken() >= part.len());
+    assert!(receive(&mut other, &part).is_err());
+    drop(one);
+    assert_eq!(allowance.taken(), 0);
 }

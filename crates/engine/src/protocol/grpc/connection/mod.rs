@@ -24,7 +24,7 @@ use crate::clock::Nanos;
 use crate::payload::Payload;
 use crate::protocol::http2::frame;
 use crate::protocol::http2::{Streams, code};
-use crate::protocol::{self, Broken, Call, Events};
+use crate::protocol::{self, Allowance, Broken, Call, Events};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use footprint::Footprint;
 use refusals::Refusals;
@@ -98,7 +98,12 @@ impl protocol::Connection for Connection {
         Templates::new(payload, authority)
     }
 
-    fn new(templates: Arc<Templates>, in_flight: u32, out: &mut Vec<u8>) -> Self {
+    fn new(
+        templates: Arc<Templates>,
+        in_flight: u32,
+        allowance: &Arc<Allowance>,
+        out: &mut Vec<u8>,
+    ) -> Self {
         out.extend_from_slice(frame::PREFACE);
         let mut settings = Vec::new();
         for (id, value) in [(0x2_u16, 0_u32), (0x4, MAX_WINDOW), (0x6, MAX_BLOCK as u32)] {
@@ -112,7 +117,7 @@ impl protocol::Connection for Connection {
             sender: Sender::new(templates),
             state: State::Handshake,
             streams: Streams::new(in_flight),
-            pieces: Pieces::default(),
+            pieces: Pieces::new(Arc::clone(allowance)),
             unflushed: 1,
             acknowledged: 0,
             received: 0,

@@ -10,9 +10,6 @@ use crate::protocol::{Broken, End, Events};
 
 /// Received bytes after which the connection's window is opened again.
 pub(super) const WINDOW_REFILL: u32 = 64 << 20;
-/// Most that the messages that are not whole yet may come to, bytes, over all streams of a connection.
-/// Looked at when the window is opened again.
-const MAX_UNFINISHED: usize = 256 << 20;
 /// Most CONTINUATION frames of one header block: with no bytes in them, they could go on for ever.
 const MAX_PIECES: u32 = 1024;
 /// Most PINGs and SETTINGS that are acknowledged between two flushes.
@@ -115,13 +112,18 @@ impl Connection {
     ) -> Result<(), Broken> {
         self.received += head.length as u32;
         if self.received >= WINDOW_REFILL {
-            self.refill_window(out)?;
+            self.refill_window(out);
         }
         let data = frame::content(head, payload)?;
         let Some(exchange) = self.streams.get_mut(head.stream) else {
             return self.after_the_end(head.stream);
         };
         let taken = exchange.data(data, &mut self.pieces, events);
+        if self.pieces.is_overdrawn() {
+            return Err(Broken::Http2(
+                "more of unfinished messages than is allowed at once; give fewer calls in flight",
+            ));
+        }
         if taken.is_ok() && head.has(frame::END_STREAM) {
             self.end_without_trailers(head.stream, out, events);
         } else {
@@ -142,15 +144,9 @@ impl Connection {
     }
 
     #[cold]
-    fn refill_window(&mut self, out: &mut Vec<u8>) -> Result<(), Broken> {
-        if self.pieces.bytes() > MAX_UNFINISHED {
-            return Err(Broken::Http2(
-                "more than 256 MiB of unfinished messages at once; give fewer calls in flight",
-            ));
-        }
+    fn refill_window(&mut self, out: &mut Vec<u8>) {
         frame::put(out, frame::WINDOW_UPDATE, 0, 0, &self.received.to_be_bytes());
         self.received = 0;
-        Ok(())
     }
 
     #[inline]

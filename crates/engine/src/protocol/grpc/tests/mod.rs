@@ -50,7 +50,7 @@ impl Bench {
         let payload = Filler::of(requests);
         let templates = Arc::new(Templates::new(&payload, "host"));
         let mut out = Vec::new();
-        let connection = Connection::new(templates, 2, &mut out);
+        let connection = Connection::new(templates, 2, &Arc::default(), &mut out);
         Self { connection, out, seen: Seen::default() }
     }
 

@@ -1,0 +1,81 @@
+//! Allowance for what has come in part: the one bound on memory that all connections of a load thread share.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::payload::Payload;
+
+/// What all load threads together hold of unfinished messages, bytes, unless the calls in flight rightly need more.
+const MOST: usize = 256 << 20;
+/// How much longer than a request its reply may be, buffers that have grown by doubling included.
+const SLACK: usize = 4;
+
+/// Bytes that may be held, over all connections of a load thread.
+#[derive(Debug)]
+pub(crate) struct Allowance {
+    most: usize,
+    taken: AtomicUsize,
+}
+
+impl Allowance {
+    pub fn new(most: usize) -> Self {
+        Self { most, taken: AtomicUsize::new(0) }
+    }
+
+    /// For one of so many threads, with so many calls of `payload` in flight.
+    pub fn of_thread(threads: u32, in_flight: u32, payload: &dyn Payload) -> Self {
+        let longest = (0..payload.len()).map(|index| payload.request(index).len()).max();
+        let needed = (in_flight as usize).saturating_mul(SLACK * longest.unwrap_or_default());
+        Self::new(needed.max(MOST / threads.max(1) as usize))
+    }
+
+    /// Takes so many bytes; false, and nothing is taken, if not so many are left.
+    pub fn take(&self, bytes: usize) -> bool {
+        // Only one thread takes and gives: no other can come between.
+        let taken = self.taken.load(Ordering::Relaxed).saturating_add(bytes);
+        let fits = taken <= self.most;
+        if fits {
+            self.taken.store(taken, Ordering::Relaxed);
+        }
+        fits
+    }
+
+    /// Gives back what was taken.
+    pub fn give(&self, bytes: usize) {
+        self.taken.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes that are taken.
+    #[cfg(test)]
+    pub fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self::new(MOST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::fuzzing::Filler;
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again() {
+        let allowance = Allowance::new(10);
+        assert!(allowance.take(6) && !allowance.take(5) && allowance.take(4) && !allowance.take(1));
+        allowance.give(6);
+        assert!(allowance.take(6) && allowance.taken() == 10);
+    }
+
+    #[test]
+    fn threads_share_it_and_large_calls_get_what_they_need() {
+        let most = |threads, in_flight| {
+            Allowance::of_thread(threads, in_flight, &Filler::of(&[5, 1 << 20])).most
+        };
+        assert_eq!((most(1, 1), most(4, 10)), (256 << 20, 64 << 20));
+        assert_eq!(most(4, 1000), 4000 << 20);
+    }
+}
