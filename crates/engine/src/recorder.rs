@@ -12,8 +12,6 @@ use crate::protocol::Call;
 pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
 /// Kinds of errors of which an example is kept.
 const MAX_EXAMPLES: usize = 8;
-/// A call of an open loop that is taken up later than this after it came due is late.
-const LATE: Nanos = Nanos::from_millis(1);
 /// Longest example, characters.
 const MAX_EXAMPLE: usize = 300;
 
@@ -30,9 +28,9 @@ pub struct Tally {
     pub send_lag: Histogram,
     /// Response time of the others.
     pub errors: Histogram,
-    /// Calls of an open loop that were taken up more than 1 ms late though a connection had room.
+    /// Calls of an open loop after whose due time the client did not look for more than 1 ms, room or not.
     pub late: u64,
-    /// Calls of an open loop that found no room on any connection when they came due.
+    /// Those of the others that found no room on any connection when they came due.
     pub held_back: u64,
     /// What became of connections from its begin until its last call has ended.
     pub connections: Connections,
@@ -162,6 +160,16 @@ impl Span {
     }
 }
 
+/// How a call of an open loop is taken up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    OnTime,
+    /// The client was not there in time, whether there was room or not.
+    Late,
+    /// The client was there, and there was no room.
+    HeldBack,
+}
+
 /// What one load thread counts.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -250,15 +258,17 @@ impl Recorder {
         self.window.as_ref().map(|window| &window.tally)
     }
 
-    /// A call of an open loop that came due at `due` is taken up at `now`; `held` if there was no room for
-    /// it at once.
+    /// A call of an open loop that came due at `due` is taken up.
     #[inline]
-    pub fn taken_up(&mut self, due: Nanos, now: Nanos, held: bool) {
+    pub fn taken_up(&mut self, due: Nanos, how: Taken) {
         if let Some(Window { span, tally }) = &mut self.window
             && span.contains(due)
         {
-            tally.held_back += u64::from(held);
-            tally.late += u64::from(!held && now - due > LATE);
+            match how {
+                Taken::OnTime => {}
+                Taken::Late => tally.late += 1,
+                Taken::HeldBack => tally.held_back += 1,
+            }
         }
     }
 

@@ -193,10 +193,10 @@ pub struct Pacing {
     /// before it was counted.
     #[serde(default)]
     pub due_second_half: Option<u64>,
-    /// Those of them that the client took up more than 1 ms late though a connection had room: its own
-    /// lateness, not the server's.
+    /// Those of them after whose due time the client did not look for more than 1 ms, whether a connection had room or
+    /// not: its own lateness, not the server's.
     pub late: u64,
-    /// Those of them that found no room on any connection when they came due: too many in flight, or the
+    /// Those of the others that found no room on any connection when they came due: too many in flight, or the
     /// peer allows no more streams.
     pub held_back: u64,
 }

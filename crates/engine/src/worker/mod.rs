@@ -6,6 +6,7 @@ mod open;
 mod output;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 use std::collections::VecDeque;
 use std::io;

@@ -1,11 +1,13 @@
 //! The open loop: calls come due by a schedule, whatever became of those before them.
 
+use super::watch::Watch;
 use super::{Phase, Worker};
 use crate::clock::Nanos;
 use crate::driver::Driver;
 use crate::outcome::Outcome;
 use crate::pacing::DueTimes;
 use crate::protocol::Connection;
+use crate::recorder::Taken;
 use crate::slot::Slot;
 
 /// So many calls that are due at once go to one connection, in one write, before the next has its turn. Written one by
@@ -35,6 +37,7 @@ pub(super) struct OpenLoop {
     candidates_since: Option<Nanos>,
     /// Calls that came due at or before this found no room at once.
     full_until: Option<Nanos>,
+    watch: Watch,
     /// Connections with calls to be written.
     touched: Vec<usize>,
 }
@@ -49,13 +52,25 @@ impl OpenLoop {
             candidates: Vec::new(),
             candidates_since: None,
             full_until: None,
+            watch: Watch::new(),
             touched: Vec::new(),
         }
     }
 
     /// When it is to be looked at next.
     pub fn wake_at(&self) -> Nanos {
-        self.due_times.peek().filter(|_| !self.full).unwrap_or(Nanos::NEVER)
+        let next = self.due_times.peek().unwrap_or(Nanos::NEVER);
+        if self.full { next.max(self.watch.next_look()) } else { next }
+    }
+
+    /// How the call that came due at `due` is taken up, now that it is.
+    #[inline]
+    fn taken(&mut self, due: Nanos) -> Taken {
+        match self.watch.missed(due) {
+            true => Taken::Late,
+            false if self.full_until.is_some_and(|full| due <= full) => Taken::HeldBack,
+            false => Taken::OnTime,
+        }
     }
 
     /// Something happened on a connection; `now` is asked only if it matters when.
@@ -116,6 +131,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// room stay due, and are put out as soon as there is some.
     pub(super) fn release(&mut self, now: Nanos) {
         let Some(open) = &mut self.open else { return };
+        open.watch.look(now, open.due_times.peek());
         if open.full {
             let Some(since) = open.candidates_since.take() else { return };
             open.full_until = Some(since);
@@ -128,8 +144,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
                 full = true;
                 break;
             };
-            let held = open.full_until.is_some_and(|full| due <= full);
-            self.calls.recorder.taken_up(due, now, held);
+            self.calls.recorder.taken_up(due, open.taken(due));
             open.due_times.advance();
             open.sent_on(slot, self.slots.len());
             if open.touched.last() != Some(&slot) {
@@ -158,7 +173,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         while let Some(due) = open.due_times.peek().filter(late) {
             open.due_times.advance();
             let call = self.calls.due(due);
-            self.calls.recorder.taken_up(due, now, true);
+            let taken = if open.watch.missed(due) { Taken::Late } else { Taken::HeldBack };
+            self.calls.recorder.taken_up(due, taken);
             self.calls.end(call, now, &outcome);
         }
     }

@@ -99,7 +99,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("highest_per_s_low", PerSecond, "Lower end of the 95 % interval of `highest_per_s`", Cell(|c| low(c.highest_rate?))),
     figure("highest_per_s_high", PerSecond, "Upper end of the 95 % interval of the lowest rates at which the threshold did not hold", Cell(|c| high(c.highest_rate?))),
     figure("pacing_due", Count, "Calls that the schedule made due in the window", Window(|w| some(w.measured.pacing?.due))),
-    figure("pacing_late", Count, "Those that the client took up more than 1 ms late though a connection had room", Window(|w| some(w.measured.pacing?.late))),
+    figure("pacing_late", Count, "Those after whose due time the client did not look for more than 1 ms", Window(|w| some(w.measured.pacing?.late))),
     figure("pacing_held_back", Count, "Those that found no room on any connection when they came due", Window(|w| some(w.measured.pacing?.held_back))),
     figure("service_min_ns", Ns, "Shortest service time of an ok call, exact", Window(|w| some(w.service()?.min_ns))),
     figure("service_mean_ns", Ns, "Mean service time of ok calls, exact", Window(|w| some(w.service()?.mean_ns))),

@@ -161,6 +161,32 @@ fn a_server_that_leaves_no_room_is_not_taken_for_a_late_client() {
 }
 
 #[test]
+fn every_call_that_comes_due_while_the_client_is_stopped_is_late_whatever_the_room() {
+    let (from, to) = (Nanos(4 * SECOND), Nanos(5 * SECOND));
+    for in_flight in [50, 5000] {
+        let stopped = Simulation { stopped: Some((from, to)), ..takes(5, Nanos(MS / 10)) };
+        let measured = load("constant:1000", in_flight, 10, stopped);
+        // The last millisecond is no lateness.
+        assert_close("late", measured.tally.late, 999, 0.002);
+        // Those of the last millisecond, and while the others are caught up with.
+        assert!(measured.tally.held_back <= 5, "{}", measured.tally.held_back);
+        assert_close("p99", measured.tally.ok.quantile(0.99).unwrap(), SECOND / 10 * 9, 0.01);
+    }
+}
+
+#[test]
+fn a_client_that_is_stopped_while_no_connection_has_room_is_late_too() {
+    // Nothing is answered from 1 s to 3 s, and in the middle second the client is not there.
+    let pauses = Service::Pauses(Nanos(SECOND), Nanos(3 * SECOND), Nanos(MS));
+    let stopped = Some((Nanos(3 * SECOND / 2), Nanos(5 * SECOND / 2)));
+    let simulation = Simulation { stopped, ..Simulation::new(5, pauses) };
+    let Tally { late, held_back, .. } = load("constant:1000", 50, 5, simulation).tally;
+    assert_close("late", late, 999, 0.002);
+    // The first 50 had room; 39 more came due while the others were caught up with.
+    assert_close("held back", held_back, 1000 - 50 + 39, 0.01);
+}
+
+#[test]
 fn calls_that_are_due_at_once_share_a_write() {
     let asleep = Simulation { oversleep: Nanos(39 * MS), ..takes(4, Nanos(5 * MS)) };
     let mut worker = connect(plan(4, 400), asleep, None);

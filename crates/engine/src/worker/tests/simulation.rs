@@ -38,6 +38,8 @@ pub(super) struct Simulation {
     pub room: usize,
     /// By how much the client's thread wakes up too late.
     pub oversleep: Nanos,
+    /// From when to when the client's thread does not run at all.
+    pub stopped: Option<(Nanos, Nanos)>,
 }
 
 #[derive(Default)]
@@ -59,6 +61,7 @@ impl Simulation {
             free_at: Nanos(0),
             calls: 0,
             oversleep: Nanos(0),
+            stopped: None,
             sockets: (0..connections).map(|_| Socket::default()).collect(),
             in_transit: BTreeMap::new(),
             sequence: 0,
@@ -159,6 +162,11 @@ impl Driver for Simulation {
             assert_ne!(next.min(until), Nanos::NEVER, "nothing will ever happen");
             let woken = next.min(until);
             self.now = if woken > self.now { woken + self.oversleep } else { self.now };
+        }
+        if let Some((from, to)) = self.stopped
+            && from <= self.now
+        {
+            self.now = self.now.max(to);
         }
         while let Some(entry) = self.in_transit.first_entry()
             && entry.key().0 <= self.now

@@ -1,0 +1,93 @@
+//! Whether the client was there when calls came due.
+
+use std::collections::VecDeque;
+
+use crate::clock::Nanos;
+
+/// A call of an open loop is late if the client did not look for longer than this after it came due.
+const LATE: Nanos = Nanos::from_millis(1);
+/// How often the client looks while nothing can be sent. Only one that wakes up without being called can tell its own
+/// absence from a server that says nothing; half of what counts as late leaves the other half for waking up.
+const BEAT: Nanos = Nanos(LATE.0 / 2);
+
+/// When the client looked for calls that are due, as far as calls that are still to be taken up need it.
+#[derive(Debug)]
+pub(super) struct Watch {
+    /// The last time. At first: never.
+    looked_at: Nanos,
+    /// Stretches of time in which calls came due that are late, in order.
+    absences: VecDeque<Absence>,
+}
+
+/// Calls that came due after `from` and before `until` are late.
+#[derive(Clone, Copy, Debug)]
+struct Absence {
+    from: Nanos,
+    until: Nanos,
+}
+
+impl Watch {
+    pub fn new() -> Self {
+        Self { looked_at: Nanos(0), absences: VecDeque::new() }
+    }
+
+    /// The client looks now; the first call that is to be taken up came due at `first`, or will.
+    #[inline]
+    pub fn look(&mut self, now: Nanos, first: Option<Nanos>) {
+        let (from, until) = (self.looked_at, now - LATE);
+        self.looked_at = now;
+        if from < until && first.is_some_and(|first| first < until) {
+            self.absences.push_back(Absence { from, until });
+        }
+    }
+
+    /// When to look again while no connection has room.
+    pub fn next_look(&self) -> Nanos {
+        self.looked_at + BEAT
+    }
+
+    /// Whether a call that came due at `due`, not before those that were asked about already, is late.
+    #[inline]
+    pub fn missed(&mut self, due: Nanos) -> bool {
+        while self.absences.front().is_some_and(|absence| absence.until <= due) {
+            self.absences.pop_front();
+        }
+        self.absences.front().is_some_and(|absence| absence.from < due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 us.
+    const US: u64 = 1000;
+
+    fn missed(looks_us: &[u64], dues_us: &[u64]) -> Vec<u64> {
+        let mut watch = Watch::new();
+        let first = dues_us.first().map(|due| Nanos(due * US));
+        looks_us.iter().for_each(|look| watch.look(Nanos(look * US), first));
+        dues_us.iter().copied().filter(|due| watch.missed(Nanos(due * US))).collect()
+    }
+
+    #[test]
+    fn a_call_is_late_if_the_next_look_came_more_than_a_millisecond_after_it() {
+        let dues: Vec<u64> = (1..=60).map(|n| n * 100).collect();
+        assert_eq!(missed(&[50, 950, 1900, 2900, 3900, 4900, 6000], &dues), [4950][..0]);
+        // Nobody looked from 1 ms to 4 ms: what came due in the last of them is on time.
+        let late: Vec<u64> = (11..30).map(|n| n * 100).collect();
+        assert_eq!(missed(&[50, 1000, 4000, 5000, 6000], &dues), late);
+        // One that never looked before.
+        assert_eq!(missed(&[3000], &[1000, 1999, 2000, 2500]), [1000, 1999]);
+    }
+
+    #[test]
+    fn nothing_is_kept_of_absences_in_which_nothing_came_due() {
+        let mut watch = Watch::new();
+        for second in 1..1000 {
+            watch.look(Nanos(second * 1_000_000_000), Some(Nanos::NEVER));
+            watch.look(Nanos(second * 1_000_000_000 + 5), None);
+        }
+        assert!(watch.absences.is_empty());
+    }
+}
