@@ -141,6 +141,11 @@ impl<C: Connection> Slot<C> {
         resent
     }
 
+    /// Whether any call is in flight or waiting.
+    pub fn has_calls(&self) -> bool {
+        !self.waiting.is_empty() || self.connection.as_ref().is_some_and(|it| it.open_calls() > 0)
+    }
+
     pub fn has_output(&self) -> bool {
         self.written < self.out.len()
     }

@@ -315,6 +315,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     fn expire(&mut self, cutoff: Nanos, now: Nanos) {
         self.give_up_unsent(cutoff, now);
         for slot in 0..self.slots.len() {
+            if !self.slots[slot].has_calls() {
+                continue;
+            }
             let (late, unsent) = self.slots[slot].expire(cutoff);
             for call in &late {
                 self.calls.end(*call, now, &Outcome::Timeout);

@@ -133,14 +133,20 @@ impl<T: Copy + Default> Streams<T> {
         id % 2 == 1 && id < self.next
     }
 
-    /// The open streams, in no order.
+    /// The open streams, those that the ring holds from the newest back: as streams in flight are neighbours, few
+    /// cells are looked at beside theirs, however large the ring.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
-        let displaced = self.displaced.iter_mut().map(|(id, value)| (*id, value));
-        self.ring
+        let in_ring = self.open as usize - self.displaced.len();
+        let next = (self.next >> 1) as usize & (self.ring.len() - 1);
+        let (newer, older) = self.ring.split_at_mut(next);
+        newer
             .iter_mut()
+            .rev()
+            .chain(older.iter_mut().rev())
             .filter(|cell| cell.id != EMPTY)
             .map(|cell| (cell.id, &mut cell.value))
-            .chain(displaced)
+            .take(in_ring)
+            .chain(self.displaced.iter_mut().map(|(id, value)| (*id, value)))
     }
 }
 
@@ -172,6 +178,18 @@ mod tests {
             all.sort_unstable();
             prop_assert_eq!(all, model.into_iter().collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn open_streams_come_from_the_newest_back() {
+        let mut streams = Streams::<u8>::new(8);
+        for _ in 0..100 {
+            let ids: Vec<u32> = (0..5).map(|_| streams.insert(1)).collect();
+            let found: Vec<u32> = streams.iter_mut().map(|(id, _)| id).collect();
+            assert!(found.iter().eq(ids.iter().rev()), "{found:?}");
+            assert!(ids.into_iter().all(|id| streams.remove(id).is_some()));
+        }
+        assert_eq!(streams.iter_mut().count(), 0);
     }
 
     #[test]
