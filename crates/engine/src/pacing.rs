@@ -1,7 +1,7 @@
 //! When calls come due: arithmetic on a seed, an arrival process and a number, without a clock.
 //!
-//! There is one schedule for all load threads. Each goes through the whole of it and takes every
-//! `threads`-th call, so the load keeps one exact rate and nothing is shared.
+//! There is one schedule for all load threads. Each goes through the whole of it and takes the calls of its
+//! connections, which have their turns one after the other, so the load keeps one exact rate and nothing is shared.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
@@ -135,11 +135,27 @@ pub(crate) struct DueTimes {
     end: Nanos,
 }
 
-/// Which calls of a schedule a thread takes.
+/// Which calls of a schedule a thread takes: call n has its turn on connection n modulo their number, and connections
+/// go round the threads, so that each thread gets calls in proportion to its connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stride {
     pub thread: u32,
     pub threads: u32,
+    /// Over all threads.
+    pub connections: u32,
+}
+
+impl Stride {
+    /// After a call whose turn was on `connection`, a connection of the thread: how many calls to go on, and whose turn
+    /// that is.
+    #[inline]
+    fn step(self, connection: u32) -> (u32, u32) {
+        let next = connection + self.threads;
+        match next < self.connections {
+            true => (self.threads, next),
+            false => (self.connections - connection + self.thread, self.thread),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -147,23 +163,29 @@ struct Part {
     origin: Nanos,
     schedule: Schedule,
     stride: Stride,
+    /// Whose turn it is.
+    connection: u32,
     due: Nanos,
 }
 
 impl Part {
     fn new(schedule: Schedule, origin: Nanos, stride: Stride) -> Self {
-        let mut part = Self { origin, schedule, stride, due: Nanos::NEVER };
-        part.skip(stride.thread);
+        let connection = stride.thread;
+        let mut part = Self { origin, schedule, stride, connection, due: Nanos::NEVER };
+        part.go_on(connection + 1);
         part
     }
 
-    fn skip(&mut self, calls: u32) {
-        let due = self.schedule.nth(calls as usize);
+    /// Goes on by so many calls, at least one.
+    fn go_on(&mut self, calls: u32) {
+        let due = self.schedule.nth(calls as usize - 1);
         self.due = due.map_or(Nanos::NEVER, |due| self.origin + due);
     }
 
     fn advance(&mut self) {
-        self.skip(self.stride.threads - 1);
+        let (calls, connection) = self.stride.step(self.connection);
+        self.connection = connection;
+        self.go_on(calls);
     }
 }
 
@@ -280,7 +302,7 @@ mod tests {
             let whole: Vec<_> = Schedule::new(arrivals(text), 9).take(3000).collect();
             let mut parts = Vec::new();
             for thread in 0..3 {
-                let stride = Stride { thread, threads: 3 };
+                let stride = Stride { thread, threads: 3, connections: 3 };
                 let mut due_times = DueTimes::new(arrivals(text), 9, stride, Nanos(0));
                 due_times.measure(Nanos(0), Nanos::NEVER);
                 for _ in 0..1000 {
@@ -294,8 +316,35 @@ mod tests {
     }
 
     #[test]
+    fn threads_get_calls_in_proportion_to_their_connections() {
+        for (connections, threads) in [(3, 2), (5, 3), (7, 1), (8, 4), (10, 7)] {
+            // In each round of the connections, every one has a call.
+            let calls = |thread| {
+                let stride = Stride { thread, threads, connections };
+                let mut due_times = DueTimes::new(arrivals("constant:1000"), 1, stride, Nanos(0));
+                due_times.measure(Nanos(0), Nanos(u64::from(connections) * SECOND.0));
+                let mut dues = Vec::new();
+                while let Some(due) = due_times.peek() {
+                    dues.push(due.0 / 1_000_000);
+                    due_times.advance();
+                }
+                dues
+            };
+            let mut all = Vec::new();
+            for thread in 0..threads {
+                let mine = calls(thread);
+                let own = (thread..connections).step_by(threads as usize).count();
+                assert_eq!(mine.len(), 1000 * own, "thread {thread} of {threads}");
+                all.extend(mine);
+            }
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..u64::from(connections) * 1000));
+        }
+    }
+
+    #[test]
     fn a_window_begins_its_schedule_anew_and_ends_it() {
-        let stride = Stride { thread: 0, threads: 1 };
+        let stride = Stride { thread: 0, threads: 1, connections: 1 };
         let mut due_times = DueTimes::new(arrivals("constant:10"), 1, stride, Nanos(0));
         let (start, end) = (Nanos(250_000_000), Nanos(450_000_000));
         due_times.measure(start, end);

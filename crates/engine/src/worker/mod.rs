@@ -124,7 +124,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let calls = Calls::new(payload, &plan, thread, log);
         Self {
             driver,
-            stride: Stride { thread, threads: plan.threads },
+            stride: Stride { thread, threads: plan.threads, connections: plan.connections },
             open: None,
             plan,
             templates,
