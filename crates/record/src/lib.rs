@@ -31,6 +31,7 @@ pub use id::RunId;
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
 pub use observations::{RankedBy, observations};
 pub use outcome::OutcomeKind;
+pub use pace::SATURATED;
 pub use plan::{
     Limits, PlacementKind, Plan, PlannedServer, PlannedTrial, Stopping, WarmUp, Window, Workload,
 };

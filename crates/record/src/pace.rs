@@ -1,4 +1,4 @@
-//! Whether an open loop was kept: by the client, and by the server.
+//! Whose limit a window shows: whether the client kept its schedule and had CPU to give, and whether the server kept up.
 
 use crate::trial::{Measured, Pacing, Slice};
 
@@ -18,6 +18,9 @@ impl Pacing {
         self.late_share() > Self::LATE_SHARE
     }
 }
+
+/// Share of its CPUs from which a side counts as saturated. The rest is what scheduling and the ends of a window cost.
+pub const SATURATED: f64 = 0.90;
 
 /// How far calls done in the second half of a window may fall short of those due.
 const SHORTFALL: f64 = 0.02;
@@ -39,6 +42,38 @@ impl Measured {
             _ => (self.outcomes.ok, self.window_ns),
         };
         (ns > 0).then(|| ok as f64 * 1e9 / ns as f64)
+    }
+
+    /// The busiest load thread, share of a CPU: with the time for which it was ready and had no CPU, and without what it
+    /// waited awake. 0 for a window without length.
+    #[must_use]
+    pub fn busiest_client(&self) -> f64 {
+        if self.window_ns == 0 {
+            0.0
+        } else {
+            self.client.busiest_ns as f64 / self.window_ns as f64
+        }
+    }
+
+    /// Whether a load thread had no CPU left to give: an open loop's response times may be its own then, and so may a
+    /// rate that nobody kept up with.
+    #[must_use]
+    pub fn client_saturated(&self) -> bool {
+        self.busiest_client() >= SATURATED
+    }
+
+    /// CPU time of a server that may use `cpus` of them, share of that. `None` where nobody can see it.
+    #[must_use]
+    pub fn server_share(&self, cpus: u32) -> Option<f64> {
+        let server = self.server.as_ref().filter(|server| server.interval_ns > 0)?;
+        Some(server.cpu_seconds() * 1e9 / (server.interval_ns as f64 * f64::from(cpus)))
+    }
+
+    /// Whether a closed loop shows the client's limit: a load thread was saturated, and a server that may use `cpus`
+    /// was not, as far as anybody can see.
+    #[must_use]
+    pub fn client_bound(&self, cpus: u32) -> bool {
+        self.client_saturated() && self.server_share(cpus).is_none_or(|share| share < SATURATED)
     }
 
     fn second_half(&self) -> &[Slice] {
@@ -72,7 +107,7 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{ClientUsage, MachineUsage, Outcomes};
+    use crate::trial::{ClientUsage, MachineUsage, Outcomes, ServerUsage};
 
     #[test]
     fn one_call_in_a_hundred_may_be_late() {
@@ -124,6 +159,24 @@ mod tests {
         assert_eq!(closed.kept_up(), None);
         assert_eq!(window(&[1], 1).kept_up(), None);
         assert_eq!(window(&[0; 10], 0).kept_up(), Some(true));
+    }
+
+    #[test]
+    fn a_closed_loop_is_the_clients_limit_if_only_the_client_is_saturated() {
+        let bound = |busiest_ns, server: Option<u64>| {
+            let client = ClientUsage { busiest_ns, ..ClientUsage::default() };
+            let server = server.map(|cpu_user_ns| ServerUsage {
+                interval_ns: 1_000_000_000,
+                cpu_user_ns,
+                ..ServerUsage::default()
+            });
+            let measured = Measured { client, server, ..window(&[1; 10], 10) };
+            (measured.client_saturated(), measured.client_bound(2))
+        };
+        assert_eq!(bound(899_000_000, None), (false, false));
+        assert_eq!(bound(900_000_000, None), (true, true));
+        assert_eq!(bound(900_000_000, Some(1_799_000_000)), (true, true));
+        assert_eq!(bound(900_000_000, Some(1_800_000_000)), (true, false));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::id::RunId;
 use crate::machine::Machines;
 use crate::plan::Plan;
 use crate::preparation::Preparation;
-use crate::trial::{Trial, TrialResult};
+use crate::trial::{Measured, Trial};
 
 /// The program that made a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,20 +76,39 @@ impl Run {
     /// `None` without any, and where one failed.
     #[must_use]
     pub fn capacity(&self, entry: &str, workload: &str, process: Option<u32>) -> Option<f64> {
-        let plan = &self.header.plan;
-        let measured_by = &plan.workload(workload)?.capacity_from(&plan.workloads)?.name;
         let rates: Option<Vec<f64>> = self
-            .trials
-            .iter()
-            .filter(|trial| trial.entry == entry && trial.workload == *measured_by)
+            .capacity_trials(entry, workload)
             .filter(|trial| process.is_none_or(|process| process == trial.process))
-            .map(|trial| match &trial.result {
-                TrialResult::Measured(m) if m.window_ns > 0 => {
-                    Some(m.outcomes.ok as f64 * 1e9 / m.window_ns as f64)
-                }
-                TrialResult::Measured(_) | TrialResult::Failed(_) => None,
+            .map(|trial| {
+                let measured = trial.measured().filter(|measured| measured.window_ns > 0)?;
+                Some(measured.outcomes.ok as f64 * 1e9 / measured.window_ns as f64)
             })
             .collect();
         rates.filter(|r| !r.is_empty()).map(|r| r.iter().sum::<f64>() / r.len() as f64)
+    }
+
+    /// The window that shows that the capacity of [`Self::capacity`] is the client's, not the server's. `None` where
+    /// none does.
+    #[must_use]
+    pub fn client_bound_capacity<'a>(
+        &'a self,
+        entry: &'a str,
+        workload: &str,
+    ) -> Option<&'a Measured> {
+        let cpus = self.header.plan.limits.cpus;
+        let mut windows = self.capacity_trials(entry, workload).filter_map(Trial::measured);
+        windows.find(|measured| measured.client_bound(cpus))
+    }
+
+    fn capacity_trials<'a>(
+        &'a self,
+        entry: &'a str,
+        workload: &str,
+    ) -> impl Iterator<Item = &'a Trial> {
+        let plan = &self.header.plan;
+        let share = plan.workload(workload);
+        let from = share.and_then(|share| share.capacity_from(&plan.workloads));
+        let from = from.map(|from| &from.name);
+        self.trials.iter().filter(move |t| t.entry == entry && from == Some(&t.workload))
     }
 }

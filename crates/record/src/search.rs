@@ -57,6 +57,16 @@ pub enum NotMet {
     Overloaded,
     /// The client did not keep to its own schedule: its limit, not the server's.
     GeneratorLate,
+    /// A load thread had no CPU left to give: its limit, not the server's.
+    ClientBound,
+}
+
+impl NotMet {
+    /// Whether it says something of the client, and nothing of the server.
+    #[must_use]
+    pub fn is_clients(self) -> bool {
+        matches!(self, Self::GeneratorLate | Self::ClientBound)
+    }
 }
 
 impl Search {
@@ -90,6 +100,7 @@ impl fmt::Display for NotMet {
             Self::Failing => "errors",
             Self::Overloaded => "overloaded",
             Self::GeneratorLate => "generator late",
+            Self::ClientBound => "client-bound",
         })
     }
 }

@@ -43,6 +43,15 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// What it measured. `None` where it failed.
+    #[must_use]
+    pub fn measured(&self) -> Option<&Measured> {
+        match &self.result {
+            TrialResult::Measured(measured) => Some(measured),
+            TrialResult::Failed(_) => None,
+        }
+    }
+
     /// Why it failed, one line. `None` where it was measured to its end.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {

@@ -12,7 +12,7 @@ use crate::connections;
 use crate::doubt::doubts;
 use crate::figures::{Estimate, Figures};
 use crate::format;
-use crate::open::{highest_rate, paced};
+use crate::open::{client_bound, highest_rate, paced};
 use crate::verdict::{Verdict, saturation};
 use crate::warming::{unsteady, warming};
 
@@ -119,6 +119,8 @@ pub(crate) struct Cell<'a> {
     pub(crate) planned: u32,
     /// See [`Run::capacity`].
     capacity: Option<f64>,
+    /// See [`Run::client_bound_capacity`].
+    client_bound_capacity: Option<&'a Measured>,
     /// Whether a trial of the workload that measures its capacity failed.
     capacity_failed: bool,
     /// See [`preparations`].
@@ -144,6 +146,9 @@ impl<'a> Cell<'a> {
             limits: plan.limits,
             planned,
             capacity: run.capacity(&server.entry, &workload.name, None),
+            client_bound_capacity: run
+                .client_bound_capacity(&server.entry, &workload.name)
+                .filter(|_| workload.arrivals.needs_capacity()),
             capacity_failed: capacity_failed(run, server, workload),
             preparations: preparations(run, server, workload),
             trials: trials.into_values().collect(),
@@ -250,8 +255,12 @@ impl<'a> Cell<'a> {
             return Verdict::Suspect { trial, doubt };
         }
         if self.workload.arrivals.is_open() {
-            let unsteady = unsteady(self.workload.warm_up, &self.preparations);
-            return unsteady.map_or_else(|| paced(trials), Verdict::StillWarming);
+            if let Some(why) = unsteady(self.workload.warm_up, &self.preparations) {
+                return Verdict::StillWarming(why);
+            }
+            // A search finds its rate by itself, wherever it begins.
+            let share = self.client_bound_capacity.filter(|_| self.workload.find_max.is_none());
+            return share.map_or_else(|| paced(trials), client_bound);
         }
         if let Some(why) = warming(self.workload.warm_up, &self.preparations, trials) {
             return Verdict::StillWarming(why);
@@ -291,6 +300,9 @@ impl<'a> Cell<'a> {
             }
         }
         notes.extend(connections::note(&self.measured()));
+        if self.client_bound_capacity.is_some() {
+            notes.push("the capacity is the client's: a load thread had no CPU left".to_owned());
+        }
         let measured = self.measured().len() as u32;
         if measured > 0 && measured < self.planned {
             notes.push(format!(

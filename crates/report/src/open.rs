@@ -8,12 +8,8 @@ use crate::verdict::Verdict;
 
 /// The verdict on trials of an open loop in which every call was answered right.
 pub(crate) fn paced(trials: &[(&Trial, &Measured)]) -> Verdict {
-    let searched = trials.iter().find_map(|(trial, _)| {
-        let rate = late_rate(trial.search.as_ref()?)?;
-        Some(Verdict::GeneratorLate { trial: trial.number, late: None, rate_per_s: rate })
-    });
-    if let Some(late) = searched {
-        return late;
+    if let Some(clients) = trials.iter().find_map(|(trial, _)| searched(trial)) {
+        return clients;
     }
     for (trial, measured) in trials {
         let Some(pacing) = measured.pacing.filter(|pacing| pacing.generator_late()) else {
@@ -27,16 +23,36 @@ pub(crate) fn paced(trials: &[(&Trial, &Measured)]) -> Verdict {
             rate_per_s,
         };
     }
+    if let Some((_, measured)) = trials.iter().find(|(_, measured)| measured.client_saturated()) {
+        return client_bound(measured);
+    }
     match trials.iter().find(|(_, measured)| measured.kept_up() == Some(false)) {
         Some((trial, _)) => Verdict::Overloaded { trial: trial.number },
         None => Verdict::Ok,
     }
 }
 
-/// The rate at which a search ended for the client's sake.
-fn late_rate(search: &Search) -> Option<f64> {
-    let unmet = search.unmet()?;
-    (unmet.verdict == StepVerdict::NotMet(NotMet::GeneratorLate)).then(|| unmet.rate.get())
+/// The verdict on an open loop whose client had no CPU to give; how busy the server was says nothing at a rate that was
+/// given.
+pub(crate) fn client_bound(measured: &Measured) -> Verdict {
+    Verdict::ClientBound { client: measured.busiest_client(), server: None }
+}
+
+/// The verdict on a search that ended for the client's sake. `None` where it did not.
+fn searched(trial: &Trial) -> Option<Verdict> {
+    let unmet = trial.search.as_ref()?.unmet()?;
+    match unmet.verdict {
+        StepVerdict::NotMet(NotMet::GeneratorLate) => Some(Verdict::GeneratorLate {
+            trial: trial.number,
+            late: None,
+            rate_per_s: unmet.rate.get(),
+        }),
+        StepVerdict::NotMet(NotMet::ClientBound) => {
+            let saturated = unmet.windows.iter().find(|window| window.client_saturated());
+            saturated.or(unmet.windows.last()).map(client_bound)
+        }
+        StepVerdict::Met | StepVerdict::NotMet(_) => None,
+    }
 }
 
 /// The highest rate that met the threshold, over searches: mean of the rates that did. Its interval reaches from

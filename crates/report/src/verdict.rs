@@ -6,9 +6,7 @@ use crate::doubt::Doubt;
 use crate::format;
 use crate::warming::Warming;
 
-/// Share of its CPUs from which a side counts as saturated. The rest is what scheduling and the
-/// ends of a window cost.
-pub const SATURATED: f64 = 0.90;
+pub use rpcbench_record::SATURATED;
 
 /// What a cell's figures are worth. Only [`Verdict::ServerBound`], [`Verdict::Unclear`] and [`Verdict::Ok`] are ranked.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +31,8 @@ pub enum Verdict {
         /// Calls a second that were to come due.
         rate_per_s: f64,
     },
-    /// The client was the limit: the server can do more.
+    /// The client was the limit: the server can do more. Of an open loop: the client had no CPU to give in a trial, or
+    /// when it measured the capacity that the rate is a share of, so the response times or the share may be its own.
     ClientBound {
         /// Busiest client thread, share of a CPU.
         client: f64,

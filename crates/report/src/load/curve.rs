@@ -16,6 +16,7 @@ use crate::doubt::doubts;
 use crate::export::{EXPORT_SCHEMA, ExportError, to_csv, to_json};
 use crate::figures::Figures;
 use crate::format::{self, NOTHING};
+use crate::open::client_bound;
 use crate::text::Style;
 use crate::verdict::Verdict;
 
@@ -33,6 +34,8 @@ pub struct LoadCurve {
     pub workload: Workload,
     /// Calls a second of a closed loop, where one was made.
     pub capacity: Option<f64>,
+    /// Whether that is the client's limit, and not the server's.
+    pub client_bound_capacity: bool,
     /// The rates, in the order in which they were made.
     pub points: Vec<LoadPoint>,
     /// What they were made for; `None` for a sweep.
@@ -43,18 +46,8 @@ impl LoadCurve {
     /// Why the loads as a whole are a verdict against. `None` where they are not.
     #[must_use]
     pub fn complaint(&self) -> Option<String> {
-        let late = match &self.search {
-            Some(search) => search
-                .unmet()
-                .is_some_and(|unmet| unmet.verdict == StepVerdict::NotMet(NotMet::GeneratorLate)),
-            None => self.points.iter().any(LoadPoint::is_late),
-        };
-        if late {
-            return Some(
-                "generator late: the client fell behind its own schedule, so its limit is shown and not the \
-                 server's; take more --threads, or free CPUs"
-                    .to_owned(),
-            );
+        if let Some(clients) = self.clients_limit() {
+            return Some(format!("{clients}; take more --threads, or free CPUs"));
         }
         if self.search.as_ref().is_some_and(|search| search.met().is_none()) {
             return found(self);
@@ -64,6 +57,31 @@ impl LoadCurve {
         };
         let suspect = self.points.iter().any(suspect);
         suspect.then(|| "the figures of a load contradict each other".to_owned())
+    }
+}
+
+impl LoadCurve {
+    /// Why the loads show the client's limit. `None` where they do not.
+    fn clients_limit(&self) -> Option<&'static str> {
+        const LATE: &str = "generator late: the client fell behind its own schedule, so its limit is shown and not the \
+                            server's";
+        const BOUND: &str = "client-bound: the client had no CPU left to give, so its limit is shown and not the server's";
+        const CAPACITY: &str = "client-bound: the capacity is the client's, so the rates are no shares of the server's";
+        let unmet = self.search.as_ref().and_then(Search::unmet).map(|step| step.verdict);
+        let swept = |is: fn(&Verdict) -> bool| {
+            self.points.iter().any(|p| matches!(&p.verdict, PointVerdict::Swept(v) if is(v)))
+        };
+        if unmet == Some(StepVerdict::NotMet(NotMet::GeneratorLate))
+            || swept(|verdict| matches!(verdict, Verdict::GeneratorLate { .. }))
+        {
+            return Some(LATE);
+        }
+        if unmet == Some(StepVerdict::NotMet(NotMet::ClientBound))
+            || swept(|verdict| matches!(verdict, Verdict::ClientBound { .. }))
+        {
+            return Some(BOUND);
+        }
+        (self.search.is_none() && self.client_bound_capacity).then_some(CAPACITY)
     }
 }
 
@@ -98,16 +116,18 @@ impl fmt::Display for PointVerdict {
 
 impl LoadPoint {
     /// A point of a sweep; its verdict follows from its window: `suspect`, `generator late`, `overloaded` (the
-    /// server ended fewer calls than came due), `failed` or `ok`.
+    /// server ended fewer calls than came due, and the client had CPU to give), `failed`, `client-bound` or `ok`.
     #[must_use]
     pub fn swept(rate: PerSecond, window: Measured, workload: &Workload, of: Protocol) -> Self {
         let verdict = match doubts(&window, workload).into_iter().next() {
             Some(doubt) => Verdict::Suspect { trial: 1, doubt },
             None => late(&window).unwrap_or_else(|| {
-                if window.kept_up() == Some(false) {
+                if !window.client_saturated() && window.kept_up() == Some(false) {
                     Verdict::Overloaded { trial: 1 }
                 } else if window.outcomes.errors() > 0 {
                     Verdict::Failed { reason: errors(&window.outcomes, of) }
+                } else if window.client_saturated() {
+                    client_bound(&window)
                 } else {
                     Verdict::Ok
                 }
@@ -121,10 +141,6 @@ impl LoadPoint {
     pub fn searched(step: &SearchStep) -> Self {
         let (windows, verdict) = (step.windows.clone(), PointVerdict::Searched(step.verdict));
         Self { rate: step.rate, windows, verdict }
-    }
-
-    fn is_late(&self) -> bool {
-        matches!(self.verdict, PointVerdict::Swept(Verdict::GeneratorLate { .. }))
     }
 
     /// One line for a reader: `12.3k: 12.3k calls/s, p50 1.20 ms, p99 3.40 ms, p99.9 5.00 ms, 0 % errors: ok`.

@@ -63,9 +63,10 @@ fn summary(load: &Load) -> Lines {
     });
     let capacity = load.capacity.map(|capacity| {
         format!(
-            "{} calls/s, closed loop of {}",
+            "{} calls/s, closed loop of {}{}",
             format::si(capacity.calls_per_s),
-            format::duration_ns(capacity.window_ns as f64)
+            format::duration_ns(capacity.window_ns as f64),
+            if capacity.client_bound { ", client-bound" } else { "" }
         )
     });
     let lines = [

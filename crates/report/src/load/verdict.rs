@@ -35,6 +35,7 @@ impl Load {
         match server.map(|server| saturation(Some(server), client)) {
             Some(Verdict::ServerBound) if !self.workload.arrivals.is_open() => Verdict::ServerBound,
             _ if client >= SATURATED => Verdict::ClientBound { client, server },
+            _ if exhaustion(self).is_some() => Verdict::ClientBound { client, server },
             _ if overloaded(self) => Verdict::Overloaded { trial: 1 },
             _ => Verdict::Ok,
         }
@@ -52,6 +53,7 @@ impl Load {
                 | Verdict::Overloaded { .. }
         );
         let limits = !exceeded(self).is_empty() || lateness(self).is_some();
+        let limits = limits || exhaustion(self).is_some();
         against || limits || (self.before.outcomes.errors() > 0 && !tolerates_errors(self))
     }
 
@@ -67,7 +69,8 @@ impl Load {
         });
         let limits = exceeded(self).into_iter().map(|limit| format!("--fail-if {limit}"));
         let fault = connections::fault(&[&self.measured]);
-        let rest = [fault, lateness(self), overload(self), cut_short(self)].into_iter().flatten();
+        let rest = [fault, lateness(self), exhaustion(self), overload(self), cut_short(self)];
+        let rest = rest.into_iter().flatten();
         warm_up.into_iter().chain(limits).chain(rest).collect()
     }
 }
@@ -125,6 +128,25 @@ pub(super) fn lateness(load: &Load) -> Option<String> {
     ))
 }
 
+/// Why an open loop's figures are the client's, and what to do. `None` where it had CPU to give, or was late besides, and
+/// in a closed loop, whose verdict says it.
+#[must_use]
+pub(super) fn exhaustion(load: &Load) -> Option<String> {
+    if !load.workload.arrivals.is_open() || lateness(load).is_some() {
+        return None;
+    }
+    let remedy = "lower the rate, take more --threads, or free CPUs";
+    if load.measured.client_saturated() {
+        let busiest = format::percent(load.measured.busiest_client());
+        return Some(format!(
+            "client-bound: the busiest client thread was at {busiest} of a CPU, so these figures may be its own; {remedy}"
+        ));
+    }
+    load.capacity.filter(|capacity| capacity.client_bound).map(|_| {
+        format!("client-bound: the capacity is the client's, so the rate is no share of the server's; {remedy}")
+    })
+}
+
 /// Whether calls came due faster than the server ended them. A rate that changes is there to find where that
 /// begins, so it is no verdict on it.
 fn overloaded(load: &Load) -> bool {
@@ -136,7 +158,7 @@ fn overloaded(load: &Load) -> bool {
 /// How many calls came due and how many were answered in time. `None` where the server kept up.
 #[must_use]
 pub(super) fn overload(load: &Load) -> Option<String> {
-    let pacing = load.measured.pacing.filter(|_| overloaded(load))?;
+    let pacing = load.measured.pacing.filter(|_| overloaded(load) && exhaustion(load).is_none())?;
     let due = pacing.due as f64 * 1e9 / load.measured.window_ns as f64;
     Some(format!(
         "overloaded: {} calls came due a second, and {} were answered in the second half of the \

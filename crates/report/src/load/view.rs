@@ -46,6 +46,8 @@ pub struct Capacity {
     pub calls_per_s: f64,
     /// Length of the closed loop's window, nanoseconds.
     pub window_ns: u64,
+    /// Whether it is the client's limit, and not the server's.
+    pub client_bound: bool,
 }
 
 /// A run of one entry that somebody else runs, as its readers need it.
@@ -133,11 +135,13 @@ impl Load {
             before.outcomes.add(&closed.outcomes);
             before.error_examples.extend(closed.error_examples.iter().cloned());
         }
-        let capacity =
-            by_share.then(|| run.capacity(&server.entry, &workload.name, None)).flatten();
-        let capacity = capacity
-            .zip(closed)
-            .map(|(calls_per_s, closed)| Capacity { calls_per_s, window_ns: closed.window_ns });
+        let capacity = by_share.then(|| run.capacity(&server.entry, &workload.name, None)).flatten();
+        let client_bound = run.client_bound_capacity(&server.entry, &workload.name).is_some();
+        let capacity = capacity.zip(closed).map(|(calls_per_s, closed)| Capacity {
+            calls_per_s,
+            window_ns: closed.window_ns,
+            client_bound,
+        });
         Some(Self {
             tool: run.header.tool.clone(),
             started: trial.started,
@@ -184,6 +188,8 @@ impl LoadCurve {
             protocol: server.protocol,
             workload: first.clone(),
             capacity,
+            client_bound_capacity: capacity.is_some()
+                && run.client_bound_capacity(&server.entry, &first.name).is_some(),
             points,
             search: search.cloned(),
         })

@@ -48,7 +48,8 @@ fn fine() -> Load {
 fn open() -> Load {
     let mut load = fine();
     load.workload.arrivals = "poisson:98000".parse().expect("arrivals");
-    load.capacity = Some(Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000 });
+    load.capacity =
+        Some(Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000, client_bound: false });
     load.measured.client.awake_ns = 300_000_000;
     let due = load.measured.outcomes.total();
     load.measured.pacing = Some(Pacing { due, due_second_half: None, late: 12, held_back: 3400 });
@@ -148,7 +149,10 @@ fn a_load_is_found_in_its_run() {
 fn a_share_of_the_capacity_is_found_with_what_it_is_a_share_of() {
     let mut run = run_of(&[(fine(), "closed"), (open(), "poisson:40%")]);
     let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
-    assert_eq!(load.capacity, Some(Capacity { calls_per_s: 98_000.0, window_ns: 3_000_000_000 }));
+    assert_eq!(
+        load.capacity,
+        Some(Capacity { calls_per_s: 98_000.0, window_ns: 3_000_000_000, client_bound: false })
+    );
     assert_eq!(load.workload.arrivals, open().workload.arrivals);
     // Calls that failed while the capacity was measured count as those of any warm-up.
     assert_eq!(load.before.outcomes.ok, 98_000 + fine().measured.outcomes.ok);
@@ -156,7 +160,10 @@ fn a_share_of_the_capacity_is_found_with_what_it_is_a_share_of() {
     run.trials[0].result = TrialResult::Measured(Box::new(failing().measured));
     let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
     assert_eq!((load.before.outcomes.errors(), load.is_against()), (1200, true));
-    insta::assert_snapshot!(load.complaints().join("\n"), @"1200 of 392000 calls failed in the warm-up, such as: status 13: upstream is gone");
+    insta::assert_snapshot!(load.complaints().join("\n"), @"
+    1200 of 392000 calls failed in the warm-up, such as: status 13: upstream is gone
+    client-bound: the capacity is the client's, so the rate is no share of the server's; lower the rate, take more --threads, or free CPUs
+    ");
 }
 
 #[test]
@@ -294,6 +301,50 @@ fn a_saturated_client_is_named() {
 }
 
 #[test]
+fn an_open_loop_whose_client_had_no_cpu_to_give_is_a_verdict_against() {
+    let mut load = open();
+    load.measured.client.busiest_ns = load.measured.window_ns / 100 * 96;
+    assert_eq!((load.verdict().name(), load.is_against()), ("client-bound", true));
+    insta::assert_snapshot!(load.complaints().join("\n"));
+    // A closed loop is measured up to somebody's limit, whoever's it is.
+    let mut load = fine();
+    load.measured.client.busiest_ns = load.measured.window_ns;
+    assert_eq!((load.verdict().name(), load.is_against()), ("client-bound", false));
+}
+
+#[test]
+fn a_share_of_the_clients_limit_is_no_share_of_the_servers() {
+    let mut saturated = fine();
+    saturated.measured.client.busiest_ns = saturated.measured.window_ns / 10 * 9;
+    let run = run_of(&[(saturated.clone(), "closed"), (open(), "poisson:40%")]);
+    let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
+    assert_eq!((load.verdict().name(), load.is_against()), ("client-bound", true));
+    assert!(load_text(&load, Style::default()).contains("closed loop of 3.00 s, client-bound"));
+    insta::assert_snapshot!(load.complaints().join("\n"));
+    let loads = [(saturated, "closed"), (open(), "poisson:40%"), (open(), "poisson:50%")];
+    let Some(LoadView::Several(curve)) = LoadView::of(&run_of(&loads)) else { panic!("no curve") };
+    insta::assert_snapshot!(curve.complaint().expect("a complaint"));
+}
+
+#[test]
+fn a_search_that_the_client_ended_is_a_verdict_against() {
+    let (workload, points, mut search) = curve();
+    search.steps[1].verdict = StepVerdict::NotMet(NotMet::ClientBound);
+    let curve = LoadCurve {
+        address: "127.0.0.1:50051".to_owned(),
+        protocol: Protocol::Grpc,
+        workload,
+        capacity: Some(245_000.0),
+        client_bound_capacity: true,
+        points,
+        search: Some(search),
+    };
+    insta::assert_snapshot!(curve.complaint().expect("a complaint"));
+    let found = found(&curve).expect("a sentence");
+    assert!(found.ends_with("at 196k it does not (client-bound)"), "{found}");
+}
+
+#[test]
 fn limits_that_are_exceeded_are_named_with_what_was_measured() {
     let kept = ["p99>20ms", "max>20ms", "errors>0%", "rate<98000", "mean>10.3ms"];
     let load = limited(fine(), &kept);
@@ -394,6 +445,7 @@ fn a_search_shows_its_curve_and_what_it_found() {
         protocol: Protocol::Grpc,
         workload,
         capacity: Some(245_000.0),
+        client_bound_capacity: false,
         points,
         search: Some(search.clone()),
     };
@@ -426,7 +478,9 @@ fn a_point_of_a_sweep_says_what_it_is_worth() {
     assert_eq!(verdict(late), "generator late");
     let mut slow = open();
     slow.measured.series.iter_mut().for_each(|slice| slice.ok /= 2);
-    assert_eq!(verdict(slow), "overloaded");
+    assert_eq!(verdict(slow.clone()), "overloaded");
+    slow.measured.client.busiest_ns = slow.measured.window_ns / 10 * 9;
+    assert_eq!(verdict(slow), "client-bound");
     let mut suspect = open();
     suspect.measured.pacing.as_mut().expect("an open loop").due += 1;
     assert_eq!(verdict(suspect), "suspect");

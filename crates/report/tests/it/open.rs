@@ -1,5 +1,7 @@
 //! Open loops: response times over load, and the highest rate that keeps a limit.
 
+use std::collections::BTreeMap;
+
 use rpcbench_record::{
     Failure, Measured, NotMet, Pacing, PerSecond, PlannedTrial, Run, Search, SearchStep, Slice,
     StepVerdict, Trial, TrialResult, Unsteady, Workload,
@@ -252,6 +254,36 @@ fn rates_within_the_precision_of_a_search_tie() {
     let apart =
         slo_run(&[("rust-tonic", [10_000.0; 3]), ("go-grpc", [10_600.0; 3])], NotMet::Beyond);
     assert_eq!(ranks(&apart), [Some((1, false)), Some((2, false))]);
+}
+
+#[test]
+fn a_client_without_cpu_is_told_and_so_is_the_share_of_a_capacity_that_is_its_own() {
+    let mut run = latency_run(|entry, share, window| {
+        if (entry, share) == ("rust-tonic", 90) {
+            window.client.busiest_ns = WINDOW_NS / 100 * 96;
+        }
+    });
+    let of = |summary: &Summary, table: usize| {
+        let rows: BTreeMap<_, _> =
+            verdicts(summary, table).into_iter().map(|(e, v)| (e.to_owned(), v)).collect();
+        (rows["rust-tonic"], rows["go-grpc"])
+    };
+    let before = summary(&run);
+    assert_eq!(of(&before, 1), ("ok", "ok"));
+    assert_eq!(of(&before, 3), ("client-bound", "ok"));
+    for trial in run.trials.iter_mut().filter(|t| t.entry == "rust-tonic") {
+        if let ("capacity", TrialResult::Measured(measured)) =
+            (trial.workload.as_str(), &mut trial.result)
+        {
+            measured.client.busiest_ns = WINDOW_NS;
+            measured.server.as_mut().expect("a server").cpu_user_ns /= 2;
+        }
+    }
+    let after = summary(&run);
+    assert_eq!(of(&after, 1), ("client-bound", "ok"));
+    let tonic = after.tables[1].rows.iter().find(|row| row.server.entry == "rust-tonic");
+    let notes = &tonic.expect("a row").notes;
+    assert!(notes.iter().any(|note| note.starts_with("the capacity is the client's")), "{notes:?}");
 }
 
 #[test]
