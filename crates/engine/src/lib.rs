@@ -26,7 +26,7 @@ mod worker;
 
 pub use client::Client;
 pub use file_limit::FileLimit;
-pub use log::{CallLog, Ended, LoggedCall};
+pub use log::{CallLog, Ended, LoggedCall, call_log};
 pub use pacing::Schedule;
 pub use payload::Payload;
 pub use plan::{LoadPlan, PlanError};

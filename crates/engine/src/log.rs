@@ -1,6 +1,6 @@
 //! The log of every measured call, in batches, for whoever writes it down.
 
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use crate::clock::Nanos;
 use crate::outcome::Outcome;
@@ -9,8 +9,18 @@ use crate::protocol::Call;
 /// Calls in a batch: one message to another thread for so many calls.
 const BATCH: usize = 8192;
 
-/// Takes batches of calls; the receiving end should keep up, or they pile up in memory.
-pub type CallLog = Sender<Vec<LoggedCall>>;
+/// Batches that wait for whoever writes them down, at the most: two million calls, 84 MB.
+const WAITING: usize = 256;
+
+/// Takes batches of calls. Where the receiving end does not keep up, those that find no room are left out, as a load
+/// that waits for a disk would not be the one asked for: who receives must count.
+pub type CallLog = SyncSender<Vec<LoggedCall>>;
+
+/// Both ends of a log.
+#[must_use]
+pub fn call_log() -> (CallLog, Receiver<Vec<LoggedCall>>) {
+    sync_channel(WAITING)
+}
 
 /// One call that came due in a measured span. Times count from the span's begin, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +91,36 @@ impl BatchWriter {
 
     pub fn flush(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
-        // Whoever reads the log may have given up; the figures go on.
-        let _ = self.log.send(batch);
+        match self.log.try_send(batch) {
+            // Left out; its memory serves the next.
+            Err(TrySendError::Full(batch)) => {
+                self.batch = batch;
+                self.batch.clear();
+            }
+            // Whoever reads the log may have given up; the figures go on.
+            Ok(()) | Err(TrySendError::Disconnected(_)) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_nobody_reads_takes_so_much_memory_and_no_more() {
+        let (log, batches) = call_log();
+        let mut writer = BatchWriter::new(log);
+        for due in 0..(WAITING as u64 + 10) * BATCH as u64 {
+            let call = Call { due: Nanos(due), ..Call::default() };
+            writer.push(call, Nanos(due + 1), &Outcome::Ok, Nanos(0));
+        }
+        let kept: Vec<LoggedCall> = batches.try_iter().flatten().collect();
+        assert_eq!(kept.len(), WAITING * BATCH);
+        assert!(kept.iter().map(|call| call.due.0).eq(0..kept.len() as u64));
+        // There is room again.
+        writer.push(Call::default(), Nanos(1), &Outcome::Ok, Nanos(0));
+        writer.flush();
+        assert_eq!(batches.try_iter().flatten().count(), 1);
     }
 }

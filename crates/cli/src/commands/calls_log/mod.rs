@@ -4,11 +4,11 @@ mod csv;
 mod parquet;
 
 use std::io::BufWriter;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context as _, anyhow, bail};
-use rpcbench_engine::{CallLog, Ended, LoggedCall};
+use rpcbench_engine::{CallLog, Ended, LoggedCall, call_log};
 use rpcbench_record::OutcomeKind;
 
 use super::out_file::OutFile;
@@ -45,7 +45,7 @@ impl CallsLog {
             CallsFormat::Csv => Box::new(csv::Csv::new(to)?),
             CallsFormat::Parquet => Box::new(parquet::Parquet::new(to)?),
         };
-        let (sender, calls) = channel();
+        let (sender, calls) = call_log();
         Ok(Self { writer, sender: Some(sender), calls })
     }
 
@@ -82,7 +82,11 @@ impl LogThread {
         let ended = self.thread.join().map_err(|_| anyhow!("the thread that writes calls died"));
         let (file, logged) = ended??;
         if logged != counted {
-            bail!("{}: holds {logged} of {counted} calls", file.path().display());
+            bail!(
+                "{}: holds {logged} of {counted} calls, as writing did not keep up with them; write to a faster disk, \
+                 or lower the rate",
+                file.path().display()
+            );
         }
         file.commit()
     }

@@ -1,9 +1,7 @@
 //! The open loop.
 
-use std::sync::mpsc::channel;
-
 use super::*;
-use crate::log::{Ended, LoggedCall};
+use crate::log::{Ended, LoggedCall, call_log};
 use crate::pacing::Schedule;
 
 const SECOND: u64 = 1000 * MS;
@@ -20,7 +18,7 @@ fn load(arrivals: &str, in_flight: u32, seconds: u64, simulation: Simulation) ->
     let connections = simulation.sockets.len() as u32;
     let (timeout, grace) = (Nanos(20 * SECOND), Nanos(5 * SECOND));
     let plan = LoadPlan { timeout, grace, ..plan(connections, in_flight) };
-    let (log, batches) = channel();
+    let (log, batches) = call_log();
     let mut worker = connect(plan, simulation, Some(log));
     start(&mut worker, arrivals, None);
     let start = worker.now() + Nanos(100 * MS);
