@@ -2,8 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Probability in each tail of a 95 % interval, seen from the upper end.
-const UPPER: f64 = 0.975;
+/// Confidence of an interval, unless another is asked for.
+const CONFIDENCE: f64 = 0.95;
 
 /// A mean and the range in which the true one lies. `low <= mean <= high`, same unit as the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +35,12 @@ impl Interval {
 /// Error of a Mean*, Biometrika 6, 1908). `None` for fewer than two samples or one that is not finite.
 #[must_use]
 pub fn mean_interval(samples: &[f64]) -> Option<Interval> {
+    mean_interval_at(samples, CONFIDENCE)
+}
+
+/// The same with another confidence, above 0 and below 1.
+#[must_use]
+pub fn mean_interval_at(samples: &[f64], confidence: f64) -> Option<Interval> {
     if samples.len() < 2 || samples.iter().any(|sample| !sample.is_finite()) {
         return None;
     }
@@ -42,6 +48,7 @@ pub fn mean_interval(samples: &[f64]) -> Option<Interval> {
     let mean = samples.iter().sum::<f64>() / n;
     let squares = samples.iter().map(|sample| (sample - mean).powi(2)).sum::<f64>();
     let error = (squares / (n - 1.0) / n).sqrt();
-    let half = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(UPPER) * error;
+    let upper = (1.0 + confidence) / 2.0;
+    let half = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(upper) * error;
     Some(Interval { mean, low: mean - half, high: mean + half })
 }

@@ -17,7 +17,7 @@ pub use compare::{
     Spread, Unadjusted, compare, drift, look_level,
 };
 pub use histogram::Histogram;
-pub use interval::{Interval, mean_interval};
+pub use interval::{Interval, mean_interval, mean_interval_at};
 pub use law::littles_law;
 pub use rank::{Rank, ranks};
 pub use steady::{Steadiness, SteadyRule, WarmSample, assess, change, hidden_growth};

@@ -112,20 +112,25 @@ fn search(
         // What fails at a rate that is too high is no failure of the trial.
         target.tolerated_errors = window.unmeasured.outcomes.errors();
         (started, unmeasured) = (window.started, Some(window.unmeasured));
-        if search.tell(window.measured).is_some()
-            && let Some(step) = search.record().steps.last()
-        {
+        if let Some(step) = search.tell(window.measured) {
             let entry = context.subject.entry.clone();
             context.observer.event(&Event::Step { entry, step });
         }
     }
     let record = search.into_record();
-    let met = record.met().and_then(|step| Some((step.rate, step.windows.last()?.clone())));
+    let met = record.met().and_then(|step| Some((step.rate, last_of(&step.windows)?.clone())));
     let (arrivals, result) = match met {
         Some((rate, last)) => (Some(with(arrivals, rate)?), TrialResult::Measured(Box::new(last))),
         None => (None, TrialResult::Failed(never(threshold, record.steps.last()))),
     };
     Ok(Outcome { started, arrivals, search: Some(Box::new(record)), unmeasured, result })
+}
+
+/// The last window in which the client did its part; chance allows of one in which it did not.
+fn last_of(windows: &[Measured]) -> Option<&Measured> {
+    let late = |window: &Measured| window.pacing.is_some_and(|pacing| pacing.generator_late());
+    let mut sound = windows.iter().filter(|window| !late(window) && !window.client_saturated());
+    sound.next_back().or(windows.last())
 }
 
 fn with(arrivals: Arrivals, rate: PerSecond) -> Result<Arrivals, Failure> {

@@ -5,10 +5,12 @@
 //!
 //! 1. **Exponential.** The first rate decides the direction: doubled as long as the threshold holds, or halved
 //!    until it does, at most [`DOUBLINGS`] times. That brackets the limit.
-//! 2. **Bisection.** The middle of the bracket takes the place of one of its ends, until the lowest rate that
-//!    did not meet the threshold is within the precision ([`PRECISION`]) of the highest that did.
+//! 2. **Bisection.** The middle of the bracket, on a scale of logarithms, takes the place of one of its ends, until the
+//!    lowest rate that did not meet the threshold is within the precision ([`PRECISION`]) of the highest that did.
+//! 3. **A second look.** Either end may stand where it does by an accident, so both are looked at again. An end of which
+//!    two looks disagree is decided by a third; one that turns out otherwise opens the bracket again.
 //!
-//! Each rate is measured in as many windows as it takes to tell; see `step.rs` for when that is.
+//! Each look at a rate takes as many windows as it takes to tell; see `step.rs` for when that is.
 
 mod arrivals;
 mod error;
@@ -17,11 +19,13 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
+
 use rpcbench_record::{Measured, PerSecond, Search as Record, SearchStep, StepVerdict, Threshold};
 
 pub use arrivals::at_rate;
 pub use error::{SearchError, SweepError};
-pub use step::{CLEAR, CONFIRM, ERRORS, WINDOWS};
+pub use step::{CLEAR, CONFIRM, ERRORS, FEW, WINDOWS};
 pub use sweep::Sweep;
 
 /// How close a rate that met the threshold and one that did not come, relative to the first.
@@ -38,9 +42,14 @@ pub struct Search {
     first: PerSecond,
     /// Where the next window is to be. `None`: the search is over.
     rate: Option<PerSecond>,
-    /// Windows at that rate.
+    /// Windows of this look at that rate.
     windows: Vec<Measured>,
+    /// What the looks at each rate said, in the order of the steps.
+    looks: Vec<Vec<StepVerdict>>,
 }
+
+/// Looks at an end of the bracket before it counts.
+const LOOKS: usize = 2;
 
 impl Search {
     /// A search that begins at the rate `first` and ends at `precision`, a share such as [`PRECISION`].
@@ -58,7 +67,7 @@ impl Search {
             return Err(SearchError::Precision(precision));
         }
         let record = Record { threshold, precision, steps: Vec::new() };
-        Ok(Self { record, first, rate: Some(first), windows: Vec::new() })
+        Ok(Self { record, first, rate: Some(first), windows: Vec::new(), looks: Vec::new() })
     }
 
     /// Whether a highest rate can be searched for.
@@ -75,16 +84,30 @@ impl Search {
         self.rate
     }
 
-    /// Takes the window that was measured at [`Self::rate`]. The verdict, if that rate has one now. Does nothing
-    /// once the search is over.
-    pub fn tell(&mut self, window: Measured) -> Option<StepVerdict> {
+    /// Takes the window that was measured at [`Self::rate`]. The rate with its verdict, if this look at it has come to
+    /// one. Does nothing once the search is over.
+    pub fn tell(&mut self, window: Measured) -> Option<&SearchStep> {
         let rate = self.rate?;
         self.windows.push(window);
         let verdict = step::verdict(self.record.threshold, &self.windows)?;
         let windows = std::mem::take(&mut self.windows);
-        self.record.steps.push(SearchStep { rate, windows, verdict });
+        let at = self.looked(rate, windows, verdict);
         self.rate = self.next();
-        Some(verdict)
+        self.record.steps.get(at)
+    }
+
+    /// Takes note of what a look at a rate said; the number of its step.
+    fn looked(&mut self, rate: PerSecond, windows: Vec<Measured>, verdict: StepVerdict) -> usize {
+        let Some(at) = self.record.steps.iter().position(|step| step.rate == rate) else {
+            self.record.steps.push(SearchStep { rate, windows, verdict });
+            self.looks.push(vec![verdict]);
+            return self.looks.len() - 1;
+        };
+        let (step, looks) = (&mut self.record.steps[at], &mut self.looks[at]);
+        step.windows.extend(windows);
+        looks.push(verdict);
+        step.verdict = majority(looks).unwrap_or(step.verdict);
+        at
     }
 
     /// The rates that have their verdict, and with them the result as it stands.
@@ -100,6 +123,14 @@ impl Search {
     }
 
     fn next(&self) -> Option<PerSecond> {
+        let tie = self.looks.iter().position(|looks| majority(looks).is_none());
+        tie.map(|at| self.record.steps[at].rate)
+            .or_else(|| self.untried())
+            .or_else(|| self.end_to_look_at_again())
+    }
+
+    /// The next rate that was not tried yet. `None` where the bracket is narrow enough, or has no other end in reach.
+    fn untried(&self) -> Option<PerSecond> {
         let met = self.record.met().map(|step| step.rate.get());
         let unmet = self.record.unmet().map(|step| step.rate.get());
         let reach = f64::from(1_u32 << DOUBLINGS) * 1.000_1;
@@ -111,14 +142,35 @@ impl Search {
             (Some(met), Some(unmet)) => middle(met, unmet, self.record.precision),
         }
     }
+
+    fn end_to_look_at_again(&self) -> Option<PerSecond> {
+        let ends = [self.record.met(), self.record.unmet()].into_iter().flatten();
+        let mut rates = ends.map(|step| step.rate);
+        rates.find(|rate| {
+            let steps = self.record.steps.iter().zip(&self.looks);
+            steps.into_iter().any(|(step, looks)| step.rate == *rate && looks.len() < LOOKS)
+        })
+    }
 }
 
-/// The middle of a bracket, a whole number where there is one in it. `None` where the bracket is narrow enough.
+/// What most looks at a rate say; why it is not met, the last of those that say so. `None` where as many say the one as
+/// the other.
+fn majority(looks: &[StepVerdict]) -> Option<StepVerdict> {
+    let (met, unmet): (Vec<_>, Vec<_>) =
+        looks.iter().copied().partition(|verdict| *verdict == StepVerdict::Met);
+    match met.len().cmp(&unmet.len()) {
+        Ordering::Greater => Some(StepVerdict::Met),
+        Ordering::Less => unmet.last().copied(),
+        Ordering::Equal => None,
+    }
+}
+
+/// The middle of a bracket by ratio, a whole number where there is one in it. `None` where the bracket is narrow enough.
 fn middle(met: f64, unmet: f64, precision: f64) -> Option<PerSecond> {
     if unmet <= met * (1.0 + precision) {
         return None;
     }
-    let middle = f64::midpoint(met, unmet);
+    let middle = (met * unmet).sqrt();
     let inside = |rate: &PerSecond| met < rate.get() && rate.get() < unmet;
     let whole = PerSecond::new(middle.round()).filter(inside);
     whole.or_else(|| PerSecond::new(middle).filter(inside))

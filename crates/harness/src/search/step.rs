@@ -1,28 +1,36 @@
-//! When a rate's windows are enough, and what they say.
+//! When the windows of one look at a rate are enough, and what they say.
 //!
-//! A window that says nothing about the server's figure (the generator was late, calls failed, the server did
-//! not keep up) is a **fault** and gives no value; every other one gives the figure's value. In this order:
+//! A window that says nothing about the server's figure (the generator was late, the client had no CPU left, calls
+//! failed, the server did not keep up) is a **fault** and gives no value; every other one gives the figure's value. In this
+//! order:
 //!
 //! - [`CONFIRM`] faults: not met, for the reason of the last one;
 //! - [`CONFIRM`] values of [`CLEAR`] times the limit or more: not met;
 //! - a first window without fault, at the limit divided by [`CLEAR`] or less: met. What disturbs a
 //!   machine makes calls slower and not faster, so one such window is enough for this side and not for the other;
-//! - the 95 % Student interval of the values' mean lies wholly on one side of the limit: met, or not met;
+//! - the Student interval of the mean of the values' logarithms lies wholly on one side of the limit's: met, or not met.
+//!   Response times vary by factors, so their logarithms are what is symmetrical. As it is looked at after each window
+//!   from the second on, it has the confidence [`EACH_LOOK`]: all looks together err in 5 % at the most (Bonferroni);
 //! - [`WINDOWS`] windows: not met, since a rate that may be too high is not promised.
 
 use rpcbench_record::{Figure, Measured, NotMet, StepVerdict, Threshold};
-use rpcbench_stats::mean_interval;
+use rpcbench_stats::mean_interval_at;
 
-/// Windows that a rate has at the most.
-pub const WINDOWS: usize = 6;
+/// Windows that a look at a rate takes at the most.
+pub const WINDOWS: usize = 8;
 /// Windows that must agree before a rate is given up without an interval: one may be an accident.
 pub const CONFIRM: usize = 2;
 /// Factor to the limit from which no interval is needed.
 pub const CLEAR: f64 = 2.0;
 /// Share of calls that may fail in a window, unless errors are what is limited.
 pub const ERRORS: f64 = 0.01;
+/// So few calls are chance, whatever their share: of 30 calls of which one in a hundred is late, two or more are in one
+/// window of 28, three or more in one of 300.
+pub const FEW: u64 = 2;
+/// Confidence of the interval after each window.
+const EACH_LOOK: f64 = 1.0 - 0.05 / (WINDOWS - 1) as f64;
 
-/// What the windows of one rate say. `None`: one more is needed.
+/// What the windows of one look say. `None`: one more is needed.
 pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<StepVerdict> {
     let (mut faults, mut values) = (Vec::new(), Vec::new());
     for window in windows {
@@ -43,9 +51,12 @@ pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<Step
     {
         return Some(StepVerdict::Met);
     }
-    match mean_interval(&values) {
-        Some(interval) if interval.high < limit => Some(StepVerdict::Met),
-        Some(interval) if interval.low > limit => Some(StepVerdict::NotMet(NotMet::Beyond)),
+    // A share may be 0, and moves by differences.
+    let scale = if threshold.figure().is_time() { f64::ln } else { |value| value };
+    let scaled: Vec<f64> = values.into_iter().map(scale).collect();
+    match mean_interval_at(&scaled, EACH_LOOK) {
+        Some(interval) if interval.high < scale(limit) => Some(StepVerdict::Met),
+        Some(interval) if interval.low > scale(limit) => Some(StepVerdict::NotMet(NotMet::Beyond)),
         _ if windows.len() >= WINDOWS => Some(StepVerdict::NotMet(NotMet::Unclear)),
         _ => None,
     }
@@ -53,12 +64,16 @@ pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<Step
 
 fn fault(figure: Figure, window: &Measured) -> Option<NotMet> {
     let outcomes = &window.outcomes;
-    let share = |calls: u64| calls as f64 / outcomes.total().max(1) as f64;
-    if window.pacing.is_some_and(|pacing| pacing.generator_late()) {
+    let too_many =
+        |calls: u64| calls > FEW && calls as f64 > ERRORS * outcomes.total().max(1) as f64;
+    if window.pacing.is_some_and(|pacing| pacing.generator_late() && pacing.late > FEW) {
         return Some(NotMet::GeneratorLate);
     }
-    if window.kept_up() == Some(false) || share(outcomes.not_sent) > ERRORS {
+    if window.client_saturated() {
+        return Some(NotMet::ClientBound);
+    }
+    if window.kept_up() == Some(false) || too_many(outcomes.not_sent) {
         return Some(NotMet::Overloaded);
     }
-    (figure != Figure::Errors && share(outcomes.errors()) > ERRORS).then_some(NotMet::Failing)
+    (figure != Figure::Errors && too_many(outcomes.errors())).then_some(NotMet::Failing)
 }
