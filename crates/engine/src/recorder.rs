@@ -84,6 +84,7 @@ impl Tally {
             slice.errors += theirs.errors;
             slice.sum_ns += theirs.sum_ns;
             slice.max_ns = slice.max_ns.max(theirs.max_ns);
+            slice.carried_in += theirs.carried_in;
         }
     }
 
@@ -320,6 +321,12 @@ impl Recorder {
         if let Some(Window { span, tally }) = &mut self.window {
             let within = done.min(span.end) - span.start;
             tally.carried_in = tally.carried_in + within;
+            if matches!(outcome, Outcome::Ok)
+                && done >= span.start
+                && let Some(slice) = tally.slice(done, *span)
+            {
+                slice.carried_in += 1;
+            }
         }
         outcome.count(&mut self.outside);
         if let Some(example) = outcome.example(self.protocol) {

@@ -76,6 +76,26 @@ impl Measured {
         self.client_saturated() && self.server_share(cpus).is_none_or(|share| share < SATURATED)
     }
 
+    /// Right answers that came within the window, whenever their calls came due: what the server's CPU time of the window
+    /// was used for. Records from before calls carried in were counted have none; a closed loop carries in as many as out.
+    #[must_use]
+    pub fn ok_within(&self) -> u64 {
+        let carried_in: u64 = self.series.iter().map(|slice| slice.carried_in).sum();
+        match (self.pacing, carried_in) {
+            (None, 0) => self.outcomes.ok,
+            _ => carried_in + self.series.iter().map(|slice| slice.ok).sum::<u64>(),
+        }
+    }
+
+    /// Right answers for each second of the server's CPU time: those that came within the window, and the CPU time of as
+    /// long an interval. `None` where nobody sees the server, or it used none.
+    #[must_use]
+    pub fn ok_per_server_cpu_s(&self) -> Option<f64> {
+        let server = self.server.as_ref().filter(|server| server.interval_ns > 0)?;
+        let cpu_s = server.cpu_seconds() * self.window_ns as f64 / server.interval_ns as f64;
+        (cpu_s > 0.0).then(|| self.ok_within() as f64 / cpu_s)
+    }
+
     fn second_half(&self) -> &[Slice] {
         &self.series[self.series.len() - self.series.len() / 2..]
     }
@@ -177,6 +197,23 @@ mod tests {
         assert_eq!(bound(900_000_000, None), (true, true));
         assert_eq!(bound(900_000_000, Some(1_799_000_000)), (true, true));
         assert_eq!(bound(900_000_000, Some(1_800_000_000)), (true, false));
+    }
+
+    #[test]
+    fn the_work_of_a_window_is_what_ended_in_it_and_not_what_ended_in_its_grace() {
+        let server = ServerUsage {
+            interval_ns: 1_010_000_000,
+            cpu_user_ns: 505_000_000,
+            ..ServerUsage::default()
+        };
+        // 1,000 came due, and 600 of them and 50 from before were answered within the window.
+        let mut overloaded = Measured { server: Some(server), ..window(&[60; 10], 1000) };
+        overloaded.series[0].carried_in = 50;
+        assert_eq!((overloaded.ok_within(), overloaded.ok_per_server_cpu_s()), (650, Some(1300.0)));
+        let closed = Measured { pacing: None, ..overloaded.clone() };
+        assert_eq!(closed.ok_within(), 650);
+        let older = Measured { pacing: None, ..window(&[99; 10], 1000) };
+        assert_eq!((older.ok_within(), older.ok_per_server_cpu_s()), (1000, None));
     }
 
     #[test]

@@ -350,6 +350,15 @@ pub struct Slice {
     pub sum_ns: u64,
     /// Largest response time of `ok` calls, nanoseconds.
     pub max_ns: u64,
+    /// Calls that completed `ok` and came due before the window: work of this time, and in none of the figures above. 0 in
+    /// records from before they were counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub carried_in: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(calls: &u64) -> bool {
+    *calls == 0
 }
 
 impl Slice {

@@ -74,7 +74,7 @@ fn trial(number: u32) -> Trial {
         server: Some(ServerUsage { throttled_ns: None, ..ServerUsage::default() }),
         client: ClientUsage::default(),
         machine: MachineUsage::default(),
-        series: vec![Slice { ok: 1, errors: 2, sum_ns: 3, max_ns: 4 }],
+        series: vec![Slice { ok: 1, errors: 2, sum_ns: 3, max_ns: 4, carried_in: 5 }],
     };
     Trial {
         entry: "go-grpc#2".into(),

@@ -83,6 +83,7 @@ pub fn measured(rate: u64) -> Measured {
             errors: 0,
             sum_ns: (latency.mean_ns * (ok / 30) as f64) as u64,
             max_ns: latency.max_ns,
+            carried_in: 0,
         };
         30
     ];

@@ -19,8 +19,12 @@ fn paced(rate: u64, mean_ns: f64) -> Measured {
     let mut window = measured(rate);
     let due = window.outcomes.ok;
     let latency = latency(due, mean_ns);
-    let slice =
-        Slice { ok: due / 30, errors: 0, sum_ns: latency.sum_of(due / 30), max_ns: latency.max_ns };
+    let slice = Slice {
+        ok: due / 30,
+        sum_ns: latency.sum_of(due / 30),
+        max_ns: latency.max_ns,
+        ..Slice::default()
+    };
     window.series = vec![slice; 30];
     window.latency = Some(latency);
     window.pacing = Some(Pacing { due, ..Pacing::default() });

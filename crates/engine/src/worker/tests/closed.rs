@@ -13,6 +13,9 @@ fn every_call_takes_exactly_what_the_server_takes() {
     let slices: Vec<u64> = tally.series.iter().map(|slice| slice.ok).collect();
     assert_eq!(slices.len(), 10);
     assert!(slices.iter().all(|ok| (190..=210).contains(ok)), "{slices:?}");
+    // No ramp: what came due before the window completes in its first slice.
+    let done: Vec<u64> = tally.series.iter().map(|slice| slice.ok + slice.carried_in).collect();
+    assert_eq!(done, [200; 10]);
 }
 
 #[test]
@@ -21,6 +24,9 @@ fn a_queue_makes_calls_wait_for_all_those_before_them() {
     assert_eq!(tally.outcomes.ok, 500);
     assert_eq!((tally.ok.min(), tally.ok.max()), (Some(40 * MS), Some(40 * MS)));
     // An answer comes at each edge, and the nineteen other calls have 2 to 38 ms before them.
+    let carried: Vec<u64> = tally.series.iter().map(|slice| slice.carried_in).collect();
+    // One of them ends at the window's first instant.
+    assert_eq!(carried, [20, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(tally.carried_in, tally.carried_out);
     assert_eq!(tally.carried_in.0 / MS, (1..20).map(|place| 2 * place).sum::<u64>());
 }
