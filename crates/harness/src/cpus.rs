@@ -19,8 +19,10 @@ pub struct Topology {
 pub struct Split {
     /// Of the server.
     pub server: Vec<u32>,
-    /// Of the client.
+    /// Of the client's load threads.
     pub client: Vec<u32>,
+    /// Those that nobody has and that are on no core of the server.
+    pub spare: Vec<u32>,
     /// What a reader must know: CPUs or cores shared, fewer CPUs than asked for.
     pub notes: Vec<String>,
 }
@@ -30,6 +32,13 @@ impl Split {
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.server.iter().any(|cpu| self.client.contains(cpu))
+    }
+
+    /// Where everything runs that is neither a server nor a load thread: beside the load threads only where no CPU is
+    /// spare.
+    #[must_use]
+    pub fn rest(&self) -> &[u32] {
+        if self.spare.is_empty() { &self.client } else { &self.spare }
     }
 }
 
@@ -82,9 +91,14 @@ impl Topology {
             notes.push(format!("the server was to have {wanted} CPUs, and there are {there}"));
         }
         let client = self.client_cpus(&server, client_threads.max(1) as usize, &mut notes);
-        let mut split = Split { server, client, notes };
+        let taken = |cpu: &u32| server.contains(cpu) || client.contains(cpu);
+        let beside = |core: &&Vec<u32>| !core.iter().any(|cpu| server.contains(cpu));
+        let free = self.cores.iter().filter(beside).flatten().copied();
+        let spare = free.filter(|cpu| !taken(cpu)).collect();
+        let mut split = Split { server, client, spare, notes };
         split.server.sort_unstable();
         split.client.sort_unstable();
+        split.spare.sort_unstable();
         split
     }
 
@@ -155,7 +169,9 @@ mod tests {
     #[test]
     fn two_cpus_are_one_each() {
         let split = machine(&[&[0], &[1]]).split(1, 1);
-        assert_eq!(split, Split { server: vec![1], client: vec![0], notes: Vec::new() });
+        let (server, client) = (vec![1], vec![0]);
+        assert_eq!(split, Split { server, client, spare: Vec::new(), notes: Vec::new() });
+        assert_eq!(split.rest(), [0]);
     }
 
     #[test]
@@ -165,6 +181,17 @@ mod tests {
         assert!(split.notes.is_empty());
         let split = smt(4).split(2, 4);
         assert_eq!((split.server, split.client), (vec![3, 7], vec![0, 1, 2, 4]));
+    }
+
+    #[test]
+    fn what_is_neither_server_nor_load_has_a_cpu_of_its_own_where_there_is_one() {
+        let split = machine(&[&[0], &[1], &[2], &[3]]).split(1, 1);
+        assert_eq!((&split.client, split.rest()), (&vec![0], &[1, 2][..]));
+        // Not beside the server on its core.
+        let split = smt(2).split(1, 1);
+        assert_eq!((&split.server, &split.client, split.rest()), (&vec![1], &vec![0], &[2][..]));
+        let split = smt(2).split(1, 2);
+        assert_eq!((&split.client, split.rest()), (&vec![0, 2], &[0, 2][..]));
     }
 
     #[test]

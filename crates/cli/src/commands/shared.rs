@@ -80,7 +80,7 @@ pub fn this_machine(
         );
     }
     let split = topology.split(limits.cpus, client_threads);
-    pin_this_thread(&split.client).context("CPU affinity of the client")?;
+    pin_this_thread(split.rest()).context("CPU affinity of the client")?;
     let logs = context.root()?.join("build/logs");
     std::fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
     let base_env = context.base_env.clone();

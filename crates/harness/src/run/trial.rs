@@ -1,5 +1,7 @@
 //! One trial: a measured window, or a search that makes many of them.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use rpcbench_engine::Span;
 use rpcbench_engine::clock::{self, Nanos};
@@ -17,6 +19,10 @@ use super::warm::errors;
 use crate::counters::{Counters, MachineReading};
 use crate::reference::Reference;
 use crate::search::{PRECISION, Search, at_rate};
+
+/// How long before the window its first counters are read: to read them takes CPU time, of which a server with many threads
+/// wants milliseconds, and in the window that is the load's.
+const LEAD: Nanos = Nanos::from_millis(10);
 
 /// What is read at each edge of the window.
 struct Edge {
@@ -212,10 +218,11 @@ fn window(
     };
     let stage = |phase, start, end| Stage { phase, workload: &workload.name, start, end };
     let reference = reference(target, context, arrivals)?;
-    if context.follow(&stage(Phase::Settling, begin, start), target)? {
+    if context.follow(&stage(Phase::Settling, begin, start - LEAD), target)? {
         return Err(StopNow.into());
     }
-    let (first, started) = (Edge::read(target, context)?, clock::wall());
+    let first = Edge::read(target, context)?;
+    let started = clock::wall() + Duration::from(start - clock::now());
     let cut = context.follow(&stage(Phase::Measuring, start, end), target)?;
     if cut {
         target.session()?.cut();
