@@ -237,9 +237,12 @@ impl<C: Connection> Link<C> {
     fn turn(&mut self, answer: &mut Answer, deadline: Nanos) -> Result<(), CallError> {
         let mut buffer = [0; READ_BUFFER];
         self.stream.set_read_timeout(Some(left(deadline)?)).map_err(describe)?;
-        let read = match self.stream.read(&mut buffer).map_err(describe)? {
-            0 => return Err(CallError::Transport(self.connection.farewell())),
-            read => read,
+        let read = match self.stream.read(&mut buffer) {
+            Ok(0) => return Err(CallError::Transport(self.connection.farewell())),
+            Ok(read) => read,
+            // A signal, or the process was stopped for a while: the caller reads again, up to its deadline.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            Err(error) => return Err(describe(error)),
         };
         self.connection
             .receive(&buffer[..read], &mut self.out, answer)

@@ -46,15 +46,6 @@ impl RankedBy {
     }
 }
 
-impl Measured {
-    /// Right answers for each second of the server's CPU time. `None` where no time was seen.
-    #[must_use]
-    pub fn ok_per_server_cpu_s(&self) -> Option<f64> {
-        let seconds = self.server.as_ref()?.cpu_seconds();
-        (seconds > 0.0).then(|| self.outcomes.ok as f64 / seconds)
-    }
-}
-
 /// One figure of every window of a workload that has it, in the plan's order of entries. Of a trial that was repeated
 /// on resume: the latest. `entry` is the place in [`crate::Plan::servers`].
 #[must_use]

@@ -9,22 +9,29 @@ use rpcbench_harness::isolation::Isolation;
 use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::manifest::{Catalog, Entry};
 use rpcbench_harness::placement::Native;
-use rpcbench_harness::run::{Environment, Interrupt};
+use rpcbench_harness::run::{Environment, Interrupt, Raised};
 use rpcbench_record::{Limits, Machine};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::context::Context;
 
-/// Ctrl-C and SIGTERM: the first does what `first` says, the second stops now.
+/// Ctrl-C and SIGTERM: the first does what `first` says, the second stops now, and where nothing heeds it any more, the
+/// program ends. Servers that were started here die with it, and files are whole or not there.
 pub fn listen(interrupt: Interrupt, first: &'static str) -> anyhow::Result<Interrupt> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("signal handlers")?;
     let told = interrupt.clone();
     thread::spawn(move || {
         for _ in signals.forever() {
             match told.raise() {
-                1 => anstream::eprintln!("\nrpcbench: {first}; once more to stop now"),
-                _ => anstream::eprintln!("\nrpcbench: stopping now"),
+                Raised::First => anstream::eprintln!("\nrpcbench: {first}; once more to stop now"),
+                Raised::Second => {
+                    anstream::eprintln!("\nrpcbench: stopping now; once more to wait for nothing");
+                }
+                Raised::Unheeded => {
+                    anstream::eprintln!("\nrpcbench: ended before everything was written");
+                    std::process::exit(2);
+                }
             }
         }
     });
@@ -64,8 +71,8 @@ impl ThisMachine {
     }
 }
 
-/// This machine, divided between server and client. This thread, and every thread that it starts, stays on the
-/// client's CPUs.
+/// This machine, divided between server and client. This thread, and every thread that it starts, stays off the server's
+/// CPUs, and off those of the load threads where there are others; load threads go to theirs by themselves.
 pub fn this_machine(
     context: &Context,
     limits: Limits,

@@ -78,6 +78,21 @@ fn twice_stops_a_check_too() {
     }
 }
 
+/// The kernel ends what waits with a time limit when a process goes on after it was stopped.
+#[test]
+fn a_check_that_was_stopped_for_a_moment_goes_on() {
+    let bench = Bench::new().variant("slower", "--behaviour slow:2ms");
+    let program = bench.start("check @slower");
+    for round in 1..=10 {
+        wait_until("the check", || {
+            bench.processes().into_iter().any(|pid| waits(pid) > 20 * round)
+        });
+        program.signal(Signal::STOP);
+        program.signal(Signal::CONT);
+    }
+    program.finish().expect(0).shows(&["testkit-liar@slower", "passed"]);
+}
+
 /// How often a process's threads have waited for something; 0 for one that has ended.
 fn waits(pid: i32) -> u64 {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();

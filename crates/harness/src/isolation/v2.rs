@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rpcbench_engine::clock::{self, Nanos};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::files::{
@@ -207,7 +208,10 @@ impl Group {
             let step = left.min(20_000_000);
             let timeout = Timespec { tv_sec: 0, tv_nsec: step as _ };
             let mut fds = [PollFd::from_borrowed_fd(file.as_fd(), PollFlags::PRI)];
-            poll(&mut fds, Some(&timeout)).map_err(|error| refused(error.into()))?;
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(refused(error.into())),
+            }
         }
     }
 

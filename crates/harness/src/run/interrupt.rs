@@ -1,5 +1,6 @@
 //! Ctrl-C: once to stop after the trial, or to end its window; twice to stop now.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rpcbench_engine::clock::{self, Nanos};
@@ -15,6 +16,19 @@ struct Shared {
     raised: Condvar,
     /// Whether the first ends the window that is on.
     ends_window: bool,
+    /// There is nothing left to stop.
+    concluded: AtomicBool,
+}
+
+/// What becomes of a Ctrl-C.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Raised {
+    /// The first: the run ends in its own time.
+    First,
+    /// The second: the run stops now.
+    Second,
+    /// One too many, or nothing is left that would heed it: whoever told it ends the program.
+    Unheeded,
 }
 
 /// The run is to stop now.
@@ -29,12 +43,21 @@ impl Interrupt {
         Self(Arc::new(Shared { ends_window: true, ..Shared::default() }))
     }
 
-    /// Once more; how often it was raised now.
-    pub fn raise(&self) -> u8 {
+    /// Once more.
+    pub fn raise(&self) -> Raised {
         let mut times = self.times();
         *times = times.saturating_add(1);
         self.0.raised.notify_all();
-        *times
+        match *times {
+            1 => Raised::First,
+            2 if !self.0.concluded.load(Ordering::Relaxed) => Raised::Second,
+            _ => Raised::Unheeded,
+        }
+    }
+
+    /// The run is over: what is left, to show and to write it, asks for nothing.
+    pub fn conclude(&self) {
+        self.0.concluded.store(true, Ordering::Relaxed);
     }
 
     fn times(&self) -> MutexGuard<'_, u8> {
@@ -108,12 +131,20 @@ mod tests {
         let other = interrupt.clone();
         let raising = std::thread::spawn(move || other.raise());
         assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
-        assert_eq!(raising.join().unwrap(), 1);
+        assert_eq!(raising.join().unwrap(), Raised::First);
         assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
         assert!(interrupt.after_this() && interrupt.ends_window());
         assert_eq!(interrupt.wait_until(clock::now() + Nanos(1)), Ok(()));
-        assert_eq!(interrupt.clone().raise(), 2);
+        assert_eq!(interrupt.clone().raise(), Raised::Second);
         assert_eq!(interrupt.wait_until(Nanos::NEVER), Err(StopNow));
         assert_eq!(interrupt.cuts_short(Nanos::NEVER), Err(StopNow));
+        assert_eq!(interrupt.raise(), Raised::Unheeded);
+    }
+
+    #[test]
+    fn nothing_heeds_a_second_one_once_the_run_is_over() {
+        let interrupt = Interrupt::default();
+        interrupt.conclude();
+        assert_eq!([interrupt.raise(), interrupt.raise()], [Raised::First, Raised::Unheeded]);
     }
 }

@@ -34,7 +34,7 @@ use rpcbench_record::{
 pub use candidates::{BuildEvent, BuildState, Building, Candidate, candidates};
 use context::Context;
 pub use environment::Environment;
-pub use interrupt::{Interrupt, StopNow};
+pub use interrupt::{Interrupt, Raised, StopNow};
 use kept::{Kept, same_process};
 pub use observer::{Event, Observer, Phase, Stage};
 pub use resume::{ResumeError, remaining, same_machine};
@@ -98,6 +98,7 @@ impl<'a> Runner<'a> {
             Err(Halt::Stop) => Ok(Ending::Interrupted),
             Err(Halt::Store(error)) => Err(error),
         };
+        self.environment.interrupt.conclude();
         (self.run, ending)
     }
 
