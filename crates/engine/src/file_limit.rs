@@ -1,6 +1,7 @@
 //! Room for all connections among the files that the process may have open.
 
 use std::fs;
+use std::sync::OnceLock;
 
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -26,12 +27,23 @@ pub struct FileLimit {
     pub limit: u64,
 }
 
+/// The limit before it was raised for the first time.
+static GIVEN: OnceLock<Rlimit> = OnceLock::new();
+
+/// The limit on open files that this process was given: what other programs are to be started with, however far it was
+/// raised meanwhile for connections.
+#[must_use]
+pub fn given() -> Rlimit {
+    *GIVEN.get_or_init(|| getrlimit(Resource::Nofile))
+}
+
 /// Raises the limit if it is too low for the plan: up to the hard limit, and that too where the process
 /// is privileged.
 pub(crate) fn make_room(plan: &LoadPlan) -> Result<(), FileLimit> {
     let open = fs::read_dir("/proc/self/fd").map_or(RESERVE, |files| files.count() as u64);
     let threads = u64::from(plan.threads) * EACH_THREAD;
     let needed = open + u64::from(plan.connections) + threads + RESERVE;
+    GIVEN.get_or_init(|| getrlimit(Resource::Nofile));
     let limit = getrlimit(Resource::Nofile);
     raise(limit, needed, |raised| setrlimit(Resource::Nofile, raised)).map_err(|limit| FileLimit {
         connections: plan.connections,

@@ -10,7 +10,7 @@
 mod client;
 pub mod clock;
 mod driver;
-mod file_limit;
+pub mod file_limit;
 mod log;
 mod measured;
 mod outcome;

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use rpcbench_engine::file_limit;
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, getpid, getppid, kill_process_group, pidfd_open,
-    set_parent_process_death_signal,
+    Pid, PidfdFlags, Resource, Signal, getpid, getppid, kill_process_group, pidfd_open,
+    set_parent_process_death_signal, setrlimit,
 };
 use thiserror::Error;
 
@@ -312,16 +313,19 @@ fn prepare(spec: &Spec) -> Result<Command, ProcessError> {
 
 fn enter_before_exec(command: &mut Command, joiner: Joiner) {
     let parent = getpid();
+    // The same for each server, whether it is started before the client's connections or after.
+    let files = file_limit::given();
     let enter = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         if getppid() != Some(parent) {
             // The parent ended before the signal was asked for.
             return Err(io::Error::from_raw_os_error(Errno::SRCH.raw_os_error()));
         }
+        setrlimit(Resource::Nofile, files)?;
         joiner.enter()
     };
     // SAFETY: between fork and exec only async-signal-safe calls are allowed. The closure makes raw system
-    // calls (prctl, getppid, write, sched_setaffinity) on values prepared before the fork; it neither
+    // calls (prctl, getppid, prlimit, write, sched_setaffinity) on values prepared before the fork; it neither
     // allocates nor takes a lock, and an error it returns holds a number only.
     unsafe {
         command.pre_exec(enter);

@@ -5,6 +5,7 @@ mod support;
 use std::time::Duration;
 
 use rpcbench_harness::process::{Exit, ProcessError, ServerProcess, Spec};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::{Shell, cgroup, cpus, is_running, wait_until, ways};
 
 const LONG: Duration = Duration::from_secs(30);
@@ -19,6 +20,24 @@ fn a_server_is_on_its_cpus_before_its_program_begins() {
         let expected = format!("Cpus_allowed_list: {}", cpus().last().unwrap());
         assert_eq!(server.log_tail(9), [expected, "1".to_owned()], "{:?}", way.mode());
     }
+}
+
+#[test]
+fn a_later_server_may_have_as_many_files_as_the_first_one() {
+    let shell = Shell::new();
+    let way = ways().remove(0);
+    let limit = || {
+        let mut server = shell.start(&way, "ulimit -n");
+        assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Code(0)));
+        server.log_tail(1).remove(0)
+    };
+    let first = limit();
+    // As the client does for its connections.
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let lower = current.unwrap_or(4096) - 1;
+    setrlimit(Resource::Nofile, Rlimit { current: Some(lower), maximum }).unwrap();
+    assert_eq!(limit(), first);
+    setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
 }
 
 #[test]
