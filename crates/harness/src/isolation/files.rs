@@ -46,6 +46,18 @@ pub(super) fn find(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
+/// Time for which the CPU controller held a group back, as the number behind `key`. `cpu.stat.local` counts it for groups
+/// further up as well; kernels before 6.6 do not have it, and there each group knows only of its own limit. `None` where
+/// nothing counts it.
+pub(super) fn throttled(folder: &Path, key: &str) -> Option<u64> {
+    let of = |folder: &Path, file| fs::read_to_string(folder.join(file)).ok();
+    if let Some(time) = of(folder, "cpu.stat.local").and_then(|text| find(&text, key)) {
+        return Some(time);
+    }
+    let groups = folder.ancestors().map_while(|group| of(group, "cpu.stat"));
+    groups.filter_map(|text| find(&text, key)).reduce(|sum, time| sum + time)
+}
+
 /// The processes listed in a `cgroup.procs`.
 pub(super) fn pids(path: &Path) -> Result<Vec<Pid>, IsolationError> {
     let text = read(path)?;
@@ -119,6 +131,20 @@ mod tests {
         assert_eq!(find(text, "rss"), Some(7));
         assert_eq!(find(text, "total_rss"), Some(9));
         assert_eq!(find(text, "total"), None);
+    }
+
+    #[test]
+    fn groups_further_up_hold_a_group_back() {
+        let root = tempfile::tempdir().unwrap();
+        let group = root.path().join("quota/group");
+        fs::create_dir_all(&group).unwrap();
+        assert_eq!(throttled(&group, "throttled_usec"), None);
+        fs::write(root.path().join("cpu.stat"), "usage_usec 9\n").unwrap();
+        fs::write(root.path().join("quota/cpu.stat"), "throttled_usec 7\n").unwrap();
+        fs::write(group.join("cpu.stat"), "usage_usec 1\nthrottled_usec 0\n").unwrap();
+        assert_eq!(throttled(&group, "throttled_usec"), Some(7));
+        fs::write(group.join("cpu.stat.local"), "throttled_usec 5\n").unwrap();
+        assert_eq!(throttled(&group, "throttled_usec"), Some(5));
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Groups under cgroup version 1: one folder in each controller's hierarchy.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::files::{
-    cpu_list, create, find, keyed, number, pids, read, remove, stuck, until, write,
+    cpu_list, create, keyed, number, pids, read, remove, stuck, throttled, until, write,
 };
 use super::mounts::{Mounts, Place};
 use super::{CpuTime, GroupLimits, IsolationError, MemoryUse};
@@ -129,18 +128,8 @@ impl Group {
             total_ns: number(&self.cpuacct.join("cpuacct.usage"))?,
             user_ns: number(&self.cpuacct.join("cpuacct.usage_user"))?,
             system_ns: number(&self.cpuacct.join("cpuacct.usage_sys"))?,
-            throttled_ns: self.throttled()?,
+            throttled_ns: self.cpu.as_deref().and_then(|cpu| throttled(cpu, "throttled_time")),
         })
-    }
-
-    /// `cpu.stat.local`, where the kernel has it, counts the throttling by groups further up as well.
-    fn throttled(&self) -> Result<Option<u64>, IsolationError> {
-        let Some(cpu) = &self.cpu else { return Ok(None) };
-        let local = fs::read_to_string(cpu.join("cpu.stat.local")).ok();
-        match local.and_then(|text| find(&text, "throttled_time")) {
-            Some(time) => Ok(Some(time)),
-            None => keyed(&cpu.join("cpu.stat"), "throttled_time").map(Some),
-        }
     }
 
     pub(super) fn memory(&self) -> Result<MemoryUse, IsolationError> {

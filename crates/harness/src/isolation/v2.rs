@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use super::files::{
-    PATIENCE, cpu_list, create, find, keyed, no_number, number, pids, read, remove, stuck, until,
-    write,
+    PATIENCE, cpu_list, create, find, keyed, no_number, number, pids, read, remove, stuck,
+    throttled, until, write,
 };
 use super::mounts::{Mounts, Place};
 use super::names::Owner;
@@ -220,8 +220,7 @@ impl Group {
         let stat = self.file("cpu.stat");
         let text = read(&stat)?;
         let field = |key: &str| find(&text, key).ok_or_else(|| no_number(&stat, key));
-        let local = read(&self.file("cpu.stat.local")).unwrap_or_default();
-        let throttled = find(&local, "throttled_usec").or_else(|| find(&text, "throttled_usec"));
+        let throttled = throttled(&self.folder, "throttled_usec");
         Ok(CpuTime {
             total_ns: field("usage_usec")? * NS,
             user_ns: field("user_usec")? * NS,
