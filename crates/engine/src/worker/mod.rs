@@ -4,6 +4,7 @@ mod calls;
 mod connect;
 mod open;
 mod output;
+mod room;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -173,7 +174,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.phase = Phase::Loading { until: Nanos::NEVER };
         self.expiry_at = now + EXPIRY_CHECK;
         if arrivals.is_open() {
-            self.open = Some(OpenLoop::new(DueTimes::new(arrivals, seed, self.stride, now)));
+            let due_times = DueTimes::new(arrivals, seed, self.stride, now);
+            self.open = Some(OpenLoop::new(due_times, self.slots.len()));
         }
         if let Some(span) = span {
             self.measure(span);

@@ -1,0 +1,170 @@
+//! Which connection gets the next call of an open loop.
+
+use std::collections::VecDeque;
+
+/// So many calls that are due at once go to one connection, in one write, before the next has its turn. Written one by
+/// one, the last of them would leave so much later that yet more are due then, and the client, once late, would stay so.
+const TOGETHER: u32 = 16;
+
+/// What is known about room on connections. Any may have some, and they are asked in turn, until none has. From then on
+/// only those are asked on which something happened since; once these are half of them, any may have some again. So a call
+/// asks a few connections at most in the mean, however many there are and however few have room.
+#[derive(Debug)]
+pub(super) struct Room {
+    /// Whether any may have room: otherwise the candidates only.
+    any: bool,
+    /// Of all connections, the one whose turn it is.
+    next: usize,
+    /// Connections on which something happened; it is the turn of the first.
+    candidates: VecDeque<usize>,
+    /// By connection.
+    is_candidate: Vec<bool>,
+    /// Calls that the one whose turn it is has got in it.
+    in_turn: u32,
+}
+
+impl Room {
+    pub fn new(connections: usize) -> Self {
+        Self {
+            any: true,
+            next: 0,
+            candidates: VecDeque::with_capacity(connections / 2 + 1),
+            is_candidate: vec![false; connections],
+            in_turn: 0,
+        }
+    }
+
+    /// Something happened on a connection.
+    #[inline]
+    pub fn may_be_on(&mut self, connection: usize) {
+        if self.any || self.is_candidate[connection] {
+            return;
+        }
+        self.candidates.push_back(connection);
+        self.is_candidate[connection] = true;
+        if self.candidates.len() * 2 >= self.is_candidate.len() {
+            self.candidates.clear();
+            self.is_candidate.fill(false);
+            (self.any, self.in_turn) = (true, 0);
+        }
+    }
+
+    /// The next connection in turn for which `send` is true. `None`: no connection has room.
+    #[inline]
+    pub fn find(&mut self, mut send: impl FnMut(usize) -> bool) -> Option<usize> {
+        if self.any {
+            let connections = self.is_candidate.len();
+            let mut turns = (0..connections).map(|i| (self.next + i) % connections);
+            let found = turns.find(|connection| send(*connection));
+            match found {
+                Some(connection) if connection == self.next => self.put_out(),
+                Some(connection) => {
+                    (self.next, self.in_turn) = (connection, 0);
+                    self.put_out();
+                }
+                None => (self.any, self.in_turn) = (false, 0),
+            }
+            return found;
+        }
+        while let Some(connection) = self.candidates.front().copied() {
+            if send(connection) {
+                self.put_out();
+                return Some(connection);
+            }
+            self.candidates.pop_front();
+            self.is_candidate[connection] = false;
+            self.in_turn = 0;
+        }
+        None
+    }
+
+    /// The one whose turn it is got a call.
+    #[inline]
+    fn put_out(&mut self) {
+        self.in_turn += 1;
+        if self.in_turn == TOGETHER {
+            self.pass_on();
+        }
+    }
+
+    /// The next connection has its turn, unless this one got nothing in it.
+    pub fn pass_on(&mut self) {
+        if std::mem::take(&mut self.in_turn) == 0 {
+            return;
+        }
+        match self.any {
+            true => self.next = (self.next + 1) % self.is_candidate.len(),
+            false => self.candidates.rotate_left(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn thousands_without_room_are_not_asked_again_for_each_call() {
+        const CONNECTIONS: usize = 10_000;
+        let (mut room, mut asked) = (Room::new(CONNECTIONS), 0);
+        let mut free = vec![true; CONNECTIONS];
+        let mut put_out = |room: &mut Room, free: &mut Vec<bool>| {
+            room.find(|connection| {
+                asked += 1;
+                std::mem::take(&mut free[connection])
+            })
+        };
+        for _ in 0..CONNECTIONS {
+            assert!(put_out(&mut room, &mut free).is_some());
+            room.pass_on();
+        }
+        // No call waits in between: each comes when one has ended.
+        for ended in 0..CONNECTIONS {
+            assert_eq!(put_out(&mut room, &mut free), None);
+            free[ended] = true;
+            room.may_be_on(ended);
+            assert_eq!(put_out(&mut room, &mut free), Some(ended));
+            room.pass_on();
+        }
+        assert!(asked <= 5 * CONNECTIONS, "{asked}");
+    }
+
+    #[test]
+    fn candidates_have_their_turns_as_all_have() {
+        let mut room = Room::new(100);
+        assert_eq!(room.find(|_| false), None);
+        for connection in [7, 3, 9, 3] {
+            room.may_be_on(connection);
+        }
+        let turns: Vec<_> = (0..TOGETHER * 4).filter_map(|_| room.find(|_| true)).collect();
+        let expected = [7, 3, 9, 7].map(|connection| [connection; TOGETHER as usize]).concat();
+        assert_eq!(turns, expected);
+    }
+
+    proptest! {
+        /// A call finds room wherever there is some, if every connection that gets room is told.
+        #[test]
+        fn room_is_found_if_there_is_some(
+            connections in 1_usize..20,
+            steps in prop::collection::vec((any::<bool>(), 0_usize..20), 0..300),
+        ) {
+            let mut room = Room::new(connections);
+            let mut free = vec![true; connections];
+            for (ends, connection) in steps {
+                if ends {
+                    free[connection % connections] = true;
+                    room.may_be_on(connection % connections);
+                } else {
+                    let some = free.contains(&true);
+                    let found = room.find(|connection| std::mem::take(&mut free[connection]));
+                    prop_assert_eq!(found.is_some(), some);
+                    if connection % 3 == 0 {
+                        room.pass_on();
+                    }
+                }
+            }
+        }
+    }
+}
