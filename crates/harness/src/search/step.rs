@@ -5,6 +5,7 @@
 //! order:
 //!
 //! - [`CONFIRM`] faults: not met, for the reason of the last one;
+//! - [`CONFIRM`] windows in which no call came due: not met, as more of them would tell no more;
 //! - [`CONFIRM`] values of [`CLEAR`] times the limit or more: not met;
 //! - a first window without fault, at the limit divided by [`CLEAR`] or less: met. What disturbs a
 //!   machine makes calls slower and not faster, so one such window is enough for this side and not for the other;
@@ -41,6 +42,9 @@ pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<Step
     }
     if let (Some(last), true) = (faults.last(), faults.len() >= CONFIRM) {
         return Some(StepVerdict::NotMet(*last));
+    }
+    if windows.iter().filter(|window| window.outcomes.total() == 0).count() >= CONFIRM {
+        return Some(StepVerdict::NotMet(NotMet::Unclear));
     }
     let limit = threshold.limit();
     if values.iter().filter(|value| **value >= limit * CLEAR).count() >= CONFIRM {

@@ -351,6 +351,10 @@ fn a_window_with_a_fault_gives_no_value_and_two_end_it() {
     assert_eq!(said(&[&slow, &slow]), not(NotMet::Overloaded));
     assert_eq!(said(&[&full, &full]), not(NotMet::Overloaded));
     assert_eq!(said(&[&late, &good, &failing]), not(NotMet::Failing));
+    let mut empty = good.clone();
+    (empty.outcomes.ok, empty.latency, empty.pacing) = (0, None, Some(Pacing::default()));
+    assert_eq!(said(&[&empty, &good]), None);
+    assert_eq!(said(&[&empty, &empty]), not(NotMet::Unclear));
     // Where errors are what is limited, they are no fault.
     let errors = "errors<5%".parse().unwrap();
     assert_eq!(step::verdict(errors, std::slice::from_ref(&failing)), MET);
