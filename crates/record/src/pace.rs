@@ -69,11 +69,22 @@ impl Measured {
         Some(server.cpu_seconds() * 1e9 / (server.interval_ns as f64 * f64::from(cpus)))
     }
 
+    /// Whether a thread of the server had no CPU left to give: one that serves all calls on one thread can do no more,
+    /// however many CPUs it may use.
+    #[must_use]
+    pub fn server_thread_saturated(&self) -> bool {
+        let server = self.server.as_ref().filter(|server| server.interval_ns > 0);
+        let busiest =
+            server.and_then(|s| Some((s.busiest_thread_ns? as f64, s.interval_ns as f64)));
+        busiest.is_some_and(|(busiest_ns, interval_ns)| busiest_ns / interval_ns >= SATURATED)
+    }
+
     /// Whether a closed loop shows the client's limit: a load thread was saturated, and a server that may use `cpus`
-    /// was not, as far as anybody can see.
+    /// was not, nor a thread of it, as far as anybody can see.
     #[must_use]
     pub fn client_bound(&self, cpus: u32) -> bool {
-        self.client_saturated() && self.server_share(cpus).is_none_or(|share| share < SATURATED)
+        let server = self.server_share(cpus).is_some_and(|share| share >= SATURATED);
+        self.client_saturated() && !server && !self.server_thread_saturated()
     }
 
     /// Right answers that came within the window, whenever their calls came due: what the server's CPU time of the window
@@ -197,6 +208,18 @@ mod tests {
         assert_eq!(bound(900_000_000, None), (true, true));
         assert_eq!(bound(900_000_000, Some(1_799_000_000)), (true, true));
         assert_eq!(bound(900_000_000, Some(1_800_000_000)), (true, false));
+        // One thread of it has a CPU to itself, and the other CPU is idle.
+        let serial = |busiest_thread_ns| {
+            let server = Some(ServerUsage {
+                interval_ns: 1_000_000_000,
+                cpu_user_ns: 1_000_000_000,
+                busiest_thread_ns,
+                ..ServerUsage::default()
+            });
+            let client = ClientUsage { busiest_ns: 950_000_000, ..ClientUsage::default() };
+            Measured { client, server, ..window(&[1; 10], 10) }.client_bound(2)
+        };
+        assert_eq!([None, Some(899_999_999), Some(900_000_000)].map(serial), [true, true, false]);
     }
 
     #[test]

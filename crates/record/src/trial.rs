@@ -262,6 +262,10 @@ pub struct ServerUsage {
     pub switches_involuntary: u64,
     /// Threads at the window's end.
     pub threads: u32,
+    /// CPU time of the busiest thread, nanoseconds: with that of a whole CPU a server may be at its limit, however many CPUs
+    /// it is allowed. `None` in records from before it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_thread_ns: Option<u64>,
 }
 
 impl ServerUsage {

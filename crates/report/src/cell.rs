@@ -265,7 +265,13 @@ impl<'a> Cell<'a> {
         if let Some(why) = warming(self.workload.warm_up, &self.preparations, trials) {
             return Verdict::StillWarming(why);
         }
-        saturation(figures.server.map(|s| s.cpu_share), figures.client.busiest_share)
+        match saturation(figures.server.map(|s| s.cpu_share), figures.client.busiest_share) {
+            // Of a server with one busy thread nobody can tell whose limit it was.
+            Verdict::ClientBound { .. } if measured.iter().all(|t| t.server_thread_saturated()) => {
+                Verdict::Unclear
+            }
+            verdict => verdict,
+        }
     }
 
     /// A failure to prepare or to finish a trial.

@@ -32,10 +32,12 @@ pub struct Counters {
     pub switches_involuntary: u64,
     /// Living threads.
     pub threads: u32,
+    /// CPU time of the thread that used most since the reading before, nanoseconds.
+    pub busiest_thread_ns: u64,
 }
 
 impl Counters {
-    /// What was used between an earlier reading and this one.
+    /// What was used between the reading before this one, `earlier`, and this one.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> ServerUsage {
         let less = u64::saturating_sub;
@@ -53,6 +55,7 @@ impl Counters {
             switches_voluntary: less(self.switches_voluntary, earlier.switches_voluntary),
             switches_involuntary: less(self.switches_involuntary, earlier.switches_involuntary),
             threads: self.threads,
+            busiest_thread_ns: Some(self.busiest_thread_ns),
         }
     }
 }
@@ -86,6 +89,7 @@ pub struct Meter {
     compiler: Sum,
     voluntary: Sum,
     involuntary: Sum,
+    busy: Sum,
     peak: u64,
 }
 
@@ -101,6 +105,7 @@ impl Meter {
             compiler: Sum::default(),
             voluntary: Sum::default(),
             involuntary: Sum::default(),
+            busy: Sum::default(),
             peak: 0,
         }
     }
@@ -135,6 +140,7 @@ impl Meter {
         let switches = |task: &Task| statuses.get(&task.tid);
         self.voluntary.read(&tasks, |task| switches(task)?.voluntary_ctxt_switches);
         self.involuntary.read(&tasks, |task| switches(task)?.nonvoluntary_ctxt_switches);
+        self.busy.read(&tasks, cpu_time);
         let largest = largest_resident(processes)?.min(memory.highest.unwrap_or(u64::MAX));
         self.peak = self.peak.max(memory.anon).max(largest);
         Ok(Counters {
@@ -146,6 +152,7 @@ impl Meter {
             switches_voluntary: self.voluntary.total,
             switches_involuntary: self.involuntary.total,
             threads: u32::try_from(tasks.len()).unwrap_or(u32::MAX),
+            busiest_thread_ns: self.busy.largest,
         })
     }
 }
@@ -177,6 +184,8 @@ fn cpu_time(task: &Task) -> Option<u64> {
 #[derive(Debug, Default)]
 struct Sum {
     total: u64,
+    /// What the thread that added most added at the last reading.
+    largest: u64,
     last: HashMap<i32, u64>,
 }
 
@@ -187,9 +196,11 @@ impl Sum {
 
     /// A counter that is lower than it was belongs to a new thread with an old one's id.
     fn update(&mut self, now: HashMap<i32, u64>) {
+        self.largest = 0;
         for (tid, value) in &now {
             let last = self.last.get(tid).filter(|last| *last <= value).unwrap_or(&0);
             self.total += value - last;
+            self.largest = self.largest.max(value - last);
         }
         self.last = now;
     }
@@ -227,7 +238,7 @@ mod tests {
         let mut sum = Sum::default();
         sum.update(HashMap::from([(1, 10), (2, 20)]));
         sum.update(HashMap::from([(1, 15)]));
-        assert_eq!(sum.total, 35);
+        assert_eq!((sum.total, sum.largest), (35, 5));
         sum.update(HashMap::from([(1, 15), (3, 1)]));
         assert_eq!(sum.total, 36);
     }
@@ -270,12 +281,13 @@ mod tests {
             memory_peak: 77,
             threads: 3,
             switches_voluntary: 4,
+            busiest_thread_ns: 180,
             ..earlier
         };
         let usage = later.since(&earlier);
         assert_eq!((usage.interval_ns, usage.cpu_user_ns, usage.cpu_system_ns), (250, 100, 100));
         assert_eq!((usage.throttled_ns, usage.memory_peak_bytes, usage.threads), (Some(2), 77, 3));
-        assert_eq!(usage.switches_voluntary, 4);
+        assert_eq!((usage.switches_voluntary, usage.busiest_thread_ns), (4, Some(180)));
         let uncounted = Counters { cpu: cpu(1200, None), ..later };
         assert_eq!(uncounted.since(&earlier).throttled_ns, None);
     }

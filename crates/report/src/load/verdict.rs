@@ -32,9 +32,10 @@ impl Load {
             return Verdict::LimitExceeded { limits };
         }
         let (server, client) = (server_share(self), busiest(self));
+        let serial = !self.workload.arrivals.is_open() && self.measured.server_thread_saturated();
         match server.map(|server| saturation(Some(server), client)) {
             Some(Verdict::ServerBound) if !self.workload.arrivals.is_open() => Verdict::ServerBound,
-            _ if client >= SATURATED => Verdict::ClientBound { client, server },
+            _ if client >= SATURATED && !serial => Verdict::ClientBound { client, server },
             _ if exhaustion(self).is_some() => Verdict::ClientBound { client, server },
             _ if overloaded(self) => Verdict::Overloaded { trial: 1 },
             _ => Verdict::Ok,

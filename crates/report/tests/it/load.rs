@@ -193,6 +193,10 @@ fn what_a_watched_server_used_is_shown() {
     assert_eq!(load.verdict().name(), "server-bound");
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!(load.verdict().name(), "client-bound");
+    // One of its threads had a CPU to itself, so it can't be told.
+    let server = load.measured.server.as_mut().expect("a server");
+    server.busiest_thread_ns = Some(server.interval_ns);
+    assert_eq!(load.verdict().name(), "ok");
 }
 
 #[test]
