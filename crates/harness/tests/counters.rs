@@ -24,6 +24,19 @@ fn the_peak_stays_when_the_memory_is_gone() {
 }
 
 #[test]
+fn a_peak_that_was_forgotten_is_gone() {
+    for way in ways() {
+        let shell = Shell::new();
+        let script = "x=$(head -c 67108864 /dev/zero | tr '\\0' x); x=; echo > done; sleep 1000";
+        let server = shell.start(&way, script);
+        shell.wait_for_file("done");
+        server.group().forget_peak().unwrap();
+        let counters = Meter::new(&[]).read(server.group()).unwrap();
+        assert!(counters.memory_peak < 40 * MIB, "{:?}: {counters:?}", way.mode());
+    }
+}
+
+#[test]
 fn page_cache_is_not_memory_of_the_server() {
     for way in ways().into_iter().filter(|way| way.mode() != IsolationMode::Affinity) {
         let shell = Shell::new();

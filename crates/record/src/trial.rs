@@ -250,7 +250,7 @@ pub struct ServerUsage {
     pub compiler_cpu_ns: u64,
     /// Time for which the CPU controller held it back. `None` where nothing counts it.
     pub throttled_ns: Option<u64>,
-    /// Largest memory use since the process started, page cache apart, bytes.
+    /// Largest memory use since the conformance check, or the start where there was none, page cache apart, bytes.
     pub memory_peak_bytes: u64,
     /// Anonymous and shared memory at the window's end, bytes.
     pub memory_anon_bytes: u64,

@@ -20,7 +20,8 @@ pub struct Counters {
     pub compiler_ns: u64,
     /// Memory at this time.
     pub memory: MemoryUse,
-    /// The largest use of memory since the start, page cache apart, bytes: the sum over the living
+    /// The largest use of memory since the start, or since [`Group::forget_peak`](crate::isolation::Group::forget_peak), page
+    /// cache apart, bytes: the sum over the living
     /// processes of their largest resident set (`VmHWM`, which the kernel keeps exactly) less the file pages
     /// now in it; not more than was ever charged to the cgroup, where pages that processes share count once;
     /// and not less than the anonymous memory at any reading.

@@ -13,6 +13,7 @@ mod tree;
 mod v1;
 mod v2;
 
+use std::fs;
 use std::path::PathBuf;
 
 use rpcbench_record::IsolationMode;
@@ -306,6 +307,18 @@ impl Group {
     /// If the counters can't be read.
     pub fn memory(&self) -> Result<MemoryUse, IsolationError> {
         each!(self, group => group.memory())
+    }
+
+    /// The largest resident set of each process counts from now on. Where the kernel can't be told, it goes on as it did.
+    ///
+    /// # Errors
+    /// If the list of processes can't be read.
+    pub fn forget_peak(&self) -> Result<(), IsolationError> {
+        for pid in self.pids()? {
+            // 5 is the largest resident set (proc_pid_clear_refs(5)). A process may have ended since.
+            let _ = fs::write(format!("/proc/{}/clear_refs", pid.as_raw_pid()), "5");
+        }
+        Ok(())
     }
 
     /// How many of its processes the kernel has killed for memory; 0 where no limit is enforced.

@@ -53,6 +53,14 @@ pub trait Running {
     /// If counters that are there can't be read.
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError>;
 
+    /// Its peak memory counts from now on, where the placement can tell the system so.
+    ///
+    /// # Errors
+    /// If its processes can't be listed.
+    fn forget_peak(&mut self) -> Result<(), PlacementError> {
+        Ok(())
+    }
+
     /// Stops it from using CPU time until it is woken. Does nothing to a server that is not the placement's to stop.
     ///
     /// # Errors

@@ -116,6 +116,10 @@ impl Running for NativeServer {
         Ok(Some(self.meter.read(self.process.group())?))
     }
 
+    fn forget_peak(&mut self) -> Result<(), PlacementError> {
+        Ok(self.process.group().forget_peak()?)
+    }
+
     fn freeze(&mut self) -> Result<(), PlacementError> {
         self.process.group().freeze()?;
         self.frozen = true;

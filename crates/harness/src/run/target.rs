@@ -130,6 +130,8 @@ impl Target {
         let report = cases::check(&mut caller, self.profile, environment.seed);
         environment.interrupt.check()?;
         self.alive("during the conformance check")?;
+        // Its messages are larger than those of most loads.
+        self.server.forget_peak()?;
         Ok(report)
     }
 
