@@ -1,28 +1,39 @@
 //! What each call is answered with.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 
 use crate::echo::{self, INTERNAL, Status, Truth};
 use crate::plan::Answer;
+use crate::serve::Counters;
+use crate::skim;
+
+/// Replies remembered at most; then all are forgotten.
+const MEMORY: usize = 1 << 16;
 
 /// Answers calls as the plan says, and remembers what a cheat must remember.
 pub(crate) struct Answerer {
     answer: Answer,
-    first_replies: HashMap<String, Bytes>,
+    /// By path and the beginning of the request's message.
+    memory: HashMap<(String, Vec<u8>), Bytes>,
+    counters: Arc<Counters>,
 }
 
 impl Answerer {
-    pub(crate) fn new(answer: Answer) -> Self {
-        Self { answer, first_replies: HashMap::new() }
+    pub(crate) fn new(answer: Answer, counters: Arc<Counters>) -> Self {
+        Self { answer, memory: HashMap::new(), counters }
     }
 
     /// The reply message to the call with this number, whose request body came whole.
     pub(crate) fn answer(&mut self, path: &str, body: &[u8], number: u64) -> Result<Bytes, Status> {
         match self.answer {
             Answer::Honest | Answer::Null | Answer::TcpEcho => honest(path, body, Truth::Right),
-            Answer::Canned => self.canned(path, body),
+            Answer::Canned => self.recall(path, body, 0),
+            Answer::Memo(bytes) => self.recall(path, body, bytes as usize),
+            Answer::Skim => skim::reply(path, echo::unframe(body)?),
             Answer::ByteEcho => echo::unframe(body).map(Bytes::copy_from_slice),
             Answer::AlwaysInternal => Err(broken(number)),
             Answer::WrongOnce(every) if number.is_multiple_of(every.get()) => {
@@ -35,12 +46,19 @@ impl Answerer {
         }
     }
 
-    fn canned(&mut self, path: &str, body: &[u8]) -> Result<Bytes, Status> {
-        if let Some(first) = self.first_replies.get(path) {
-            return Ok(first.clone());
+    /// The reply to an earlier request whose message began with the same `bytes` bytes, or else the right one.
+    fn recall(&mut self, path: &str, body: &[u8], bytes: usize) -> Result<Bytes, Status> {
+        let message = echo::unframe(body)?;
+        let key = (path.to_owned(), message[..message.len().min(bytes)].to_vec());
+        if let Some(reply) = self.memory.get(&key) {
+            self.counters.recalled.fetch_add(1, Ordering::Relaxed);
+            return Ok(reply.clone());
         }
         let reply = honest(path, body, Truth::Right)?;
-        self.first_replies.insert(path.to_owned(), reply.clone());
+        if self.memory.len() == MEMORY {
+            self.memory.clear();
+        }
+        self.memory.insert(key, reply.clone());
         Ok(reply)
     }
 }

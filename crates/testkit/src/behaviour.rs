@@ -14,6 +14,10 @@ pub enum Behaviour {
     Canned,
     /// Gives the request's bytes back as the reply.
     ByteEcho,
+    /// Copies the bytes of the request's content into the reply, without decoding them.
+    Skim,
+    /// Remembers replies by the first so many bytes of their requests' messages, and gives them again.
+    Memo(u64),
     /// Answers HTTP 200 with grpc-status 13 in the trailers.
     AlwaysInternal,
     /// Every Nth reply has one wrong field.
@@ -89,6 +93,8 @@ pub const FORMS: &[Form] = &[
     form("honest", "honest", "answers correctly"),
     form("canned", "canned", "repeats its first reply of each method"),
     form("byte-echo", "byte-echo", "returns the request's bytes as the reply"),
+    form("skim", "skim", "copies the content into the reply without decoding it"),
+    form("memo:BYTES", "memo:24", "repeats its reply to any request with the same first BYTES"),
     form("always-internal", "always-internal", "HTTP 200 with grpc-status 13"),
     form("wrong-once:N", "wrong-once:1000", "one wrong reply in N"),
     form("status-once:N", "status-once:1000", "one grpc-status 13 in N"),
@@ -234,6 +240,8 @@ fn parse(name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Behaviour>,
         "honest" => Behaviour::Honest,
         "canned" => Behaviour::Canned,
         "byte-echo" => Behaviour::ByteEcho,
+        "skim" => Behaviour::Skim,
+        "memo" => Behaviour::Memo(arguments.whole("a number of bytes")?),
         "always-internal" => Behaviour::AlwaysInternal,
         "wrong-once" => Behaviour::WrongOnce(arguments.every()?),
         "status-once" => Behaviour::StatusOnce(arguments.every()?),
@@ -275,6 +283,8 @@ impl fmt::Display for Behaviour {
             Self::Honest => out.write_str("honest"),
             Self::Canned => out.write_str("canned"),
             Self::ByteEcho => out.write_str("byte-echo"),
+            Self::Skim => out.write_str("skim"),
+            Self::Memo(bytes) => write!(out, "memo:{bytes}"),
             Self::AlwaysInternal => out.write_str("always-internal"),
             Self::WrongOnce(every) => write!(out, "wrong-once:{every}"),
             Self::StatusOnce(every) => write!(out, "status-once:{every}"),

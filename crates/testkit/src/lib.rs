@@ -18,6 +18,7 @@ mod plan;
 pub mod scripted;
 mod serve;
 mod server;
+mod skim;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
 pub use clock::{CpuTime, process_cpu};

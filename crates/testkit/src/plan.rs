@@ -29,6 +29,8 @@ pub(crate) enum Answer {
     Honest,
     Canned,
     ByteEcho,
+    Skim,
+    Memo(u64),
     AlwaysInternal,
     WrongOnce(NonZeroU64),
     StatusOnce(NonZeroU64),
@@ -135,6 +137,8 @@ impl Plan {
             Behaviour::Honest => self.answer = Answer::Honest,
             Behaviour::Canned => self.answer = Answer::Canned,
             Behaviour::ByteEcho => self.answer = Answer::ByteEcho,
+            Behaviour::Skim => self.answer = Answer::Skim,
+            Behaviour::Memo(bytes) => self.answer = Answer::Memo(bytes),
             Behaviour::AlwaysInternal => self.answer = Answer::AlwaysInternal,
             Behaviour::WrongOnce(every) => self.answer = Answer::WrongOnce(every),
             Behaviour::StatusOnce(every) => self.answer = Answer::StatusOnce(every),
@@ -179,6 +183,8 @@ fn part(behaviour: &Behaviour) -> Part {
         Behaviour::Honest
         | Behaviour::Canned
         | Behaviour::ByteEcho
+        | Behaviour::Skim
+        | Behaviour::Memo(_)
         | Behaviour::AlwaysInternal
         | Behaviour::WrongOnce(_)
         | Behaviour::StatusOnce(_)

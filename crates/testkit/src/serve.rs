@@ -32,6 +32,8 @@ type Http2 = Connection<SharedStream, Bytes>;
 pub(crate) struct Counters {
     pub(crate) calls: AtomicU64,
     pub(crate) connections: AtomicU64,
+    /// Calls that were answered from memory.
+    pub(crate) recalled: AtomicU64,
 }
 
 /// Everything that the connections of one server share.
@@ -65,7 +67,7 @@ pub(crate) async fn serve(
 ) -> io::Result<()> {
     let (struck, mut strikes) = watch::channel(None);
     let site = Rc::new(Site {
-        answerer: RefCell::new(Answerer::new(plan.answer)),
+        answerer: RefCell::new(Answerer::new(plan.answer, Arc::clone(&counters))),
         spender: Spender::start(plan.cost)?,
         fault: plan.fault,
         opening: plan.opening,

@@ -151,6 +151,11 @@ impl Server {
         self.counters.connections.load(Ordering::Relaxed)
     }
 
+    /// Calls answered so far from memory, by a server that remembers.
+    pub fn recalled(&self) -> u64 {
+        self.counters.recalled.load(Ordering::Relaxed)
+    }
+
     /// Returns when the server has come to its end by itself. Cancel safe; to be awaited to its end at most once.
     pub async fn ended(&mut self) -> Ended {
         (&mut self.ended).await.unwrap_or_else(|_| panicked())

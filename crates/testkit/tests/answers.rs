@@ -67,6 +67,35 @@ fn byte_echo_returns_the_request() {
 }
 
 #[test]
+fn skim_copies_the_content_and_refuses_what_is_cut_short() {
+    let (_server, client) = server("skim");
+    assert_eq!(client.text("copied").unwrap().message(), b"\x12\x06copied");
+    // No UTF-8; a field with two values, the first of them in more bytes than it needs.
+    assert_eq!(client.call("Text", b"\x0a\x01\xff").unwrap().message(), b"\x12\x01\xff");
+    let twice = b"\x18\x87\x00\x18\x09";
+    let reply = client.call("Tree", &field(0x0a, twice)).unwrap();
+    assert_eq!(reply.message(), field(0x12, twice));
+    let two = [field(0x0a, b"\x18\x07"), field(0x1a, b"other"), field(0x0a, b"\x18\x09")].concat();
+    assert_eq!(client.call("Tree", &two).unwrap().message(), field(0x12, b"\x18\x07\x18\x09"));
+    assert_eq!(client.call("Tree", b"").unwrap().message(), b"");
+    for broken in [&b"\x0a\x09abc"[..], b"\x8a", b"\x0f\x01a", b"\x0a\x02\x0a\x07"] {
+        assert_eq!(client.call("Tree", broken).unwrap().grpc_status, Some(13), "{broken:?}");
+    }
+    assert_eq!(client.call("Nothing", b"").unwrap().grpc_status, Some(12));
+}
+
+#[test]
+fn memo_repeats_its_reply_to_what_begins_alike() {
+    let (server, client) = server("memo:5");
+    let texts = ["one", "one", "two", "three", "throw"].map(|text| client.text(text).unwrap());
+    let replies = texts.each_ref().map(|reply| &reply.message()[2..]);
+    assert_eq!(replies, [&b"one"[..], b"one", b"two", b"three", b"three"]);
+    assert_eq!((server.calls(), server.recalled()), (5, 2));
+    assert_eq!(client.call("Dto", b"\x0a\x02\x20\x05").unwrap().message(), b"\x12\x02\x20\x05");
+    assert_eq!(client.call("Text", b"\x0a\x09abc").unwrap().grpc_status, Some(13));
+}
+
+#[test]
 fn always_internal_is_http_200_with_status_13() {
     let (server, client) = server("always-internal");
     let reply = client.text("x").unwrap();
