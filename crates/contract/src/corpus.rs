@@ -77,7 +77,8 @@ impl Corpus {
     /// The first difference found.
     pub fn verify(&self, index: usize, reply: &[u8]) -> Result<(), Mismatch> {
         let Request { value, bytes } = self.at(index);
-        let sent = Sent { shape: self.shape, content: Some(value), request: bytes };
+        let sent =
+            Sent { shape: self.shape, content: Some(value), request: bytes, unknown_inside: false };
         self.encoding.codec().verify(sent, reply)
     }
 

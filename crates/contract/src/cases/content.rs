@@ -99,7 +99,7 @@ fn text_empty(probe: &mut Probe<'_>) -> Result<(), String> {
 /// Libraries differ in whether they copy a message that is not there, and both are right.
 fn absent(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     let request = probe.codec().empty_request();
-    probe.answers(Sent { shape, content: None, request: &request })
+    probe.answers(Sent { shape, content: None, request: &request, unknown_inside: false })
 }
 
 fn unknown_fields_are_tolerated(probe: &mut Probe<'_>) -> Result<(), String> {

@@ -119,6 +119,7 @@ pub fn all() -> Vec<Case> {
         extremes::CASES,
         many::CASES,
         wire::protobuf::CASES,
+        wire::odd::CASES,
         wire::malformed::CASES,
         wire::opaque::CASES,
         methods::CASES,
@@ -138,7 +139,7 @@ pub fn left_out(profile: &Profile) -> Vec<(Case, Need)> {
     all().into_iter().filter_map(|case| Some((case, case.unmet(profile)?))).collect()
 }
 
-/// Tries the cases of a protocol on the server behind `caller`, with values drawn from `seed`. About 5,200
+/// Tries the cases of a protocol on the server behind `caller`, with values drawn from `seed`. About 5,300
 /// calls, one after another; where three in a row time out, the remaining cases fail untried.
 pub fn check(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckReport {
     let mut probe = Probe::new(caller, profile, seed);

@@ -61,7 +61,9 @@ impl<'a> Probe<'a> {
 
     /// The request, which carries `value` in an encoding of its own, must bring it back.
     pub(super) fn returns(&mut self, value: &Value, request: &[u8]) -> Result<(), String> {
-        self.answers(Sent { shape: value.shape(), content: Some(value), request })
+        let sent =
+            Sent { shape: value.shape(), content: Some(value), request, unknown_inside: false };
+        self.answers(sent)
     }
 
     /// The request must get the right reply.

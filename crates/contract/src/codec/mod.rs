@@ -38,6 +38,19 @@ impl fmt::Display for Encoding {
     }
 }
 
+/// A legal encoding that no library writes, at every level of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Oddity {
+    /// Numbers take more bytes than they need.
+    Overlong,
+    /// Single fields come twice, and so do keys of maps; the later value counts.
+    Twice,
+    /// Fields come in falling order and lists in pieces; and all is overlong.
+    Reordered,
+    /// There are fields that no type has; and all is overlong.
+    Unknown,
+}
+
 /// A request that was sent, and what its reply must carry.
 #[derive(Clone, Copy)]
 pub(crate) struct Sent<'a> {
@@ -46,6 +59,8 @@ pub(crate) struct Sent<'a> {
     pub content: Option<&'a Value>,
     /// The request's bytes.
     pub request: &'a [u8],
+    /// Whether fields that their types do not have are in its content. The reply may have them too.
+    pub unknown_inside: bool,
 }
 
 /// One encoding of the contract's messages, without a protocol's framing.
@@ -68,11 +83,17 @@ pub(crate) trait Codec: Sync {
         vec![self.request(value)]
     }
 
+    /// A request that carries `value` in a way that shows where its bytes are copied; the usual one where nobody decodes.
+    /// `other` is another value of the same shape.
+    fn odd_request(&self, value: &Value, _other: &Value, _oddity: Oddity) -> Vec<u8> {
+        self.request(value)
+    }
+
     /// A request that carries `value` amid fields that its type does not have.
     fn with_unknown_fields(&self, value: &Value) -> Vec<u8>;
 
-    /// Whether `reply` carries what `sent` did, and nothing else. Numbers and texts are compared by value,
-    /// however they are written. Called for each reply that differs from earlier right ones: what is plainly
+    /// Whether `reply` carries what `sent` did, and nothing else. Numbers and texts are compared by value, but what only
+    /// a copy of odd bytes has is refused. Called for each reply that differs from earlier right ones: what is plainly
     /// right must be seen quickly.
     ///
     /// # Errors

@@ -20,7 +20,12 @@ fn any_value() -> impl Strategy<Value = Value> {
 /// The request that an encoding makes of `value`, and what it says to `reply`.
 fn verify(encoding: Encoding, value: &Value, reply: &[u8]) -> Result<(), Mismatch> {
     let request = encoding.codec().request(value);
-    let sent = Sent { shape: value.shape(), content: Some(value), request: &request };
+    let sent = Sent {
+        shape: value.shape(),
+        content: Some(value),
+        request: &request,
+        unknown_inside: false,
+    };
     encoding.codec().verify(sent, reply)
 }
 

@@ -40,6 +40,16 @@ pub enum Mismatch {
         /// Its number or name, whichever the encoding has.
         field: String,
     },
+    /// The reply has what decoders take and no encoder writes.
+    #[error(
+        "{field} {how} in the reply, as no encoder writes it; decode the request at every level and encode its content anew"
+    )]
+    Redundant {
+        /// Path of the field: `echo.left.name`.
+        field: String,
+        /// What it does.
+        how: &'static str,
+    },
     /// A reply that is to be the request's bytes has another byte.
     #[error("byte {at} of the reply: expected 0x{expected:02x}, got 0x{got:02x}")]
     Byte {

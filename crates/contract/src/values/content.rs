@@ -19,6 +19,42 @@ pub(crate) enum Content {
     Message(Message),
 }
 
+impl Content {
+    /// Appends the texts in it, keys of maps among them, each with the path of the field that holds it.
+    pub fn add_texts(&self, path: &str, to: &mut Vec<(String, String)>) {
+        match self {
+            Self::Text(text) => to.push((path.to_owned(), text.clone())),
+            Self::List(items) => items.iter().for_each(|item| item.add_texts(path, to)),
+            Self::Map(entries) => {
+                to.extend(entries.keys().map(|key| (format!("a key of {path}"), key.clone())));
+            }
+            Self::Message(message) => {
+                for Field { name, content } in &message.fields {
+                    let content = content.iter();
+                    content.for_each(|content| content.add_texts(&format!("{path}.{name}"), to));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets fields that their types do not have.
+    fn forget(&mut self) {
+        match self {
+            Self::Message(message) => {
+                message.unknown.clear();
+                message
+                    .fields
+                    .iter_mut()
+                    .filter_map(|field| field.content.as_mut())
+                    .for_each(Self::forget);
+            }
+            Self::List(items) => items.iter_mut().for_each(Self::forget),
+            _ => {}
+        }
+    }
+}
+
 /// A message with all fields of its type, in the type's order, whether they are there or not.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
@@ -41,6 +77,12 @@ impl Message {
     /// A message of the fields that its type has, and no others.
     pub fn of(name: &str, fields: Vec<Field>) -> Self {
         Self { name: name.to_owned(), fields, unknown: Vec::new() }
+    }
+
+    /// Itself as if the messages in it held no fields that their types do not have.
+    pub fn without_unknown_inside(mut self) -> Self {
+        self.fields.iter_mut().filter_map(|field| field.content.as_mut()).for_each(Content::forget);
+        self
     }
 
     pub fn field(&self, name: &str) -> Option<&Content> {

@@ -48,6 +48,13 @@ impl Value {
         }
     }
 
+    /// Its texts, map keys among them, each with the path of the field that holds it.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let mut texts = Vec::new();
+        self.content().add_texts("content", &mut texts);
+        texts
+    }
+
     /// Itself as a tree of fields.
     pub fn content(&self) -> Content {
         match self {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use rpcbench_contract::cases::{self, CallError, Case, CheckReport, check};
 use rpcbench_contract::{Method, Need, Profile};
-use servers::{Server, canned, eager, now_and_then, right, status};
+use servers::{Server, canned, eager, keeping, lazy, mending, now_and_then, right, skim, status};
 
 fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
     check(&mut Server(server), &Profile::GRPC, 7)
@@ -48,7 +48,7 @@ fn each_case_is_either_tried_or_left_out_for_a_reason() {
             assert!(case.needs().contains(&need) && !profile.offers(need), "{case:?}: {need}");
         }
     }
-    assert_eq!(Profile::ALL.map(|profile| cases::tried(&profile).len()), [43, 21]);
+    assert_eq!(Profile::ALL.map(|profile| cases::tried(&profile).len()), [60, 21]);
 }
 
 #[test]
@@ -109,6 +109,42 @@ fn returning_field_1_as_field_2_without_decoding_fails() {
 }
 
 #[test]
+fn keeping_fields_that_are_not_known_is_right_too() {
+    assert_eq!(run(keeping).failed, []);
+}
+
+#[test]
+fn copying_content_without_decoding_it_fails() {
+    let report = run(skim);
+    let copied = ["overlong", "twice", "reordered", "unknown-inside"]
+        .iter()
+        .flat_map(|oddity| ["record", "dto", "tree"].map(|shape| format!("{shape}/{oddity}")));
+    let refused = ["text", "record", "dto", "tree"].map(|shape| format!("{shape}/invalid-utf8"));
+    let expected: BTreeSet<_> = copied.chain(refused).collect();
+    assert_eq!(failed(&report), expected.iter().map(String::as_str).collect());
+    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.name comes twice in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
+    insta::assert_snapshot!(reason(&report, "dto/overlong"), @"echo.prop1 takes more bytes than it needs in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
+    insta::assert_snapshot!(reason(&report, "text/invalid-utf8"), @"content with bytes that are no UTF-8 was answered with OK (reply: 102 B); expected an error status");
+    insta::assert_snapshot!(reason(&report, "tree/invalid-utf8"), @"content.name with bytes that are no UTF-8 was answered with OK (reply: 387 B); expected an error status");
+}
+
+#[test]
+fn copying_messages_inside_of_one_that_is_decoded_fails() {
+    let report = run(lazy);
+    let expected = ["overlong", "twice", "reordered", "unknown-inside", "invalid-utf8"];
+    let expected = expected.map(|case| format!("tree/{case}"));
+    assert_eq!(failed(&report), expected.iter().map(String::as_str).collect());
+    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.left.name comes twice in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
+    insta::assert_snapshot!(reason(&report, "tree/unknown-inside"), @"echo.left.name takes more bytes than it needs in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
+}
+
+#[test]
+fn a_text_that_is_mended_fails() {
+    let report = run(mending);
+    assert_eq!(failed(&report), ["text/invalid-utf8"].into());
+}
+
+#[test]
 fn a_server_that_always_fails_passes_only_where_it_should_fail() {
     let report = run(|_, _| Err(status(13, "internal\nerror")));
     assert_eq!(report.passed, 0, "a refusal counts only if the server then serves");
@@ -123,7 +159,13 @@ fn answering_malformed_requests_with_ok_fails() {
         Err(CallError::Status { code: 13, .. }) => Ok(Vec::new()),
         other => other,
     });
-    let refused = named(&["text/trunc", "record/trunc", "dto/trunc", "tree/trunc", "malformed/"]);
+    let mut refused = named(&["malformed/"]);
+    refused.extend(
+        cases()
+            .iter()
+            .map(Case::name)
+            .filter(|name| name.ends_with("/truncated") || name.ends_with("/invalid-utf8")),
+    );
     assert_eq!(failed(&report), refused);
     insta::assert_snapshot!(reason(&report, "text/truncated"), @"a request cut to 1 of 102 bytes was answered with OK (reply: 0 B); expected an error status");
 }

@@ -1,6 +1,7 @@
 //! Servers in memory: one that is right, and every way of being wrong that the cases must catch.
 
 use prost::Message;
+use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Value};
 use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_contract::{Method, pb};
 
@@ -43,6 +44,120 @@ pub fn eager(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     let reply = right(method, body)?;
     let copied = reply.is_empty() && method != Method::Text;
     Ok(if copied { vec![0x12, 0] } else { reply })
+}
+
+/// Keeps the contract in the way of libraries that keep fields which they do not know.
+pub fn keeping(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+    right(method, body)?;
+    let pool = DescriptorPool::decode(&include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"))[..]);
+    let typed = |kind| format!("rpcbench.v1.{}{kind}", method.name());
+    let new = |kind| pool.as_ref().unwrap().get_message_by_name(&typed(kind)).unwrap();
+    let request = DynamicMessage::decode(new("Request"), body).unwrap();
+    let mut reply = DynamicMessage::new(new("Reply"));
+    let content: Option<(FieldDescriptor, &Value)> = request.fields().next();
+    if let Some((_, content)) = content {
+        reply.set_field_by_name("echo", content.clone());
+    }
+    Ok(reply.encode_to_vec())
+}
+
+/// Looks at no value: it follows the fields of the request and of its content, and copies the content.
+pub fn skim(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+    right(method, &[])?;
+    let contents: Vec<&[u8]> =
+        fields(body)?.into_iter().filter(|f| f.0 == 1).map(|f| f.1).collect();
+    let content = match (contents.split_last(), method) {
+        (None, _) => return Ok(Vec::new()),
+        (Some((last, _)), Method::Text) => last.to_vec(),
+        (Some(_), _) => contents.concat(),
+    };
+    if method != Method::Text {
+        fields(&content)?;
+    }
+    let mut reply = vec![0x12];
+    prost::encode_length_delimiter(content.len(), &mut reply).unwrap();
+    Ok([reply, content].concat())
+}
+
+/// Mends a text that is no UTF-8 in place of refusing it.
+pub fn mending(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+    match (method, right(method, body), fields(body)) {
+        (Method::Text, Err(CallError::Status { .. }), Ok(fields)) => {
+            let text = fields.iter().rfind(|field| field.0 == 1).map(|field| field.1);
+            let echo = String::from_utf8_lossy(text.unwrap_or_default()).into_owned();
+            Ok(pb::TextReply { echo }.encode_to_vec())
+        }
+        (_, reply, _) => reply,
+    }
+}
+
+/// The number and the bytes of each field.
+fn fields(mut rest: &[u8]) -> Result<Vec<(u64, &[u8])>, CallError> {
+    let broken = || status(13, "malformed");
+    let mut fields = Vec::new();
+    while !rest.is_empty() {
+        let tag = prost::encoding::decode_varint(&mut rest).map_err(|_| broken())?;
+        let length = match tag & 7 {
+            0 => rest.iter().position(|byte| *byte < 0x80).ok_or_else(broken)? + 1,
+            1 => 8,
+            2 => prost::encoding::decode_varint(&mut rest).map_err(|_| broken())? as usize,
+            5 => 4,
+            _ => return Err(broken()),
+        };
+        fields.push((tag >> 3, rest.split_off(..length).ok_or_else(broken)?));
+    }
+    Ok(fields)
+}
+
+/// A tree whose children nobody decodes.
+#[derive(Clone, PartialEq, Message)]
+struct LazyTree {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(bytes, tag = "2")]
+    digest: Vec<u8>,
+    #[prost(int32, tag = "3")]
+    age: i32,
+    #[prost(int64, tag = "4")]
+    balance: i64,
+    #[prost(uint64, tag = "5")]
+    serial: u64,
+    #[prost(double, tag = "6")]
+    score: f64,
+    #[prost(float, tag = "7")]
+    ratio: f32,
+    #[prost(bool, tag = "8")]
+    active: bool,
+    #[prost(int32, tag = "9")]
+    status: i32,
+    #[prost(oneof = "pb::tree_node::Contact", tags = "10, 11")]
+    contact: Option<pb::tree_node::Contact>,
+    #[prost(bytes, optional, tag = "12")]
+    left: Option<Vec<u8>>,
+    #[prost(bytes, optional, tag = "13")]
+    right: Option<Vec<u8>>,
+    #[prost(map = "string, int64", tag = "14")]
+    counters: std::collections::HashMap<String, i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct LazyRequest {
+    #[prost(message, optional, tag = "1")]
+    tree: Option<LazyTree>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct LazyReply {
+    #[prost(message, optional, tag = "2")]
+    echo: Option<LazyTree>,
+}
+
+/// Decodes all but the messages in a tree, which it copies.
+pub fn lazy(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+    match method {
+        Method::Tree => Ok(LazyReply { echo: decoded::<LazyRequest>(body)?.tree }.encode_to_vec()),
+        _ => right(method, body),
+    }
 }
 
 /// Wrong on every `every`th call, right elsewhere.

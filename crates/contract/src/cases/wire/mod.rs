@@ -1,5 +1,6 @@
 //! Cases that write the bytes of one encoding by hand.
 
 pub(super) mod malformed;
+pub(super) mod odd;
 pub(super) mod opaque;
 pub(super) mod protobuf;

@@ -42,5 +42,10 @@ pub(in crate::cases) const CASES: &[Case] = &[
 ];
 
 fn returns(probe: &mut Probe<'_>, body: &[u8]) -> Result<(), String> {
-    probe.answers(Sent { shape: Shape::Text(0), content: None, request: body })
+    probe.answers(Sent {
+        shape: Shape::Text(0),
+        content: None,
+        request: body,
+        unknown_inside: false,
+    })
 }

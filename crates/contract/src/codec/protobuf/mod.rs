@@ -1,16 +1,18 @@
 //! Protocol Buffers.
 
 mod convert;
+mod odd;
 #[allow(missing_docs, clippy::all)]
 pub mod pb;
 mod read;
+mod redundant;
 #[cfg(test)]
 mod tests;
 pub(crate) mod wire;
 
 use prost::Message;
 
-use super::{Codec, Sent};
+use super::{Codec, Oddity, Sent};
 use crate::profile::Need;
 use crate::values::{self, FlatRecord, Mismatch, PropertyDto, TreeNode, Value};
 use wire::{delimited, fixed32, fixed64};
@@ -51,6 +53,11 @@ impl Codec for Protobuf {
         if spelled == usual { vec![usual] } else { vec![usual, spelled] }
     }
 
+    fn odd_request(&self, value: &Value, other: &Value, oddity: Oddity) -> Vec<u8> {
+        let usual = self.request(value);
+        odd::request(value.shape(), &usual, &self.request(other), oddity).unwrap_or(usual)
+    }
+
     fn with_unknown_fields(&self, value: &Value) -> Vec<u8> {
         [unknown_fields(), self.request(value), unknown_fields()].concat()
     }
@@ -60,8 +67,10 @@ impl Codec for Protobuf {
             return Ok(());
         }
         let compared = read::reply(sent.shape, reply)
+            .map(|got| if sent.unknown_inside { got.without_unknown_inside() } else { got })
             .and_then(|got| values::compare(sent.shape, sent.content, &got));
-        compared.map_err(|mismatch| match reply == sent.request && !reply.is_empty() {
+        let checked = compared.and_then(|()| redundant::refuse(sent.shape, reply));
+        checked.map_err(|mismatch| match reply == sent.request && !reply.is_empty() {
             true => Mismatch::RequestReturned,
             false => mismatch,
         })

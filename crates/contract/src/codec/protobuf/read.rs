@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use prost_reflect::{DescriptorPool, DynamicMessage, MapKey, ReflectMessage as _, Value};
+use prost_reflect::{
+    DescriptorPool, DynamicMessage, MapKey, MessageDescriptor, ReflectMessage as _, Value,
+};
 
 use crate::shape::Shape;
 use crate::values::{Content, Field, Message, Mismatch};
@@ -15,12 +17,36 @@ static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
 
 /// Decodes the reply of `shape`'s method.
 pub(super) fn reply(shape: Shape, bytes: &[u8]) -> Result<Message, Mismatch> {
-    let message = reply_type(shape);
-    let undecodable = |reason: String| Mismatch::Undecodable { message, reason };
-    let descriptor = POOL.get_message_by_name(message);
-    let descriptor = descriptor.ok_or_else(|| undecodable("its type is not known".to_owned()))?;
-    let reply = DynamicMessage::decode(descriptor, bytes);
-    reply.map(|reply| tree(&reply)).map_err(|error| undecodable(error.to_string()))
+    decode(reply_type(shape), bytes).map(|reply| tree(&reply))
+}
+
+/// Decodes a request of `shape`'s method.
+pub(super) fn request(shape: Shape, bytes: &[u8]) -> Result<DynamicMessage, Mismatch> {
+    decode(request_type(shape), bytes)
+}
+
+/// The type of the replies of `shape`'s method.
+pub(super) fn reply_descriptor(shape: Shape) -> Result<MessageDescriptor, Mismatch> {
+    descriptor(reply_type(shape))
+}
+
+fn decode(message: &'static str, bytes: &[u8]) -> Result<DynamicMessage, Mismatch> {
+    let decoded = DynamicMessage::decode(descriptor(message)?, bytes);
+    decoded.map_err(|error| Mismatch::Undecodable { message, reason: error.to_string() })
+}
+
+fn descriptor(message: &'static str) -> Result<MessageDescriptor, Mismatch> {
+    let unknown = || Mismatch::Undecodable { message, reason: "its type is not known".to_owned() };
+    POOL.get_message_by_name(message).ok_or_else(unknown)
+}
+
+fn request_type(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Text(_) => "rpcbench.v1.TextRequest",
+        Shape::Record => "rpcbench.v1.RecordRequest",
+        Shape::Dto => "rpcbench.v1.DtoRequest",
+        Shape::Tree => "rpcbench.v1.TreeRequest",
+    }
 }
 
 fn reply_type(shape: Shape) -> &'static str {

@@ -94,7 +94,8 @@ fn negative_zeros_are_sent_and_may_come_back_without_their_sign() {
     let tree = TreeNode { score: -0.0, ratio: -0.0, ..TreeNode::default() };
     assert_eq!(encoded(tree), b"\x12\x0e\x31\0\0\0\0\0\0\0\x80\x3d\0\0\0\x80");
     for right in [&Protobuf.reply(&dto)[..], b"\x12\x02\x50\x01"] {
-        let sent = Sent { shape: Shape::Dto, content: Some(&dto), request: b"" };
+        let sent =
+            Sent { shape: Shape::Dto, content: Some(&dto), request: b"", unknown_inside: false };
         assert_eq!(Protobuf.verify(sent, right), Ok(()));
     }
 }
@@ -130,7 +131,10 @@ fn an_absent_message_is_not_an_empty_one() {
 #[test]
 fn a_request_without_content_gets_none_or_empty_content() {
     let verify = |reply: &[u8]| {
-        Protobuf.verify(Sent { shape: Shape::Tree, content: None, request: b"" }, reply)
+        Protobuf.verify(
+            Sent { shape: Shape::Tree, content: None, request: b"", unknown_inside: false },
+            reply,
+        )
     };
     assert_eq!(verify(b""), Ok(()));
     assert_eq!(verify(&encoded(TreeNode::default())), Ok(()));
@@ -141,7 +145,12 @@ fn a_request_without_content_gets_none_or_empty_content() {
 #[test]
 fn the_request_is_no_reply() {
     let (value, request) = (value(tree()), Protobuf.request(&value(tree())));
-    let sent = Sent { shape: Shape::Tree, content: Some(&value), request: &request };
+    let sent = Sent {
+        shape: Shape::Tree,
+        content: Some(&value),
+        request: &request,
+        unknown_inside: false,
+    };
     assert_eq!(Protobuf.verify(sent, &request), Err(Mismatch::RequestReturned));
 }
 
