@@ -10,7 +10,7 @@ use rpcbench_testkit::Server;
 const OPENING: u64 = 3;
 
 fn corpus(shape: &str) -> Corpus {
-    Corpus::generate(&shape.parse().unwrap(), 1, Encoding::Protobuf)
+    Corpus::plain(&shape.parse().unwrap(), 1, Encoding::Protobuf)
 }
 
 fn null() -> Server {

@@ -1,19 +1,28 @@
 //! Many different requests of one shape, encoded in advance, and the reply that each must get.
 
-use crate::codec::{Encoding, Sent};
+use std::ops::Range;
+
+use crate::codec::{Encoding, Oddity, Sent};
 use crate::method::Method;
+use crate::nonce::Nonce;
 use crate::shape::Shape;
-use crate::values::{Mismatch, Source, Value};
+use crate::values::{Mismatch, NoncePlace, Source, Value};
 
 /// Request bytes that a corpus aims at: small enough for a second-level cache.
 const BUDGET: usize = 256 * 1024;
 const FEWEST: usize = 16;
 const MOST: usize = 1024;
+/// One request in so many is oddly encoded, from this one on.
+const ODD_EVERY: usize = 64;
+const FIRST_ODD: usize = 7;
+/// The first one, the only one in a corpus of long texts, takes but a few bytes more than the usual encoding.
+const ODDITIES: [Oddity; 3] = [Oddity::Overlong, Oddity::Twice, Oddity::Reordered];
 
 /// The requests of a workload. The same shape, seed and encoding give the same bytes on every machine.
 ///
 /// No request equals the one before it, the first coming after the last; only `text:0` has nothing to
 /// vary. Every field is filled, with values other than the default, so that no encoding can leave one out.
+/// One request in 64 is encoded in a legal way that shows where its bytes are copied.
 #[derive(Clone, Debug)]
 pub struct Corpus {
     shape: Shape,
@@ -25,22 +34,49 @@ pub struct Corpus {
 struct Request {
     value: Value,
     bytes: Vec<u8>,
+    /// Where a nonce goes in the value, and in the bytes.
+    place: NoncePlace,
+    nonce: Range<usize>,
 }
 
 impl Corpus {
     /// Between 16 and 1,024 requests, about 256 KiB in all where those limits allow it.
     #[must_use]
     pub fn generate(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
+        Self::with(shape, seed, encoding, |value, other, at| {
+            let odd = at % ODD_EVERY == FIRST_ODD;
+            let oddity = ODDITIES[at / ODD_EVERY % ODDITIES.len()];
+            odd.then(|| encoding.codec().odd_request(value, other, oddity))
+        })
+    }
+
+    /// The same with every request as an encoder writes it: for clients and servers that know no other.
+    #[must_use]
+    pub fn plain(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
+        Self::with(shape, seed, encoding, |_, _, _| None)
+    }
+
+    /// `odd` makes the bytes of a value, which are not the usual ones, from another value and their number.
+    fn with(
+        shape: &Shape,
+        seed: u64,
+        encoding: Encoding,
+        odd: impl Fn(&Value, &Value, usize) -> Option<Vec<u8>>,
+    ) -> Self {
         let mut source = Source::new(seed);
         let mut requests: Vec<Request> = Vec::new();
         let mut total = 0;
         while requests.len() < FEWEST || total < BUDGET && requests.len() < MOST {
-            let value = Value::random(*shape, &mut source);
-            let bytes = encoding.codec().request(&value);
+            let mut value = Value::random(*shape, &mut source);
+            let place = value.make_room_for_nonce(&mut source);
+            let other = requests.last().map_or(&value, |last| &last.value);
+            let bytes = odd(&value, other, requests.len());
+            let bytes = bytes.unwrap_or_else(|| encoding.codec().request(&value));
             let repeats = requests.last().is_some_and(|last| last.bytes == bytes);
             if !repeats || *shape == Shape::Text(0) {
                 total += bytes.len();
-                requests.push(Request { value, bytes });
+                let nonce = position(&mut value, &place, &bytes);
+                requests.push(Request { value, bytes, place, nonce });
             }
         }
         if *shape != Shape::Text(0) && requests[0].bytes == requests[requests.len() - 1].bytes {
@@ -63,26 +99,50 @@ impl Corpus {
         &self.at(index).bytes
     }
 
+    /// The bytes of request `index` over which a call may write its nonce: 16; in a dto 12, the last digits of a GUID;
+    /// in a text shorter than 16 bytes, all of it. They may also stay as they are.
+    #[must_use]
+    pub fn nonce(&self, index: usize) -> Range<usize> {
+        self.at(index).nonce.clone()
+    }
+
     /// The method that takes the requests.
     #[must_use]
     pub fn method(&self) -> Method {
         self.shape.method()
     }
 
-    /// Compares the reply to request `index` with what it must be, field by field where servers decode: see
-    /// [`Mismatch`] for what is refused. The order of fields and of map entries does not matter, nor does an
-    /// encoding that spells defaults out; NaN equals NaN, and 0.0 equals -0.0, which some libraries leave out.
+    /// Compares the reply to request `index`, which had `nonce` written into it if there is one, with what it must be,
+    /// field by field where servers decode: see [`Mismatch`] for what is refused. The order of fields and of map
+    /// entries does not matter, nor does an encoding that spells defaults out; NaN equals NaN, and 0.0 equals -0.0,
+    /// which some libraries leave out.
     ///
     /// # Errors
     /// The first difference found.
-    pub fn verify(&self, index: usize, reply: &[u8]) -> Result<(), Mismatch> {
-        let Request { value, bytes } = self.at(index);
-        let sent =
-            Sent { shape: self.shape, content: Some(value), request: bytes, unknown_inside: false };
+    pub fn verify(&self, index: usize, nonce: Option<Nonce>, reply: &[u8]) -> Result<(), Mismatch> {
+        let Request { value, bytes, place, nonce: range } = self.at(index);
+        let Some(nonce) = nonce else { return self.compare(value, bytes, reply) };
+        let (mut value, mut bytes) = (value.clone(), bytes.clone());
+        value.write_nonce(place, nonce);
+        nonce.write(&mut bytes[range.clone()]);
+        self.compare(&value, &bytes, reply)
+    }
+
+    fn compare(&self, value: &Value, request: &[u8], reply: &[u8]) -> Result<(), Mismatch> {
+        let sent = Sent { shape: self.shape, content: Some(value), request, unknown_inside: false };
         self.encoding.codec().verify(sent, reply)
     }
 
     fn at(&self, index: usize) -> &Request {
         &self.requests[index % self.requests.len()]
     }
+}
+
+/// Where the bytes of `place` are in the request; nowhere if its text is not there as it is.
+fn position(value: &mut Value, place: &NoncePlace, request: &[u8]) -> Range<usize> {
+    let Some(text) = value.nonce_texts().into_iter().nth(place.text) else { return 0..0 };
+    let at = (!text.is_empty())
+        .then(|| request.windows(text.len()).position(|bytes| bytes == text.as_bytes()))
+        .flatten();
+    at.map_or(0..0, |at| at + place.range.start..at + place.range.end)
 }

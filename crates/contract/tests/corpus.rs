@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 
 use prost::Message;
-use rpcbench_contract::{Corpus, Encoding, Mismatch, Shape, pb};
+use rpcbench_contract::{Corpus, Encoding, Mismatch, Nonce, Shape, pb};
 
 const SHAPES: [Shape; 6] =
     [Shape::Text(0), Shape::Text(1), Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
@@ -79,15 +79,67 @@ proptest! {
         let corpus = Corpus::generate(&shape, seed, Encoding::Protobuf);
         for at in 0..corpus.len().min(24) {
             let right = reply(shape, corpus.request(at));
-            prop_assert_eq!(corpus.verify(at, &right), Ok(()));
+            prop_assert_eq!(corpus.verify(at, None, &right), Ok(()));
             if shape != Shape::Text(0) {
-                prop_assert!(corpus.verify(at + 1, &right).is_err());
+                prop_assert!(corpus.verify(at + 1, None, &right).is_err());
                 prop_assert_eq!(
-                    corpus.verify(at, corpus.request(at)),
+                    corpus.verify(at, None, corpus.request(at)),
                     Err(Mismatch::RequestReturned)
                 );
-                prop_assert!(corpus.verify(at, &right[..right.len() - 1]).is_err());
+                prop_assert!(corpus.verify(at, None, &right[..right.len() - 1]).is_err());
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn a_nonce_comes_back_and_another_one_does_not(shape in any_shape(), seed: u64, nonce: u64) {
+        for encoding in [Encoding::Protobuf, Encoding::Opaque] {
+            let corpus = Corpus::generate(&shape, seed, encoding);
+            for at in 0..corpus.len().min(80) {
+                let mut request = corpus.request(at).to_vec();
+                let place = corpus.nonce(at);
+                let room = match shape {
+                    Shape::Text(length) => (length as usize).min(Nonce::DIGITS),
+                    Shape::Dto => 12,
+                    _ => Nonce::DIGITS,
+                };
+                prop_assert_eq!(place.len(), room);
+                Nonce(nonce).write(&mut request[place]);
+                let reply = if encoding == Encoding::Opaque { request } else { reply(shape, &request) };
+                prop_assert_eq!(corpus.verify(at, Some(Nonce(nonce)), &reply), Ok(()));
+                let other = corpus.verify(at, Some(Nonce(nonce ^ 1)), &reply);
+                prop_assert_eq!(other.is_ok(), room == 0);
+            }
+        }
+    }
+}
+
+/// What the fields with number 1 hold, as the bytes of field 2.
+fn copy(mut request: &[u8]) -> Vec<u8> {
+    let mut content = Vec::new();
+    while !request.is_empty() {
+        assert_eq!(prost::encoding::decode_varint(&mut request), Ok(0x0a));
+        let length = prost::encoding::decode_varint(&mut request).unwrap() as usize;
+        content.extend_from_slice(request.split_off(..length).unwrap());
+    }
+    let mut reply = vec![0x12];
+    prost::encode_length_delimiter(content.len(), &mut reply).unwrap();
+    [reply, content].concat()
+}
+
+#[test]
+fn one_request_in_64_tells_a_copy() {
+    for shape in [Shape::Record, Shape::Dto, Shape::Tree] {
+        let corpus = Corpus::generate(&shape, 8, Encoding::Protobuf);
+        let plain = Corpus::plain(&shape, 8, Encoding::Protobuf);
+        for at in 0..corpus.len().min(plain.len()) {
+            let copied = corpus.verify(at, None, &copy(corpus.request(at))).is_ok();
+            assert_eq!(copied, at % 64 != 7, "{shape} {at}");
+            assert_eq!(corpus.verify(at, None, &reply(shape, corpus.request(at))), Ok(()));
         }
     }
 }
@@ -108,14 +160,14 @@ proptest! {
             changed[place] ^= by;
             // `true` may be spelled as any number but 0.
             let same = encoded_again(*shape, &changed).is_some_and(|again| again == right);
-            prop_assert_eq!(corpus.verify(at, &changed).is_ok(), same, "byte {} of {}", place, shape);
+            prop_assert_eq!(corpus.verify(at, None, &changed).is_ok(), same, "byte {} of {}", place, shape);
         }
     }
 
     #[test]
     fn arbitrary_replies_do_no_harm(reply: Vec<u8>) {
         for (_, corpus) in &*CORPORA {
-            prop_assert!(corpus.verify(0, &reply).is_err());
+            prop_assert!(corpus.verify(0, None, &reply).is_err());
         }
     }
 }
@@ -133,11 +185,11 @@ fn requests_are_the_same_everywhere() {
     });
     insta::assert_snapshot!(hashes.join("\n"), @"
     text:0 1024 af1349b9f5f9a1a6
-    text:1 1024 3b6c42aa49b7d977
-    text:100 1024 ab89207042755861
-    record 454 688c6610afafce03
-    dto 1024 57eb88922f80566a
-    tree 576 1a75a8734659695b
+    text:1 1024 8623da1db957c61e
+    text:100 1024 eed353a72e249b78
+    record 450 5fb9be168462cb97
+    dto 1024 d8e4bbec8f07343d
+    tree 568 ffe0a4ec8b0e2095
     ");
 }
 
@@ -154,7 +206,7 @@ fn text_requests_are_the_length_asked_for() {
 
 #[test]
 fn records_are_about_580_bytes_and_full() {
-    let corpus = Corpus::generate(&Shape::Record, 5, Encoding::Protobuf);
+    let corpus = Corpus::plain(&Shape::Record, 5, Encoding::Protobuf);
     let sizes: Vec<_> = (0..corpus.len()).map(|at| corpus.request(at).len()).collect();
     let mean = sizes.iter().sum::<usize>() / sizes.len();
     assert!((570..=590).contains(&mean), "mean {mean}");

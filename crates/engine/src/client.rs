@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_contract::Method;
 use rpcbench_contract::cases::{CallError, Caller};
+use rpcbench_contract::{Method, Nonce};
 use rpcbench_record::Protocol;
 
 use crate::clock::{self, Nanos};
@@ -79,7 +79,7 @@ impl Payload for Single<'_> {
         self.message
     }
 
-    fn verify(&self, _index: usize, _reply: &[u8]) -> Result<(), String> {
+    fn verify(&self, _index: usize, _nonce: Nonce, _reply: &[u8]) -> Result<(), String> {
         Ok(())
     }
 }
@@ -93,7 +93,7 @@ struct Answer {
 }
 
 impl Events for Answer {
-    fn verify(&mut self, _request: u32, message: &[u8]) -> bool {
+    fn verify(&mut self, _call: Call, message: &[u8]) -> bool {
         self.message = Some(message.to_vec());
         true
     }

@@ -1,6 +1,10 @@
 //! What calls carry, and the memory that makes checking every reply cheap.
 
-use rpcbench_contract::{Corpus, Method};
+use std::ops::Range;
+
+use rpcbench_contract::{Corpus, Method, Nonce};
+
+use crate::protocol::Call;
 
 /// Requests of one method, and the judge of their replies.
 pub trait Payload: Send + Sync {
@@ -18,11 +22,16 @@ pub trait Payload: Send + Sync {
     /// Request number `index`, encoded.
     fn request(&self, index: usize) -> &[u8];
 
-    /// Decodes a reply to request number `index` and compares it field by field.
+    /// The bytes of request number `index` over which each call writes its nonce; at most [`Nonce::DIGITS`].
+    fn nonce(&self, _index: usize) -> Range<usize> {
+        0..0
+    }
+
+    /// Decodes a reply to request number `index` with `nonce` in it, and compares it field by field.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
-    fn verify(&self, index: usize, reply: &[u8]) -> Result<(), String>;
+    fn verify(&self, index: usize, nonce: Nonce, reply: &[u8]) -> Result<(), String>;
 }
 
 impl Payload for Corpus {
@@ -38,38 +47,118 @@ impl Payload for Corpus {
         Self::request(self, index)
     }
 
-    fn verify(&self, index: usize, reply: &[u8]) -> Result<(), String> {
-        Self::verify(self, index, reply).map_err(|mismatch| mismatch.to_string())
+    fn nonce(&self, index: usize) -> Range<usize> {
+        Self::nonce(self, index)
+    }
+
+    fn verify(&self, index: usize, nonce: Nonce, reply: &[u8]) -> Result<(), String> {
+        Self::verify(self, index, Some(nonce), reply).map_err(|mismatch| mismatch.to_string())
     }
 }
+
+/// A right reply that is longer is not remembered: bytes beyond the length of its request.
+const MOST_LONGER: usize = 1024;
 
 /// Checks replies: the first to each request by decoding it, the same bytes again by comparing them.
 #[derive(Debug)]
 pub(crate) struct Checker {
-    /// The last right reply to each request; empty before there is one.
-    right: Vec<Vec<u8>>,
+    right: Vec<Right>,
+}
+
+/// The last right reply to a request; empty before there is one.
+#[derive(Clone, Debug, Default)]
+struct Right {
+    bytes: Vec<u8>,
+    /// Where the call's nonce is in it.
+    nonce: Range<usize>,
 }
 
 impl Checker {
     pub fn new(payload: &dyn Payload) -> Self {
-        Self { right: vec![Vec::new(); payload.len()] }
+        Self { right: vec![Right::default(); payload.len()] }
     }
 
     #[inline]
-    pub fn check(&mut self, payload: &dyn Payload, index: u32, reply: &[u8]) -> Result<(), String> {
-        let known = &self.right[index as usize];
-        if !known.is_empty() && known == reply {
-            return Ok(());
+    pub fn check(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
+        let known = &mut self.right[call.request as usize];
+        if known.bytes.len() == reply.len() && !reply.is_empty() {
+            call.nonce.write(&mut known.bytes[known.nonce.clone()]);
+            if known.bytes == reply {
+                return Ok(());
+            }
         }
-        self.decode(payload, index as usize, reply)
+        self.decode(payload, call, reply)
     }
 
     #[cold]
-    fn decode(&mut self, payload: &dyn Payload, index: usize, reply: &[u8]) -> Result<(), String> {
-        payload.verify(index, reply)?;
-        let known = &mut self.right[index];
-        known.clear();
-        known.extend_from_slice(reply);
+    fn decode(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
+        let index = call.request as usize;
+        payload.verify(index, call.nonce, reply)?;
+        let short = reply.len() <= payload.request(index).len() + MOST_LONGER;
+        let place = find_nonce(call.nonce, payload.nonce(index).len(), reply);
+        if let Some(nonce) = place.filter(|_| short) {
+            let known = &mut self.right[index];
+            known.bytes.clear();
+            known.bytes.extend_from_slice(reply);
+            known.nonce = nonce;
+        }
         Ok(())
+    }
+}
+
+/// Where the last `length` digits of a nonce are in a right reply. `None` unless there is just one such place: which of
+/// several would be another call's is not known.
+fn find_nonce(nonce: Nonce, length: usize, reply: &[u8]) -> Option<Range<usize>> {
+    if length == 0 {
+        return Some(0..0);
+    }
+    let digits = &nonce.digits()[Nonce::DIGITS - length..];
+    let mut places = reply.windows(length).enumerate().filter(|(_, bytes)| *bytes == digits);
+    let (at, _) = places.next()?;
+    places.next().is_none().then(|| at..at + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use rpcbench_contract::{Encoding, Shape};
+
+    use super::*;
+
+    fn call(request: usize, nonce: u64) -> Call {
+        Call { request: request as u32, nonce: Nonce(nonce), ..Call::default() }
+    }
+
+    /// The right reply to a call, by swapping the tag.
+    fn reply(corpus: &Corpus, call: Call) -> Vec<u8> {
+        let index = call.request as usize;
+        let mut reply = corpus.request(index).to_vec();
+        call.nonce.write(&mut reply[corpus.nonce(index)]);
+        reply[0] = 0x12;
+        reply
+    }
+
+    #[test]
+    fn a_remembered_reply_is_right_only_with_the_calls_own_nonce() {
+        for shape in ["text:1", "text:5", "text:16", "text:100", "record", "dto", "tree"] {
+            let shape: Shape = shape.parse().unwrap();
+            let corpus = Corpus::plain(&shape, 3, Encoding::Protobuf);
+            let mut checker = Checker::new(&corpus);
+            for index in 0..corpus.len() {
+                let (first, next) = (call(index, 0x0123_4567_89ab_cdef), call(index, 77));
+                assert_eq!(checker.check(&corpus, first, &reply(&corpus, first)), Ok(()));
+                assert_eq!(checker.right[index].bytes, reply(&corpus, first));
+                assert!(checker.check(&corpus, next, &reply(&corpus, first)).is_err());
+                assert_eq!(checker.check(&corpus, next, &reply(&corpus, next)), Ok(()));
+                assert_eq!(checker.check(&corpus, first, &reply(&corpus, first)), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_nonce_that_is_found_twice_is_not_taken_for_either() {
+        assert_eq!(find_nonce(Nonce(0xab), 2, b"xxab"), Some(2..4));
+        assert_eq!(find_nonce(Nonce(0xab), 2, b"abab"), None);
+        assert_eq!(find_nonce(Nonce(0xab), 2, b"ba"), None);
+        assert_eq!(find_nonce(Nonce(0xab), 0, b""), Some(0..0));
     }
 }

@@ -35,7 +35,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
 
 fn open(plan: &LoadPlan, shape: &str) -> Session {
     let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, Encoding::Protobuf));
+        Arc::new(Corpus::plain(&shape.parse().unwrap(), 11, Encoding::Protobuf));
     Session::open(plan, &payload).unwrap()
 }
 
@@ -176,7 +176,7 @@ fn a_server_that_is_not_there_is_named() {
     let connect_timeout = Nanos::from_millis(50);
     let plan = LoadPlan { connect_timeout, ..plan(closed) };
     let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::generate(&"text:1".parse().unwrap(), 11, Encoding::Protobuf));
+        Arc::new(Corpus::plain(&"text:1".parse().unwrap(), 11, Encoding::Protobuf));
     let error = Session::open(&plan, &payload).err().unwrap().to_string();
     assert!(error.contains("0 of 4") && error.contains("refused"), "{error}");
 }

@@ -128,6 +128,42 @@ fn replies_that_are_not_the_requests_own_are_wrong() {
 }
 
 #[test]
+fn no_reply_that_is_remembered_is_asked_for_again() {
+    for shape in ["text:16", "text:100", "record", "dto", "tree"] {
+        let server = server("memo:4194304");
+        for threads in [1, 2] {
+            let plan = LoadPlan { threads, ..plan(server.address()) };
+            let mut session = Session::open(&plan, &payload(shape)).unwrap();
+            let outcomes = measure(&mut session, 60).tally.outcomes;
+            assert_eq!((outcomes.errors(), outcomes.ok > 0), (0, true), "{shape}: {outcomes:?}");
+        }
+        assert_eq!(server.recalled(), 0, "{shape}");
+    }
+}
+
+#[test]
+fn a_reply_that_is_remembered_by_part_of_its_request_is_wrong() {
+    let server = server("memo:24");
+    let measurement = measure(&mut open(&plan(server.address())), 300);
+    assert!(server.recalled() > 0 && measurement.tally.outcomes.wrong_answer > 0);
+}
+
+#[test]
+fn copied_content_is_wrong_in_a_load() {
+    for shape in ["record", "dto", "tree"] {
+        let server = server("skim");
+        let mut session = Session::open(&plan(server.address()), &payload(shape)).unwrap();
+        let measurement = measure(&mut session, 300);
+        let tally = &measurement.tally;
+        assert!(tally.outcomes.wrong_answer > 0, "{shape}: {:?}", tally.outcomes);
+        let unmeasured = &measurement.unmeasured.examples;
+        let told =
+            tally.examples.iter().chain(unmeasured).any(|it| it.contains("in the reply, as no"));
+        assert!(told, "{shape}: {:?} {unmeasured:?}", tally.examples);
+    }
+}
+
+#[test]
 fn one_wrong_answer_in_a_thousand_is_found_every_time() {
     let server = server("wrong-once:1000");
     let mut session = open(&plan(server.address()));

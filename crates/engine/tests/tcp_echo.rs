@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use rpcbench_contract::Method;
+use rpcbench_contract::{Method, Nonce};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::{Arrivals, Protocol};
@@ -27,7 +27,7 @@ impl Payload for Bytes {
         &self.0[index]
     }
 
-    fn verify(&self, index: usize, reply: &[u8]) -> Result<(), String> {
+    fn verify(&self, index: usize, _nonce: Nonce, reply: &[u8]) -> Result<(), String> {
         if self.0[index] == reply { Ok(()) } else { Err("other bytes".to_owned()) }
     }
 }

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let corpus = Corpus::generate(&arguments.shape, 1, Encoding::Protobuf);
+    let corpus = Corpus::plain(&arguments.shape, 1, Encoding::Protobuf);
     let Arguments { address, connections, in_flight, duration, .. } = *arguments;
     let mut floor = Floor::open(address, connections, in_flight, &corpus)?;
     let calls = floor.run(Duration::from_secs(duration))?;

@@ -108,7 +108,7 @@ fn call(
         }
     }
     corpus
-        .verify(entry, data.get(PREFIX..).unwrap_or_default())
+        .verify(entry, None, data.get(PREFIX..).unwrap_or_default())
         .map_err(|mismatch| FloorError::Opening(mismatch.to_string()))?;
     Ok(size)
 }

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn corpus() -> Corpus {
-        Corpus::generate(&"text:100".parse().unwrap(), 1, Encoding::Protobuf)
+        Corpus::plain(&"text:100".parse().unwrap(), 1, Encoding::Protobuf)
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn requests_of_several_sizes_are_refused() {
-        let corpus = Corpus::generate(&"tree".parse().unwrap(), 1, Encoding::Protobuf);
+        let corpus = Corpus::plain(&"tree".parse().unwrap(), 1, Encoding::Protobuf);
         let error = Requests::new(&corpus, "127.0.0.1:1", 1).unwrap_err();
         assert!(error.to_string().contains("one size"), "{error}");
     }

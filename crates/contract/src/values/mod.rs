@@ -4,6 +4,7 @@
 
 mod compare;
 mod content;
+mod nonce;
 mod random;
 mod source;
 
@@ -14,6 +15,7 @@ use crate::shape::Shape;
 pub use compare::Mismatch;
 pub(crate) use compare::compare;
 pub(crate) use content::{Content, Field, Message};
+pub(crate) use nonce::NoncePlace;
 pub(crate) use source::Source;
 
 use content::{Described, message};

@@ -14,6 +14,7 @@ pub(crate) mod tcp_echo;
 
 use std::sync::Arc;
 
+use rpcbench_contract::Nonce;
 use rpcbench_record::Protocol;
 
 use crate::clock::Nanos;
@@ -27,6 +28,8 @@ pub use profile::profile;
 pub(crate) struct Call {
     /// Which request it carries.
     pub request: u32,
+    /// What is written into the request.
+    pub nonce: Nonce,
     /// When it was to be sent.
     pub due: Nanos,
     /// When its bytes were given to the kernel; 0 before that.
@@ -48,8 +51,8 @@ pub(crate) enum End {
 
 /// What a connection tells its owner while it reads.
 pub(crate) trait Events {
-    /// Whether `message` is the right answer to request number `request`.
-    fn verify(&mut self, request: u32, message: &[u8]) -> bool;
+    /// Whether `message` is the right answer to `call`.
+    fn verify(&mut self, call: Call, message: &[u8]) -> bool;
     /// A success came with another number of messages than one; or with one that can't be read.
     fn malformed(&mut self, request: u32, problem: &str);
     /// A call has ended. Each call ends once.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use rpcbench_contract::Nonce;
+
 use crate::clock::Nanos;
 use crate::log::CallLog;
 use crate::outcome::Outcome;
@@ -17,6 +19,9 @@ pub(crate) struct Calls {
     pub recorder: Recorder,
     count: u32,
     next_request: u32,
+    /// The next call's nonce, and how far apart those of two calls are.
+    next_nonce: u64,
+    nonce_step: u64,
     /// A call that is answered so long after it came due, or later, has failed.
     timeout: Nanos,
     /// Calls in flight or waiting on all connections.
@@ -29,10 +34,13 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
+    /// The calls of thread `thread` of a session that is opened at `opened`. Nonces begin with that time, and threads
+    /// take turns in them: no two sessions of a client have one in common, as fewer than 10^9 calls are made in a second.
     pub fn new(
         payload: Arc<dyn Payload>,
         plan: &LoadPlan,
         thread: u32,
+        opened: Nanos,
         log: Option<CallLog>,
     ) -> Self {
         // Threads start apart from each other in the requests.
@@ -43,6 +51,8 @@ impl Calls {
             recorder: Recorder::new(plan.protocol, log),
             count,
             next_request: (plan.first_request + thread * step) % count,
+            next_nonce: opened.0 + u64::from(thread),
+            nonce_step: plan.threads.max(1).into(),
             payload,
             timeout: plan.timeout,
             outstanding: 0,
@@ -55,8 +65,10 @@ impl Calls {
     pub fn due(&mut self, at: Nanos) -> Call {
         let request = self.next_request;
         self.next_request = if request + 1 == self.count { 0 } else { request + 1 };
+        let nonce = Nonce(self.next_nonce);
+        self.next_nonce = self.next_nonce.wrapping_add(self.nonce_step);
         self.outstanding += 1;
-        Call { request, due: at, written: Nanos(0) }
+        Call { request, nonce, due: at, written: Nanos(0) }
     }
 
     #[inline]
@@ -89,8 +101,8 @@ impl Reading<'_> {
 
 impl Events for Reading<'_> {
     #[inline]
-    fn verify(&mut self, request: u32, message: &[u8]) -> bool {
-        match self.calls.checker.check(&*self.calls.payload, request, message) {
+    fn verify(&mut self, call: Call, message: &[u8]) -> bool {
+        match self.calls.checker.check(&*self.calls.payload, call, message) {
             Ok(()) => true,
             Err(problem) => {
                 self.calls.recorder.explain(&problem);

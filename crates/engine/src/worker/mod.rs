@@ -122,7 +122,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let shares = plan.shares(thread);
         let allowance = Allowance::of_thread(plan.threads, shares.iter().sum(), &*payload);
         let slots = shares.into_iter().map(Slot::new).collect();
-        let calls = Calls::new(payload, &plan, thread, log);
+        let calls = Calls::new(payload, &plan, thread, driver.now(), log);
         Self {
             driver,
             stride: Stride { thread, threads: plan.threads, connections: plan.connections },

@@ -50,7 +50,7 @@ struct Came {
 
 fn payload(shape: &str) -> Arc<dyn Payload> {
     let shape: Shape = shape.parse().unwrap();
-    Arc::new(Corpus::generate(&shape, 11, Encoding::Protobuf))
+    Arc::new(Corpus::plain(&shape, 11, Encoding::Protobuf))
 }
 
 /// What a script tells its test: that the load may end, and how many calls it counted.

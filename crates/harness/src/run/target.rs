@@ -104,7 +104,7 @@ impl Target {
             self.alive("before it was ready")?;
             let answer = client.call(hello.method(), hello.request(0));
             let problem = match answer {
-                Ok(reply) => match hello.verify(0, &reply) {
+                Ok(reply) => match hello.verify(0, None, &reply) {
                     Ok(()) => return Ok(()),
                     Err(mismatch) => mismatch.to_string(),
                 },

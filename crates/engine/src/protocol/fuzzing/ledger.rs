@@ -7,7 +7,7 @@ use crate::clock::Nanos;
 use crate::payload::Payload;
 use crate::protocol::grpc::Templates;
 use crate::protocol::{Call, End, Events};
-use rpcbench_contract::Method;
+use rpcbench_contract::{Method, Nonce};
 
 /// Lengths of the requests, bytes: nothing, a few, and more than a frame.
 pub(super) const REQUESTS: [usize; 4] = [0, 5, 90, 17_000];
@@ -37,7 +37,7 @@ impl Payload for Filler {
         &self.0[index]
     }
 
-    fn verify(&self, _: usize, _: &[u8]) -> Result<(), String> {
+    fn verify(&self, _: usize, _: Nonce, _: &[u8]) -> Result<(), String> {
         Ok(())
     }
 }
@@ -84,7 +84,7 @@ impl Ledger {
 }
 
 impl Events for Ledger {
-    fn verify(&mut self, _: u32, message: &[u8]) -> bool {
+    fn verify(&mut self, _: Call, message: &[u8]) -> bool {
         message == RIGHT
     }
 

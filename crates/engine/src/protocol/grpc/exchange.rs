@@ -151,7 +151,7 @@ impl Exchange {
             self.answer = Answer::Wrong;
             return;
         }
-        let right = events.verify(self.call.request, message);
+        let right = events.verify(self.call, message);
         self.answer = if right { Answer::Right } else { Answer::Wrong };
     }
 

@@ -1,4 +1,6 @@
-//! Requests as templates: bytes made once, copied for each call, two stream identifiers patched.
+//! Requests as templates: bytes made once, copied for each call, two stream identifiers and a nonce patched.
+
+use std::ops::Range;
 
 use super::path::path;
 use crate::payload::Payload;
@@ -56,30 +58,46 @@ impl RequestHead {
 pub(crate) struct Templates {
     pub head: RequestHead,
     bytes: Vec<u8>,
-    /// Where each request starts, and where the last one ends.
-    bounds: Vec<usize>,
+    extents: Vec<Extent>,
+}
+
+/// Where a request is in the bytes of all.
+#[derive(Debug)]
+struct Extent {
+    frames: Range<usize>,
+    /// Within its body.
+    nonce: Range<usize>,
 }
 
 impl Templates {
     pub fn new(payload: &dyn Payload, authority: &str) -> Self {
         let head = RequestHead::new(path(payload.method()), authority);
-        let (mut bytes, mut bounds) = (Vec::new(), vec![0]);
+        let (mut bytes, mut extents) = (Vec::new(), Vec::new());
         for request in 0..payload.len() {
-            let message = payload.request(request);
+            let (message, start) = (payload.request(request), bytes.len());
             frame::put(&mut bytes, frame::HEADERS, frame::END_HEADERS, 0, &head.indexed);
             let body = message.len() + MESSAGE_PREFIX;
             frame::put_head(&mut bytes, body, frame::DATA, frame::END_STREAM, 0);
             put_message(&mut bytes, message);
-            bounds.push(bytes.len());
+            let nonce = payload.nonce(request);
+            extents.push(Extent {
+                frames: start..bytes.len(),
+                nonce: nonce.start + MESSAGE_PREFIX..nonce.end + MESSAGE_PREFIX,
+            });
         }
-        Self { head, bytes, bounds }
+        Self { head, bytes, extents }
     }
 
     /// HEADERS and DATA of an request, stream identifiers 0.
     #[inline]
     pub fn frames(&self, request: u32) -> &[u8] {
-        let request = request as usize;
-        &self.bytes[self.bounds[request]..self.bounds[request + 1]]
+        &self.bytes[self.extents[request as usize].frames.clone()]
+    }
+
+    /// The bytes of [`Self::body`] that are each call's own.
+    #[inline]
+    pub fn nonce(&self, request: u32) -> Range<usize> {
+        self.extents[request as usize].nonce.clone()
     }
 
     /// Where DATA begins in [`Self::frames`].

@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use rpcbench_contract::Nonce;
+
 use super::request::Templates;
-use crate::protocol::Broken;
 use crate::protocol::http2::{PeerSettings, frame, hpack};
+use crate::protocol::{Broken, Call};
 
 /// Largest window of flow control. RFC 9113, section 6.9.1.
 pub(super) const MAX_WINDOW: u32 = 0x7fff_ffff;
@@ -26,7 +28,7 @@ enum HeadForm {
 #[derive(Debug)]
 struct Stalled {
     stream: u32,
-    request: u32,
+    call: Call,
     sent: usize,
     window: i64,
 }
@@ -77,17 +79,17 @@ impl Sender {
         self.head_form = if fits { HeadForm::Inserting } else { HeadForm::Literal };
     }
 
-    /// Writes request `request` on a new stream, as far as flow control allows.
+    /// Writes the request of `call` on a new stream, as far as flow control allows.
     #[inline]
-    pub fn send(&mut self, stream: u32, request: u32, out: &mut Vec<u8>) {
-        let template = self.templates.frames(request);
+    pub fn send(&mut self, stream: u32, call: Call, out: &mut Vec<u8>) {
+        let template = self.templates.frames(call.request);
         let data_at = self.templates.data_offset();
         let body = template.len() - data_at - frame::HEADER;
         let free = self.stalled.is_empty()
             && body as i64 <= self.window.min(self.peer.initial_window)
             && body <= self.peer.max_payload;
         if self.head_form != HeadForm::Indexed || !free {
-            return self.send_slowly(stream, request, out);
+            return self.send_slowly(stream, call, out);
         }
         let at = out.len();
         out.extend_from_slice(template);
@@ -95,14 +97,17 @@ impl Sender {
         for at in [at + frame::STREAM_OFFSET, at + data_at + frame::STREAM_OFFSET] {
             out[at..at + 4].copy_from_slice(&id);
         }
+        let nonce = self.templates.nonce(call.request);
+        let body_at = at + data_at + frame::HEADER;
+        call.nonce.write(&mut out[body_at + nonce.start..body_at + nonce.end]);
         self.window -= body as i64;
     }
 
     #[cold]
-    fn send_slowly(&mut self, stream: u32, request: u32, out: &mut Vec<u8>) {
+    fn send_slowly(&mut self, stream: u32, call: Call, out: &mut Vec<u8>) {
         self.put_head(stream, out);
         let window = self.peer.initial_window;
-        let mut stalled = Stalled { stream, request, sent: 0, window };
+        let mut stalled = Stalled { stream, call, sent: 0, window };
         // Those before it wait for their own windows, or for the connection's: then this one does too.
         if !self.push(&mut stalled, out) {
             self.stalled.push_back(stalled);
@@ -156,7 +161,7 @@ impl Sender {
 
     /// Sends what flow control allows of one body; whether that was all.
     fn push(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
-        let body = self.templates.body(stalled.request);
+        let body = self.templates.body(stalled.call.request);
         while stalled.sent < body.len() {
             let window = self.window.min(stalled.window).max(0) as usize;
             let length = window.min(self.peer.max_payload).min(body.len() - stalled.sent);
@@ -167,10 +172,26 @@ impl Sender {
             stalled.sent += length;
             let flags = if stalled.sent == body.len() { frame::END_STREAM } else { 0 };
             frame::put(out, frame::DATA, flags, stalled.stream, piece);
+            self.put_nonce(stalled, out.len() - length, out);
             stalled.window -= length as i64;
             self.window -= length as i64;
         }
         true
+    }
+
+    /// Writes the nonce into what `out` has from `piece_at` on: the last piece of the body that was sent.
+    fn put_nonce(&self, stalled: &Stalled, piece_at: usize, out: &mut [u8]) {
+        let place = self.templates.nonce(stalled.call.request);
+        let mut nonce = [0; Nonce::DIGITS];
+        let nonce = &mut nonce[..place.len()];
+        stalled.call.nonce.write(nonce);
+        let piece = &mut out[piece_at..];
+        let before = stalled.sent - piece.len();
+        for (at, digit) in place.zip(nonce) {
+            if let Some(byte) = at.checked_sub(before).and_then(|at| piece.get_mut(at)) {
+                *byte = *digit;
+            }
+        }
     }
 
     /// Whether part of the request is held back.

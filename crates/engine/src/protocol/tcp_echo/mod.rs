@@ -5,6 +5,7 @@
 mod tests;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rpcbench_record::Protocol;
@@ -18,9 +19,9 @@ const PREFIX: usize = 4;
 /// Longest body that is taken, bytes.
 const MAX_BODY: usize = 64 << 20;
 
-/// Every request with its length before it.
+/// Every request with its length before it, and where its nonce goes.
 #[derive(Debug)]
-pub(crate) struct Templates(Vec<Vec<u8>>);
+pub(crate) struct Templates(Vec<(Vec<u8>, Range<usize>)>);
 
 /// The state machine of one connection.
 #[derive(Debug)]
@@ -49,7 +50,9 @@ impl super::Connection for Connection {
     fn templates(payload: &dyn Payload, _authority: &str) -> Templates {
         let frame = |index| {
             let body = payload.request(index);
-            [&(body.len() as u32).to_be_bytes(), body].concat()
+            let nonce = payload.nonce(index);
+            let frame = [&(body.len() as u32).to_be_bytes(), body].concat();
+            (frame, nonce.start + PREFIX..nonce.end + PREFIX)
         };
         Templates((0..payload.len()).map(frame).collect())
     }
@@ -106,7 +109,10 @@ impl super::Connection for Connection {
 
     #[inline]
     fn send(&mut self, call: Call, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.templates.0[call.request as usize]);
+        let (frame, nonce) = &self.templates.0[call.request as usize];
+        let at = out.len();
+        out.extend_from_slice(frame);
+        call.nonce.write(&mut out[at + nonce.start..at + nonce.end]);
         self.calls.push_back(Some(call));
         self.open += 1;
         self.unflushed += 1;
@@ -198,7 +204,7 @@ impl Connection {
         self.unflushed = self.unflushed.min(self.calls.len());
         let Some(call) = call else { return Ok(()) };
         self.open -= 1;
-        let right = events.verify(call.request, body);
+        let right = events.verify(call, body);
         events.ended(call, End::Answered { right });
         Ok(())
     }

@@ -13,8 +13,8 @@ use crate::protocol::fuzzing::Filler;
 struct Seen(Vec<(Call, End)>);
 
 impl Events for Seen {
-    fn verify(&mut self, request: u32, message: &[u8]) -> bool {
-        message.len() == LENGTHS[request as usize] && message.iter().all(|byte| *byte == b'x')
+    fn verify(&mut self, call: Call, message: &[u8]) -> bool {
+        message.len() == LENGTHS[call.request as usize] && message.iter().all(|byte| *byte == b'x')
     }
 
     fn malformed(&mut self, _: u32, problem: &str) {

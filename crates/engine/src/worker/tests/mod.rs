@@ -6,7 +6,7 @@ mod simulation;
 
 use std::sync::Arc;
 
-use rpcbench_contract::Method;
+use rpcbench_contract::{Method, Nonce};
 use rpcbench_record::{Arrivals, Protocol};
 
 use super::{Start, Worker};
@@ -36,7 +36,7 @@ impl Payload for Same {
         b"same"
     }
 
-    fn verify(&self, _index: usize, reply: &[u8]) -> Result<(), String> {
+    fn verify(&self, _index: usize, _nonce: Nonce, reply: &[u8]) -> Result<(), String> {
         if reply == b"same" { Ok(()) } else { Err("another".to_owned()) }
     }
 }

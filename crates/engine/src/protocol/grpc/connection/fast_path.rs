@@ -54,7 +54,7 @@ impl Connection {
         {
             let exchange = self.streams.remove_if(head.stream, Exchange::is_waiting)?;
             self.received = received;
-            let right = events.verify(exchange.call.request, message);
+            let right = events.verify(exchange.call, message);
             events.ended(exchange.call, End::Answered { right });
             return Some(end);
         }

@@ -168,7 +168,7 @@ impl protocol::Connection for Connection {
         if self.streams.next_id().is_none() {
             self.state = State::Leaving;
         }
-        self.sender.send(stream, call.request, out);
+        self.sender.send(stream, call, out);
     }
 
     #[inline]

@@ -4,6 +4,7 @@ mod endings;
 mod fast_path;
 mod floods;
 mod limits;
+mod nonces;
 
 use std::sync::Arc;
 
@@ -25,8 +26,8 @@ struct Seen {
 }
 
 impl Events for Seen {
-    fn verify(&mut self, request: u32, message: &[u8]) -> bool {
-        message == format!("REPLY {request}").as_bytes()
+    fn verify(&mut self, call: Call, message: &[u8]) -> bool {
+        message == format!("REPLY {}", call.request).as_bytes()
     }
 
     fn malformed(&mut self, _: u32, problem: &str) {

@@ -1,0 +1,73 @@
+//! Where a nonce goes in a value.
+
+use std::ops::Range;
+
+use super::{Source, Value};
+use crate::nonce::Nonce;
+
+/// Digits at the end of a GUID without a hyphen between them.
+const GUID_TAIL: usize = 12;
+
+/// Some bytes of one of the texts that can hold a nonce.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NoncePlace {
+    /// Which of [`Value::nonce_texts`].
+    pub text: usize,
+    /// Bytes of that text, all of them ASCII.
+    pub range: Range<usize>,
+}
+
+impl Value {
+    /// The texts that can hold a nonce. GUIDs stay GUIDs, and map keys what they are.
+    pub fn nonce_texts(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Text(text) => vec![text],
+            Self::Record(record) => vec![
+                &mut record.field1,
+                &mut record.field4,
+                &mut record.field7,
+                &mut record.field9,
+                &mut record.field18,
+                &mut record.field102,
+                &mut record.field103,
+                &mut record.field129,
+            ],
+            Self::Dto(dto) => vec![&mut dto.prop1, &mut dto.prop2, &mut dto.prop3],
+            Self::Tree(tree) => {
+                let branches = [&mut tree.left, &mut tree.right].into_iter().flatten();
+                let names = branches.flat_map(|branch| {
+                    let values = branch.tags.iter_mut().map(|tag| &mut tag.value);
+                    std::iter::once(&mut branch.name).chain(values)
+                });
+                std::iter::once(&mut tree.name).chain(names).collect()
+            }
+        }
+    }
+
+    /// Picks a place for a nonce, anywhere, and puts letters where a wider character is in its way.
+    pub fn make_room_for_nonce(&mut self, source: &mut Source) -> NoncePlace {
+        let guids = matches!(self, Self::Dto(_));
+        let mut texts = self.nonce_texts();
+        let text = source.below(texts.len() as u32) as usize;
+        let Some(chosen) = texts.get_mut(text) else { return NoncePlace { text, range: 0..0 } };
+        let length = if guids { GUID_TAIL } else { Nonce::DIGITS.min(chosen.len()) };
+        let last = chosen.len().saturating_sub(length);
+        let at = if guids { last } else { source.below(last as u32 + 1) as usize };
+        let range = at..at + length;
+        let (start, end) = (chosen.floor_char_boundary(at), chosen.ceil_char_boundary(range.end));
+        if !chosen[start..end].is_ascii() {
+            let letters = source.letters(end - start);
+            chosen.replace_range(start..end, &letters);
+        }
+        NoncePlace { text, range }
+    }
+
+    /// Writes a nonce over the place that was picked for it.
+    pub fn write_nonce(&mut self, place: &NoncePlace, nonce: Nonce) {
+        let digits = nonce.digits().map(char::from);
+        let digits: String = digits[Nonce::DIGITS - place.range.len()..].iter().collect();
+        if let Some(text) = self.nonce_texts().into_iter().nth(place.text) {
+            text.replace_range(place.range.clone(), &digits);
+        }
+    }
+}
