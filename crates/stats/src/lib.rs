@@ -20,6 +20,6 @@ pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval, mean_interval_at};
 pub use law::littles_law;
 pub use rank::{Rank, ranks};
-pub use steady::{Steadiness, SteadyRule, WarmSample, assess, change, hidden_growth};
+pub use steady::{Steadiness, SteadyRule, WarmSample, assess, hidden_growth};
 pub use studentized_range::studentized_range;
 pub use wire::HistogramError;

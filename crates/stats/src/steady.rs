@@ -73,13 +73,6 @@ const CERTAIN: f64 = 4.5;
 /// A normal distribution's standard deviation over the median distance of two of its values.
 const NORMAL: f64 = 1.0483;
 
-/// Change from one efficiency (or any other positive figure) to another, as a fraction of the first: 0.1
-/// for 10 % more. Infinite where the first is 0 and the last is not; 0 where both are.
-#[must_use]
-pub fn change(first: f64, last: f64) -> f64 {
-    if first == last { 0.0 } else { (last - first) / first }
-}
-
 /// Judges the latest [`SteadyRule::window`] slices of a warm-up, oldest first.
 ///
 /// Fixed warm-ups and looking at the curve are both known to mislead (Barrett, Bolz-Tereick, Killick,
@@ -124,8 +117,9 @@ pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
     }
 }
 
-/// The smallest growth over the latest [`SteadyRule::window`] slices that [`assess`] would call climbing, as a fraction; what is smaller
-/// noise may hide. At least the tolerance. `None` where there are too few slices, or most are idle.
+/// The smallest growth over the latest [`SteadyRule::window`] slices that [`assess`] would call climbing, as a
+/// fraction: noise may hide what is smaller. At least the tolerance. `None` where there are too few slices, or
+/// most are idle.
 #[must_use]
 pub fn hidden_growth(samples: &[WarmSample], rule: &SteadyRule) -> Option<f64> {
     let samples = latest(samples, rule)?;

@@ -20,13 +20,15 @@ pub struct Drift {
     pub change: f64,
 }
 
-/// For each of the entries, whether it changed within its processes, by more than `precision` (a fraction) and surely.
+/// For each of the entries, whether it changed within its processes, surely and by more than `precision`, a
+/// fraction.
 ///
-/// An entry is seen against the median of the others in the same round, all without the means of their processes, adjusted by the
-/// machine reference where [`compare`](super::compare()) would. What the machine does to all is gone then, and what is left
-/// does not depend on the round before, so that plain least squares hold. All processes of an entry count
-/// together, by round. Two kinds of change are looked for: a slope over the rounds, and a step between two of them. By
-/// chance some entry of a run drifts in 1 % of runs at the most, as Bonferroni counts.
+/// An entry is seen against the median of the others in the same round, all without the means of their
+/// processes, adjusted by the machine reference where [`compare`](super::compare()) would. What the machine
+/// does to all is gone then, and what is left does not depend on the round before, so that plain least squares
+/// hold. All processes of an entry count together, by round. Two kinds of change are looked for: a slope over
+/// the rounds, and a step between two of them. By chance some entry drifts in 1 % of runs at the most, as
+/// Bonferroni counts.
 ///
 /// `None` for an entry that does not, and for one without others beside it.
 #[must_use]

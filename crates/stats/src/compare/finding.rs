@@ -14,7 +14,7 @@ pub struct Range {
 pub struct Estimate {
     /// Geometric mean, adjusted by the machine reference where [`Adjustment`](super::Adjustment) says so.
     pub mean: f64,
-    /// The entry's own interval around it. It includes what all entries share, so two of these say little
+    /// The entry's own 95 % interval around it. It includes what all entries share, so two of these say little
     /// about a pair. `None` with one process.
     pub range: Option<Range>,
     /// Geometric mean of what was measured, without adjustment.

@@ -94,7 +94,7 @@ pub fn compare(observations: &[Observation], entries: usize, question: &Question
     };
     let pairs = model.pairs(question);
     let half = finding::median(pairs.iter().filter_map(|pair| pair.half).collect());
-    let known = model.estimates(&windows, &raw, question, half);
+    let known = model.estimates(&windows, &raw, half);
     for (at, estimate) in known.into_iter().enumerate() {
         comparison.estimates[windows.present[at]] = Some(estimate);
     }
@@ -172,7 +172,8 @@ impl Comparison {
         .map(f64::exp_m1)
     }
 
-    /// What [`resolution`](Self::resolution) would be with so many processes of each entry, if the machine stays as noisy as it was.
+    /// What [`resolution`](Self::resolution) would be with so many processes of each entry, on a machine as noisy
+    /// as it was.
     #[must_use]
     pub fn resolution_after(&self, processes: usize) -> Option<f64> {
         let half = self.typical?.half(processes, 1.0 - self.confidence)?;

@@ -10,6 +10,8 @@ use super::two_way::{Cell, TwoWay};
 use super::windows::{Processes, Windows, squares};
 use crate::studentized_range::studentized_range;
 
+/// Probability in each tail of an entry's own interval, seen from the upper end.
+const OWN_UPPER: f64 = 0.975;
 /// Generations from which on a pair's own variance counts: with fewer it is known too badly.
 const OWN: usize = 4;
 
@@ -139,18 +141,12 @@ impl Model {
     }
 
     /// Estimates of all entries. `raw` is the model of what was measured, `half` half of a usual pair's interval.
-    pub fn estimates(
-        &self,
-        windows: &Windows,
-        raw: &Self,
-        question: &Question,
-        half: Option<f64>,
-    ) -> Vec<Estimate> {
+    pub fn estimates(&self, windows: &Windows, raw: &Self, half: Option<f64>) -> Vec<Estimate> {
         let total = self.total_variance();
         (0..self.entries)
             .map(|entry| {
                 let mean = self.fit.rows[entry];
-                let own = total.and_then(|total| self.own_half(entry, total, question.confidence));
+                let own = total.and_then(|total| self.own_half(entry, total));
                 let levels: Vec<f64> = windows
                     .list
                     .iter()
@@ -200,7 +196,7 @@ impl Model {
     }
 
     /// Half of an entry's own interval.
-    fn own_half(&self, entry: usize, total: (f64, f64), confidence: f64) -> Option<f64> {
+    fn own_half(&self, entry: usize, total: (f64, f64)) -> Option<f64> {
         let means: Vec<f64> = self.of_entry(entry).collect();
         let n = means.len();
         let (variance, freedom) = if n >= OWN {
@@ -210,7 +206,7 @@ impl Model {
             total
         };
         let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
-        let t = -students.inverse_cdf((1.0 - confidence) / 2.0);
+        let t = students.inverse_cdf(OWN_UPPER);
         Some(t * (variance / n as f64 + self.slope_error(entry)).sqrt())
     }
 
@@ -267,8 +263,9 @@ impl Typical {
     }
 }
 
-/// Degrees of freedom of the mean of the pooled and the pair's own variance over `g` generations: those of two own ones at the
-/// most, as entries' variances differ; fewer with two or three entries, where the pair's own is much of the pooled one.
+/// Degrees of freedom of the mean of the pooled and the pair's own variance over `g` generations: those of two own
+/// ones at the most, as entries' variances differ; fewer with two or three entries, where the pair's own is much
+/// of the pooled one (by Satterthwaite's formula for equal variances).
 fn blended_freedom(entries: usize, g: usize) -> f64 {
     let e = entries as f64;
     (g - 1) as f64 * (4.0 * (e - 1.0) / (e + 2.0)).min(2.0)
@@ -290,9 +287,10 @@ fn between(processes: &Processes, all: f64) -> f64 {
     (all - windows.sum::<f64>() / processes.list.len() as f64).max(0.0)
 }
 
-/// Half-widths in standard deviations of a difference: of all pairs' intervals at once (J. W. Tukey and C. Y. Kramer), and of the
-/// two one-sided tests of equality, at a level that keeps the family's rate over all pairs (C. Lauzon and B.
-/// Caffo, *Easy Multiplicity Control in Equivalence Testing Using Two One-Sided Tests*, The American Statistician 63, 2009).
+/// Half-widths in standard deviations of a difference: of all pairs' intervals at once (J. W. Tukey and C. Y.
+/// Kramer), and of the two one-sided tests of equality, at a level that keeps the family's rate over all pairs
+/// (C. Lauzon and B. Caffo, *Easy Multiplicity Control in Equivalence Testing Using Two One-Sided Tests*, The
+/// American Statistician 63, 2009).
 struct Quantiles {
     entries: usize,
     tail: f64,
