@@ -28,8 +28,8 @@ impl RankedBy {
             return Self::HighestRate;
         }
         let windows = windows(run, workload);
-        let seen = windows.iter().filter_map(|(_, trial)| measured(trial));
-        match seen.into_iter().any(|window| window.server.is_some()) {
+        let mut seen = windows.values().filter_map(|trial| measured(trial));
+        match seen.any(|window| window.server.is_some()) {
             true => Self::CallsPerCpuSecond,
             false if windows.is_empty() => Self::CallsPerCpuSecond,
             false => Self::CallsPerSecond,

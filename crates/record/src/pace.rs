@@ -102,9 +102,16 @@ impl Measured {
     /// long an interval. `None` where nobody sees the server, or it used none.
     #[must_use]
     pub fn ok_per_server_cpu_s(&self) -> Option<f64> {
+        let cpu_s = self.server_cpu_s().filter(|cpu_s| *cpu_s > 0.0)?;
+        Some(self.ok_within() as f64 / cpu_s)
+    }
+
+    /// CPU time of the server within the window, seconds: that between the readings of its counters, for as long an
+    /// interval. `None` where nobody sees the server.
+    #[must_use]
+    pub fn server_cpu_s(&self) -> Option<f64> {
         let server = self.server.as_ref().filter(|server| server.interval_ns > 0)?;
-        let cpu_s = server.cpu_seconds() * self.window_ns as f64 / server.interval_ns as f64;
-        (cpu_s > 0.0).then(|| self.ok_within() as f64 / cpu_s)
+        Some(server.cpu_seconds() * self.window_ns as f64 / server.interval_ns as f64)
     }
 
     fn second_half(&self) -> &[Slice] {

@@ -1,118 +1,25 @@
-//! One row: an entry under a workload.
+//! What the record has on an entry under a workload, and what follows from it.
 
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Arrivals, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol, Rate, Readiness,
-    Run, Search, Trial, TrialResult, Workload,
+    Arrivals, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol, RankedBy, Rate,
+    Readiness, Run, Search, Trial, TrialResult, Workload,
 };
-use rpcbench_stats::Rank;
 
 use crate::connections;
 use crate::doubt::doubts;
-use crate::figures::{Estimate, Figures};
+use crate::figures::Figures;
 use crate::format;
-use crate::open::{client_bound, highest_rate, paced};
+use crate::open::{bracket, client_bound, highest_rate, paced};
+use crate::row::{Absent, Row};
 use crate::verdict::{Verdict, saturation};
 use crate::warming::{unsteady, warming};
 
-/// A cell of the run: an entry under a workload, its trials taken together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// What was measured.
-    pub server: PlannedServer,
-    /// Library versions from its lock file.
-    pub versions: BTreeMap<String, String>,
-    /// Trials planned.
-    pub planned: u32,
-    /// Trials measured to their end.
-    pub measured: u32,
-    /// Place by calls a second. `None` where the verdict forbids one, or one trial gives no interval.
-    pub rank: Option<Rank>,
-    /// What the figures are worth.
-    pub verdict: Verdict,
-    /// `None` where no trial was measured. Of a search: the windows at the rates that it found.
-    pub figures: Option<Figures>,
-    /// The highest rate that met the threshold, calls a second. `None` where none was searched for or found.
-    pub highest_rate: Option<Estimate>,
-    /// Calls a second that came due by the schedule, mean of the trials. `None` in a closed loop.
-    pub offered_per_s: Option<f64>,
-    /// The capacity of which the load is a share, calls a second. `None` where it is no share.
-    pub capacity_per_s: Option<f64>,
-    /// Time from the first load to steady, mean over its processes, milliseconds. `None` where it
-    /// was not reached or not asked for.
-    pub steady_after_ms: Option<u64>,
-    /// Calls a second over the first second of load, mean over its processes.
-    pub cold_calls_per_s: Option<f64>,
-    /// What a reader must know about it.
-    pub notes: Vec<String>,
-    /// What went wrong, line by line: last lines of the server's log, failed cases, examples of errors.
-    pub evidence: Vec<String>,
-}
-
-impl Row {
-    /// `grpc 1.80.0, protobuf 1.36.0`.
-    #[must_use]
-    pub fn versions(&self) -> String {
-        let all: Vec<String> =
-            self.versions.iter().map(|(name, v)| format!("{name} {v}")).collect();
-        all.join(", ")
-    }
-
-    /// What rows are ranked by, calls a second: the highest rate where one was searched for, and right answers a
-    /// second elsewhere.
-    #[must_use]
-    pub fn rate(&self) -> Option<Estimate> {
-        self.highest_rate.or_else(|| self.figures.as_ref().map(|figures| figures.calls_per_s))
-    }
-}
-
-/// An entry that was not measured, through no fault of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Absent {
-    /// It can't run on this machine.
-    Skipped {
-        /// The entry.
-        entry: String,
-        /// What is missing and what to install.
-        reason: String,
-    },
-    /// Its load is a share of a capacity that could not be measured.
-    NoCapacity {
-        /// The entry.
-        entry: String,
-    },
-    /// The run ended before its turn.
-    NotReached {
-        /// The entry.
-        entry: String,
-    },
-}
-
-impl Absent {
-    /// The entry's name.
-    #[must_use]
-    pub fn entry(&self) -> &str {
-        match self {
-            Self::Skipped { entry, .. }
-            | Self::NoCapacity { entry }
-            | Self::NotReached { entry } => entry,
-        }
-    }
-
-    /// Why it was not measured, one line.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        match self {
-            Self::Skipped { reason, .. } => reason,
-            Self::NoCapacity { .. } => "its capacity could not be measured",
-            Self::NotReached { .. } => "the run ended before it was measured",
-        }
-    }
-}
-
 /// Everything that the record has on one cell.
 pub(crate) struct Cell<'a> {
+    /// Place in the plan's list of servers.
+    number: usize,
     pub(crate) server: &'a PlannedServer,
     pub(crate) workload: &'a Workload,
     pub(crate) limits: Limits,
@@ -130,8 +37,10 @@ pub(crate) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    pub(crate) fn of(run: &'a Run, server: &'a PlannedServer, workload: &'a Workload) -> Self {
+    /// Of the server at a place in the plan's list.
+    pub(crate) fn of(run: &'a Run, number: usize, workload: &'a Workload) -> Self {
         let plan = &run.header.plan;
+        let server = &plan.servers[number];
         let mine = |entry: &str, load: &str| entry == server.entry && load == workload.name;
         let planned = plan.order.iter().filter(|t| mine(&t.entry, &t.workload)).count() as u32;
         let trials: BTreeMap<u32, &Trial> = run
@@ -141,6 +50,7 @@ impl<'a> Cell<'a> {
             .map(|t| (t.number, t))
             .collect();
         Self {
+            number,
             server,
             workload,
             limits: plan.limits,
@@ -185,20 +95,25 @@ impl<'a> Cell<'a> {
         }
     }
 
-    pub(crate) fn row(&self) -> Row {
+    pub(crate) fn row(&self, by: RankedBy) -> Row {
         let trials = self.measured();
         let figures = Figures::of(&trials, Some(self.limits));
         let (verdict, evidence) = self.verdict(figures.as_ref());
         let curves = || self.preparations.iter().filter_map(|p| p.warm.as_ref());
         Row {
+            number: self.number,
             server: self.server.clone(),
             versions: self.preparations.last().map(|p| p.versions.clone()).unwrap_or_default(),
             planned: self.planned,
             measured: trials.len() as u32,
-            rank: None,
+            place: None,
+            leader: None,
+            by,
+            stalls_decide: false,
             verdict,
             figures,
             highest_rate: highest_rate(&self.searches()),
+            bracket: bracket(&self.searches()),
             offered_per_s: mean(&self.offered()),
             capacity_per_s: self.capacity.filter(|_| self.workload.arrivals.needs_capacity()),
             steady_after_ms: mean(

@@ -1,9 +1,71 @@
-//! The columns of a table: those of the catalog that are in it, and fit.
+//! The columns of a table: those that are in it, were asked for, and fit.
+
+use std::fmt;
+use std::str::FromStr;
 
 use comfy_table::{CellAlignment, Table as Grid};
 
-use crate::catalog::{FIGURES, Figure, Kind, Spare, Subject};
+use crate::catalog::{Export, FIGURES, Figure, Kind, Shown, Spare, Subject, exported};
 use crate::format::NOTHING;
+
+/// Which columns a table for people has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Columns {
+    /// Those that a reader needs first, as many as there is room for.
+    #[default]
+    Few,
+    /// All that there are.
+    Wide,
+    /// These, in this order.
+    Chosen(Vec<ColumnName>),
+}
+
+/// A column by its title, or by the field that exports have.
+#[derive(Clone, Copy)]
+pub struct ColumnName(&'static Figure);
+
+impl ColumnName {
+    /// Every name, in the order of the catalog: titles where columns have one.
+    #[must_use]
+    pub fn all() -> Vec<&'static str> {
+        exported(Export::Cells).map(Figure::title).collect()
+    }
+}
+
+impl fmt::Debug for ColumnName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.key)
+    }
+}
+
+impl PartialEq for ColumnName {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key == other.0.key
+    }
+}
+
+impl Eq for ColumnName {}
+
+/// There is no such column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no column {name}; there are: {}", ColumnName::all().join(", "))]
+pub struct UnknownColumn {
+    /// As typed.
+    pub name: String,
+}
+
+impl FromStr for ColumnName {
+    type Err = UnknownColumn;
+
+    /// Titles come first: `server` is the column of that title, which has the variant too.
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let called = |is: fn(&Figure) -> &'static str| {
+            exported(Export::Cells).find(|figure| is(figure) == name)
+        };
+        let found = called(Figure::title).or_else(|| called(|figure| figure.key));
+        found.map(Self).ok_or_else(|| UnknownColumn { name: name.to_owned() })
+    }
+}
 
 /// A column of one table, with its cells.
 pub(crate) struct Column {
@@ -25,29 +87,53 @@ impl Column {
     }
 }
 
-/// Every column of a table, in order.
-pub(crate) fn columns(kind: Kind, rows: &[Subject]) -> Vec<Column> {
+/// The columns of a table, in order.
+pub(crate) fn columns(kind: Kind, rows: &[Subject], which: &Columns) -> Vec<Column> {
+    if let Columns::Chosen(names) = which {
+        return names.iter().map(|name| made(name.0, rows, 0)).collect();
+    }
+    let wide = *which == Columns::Wide;
     let mut placed: Vec<_> = FIGURES
         .iter()
-        .filter_map(|figure| Some((figure.column?.place, made(figure, kind, rows)?)))
+        .filter_map(|figure| {
+            let spare = spare(figure, kind, rows, wide)?;
+            let column = made(figure, rows, spare);
+            worth_its_place(figure, &column).then_some((figure.column?.place, column))
+        })
         .collect();
     placed.sort_by_key(|(place, _)| *place);
     placed.into_iter().map(|(_, column)| column).collect()
 }
 
-/// `None` where the table does not have it.
-fn made(figure: &Figure, kind: Kind, rows: &[Subject]) -> Option<Column> {
+/// How readily it goes. `None` where the table does not have it.
+fn spare(figure: &Figure, kind: Kind, rows: &[Subject], wide: bool) -> Option<Spare> {
     let column = figure.column?;
-    let spare = column.spare(kind)?;
+    let ranks = |by| rows.iter().any(|row| row.cell.is_some_and(|cell| cell.by == by));
+    match column.shown(kind)? {
+        _ if wide => Some(0),
+        Shown::Wide => None,
+        Shown::Usually(_) if kind == Kind::Ranking && !column.ranks.is_none_or(ranks) => None,
+        Shown::Usually(spare) => Some(spare),
+    }
+}
+
+/// A figure that no row has is left out where others have its place, and so is one that tells no row from another where
+/// that is all it is there for.
+fn worth_its_place(figure: &Figure, column: &Column) -> bool {
+    let Some(of) = figure.column else { return false };
+    let differ = column.cells.windows(2).any(|pair| pair[0] != pair[1]);
+    let empty = column.cells.iter().all(|cell| cell == NOTHING);
+    (differ || !of.if_rows_differ) && !(empty && of.ranks.is_some())
+}
+
+fn made(figure: &Figure, rows: &[Subject], spare: Spare) -> Column {
     let shown = |row| figure.shown(row).unwrap_or_else(|| NOTHING.to_owned());
-    let cells: Vec<String> = rows.iter().map(shown).collect();
-    let differ = cells.windows(2).any(|pair| pair[0] != pair[1]);
-    (differ || !column.if_rows_differ).then_some(Column {
-        title: column.title,
+    Column {
+        title: figure.title(),
         is_number: figure.unit.is_number(),
         spare,
-        cells,
-    })
+        cells: rows.iter().map(shown).collect(),
+    }
 }
 
 /// The columns that fit into a line of `width` characters with `gap` between them, and the titles of those that
@@ -58,9 +144,9 @@ pub(crate) fn fitting(
     gap: usize,
 ) -> (Vec<Column>, Vec<&'static str>) {
     let order: Vec<&str> = columns.iter().map(|column| column.title).collect();
-    let limit = width.unwrap_or(usize::MAX);
+    let limit = width.unwrap_or(usize::MAX - gap);
     let mut hidden = Vec::new();
-    while columns.iter().map(|column| column.room() + gap).sum::<usize>() > limit {
+    while columns.iter().map(|column| column.room() + gap).sum::<usize>() > limit + gap {
         let spare = columns.iter().enumerate().max_by_key(|(_, column)| column.spare);
         match spare {
             Some((at, column)) if column.spare > 0 => {

@@ -3,7 +3,7 @@
 use rpcbench_record::Workload;
 
 use crate::catalog::Subject;
-use crate::cell::{Absent, Row};
+use crate::row::{Absent, Row};
 use crate::summary::{Summary, Table};
 use crate::words::{Unranked, unranked};
 

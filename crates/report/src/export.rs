@@ -9,11 +9,13 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::catalog::{Export, Subject, Values, keys, row, row_schema};
-use crate::summary::{Conclusion, Summary, Table};
+use crate::catalog::{Export, Subject, Values, keys, ranked_by, row, row_schema};
+use crate::conclusion::Conclusion;
+use crate::standings::{Pair, Standings, finding_name as finding};
+use crate::summary::{Summary, Table};
 
 /// Version of the exported fields. A field renamed, removed or given another unit makes a new one.
-pub const EXPORT_SCHEMA: u32 = 1;
+pub const EXPORT_SCHEMA: u32 = 2;
 
 /// Why an export can't be written. Neither happens with a record that could be read.
 #[derive(Debug, thiserror::Error)]
@@ -52,11 +54,43 @@ struct RunView<'a> {
 #[derive(Serialize, JsonSchema)]
 struct TableView<'a> {
     workload: &'a Workload,
-    winner: Option<&'a str>,
-    tie: &'a [String],
+    /// What its cells are ranked by.
+    ranked_by: Option<&'static str>,
+    conclusion: ConclusionView<'a>,
+    /// Difference up to which two entries count as equal.
+    precision_share: Option<f64>,
+    /// The smallest difference that the run tells.
+    resolution_share: Option<f64>,
+    /// Whether figures are adjusted by the machine reference.
+    adjusted: Option<bool>,
+    pairs: Vec<PairView<'a>>,
     #[schemars(schema_with = "cells_schema")]
     cells: Vec<Values>,
     not_measured: Vec<AbsentView<'a>>,
+}
+
+/// Who won.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+enum ConclusionView<'a> {
+    Fastest { entry: &'a str },
+    Equal { entries: &'a [String] },
+    Open { entries: &'a [String] },
+    Alone { entry: &'a str },
+    Nothing,
+}
+
+/// Two ranked entries.
+#[derive(Serialize, JsonSchema)]
+struct PairView<'a> {
+    first: &'a str,
+    second: &'a str,
+    /// The first's figure over the second's.
+    ratio: f64,
+    ratio_low: Option<f64>,
+    ratio_high: Option<f64>,
+    /// What is known of the first against the second.
+    finding: &'static str,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -154,20 +188,41 @@ fn run(header: &Header, finished: bool) -> RunView<'_> {
 }
 
 fn table<'a>(summary: &'a Summary, table: &'a Table) -> TableView<'a> {
-    let (winner, tie): (Option<&str>, &[String]) = match &table.conclusion {
-        Conclusion::Winner { entry, .. } => (Some(entry), &[]),
-        Conclusion::Tie { entries } => (None, entries),
-        Conclusion::Open => (None, &[]),
-    };
+    let standings = table.standings.as_ref();
     TableView {
         workload: &table.workload,
-        winner,
-        tie,
+        ranked_by: standings.map(|standings| ranked_by(standings.by)),
+        conclusion: conclusion(&table.conclusion),
+        precision_share: standings.map(|standings| standings.precision),
+        resolution_share: standings.and_then(|standings| standings.resolution),
+        adjusted: standings.map(Standings::is_adjusted),
+        pairs: standings.iter().flat_map(|standings| &standings.pairs).map(pair).collect(),
         cells: summary.rows_of(table).iter().map(|subject| row(Export::Cells, subject)).collect(),
         not_measured: table
             .absent
             .iter()
             .map(|a| AbsentView { entry: a.entry(), reason: a.reason() })
             .collect(),
+    }
+}
+
+fn conclusion(conclusion: &Conclusion) -> ConclusionView<'_> {
+    match conclusion {
+        Conclusion::Fastest(pair) => ConclusionView::Fastest { entry: &pair.first },
+        Conclusion::Equal { entries } => ConclusionView::Equal { entries },
+        Conclusion::Open { entries } => ConclusionView::Open { entries },
+        Conclusion::Alone { entry } => ConclusionView::Alone { entry },
+        Conclusion::Nothing => ConclusionView::Nothing,
+    }
+}
+
+fn pair(pair: &Pair) -> PairView<'_> {
+    PairView {
+        first: &pair.first,
+        second: &pair.second,
+        ratio: pair.ratio,
+        ratio_low: pair.range.map(|range| range.low),
+        ratio_high: pair.range.map(|range| range.high),
+        finding: finding(pair.finding),
     }
 }

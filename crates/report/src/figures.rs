@@ -1,35 +1,31 @@
 //! The figures of a cell: its trials taken together.
 
 use rpcbench_record::{Latency, Limits, Measured, Outcomes};
-use rpcbench_stats::{Histogram, Interval, mean_interval};
+use rpcbench_stats::{Histogram, Range};
 
-use crate::warming::efficiency;
-
-/// A mean over trials, with what is known about its error.
+/// A figure of a cell, with what is known about its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Arithmetic mean over the trials.
-    pub mean: f64,
-    /// 95 % interval of the mean (Student t). `None` with one trial.
-    pub interval: Option<Interval>,
+    /// The figure; where the machine reference adjusts it, that at the reference's fixed state.
+    pub value: f64,
+    /// As measured.
+    pub raw: f64,
+    /// Its own 95 % interval. `None` where one process was measured.
+    pub range: Option<Range>,
 }
 
 impl Estimate {
-    /// Of samples, one a trial. `None` without any.
+    /// Of a figure as measured.
     #[must_use]
-    pub fn of(samples: &[f64]) -> Option<Self> {
-        if samples.is_empty() {
-            return None;
-        }
-        let mean = samples.iter().sum::<f64>() / samples.len() as f64;
-        Some(Self { mean, interval: mean_interval(samples) })
+    pub fn raw(value: f64) -> Self {
+        Self { value, raw: value, range: None }
     }
 
-    /// Half the interval's width as a share of the mean. `None` with one trial, or a mean of 0.
+    /// Half the interval's width as a share of the value. `None` without an interval.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
-        let interval = self.interval?;
-        (self.mean > 0.0).then(|| (interval.high - interval.low) / 2.0 / self.mean)
+        let range = self.range?;
+        (self.value > 0.0).then(|| (range.high - range.low) / 2.0 / self.value)
     }
 }
 
@@ -93,7 +89,7 @@ pub struct ServerFigures {
     pub cpu_user_s: f64,
     /// CPU time in the kernel, seconds.
     pub cpu_system_s: f64,
-    /// Right answers for each second of its CPU time. `None` where it used none.
+    /// Right answers for each second of its CPU time, over all trials. `None` where it used none.
     pub calls_per_cpu_s: Option<Estimate>,
     /// Largest memory use, page cache apart, bytes.
     pub memory_peak_bytes: u64,
@@ -118,7 +114,7 @@ pub struct ClientFigures {
 /// All figures of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// Right answers a second.
+    /// Right answers a second, mean of the trials.
     pub calls_per_s: Estimate,
     /// Response times. `None` where no call was answered.
     pub response: Option<Response>,
@@ -149,7 +145,7 @@ impl Figures {
         trials.iter().for_each(|t| outcomes.add(&t.outcomes));
         let latencies: Vec<&Latency> = trials.iter().filter_map(|t| t.latency.as_ref()).collect();
         Some(Self {
-            calls_per_s: Estimate::of(&rates)?,
+            calls_per_s: Estimate::raw(mean(&rates)?),
             response: Response::merged(&latencies),
             outcomes,
             measured_s: sum(trials, |t| t.window_ns) / 1e9,
@@ -168,18 +164,24 @@ fn server(trials: &[&Measured], limits: Limits) -> Option<ServerFigures> {
     let user = used.iter().map(|s| s.cpu_user_ns).sum::<u64>() as f64;
     let system = used.iter().map(|s| s.cpu_system_ns).sum::<u64>() as f64;
     let time = used.iter().map(|s| s.interval_ns).sum::<u64>() as f64;
-    let efficiencies: Vec<f64> = trials.iter().filter_map(|t| efficiency(t)).collect();
     let anon = used.iter().map(|s| s.memory_anon_bytes).sum::<u64>();
     let throttled: Option<u64> = used.iter().map(|s| s.throttled_ns).sum();
     Some(ServerFigures {
         cpu_share: share(user + system, time * f64::from(limits.cpus)),
         cpu_user_s: user / 1e9,
         cpu_system_s: system / 1e9,
-        calls_per_cpu_s: Estimate::of(&efficiencies),
+        calls_per_cpu_s: price(trials).map(Estimate::raw),
         memory_peak_bytes: used.iter().map(|s| s.memory_peak_bytes).max().unwrap_or_default(),
         memory_anon_bytes: anon / used.len() as u64,
         throttled_share: throttled.map(|ns| share(ns as f64, time)),
     })
+}
+
+/// Right answers within the windows for each second of server CPU time within them. `None` where it used none.
+fn price(trials: &[&Measured]) -> Option<f64> {
+    let windows = trials.iter().filter_map(|t| Some((t.ok_within() as f64, t.server_cpu_s()?)));
+    let (answered, seconds) = windows.fold((0.0, 0.0), |sum, w| (sum.0 + w.0, sum.1 + w.1));
+    (seconds > 0.0).then(|| answered / seconds)
 }
 
 fn client(trials: &[&Measured]) -> ClientFigures {
@@ -189,6 +191,10 @@ fn client(trials: &[&Measured]) -> ClientFigures {
         awake_share: share(sum(trials, |t| t.client.awake_ns), allowed),
         busiest_share: share(sum(trials, |t| t.client.busiest_ns), sum(trials, |t| t.window_ns)),
     }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn sum(trials: &[&Measured], of: impl Fn(&Measured) -> u64) -> f64 {

@@ -6,6 +6,7 @@
 mod catalog;
 mod cell;
 mod columns;
+mod conclusion;
 mod connections;
 mod curve;
 mod doubt;
@@ -14,17 +15,21 @@ mod figures;
 mod load;
 mod markdown;
 mod open;
+mod row;
 mod spectrum;
 mod spread;
+mod standings;
 mod summary;
 mod text;
 mod verdict;
 mod warming;
 mod warning;
 mod words;
+mod wrap;
 
 pub use catalog::figure_list;
-pub use cell::{Absent, Row};
+pub use columns::{ColumnName, Columns, UnknownColumn};
+pub use conclusion::Conclusion;
 pub use doubt::{Doubt, LITTLE_TOLERANCE, SeriesFault, doubts};
 pub use export::{EXPORT_SCHEMA, ExportError, csv, export_schema, json, trials_csv};
 pub use rpcbench_record::units as format;
@@ -36,10 +41,12 @@ pub use load::{
     load_markdown, load_text,
 };
 pub use markdown::markdown;
+pub use row::{Absent, Row};
 pub use spectrum::{Bar, draw, spectrum};
 pub use spread::{Spread, spreads};
-pub use summary::{Conclusion, Summary, Table, summary};
+pub use standings::{Pair, Standings};
+pub use summary::{Summary, Table, summary};
 pub use text::{Style, text};
 pub use verdict::{SATURATED, Verdict, saturation};
 pub use warming::{CLIMB, COMPILER_SHARE, Warming, warming};
-pub use warning::{FOREIGN_SHARE, STEAL_SHARE, THROTTLED_SHARE, WIDE, Warning};
+pub use warning::{FOREIGN_SHARE, STEAL_SHARE, THROTTLED_SHARE, Warning};

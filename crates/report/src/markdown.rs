@@ -3,7 +3,8 @@
 use comfy_table::{Table as Grid, presets};
 
 use crate::catalog::{Kind, Subject};
-use crate::columns::{Column, columns, fill};
+use crate::columns::{Column, Columns, columns, fill};
+use crate::conclusion;
 use crate::curve::{Curve, Part, parts};
 use crate::format;
 use crate::summary::{Summary, Table};
@@ -16,11 +17,15 @@ pub fn markdown(summary: &Summary) -> String {
     for part in parts(&summary.tables) {
         let [load, setting] = words::heading(&summary.header.plan, &part);
         blocks.push(format!("## {load}"));
+        if let Part::Ranking(table) = &part {
+            let won = conclusion::headline(table);
+            blocks.extend(won.into_iter().map(|line| format!("**{line}**")));
+        }
         blocks.push(setting);
         match part {
             Part::Ranking(table) => {
-                blocks.extend(words::conclusion(&table.conclusion).map(|s| format!("**{s}**")));
                 blocks.extend(grid(Kind::Ranking, &summary.rows_of(table)));
+                blocks.extend(conclusion::resolution(table));
                 blocks.extend(below(table));
             }
             Part::Curve(curve) => {
@@ -33,7 +38,7 @@ pub fn markdown(summary: &Summary) -> String {
         "Warnings",
         summary.warnings.iter().map(|w| format!("{}; {}", w.message(), w.advice())),
     ));
-    blocks.extend(list("How to read it", words::how_to_read(summary).map(str::to_owned)));
+    blocks.extend(list("How to read it", words::how_to_read(summary).into_iter()));
     let mut text = blocks.join("\n\n");
     text.push('\n');
     text
@@ -59,7 +64,7 @@ fn grid(kind: Kind, rows: &[Subject]) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
-    let columns = columns(kind, rows);
+    let columns = columns(kind, rows, &Columns::Wide);
     let mut grid = Grid::new();
     grid.load_style(presets::ASCII_MARKDOWN);
     fill(&mut grid, &columns, escaped);

@@ -1,7 +1,6 @@
 //! What an open loop's figures are worth: whether the client kept to its schedule, and the server to the rate.
 
-use rpcbench_record::{Measured, NotMet, Search, StepVerdict, Trial};
-use rpcbench_stats::mean_interval;
+use rpcbench_record::{Measured, NotMet, Search, SearchStep, StepVerdict, Trial};
 
 use crate::figures::Estimate;
 use crate::verdict::Verdict;
@@ -55,18 +54,21 @@ fn searched(trial: &Trial) -> Option<Verdict> {
     }
 }
 
-/// The highest rate that met the threshold, over searches: mean of the rates that did. Its interval reaches from
-/// the lower end of theirs to the upper end of that of the rates that did not, since the rate sought lies
-/// between the two in each. `None` without a search that found one.
+/// The highest rate that met the threshold, mean over searches. `None` without a search that found one.
 pub(crate) fn highest_rate(searches: &[&Search]) -> Option<Estimate> {
-    let rates = |of: fn(&Search) -> Option<f64>| -> Vec<f64> {
-        searches.iter().filter_map(|search| of(search)).collect()
-    };
-    let met = rates(|search| search.met().map(|step| step.rate.get()));
-    let unmet = rates(|search| search.unmet().map(|step| step.rate.get()));
-    let mut found = Estimate::of(&met)?;
-    if let (Some(interval), Some(above)) = (found.interval.as_mut(), mean_interval(&unmet)) {
-        interval.high = interval.high.max(above.high);
-    }
-    Some(found)
+    Some(Estimate::raw(mean(searches, Search::met)?))
+}
+
+/// How far apart the highest rate that met the threshold and the lowest that did not are, as a ratio: the rate sought
+/// lies between the two in each search, however often it is repeated. 1 where there was no search.
+pub(crate) fn bracket(searches: &[&Search]) -> f64 {
+    let ends = mean(searches, Search::unmet).zip(mean(searches, Search::met));
+    ends.map_or(1.0, |(unmet, met)| (unmet / met).max(1.0))
+}
+
+/// Mean rate of the searches that have such a step.
+fn mean(searches: &[&Search], of: fn(&Search) -> Option<&SearchStep>) -> Option<f64> {
+    let rates: Vec<f64> =
+        searches.iter().filter_map(|search| Some(of(search)?.rate.get())).collect();
+    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
 }

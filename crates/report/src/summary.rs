@@ -2,12 +2,14 @@
 
 use std::cmp::Ordering;
 
-use rpcbench_record::{Header, Run, Workload};
-use rpcbench_stats::{Interval, ranks};
+use rpcbench_record::{Header, RankedBy, Run, Workload};
 
 use crate::catalog::Subject;
-use crate::cell::{Absent, Cell, Row};
-use crate::verdict::Verdict;
+use crate::cell::Cell;
+use crate::conclusion::Conclusion;
+use crate::curve::is_given;
+use crate::row::{Absent, Row};
+use crate::standings::{Standings, estimate, rank};
 use crate::warning::{Warning, warnings};
 
 /// A run, summarised.
@@ -37,31 +39,12 @@ pub struct Table {
     pub workload: Workload,
     /// Who won.
     pub conclusion: Conclusion,
-    /// Ranked rows by calls a second, then the others by how near they came to being ranked.
+    /// How entries compare. `None` where each has its own load, which says nothing about who is faster.
+    pub standings: Option<Standings>,
+    /// The fastest first, ranked or not; those that failed at the end.
     pub rows: Vec<Row>,
     /// Entries without a row, in the plan's order.
     pub absent: Vec<Absent>,
-}
-
-/// Who won. Only ranked rows count.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Conclusion {
-    /// One entry's interval lies above all others.
-    Winner {
-        /// Its name.
-        entry: String,
-        /// The next best entry.
-        next: String,
-        /// Its calls a second over the next best's.
-        ratio: f64,
-    },
-    /// The best entries can't be told apart.
-    Tie {
-        /// Their names, best mean first.
-        entries: Vec<String>,
-    },
-    /// Fewer than two entries have a rank.
-    Open,
 }
 
 /// Summarises a run.
@@ -73,8 +56,8 @@ pub fn summary(run: &Run) -> Summary {
     let mut cells = Vec::new();
     for workload in &plan.workloads {
         let of_workload: Vec<Cell> =
-            plan.servers.iter().map(|server| Cell::of(run, server, workload)).collect();
-        tables.push(table(workload, &of_workload));
+            (0..plan.servers.len()).map(|number| Cell::of(run, number, workload)).collect();
+        tables.push(table(run, workload, &of_workload));
         cells.extend(of_workload);
     }
     Summary {
@@ -85,68 +68,27 @@ pub fn summary(run: &Run) -> Summary {
     }
 }
 
-fn table(workload: &Workload, cells: &[Cell]) -> Table {
+fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
+    let by = RankedBy::of(run, workload);
     let absent = cells.iter().filter_map(Cell::absent).collect();
-    let mut rows: Vec<Row> = cells.iter().filter(|c| c.absent().is_none()).map(Cell::row).collect();
-    // A rate that was given says nothing about who is faster.
-    if !workload.arrivals.is_open() || workload.find_max.is_some() {
-        place(&mut rows);
-    }
+    let mut rows: Vec<Row> =
+        cells.iter().filter(|c| c.absent().is_none()).map(|cell| cell.row(by)).collect();
+    estimate(&mut rows, run, workload);
     rows.sort_by(order);
-    Table { workload: workload.clone(), conclusion: conclusion(&rows), rows, absent }
+    let standings = (!is_given(workload)).then(|| rank(&mut rows, run, workload, by));
+    let conclusion = standings.as_ref().map_or(Conclusion::Nothing, |standings| {
+        let ranked: Vec<&Row> = rows.iter().filter(|row| row.place.is_some()).collect();
+        Conclusion::of(&ranked, standings)
+    });
+    Table { workload: workload.clone(), conclusion, standings, rows, absent }
 }
 
-/// Gives every row its rank that may have one.
-fn place(rows: &mut [Row]) {
-    let (mut places, intervals): (Vec<&mut Row>, Vec<Interval>) = rows
-        .iter_mut()
-        .filter(|row| row.verdict.is_ranked())
-        .filter_map(|row| {
-            let interval = row.rate()?.interval?;
-            Some((row, interval))
-        })
-        .unzip();
-    for (row, rank) in places.iter_mut().zip(ranks(&intervals)) {
-        row.rank = Some(rank);
-    }
-}
-
+/// By speed, whatever the verdict; what failed is last.
 fn order(a: &Row, b: &Row) -> Ordering {
-    let rate = |row: &Row| row.rate().map_or(-1.0, |rate| rate.mean);
-    let place = |row: &Row| row.rank.map_or(u32::MAX, |r| r.place);
-    group(a)
-        .cmp(&group(b))
-        .then(place(a).cmp(&place(b)))
-        .then(rate(b).total_cmp(&rate(a)))
+    let speed = |row: &Row| row.ranked().map_or(-1.0, |estimate| estimate.value);
+    let failed = |row: &Row| row.verdict.is_failed();
+    failed(a)
+        .cmp(&failed(b))
+        .then(speed(b).total_cmp(&speed(a)))
         .then_with(|| a.server.entry.cmp(&b.server.entry))
-}
-
-fn group(row: &Row) -> u8 {
-    match row.verdict {
-        Verdict::ServerBound | Verdict::Unclear | Verdict::Ok => 0,
-        Verdict::ClientBound { .. }
-        | Verdict::Overloaded { .. }
-        | Verdict::GeneratorLate { .. }
-        | Verdict::LimitExceeded { .. } => 1,
-        Verdict::StillWarming(_) => 2,
-        Verdict::Suspect { .. } => 3,
-        Verdict::Failed { .. } => 4,
-    }
-}
-
-fn conclusion(sorted: &[Row]) -> Conclusion {
-    let ranked: Vec<&Row> = sorted.iter().filter(|row| row.rank.is_some()).collect();
-    let name = |row: &Row| row.server.entry.clone();
-    let rate = |row: &Row| row.rate().map_or(0.0, |rate| rate.mean);
-    let best: Vec<&Row> =
-        ranked.iter().copied().filter(|row| row.rank.is_some_and(|r| r.place == 1)).collect();
-    match (best.as_slice(), ranked.get(1)) {
-        ([winner], Some(next)) => Conclusion::Winner {
-            entry: name(winner),
-            next: name(next),
-            ratio: rate(winner) / rate(next),
-        },
-        ([_, _, ..], _) => Conclusion::Tie { entries: best.iter().map(|row| name(row)).collect() },
-        _ => Conclusion::Open,
-    }
 }

@@ -1,19 +1,21 @@
 //! A summary for a terminal.
 
-use std::fmt::Write as _;
-
 use anstyle::{AnsiColor, Style as Ansi};
 use comfy_table::{Table as Grid, presets};
 
 use crate::catalog::{Kind, Subject};
-use crate::cell::Row;
-use crate::columns::{columns, fill, fitting};
+use crate::columns::{Columns, columns, fill, fitting};
+use crate::conclusion;
 use crate::curve::{Curve, Part, parts};
+use crate::row::Row;
 use crate::summary::{Summary, Table};
 use crate::verdict::Verdict;
+use crate::warning::Warning;
 use crate::words::{self, Unranked};
+use crate::wrap::wrap;
 
 const BOLD: Ansi = Ansi::new().bold();
+const PLAIN: Ansi = Ansi::new();
 const DIM: Ansi = Ansi::new().dimmed();
 const GOOD: Ansi = AnsiColor::Green.on_default();
 const CAUTION: Ansi = AnsiColor::Yellow.on_default();
@@ -44,66 +46,87 @@ impl Style {
 
 /// Renders a summary, ending in a line feed.
 #[must_use]
-pub fn text(summary: &Summary, style: Style) -> String {
+pub fn text(summary: &Summary, style: Style, which: &Columns) -> String {
     let mut out = String::new();
     for part in parts(&summary.tables) {
-        let [load, setting] = words::heading(&summary.header.plan, &part);
-        push(&mut out, &style.title(&load));
-        push(&mut out, &setting);
-        out.push('\n');
+        heading(&mut out, summary, &part, style);
         match part {
             Part::Ranking(table) => {
-                grid(&mut out, Kind::Ranking, &summary.rows_of(table), style);
+                grid(&mut out, Kind::Ranking, which, &summary.rows_of(table), style);
                 below(&mut out, table, style);
             }
             Part::Curve(curve) => {
-                grid(&mut out, Kind::Curve, &curve.subjects(summary), style);
+                grid(&mut out, Kind::Curve, which, &curve.subjects(summary), style);
                 below_curve(&mut out, &curve, style);
             }
         }
     }
-    section(&mut out, "Warnings", style, &warnings(summary, style));
-    let lines: Vec<String> = words::how_to_read(summary).map(|l| format!("  {l}")).collect();
-    section(&mut out, "How to read it", style, &lines);
+    section(&mut out, "Warnings", style, warnings(summary));
+    section(&mut out, "How to read it", style, plain(words::how_to_read(summary)));
     while out.ends_with("\n\n") {
         out.pop();
     }
     out
 }
 
-fn push(out: &mut String, line: &str) {
-    out.push_str(line);
+/// Who won, and under which load.
+fn heading(out: &mut String, summary: &Summary, part: &Part, style: Style) {
+    let won = match part {
+        Part::Ranking(table) => conclusion::headline(table),
+        Part::Curve(_) => Vec::new(),
+    };
+    won.iter().for_each(|line| prose(out, line, BOLD, style));
+    let [load, setting] = words::heading(&summary.header.plan, part);
+    let load_style = if won.is_empty() { BOLD } else { PLAIN };
+    prose(out, &load, load_style, style);
+    prose(out, &setting, PLAIN, style);
     out.push('\n');
 }
 
-fn section(out: &mut String, title: &str, style: Style, lines: &[String]) {
-    if lines.is_empty() {
+/// A line in the width of the terminal.
+fn prose(out: &mut String, line: &str, ink: Ansi, style: Style) {
+    for part in wrap(line, style.width) {
+        out.push_str(&style.paint(ink, &part));
+        out.push('\n');
+    }
+}
+
+/// Lines, each with its ink, under a title.
+fn section(
+    out: &mut String,
+    title: &str,
+    style: Style,
+    lines: impl IntoIterator<Item = (Ansi, String)>,
+) {
+    let mut lines = lines.into_iter().peekable();
+    if lines.peek().is_none() {
         return;
     }
-    push(out, &style.title(title));
-    lines.iter().for_each(|line| push(out, line));
+    prose(out, title, BOLD, style);
+    lines.for_each(|(ink, line)| prose(out, &format!("  {line}"), ink, style));
     out.push('\n');
 }
 
-fn grid(out: &mut String, kind: Kind, rows: &[Subject], style: Style) {
+fn grid(out: &mut String, kind: Kind, which: &Columns, rows: &[Subject], style: Style) {
     if rows.is_empty() {
         return;
     }
-    let (columns, hidden) = fitting(columns(kind, rows), style.width, usize::from(GAP));
+    let width = style.width.filter(|_| *which == Columns::Few);
+    let (columns, hidden) = fitting(columns(kind, rows, which), width, usize::from(GAP));
     let mut grid = Grid::new();
     grid.load_style(presets::NOTHING);
     fill(&mut grid, &columns, str::to_owned);
     grid.column_iter_mut().for_each(|column| {
         column.set_padding((0, GAP));
     });
-    let inks = rows.iter().map(|row| row.cell.and_then(ink));
-    for (line, ink) in grid.lines().zip(std::iter::once(Some(BOLD)).chain(inks)) {
-        let line = line.trim_end();
-        push(out, &ink.map_or_else(|| line.to_owned(), |ink| style.paint(ink, line)));
+    let inks = rows.iter().map(|row| row.cell.and_then(ink).unwrap_or(PLAIN));
+    for (line, ink) in grid.lines().zip(std::iter::once(BOLD).chain(inks)) {
+        out.push_str(&style.paint(ink, line.trim_end()));
+        out.push('\n');
     }
     if !hidden.is_empty() {
         let note = format!("not shown for lack of room: {}", hidden.join(", "));
-        push(out, &style.paint(DIM, &note));
+        prose(out, &note, DIM, style);
     }
     out.push('\n');
 }
@@ -114,7 +137,7 @@ const GAP: u16 = 2;
 fn ink(row: &Row) -> Option<Ansi> {
     match &row.verdict {
         Verdict::ServerBound | Verdict::Unclear | Verdict::Ok => {
-            row.rank.filter(|rank| rank.place == 1).map(|_| GOOD)
+            row.place.filter(|place| place.best == 1).map(|_| GOOD)
         }
         Verdict::ClientBound { .. }
         | Verdict::Overloaded { .. }
@@ -126,50 +149,41 @@ fn ink(row: &Row) -> Option<Ansi> {
 }
 
 fn below(out: &mut String, table: &Table, style: Style) {
-    if let Some(sentence) = words::conclusion(&table.conclusion) {
-        push(out, &style.title(&sentence));
+    let told = conclusion::resolution(table);
+    told.iter().for_each(|line| prose(out, line, PLAIN, style));
+    if !told.is_empty() {
         out.push('\n');
     }
-    let mut lines = Vec::new();
-    for row in words::unranked(table) {
-        lines.extend(trouble(&row.entry, &row, style));
-    }
-    section(out, "Not ranked", style, &lines);
-    let lines: Vec<String> =
-        table.absent.iter().map(|a| format!("  {}: {}", a.entry(), a.reason())).collect();
-    section(out, "Not measured", style, &lines);
-    let lines: Vec<String> = words::notes(table).iter().map(|n| format!("  {n}")).collect();
-    section(out, "Notes", style, &lines);
+    let unranked = words::unranked(table);
+    let troubles = unranked.iter().flat_map(|row| trouble(&row.entry, row));
+    section(out, "Not ranked", style, troubles);
+    let absent = table.absent.iter().map(|a| format!("{}: {}", a.entry(), a.reason()));
+    section(out, "Not measured", style, plain(absent));
+    section(out, "Notes", style, plain(words::notes(table)));
 }
 
 fn below_curve(out: &mut String, curve: &Curve, style: Style) {
-    let mut lines = Vec::new();
-    for (row, loads) in curve.troubles() {
-        lines.extend(trouble(&format!("{} ({loads})", row.entry), &row, style));
-    }
-    section(out, "Not ok", style, &lines);
-    let absent = curve.absent();
-    let lines: Vec<String> = absent
-        .iter()
-        .map(|(a, loads)| format!("  {} ({loads}): {}", a.entry(), a.reason()))
-        .collect();
-    section(out, "Not measured", style, &lines);
-    let lines: Vec<String> = words::curve_notes(curve).iter().map(|n| format!("  {n}")).collect();
-    section(out, "Notes", style, &lines);
+    let troubles = curve.troubles();
+    let troubles =
+        troubles.iter().flat_map(|(row, loads)| trouble(&format!("{} ({loads})", row.entry), row));
+    section(out, "Not ok", style, troubles);
+    let absent = curve.absent().into_iter();
+    let absent = absent.map(|(a, loads)| format!("{} ({loads}): {}", a.entry(), a.reason()));
+    section(out, "Not measured", style, plain(absent));
+    section(out, "Notes", style, plain(words::curve_notes(curve)));
 }
 
-fn trouble(whose: &str, row: &Unranked, style: Style) -> Vec<String> {
-    let mut lines = vec![format!("  {whose}: {}: {}", row.verdict, row.reason)];
-    lines.extend(row.evidence.iter().map(|l| style.paint(DIM, &format!("    | {l}"))));
+fn plain(lines: impl IntoIterator<Item = String>) -> impl Iterator<Item = (Ansi, String)> {
+    lines.into_iter().map(|line| (PLAIN, line))
+}
+
+fn trouble(whose: &str, row: &Unranked) -> Vec<(Ansi, String)> {
+    let mut lines = vec![(PLAIN, format!("{whose}: {}: {}", row.verdict, row.reason))];
+    lines.extend(row.evidence.iter().map(|line| (DIM, format!("  | {line}"))));
     lines
 }
 
-fn warnings(summary: &Summary, style: Style) -> Vec<String> {
-    let mut lines = Vec::new();
-    for warning in &summary.warnings {
-        let mut line = String::new();
-        let _ = write!(line, "  {}; {}", warning.message(), warning.advice());
-        lines.push(style.paint(CAUTION, &line));
-    }
-    lines
+fn warnings(summary: &Summary) -> impl Iterator<Item = (Ansi, String)> {
+    let line = |warning: &Warning| format!("{}; {}", warning.message(), warning.advice());
+    summary.warnings.iter().map(move |warning| (CAUTION, line(warning)))
 }

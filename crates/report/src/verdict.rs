@@ -67,6 +67,12 @@ impl Verdict {
         matches!(self, Self::ServerBound | Self::Unclear | Self::Ok)
     }
 
+    /// Whether the server failed.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        matches!(self, Self::Failed { .. })
+    }
+
     /// The word for it, as tables and exports have it.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -68,7 +68,7 @@ pub fn warming(
         .or_else(|| {
             let processes = trials.chunk_by(|(a, _), (b, _)| a.process == b.process);
             let efficiencies =
-                |of: &[(_, &Measured)]| of.iter().map(|(_, t)| efficiency(t)).collect();
+                |of: &[(_, &Measured)]| of.iter().map(|(_, t)| t.ok_per_server_cpu_s()).collect();
             processes.map(efficiencies).find_map(|own: Vec<_>| climbing(&own))
         })
 }
@@ -98,12 +98,6 @@ fn climbing(efficiencies: &[Option<f64>]) -> Option<Warming> {
     let (first, last) = (efficiencies.first().copied()??, efficiencies.last().copied()??);
     let change = last / first - 1.0;
     (change > CLIMB).then_some(Warming::Climbing { change })
-}
-
-/// Calls answered right for each second of server CPU time. `None` where no time was measured.
-pub(crate) fn efficiency(trial: &Measured) -> Option<f64> {
-    let seconds = trial.server.as_ref()?.cpu_seconds();
-    (seconds > 0.0).then(|| trial.outcomes.ok as f64 / seconds)
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use rpcbench_record::{Isolation, IsolationMode, Measured, Preparation, Run};
 
-use crate::cell::{Cell, Row};
+use crate::cell::Cell;
 use crate::figures::{Figures, share};
 use crate::format;
+use crate::standings::Standings;
 use crate::summary::Table;
 use crate::verdict::Verdict;
 
@@ -19,10 +20,6 @@ pub const THROTTLED_SHARE: f64 = 0.01;
 /// Share of the server's CPUs that other programs may take before a reader must know. The kernel counts
 /// their use by sampling, so less can't be told from nothing in a window of some seconds.
 pub const FOREIGN_SHARE: f64 = 0.03;
-
-/// Half an interval's width, as a share of its mean, from which it is called wide: two servers closer than
-/// that can't be told apart.
-pub const WIDE: f64 = 0.05;
 
 /// Something that limits the worth of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,15 +45,8 @@ pub enum Warning {
     },
     /// No cgroup: nothing but affinity keeps the server in its place.
     NoCgroup,
-    /// One trial a cell: no interval, so no ranks.
-    OneTrial,
-    /// An interval too wide to tell servers apart.
-    WideInterval {
-        /// The entries.
-        entries: Vec<String>,
-        /// The widest half width, share of the mean.
-        widest: f64,
-    },
+    /// One process a cell: no intervals, so places are open.
+    OneProcess,
     /// The client was the limit of these.
     ClientBound {
         /// The entries.
@@ -97,8 +87,7 @@ impl Warning {
             Self::SharedCpus { .. } => "shared-cpus",
             Self::NoMemoryLimit { .. } => "no-memory-limit",
             Self::NoCgroup => "no-cgroup",
-            Self::OneTrial => "one-trial",
-            Self::WideInterval { .. } => "wide-interval",
+            Self::OneProcess => "one-process",
             Self::ClientBound { .. } => "client-bound",
             Self::Steal { .. } => "steal",
             Self::Foreign { .. } => "foreign",
@@ -121,12 +110,10 @@ impl Warning {
                 format!("the memory limit of {} was not enforced", format::bytes(*asked_bytes))
             }
             Self::NoCgroup => "servers were kept apart by CPU affinity alone".to_owned(),
-            Self::OneTrial => "one trial gives no interval, so nothing is ranked".to_owned(),
-            Self::WideInterval { entries, widest } => format!(
-                "calls/s of {} varied between trials: ±{} at worst",
-                entries.join(", "),
-                format::percent(*widest)
-            ),
+            Self::OneProcess => {
+                "one process of a server says nothing about its next one, so places are open"
+                    .to_owned()
+            }
             Self::ClientBound { entries, threads } => format!(
                 "the client with {} was the limit of {}",
                 format::plural(u64::from(*threads), "thread"),
@@ -157,8 +144,7 @@ impl Warning {
             Self::NoMemoryLimit { .. } | Self::NoCgroup => {
                 "`rpcbench doctor` says what cgroups need"
             }
-            Self::OneTrial => "take --processes 2 or more",
-            Self::WideInterval { .. } => "take more --processes, and see `rpcbench doctor --noise`",
+            Self::OneProcess => "take --processes 2 or more",
             Self::ClientBound { .. } => "take more --client-threads, or fewer --cpus",
             Self::Steal { .. } => "repeat when the host is quieter, or on a machine of its own",
             Self::Foreign { .. } => "end them, or repeat when the machine is idle",
@@ -173,8 +159,7 @@ pub(crate) fn warnings(run: &Run, tables: &[Table], cells: &[Cell]) -> Vec<Warni
     found.extend(unfinished(run));
     found.extend((run.header.tool.profile == "debug").then_some(Warning::DebugBuild));
     found.extend(isolation(run));
-    found.extend(trials(cells));
-    found.extend(wide(tables));
+    found.extend(one_process(tables));
     found.extend(tables.iter().filter_map(client_bound));
     found.extend(
         worst(cells, steal_share, STEAL_SHARE)
@@ -225,29 +210,10 @@ fn measured(preparations: &[Preparation]) -> impl Iterator<Item = &Preparation> 
     preparations.iter().filter(|p| p.readiness == rpcbench_record::Readiness::Ready)
 }
 
-fn trials(cells: &[Cell]) -> Option<Warning> {
-    cells.iter().any(|c| c.planned == 1).then_some(Warning::OneTrial)
-}
-
-fn wide(tables: &[Table]) -> Option<Warning> {
-    let widths: Vec<(String, f64)> = tables
-        .iter()
-        .flat_map(|t| &t.rows)
-        .filter(|row| row.rank.is_some())
-        .filter_map(|row| {
-            let width = row.rate()?.half_width()?;
-            (width > widest_of(row)).then(|| (row.server.entry.clone(), width))
-        })
-        .collect();
-    let widest = widths.iter().map(|(_, width)| *width).max_by(f64::total_cmp)?;
-    let mut entries: Vec<String> = widths.into_iter().map(|(entry, _)| entry).collect();
-    entries.dedup();
-    Some(Warning::WideInterval { entries, widest })
-}
-
-/// A search leaves a gap between the rates that did and did not meet its threshold, however often it is repeated.
-fn widest_of(row: &Row) -> f64 {
-    if row.highest_rate.is_some() { 2.0 * WIDE } else { WIDE }
+fn one_process(tables: &[Table]) -> Option<Warning> {
+    let standings = tables.iter().filter_map(|table| table.standings.as_ref());
+    let one = |standings: &Standings| standings.processes == 1 && !standings.pairs.is_empty();
+    standings.into_iter().any(one).then_some(Warning::OneProcess)
 }
 
 fn client_bound(table: &Table) -> Option<Warning> {

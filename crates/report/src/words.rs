@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use rpcbench_record::{Arrivals, Limits, PerSecond, Plan, Protocol, Rate, WarmUp, Workload};
+use rpcbench_record::{
+    Arrivals, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, WarmUp, Workload,
+};
 
-use crate::cell::Row;
 use crate::curve::{Curve, Part, is_given};
 use crate::format;
-use crate::summary::{Conclusion, Summary, Table};
+use crate::row::Row;
+use crate::standings::Standings;
+use crate::summary::{Summary, Table};
 
-/// How to read a ranking: at most six lines.
-const RANKING: [&str; 6] = [
-    "calls/s: right answers a second, mean of the trials, ± half its 95 % interval; = marks ties.",
-    "p50 to max: response times of all trials at full load, where the mean is in flight / rate.",
-    "calls/cpu-s: right answers for each second of server CPU time: the price of a call.",
-    "server CPU: share of its limit. client CPU: share of the load threads.",
-    "server-bound: the server was the limit. unclear: neither side was, or both. Others: not ranked.",
-    "peak mem: page cache apart. steady: warm-up until calls/cpu-s were flat.",
+/// How to read a ranking, after what stands in it depends on what it is ranked by.
+const RANKING: [&str; 3] = [
+    "p50, p99: response times at full load, where the mean is in flight / rate.",
+    "memory: the largest use since the server started, page cache apart.",
+    "server-bound: the server was the limit. unclear: neither side was, or both.",
 ];
 
 /// How to read response times over load.
@@ -28,21 +28,43 @@ const CURVE: [&str; 4] = [
 ];
 
 /// How to read a ranking of searches.
-const SEARCH: [&str; 3] = [
-    "calls/s of a search: the highest rate that kept the limit; ± reaches up to the lowest that did not.",
+const SEARCH: [&str; 2] = [
     "p50 to verdict of a search: one window of each trial, at the rate that it found.",
     "ok: calls came due on time and the server kept up.",
 ];
 
 /// How to read what a summary shows.
-pub(crate) fn how_to_read(summary: &Summary) -> impl Iterator<Item = &'static str> {
-    let any = |of: fn(&Workload) -> bool| {
-        summary.tables.iter().any(|t| !t.rows.is_empty() && of(&t.workload))
-    };
-    let ranking = any(|w| !is_given(w)).then_some(&RANKING[..]);
+pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
+    let shown = || summary.tables.iter().filter(|table| !table.rows.is_empty());
+    let mut lines: Vec<String> = Vec::new();
+    for standings in shown().filter_map(|table| table.standings.as_ref()) {
+        lines.extend(
+            places(standings).into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>(),
+        );
+    }
+    let any = |of: fn(&Workload) -> bool| shown().any(|table| of(&table.workload));
+    let ranking = any(|w| !w.arrivals.is_open()).then_some(&RANKING[..]);
     let search = any(|w| w.find_max.is_some()).then_some(&SEARCH[..]);
     let curve = any(is_given).then_some(&CURVE[..]);
-    [ranking, search, curve].into_iter().flatten().flatten().copied()
+    let rest = [ranking, search, curve].into_iter().flatten().flatten();
+    lines.into_iter().chain(rest.map(|line| (*line).to_owned())).collect()
+}
+
+/// What the places and the figure behind them are.
+fn places(standings: &Standings) -> [String; 2] {
+    let (column, meaning) = match standings.by {
+        RankedBy::CallsPerCpuSecond => {
+            ("calls/cpu-s", "right answers for each second of server CPU time")
+        }
+        RankedBy::CallsPerSecond => ("calls/s", "right answers a second"),
+        RankedBy::HighestRate => ("highest calls/s", "the highest rate that kept the limit"),
+    };
+    [
+        format!(
+            "place: by {column}; a range where the run can't tell, - where the verdict forbids one."
+        ),
+        format!("{column}: {meaning}, ± half its 95 % interval."),
+    ]
 }
 
 /// Last lines of evidence that are shown for a row.
@@ -194,22 +216,8 @@ fn warm_up(warm_up: WarmUp) -> String {
             let cap = cap_ms.map(|cap| format!(", {} at most", format::length_ms(cap)));
             format!("{least}until steady{}", cap.unwrap_or_default())
         }
-        WarmUp::Fixed { length_ms: 0 } => "none".to_owned(),
+        WarmUp::Fixed { length_ms: 0 } => "none: servers are cold".to_owned(),
         WarmUp::Fixed { length_ms } => format::length_ms(length_ms),
-    }
-}
-
-/// Who won, one sentence. `None` where nothing can be said.
-pub(crate) fn conclusion(conclusion: &Conclusion) -> Option<String> {
-    match conclusion {
-        Conclusion::Winner { entry, next, ratio } => {
-            Some(format!("{entry} wins: {ratio:.2} times the calls/s of {next}."))
-        }
-        Conclusion::Tie { entries } => Some(format!(
-            "A tie at the top: {}. Their intervals overlap, so more trials may tell them apart.",
-            entries.join(", ")
-        )),
-        Conclusion::Open => None,
     }
 }
 
@@ -246,11 +254,15 @@ pub(crate) fn curve_notes(curve: &Curve) -> Vec<String> {
     notes_of(&curve.rows())
 }
 
+/// Of rows whose mean and robust mean differ by more than a pair must to be told apart.
+const STALLS: &str = "a few windows, far from the others, decide its figure";
+
 fn notes_of(rows: &[&Row]) -> Vec<String> {
     let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
-        for note in &row.notes {
-            match grouped.iter_mut().find(|(known, _)| known == note) {
+        let stalls = row.stalls_decide.then_some(STALLS);
+        for note in row.notes.iter().map(String::as_str).chain(stalls) {
+            match grouped.iter_mut().find(|(known, _)| *known == note) {
                 Some((_, entries)) if entries.contains(&row.server.entry.as_str()) => {}
                 Some((_, entries)) => entries.push(&row.server.entry),
                 None => grouped.push((note, vec![&row.server.entry])),

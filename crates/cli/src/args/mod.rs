@@ -3,6 +3,7 @@
 mod load;
 mod run;
 mod simple;
+mod table;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -16,6 +17,7 @@ pub use run::RunArgs;
 pub use simple::{
     BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, ListArgs, ListWhat, ReportArgs,
 };
+pub use table::TableArgs;
 pub use values::{Address, CallsFile, CallsFormat};
 
 /// Benchmarks RPC stacks: which serves your calls fastest, cheapest and most steadily, on this machine.

@@ -8,8 +8,8 @@ use rpcbench_harness::suite::Overrides;
 use rpcbench_harness::units;
 use rpcbench_record::{Protocol, WarmUp};
 
-use super::Format;
 use super::values::{count, length, warm_up};
+use super::{Format, TableArgs};
 
 /// `rpcbench run`.
 #[derive(Args, Debug)]
@@ -36,6 +36,9 @@ pub struct RunArgs {
     /// How the results are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
+    /// Columns of the table.
+    #[command(flatten)]
+    pub table: TableArgs,
     /// Folder in which the run gets a folder of its own
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub results: PathBuf,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 
-use super::Format;
+use super::{Format, TableArgs};
 
 /// `rpcbench check`.
 #[derive(Args, Debug)]
@@ -81,6 +81,8 @@ pub struct DoctorArgs {
 #[command(after_help = "\
 Examples:
   rpcbench report results/2026-03-01T12-00-00
+  rpcbench report results/2026-03-01T12-00-00 --wide
+  rpcbench report results/2026-03-01T12-00-00 --columns place,server,calls/cpu-s,p99.9
   rpcbench report results/2026-03-01T12-00-00 --format markdown
   rpcbench report results/monday                 A load that --out wrote")]
 pub struct ReportArgs {
@@ -90,6 +92,9 @@ pub struct ReportArgs {
     /// How the results are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
+    /// Columns of the table.
+    #[command(flatten)]
+    pub table: TableArgs,
 }
 
 /// `rpcbench completions`.

@@ -3,25 +3,55 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use rpcbench_record::Run;
-use rpcbench_report::{LoadView, csv, json, markdown, summary, text, trials_csv};
+use rpcbench_report::{Columns, LoadView, csv, json, markdown, summary, text, trials_csv};
 
 use super::shared;
 use crate::Verdict;
-use crate::args::{Format, ReportArgs};
+use crate::args::{Format, ReportArgs, TableArgs};
 use crate::context::Context;
 
 pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
+    let look = Look::of(args.format, &args.table)?;
     let run = rpcbench_record::read(&args.run)?;
-    show(context, &run, args.format)?;
+    show(context, &run, &look)?;
     Ok(Verdict::Done)
 }
 
+/// How a run is shown.
+pub struct Look {
+    format: Format,
+    columns: Columns,
+}
+
+impl Look {
+    /// Nothing to choose.
+    pub fn whole(format: Format) -> Self {
+        Self { format, columns: Columns::Few }
+    }
+
+    /// As asked for. Only the table for the terminal has columns to choose.
+    pub fn of(format: Format, table: &TableArgs) -> anyhow::Result<Self> {
+        let columns = table.which();
+        if format != Format::Table && columns != Columns::Few {
+            bail!(
+                "--wide and --columns are for --format table; markdown has every column, json and csv every figure"
+            );
+        }
+        Ok(Self { format, columns })
+    }
+}
+
 /// Prints a run: as a load, if it is one.
-pub fn show(context: &Context, run: &Run, format: Format) -> anyhow::Result<()> {
+pub fn show(context: &Context, run: &Run, look: &Look) -> anyhow::Result<()> {
     if let Some(load) = LoadView::of(run) {
-        let text = match format {
+        if look.columns != Columns::Few {
+            bail!(
+                "--wide and --columns are for runs; this is the record of a load, which is shown whole"
+            );
+        }
+        let text = match look.format {
             Format::Table => load.text(context.style),
             Format::Markdown => load.markdown(),
             Format::Json => load.json()?,
@@ -30,8 +60,8 @@ pub fn show(context: &Context, run: &Run, format: Format) -> anyhow::Result<()> 
         return shared::print(&text);
     }
     let summary = summary(run);
-    let text = match format {
-        Format::Table => text(&summary, context.style),
+    let text = match look.format {
+        Format::Table => text(&summary, context.style, &look.columns),
         Format::Markdown => markdown(&summary),
         Format::Json => json(&summary)?,
         Format::Csv => csv(&summary)?,

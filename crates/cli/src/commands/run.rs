@@ -13,7 +13,7 @@ use rpcbench_harness::suite::{Overrides, Suites, plan};
 use rpcbench_record::{Header, PlacementKind, Plan, Run, StoreError, Tool, Writer};
 use rpcbench_report::summary;
 
-use super::report::{show, write_views};
+use super::report::{Look, show, write_views};
 use super::shared::ThisMachine;
 use super::{build, shared};
 use crate::Verdict;
@@ -22,6 +22,7 @@ use crate::context::Context;
 use crate::progress::Progress;
 
 pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
+    let look = Look::of(args.format, &args.table)?;
     let interrupt = shared::listen(Interrupt::default(), shared::AFTER_THIS_TRIAL)?;
     let work = match &args.resume {
         None => Work::begin(context, &Order::of(args), interrupt)?,
@@ -29,7 +30,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
     };
     let folder = work.folder.clone();
     let (run, ending) = work.execute(context);
-    show(context, &run, args.format)?;
+    show(context, &run, &look)?;
     conclude(&run, &folder, ending)
 }
 

@@ -193,7 +193,7 @@ impl Cells {
     #[track_caller]
     pub fn failed(&self, behaviour: &str, part: &str) {
         assert_eq!(self.verdict(behaviour), "failed", "{behaviour}");
-        assert!(self.of(behaviour)["rank"].is_null(), "{behaviour}");
+        assert!(self.of(behaviour)["place_best"].is_null(), "{behaviour}");
         let reason = self.reason(behaviour);
         assert!(reason.contains(part), "{behaviour}: no '{part}' in: {reason}");
     }

@@ -61,5 +61,5 @@ fn a_client_without_its_cpu_is_told() {
     ended.shows(&["was the limit of testkit-liar@honest; take more --client-threads"]);
     let cells = bench.cells();
     assert_eq!(cells.verdict("honest"), "client-bound", "{}", ended.out);
-    assert!(cells.of("honest")["rank"].is_null());
+    assert!(cells.of("honest")["place_best"].is_null());
 }

@@ -71,7 +71,7 @@ fn a_record_that_was_tampered_with_is_suspect() {
     tamper(&bench, |trial| plus(&mut trial["outcomes"]["ok"], 1));
     assert_eq!(bench.cells().verdict("busy"), "suspect");
     assert!(bench.cells().reason("busy").contains("its histogram holds "));
-    assert!(bench.cells().of("busy")["rank"].is_null());
+    assert!(bench.cells().of("busy")["place_best"].is_null());
 
     fs::write(&path, &sound).unwrap();
     tamper(&bench, |trial| {

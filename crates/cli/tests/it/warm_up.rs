@@ -42,7 +42,7 @@ fn a_server_that_never_settles_is_not_ranked() {
     ended.shows(&["testkit-liar@never-settles: still warming: not steady when its warm-up ended"]);
     let cells = bench.cells();
     assert_eq!(cells.verdict("never-settles"), "still warming");
-    assert!(cells.of("never-settles")["rank"].is_null());
+    assert!(cells.of("never-settles")["place_best"].is_null());
     assert!(cells.reason("never-settles").contains("calls per CPU-second still"), "{}", ended.out);
     assert_eq!(bench.record().preparations[0].warm.as_ref().unwrap().steady_after_ms, None);
 }

@@ -1,6 +1,6 @@
 //! The list. A figure more is a line more; its place here is its place in exports and, within a [`Place`], in tables.
 
-use rpcbench_record::OutcomeKind;
+use rpcbench_record::{OutcomeKind, RankedBy};
 
 use super::Of::{Any, Cell, Trial, Window, Windows};
 use super::Unit::{Bytes, Count, Flag, Milliseconds, Nanoseconds as Ns, PerSecond, Share, Word};
@@ -9,6 +9,7 @@ use super::{Figure, Place, Subject, Unit, figure};
 use crate::figures::{Estimate, Figures};
 use crate::format;
 use crate::load::{AllCalls, Bound};
+use crate::standings::finding_name;
 
 /// Every figure and label of a row.
 #[rustfmt::skip]
@@ -25,28 +26,42 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("language", Word, "The server's language", Any(|s| some(&s.server?.language))),
     figure("library", Word, "The library under test", Any(|s| some(&s.server?.library))),
     figure("versions", Word, "Versions of the libraries, from the server's lock file", Cell(|c| some(c.versions()))),
-    figure("rank", Count, "Place by `ranked_per_s`: 1 + the number of ranked entries whose interval lies wholly above", Cell(|c| some(c.rank?.place))).column("#", Place::Rank).ranking(0).text(rank),
-    figure("tied", Flag, "Whether another entry has the same place", Cell(|c| some(c.rank?.tied))),
+    figure("place_best", Count, "Best place that it may have, 1 for the fastest: 1 + the ranked entries that are surely faster", Cell(|c| some(c.place?.best as u64))).column("place", Place::Rank).ranking(0).text(place),
+    figure("place_worst", Count, "Worst place that it may have: the ranked entries less those that are surely slower", Cell(|c| some(c.place?.worst as u64))),
     figure("verdict", Word, "What the figures are worth", Cell(|c| some(c.verdict.name()))).column("verdict", Place::Verdict).ranking(0).curve(0),
     figure("reason", Word, "Why the verdict keeps the cell out of the ranking", Cell(|c| some(c.verdict.reason()?))),
     figure("trials_measured", Count, "Trials measured to their end", Cell(|c| some(c.measured))),
     figure("trials_planned", Count, "Trials planned", Cell(|c| some(c.planned))),
     figure("window_ns", Ns, "Length of the measured window", Window(|w| some(w.measured.window_ns))),
-    figure("ranked_per_s", PerSecond, "What entries are ranked by: `highest_per_s` where a rate was searched for, `calls_per_s` elsewhere", Cell(|c| some(c.rate()?.mean))).column("calls/s", Place::Figures).ranking(0),
-    figure("ranked_half_width_share", Share, "Half of the 95 % interval of `ranked_per_s`, relative to it", Cell(|c| some(c.rate()?.half_width()?))).column("±", Place::Figures).ranking(2),
-    figure("calls_per_s", PerSecond, "Calls that ended ok, a second; mean of the trials", Windows(|f| some(f.calls_per_s.mean))).column("calls/s", Place::Figures).curve(5),
-    figure("calls_per_s_low", PerSecond, "Lower end of the 95 % interval of `calls_per_s`", Cell(|c| low(c.figures.as_ref()?.calls_per_s))),
-    figure("calls_per_s_high", PerSecond, "Upper end of the 95 % interval of `calls_per_s`", Cell(|c| high(c.figures.as_ref()?.calls_per_s))),
+    figure("ranked_by", Word, "Figure that entries are ranked by: `calls_per_server_cpu_s`; `highest_per_s` where a rate was searched for; `calls_per_s` where the server can't be seen", Cell(|c| some(ranked_by(c.by)))),
+    figure("ranked_per_s", PerSecond, "That figure", Cell(|c| some(c.ranked()?.value))),
+    figure("ranked_per_s_low", PerSecond, "Lower end of its 95 % interval", Cell(|c| low(c.ranked()?))),
+    figure("ranked_per_s_high", PerSecond, "Upper end of its 95 % interval", Cell(|c| high(c.ranked()?))),
+    figure("ranked_half_width_share", Share, "Half of that interval, relative to the figure", Cell(|c| some(c.ranked()?.half_width()?))),
+    figure("stalls_decide", Flag, "Whether a few windows, far from the others, decide that figure", Cell(|c| some(c.stalls_decide))),
+    figure("leader", Word, "The fastest entry that has a rank; empty for itself, and without a rank", Cell(|c| some(&c.leader.as_ref()?.first))),
+    figure("leader_finding", Word, "What is known of the leader against the entry: `faster`, `slightly faster` (by less than the precision), `equal` (within it), `open`", Cell(|c| some(finding_name(c.leader.as_ref()?.finding)))),
+    figure("of_leader_share", Share, "`ranked_per_s` of the leader's", Cell(|c| some(1.0 / c.leader.as_ref()?.ratio))).column("of first", Place::Speed).wide(),
+    figure("of_leader_share_low", Share, "Lower end of its interval, which holds for all pairs of the table at once with 95 %", Cell(|c| some(1.0 / c.leader.as_ref()?.range?.high))),
+    figure("of_leader_share_high", Share, "Upper end of its interval, as above", Cell(|c| some(1.0 / c.leader.as_ref()?.range?.low))),
+    figure("calls_per_server_cpu_s", PerSecond, "Calls that ended ok for each second of the server's CPU time; of a cell the mean of its processes, adjusted by the machine reference where it can be", Windows(|f| some(f.server?.calls_per_cpu_s?.value))).column("calls/cpu-s", Place::Speed).ranking(0).ranks(RankedBy::CallsPerCpuSecond).text(|s| speed(s, RankedBy::CallsPerCpuSecond)),
+    figure("calls_per_server_cpu_s_low", PerSecond, "Lower end of the 95 % interval of `calls_per_server_cpu_s`", Cell(|c| low(c.estimate(RankedBy::CallsPerCpuSecond)?))),
+    figure("calls_per_server_cpu_s_high", PerSecond, "Upper end of the 95 % interval of `calls_per_server_cpu_s`", Cell(|c| high(c.estimate(RankedBy::CallsPerCpuSecond)?))),
+    figure("raw_calls_per_server_cpu_s", PerSecond, "Calls that ended ok for each second of the server's CPU time, over all trials, as measured", Cell(|c| some(c.estimate(RankedBy::CallsPerCpuSecond)?.raw))).column("raw calls/cpu-s", Place::Speed).wide(),
+    figure("calls_per_s", PerSecond, "Calls that ended ok, a second; of a cell the mean of its processes, adjusted by the machine reference where it can be", Windows(|f| some(f.calls_per_s.value))).column("calls/s", Place::Speed).ranking(0).ranks(RankedBy::CallsPerSecond).curve(5).text(|s| speed(s, RankedBy::CallsPerSecond)),
+    figure("calls_per_s_low", PerSecond, "Lower end of the 95 % interval of `calls_per_s`", Cell(|c| low(c.estimate(RankedBy::CallsPerSecond)?))),
+    figure("calls_per_s_high", PerSecond, "Upper end of the 95 % interval of `calls_per_s`", Cell(|c| high(c.estimate(RankedBy::CallsPerSecond)?))),
+    figure("raw_calls_per_s", PerSecond, "Calls that ended ok, a second, mean of the trials, as measured", Cell(|c| some(c.estimate(RankedBy::CallsPerSecond)?.raw))),
     figure("min_ns", Ns, "Shortest response time of an ok call, exact", Windows(|f| some(f.response.as_ref()?.min_ns))),
     figure("mean_ns", Ns, "Mean response time of ok calls, exact", Windows(|f| some(f.response.as_ref()?.mean_ns))),
     figure("stddev_ns", Ns, "Population standard deviation of the response times of ok calls", Windows(|f| some(f.response.as_ref()?.stddev_ns))),
-    figure("p50_ns", Ns, "50th percentile of the response times of ok calls", Windows(|f| response(f, 0.5))).column("p50", Place::Figures).ranking(1).curve(0),
+    figure("p50_ns", Ns, "50th percentile of the response times of ok calls", Windows(|f| response(f, 0.5))).column("p50", Place::Figures).ranking(3).curve(0),
     figure("p75_ns", Ns, "75th percentile of the response times of ok calls", Windows(|f| response(f, 0.75))),
-    figure("p90_ns", Ns, "90th percentile of the response times of ok calls", Windows(|f| response(f, 0.9))).column("p90", Place::Figures).ranking(10).curve(4),
-    figure("p95_ns", Ns, "95th percentile of the response times of ok calls", Windows(|f| response(f, 0.95))).column("p95", Place::Figures).ranking(9),
-    figure("p99_ns", Ns, "99th percentile of the response times of ok calls", Windows(|f| response(f, 0.99))).column("p99", Place::Figures).ranking(0).curve(0),
-    figure("p999_ns", Ns, "99.9th percentile of the response times of ok calls", Windows(|f| response(f, 0.999))).column("p99.9", Place::Figures).ranking(6).curve(0),
-    figure("max_ns", Ns, "Longest response time of an ok call, exact", Windows(|f| some(f.response.as_ref()?.max_ns))).column("max", Place::Figures).ranking(8).curve(3),
+    figure("p90_ns", Ns, "90th percentile of the response times of ok calls", Windows(|f| response(f, 0.9))).column("p90", Place::Figures).wide().curve(4),
+    figure("p95_ns", Ns, "95th percentile of the response times of ok calls", Windows(|f| response(f, 0.95))).column("p95", Place::Figures).wide(),
+    figure("p99_ns", Ns, "99th percentile of the response times of ok calls", Windows(|f| response(f, 0.99))).column("p99", Place::Figures).ranking(1).curve(0),
+    figure("p999_ns", Ns, "99.9th percentile of the response times of ok calls", Windows(|f| response(f, 0.999))).column("p99.9", Place::Figures).wide().curve(0),
+    figure("max_ns", Ns, "Longest response time of an ok call, exact", Windows(|f| some(f.response.as_ref()?.max_ns))).column("max", Place::Figures).wide().curve(3),
     figure("calls", Count, "Calls that came due", Windows(|f| some(f.outcomes.total()))),
     figure(OutcomeKind::Ok.key(), Count, "Calls answered right", Windows(|f| some(f.outcomes.ok))),
     figure(OutcomeKind::WrongAnswer.key(), Count, "Calls answered with success, and wrong", Windows(|f| some(f.outcomes.wrong_answer))),
@@ -54,18 +69,15 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure(OutcomeKind::Timeout.key(), Count, "Calls not answered in time", Windows(|f| some(f.outcomes.timeout))),
     figure(OutcomeKind::Transport.key(), Count, "Calls whose connection broke, or whose peer broke the protocol", Windows(|f| some(f.outcomes.transport))),
     figure(OutcomeKind::NotSent.key(), Count, "Calls that came due and never left the client", Windows(|f| some(f.outcomes.not_sent))),
-    figure("error_share", Share, "Calls that did not end ok, of those that came due", Windows(|f| some(f.error_share()))).column("errors", Place::Figures).ranking(4).curve(2).text(errors),
-    figure("server_cpu_share", Share, "CPU time of the server, of what its limit allows", Windows(|f| some(f.server?.cpu_share))).column("server CPU", Place::Figures).ranking(3).curve(6),
+    figure("error_share", Share, "Calls that did not end ok, of those that came due", Windows(|f| some(f.error_share()))).column("errors", Place::Figures).wide().curve(2).text(errors),
+    figure("server_cpu_share", Share, "CPU time of the server, of what its limit allows", Windows(|f| some(f.server?.cpu_share))).column("server CPU", Place::Figures).wide().curve(6),
     figure("server_cpu_user_s", Unit::Seconds, "CPU time of the server in user mode, all trials together", Cell(|c| some(c.figures.as_ref()?.server?.cpu_user_s))),
     figure("server_cpu_system_s", Unit::Seconds, "CPU time of the server in the kernel, all trials together", Cell(|c| some(c.figures.as_ref()?.server?.cpu_system_s))),
     figure("server_cpu_user_ns", Ns, "CPU time of the server in user mode", Window(|w| some(w.measured.server.as_ref()?.cpu_user_ns))),
     figure("server_cpu_system_ns", Ns, "CPU time of the server in the kernel", Window(|w| some(w.measured.server.as_ref()?.cpu_system_ns))),
     figure("compiler_cpu_ns", Ns, "CPU time of the runtime's compiler threads, known by their names", Window(|w| some(w.measured.server.as_ref()?.compiler_cpu_ns))),
-    figure("calls_per_server_cpu_s", PerSecond, "Calls that ended ok for each second of the server's CPU time; mean of the trials", Windows(|f| some(f.server?.calls_per_cpu_s?.mean))).column("calls/cpu-s", Place::Figures).ranking(1),
-    figure("calls_per_server_cpu_s_low", PerSecond, "Lower end of the 95 % interval of `calls_per_server_cpu_s`", Cell(|c| low(c.figures.as_ref()?.server?.calls_per_cpu_s?))),
-    figure("calls_per_server_cpu_s_high", PerSecond, "Upper end of the 95 % interval of `calls_per_server_cpu_s`", Cell(|c| high(c.figures.as_ref()?.server?.calls_per_cpu_s?))),
     figure("throttled_ns", Ns, "Time for which the kernel's CPU controller held the server back", Window(|w| some(w.measured.server.as_ref()?.throttled_ns?))),
-    figure("memory_peak_bytes", Bytes, "Largest memory use of the server since it started, page cache apart; the largest of the trials", Windows(|f| some(f.server?.memory_peak_bytes))).column("peak mem", Place::Figures).ranking(5),
+    figure("memory_peak_bytes", Bytes, "Largest memory use of the server since it started, page cache apart; the largest of the trials", Windows(|f| some(f.server?.memory_peak_bytes))).column("memory", Place::Figures).ranking(2),
     figure("memory_anon_bytes", Bytes, "Anonymous and shared memory of the server at the window's end; mean of the trials", Windows(|f| some(f.server?.memory_anon_bytes))),
     figure("memory_cache_bytes", Bytes, "Page cache charged to the server at the window's end", Window(|w| some(w.measured.server.as_ref()?.memory_cache_bytes?))),
     figure("throttled_share", Share, "Time for which the kernel's CPU controller held the server back, of the time between readings", Windows(|f| some(f.server?.throttled_share?))),
@@ -73,7 +85,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("switches_involuntary", Count, "Involuntary context switches of all the server's threads, ended ones included", Window(|w| some(w.measured.server.as_ref()?.switches_involuntary))),
     figure("server_threads", Count, "Threads of the server at the window's end", Window(|w| some(w.measured.server.as_ref()?.threads))),
     figure("client_threads", Count, "Load threads", Window(|w| some(w.measured.client.threads))),
-    figure("client_cpu_share", Share, "CPU time of the load threads, of a CPU for each", Windows(|f| some(f.client.cpu_share))).column("client CPU", Place::Figures).ranking(7).curve(7),
+    figure("client_cpu_share", Share, "CPU time of the load threads, of a CPU for each", Windows(|f| some(f.client.cpu_share))).column("client CPU", Place::Figures).wide().curve(7),
     figure("client_busiest_share", Share, "CPU time of the busiest load thread, of a CPU: its wait for a CPU included, its waits awake left out", Windows(|f| some(f.client.busiest_share))),
     figure("client_cpu_ns", Ns, "CPU time of the load threads", Window(|w| some(w.measured.client.cpu_ns))),
     figure("client_awake_ns", Ns, "CPU time that the load threads spent waiting awake for what is due within microseconds", Window(|w| some(w.measured.client.awake_ns))),
@@ -88,14 +100,14 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("connections_reopened", Count, "Times that a connection was opened in the place of another, or tried to be", Window(|w| some(w.connections()?.reopened))),
     figure("calls_refused", Count, "Calls that the server said it never looked at; one that is refused twice counts twice", Window(|w| some(w.connections()?.refused))),
     figure("calls_resent", Count, "Those of them that were sent again", Window(|w| some(w.connections()?.resent))),
-    figure("steady_after_ms", Milliseconds, "From the first load until the server was steady; mean of its processes", Cell(|c| some(c.steady_after_ms?))).column("steady", Place::Figures).ranking(6).text(steady),
+    figure("steady_after_ms", Milliseconds, "From the first load until the server was steady; mean of its processes", Cell(|c| some(c.steady_after_ms?))).column("steady", Place::Figures).wide().text(steady),
     figure("cold_calls_per_s", PerSecond, "Calls a second over the first second of load; mean of its processes", Cell(|c| some(c.cold_calls_per_s?))),
     figure("arrivals", Word, "When calls come due; of a trial with its rate in calls a second", Any(|s| some(arrivals(s)?))),
     figure("load_share", Share, "`offered_per_s` of `capacity_calls_per_s`", Cell(|c| some(c.offered_per_s? / c.capacity_per_s?))).column("load", Place::Load).curve(0),
     figure("offered_per_s", PerSecond, "Calls a second that came due by the schedule; mean of the trials", Cell(|c| some(c.offered_per_s?))).column("offered/s", Place::Load).curve(1),
     figure("capacity_calls_per_s", PerSecond, "Calls a second of the closed loop of which the load is a share", Cell(|c| some(c.capacity_per_s?))),
     figure("threshold", Word, "What must hold at the highest rate that is searched for", Any(|s| some(s.workload?.find_max?.to_string()))),
-    figure("highest_per_s", PerSecond, "Highest rate at which the threshold held; mean of the trials", Cell(|c| some(c.highest_rate?.mean))),
+    figure("highest_per_s", PerSecond, "Highest rate at which the threshold held; mean of the processes", Cell(|c| some(c.highest_rate?.value))).column("highest calls/s", Place::Speed).ranking(0).ranks(RankedBy::HighestRate).text(|s| speed(s, RankedBy::HighestRate)),
     figure("highest_per_s_low", PerSecond, "Lower end of the 95 % interval of `highest_per_s`", Cell(|c| low(c.highest_rate?))),
     figure("highest_per_s_high", PerSecond, "Upper end of the 95 % interval of the lowest rates at which the threshold did not hold", Cell(|c| high(c.highest_rate?))),
     figure("pacing_due", Count, "Calls that the schedule made due in the window", Window(|w| some(w.measured.pacing?.due))),
@@ -148,11 +160,20 @@ fn all(calls: &AllCalls, millionths: u32) -> Option<Value> {
 }
 
 fn low(estimate: Estimate) -> Option<Value> {
-    some(estimate.interval?.low)
+    some(estimate.range?.low)
 }
 
 fn high(estimate: Estimate) -> Option<Value> {
-    some(estimate.interval?.high)
+    some(estimate.range?.high)
+}
+
+/// The field of exports that entries are ranked by.
+pub(crate) fn ranked_by(by: RankedBy) -> &'static str {
+    match by {
+        RankedBy::CallsPerCpuSecond => "calls_per_server_cpu_s",
+        RankedBy::CallsPerSecond => "calls_per_s",
+        RankedBy::HighestRate => "highest_per_s",
+    }
 }
 
 fn workload_name<'a>(subject: &Subject<'a>) -> Option<&'a str> {
@@ -170,10 +191,31 @@ fn arrivals(subject: &Subject) -> Option<String> {
     Some(of_trial.or_else(|| Some(subject.workload?.arrivals))?.to_string())
 }
 
-/// `2`, and `=2` of a tie.
-fn rank(subject: &Subject) -> Option<String> {
-    let rank = subject.cell?.rank?;
-    Some(format!("{}{}", if rank.tied { "=" } else { "" }, rank.place))
+/// `2`; `2-4` where its place is open.
+fn place(subject: &Subject) -> Option<String> {
+    let place = subject.cell?.place?;
+    Some(match place.best == place.worst {
+        true => place.best.to_string(),
+        false => format!("{}-{}", place.best, place.worst),
+    })
+}
+
+/// `98.2k ±1.6 %` of what entries are ranked by, each part in line with those of other rows; else `98.2k`.
+fn speed(subject: &Subject, by: RankedBy) -> Option<String> {
+    let Some(row) = subject.cell else {
+        return Some(format::si(subject.figures.as_deref()?.calls_per_s.value));
+    };
+    let estimate = row.estimate(by)?;
+    let value = format::si(estimate.value);
+    if by != row.by {
+        return Some(value);
+    }
+    let percent = match estimate.half_width() {
+        None => format!("{}  ", format::NOTHING),
+        Some(share) if share < 0.095 => format!("{:.1} %", share * 100.0),
+        Some(share) => format!("{:.0} %", share * 100.0),
+    };
+    Some(format!("{value} ±{percent:>5}"))
 }
 
 /// A plain `0` where there are none.

@@ -6,14 +6,15 @@ mod list;
 mod subject;
 mod value;
 
-pub(crate) use figures::FIGURES;
+pub(crate) use figures::{FIGURES, ranked_by};
 pub use list::figure_list;
 pub(crate) use subject::{Subject, Window};
 pub(crate) use value::{Unit, Value, Values};
 
-use crate::cell::Row;
+use rpcbench_record::{RankedBy, Trial};
+
 use crate::figures::Figures;
-use rpcbench_record::Trial;
+use crate::row::Row;
 
 /// A figure, or a label, of a row.
 #[derive(Clone, Copy)]
@@ -71,8 +72,10 @@ impl Of {
 pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) place: Place,
-    ranking: Option<Spare>,
-    curve: Option<Spare>,
+    ranking: Option<Shown>,
+    curve: Option<Shown>,
+    /// In a ranking unless asked for: only where this is what entries are ranked by.
+    pub(crate) ranks: Option<RankedBy>,
     /// Only where rows differ in it.
     pub(crate) if_rows_differ: bool,
     /// Where the unit's own way of writing it won't do.
@@ -82,12 +85,22 @@ pub(crate) struct Column {
 /// Columns with the highest number go first where a terminal is narrow; 0 never goes.
 pub(crate) type Spare = u8;
 
+/// When a table has a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// Where there is room for it.
+    Usually(Spare),
+    /// In wide tables.
+    Wide,
+}
+
 /// From left to right; columns of one place stand in the order of the catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Rank,
     Entry,
     Load,
+    Speed,
     Figures,
     Verdict,
 }
@@ -108,21 +121,43 @@ const fn figure(key: &'static str, unit: Unit, meaning: &'static str, of: Of) ->
 impl Figure {
     /// A column, in the tables that the calls after it name.
     const fn column(self, title: &'static str, place: Place) -> Self {
-        let column =
-            Column { title, place, ranking: None, curve: None, if_rows_differ: false, text: None };
+        let column = Column {
+            title,
+            place,
+            ranking: None,
+            curve: None,
+            ranks: None,
+            if_rows_differ: false,
+            text: None,
+        };
         Self { column: Some(column), ..self }
     }
 
     const fn ranking(mut self, spare: Spare) -> Self {
         if let Some(column) = &mut self.column {
-            column.ranking = Some(spare);
+            column.ranking = Some(Shown::Usually(spare));
+        }
+        self
+    }
+
+    /// In wide rankings.
+    const fn wide(mut self) -> Self {
+        if let Some(column) = &mut self.column {
+            column.ranking = Some(Shown::Wide);
+        }
+        self
+    }
+
+    const fn ranks(mut self, by: RankedBy) -> Self {
+        if let Some(column) = &mut self.column {
+            column.ranks = Some(by);
         }
         self
     }
 
     const fn curve(mut self, spare: Spare) -> Self {
         if let Some(column) = &mut self.column {
-            column.curve = Some(spare);
+            column.curve = Some(Shown::Usually(spare));
         }
         self
     }
@@ -139,6 +174,11 @@ impl Figure {
             column.text = Some(text);
         }
         self
+    }
+
+    /// What stands above its column.
+    pub(crate) fn title(&self) -> &'static str {
+        self.column.map_or(self.key, |column| column.title)
     }
 
     /// Its value. `None` where it is not known, or the row has no such figure.
@@ -162,8 +202,8 @@ impl Figure {
 }
 
 impl Column {
-    /// `None`: it is not in tables of this kind.
-    pub(crate) fn spare(&self, kind: Kind) -> Option<Spare> {
+    /// `None`: it is not in tables of this kind, unless asked for.
+    pub(crate) fn shown(&self, kind: Kind) -> Option<Shown> {
         match kind {
             Kind::Ranking => self.ranking,
             Kind::Curve => self.curve,
@@ -227,6 +267,13 @@ mod tests {
     }
 
     #[test]
+    fn no_title_stands_twice() {
+        let titles: Vec<&str> =
+            FIGURES.iter().filter_map(|figure| Some(figure.column?.title)).collect();
+        assert_eq!(titles.iter().collect::<BTreeSet<_>>().len(), titles.len(), "{titles:?}");
+    }
+
+    #[test]
     fn keys_end_in_their_unit() {
         let suffixes = ["_ns", "_ms", "_s", "_bytes", "_share"];
         for figure in FIGURES {
@@ -239,8 +286,8 @@ mod tests {
     #[test]
     fn every_column_is_in_a_table() {
         for column in FIGURES.iter().filter_map(|figure| figure.column) {
-            let spare = column.spare(Kind::Ranking).or(column.spare(Kind::Curve));
-            assert!(spare.is_some(), "{}", column.title);
+            let shown = column.shown(Kind::Ranking).or(column.shown(Kind::Curve));
+            assert!(shown.is_some(), "{}", column.title);
         }
     }
 

@@ -7,9 +7,9 @@ use rpcbench_record::{
     Workload,
 };
 
-use crate::cell::Row;
 use crate::figures::Figures;
 use crate::load::AllCalls;
+use crate::row::Row;
 use crate::summary::{Summary, Table};
 
 /// A row's subject: what its figures are read from.

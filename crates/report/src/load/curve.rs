@@ -164,7 +164,7 @@ impl LoadPoint {
         [
             format::si(self.rate.get()),
             self.windows.len().to_string(),
-            figure(|f| format::si(f.calls_per_s.mean)),
+            figure(|f| format::si(f.calls_per_s.value)),
             time(500_000),
             time(990_000),
             time(999_000),
@@ -291,7 +291,7 @@ fn values(point: &LoadPoint) -> Values {
     let values = [
         Some(point.rate.get().into()),
         Some((windows.len() as u64).into()),
-        figures.map(|f| f.calls_per_s.mean.into()),
+        figures.map(|f| f.calls_per_s.value.into()),
         time(500_000),
         time(990_000),
         time(999_000),

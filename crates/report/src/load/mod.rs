@@ -72,7 +72,7 @@ fn summary(load: &Load) -> Lines {
     let lines = [
         ("calls", Some(format::count(figures.outcomes.total()))),
         ("time", Some(format::duration_ns(measured.window_ns as f64))),
-        ("ok calls/s", Some(format::si(figures.calls_per_s.mean))),
+        ("ok calls/s", Some(format::si(figures.calls_per_s.value))),
         ("errors", Some(format::percent(figures.error_share()))),
         ("pacing", pacing),
         ("capacity", capacity),
@@ -108,7 +108,7 @@ fn server_lines(load: &Load, server: &ServerFigures) -> Vec<(&'static str, Optio
         )
     });
     vec![
-        ("calls/cpu-s", server.calls_per_cpu_s.map(|price| format::si(price.mean))),
+        ("calls/cpu-s", server.calls_per_cpu_s.map(|price| format::si(price.value))),
         ("server CPU", Some(cpu)),
         ("server memory", Some(memory)),
         ("server threads", threads),

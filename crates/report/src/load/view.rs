@@ -135,7 +135,8 @@ impl Load {
             before.outcomes.add(&closed.outcomes);
             before.error_examples.extend(closed.error_examples.iter().cloned());
         }
-        let capacity = by_share.then(|| run.capacity(&server.entry, &workload.name, None)).flatten();
+        let capacity =
+            by_share.then(|| run.capacity(&server.entry, &workload.name, None)).flatten();
         let client_bound = run.client_bound_capacity(&server.entry, &workload.name).is_some();
         let capacity = capacity.zip(closed).map(|(calls_per_s, closed)| Capacity {
             calls_per_s,

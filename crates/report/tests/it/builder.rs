@@ -187,7 +187,7 @@ impl RunBuilder {
             self.run.trials.push(Trial {
                 entry: name.to_owned(),
                 workload: "quick".to_owned(),
-                process: 1,
+                process: number,
                 number,
                 started: self.run.header.started,
                 arrivals: None,
@@ -227,7 +227,7 @@ impl RunBuilder {
         self.run.header.plan.order.extend((1..=trials).map(|number| PlannedTrial {
             entry: name.to_owned(),
             workload: "quick".to_owned(),
-            process: 1,
+            process: number,
             number,
         }));
         self

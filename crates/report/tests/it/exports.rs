@@ -86,7 +86,7 @@ fn a_column_of_protocols_stands_where_they_differ() {
     one.header.plan.servers[0].protocol = rpcbench_record::Protocol::TcpEcho;
     let page = markdown(&summary(&one));
     let lines: Vec<&str> = page.lines().filter(|line| line.starts_with('|')).collect();
-    assert!(lines[0].starts_with("| # | server        | protocol | calls/s |"), "{page}");
+    assert!(lines[0].starts_with("| place | server        | protocol |"), "{page}");
     assert!(lines[2].contains("| rust-tonic    | tcp-echo |"), "{page}");
     let csv = csv(&summary(&one)).expect("CSV");
     assert!(csv.contains("quick,rust-tonic,rust-tonic,tcp-echo,"), "{csv}");

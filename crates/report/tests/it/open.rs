@@ -7,7 +7,8 @@ use rpcbench_record::{
     StepVerdict, Trial, TrialResult, Unsteady, Workload,
 };
 use rpcbench_report::{
-    Conclusion, Doubt, Style, Summary, Verdict, csv, doubts, markdown, summary, text, trials_csv,
+    Columns, Conclusion, Doubt, Style, Summary, Verdict, csv, doubts, markdown, summary, text,
+    trials_csv,
 };
 
 use crate::builder::{RunBuilder, WINDOW_NS, failure, latency, measured, workload};
@@ -116,7 +117,7 @@ fn verdicts(summary: &Summary, table: usize) -> Vec<(&str, &'static str)> {
 }
 
 fn shown(run: &Run) -> String {
-    text(&summary(run), Style::default())
+    text(&summary(run), Style::default(), &Columns::Few)
 }
 
 #[test]
@@ -129,10 +130,10 @@ fn response_times_over_load_are_one_table() {
 #[test]
 fn a_rate_that_was_given_ranks_nobody() {
     let summary = summary(&latency_run(|_, _, _| {}));
-    assert!(summary.tables[0].rows.iter().all(|row| row.rank.is_some()));
+    assert!(summary.tables[0].rows.iter().all(|row| row.place.is_some()));
     for table in &summary.tables[1..] {
-        assert!(table.rows.iter().all(|row| row.rank.is_none() && row.verdict == Verdict::Ok));
-        assert_eq!(table.conclusion, Conclusion::Open);
+        assert!(table.rows.iter().all(|row| row.place.is_none() && row.verdict == Verdict::Ok));
+        assert_eq!((&table.conclusion, &table.standings), (&Conclusion::Nothing, &None));
     }
     let row = &summary.tables[2].rows[0];
     assert_eq!((row.offered_per_s, row.capacity_per_s), (Some(10_000.0), Some(20_000.0)));
@@ -151,7 +152,7 @@ fn a_generator_that_was_late_and_a_server_that_fell_behind_are_told() {
         verdicts(&summary, 3),
         [("rust-tonic", "generator late"), ("go-grpc", "overloaded")]
     );
-    let page = text(&summary, Style::default());
+    let page = text(&summary, Style::default(), &Columns::Few);
     for line in [
         "  rust-tonic (load-90): generator late: trial 1: the client took up 1.9 % of its calls late, at 18.0k calls/s",
         "  go-grpc (load-90): overloaded: trial 1: it ended fewer calls than came due",
@@ -250,14 +251,15 @@ fn rates_within_the_precision_of_a_search_tie() {
     // Each search says the same thing thrice, and yet only that the rate is within 5 %.
     let tied =
         slo_run(&[("rust-tonic", [10_000.0; 3]), ("go-grpc", [10_400.0; 3])], NotMet::Beyond);
-    let ranks = |run: &Run| -> Vec<_> {
+    let places = |run: &Run| -> Vec<_> {
         let summary = summary(run);
-        summary.tables[1].rows.iter().map(|row| row.rank.map(|r| (r.place, r.tied))).collect()
+        let places = summary.tables[1].rows.iter().filter_map(|row| row.place);
+        places.map(|place| (place.best, place.worst)).collect()
     };
-    assert_eq!(ranks(&tied), [Some((1, true)), Some((1, true))]);
+    assert_eq!(places(&tied), [(1, 2), (1, 2)]);
     let apart =
         slo_run(&[("rust-tonic", [10_000.0; 3]), ("go-grpc", [10_600.0; 3])], NotMet::Beyond);
-    assert_eq!(ranks(&apart), [Some((1, false)), Some((2, false))]);
+    assert_eq!(places(&apart), [(1, 1), (2, 2)]);
 }
 
 #[test]
@@ -295,7 +297,7 @@ fn a_search_that_ended_for_the_clients_sake_is_not_ranked() {
     let run = slo_run(&[("go-grpc", [10_000.0; 3])], NotMet::GeneratorLate);
     let summary = summary(&run);
     let row = &summary.tables[1].rows[0];
-    assert_eq!((row.verdict.name(), row.rank), ("generator late", None));
+    assert_eq!((row.verdict.name(), row.place), ("generator late", None));
     let why =
         "trial 1: the search ended at 10.5k calls/s, where the client fell behind its own schedule";
     assert_eq!(row.verdict.reason().as_deref(), Some(why));

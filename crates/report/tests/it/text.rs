@@ -1,20 +1,20 @@
 //! What a terminal shows.
 
 use rpcbench_record::{IsolationMode, Readiness, TrialResult, Unsteady};
-use rpcbench_report::{Style, summary, text};
+use rpcbench_report::{ColumnName, Columns, Style, summary, text};
 
-use crate::builder::{RunBuilder, failure, ok};
+use crate::builder::{RunBuilder, failure, measured, ok};
 
 fn shown(builder: &RunBuilder) -> String {
-    text(&summary(&builder.run), Style::default())
+    text(&summary(&builder.run), Style::default(), &Columns::Few)
 }
 
-/// The table and what stands below it, without the lines that are the same for all.
+/// The page without the lines that are the same for all.
 fn table(builder: &RunBuilder) -> String {
-    let all = shown(builder);
-    let from = all.find("\n\n").map_or(0, |at| at + 2);
-    let to = all.find("How to read it").unwrap_or(all.len());
-    all[from..to].trim_end().to_owned()
+    let page = shown(builder);
+    let own = page.lines().take_while(|line| *line != "How to read it");
+    let own = own.filter(|line| !line.starts_with("quick: ") && !line.starts_with("1 CPU, "));
+    own.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 #[test]
@@ -93,10 +93,7 @@ fn a_server_out_of_memory_shows_its_last_words() {
         .entry("go-grpc", &[98_000, 98_900, 97_700])
         .results(
             "java-grpc@zgc",
-            vec![
-                TrialResult::Measured(Box::new(crate::builder::measured(61_000))),
-                TrialResult::Failed(killed),
-            ],
+            vec![TrialResult::Measured(Box::new(measured(61_000))), TrialResult::Failed(killed)],
         )
         .unready("python-grpcio", Readiness::Failed(never));
     insta::assert_snapshot!(table(&run));
@@ -166,15 +163,70 @@ fn a_bad_machine_is_warned_about() {
     insta::assert_snapshot!(table(&run));
 }
 
+/// Six processes each of servers as one meets them: close ones, a doubtful one, one that fails.
+fn many() -> RunBuilder {
+    let close = |rate: u64, shift: usize| -> Vec<u64> {
+        let noise = [0, 18, 7, 25, 12, 3];
+        (0..6).map(|n| rate + rate * noise[(n + shift) % 6] / 1000).collect()
+    };
+    let failed = TrialResult::Failed(failure("exited with status 3", &["panic: no memory"]));
+    RunBuilder::new()
+        .entry("python-grpcio@asyncio", &close(3_580, 0))
+        .entry("go-grpc", &close(74_700, 1))
+        .entry("java-grpc@g1", &close(90_600, 2))
+        .with("java-grpc@zgc", &close(120_000, 3), |trial| {
+            trial.server.as_mut().expect("a server").compiler_cpu_ns = 600_000_000;
+        })
+        .entry("rust-tonic@current-thread", &close(168_000, 4))
+        .entry("rust-tonic@multi-thread", &close(114_000, 5))
+        .results("cpp-grpc", vec![TrialResult::Measured(Box::new(measured(61_000))), failed])
+        .entry("java-grpc@parallel", &close(91_000, 4))
+        .entry("node-grpc-js", &close(73_000, 5))
+}
+
+fn in_width(run: &RunBuilder, width: usize, which: &Columns) -> String {
+    let style = Style { width: Some(width), ..Style::default() };
+    text(&summary(&run.run), style, which)
+}
+
 #[test]
-fn a_narrow_terminal_loses_the_least_columns() {
-    let run = RunBuilder::new()
-        .entry("rust-tonic@current-thread", &[184_000, 184_500, 183_800])
-        .entry("go-grpc", &[98_000, 98_900, 97_700]);
-    let narrow = text(&summary(&run.run), Style { width: Some(100), ..Style::default() });
-    let table: Vec<&str> = narrow.lines().skip(3).take(4).collect();
-    assert!(table.iter().take(3).all(|line| line.chars().count() <= 100));
-    insta::assert_snapshot!(table.join("\n"));
+fn a_page_fits_its_terminal() {
+    let many = many();
+    for width in [80, 120, 200] {
+        let page = in_width(&many, width, &Columns::Few);
+        let widest = page.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(width), "{page}");
+        insta::assert_snapshot!(format!("a_page_in_{width}_columns"), page);
+    }
+}
+
+#[test]
+fn a_very_narrow_terminal_loses_columns_and_says_which() {
+    let page = in_width(&many(), 60, &Columns::Few);
+    assert!(page.contains("not shown for lack of room: p50, p99, memory"), "{page}");
+}
+
+#[test]
+fn wide_tables_have_every_column_whatever_the_room() {
+    let page = in_width(&many(), 80, &Columns::Wide);
+    let header = page.lines().find(|line| line.starts_with("place")).expect("a header");
+    for title in ["of first", "raw calls/cpu-s", "calls/s", "p99.9", "client CPU", "steady"] {
+        assert!(header.contains(title), "{header}");
+    }
+    assert!(!page.contains("for lack of room"), "{page}");
+}
+
+#[test]
+fn columns_are_chosen_by_title_or_by_field() {
+    let names = ["server", "p99", "calls/s", "machine_kernel", "place"];
+    let names = names.map(|name| name.parse().expect(name)).to_vec();
+    let page = in_width(&many(), 20, &Columns::Chosen(names));
+    let header = page.lines().find(|line| line.starts_with("server ")).expect("a header");
+    let titles: Vec<&str> = header.split_whitespace().collect();
+    assert_eq!(titles, ["server", "p99", "calls/s", "machine_kernel", "place"]);
+    let unknown = "p98".parse::<ColumnName>().expect_err("no such column").to_string();
+    assert!(unknown.starts_with("there is no column p98; there are: workload, "), "{unknown}");
+    assert!(unknown.contains("p99, p99.9"), "{unknown}");
 }
 
 #[test]
@@ -185,7 +237,7 @@ fn colour_only_paints() {
         |t| ok(t).mean_ns *= 0.9,
     );
     let plain = shown(&run);
-    let painted = text(&summary(&run.run), Style { color: true, width: None });
+    let painted = text(&summary(&run.run), Style { color: true, width: None }, &Columns::Few);
     assert!(painted.contains("\u{1b}["));
     assert!(!plain.contains('\u{1b}'));
     let mut stripped = String::new();

@@ -80,6 +80,7 @@ fn doubt_outweighs_warming() {
 #[test]
 fn fresh_processes_do_not_climb_over_trials() {
     let mut run = RunBuilder::new().entry("go-grpc", &[20_000, 30_000]);
+    run.run.trials.iter_mut().for_each(|trial| trial.process = 1);
     let climbing = summary(&run.run);
     assert!(matches!(verdict(&climbing), Verdict::StillWarming(Warming::Climbing { .. })));
     run.run.trials.iter_mut().for_each(|trial| trial.process = trial.number);
@@ -118,7 +119,7 @@ fn only_ranked_rows_can_win() {
         .entry("java-grpc", &[80_000, 80_200, 80_100]);
     let table = &summary(&run.run).tables[0];
     // Server and client both saturated: not known who was the limit, so still ranked.
-    assert!(matches!(&table.conclusion, Conclusion::Winner { entry, .. } if entry == "rust-tonic"));
+    assert!(matches!(&table.conclusion, Conclusion::Fastest(pair) if pair.first == "rust-tonic"));
     let run = RunBuilder::new()
         .with("rust-tonic", &[184_000, 184_500, 183_800], |t| {
             t.client.busiest_ns = t.window_ns;
@@ -129,11 +130,11 @@ fn only_ranked_rows_can_win() {
     let table = &summary(&run.run).tables[0];
     assert!(matches!(
         &table.conclusion,
-        Conclusion::Winner { entry, next, ratio }
-            if entry == "go-grpc" && next == "java-grpc" && (ratio - 1.226).abs() < 0.001
+        Conclusion::Fastest(pair)
+            if pair.first == "go-grpc" && pair.second == "java-grpc" && (pair.ratio - 1.226).abs() < 0.001
     ));
-    assert_eq!(table.rows[2].server.entry, "rust-tonic");
-    assert_eq!(table.rows[2].rank, None);
+    assert_eq!(table.rows[0].server.entry, "rust-tonic");
+    assert_eq!(table.rows[0].place, None);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use rpcbench_report::{Load, LoadCurve, LoadView, cut_short, load_hdr};
 
 use super::calls_log::CallsLog;
 use super::out_file::OutFile;
-use super::report::{show, write_views};
+use super::report::{Look, show, write_views};
 use super::run::tool;
 use super::shared;
 use crate::Verdict;
@@ -94,7 +94,7 @@ const SHOWN: &str = "the results above are complete, but a file could not be wri
 /// After the load: everything that there is is shown, whatever went wrong with a file.
 fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow::Result<Verdict> {
     let Some(view) = LoadView::of(run) else { bail!(why_nothing(run)) };
-    show(context, run, args.results.format)?;
+    show(context, run, &Look::whole(args.results.format))?;
     let verdict = match &view {
         LoadView::One(load) => told(load),
         LoadView::Several(curve) => told_of_several(curve, &done.ending),

@@ -1,0 +1,247 @@
+//! Who won, and its words.
+
+use rpcbench_record::RankedBy;
+use rpcbench_stats::{Adjustment, Range, Unadjusted};
+
+use crate::format;
+use crate::row::Row;
+use crate::standings::{Pair, Standings};
+use crate::summary::Table;
+
+/// Who won. Only ranked rows count.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Conclusion {
+    /// One entry is faster than every other: it beside the next.
+    Fastest(Pair),
+    /// The fastest entries are equal within the precision.
+    Equal {
+        /// Their names, the one that was seen fastest first.
+        entries: Vec<String>,
+    },
+    /// It can't be told which of these is fastest.
+    Open {
+        /// Their names, the one that was seen fastest first.
+        entries: Vec<String>,
+    },
+    /// One entry has a rank.
+    Alone {
+        /// Its name.
+        entry: String,
+    },
+    /// No entry has a rank.
+    Nothing,
+}
+
+impl Conclusion {
+    /// From the ranked rows, in order of speed.
+    pub(crate) fn of(ranked: &[&Row], standings: &Standings) -> Self {
+        let name = |row: &Row| row.server.entry.clone();
+        let (leader, next) = match ranked {
+            [] => return Self::Nothing,
+            [only] => return Self::Alone { entry: name(only) },
+            [leader, next, ..] => (name(leader), name(next)),
+        };
+        let of_leader = || standings.pairs.iter().filter(|pair| pair.first == leader);
+        let rivals = || of_leader().filter(|pair| !pair.is_told_apart());
+        match standings.pair(&leader, &next) {
+            Some(pair) if rivals().next().is_none() => Self::Fastest(pair.clone()),
+            _ => {
+                let others = rivals().map(|pair| pair.second.clone());
+                let entries = std::iter::once(leader.clone()).chain(others).collect();
+                match rivals().all(|pair| pair.finding.is_equal()) {
+                    true => Self::Equal { entries },
+                    false => Self::Open { entries },
+                }
+            }
+        }
+    }
+}
+
+/// The unit of what entries are ranked by, as columns have it.
+pub(crate) fn unit(by: RankedBy) -> &'static str {
+    match by {
+        RankedBy::CallsPerCpuSecond => "calls/cpu-s",
+        RankedBy::CallsPerSecond | RankedBy::HighestRate => "calls/s",
+    }
+}
+
+/// Who won, by how much, how surely: the lines above a table. None above one in which nothing was measured, or nothing
+/// is ranked since each entry has its own load.
+pub(crate) fn headline(table: &Table) -> Vec<String> {
+    let Some(standings) = &table.standings else { return Vec::new() };
+    let won = match &table.conclusion {
+        Conclusion::Fastest(pair) => Some(fastest(pair, standings)),
+        Conclusion::Equal { entries } => Some(format!(
+            "{} are fastest: equal within {}{}",
+            names(entries, "and"),
+            precision(standings),
+            told_apart(standings)
+        )),
+        Conclusion::Open { entries } => Some(open(entries, standings)),
+        Conclusion::Alone { entry } => alone(entry, table),
+        Conclusion::Nothing => None,
+    };
+    let nothing = (won.is_none() && !table.rows.is_empty()).then(|| "nothing is ranked".to_owned());
+    won.into_iter().chain(nothing).chain(fastest_seen(table)).collect()
+}
+
+fn fastest(pair: &Pair, standings: &Standings) -> String {
+    let slightly = match pair.finding.is_equal() {
+        true => format!(", less than {} faster", precision(standings)),
+        false => String::new(),
+    };
+    format!(
+        "{} is fastest: {}x {}{}{slightly}{}",
+        pair.first,
+        format::si(pair.ratio),
+        pair.second,
+        ends(pair.range),
+        certainty(standings)
+    )
+}
+
+/// ` (1.31 to 1.53)`; nothing where it is not known.
+fn ends(range: Option<Range>) -> String {
+    range.map_or_else(String::new, |range| {
+        format!(" ({} to {})", format::si(range.low), format::si(range.high))
+    })
+}
+
+/// `, 8 of 10 pairs told apart, 1 equal within 5 %`; nothing of a single pair.
+fn certainty(standings: &Standings) -> String {
+    if standings.pairs.len() < 2 {
+        return String::new();
+    }
+    let equal = |pair: &&Pair| pair.finding.is_equal() && !pair.is_told_apart();
+    let equal = match standings.pairs.iter().filter(equal).count() {
+        0 => String::new(),
+        equal => format!(", {equal} equal within {}", precision(standings)),
+    };
+    format!("{}{equal}", told_apart(standings))
+}
+
+/// `, 8 of 10 pairs told apart`; nothing of a single pair.
+fn told_apart(standings: &Standings) -> String {
+    let told = standings.pairs.iter().filter(|pair| pair.is_told_apart()).count();
+    match standings.pairs.len() {
+        0 | 1 => String::new(),
+        all if told == all => format!(", all {all} pairs told apart"),
+        all => format!(", {told} of {all} pairs told apart"),
+    }
+}
+
+fn open(entries: &[String], standings: &Standings) -> String {
+    let why = match standings.processes {
+        0 | 1 => "one process of each can't tell them apart".to_owned(),
+        _ => format!("this run can't tell them apart{}", certainty(standings)),
+    };
+    format!("{} is fastest: {why}{}", names(entries, "or"), settling(entries, standings))
+}
+
+/// How many processes more would tell.
+fn settling(entries: &[String], standings: &Standings) -> String {
+    let leader = entries.first().map(String::as_str).unwrap_or_default();
+    let rivals = entries.iter().skip(1).filter_map(|other| standings.pair(leader, other));
+    let open: Vec<&Pair> = rivals.filter(|pair| pair.is_open() && pair.range.is_some()).collect();
+    if open.is_empty() {
+        return String::new();
+    }
+    let each: Option<Vec<usize>> =
+        open.iter().map(|pair| standings.processes_to_settle(pair)).collect();
+    match each.and_then(|each| each.into_iter().max()) {
+        Some(more) => {
+            let processes = if more == 1 { "process" } else { "processes" };
+            format!("; about {more} more {processes} of each would")
+        }
+        None => "; nor would a hundred processes of each".to_owned(),
+    }
+}
+
+fn alone(entry: &str, table: &Table) -> Option<String> {
+    let row = table.rows.iter().find(|row| row.server.entry == entry)?;
+    let ranked = row.ranked()?;
+    Some(format!("{entry}: {} {}{}", format::si(ranked.value), unit(row.by), ends(ranked.range)))
+}
+
+/// The row that is fastest, where something keeps it out of the ranking.
+fn fastest_seen(table: &Table) -> Option<String> {
+    let row = table.rows.first().filter(|row| row.place.is_none() && !row.verdict.is_failed())?;
+    Some(format!(
+        "fastest seen: {} at {} {}, but {}",
+        row.server.entry,
+        format::si(row.ranked()?.value),
+        unit(row.by),
+        row.verdict.name()
+    ))
+}
+
+/// Names in a sentence; of many the first ones.
+fn names(entries: &[String], and: &str) -> String {
+    const SHOWN: usize = 4;
+    let rest = entries.len().saturating_sub(SHOWN - 1);
+    match entries {
+        [] => String::new(),
+        [only] => only.clone(),
+        [all @ .., last] if entries.len() <= SHOWN => format!("{} {and} {last}", all.join(", ")),
+        _ => format!("{} {and} {rest} others", entries[..SHOWN - 1].join(", ")),
+    }
+}
+
+/// What this run could tell, and what a longer one would: the lines below a table.
+pub(crate) fn resolution(table: &Table) -> Vec<String> {
+    let Some(standings) = &table.standings else { return Vec::new() };
+    let groups = equals(table, standings);
+    let groups: Vec<String> = groups.iter().map(|entries| names(entries, "and")).collect();
+    let equal = (!groups.is_empty())
+        .then(|| format!("Equal within {}: {}.", precision(standings), groups.join("; ")));
+    [equal, smallest(standings), adjustment(standings)].into_iter().flatten().collect()
+}
+
+/// `5 %`.
+fn precision(standings: &Standings) -> String {
+    format!("{} %", (standings.precision * 1000.0).round() / 10.0)
+}
+
+fn smallest(standings: &Standings) -> Option<String> {
+    let tells = standings.resolution?;
+    let (share, precision) = (format::percent(tells), precision(standings));
+    if tells <= standings.precision {
+        return Some(format!("Differences of {share} and more can be seen in this run."));
+    }
+    let longer = match standings.processes_for(standings.precision) {
+        Some(all) => format!("about {all} processes of each server would show {precision}"),
+        None => format!("not even a hundred processes of each server would show {precision}"),
+    };
+    Some(format!("Differences below {share} can't be seen in this run; {longer}."))
+}
+
+fn adjustment(standings: &Standings) -> Option<String> {
+    let unit = unit(standings.by);
+    match standings.adjustment {
+        Adjustment::To { .. } => Some(format!(
+            "{unit} are adjusted to one state of the machine; --wide has the raw ones."
+        )),
+        Adjustment::Raw(Unadjusted::Moved { .. }) => Some(format!(
+            "{unit} are as measured: the servers moved the machine reference, so nothing is adjusted by it."
+        )),
+        Adjustment::Raw(_) => None,
+    }
+}
+
+/// Neighbours that are equal, each with each. Those of the conclusion are told by it.
+fn equals(table: &Table, standings: &Standings) -> Vec<Vec<String>> {
+    let ranked = table.rows.iter().filter(|row| row.place.is_some());
+    let mut groups: Vec<Vec<String>> = Vec::new();
+    for entry in ranked.map(|row| &row.server.entry) {
+        let equal = |other: &String| {
+            standings.pair(other, entry).is_some_and(|pair| pair.finding.is_equal())
+        };
+        match groups.last_mut() {
+            Some(group) if group.iter().all(equal) => group.push(entry.clone()),
+            _ => groups.push(vec![entry.clone()]),
+        }
+    }
+    let told = |group: &Vec<String>| matches!(&table.conclusion, Conclusion::Equal { entries } if entries == group);
+    groups.retain(|group| group.len() > 1 && !told(group));
+    groups
+}

@@ -1,0 +1,224 @@
+//! How the entries of a table compare.
+
+use rpcbench_record::{RankedBy, Run, Workload, observations};
+use rpcbench_stats::{
+    Adjustment, Comparison, Finding, Observation, Pair as Found, Place, Question, Range, compare,
+};
+
+use crate::row::Row;
+
+/// Most processes of a server that a longer run is said to need.
+const MOST_PROCESSES: usize = 100;
+
+/// Two ranked entries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    /// The one that was seen faster.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// The first's figure over the second's.
+    pub ratio: f64,
+    /// Where the ratio lies; all pairs' ranges hold at once. `None` without a second process.
+    pub range: Option<Range>,
+    /// What follows for the first.
+    pub finding: Finding,
+}
+
+impl Pair {
+    /// Whether it is known which of the two is faster.
+    #[must_use]
+    pub fn is_told_apart(&self) -> bool {
+        self.finding.is_faster() || self.finding.is_slower()
+    }
+
+    /// Whether nothing is known of the two.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.finding == Finding::Open
+    }
+}
+
+/// How the ranked entries of a table compare.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standings {
+    /// What they are ranked by.
+    pub by: RankedBy,
+    /// Difference up to which two count as equal, a share.
+    pub precision: f64,
+    /// All pairs: those of the fastest, then those of the next with the ones behind it, and so on.
+    pub pairs: Vec<Pair>,
+    /// The smallest difference that the run tells, a share. `None` where it tells none.
+    pub resolution: Option<f64>,
+    /// Processes of each entry, of the one with the fewest.
+    pub processes: usize,
+    /// Whether their figures are adjusted by the machine reference.
+    pub adjustment: Adjustment,
+    /// What the resolution would be with other numbers of processes.
+    comparison: Comparison,
+}
+
+impl Standings {
+    /// What is known of two entries, in whichever order.
+    #[must_use]
+    pub fn pair(&self, one: &str, other: &str) -> Option<&Pair> {
+        let of = |pair: &&Pair, a, b| pair.first == a && pair.second == b;
+        self.pairs.iter().find(|pair| of(pair, one, other) || of(pair, other, one))
+    }
+
+    /// About how many processes of each entry would tell a difference of this share. `None` where it takes more than
+    /// anybody would wait for, or nothing is known of the noise.
+    #[must_use]
+    pub fn processes_for(&self, share: f64) -> Option<usize> {
+        let tells = |processes: usize| {
+            self.comparison.resolution_after(processes).is_some_and(|tells| tells <= share)
+        };
+        if !tells(MOST_PROCESSES) {
+            return None;
+        }
+        let (mut few, mut enough) = (1, MOST_PROCESSES);
+        while enough - few > 1 {
+            let between = few.midpoint(enough);
+            if tells(between) { enough = between } else { few = between }
+        }
+        Some(enough)
+    }
+
+    /// About how many processes more of each would say of a pair which is faster, or that they are equal. `None` as in
+    /// [`Self::processes_for`].
+    #[must_use]
+    pub fn processes_to_settle(&self, pair: &Pair) -> Option<usize> {
+        let apart = pair.ratio.ln().abs();
+        let needed = apart.max(self.precision.ln_1p() - apart);
+        let all = self.processes_for(needed.exp_m1())?;
+        Some(all.saturating_sub(self.processes).max(1))
+    }
+
+    /// Whether figures are adjusted by the machine reference.
+    #[must_use]
+    pub fn is_adjusted(&self) -> bool {
+        matches!(self.adjustment, Adjustment::To { .. })
+    }
+
+    fn place(&self, entry: &str, ranked: usize) -> Place {
+        let (mut faster, mut slower) = (0, 0);
+        for pair in self.pairs.iter().filter(|pair| pair.is_told_apart()) {
+            let (ahead, behind) = match pair.finding.is_faster() {
+                true => (&pair.first, &pair.second),
+                false => (&pair.second, &pair.first),
+            };
+            faster += usize::from(behind == entry);
+            slower += usize::from(ahead == entry);
+        }
+        Place { best: 1 + faster, worst: ranked - slower }
+    }
+}
+
+/// Gives the figures of all rows what is known about their error. Entries that compete are looked at together, so that
+/// one's windows tell about the noise of the other's; each of the rest is looked at alone.
+pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
+    for by in [RankedBy::CallsPerCpuSecond, RankedBy::CallsPerSecond, RankedBy::HighestRate] {
+        let observations = observations(run, workload, by);
+        let (ranked, others): (Vec<&mut Row>, Vec<&mut Row>) =
+            rows.iter_mut().partition(|row| row.verdict.is_ranked());
+        let alone = others.into_iter().map(|row| vec![row]);
+        for mut group in std::iter::once(ranked).chain(alone) {
+            let comparison = comparison(&observations, &members(&group));
+            for (at, row) in group.iter_mut().enumerate() {
+                if let Some(estimate) = comparison.estimate(at) {
+                    row.know(by, &estimate);
+                }
+            }
+        }
+    }
+}
+
+/// Compares the rows that compete, and gives each its place. Rows are in order of speed.
+pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedBy) -> Standings {
+    let mut ranked: Vec<&mut Row> = rows.iter_mut().filter(|row| row.competes()).collect();
+    let comparison = comparison(&observations(run, workload, by), &members(&ranked));
+    let count = ranked.len();
+    let each = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
+    let pairs = each.filter_map(|(first, second)| {
+        let found = comparison.pair(first, second)?;
+        Some(pair(found, ranked[first], ranked[second]))
+    });
+    let processes = (0..count).filter_map(|at| Some(comparison.estimate(at)?.processes));
+    let bracket = match by {
+        RankedBy::HighestRate => ranked.iter().map(|row| row.bracket).fold(1.0, f64::max),
+        RankedBy::CallsPerCpuSecond | RankedBy::CallsPerSecond => 1.0,
+    };
+    let standings = Standings {
+        by,
+        precision: Question::default().precision,
+        pairs: pairs.collect(),
+        resolution: comparison.resolution().map(|tells| (1.0 + tells) * bracket - 1.0),
+        processes: processes.min().unwrap_or_default(),
+        adjustment: comparison.adjustment(),
+        comparison,
+    };
+    let leader = ranked.first().map(|row| row.server.entry.clone()).unwrap_or_default();
+    for row in &mut ranked {
+        row.place = Some(standings.place(&row.server.entry, count));
+        row.leader = standings.pair(&leader, &row.server.entry).cloned();
+    }
+    standings
+}
+
+/// What was found of two rows. A search leaves a bracket of its own, wherever in it the rate is that was sought.
+fn pair(found: Found, first: &Row, second: &Row) -> Pair {
+    let range = found
+        .range
+        .map(|range| Range { low: range.low / second.bracket, high: range.high * first.bracket });
+    let finding = match first.by {
+        RankedBy::HighestRate => finding(range),
+        RankedBy::CallsPerCpuSecond | RankedBy::CallsPerSecond => found.finding,
+    };
+    Pair {
+        first: first.server.entry.clone(),
+        second: second.server.entry.clone(),
+        ratio: found.ratio,
+        range,
+        finding,
+    }
+}
+
+fn members(rows: &[&mut Row]) -> Vec<usize> {
+    rows.iter().map(|row| row.number).collect()
+}
+
+/// Compares some of the plan's entries, in the order given.
+fn comparison(observations: &[Observation], members: &[usize]) -> Comparison {
+    let own = observations.iter().filter_map(|observation| {
+        let entry = members.iter().position(|member| *member == observation.entry)?;
+        Some(Observation { entry, ..*observation })
+    });
+    compare(&own.collect::<Vec<_>>(), members.len(), &Question::default())
+}
+
+/// What follows from a range alone.
+fn finding(range: Option<Range>) -> Finding {
+    let Some(Range { low, high }) = range else { return Finding::Open };
+    let precision = Question::default().precision;
+    let equal = low > 1.0 / (1.0 + precision) && high < 1.0 + precision;
+    match (low > 1.0, high < 1.0, equal) {
+        (true, _, true) => Finding::SlightlyFaster,
+        (true, _, false) => Finding::Faster,
+        (_, true, true) => Finding::SlightlySlower,
+        (_, true, false) => Finding::Slower,
+        (false, false, true) => Finding::Equal,
+        (false, false, false) => Finding::Open,
+    }
+}
+
+/// A finding as exports have it.
+pub(crate) fn finding_name(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Faster => "faster",
+        Finding::SlightlyFaster => "slightly faster",
+        Finding::Equal => "equal",
+        Finding::SlightlySlower => "slightly slower",
+        Finding::Slower => "slower",
+        Finding::Open => "open",
+    }
+}
