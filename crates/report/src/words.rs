@@ -255,7 +255,7 @@ pub(crate) fn curve_notes(curve: &Curve) -> Vec<String> {
 }
 
 /// Of rows whose mean and robust mean differ by more than a pair must to be told apart.
-const STALLS: &str = "a few windows, far from the others, decide its figure";
+const STALLS: &str = "a few stalls decide its figure";
 
 fn notes_of(rows: &[&Row]) -> Vec<String> {
     let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
