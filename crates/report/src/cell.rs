@@ -14,7 +14,7 @@ use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced};
 use crate::row::{Absent, Row};
 use crate::verdict::{Verdict, saturation};
-use crate::warming::{unsteady, warming};
+use crate::warming::{Course, remark, unsteady, warming};
 
 /// Everything that the record has on one cell.
 pub(crate) struct Cell<'a> {
@@ -95,10 +95,11 @@ impl<'a> Cell<'a> {
         }
     }
 
-    pub(crate) fn row(&self, by: RankedBy) -> Row {
+    /// Ranked by a figure, and seen over time.
+    pub(crate) fn row(&self, by: RankedBy, course: Course) -> Row {
         let trials = self.measured();
         let figures = Figures::of(&trials, Some(self.limits));
-        let (verdict, evidence) = self.verdict(figures.as_ref());
+        let (verdict, evidence) = self.verdict(figures.as_ref(), course);
         let curves = || self.preparations.iter().filter_map(|p| p.warm.as_ref());
         Row {
             number: self.number,
@@ -121,7 +122,7 @@ impl<'a> Cell<'a> {
             )
             .map(|ms| ms.round() as u64),
             cold_calls_per_s: mean(&curves().map(|c| Some(c.cold_rate)).collect::<Vec<_>>()),
-            notes: self.notes(),
+            notes: self.notes(course),
             evidence,
         }
     }
@@ -140,7 +141,7 @@ impl<'a> Cell<'a> {
         self.trials.iter().filter_map(|t| t.arrivals).map(rate).collect()
     }
 
-    fn verdict(&self, figures: Option<&Figures>) -> (Verdict, Vec<String>) {
+    fn verdict(&self, figures: Option<&Figures>, course: Course) -> (Verdict, Vec<String>) {
         if let Some(failed) = self.failure() {
             return failed;
         }
@@ -158,11 +159,11 @@ impl<'a> Cell<'a> {
         if let Some(reason) = connections::fault(&self.measured()) {
             return (Verdict::Failed { reason }, Vec::new());
         }
-        (self.judged(figures, &trials), Vec::new())
+        (self.judged(figures, &trials, course), Vec::new())
     }
 
     /// The verdict on a cell in which every call was answered right.
-    fn judged(&self, figures: &Figures, trials: &[(&Trial, &Measured)]) -> Verdict {
+    fn judged(&self, figures: &Figures, trials: &[(&Trial, &Measured)], course: Course) -> Verdict {
         let doubted = trials
             .iter()
             .find_map(|(n, t)| doubts(t, self.workload).into_iter().next().map(|d| (n.number, d)));
@@ -177,7 +178,8 @@ impl<'a> Cell<'a> {
             let share = self.client_bound_capacity.filter(|_| self.workload.find_max.is_none());
             return share.map_or_else(|| paced(trials), client_bound);
         }
-        if let Some(why) = warming(self.workload.warm_up, &self.preparations, trials) {
+        let measured: Vec<&Measured> = trials.iter().map(|(_, t)| *t).collect();
+        if let Some(why) = warming(self.workload.warm_up, course, &self.preparations, &measured) {
             return Verdict::StillWarming(why);
         }
         match saturation(figures.server.map(|s| s.cpu_share), figures.client.busiest_share) {
@@ -213,7 +215,7 @@ impl<'a> Cell<'a> {
         Some((Verdict::Failed { reason }, evidence))
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, course: Course) -> Vec<String> {
         let mut notes = Vec::new();
         for note in self.preparations.iter().flat_map(|p| &p.isolation.notes) {
             if !notes.contains(note) {
@@ -223,6 +225,9 @@ impl<'a> Cell<'a> {
         notes.extend(connections::note(&self.measured()));
         if self.client_bound_capacity.is_some() {
             notes.push("the capacity is the client's: a load thread had no CPU left".to_owned());
+        }
+        if !self.workload.arrivals.is_open() {
+            notes.extend(remark(self.workload.warm_up, course, &self.preparations));
         }
         let measured = self.measured().len() as u32;
         if measured > 0 && measured < self.planned {

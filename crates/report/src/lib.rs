@@ -48,5 +48,5 @@ pub use standings::{Pair, Standings};
 pub use summary::{Summary, Table, summary};
 pub use text::{Style, text};
 pub use verdict::{SATURATED, Verdict, saturation};
-pub use warming::{CLIMB, COMPILER_SHARE, Warming, warming};
+pub use warming::{COMPILER_SHARE, Course, Warming, warming};
 pub use warning::{FOREIGN_SHARE, STEAL_SHARE, THROTTLED_SHARE, Warning};

@@ -86,7 +86,6 @@ impl Row {
 
     /// Takes over what the comparison of entries knows about one of its figures.
     pub(crate) fn know(&mut self, by: RankedBy, known: &Estimated) {
-        self.stalls_decide |= by == self.by && known.stalls_decide;
         let bracket = if by == RankedBy::HighestRate { self.bracket } else { 1.0 };
         let figures = self.figures.as_mut();
         let own = match by {

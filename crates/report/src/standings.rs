@@ -158,7 +158,9 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
         comparison,
     };
     let leader = ranked.first().map(|row| row.server.entry.clone()).unwrap_or_default();
-    for row in &mut ranked {
+    for (at, row) in ranked.iter_mut().enumerate() {
+        let known = standings.comparison.estimate(at);
+        row.stalls_decide = known.is_some_and(|known| known.stalls_decide);
         row.place = Some(standings.place(&row.server.entry, count));
         row.leader = standings.pair(&leader, &row.server.entry).cloned();
     }

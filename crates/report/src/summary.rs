@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use rpcbench_record::{Header, RankedBy, Run, Workload};
+use rpcbench_record::{Header, RankedBy, Run, Workload, observations};
 
 use crate::catalog::Subject;
 use crate::cell::Cell;
@@ -10,6 +10,7 @@ use crate::conclusion::Conclusion;
 use crate::curve::is_given;
 use crate::row::{Absent, Row};
 use crate::standings::{Standings, estimate, rank};
+use crate::warming::courses;
 use crate::warning::{Warning, warnings};
 
 /// A run, summarised.
@@ -70,9 +71,14 @@ pub fn summary(run: &Run) -> Summary {
 
 fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
     let by = RankedBy::of(run, workload);
+    let courses = courses(&observations(run, workload, by), cells.len());
     let absent = cells.iter().filter_map(Cell::absent).collect();
-    let mut rows: Vec<Row> =
-        cells.iter().filter(|c| c.absent().is_none()).map(|cell| cell.row(by)).collect();
+    let mut rows: Vec<Row> = cells
+        .iter()
+        .zip(courses)
+        .filter(|(cell, _)| cell.absent().is_none())
+        .map(|(cell, course)| cell.row(by, course))
+        .collect();
     estimate(&mut rows, run, workload);
     rows.sort_by(order);
     let standings = (!is_given(workload)).then(|| rank(&mut rows, run, workload, by));

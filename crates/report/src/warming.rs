@@ -1,15 +1,13 @@
 //! Whether a server was still warming up while it was measured.
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt;
 
-use rpcbench_record::{Measured, Preparation, ServerUsage, Trial, Unsteady, WarmUp};
+use rpcbench_record::{Measured, Preparation, ServerUsage, Unsteady, WarmUp};
+use rpcbench_stats::{Drift, Observation, Question, drift};
 
 use crate::format;
-
-/// Growth of calls per server CPU-second from the first trial to the last above which a kept
-/// process was not warm. A steady server repeats this figure within a few percent; a JIT caught
-/// half-way grows by tens.
-pub const CLIMB: f64 = 0.10;
 
 /// Share of the server's CPU time that its runtime's compiler threads may use within a window.
 /// Twice what a steady JVM spends on the occasional recompilation.
@@ -23,9 +21,9 @@ pub enum Warming {
         /// What the warm-up saw last. `None` where the record does not say.
         why: Option<Unsteady>,
     },
-    /// Calls per server CPU-second grew over the trials of one process.
+    /// Calls per server CPU-second grew within its processes, beside those of the other entries.
     Climbing {
-        /// Relative growth from the first trial to the last.
+        /// From the first round to the last, or in one step: 0.1 for a tenth.
         change: f64,
     },
     /// Compiler threads were busy within a window.
@@ -44,7 +42,7 @@ impl fmt::Display for Warming {
             Self::NotSteady { why: None } => f.write_str("not steady when its warm-up ended"),
             Self::Climbing { change } => write!(
                 f,
-                "calls per server CPU-second grew by {} from the first trial to the last",
+                "it became {} faster beside the others while it was measured",
                 format::percent(*change)
             ),
             Self::Compiling { share } => write!(
@@ -56,21 +54,94 @@ impl fmt::Display for Warming {
     }
 }
 
-/// The first reason for which a cell was still warming.
+/// How an entry did while it was measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Course {
+    /// Its windows can't show it: there are too few in each process, or no other entry's beside them.
+    Unseen,
+    /// Nothing changed but by noise.
+    Level,
+    /// It became faster, or slower, within its processes.
+    Drifting(Drift),
+}
+
+/// Windows of a process from which a course can be seen: two before a step, and two after it.
+const LEAST_WINDOWS: usize = 4;
+
+/// How each of the plan's entries did.
+///
+/// An entry is seen against the others, so one that changes makes the rest seem to change the other way. The one that changes
+/// most is taken out, and the rest looked at again; of two it is the one that became faster, as servers do.
+pub(crate) fn courses(observations: &[Observation], entries: usize) -> Vec<Course> {
+    let mut courses = unchanged(observations, entries);
+    let mut rest = observations.to_vec();
+    while let Some((entry, found)) = largest(&drift(&rest, entries, Question::default().precision))
+    {
+        courses[entry] = Course::Drifting(found);
+        rest.retain(|observation| observation.entry != entry);
+    }
+    courses
+}
+
+/// What to say of entries that don't change.
+fn unchanged(observations: &[Observation], entries: usize) -> Vec<Course> {
+    let mut windows: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+    for observation in observations {
+        *windows.entry((observation.entry, observation.process)).or_default() += 1;
+    }
+    let long = |entry| windows.iter().any(|(of, n)| of.0 == entry && *n >= LEAST_WINDOWS);
+    let beside = |entry| windows.keys().any(|(other, _)| *other != entry);
+    let course = |entry| match long(entry) && beside(entry) {
+        true => Course::Level,
+        false => Course::Unseen,
+    };
+    (0..entries).map(course).collect()
+}
+
+fn largest(drifts: &[Option<Drift>]) -> Option<(usize, Drift)> {
+    let found = drifts.iter().enumerate().filter_map(|(entry, drift)| Some((entry, (*drift)?)));
+    // To a millionth, as what two entries show of each other differs by rounding.
+    let size = |drift: &Drift| ((drift.change.ln_1p().abs() * 1e6).round(), drift.change);
+    found.max_by(|(_, a), (_, b)| size(a).partial_cmp(&size(b)).unwrap_or(Ordering::Equal))
+}
+
+/// The first reason for which a cell in a closed loop was still warming. A server that is meant to be cold never is; and
+/// how its warm-up ended matters only where its windows can't show how it went on.
 #[must_use]
 pub fn warming(
     warm_up: WarmUp,
+    course: Course,
     preparations: &[&Preparation],
-    trials: &[(&Trial, &Measured)],
+    trials: &[&Measured],
 ) -> Option<Warming> {
-    unsteady(warm_up, preparations)
-        .or_else(|| trials.iter().filter_map(|(_, t)| t.server.as_ref()).find_map(compiling))
-        .or_else(|| {
-            let processes = trials.chunk_by(|(a, _), (b, _)| a.process == b.process);
-            let efficiencies =
-                |of: &[(_, &Measured)]| of.iter().map(|(_, t)| t.ok_per_server_cpu_s()).collect();
-            processes.map(efficiencies).find_map(|own: Vec<_>| climbing(&own))
-        })
+    if warm_up == (WarmUp::Fixed { length_ms: 0 }) {
+        return None;
+    }
+    let compiling = || trials.iter().filter_map(|t| t.server.as_ref()).find_map(compiling);
+    let climbing = match course {
+        Course::Drifting(Drift { change }) if change > 0.0 => Some(Warming::Climbing { change }),
+        Course::Unseen => unsteady(warm_up, preparations),
+        Course::Level | Course::Drifting(_) => None,
+    };
+    climbing.or_else(compiling)
+}
+
+/// What a reader must know of a cell that is not taken for warming up.
+pub(crate) fn remark(
+    warm_up: WarmUp,
+    course: Course,
+    preparations: &[&Preparation],
+) -> Option<String> {
+    match course {
+        Course::Drifting(Drift { change }) if change < 0.0 => Some(format!(
+            "it became {} slower beside the others while it was measured",
+            format::percent(-change)
+        )),
+        Course::Level => {
+            Some(format!("{}; its windows show no change", unsteady(warm_up, preparations)?))
+        }
+        Course::Drifting(_) | Course::Unseen => None,
+    }
 }
 
 /// The first preparation that did not end steady: all that can be told of windows below capacity, where CPU time
@@ -94,31 +165,75 @@ fn compiling(server: &ServerUsage) -> Option<Warming> {
     (share > COMPILER_SHARE).then_some(Warming::Compiling { share })
 }
 
-fn climbing(efficiencies: &[Option<f64>]) -> Option<Warming> {
-    let (first, last) = (efficiencies.first().copied()??, efficiencies.last().copied()??);
-    let change = last / first - 1.0;
-    (change > CLIMB).then_some(Warming::Climbing { change })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn growth_of_a_tenth_is_the_edge() {
-        assert_eq!(climbing(&[Some(100.0), Some(109.9)]), None);
-        assert!(matches!(
-            climbing(&[Some(100.0), Some(90.0), Some(110.2)]),
-            Some(Warming::Climbing { change }) if (change - 0.102).abs() < 1e-9
-        ));
+    /// Windows of three entries in one process each, of which the first grows by so much in the middle.
+    fn grown(windows: u32, growth: f64) -> Vec<Observation> {
+        let noise = [0.0, 0.011, -0.008, 0.004, -0.012, 0.007, -0.003, 0.009];
+        let window = |entry: usize, round: u32| {
+            let noise = noise[(round as usize * 3 + entry * 5) % 8];
+            let growth = if entry == 0 && round > windows / 2 { growth } else { 0.0 };
+            let value = 1000.0 * (1.0 + noise + growth);
+            Observation { entry, process: 1, round, value, reference: None }
+        };
+        (1..=windows).flat_map(|round| (0..3).map(move |entry| window(entry, round))).collect()
     }
 
     #[test]
-    fn falling_or_unknown_is_not_climbing() {
-        assert_eq!(climbing(&[Some(100.0), Some(50.0)]), None);
-        assert_eq!(climbing(&[None, Some(50.0)]), None);
-        assert_eq!(climbing(&[Some(100.0)]), None);
-        assert_eq!(climbing(&[]), None);
+    fn growth_beside_the_others_is_seen_and_nobody_elses() {
+        let found = courses(&grown(16, 0.3), 3);
+        assert!(
+            matches!(found[0], Course::Drifting(Drift { change }) if (0.25..0.35).contains(&change)),
+            "{found:?}"
+        );
+        assert_eq!(found[1..], [Course::Level; 2]);
+        let slower = courses(&grown(16, -0.3), 3);
+        assert_eq!(slower[1..], [Course::Level; 2]);
+        let slower = slower[0];
+        assert_eq!(warming(until_steady(), slower, &[], &[]), None);
+        let remark = remark(until_steady(), slower, &[]).expect("a remark");
+        assert!(remark.contains(" slower beside the others"), "{remark}");
+    }
+
+    #[test]
+    fn of_two_entries_the_one_that_became_faster_changed() {
+        let mut two = grown(16, 0.3);
+        two.retain(|observation| observation.entry < 2);
+        let found = courses(&two, 2);
+        assert!(
+            matches!(found[0], Course::Drifting(Drift { change }) if change > 0.2),
+            "{found:?}"
+        );
+        assert_eq!(found[1], Course::Level);
+    }
+
+    #[test]
+    fn noise_is_not_warming() {
+        assert_eq!(courses(&grown(16, 0.0), 3), [Course::Level; 3]);
+    }
+
+    #[test]
+    fn few_windows_or_a_single_entry_show_nothing() {
+        assert_eq!(courses(&grown(3, 0.3), 3), [Course::Unseen; 3]);
+        let mut alone = grown(16, 0.3);
+        alone.retain(|observation| observation.entry == 0);
+        assert_eq!(courses(&alone, 3), [Course::Unseen; 3]);
+    }
+
+    #[test]
+    fn a_cold_server_never_warms() {
+        let climbing = Course::Drifting(Drift { change: 0.3 });
+        assert_eq!(
+            warming(until_steady(), climbing, &[], &[]),
+            Some(Warming::Climbing { change: 0.3 })
+        );
+        assert_eq!(warming(WarmUp::Fixed { length_ms: 0 }, climbing, &[], &[]), None);
+    }
+
+    fn until_steady() -> WarmUp {
+        WarmUp::UntilSteady { least_ms: 0, cap_ms: None }
     }
 
     #[test]

@@ -295,14 +295,15 @@ fn help_of_run_reads_well() {
 #[test]
 fn a_table_has_few_columns_all_or_those_asked_for() {
     use rpcbench_report::Columns;
-    assert_eq!(run("run").table.which(), Columns::Few);
-    assert_eq!(run("run --wide").table.which(), Columns::Wide);
-    let Columns::Chosen(chosen) = run("run --columns place,server,calls/cpu-s").table.which()
+    assert_eq!(run("rpcbench run").table.which(), Columns::Few);
+    assert_eq!(run("rpcbench run --wide").table.which(), Columns::Wide);
+    let Columns::Chosen(chosen) =
+        run("rpcbench run --columns place,server,calls/cpu-s").table.which()
     else {
         panic!("not chosen")
     };
     assert_eq!(chosen.len(), 3);
-    let unknown = refused("report x --columns place,p98");
+    let unknown = refused("rpcbench report x --columns place,p98");
     assert!(unknown.contains("there is no column p98; there are: "), "{unknown}");
-    assert!(refused("run --wide --columns p99").contains("cannot be used with"));
+    assert!(refused("rpcbench run --wide --columns p99").contains("cannot be used with"));
 }

@@ -61,7 +61,7 @@ fn suite(name: &str, loads: Vec<Workload>) -> Run {
             (1..=3).map(|number| PlannedTrial {
                 entry: (*entry).to_owned(),
                 workload: load.name.clone(),
-                process: 1,
+                process: number,
                 number,
             })
         }));

@@ -1,6 +1,6 @@
 //! Which verdict a cell gets where several would fit, and who is ranked.
 
-use rpcbench_record::{Connections, TrialResult, WarmUp};
+use rpcbench_record::{Connections, TrialResult, Unsteady, WarmUp};
 use rpcbench_report::{Conclusion, Summary, Verdict, Warming, summary};
 
 use crate::builder::{RunBuilder, failure, measured, ok};
@@ -77,14 +77,52 @@ fn doubt_outweighs_warming() {
     assert!(matches!(verdict(&summary(&run.run)), Verdict::Suspect { trial: 1, .. }));
 }
 
+/// Rates of one process that doubles half-way, or stays.
+fn course(rate: u64, doubles: bool) -> Vec<u64> {
+    let noise = [0, 9, 3, 14, 6, 11, 2, 8];
+    let rate = |n: usize| if doubles && n >= 4 { 2 * rate } else { rate };
+    (0..8)
+        .map(|n| rate(n) + rate(n) * noise[(n * 3 + rate(0) as usize / 1000) % 8] / 1000)
+        .collect()
+}
+
 #[test]
-fn fresh_processes_do_not_climb_over_trials() {
-    let mut run = RunBuilder::new().entry("go-grpc", &[20_000, 30_000]);
+fn growth_beside_the_other_entries_is_still_warming() {
+    let mut run = RunBuilder::new()
+        .entry("java-grpc", &course(20_000, true))
+        .entry("go-grpc", &course(15_000, false))
+        .entry("rust-tonic", &course(51_000, false));
+    // Each trial in a process of its own says nothing about the next.
+    let apart = summary(&run.run);
+    assert!(apart.tables[0].rows.iter().all(|row| row.verdict == Verdict::ServerBound));
     run.run.trials.iter_mut().for_each(|trial| trial.process = 1);
-    let climbing = summary(&run.run);
-    assert!(matches!(verdict(&climbing), Verdict::StillWarming(Warming::Climbing { .. })));
-    run.run.trials.iter_mut().for_each(|trial| trial.process = trial.number);
-    assert_eq!(verdict(&summary(&run.run)), &Verdict::ServerBound);
+    let kept = summary(&run.run);
+    let found: Vec<_> = kept.tables[0].rows.iter().map(|row| row.verdict.name()).collect();
+    assert_eq!(found, ["server-bound", "still warming", "server-bound"]);
+    // Servers that are meant to be cold are ranked as they are.
+    run.run.header.plan.workloads[0].warm_up = WarmUp::Fixed { length_ms: 0 };
+    let cold = summary(&run.run);
+    assert!(cold.tables[0].rows.iter().all(|row| row.place.is_some()));
+}
+
+#[test]
+fn a_warm_up_that_ended_at_its_cap_is_a_note_where_windows_show_no_change() {
+    let mut run = RunBuilder::new()
+        .entry("java-grpc", &course(20_000, false))
+        .prepared(|p| {
+            let warm = p.warm.as_mut().expect("a curve");
+            warm.steady_after_ms = None;
+            warm.unsteady = Some(Unsteady::Climbing { change: 0.14 });
+        })
+        .entry("go-grpc", &course(15_000, false))
+        .entry("rust-tonic", &course(51_000, false));
+    run.run.trials.iter_mut().for_each(|trial| trial.process = 1);
+    let summary = summary(&run.run);
+    let row = &summary.tables[0].rows[1];
+    assert_eq!((&row.verdict, row.server.entry.as_str()), (&Verdict::ServerBound, "java-grpc"));
+    let note = "not steady when its warm-up ended: calls per CPU-second still rose by 14 % in 5 s; \
+                its windows show no change";
+    assert_eq!(row.notes, [note]);
 }
 
 #[test]
