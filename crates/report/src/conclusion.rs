@@ -71,18 +71,18 @@ pub(crate) fn headline(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
     let won = match &table.conclusion {
         Conclusion::Fastest(pair) => Some(fastest(pair, standings)),
-        Conclusion::Equal { entries } => Some(format!(
-            "{} are fastest: equal within {}{}",
-            names(entries, "and"),
-            precision(standings),
-            told_apart(standings)
-        )),
+        Conclusion::Equal { entries } => Some(equal(entries, standings)),
         Conclusion::Open { entries } => Some(open(entries, standings)),
         Conclusion::Alone { entry } => alone(entry, table),
         Conclusion::Nothing => None,
     };
     let nothing = (won.is_none() && !table.rows.is_empty()).then(|| "nothing is ranked".to_owned());
     won.into_iter().chain(nothing).chain(fastest_seen(table)).collect()
+}
+
+fn equal(entries: &[String], standings: &Standings) -> String {
+    let (names, told) = (names(entries, "and"), told_apart(standings));
+    format!("{names} are fastest: equal within {}{told}", precision(standings))
 }
 
 fn fastest(pair: &Pair, standings: &Standings) -> String {
@@ -107,7 +107,7 @@ fn ends(range: Option<Range>) -> String {
     })
 }
 
-/// `, 8 of 10 pairs told apart, 1 equal within 5 %`; nothing of a single pair.
+/// `; 8 of 10 pairs told apart, 1 equal within 5 %`; nothing of a single pair.
 fn certainty(standings: &Standings) -> String {
     if standings.pairs.len() < 2 {
         return String::new();
@@ -120,22 +120,25 @@ fn certainty(standings: &Standings) -> String {
     format!("{}{equal}", told_apart(standings))
 }
 
-/// `, 8 of 10 pairs told apart`; nothing of a single pair.
+/// `; 8 of 10 pairs told apart`; nothing of a single pair, or of one process each.
 fn told_apart(standings: &Standings) -> String {
     let told = standings.pairs.iter().filter(|pair| pair.is_told_apart()).count();
     match standings.pairs.len() {
         0 | 1 => String::new(),
-        all if told == all => format!(", all {all} pairs told apart"),
-        all => format!(", {told} of {all} pairs told apart"),
+        _ if standings.processes < 2 => String::new(),
+        all if told == all => format!("; all {all} pairs told apart"),
+        all => format!("; {told} of {all} pairs told apart"),
     }
 }
 
 fn open(entries: &[String], standings: &Standings) -> String {
-    let why = match standings.processes {
-        0 | 1 => "one process of each can't tell them apart".to_owned(),
-        _ => format!("this run can't tell them apart{}", certainty(standings)),
+    let who = match standings.processes {
+        0 | 1 => "one process of each",
+        _ => "this run",
     };
-    format!("{} is fastest: {why}{}", names(entries, "or"), settling(entries, standings))
+    let told = told_apart(standings);
+    let names = names(entries, "or");
+    format!("{names} is fastest: {who} can't tell{}{told}", settling(entries, standings))
 }
 
 /// How many processes more would tell.
@@ -149,11 +152,9 @@ fn settling(entries: &[String], standings: &Standings) -> String {
     let each: Option<Vec<usize>> =
         open.iter().map(|pair| standings.processes_to_settle(pair)).collect();
     match each.and_then(|each| each.into_iter().max()) {
-        Some(more) => {
-            let processes = if more == 1 { "process" } else { "processes" };
-            format!("; about {more} more {processes} of each would")
-        }
-        None => "; nor would a hundred processes of each".to_owned(),
+        Some(1) => ", about one more process of each would".to_owned(),
+        Some(more) => format!(", about {more} more processes of each would"),
+        None => ", nor would a hundred processes of each".to_owned(),
     }
 }
 

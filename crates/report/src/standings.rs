@@ -224,3 +224,69 @@ pub(crate) fn finding_name(finding: Finding) -> &'static str {
         Finding::Open => "open",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Standings in which of these pairs it is known that the first is faster, of some entries.
+    fn standings(told: &[(&str, &str)], open: &[(&str, &str)]) -> Standings {
+        let pair = |finding| {
+            move |(first, second): &(&str, &str)| Pair {
+                first: (*first).to_owned(),
+                second: (*second).to_owned(),
+                ratio: 1.1,
+                range: None,
+                finding,
+            }
+        };
+        let told = told.iter().map(pair(Finding::Faster));
+        let comparison = compare(&[], 0, &Question::default());
+        Standings {
+            by: RankedBy::CallsPerSecond,
+            precision: 0.05,
+            pairs: told.chain(open.iter().map(pair(Finding::Open))).collect(),
+            resolution: None,
+            processes: 2,
+            adjustment: comparison.adjustment(),
+            comparison,
+        }
+    }
+
+    fn places(standings: &Standings, entries: &str) -> Vec<(usize, usize)> {
+        let names = entries.split_whitespace();
+        let places = names.map(|entry| standings.place(entry, entries.split_whitespace().count()));
+        places.map(|place| (place.best, place.worst)).collect()
+    }
+
+    #[test]
+    fn entries_told_apart_have_a_place_each() {
+        let all = standings(&[("a", "b"), ("a", "c"), ("b", "c")], &[]);
+        assert_eq!(places(&all, "a b c"), [(1, 1), (2, 2), (3, 3)]);
+        assert_eq!(places(&standings(&[], &[]), "a"), [(1, 1)]);
+    }
+
+    #[test]
+    fn what_is_open_does_not_carry_over_a_chain() {
+        let chain = standings(&[("a", "c")], &[("a", "b"), ("b", "c")]);
+        assert_eq!(places(&chain, "a b c"), [(1, 2), (1, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn an_open_pair_below_leaves_the_best_alone() {
+        let below = standings(&[("a", "b"), ("a", "c")], &[("b", "c")]);
+        assert_eq!(places(&below, "a b c"), [(1, 1), (2, 3), (2, 3)]);
+    }
+
+    #[test]
+    fn a_range_says_which_is_faster_and_whether_they_are_equal() {
+        let of = |low, high| finding(Some(Range { low, high }));
+        assert_eq!(of(1.01, 1.10), Finding::Faster);
+        assert_eq!(of(1.01, 1.04), Finding::SlightlyFaster);
+        assert_eq!(of(0.96, 1.04), Finding::Equal);
+        assert_eq!(of(0.94, 1.04), Finding::Open);
+        assert_eq!(of(0.96, 0.99), Finding::SlightlySlower);
+        assert_eq!(of(0.90, 0.99), Finding::Slower);
+        assert_eq!(finding(None), Finding::Open);
+    }
+}

@@ -15,7 +15,7 @@ use crate::summary::{Summary, Table};
 /// How to read a ranking, after what stands in it depends on what it is ranked by.
 const RANKING: [&str; 3] = [
     "p50, p99: response times at full load, where the mean is in flight / rate.",
-    "memory: the largest use since the server started, page cache apart.",
+    "memory: the largest use since the conformance check, page cache apart.",
     "server-bound: the server was the limit. unclear: neither side was, or both.",
 ];
 

@@ -16,20 +16,6 @@ pub struct Interval {
     pub high: f64,
 }
 
-impl Interval {
-    /// Whether the two have a point in common. Ends that touch do.
-    #[must_use]
-    pub fn overlaps(&self, other: &Self) -> bool {
-        self.low <= other.high && other.low <= self.high
-    }
-
-    /// Whether all of this one lies above all of the other.
-    #[must_use]
-    pub fn is_above(&self, other: &Self) -> bool {
-        self.low > other.high
-    }
-}
-
 /// The 95 % confidence interval of the mean of independent samples: `mean ± t x s / sqrt(n)` with the
 /// sample standard deviation `s` and Student's t at `n - 1` degrees of freedom ("Student", *The Probable
 /// Error of a Mean*, Biometrika 6, 1908). `None` for fewer than two samples or one that is not finite.

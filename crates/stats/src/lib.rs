@@ -1,4 +1,4 @@
-//! The numbers behind every table: histograms, intervals, comparisons, ranks, steadiness. No input or output, no
+//! The numbers behind every table: histograms, intervals, comparisons, steadiness. No input or output, no
 //! clock, no randomness: each function's result depends on its arguments alone.
 
 #![forbid(unsafe_code)]
@@ -7,7 +7,6 @@ mod compare;
 mod histogram;
 mod interval;
 mod law;
-mod rank;
 mod steady;
 mod studentized_range;
 mod wire;
@@ -19,7 +18,6 @@ pub use compare::{
 pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval, mean_interval_at};
 pub use law::littles_law;
-pub use rank::{Rank, ranks};
 pub use steady::{Steadiness, SteadyRule, WarmSample, assess, hidden_growth};
 pub use studentized_range::studentized_range;
 pub use wire::HistogramError;

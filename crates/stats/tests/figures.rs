@@ -1,15 +1,7 @@
-//! Intervals, ranks and Little's law.
+//! Intervals and Little's law.
 
 use proptest::prelude::*;
-use rpcbench_stats::{Interval, Rank, littles_law, mean_interval, ranks};
-
-fn interval(low: f64, high: f64) -> Interval {
-    Interval { mean: f64::midpoint(low, high), low, high }
-}
-
-fn places(intervals: &[Interval]) -> Vec<(u32, bool)> {
-    ranks(intervals).iter().map(|Rank { place, tied }| (*place, *tied)).collect()
-}
+use rpcbench_stats::{Interval, littles_law, mean_interval};
 
 /// Two-sided 95 % points of Student's t as printed in every table (NIST/SEMATECH e-Handbook of
 /// Statistical Methods, 1.3.6.7.2).
@@ -60,54 +52,12 @@ fn equal_samples_have_an_interval_of_no_width() {
 }
 
 #[test]
-fn separate_intervals_are_ranked_from_the_highest() {
-    assert_eq!(
-        places(&[interval(1.0, 2.0), interval(5.0, 6.0), interval(3.0, 4.0)]),
-        [(3, false), (1, false), (2, false)]
-    );
-}
-
-#[test]
-fn equal_intervals_tie() {
-    assert_eq!(places(&[interval(1.0, 2.0); 3]), [(1, true); 3]);
-    assert_eq!(places(&[interval(2.0, 2.0); 2]), [(1, true); 2]);
-}
-
-#[test]
-fn intervals_that_touch_tie() {
-    assert_eq!(places(&[interval(1.0, 2.0), interval(2.0, 3.0)]), [(1, true); 2]);
-}
-
-#[test]
-fn overlap_does_not_carry_over_a_chain() {
-    let chain = [interval(9.0, 12.0), interval(7.0, 10.0), interval(5.0, 8.0), interval(3.0, 6.0)];
-    assert_eq!(places(&chain), [(1, true), (1, true), (2, true), (3, true)]);
-}
-
-#[test]
-fn a_tie_below_leaves_the_best_alone() {
-    let table = [interval(1.0, 3.0), interval(2.0, 4.0), interval(8.0, 9.0)];
-    assert_eq!(places(&table), [(2, true), (2, true), (1, false)]);
-}
-
-#[test]
-fn nothing_to_rank_and_one_to_rank() {
-    assert_eq!(ranks(&[]), []);
-    assert_eq!(places(&[interval(0.0, 1.0)]), [(1, false)]);
-}
-
-#[test]
 fn littles_law_is_the_signed_share_that_is_missing() {
     assert!(littles_law(1000, 200_000.0, 0.005).abs() < 1e-12);
     assert!((littles_law(1000, 180_000.0, 0.005) + 0.1).abs() < 1e-12);
     assert!((littles_law(50, 11_000.0, 0.005) - 0.1).abs() < 1e-12);
     assert_eq!(littles_law(0, 0.0, 0.0), 0.0);
     assert_eq!(littles_law(0, 1.0, 1.0), f64::INFINITY);
-}
-
-fn intervals() -> impl Strategy<Value = Vec<Interval>> {
-    let one = (0.0_f64..100.0, 0.0_f64..20.0).prop_map(|(low, width)| interval(low, low + width));
-    prop::collection::vec(one, 1..12)
 }
 
 proptest! {
@@ -118,26 +68,5 @@ proptest! {
         let (low, high) = (samples.iter().copied().fold(f64::MAX, f64::min),
             samples.iter().copied().fold(0.0, f64::max));
         prop_assert!(found.mean >= low - 1e-3 && found.mean <= high + 1e-3);
-    }
-
-    #[test]
-    fn whoever_lies_wholly_above_has_a_better_place(table in intervals()) {
-        let ranks = ranks(&table);
-        prop_assert!(ranks.iter().any(|rank| rank.place == 1));
-        for (one, first) in table.iter().zip(&ranks) {
-            for (two, second) in table.iter().zip(&ranks) {
-                prop_assert!(!one.is_above(two) || first.place < second.place);
-                prop_assert!(first.place == second.place || one.overlaps(two)
-                    || (first.place < second.place) == one.is_above(two));
-            }
-        }
-    }
-
-    #[test]
-    fn ranks_do_not_depend_on_the_order(table in intervals()) {
-        let reversed: Vec<_> = table.iter().rev().copied().collect();
-        let mut back = ranks(&reversed);
-        back.reverse();
-        prop_assert_eq!(back, ranks(&table));
     }
 }

@@ -9,7 +9,7 @@ pub struct TableArgs {
     /// Show every column of the table
     #[arg(long, conflicts_with = "columns")]
     pub wide: bool,
-    /// Show these columns, by title or by the name of a field in the exports: place,server,p99,cpus
+    /// Show these columns, by title or export field, such as place,server,p99,connections
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub columns: Vec<ColumnName>,
 }

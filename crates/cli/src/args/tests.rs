@@ -159,7 +159,10 @@ fn a_resumed_run_has_its_plan_already() {
     command.build();
     let run = command.find_subcommand("run").expect("run");
     // What remains free: how results are shown, and whether to build.
-    let free = ["format", "no_build", "resume", "verbose", "color", "root", "help", "version"];
+    let free = [
+        "format", "wide", "columns", "no_build", "resume", "verbose", "color", "root", "help",
+        "version",
+    ];
     for arg in run.get_arguments().filter(|a| !free.contains(&a.get_id().as_str())) {
         let value = match arg.get_id().as_str() {
             "precision" => "5%",
@@ -175,6 +178,7 @@ fn a_resumed_run_has_its_plan_already() {
         assert_eq!(error.kind(), clap::error::ErrorKind::ArgumentConflict, "{line}");
     }
     assert!(parse("rpcbench run --resume results/x --format json --no-build").is_ok());
+    assert!(parse("rpcbench run --resume results/x --wide").is_ok());
 }
 
 #[test]
@@ -249,6 +253,9 @@ fn help_of_run_reads_well() {
                              recorded]
           --format <FORMAT>  How the results are printed [default: table] [possible values: table,
                              markdown, json, csv]
+          --wide             Show every column of the table
+          --columns <NAMES>  Show these columns, by title or export field, such as
+                             place,server,p99,connections
           --results <DIR>    Folder in which the run gets a folder of its own [default: results]
           --resume <DIR>     Go on with an interrupted run, as it was planned
           --no-build         Run servers as they were built before
