@@ -54,6 +54,8 @@ pub struct Standings {
     pub processes: usize,
     /// Whether their figures are adjusted by the machine reference.
     pub adjustment: Adjustment,
+    /// The widest bracket that a search of them leaves.
+    bracket: f64,
     /// What the resolution would be with other numbers of processes.
     comparison: Comparison,
 }
@@ -71,7 +73,8 @@ impl Standings {
     #[must_use]
     pub fn processes_for(&self, share: f64) -> Option<usize> {
         let tells = |processes: usize| {
-            self.comparison.resolution_after(processes).is_some_and(|tells| tells <= share)
+            let tells = self.comparison.resolution_after(processes);
+            tells.is_some_and(|tells| (1.0 + tells) * self.bracket - 1.0 <= share)
         };
         if !tells(MOST_PROCESSES) {
             return None;
@@ -155,6 +158,7 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
         resolution: comparison.resolution().map(|tells| (1.0 + tells) * bracket - 1.0),
         processes: processes.min().unwrap_or_default(),
         adjustment: comparison.adjustment(),
+        bracket,
         comparison,
     };
     let leader = ranked.first().map(|row| row.server.entry.clone()).unwrap_or_default();
@@ -249,6 +253,7 @@ mod tests {
             resolution: None,
             processes: 2,
             adjustment: comparison.adjustment(),
+            bracket: 1.0,
             comparison,
         }
     }

@@ -79,7 +79,7 @@ fn load(name: &str, arrivals: &str) -> Workload {
 fn record(run: &mut Run, trial: (&str, &str, u32), arrivals: &str, window: Measured) {
     let (entry, workload, number) = trial;
     run.trials.push(Trial {
-        process: 1,
+        process: number,
         entry: entry.to_owned(),
         workload: workload.to_owned(),
         number,
