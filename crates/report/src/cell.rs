@@ -184,7 +184,9 @@ impl<'a> Cell<'a> {
         }
         match saturation(figures.server.map(|s| s.cpu_share), figures.client.busiest_share) {
             // Of a server with one busy thread nobody can tell whose limit it was.
-            Verdict::ClientBound { .. } if measured.iter().all(|t| t.server_thread_saturated()) => {
+            Verdict::ClientBound { .. }
+                if trials.iter().all(|(_, trial)| trial.server_thread_saturated()) =>
+            {
                 Verdict::Unclear
             }
             verdict => verdict,

@@ -18,6 +18,7 @@ use crate::context::Context;
 
 /// Ctrl-C and SIGTERM: the first does what `first` says, the second stops now, and where nothing heeds it any more, the
 /// program ends. Servers that were started here die with it, and files are whole or not there.
+#[expect(clippy::exit, reason = "the main thread is where nothing heeds signals")]
 pub fn listen(interrupt: Interrupt, first: &'static str) -> anyhow::Result<Interrupt> {
     let mut signals = Signals::new([SIGINT, SIGTERM]).context("signal handlers")?;
     let told = interrupt.clone();
