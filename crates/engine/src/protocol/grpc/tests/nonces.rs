@@ -53,7 +53,7 @@ proptest! {
         let payload = Marked(at..at + length, vec![b'.'; 60]);
         let templates = Arc::new(Templates::new(&payload, "host"));
         let mut bench = Bench::open(&[]);
-        bench.connection = Connection::new(templates, 2, &mut bench.out);
+        bench.connection = Connection::new(templates, 2, &Arc::default(), &mut bench.out);
         bench.settings(&[(0x4, 0)]).unwrap();
         bench.out.clear();
         let nonces = [0x0123_4567_89ab_cdef, u64::MAX];
@@ -78,7 +78,7 @@ proptest! {
 fn a_request_that_goes_out_whole_has_its_own() {
     let templates = Arc::new(Templates::new(&Marked(3..19, vec![b'.'; 24]), "host"));
     let mut bench = Bench::open(&[]);
-    bench.connection = Connection::new(templates, 2, &mut bench.out);
+    bench.connection = Connection::new(templates, 2, &Arc::default(), &mut bench.out);
     bench.settings(&[]).unwrap();
     bench.out.clear();
     for nonce in 1..=3 {
