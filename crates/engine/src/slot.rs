@@ -143,7 +143,8 @@ impl<C: Connection> Slot<C> {
 
     /// Whether any call is in flight or waiting.
     pub fn has_calls(&self) -> bool {
-        !self.waiting.is_empty() || self.connection.as_ref().is_some_and(|it| it.open_calls() > 0)
+        let unsent = self.waiting.len() + self.again.len();
+        unsent > 0 || self.connection.as_ref().is_some_and(|it| it.open_calls() > 0)
     }
 
     pub fn has_output(&self) -> bool {
