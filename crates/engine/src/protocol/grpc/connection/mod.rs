@@ -198,22 +198,25 @@ impl protocol::Connection for Connection {
     }
 
     fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call> {
-        let late: Vec<u32> = self
-            .streams
-            .iter_mut()
-            .filter(|(_, exchange)| exchange.call.due <= cutoff)
-            .map(|(id, _)| id)
-            .collect();
+        let late = self.oldest_first(|_, exchange| exchange.call.due <= cutoff);
         late.into_iter().filter_map(|id| self.reset(id, code::CANCEL, out)).collect()
     }
 
     fn abandon(&mut self) -> Vec<Call> {
-        let open: Vec<u32> = self.streams.iter_mut().map(|(id, _)| id).collect();
+        let open = self.oldest_first(|_, _| true);
         open.into_iter().filter_map(|id| self.remove(id)).collect()
     }
 }
 
 impl Connection {
+    /// The open streams that are wanted, in the order of their calls.
+    fn oldest_first(&mut self, wanted: impl Fn(u32, &Exchange) -> bool) -> Vec<u32> {
+        let streams = self.streams.iter_mut().filter(|(id, exchange)| wanted(*id, exchange));
+        let mut ids: Vec<u32> = streams.map(|(id, _)| id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// The first stream that has not been flushed.
     #[cfg(test)]
     pub fn unflushed(&self) -> u32 {

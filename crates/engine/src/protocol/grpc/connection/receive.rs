@@ -319,9 +319,7 @@ impl Connection {
             let debug = printable(&String::from_utf8_lossy(&payload[8..])).into_owned();
             self.farewell = Some(Broken::GoAway { code: error_name(code), debug });
         }
-        let refused: Vec<u32> =
-            self.streams.iter_mut().map(|(id, _)| id).filter(|id| *id > last).collect();
-        for id in refused {
+        for id in self.oldest_first(|id, _| id > last) {
             self.sender.forget(id);
             if let Some(call) = self.remove(id) {
                 events.ended(call, End::Refused);
