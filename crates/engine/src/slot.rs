@@ -32,6 +32,8 @@ pub(crate) struct Slot<C> {
     pub waiting: VecDeque<Call>,
     /// Calls that the peer refused, to be put out before those.
     pub again: VecDeque<Call>,
+    /// Of a slot that only sees a connection to its end: the one that the connection was opened in.
+    pub home: Option<usize>,
     /// Why it was lost the last time.
     pub problem: Option<String>,
     opened_at: Nanos,
@@ -49,6 +51,7 @@ impl<C: Connection> Slot<C> {
             written: 0,
             waiting: VecDeque::new(),
             again: VecDeque::new(),
+            home: None,
             problem: None,
             opened_at: Nanos(0),
             retry_at: Nanos::NEVER,
@@ -64,6 +67,32 @@ impl<C: Connection> Slot<C> {
         self.link = Link::Connecting;
         self.opened_at = now;
         self.retry_at = Nanos::NEVER;
+    }
+
+    /// Whether the connection takes no more calls and has some that are still to be answered.
+    #[inline]
+    pub fn is_leaving(&self) -> bool {
+        self.connection.as_ref().is_some_and(|connection| {
+            !connection.is_open() && !connection.is_handshaking() && connection.open_calls() > 0
+        })
+    }
+
+    /// The connection goes on in a slot of its own, and the next is opened here: at once, if calls have ended since the
+    /// one before.
+    pub fn hand_over(&mut self, home: usize, now: Nanos) -> Self {
+        let mut rest = Self { home: Some(home), link: self.link, ..Self::new(0) };
+        rest.connection = self.connection.take();
+        std::mem::swap(&mut rest.out, &mut self.out);
+        std::mem::swap(&mut rest.written, &mut self.written);
+        self.problem = rest.connection.as_ref().map(C::farewell);
+        self.link = Link::Down;
+        self.retry_at = if self.pause == RETRY.0 { now } else { now + self.pause };
+        self.lengthen_pause();
+        rest
+    }
+
+    fn lengthen_pause(&mut self) {
+        self.pause = Nanos((self.pause.0 * 2).min(RETRY.1.0));
     }
 
     pub fn is_open(&self) -> bool {
@@ -96,6 +125,9 @@ impl<C: Connection> Slot<C> {
 
     /// Why no call can be sent on it now, one line. `None`: only room may be missing.
     pub fn hindrance(&self) -> Option<String> {
+        if self.home.is_some() {
+            return None;
+        }
         let established = self.is_established();
         let Some(connection) = self.connection.as_ref().filter(|_| established) else {
             let problem = self.problem.as_deref().unwrap_or("it is still being opened");
@@ -191,8 +223,8 @@ impl<C: Connection> Slot<C> {
         }
         let connection = self.connection.take();
         self.link = Link::Down;
-        self.retry_at = now + self.pause;
-        self.pause = Nanos((self.pause.0 * 2).min(RETRY.1.0));
+        self.retry_at = if self.home.is_some() { Nanos::NEVER } else { now + self.pause };
+        self.lengthen_pause();
         self.problem = Some(reason.to_owned());
         self.out.clear();
         self.written = 0;

@@ -22,6 +22,10 @@ const EVENTS: usize = 1024;
 const WAKER: u64 = u64::MAX;
 const ALARM: u64 = u64::MAX - 1;
 
+/// What is to be told of a socket.
+const EVERYTHING: EventFlags =
+    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+
 struct Socket {
     fd: OwnedFd,
     /// The peer's end of stream is there, perhaps behind bytes: no event will tell of it again.
@@ -93,9 +97,18 @@ impl Driver for EpollDriver {
 
     fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()> {
         let socket = connecting(address)?;
-        let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
-        epoll::add(&self.epoll, &socket, EventData::new_u64(connection as u64), flags)?;
+        epoll::add(&self.epoll, &socket, EventData::new_u64(connection as u64), EVERYTHING)?;
         self.sockets[connection] = Some(Socket { fd: socket, ending: false });
+        Ok(())
+    }
+
+    fn renumber(&mut self, from: usize, to: usize) -> io::Result<()> {
+        let Some(socket) = self.sockets[from].take() else { return Ok(()) };
+        epoll::modify(&self.epoll, &socket.fd, EventData::new_u64(to as u64), EVERYTHING)?;
+        if self.sockets.len() <= to {
+            self.sockets.resize_with(to + 1, || None);
+        }
+        self.sockets[to] = Some(socket);
         Ok(())
     }
 

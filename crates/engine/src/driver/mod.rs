@@ -42,6 +42,9 @@ pub(crate) trait Driver {
     /// Starts to connect; `Ready` with `writable` follows.
     fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()>;
 
+    /// Connection `from` is number `to` from now on, which no other may have; what happened to it is told again.
+    fn renumber(&mut self, from: usize, to: usize) -> io::Result<()>;
+
     /// Ends a connection; no `Ready` follows for it.
     fn close(&mut self, connection: usize);
 

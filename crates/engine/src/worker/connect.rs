@@ -14,7 +14,8 @@ const MOST_OPENING: usize = 64;
 impl<C: Connection, D: Driver> Worker<C, D> {
     /// Whether every connection is open.
     pub fn is_connected(&self) -> bool {
-        self.unopened == self.slots.len() && self.slots.iter().all(Slot::is_open)
+        let mut places = self.slots.iter().filter(|slot| slot.home.is_none());
+        self.unopened == self.slots.len() && places.all(Slot::is_open)
     }
 
     /// Why the first connection that is not open is not.
@@ -54,6 +55,30 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if let Err(error) = self.driver.connect(index, self.plan.address) {
             self.lose(index, &error.to_string());
         }
+    }
+
+    /// A connection that takes no more calls goes on in a slot of its own until the last of them has ended, and another
+    /// is opened in its place; one at a time. Where the connection is then.
+    #[cold]
+    pub(super) fn hand_over(&mut self, index: usize) -> usize {
+        let known = self.slots.iter().position(|slot| slot.home == Some(index));
+        let rest = known.unwrap_or(self.slots.len());
+        if known.is_some_and(|rest| self.slots[rest].connection.is_some())
+            || self.driver.renumber(index, rest).is_err()
+        {
+            return index;
+        }
+        let now = self.driver.now();
+        let slot = self.slots[index].hand_over(index, now);
+        match known {
+            Some(rest) => self.slots[rest] = slot,
+            None => {
+                self.slots.push(slot);
+                self.unopened += 1;
+            }
+        }
+        self.retry_at = self.retry_at.min(self.slots[index].retry_at().unwrap_or(Nanos::NEVER));
+        rest
     }
 
     /// Opens the lost connections again whose pause is over.

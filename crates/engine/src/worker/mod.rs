@@ -343,7 +343,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if now >= until || self.open.is_some() {
             return;
         }
-        self.come_due(slot, ended, now);
+        self.come_due(self.slots[slot].home.unwrap_or(slot), ended, now);
     }
 
     /// So many calls come due on a slot. They are put out as far as there is room; the bytes are still to be sent.
@@ -391,15 +391,18 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let mut reading = Reading { calls: &mut self.calls, at, ended: 0, again: Vec::new() };
         let result = connection.receive(received.bytes, &mut slot.out, &mut reading);
         let (ended, again) = (reading.ended, reading.again);
-        slot.again.extend(again);
         if ended > 0 {
             slot.works();
         }
+        let home = slot.home.unwrap_or(index);
+        self.slots[home].again.extend(again);
         if let Err(broken) = result {
             let reason = broken.to_string();
             self.calls.recorder.on_connection(at, |it| it.break_off(&reason));
             self.lose(index, &reason);
         }
+        let leaves = home == index && self.slots[index].is_leaving();
+        let index = if leaves { self.hand_over(index) } else { index };
         self.next(index, ended, at);
         self.send(index);
     }
@@ -419,5 +422,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.calls.end(*call, now, &outcome);
         }
         self.next(index, lost.len() as u32, now);
+        if let Some(home) = self.slots[index].home {
+            self.send(home);
+        }
     }
 }

@@ -13,8 +13,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// calls wait: they are not sent, and nothing piles up.
     #[inline]
     pub(super) fn send(&mut self, index: usize) {
+        let home = self.slots[index].home;
         if let Some(open) = &mut self.open {
-            open.may_have_room(index, || self.driver.now());
+            open.may_have_room(home.unwrap_or(index), || self.driver.now());
         }
         let slot = &mut self.slots[index];
         if slot.link == Link::Up {
@@ -29,6 +30,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if let Some(connection) = connection.filter(|it| it.is_finished()) {
             let reason = connection.farewell();
             self.lose(index, &reason);
+        }
+        if let Some(home) = home {
+            self.send(home);
         }
     }
 

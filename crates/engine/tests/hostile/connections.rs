@@ -130,3 +130,33 @@ fn an_answer_that_comes_twice_is_a_fault_of_the_peer() {
     let reason = "peer broke HTTP/2: HEADERS or DATA after END_STREAM";
     assert_eq!(connections.reason.as_deref(), Some(reason));
 }
+
+/// What it refused comes on the next connection while it still answers the others.
+#[test]
+fn after_goaway_another_connection_is_opened_at_once() {
+    let peer = ScriptedPeer::start_many(|listener| {
+        let mut wire = listener.accept()?;
+        greet(&mut wire, &[])?;
+        let first = take(&mut wire, &mut Requests::default(), 8)?;
+        wire.send(&Frame::goaway(first[3].stream, NO_ERROR))?;
+        let (mut next, mut requests) = (listener.accept()?, Requests::default());
+        greet(&mut next, &[])?;
+        for request in take(&mut next, &mut requests, 4)? {
+            next.send_all(&request.right_reply())?;
+        }
+        for request in &first[..4] {
+            wire.send_all(&request.right_reply())?;
+        }
+        wire.expect_close()?;
+        while let Some(request) = next.next_request(&mut requests)? {
+            next.send_all(&request.right_reply())?;
+        }
+        Ok(())
+    })
+    .unwrap();
+    let tally = measure(&plan(peer.address(), 8), 40).tally;
+    peer.finish().unwrap();
+    assert_eq!(tally.outcomes.ok, 40, "{:?}", tally.examples);
+    let Connections { ended, broken, reopened, refused, resent, .. } = tally.connections;
+    assert_eq!((ended, broken, reopened, refused, resent), (1, 0, 1, 4, 4));
+}

@@ -146,6 +146,14 @@ impl Driver for Simulation {
         Ok(())
     }
 
+    fn renumber(&mut self, from: usize, to: usize) -> io::Result<()> {
+        self.sockets.resize_with(self.sockets.len().max(to + 1), Socket::default);
+        self.sockets.swap(from, to);
+        let of_it = self.in_transit.values_mut().filter(|(connection, _)| *connection == from);
+        of_it.for_each(|(connection, _)| *connection = to);
+        Ok(())
+    }
+
     fn close(&mut self, _connection: usize) {}
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
