@@ -1,23 +1,43 @@
 //! Bytes of a request that are its call's own.
 
-/// A number that no other call of a run has. It is written into the request in hexadecimal digits, and comes back with
-/// the reply, so that a reply which is remembered is the reply to no other call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Nonce(pub u64);
+/// Half a byte of each digit counts; a carry runs through the other half.
+const COUNTS: u128 = 0x0f0f_0f0f_0f0f_0f0f_0f0f_0f0f_0f0f_0f0f;
+/// The digits are `@`, `A` to `O`: their lower halves are their values.
+const ZEROS: u128 = 0x4040_4040_4040_4040_4040_4040_4040_4040;
+
+/// A number that no other call of a run has. It is written into the request in 16 digits, and comes back with the reply,
+/// so that a reply which is remembered is the reply to no other call.
+///
+/// It is kept as its digits: base 16 with the digits `@` and `A` to `O`, which no text format escapes, and in which
+/// counting takes a few instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nonce([u8; Self::DIGITS]);
 
 impl Nonce {
     /// Digits of a nonce; bytes.
     pub const DIGITS: usize = 16;
 
+    /// The nonce of a number.
+    #[must_use]
+    pub fn new(number: u64) -> Self {
+        let halves =
+            (0..Self::DIGITS).map(|place| u128::from(number >> (4 * place) & 15) << (8 * place));
+        Self((halves.sum::<u128>() | ZEROS).to_be_bytes())
+    }
+
+    /// The nonce that is `step` further on. After the highest number comes 0.
+    #[inline]
+    #[must_use]
+    pub fn plus(self, step: Self) -> Self {
+        let (number, step) = (u128::from_be_bytes(self.0), u128::from_be_bytes(step.0) & COUNTS);
+        Self(((number | !COUNTS).wrapping_add(step) & COUNTS | ZEROS).to_be_bytes())
+    }
+
     /// All digits, the highest first.
     #[inline]
     #[must_use]
     pub fn digits(self) -> [u8; Self::DIGITS] {
-        let mut digits = [0; Self::DIGITS];
-        let (high, low) = digits.split_at_mut(8);
-        high.copy_from_slice(&hexadecimal((self.0 >> 32) as u32));
-        low.copy_from_slice(&hexadecimal(self.0 as u32));
-        digits
+        self.0
     }
 
     /// Writes as many of the last digits as `place` has bytes.
@@ -25,25 +45,18 @@ impl Nonce {
     /// # Panics
     /// Where `place` has more than [`Self::DIGITS`] bytes.
     #[inline]
-    pub fn write(self, place: &mut [u8]) {
-        let digits = self.digits();
+    pub fn write(&self, place: &mut [u8]) {
         match <&mut [u8; Self::DIGITS]>::try_from(&mut *place) {
-            Ok(place) => *place = digits,
-            Err(_) => place.copy_from_slice(&digits[Self::DIGITS - place.len()..]),
+            Ok(place) => *place = self.0,
+            Err(_) => place.copy_from_slice(&self.0[Self::DIGITS - place.len()..]),
         }
     }
 }
 
-/// Eight digits at once: each half of a byte gets a byte, and those above 9 are moved up to the letters.
-#[inline]
-fn hexadecimal(number: u32) -> [u8; 8] {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let mut halves = u64::from(number);
-    halves = (halves | halves << 16) & 0x0000_ffff_0000_ffff;
-    halves = (halves | halves << 8) & 0x00ff_00ff_00ff_00ff;
-    halves = (halves | halves << 4) & 0x0f0f_0f0f_0f0f_0f0f;
-    let letters = (halves + 6 * ONES) >> 4 & ONES;
-    (halves + u64::from(b'0') * ONES + letters * u64::from(b'a' - b'0' - 10)).to_be_bytes()
+impl Default for Nonce {
+    fn default() -> Self {
+        Self(ZEROS.to_be_bytes())
+    }
 }
 
 #[cfg(test)]
@@ -54,12 +67,25 @@ mod tests {
 
     proptest! {
         #[test]
-        fn digits_are_those_of_the_standard_library(number: u64, length in 0..=Nonce::DIGITS) {
-            let expected = format!("{number:016x}");
-            prop_assert_eq!(&Nonce(number).digits(), expected.as_bytes());
+        fn digits_are_those_of_the_number(number: u64, length in 0..=Nonce::DIGITS) {
+            let hexadecimal = format!("{number:016x}");
+            let value = |digit: char| digit.to_digit(16).unwrap() as u8;
+            let expected: Vec<u8> = hexadecimal.chars().map(|digit| b'@' + value(digit)).collect();
+            prop_assert_eq!(&Nonce::new(number).digits()[..], &expected[..]);
             let mut place = vec![b'?'; length];
-            Nonce(number).write(&mut place);
-            prop_assert_eq!(&place, &expected.as_bytes()[Nonce::DIGITS - length..]);
+            Nonce::new(number).write(&mut place);
+            prop_assert_eq!(&place[..], &expected[Nonce::DIGITS - length..]);
         }
+
+        #[test]
+        fn counting_is_adding(number: u64, step: u64) {
+            let sum = Nonce::new(number).plus(Nonce::new(step));
+            prop_assert_eq!(sum, Nonce::new(number.wrapping_add(step)));
+        }
+    }
+
+    #[test]
+    fn the_default_is_zero() {
+        assert_eq!(Nonce::default(), Nonce::new(0));
     }
 }

@@ -108,10 +108,10 @@ proptest! {
                     _ => Nonce::DIGITS,
                 };
                 prop_assert_eq!(place.len(), room);
-                Nonce(nonce).write(&mut request[place]);
+                Nonce::new(nonce).write(&mut request[place]);
                 let reply = if encoding == Encoding::Opaque { request } else { reply(shape, &request) };
-                prop_assert_eq!(corpus.verify(at, Some(Nonce(nonce)), &reply), Ok(()));
-                let other = corpus.verify(at, Some(Nonce(nonce ^ 1)), &reply);
+                prop_assert_eq!(corpus.verify(at, Some(Nonce::new(nonce)), &reply), Ok(()));
+                let other = corpus.verify(at, Some(Nonce::new(nonce ^ 1)), &reply);
                 prop_assert_eq!(other.is_ok(), room == 0);
             }
         }

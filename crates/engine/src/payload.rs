@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn call(request: usize, nonce: u64) -> Call {
-        Call { request: request as u32, nonce: Nonce(nonce), ..Call::default() }
+        Call { request: request as u32, nonce: Nonce::new(nonce), ..Call::default() }
     }
 
     /// The right reply to a call, by swapping the tag.
@@ -156,9 +156,9 @@ mod tests {
 
     #[test]
     fn a_nonce_that_is_found_twice_is_not_taken_for_either() {
-        assert_eq!(find_nonce(Nonce(0xab), 2, b"xxab"), Some(2..4));
-        assert_eq!(find_nonce(Nonce(0xab), 2, b"abab"), None);
-        assert_eq!(find_nonce(Nonce(0xab), 2, b"ba"), None);
-        assert_eq!(find_nonce(Nonce(0xab), 0, b""), Some(0..0));
+        assert_eq!(find_nonce(Nonce::new(0xab), 2, b"xxJK"), Some(2..4));
+        assert_eq!(find_nonce(Nonce::new(0xab), 2, b"JKJK"), None);
+        assert_eq!(find_nonce(Nonce::new(0xab), 2, b"KJ"), None);
+        assert_eq!(find_nonce(Nonce::new(0xab), 0, b""), Some(0..0));
     }
 }

@@ -20,8 +20,8 @@ pub(crate) struct Calls {
     count: u32,
     next_request: u32,
     /// The next call's nonce, and how far apart those of two calls are.
-    next_nonce: u64,
-    nonce_step: u64,
+    next_nonce: Nonce,
+    nonce_step: Nonce,
     /// A call that is answered so long after it came due, or later, has failed.
     timeout: Nanos,
     /// Calls in flight or waiting on all connections.
@@ -51,8 +51,8 @@ impl Calls {
             recorder: Recorder::new(plan.protocol, log),
             count,
             next_request: (plan.first_request + thread * step) % count,
-            next_nonce: opened.0 + u64::from(thread),
-            nonce_step: plan.threads.max(1).into(),
+            next_nonce: Nonce::new(opened.0 + u64::from(thread)),
+            nonce_step: Nonce::new(plan.threads.into()),
             payload,
             timeout: plan.timeout,
             outstanding: 0,
@@ -65,8 +65,8 @@ impl Calls {
     pub fn due(&mut self, at: Nanos) -> Call {
         let request = self.next_request;
         self.next_request = if request + 1 == self.count { 0 } else { request + 1 };
-        let nonce = Nonce(self.next_nonce);
-        self.next_nonce = self.next_nonce.wrapping_add(self.nonce_step);
+        let nonce = self.next_nonce;
+        self.next_nonce = nonce.plus(self.nonce_step);
         self.outstanding += 1;
         Call { request, nonce, due: at, written: Nanos(0) }
     }

@@ -61,12 +61,12 @@ pub(crate) struct Templates {
     extents: Vec<Extent>,
 }
 
-/// Where a request is in the bytes of all.
+/// Where a request is in the bytes of all, which are far fewer than 4 GiB.
 #[derive(Debug)]
 struct Extent {
-    frames: Range<usize>,
+    frames: Range<u32>,
     /// Within its body.
-    nonce: Range<usize>,
+    nonce: Range<u32>,
 }
 
 impl Templates {
@@ -81,8 +81,8 @@ impl Templates {
             put_message(&mut bytes, message);
             let nonce = payload.nonce(request);
             extents.push(Extent {
-                frames: start..bytes.len(),
-                nonce: nonce.start + MESSAGE_PREFIX..nonce.end + MESSAGE_PREFIX,
+                frames: start as u32..bytes.len() as u32,
+                nonce: (nonce.start + MESSAGE_PREFIX) as u32..(nonce.end + MESSAGE_PREFIX) as u32,
             });
         }
         Self { head, bytes, extents }
@@ -91,13 +91,15 @@ impl Templates {
     /// HEADERS and DATA of an request, stream identifiers 0.
     #[inline]
     pub fn frames(&self, request: u32) -> &[u8] {
-        &self.bytes[self.extents[request as usize].frames.clone()]
+        let Range { start, end } = self.extents[request as usize].frames;
+        &self.bytes[start as usize..end as usize]
     }
 
     /// The bytes of [`Self::body`] that are each call's own.
     #[inline]
     pub fn nonce(&self, request: u32) -> Range<usize> {
-        self.extents[request as usize].nonce.clone()
+        let Range { start, end } = self.extents[request as usize].nonce;
+        start as usize..end as usize
     }
 
     /// Where DATA begins in [`Self::frames`].

@@ -58,7 +58,7 @@ proptest! {
         bench.out.clear();
         let nonces = [0x0123_4567_89ab_cdef, u64::MAX];
         for nonce in nonces {
-            let call = Call { nonce: Nonce(nonce), ..Call::default() };
+            let call = Call { nonce: Nonce::new(nonce), ..Call::default() };
             bench.connection.send(call, &mut bench.out);
         }
         for increment in windows.into_iter().chain([100]) {
@@ -68,7 +68,7 @@ proptest! {
         }
         for (message, nonce) in messages(&mut bench, 2).iter().zip(nonces) {
             let mut expected = payload.1.clone();
-            Nonce(nonce).write(&mut expected[at..at + length]);
+            Nonce::new(nonce).write(&mut expected[at..at + length]);
             prop_assert_eq!(message, &expected);
         }
     }
@@ -82,9 +82,10 @@ fn a_request_that_goes_out_whole_has_its_own() {
     bench.settings(&[]).unwrap();
     bench.out.clear();
     for nonce in 1..=3 {
-        let call = Call { nonce: Nonce(nonce), ..Call::default() };
+        let call = Call { nonce: Nonce::new(nonce), ..Call::default() };
         bench.connection.send(call, &mut bench.out);
     }
-    let expected = [1, 2, 3].map(|nonce| format!("...{nonce:016x}.....").into_bytes());
+    let expected =
+        ["A", "B", "C"].map(|last| format!("...@@@@@@@@@@@@@@@{last}.....").into_bytes());
     assert_eq!(messages(&mut bench, 3), expected);
 }
