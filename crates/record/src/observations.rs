@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use rpcbench_stats::Observation;
+use rpcbench_stats::{Observation, Question, look_level};
 
-use crate::plan::Workload;
+use crate::plan::{Plan, Workload};
 use crate::run::Run;
 use crate::trial::{Measured, Trial, TrialResult};
 
@@ -46,6 +46,41 @@ impl RankedBy {
     }
 }
 
+/// Probability with which any look at a run finds a difference that is not there.
+const ERROR: f64 = 0.05;
+
+/// A look at a run, after so many processes of each entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// After which the run goes on, unless its answer is clear.
+    OnTheWay(u32),
+    /// At a run that was not ended by what it found.
+    Last(u32),
+}
+
+impl Plan {
+    /// What a look asks of the observations. A run that goes on until its answer is clear is looked at several times; each
+    /// look has its part of the error that all may make together, and the last one what is left of it.
+    #[must_use]
+    pub fn question(&self, look: Look) -> Question {
+        let Some(stopping) = self.stopping.filter(|stopping| stopping.precision.is_some()) else {
+            return Question::default();
+        };
+        let most = self.order.iter().map(|trial| trial.process).max().unwrap_or_default().max(1);
+        let (done, until) = match look {
+            Look::OnTheWay(done) => (done, done),
+            Look::Last(done) => (done, most),
+        };
+        let part = |processes: u32| f64::from(processes) / f64::from(most);
+        let before = if done > stopping.least_processes { part(done - 1) } else { 0.0 };
+        Question {
+            confidence: 1.0 - look_level(ERROR, before, part(until)),
+            precision: stopping.precision.unwrap_or(Question::default().precision),
+            ..Question::default()
+        }
+    }
+}
+
 /// One figure of every window of a workload that has it, in the plan's order of entries. Of a trial that was repeated
 /// on resume: the latest. `entry` is the place in [`crate::Plan::servers`].
 #[must_use]
@@ -74,5 +109,48 @@ fn measured(trial: &Trial) -> Option<&Measured> {
     match &trial.result {
         TrialResult::Measured(measured) => Some(measured),
         TrialResult::Failed(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Limits, PlacementKind, PlannedTrial, Stopping};
+
+    fn plan(precision: Option<f64>) -> Plan {
+        let trial = |process| PlannedTrial {
+            entry: "go-grpc".to_owned(),
+            workload: "quick".to_owned(),
+            process,
+            number: process,
+        };
+        let stopping = Stopping { precision, least_processes: 2, max_time_ms: None };
+        Plan {
+            suite: "quick".to_owned(),
+            seed: 1,
+            placement: PlacementKind::Native,
+            fail_if: Vec::new(),
+            stopping: Some(stopping),
+            limits: Limits { cpus: 1, memory_bytes: None },
+            workloads: Vec::new(),
+            servers: Vec::new(),
+            order: (1..=12).map(trial).collect(),
+        }
+    }
+
+    #[test]
+    fn all_looks_together_err_as_often_as_one_would() {
+        let plan = plan(Some(0.03));
+        let level = |look| 1.0 - plan.question(look).confidence;
+        let all: f64 = (2..=12).map(|done| level(Look::OnTheWay(done))).sum();
+        assert!((all - ERROR).abs() < 1e-12, "{all}");
+        let ended_at_five: f64 = (2..5).map(|done| level(Look::OnTheWay(done))).sum();
+        assert!((ended_at_five + level(Look::Last(5)) - ERROR).abs() < 1e-12);
+        assert_eq!(plan.question(Look::Last(5)).precision, 0.03);
+    }
+
+    #[test]
+    fn a_run_that_is_not_looked_at_before_its_end_has_all_the_error_for_it() {
+        assert_eq!(plan(None).question(Look::OnTheWay(3)), Question::default());
     }
 }

@@ -42,19 +42,23 @@ impl<'a> Cell<'a> {
         let plan = &run.header.plan;
         let server = &plan.servers[number];
         let mine = |entry: &str, load: &str| entry == server.entry && load == workload.name;
-        let planned = plan.order.iter().filter(|t| mine(&t.entry, &t.workload)).count() as u32;
         let trials: BTreeMap<u32, &Trial> = run
             .trials
             .iter()
             .filter(|t| mine(&t.entry, &t.workload))
             .map(|t| (t.number, t))
             .collect();
+        // A run that ended when its answer was clear lacks nothing.
+        let planned = match plan.stopping.filter(|_| run.finished.is_some()) {
+            Some(_) => trials.len(),
+            None => plan.order.iter().filter(|t| mine(&t.entry, &t.workload)).count(),
+        };
         Self {
             number,
             server,
             workload,
             limits: plan.limits,
-            planned,
+            planned: planned as u32,
             capacity: run.capacity(&server.entry, &workload.name, None),
             client_bound_capacity: run
                 .client_bound_capacity(&server.entry, &workload.name)

@@ -1,6 +1,6 @@
 //! How the entries of a table compare.
 
-use rpcbench_record::{RankedBy, Run, Workload, observations};
+use rpcbench_record::{Look, Plan, RankedBy, Run, Workload, observations};
 use rpcbench_stats::{
     Adjustment, Comparison, Finding, Observation, Pair as Found, Place, Question, Range, compare,
 };
@@ -126,7 +126,8 @@ pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
             rows.iter_mut().partition(|row| row.verdict.is_ranked());
         let alone = others.into_iter().map(|row| vec![row]);
         for mut group in std::iter::once(ranked).chain(alone) {
-            let comparison = comparison(&observations, &members(&group));
+            let comparison =
+                comparison(&observations, &members(&group), &run.header.plan).comparison;
             for (at, row) in group.iter_mut().enumerate() {
                 if let Some(estimate) = comparison.estimate(at) {
                     row.know(by, &estimate);
@@ -139,12 +140,15 @@ pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
 /// Compares the rows that compete, and gives each its place. Rows are in order of speed.
 pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedBy) -> Standings {
     let mut ranked: Vec<&mut Row> = rows.iter_mut().filter(|row| row.competes()).collect();
-    let comparison = comparison(&observations(run, workload, by), &members(&ranked));
+    let observations = observations(run, workload, by);
+    let Asked { comparison, question } =
+        comparison(&observations, &members(&ranked), &run.header.plan);
+    let precision = question.precision;
     let count = ranked.len();
     let each = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
     let pairs = each.filter_map(|(first, second)| {
         let found = comparison.pair(first, second)?;
-        Some(pair(found, ranked[first], ranked[second]))
+        Some(pair(found, ranked[first], ranked[second], precision))
     });
     let processes = (0..count).filter_map(|at| Some(comparison.estimate(at)?.processes));
     let bracket = match by {
@@ -153,7 +157,7 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
     };
     let standings = Standings {
         by,
-        precision: Question::default().precision,
+        precision,
         pairs: pairs.collect(),
         resolution: comparison.resolution().map(|tells| (1.0 + tells) * bracket - 1.0),
         processes: processes.min().unwrap_or_default(),
@@ -172,12 +176,12 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
 }
 
 /// What was found of two rows. A search leaves a bracket of its own, wherever in it the rate is that was sought.
-fn pair(found: Found, first: &Row, second: &Row) -> Pair {
+fn pair(found: Found, first: &Row, second: &Row, precision: f64) -> Pair {
     let range = found
         .range
         .map(|range| Range { low: range.low / second.bracket, high: range.high * first.bracket });
     let finding = match first.by {
-        RankedBy::HighestRate => finding(range),
+        RankedBy::HighestRate => finding(range, precision),
         RankedBy::CallsPerCpuSecond | RankedBy::CallsPerSecond => found.finding,
     };
     Pair {
@@ -193,19 +197,35 @@ fn members(rows: &[&mut Row]) -> Vec<usize> {
     rows.iter().map(|row| row.number).collect()
 }
 
-/// Compares some of the plan's entries, in the order given.
-fn comparison(observations: &[Observation], members: &[usize]) -> Comparison {
+/// Compares some of the plan's entries, in the order given. What a look on the way has decided stays at that look's
+/// confidence; else the run was not ended by what it found, and this is its last look.
+fn comparison(observations: &[Observation], members: &[usize], plan: &Plan) -> Asked {
     let own = observations.iter().filter_map(|observation| {
         let entry = members.iter().position(|member| *member == observation.entry)?;
         Some(Observation { entry, ..*observation })
     });
-    compare(&own.collect::<Vec<_>>(), members.len(), &Question::default())
+    let own: Vec<Observation> = own.collect();
+    let done = own.iter().map(|observation| observation.process).max().unwrap_or_default();
+    let asked = |look| {
+        let question = plan.question(look);
+        Asked { comparison: compare(&own, members.len(), &question), question }
+    };
+    let on_the_way = asked(Look::OnTheWay(done));
+    match on_the_way.comparison.is_decided() {
+        true => on_the_way,
+        false => asked(Look::Last(done)),
+    }
+}
+
+/// A comparison, and what was asked.
+struct Asked {
+    comparison: Comparison,
+    question: Question,
 }
 
 /// What follows from a range alone.
-fn finding(range: Option<Range>) -> Finding {
+fn finding(range: Option<Range>, precision: f64) -> Finding {
     let Some(Range { low, high }) = range else { return Finding::Open };
-    let precision = Question::default().precision;
     let equal = low > 1.0 / (1.0 + precision) && high < 1.0 + precision;
     match (low > 1.0, high < 1.0, equal) {
         (true, _, true) => Finding::SlightlyFaster,
@@ -285,13 +305,13 @@ mod tests {
 
     #[test]
     fn a_range_says_which_is_faster_and_whether_they_are_equal() {
-        let of = |low, high| finding(Some(Range { low, high }));
+        let of = |low, high| finding(Some(Range { low, high }), 0.05);
         assert_eq!(of(1.01, 1.10), Finding::Faster);
         assert_eq!(of(1.01, 1.04), Finding::SlightlyFaster);
         assert_eq!(of(0.96, 1.04), Finding::Equal);
         assert_eq!(of(0.94, 1.04), Finding::Open);
         assert_eq!(of(0.96, 0.99), Finding::SlightlySlower);
         assert_eq!(of(0.90, 0.99), Finding::Slower);
-        assert_eq!(finding(None), Finding::Open);
+        assert_eq!(finding(None, 0.05), Finding::Open);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rpcbench_record::{Measured, Preparation, ServerUsage, Unsteady, WarmUp};
-use rpcbench_stats::{Drift, Observation, Question, drift};
+use rpcbench_stats::{Drift, Observation, drift};
 
 use crate::format;
 
@@ -72,11 +72,10 @@ const LEAST_WINDOWS: usize = 4;
 ///
 /// An entry is seen against the others, so one that changes makes the rest seem to change the other way. The one that changes
 /// most is taken out, and the rest looked at again; of two it is the one that became faster, as servers do.
-pub(crate) fn courses(observations: &[Observation], entries: usize) -> Vec<Course> {
+pub(crate) fn courses(observations: &[Observation], entries: usize, precision: f64) -> Vec<Course> {
     let mut courses = unchanged(observations, entries);
     let mut rest = observations.to_vec();
-    while let Some((entry, found)) = largest(&drift(&rest, entries, Question::default().precision))
-    {
+    while let Some((entry, found)) = largest(&drift(&rest, entries, precision)) {
         courses[entry] = Course::Drifting(found);
         rest.retain(|observation| observation.entry != entry);
     }
@@ -183,13 +182,13 @@ mod tests {
 
     #[test]
     fn growth_beside_the_others_is_seen_and_nobody_elses() {
-        let found = courses(&grown(16, 0.3), 3);
+        let found = courses(&grown(16, 0.3), 3, 0.05);
         assert!(
             matches!(found[0], Course::Drifting(Drift { change }) if (0.25..0.35).contains(&change)),
             "{found:?}"
         );
         assert_eq!(found[1..], [Course::Level; 2]);
-        let slower = courses(&grown(16, -0.3), 3);
+        let slower = courses(&grown(16, -0.3), 3, 0.05);
         assert_eq!(slower[1..], [Course::Level; 2]);
         let slower = slower[0];
         assert_eq!(warming(until_steady(), slower, &[], &[]), None);
@@ -201,7 +200,7 @@ mod tests {
     fn of_two_entries_the_one_that_became_faster_changed() {
         let mut two = grown(16, 0.3);
         two.retain(|observation| observation.entry < 2);
-        let found = courses(&two, 2);
+        let found = courses(&two, 2, 0.05);
         assert!(
             matches!(found[0], Course::Drifting(Drift { change }) if change > 0.2),
             "{found:?}"
@@ -211,15 +210,15 @@ mod tests {
 
     #[test]
     fn noise_is_not_warming() {
-        assert_eq!(courses(&grown(16, 0.0), 3), [Course::Level; 3]);
+        assert_eq!(courses(&grown(16, 0.0), 3, 0.05), [Course::Level; 3]);
     }
 
     #[test]
     fn few_windows_or_a_single_entry_show_nothing() {
-        assert_eq!(courses(&grown(3, 0.3), 3), [Course::Unseen; 3]);
+        assert_eq!(courses(&grown(3, 0.3), 3, 0.05), [Course::Unseen; 3]);
         let mut alone = grown(16, 0.3);
         alone.retain(|observation| observation.entry == 0);
-        assert_eq!(courses(&alone, 3), [Course::Unseen; 3]);
+        assert_eq!(courses(&alone, 3, 0.05), [Course::Unseen; 3]);
     }
 
     #[test]

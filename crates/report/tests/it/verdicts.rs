@@ -1,6 +1,6 @@
 //! Which verdict a cell gets where several would fit, and who is ranked.
 
-use rpcbench_record::{Connections, TrialResult, Unsteady, WarmUp};
+use rpcbench_record::{Connections, PlannedTrial, Stopping, TrialResult, Unsteady, WarmUp};
 use rpcbench_report::{Conclusion, Summary, Verdict, Warming, summary};
 
 use crate::builder::{RunBuilder, failure, measured, ok};
@@ -182,4 +182,28 @@ fn a_trial_repeated_on_resume_counts_once() {
     run.trials.push(again);
     let row = &summary(&run).tables[0].rows[0];
     assert_eq!((row.measured, row.planned), (3, 3));
+}
+
+#[test]
+fn a_run_that_ended_when_its_answer_was_clear_lacks_nothing() {
+    let rates = [[184_000, 186_500, 183_000], [98_000, 99_900, 97_700]];
+    let looked_at = |precision| {
+        let mut run = RunBuilder::new().entry("rust-tonic", &rates[0]).entry("go-grpc", &rates[1]);
+        let stopping = Stopping { precision, least_processes: 2, max_time_ms: None };
+        let plan = &mut run.run.header.plan;
+        plan.stopping = Some(stopping);
+        let more = plan.order.iter().map(|t| PlannedTrial { process: 9, number: 9, ..t.clone() });
+        plan.order.extend(more.collect::<Vec<_>>());
+        summary(&run.run)
+    };
+    let (once, often) = (looked_at(None), looked_at(Some(0.05)));
+    let table = &often.tables[0];
+    assert!(table.rows.iter().all(|row| row.notes.is_empty() && row.planned == 3));
+    // Its looks share the error that one look may make, so that each asks for more.
+    let width = |summary: &Summary| {
+        let range = summary.tables[0].standings.as_ref().expect("ranked").pairs[0].range;
+        range.map(|range| range.high - range.low)
+    };
+    assert!(width(&often) > width(&once), "{:?} {:?}", width(&often), width(&once));
+    assert!(matches!(&table.conclusion, Conclusion::Fastest(pair) if pair.first == "rust-tonic"));
 }
