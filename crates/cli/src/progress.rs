@@ -14,6 +14,8 @@ use rpcbench_stats::Steadiness;
 
 use crate::context::Context;
 
+/// Trials of a run of which each has no line of its own that stays.
+const MANY: usize = 60;
 /// How often the line moves.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -82,7 +84,9 @@ impl Progress {
                     Some(search) => found(search),
                     None => figures(measured),
                 };
-                self.keep(&format!("{:<28} {}: {figures}", trial.entry, name(trial)));
+                let line = format!("{:<28} {}: {figures}", trial.entry, name(trial));
+                let (_, all) = self.position.lock().map(|p| *p).unwrap_or_default();
+                if all > MANY { self.now(line) } else { self.keep(&line) }
             }
             TrialResult::Failed(failure) => self.failed(&trial.entry, failure),
         }

@@ -110,7 +110,7 @@ fn waits(pid: i32) -> u64 {
 #[test]
 fn servers_die_with_a_killed_run_and_the_rest_can_follow() {
     let bench = Bench::new();
-    let mut program = bench.start("run @honest --fresh --rounds 3 -v");
+    let mut program = bench.start("run @honest --processes 3 --rounds 1 -v");
     program.await_line("trial 1: ");
     program.await_line("measuring, trial");
     program.signal(Signal::KILL);

@@ -77,7 +77,7 @@ mod tests {
     fn suite(keys: &str) -> Result<Suite, SuiteError> {
         let load = "shape = \"text:100\"\nconnections = 5\nin_flight = 10\nwarm_up = \"1s\"";
         let text = format!(
-            "description = \"\"\n[limits]\ncpus = 1\n\
+            "description = \"\"\nprocesses = 1\n[limits]\ncpus = 1\n\
              [[workload]]\nname = \"capacity\"\nduration = \"1s\"\n{load}\n\
              [[workload]]\nname = \"load\"\nduration = \"3s\"\n{load}\n{keys}\n"
         );
