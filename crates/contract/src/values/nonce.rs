@@ -18,7 +18,8 @@ pub(crate) struct NoncePlace {
 }
 
 impl Value {
-    /// The texts that can hold a nonce. GUIDs stay GUIDs, and map keys what they are.
+    /// The texts that can hold a nonce. GUIDs keep their length and hyphens, though not all of their digits; keys of maps
+    /// stay as they are.
     pub fn nonce_texts(&mut self) -> Vec<&mut String> {
         match self {
             Self::Text(text) => vec![text],
