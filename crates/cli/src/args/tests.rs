@@ -226,7 +226,7 @@ fn help_reads_well() {
 
     Examples:
       rpcbench run                                Compare every server that can run here
-      rpcbench run go-grpc 'java-*' --trials 5    Compare some of them, with tighter intervals
+      rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
       rpcbench load 127.0.0.1:50051               Load a server that runs already
       rpcbench doctor                             Say what this machine lacks for good figures
 
@@ -262,14 +262,18 @@ fn help_of_run_reads_well() {
       -h, --help             Print help (see more with '--help')
 
     In place of the suite's values:
-          --trials <N>           Trials of each server; an interval needs two, a narrow one more
+          --precision <PERCENT>  Go on until servers are told apart, or known to be equal within this
+                                 [quick: 5%]
+          --max-time <LENGTH>    End after this long at the latest, such as 10m [quick: 6m]
+          --processes <N>        Processes of each server, exactly so many; an interval needs two, a
+                                 narrow one more
+          --rounds <N>           Windows in which each process is measured; it is frozen while others
+                                 run
           --duration <LENGTH>    Length of a trial's measured window, such as 10s
           --warmup <LENGTH>      Warm-up: until-steady, none, or a length such as 30s
           --warmup-max <LENGTH>  Give up on a server that is not steady after this
           --cpus <N>             CPUs that a server may use
           --memory <SIZE>        Memory that a server may use, such as 512M or 2G (M means MiB)
-          --fresh                Start a new process for each trial
-          --kept                 Keep a server's process over its trials, frozen while others run
           --connections <N>      Connections
           --in-flight <N>        Calls in flight over all connections, at least one for each
           --shape <SHAPE>        What a call carries: text:N (N bytes), record, dto or tree
@@ -289,7 +293,7 @@ fn help_of_run_reads_well() {
 
     Examples:
       rpcbench run
-      rpcbench run go-grpc 'java-*' --trials 5 --duration 10s --cpus 1 --memory 512M --seed 7
+      rpcbench run go-grpc 'java-*' --precision 2% --max-time 20m --cpus 1 --memory 512M
       rpcbench run go-grpc go-grpc                 The same server twice: how far do equals differ?
       rpcbench run --suite one-core 'java-grpc@*'
       rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
