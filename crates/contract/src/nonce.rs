@@ -40,6 +40,19 @@ impl Nonce {
         self.0
     }
 
+    /// Whether `place` has its last digits.
+    ///
+    /// # Panics
+    /// Where `place` has more than [`Self::DIGITS`] bytes.
+    #[inline]
+    #[must_use]
+    pub fn is(&self, place: &[u8]) -> bool {
+        match <&[u8; Self::DIGITS]>::try_from(place) {
+            Ok(place) => *place == self.0,
+            Err(_) => place == &self.0[Self::DIGITS - place.len()..],
+        }
+    }
+
     /// Writes as many of the last digits as `place` has bytes.
     ///
     /// # Panics
@@ -75,6 +88,8 @@ mod tests {
             let mut place = vec![b'?'; length];
             Nonce::new(number).write(&mut place);
             prop_assert_eq!(&place[..], &expected[Nonce::DIGITS - length..]);
+            prop_assert!(Nonce::new(number).is(&place));
+            prop_assert_eq!(Nonce::new(!number).is(&place), length == 0);
         }
 
         #[test]

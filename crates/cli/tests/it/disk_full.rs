@@ -47,7 +47,7 @@ fn what_was_measured_is_shown_and_the_loss_is_told() {
     bench.nothing_left(ended.pid);
     ended.complains(&["the record is incomplete; what was measured is shown above"]);
     ended.complains(&["events.jsonl", "No space left on device"]);
-    ended.shows(&["testkit-liar@honest", "calls/s", "the run is unfinished"]);
+    ended.shows(&["testkit-liar@honest", "calls/cpu-s", "the run is unfinished"]);
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn once_ends_the_trial_and_the_rest_can_follow() {
     let folder = bench.results();
     let resume = format!("run --resume results/{}", folder.file_name().unwrap().display());
     ended.complains(&["stopping after this trial", &format!("go on with: rpcbench {resume}")]);
-    ended.shows(&["calls/s", "the run is unfinished: 1 of 6 trials ended"]);
+    ended.shows(&["calls/cpu-s", "the run is unfinished: 1 of 6 trials ended"]);
 
     let before = bench.record();
     assert_eq!(before.finished, None);

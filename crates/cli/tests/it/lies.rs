@@ -4,7 +4,9 @@ use rpcbench_record::Readiness;
 
 use crate::bench::Bench;
 
-/// Each cheat, and what gives it away. The first two never give the one right answer that makes a server ready.
+/// Cheats that never give the one right answer that makes a server ready.
+const NEVER_READY: usize = 2;
+/// Each cheat, those that are never ready first, and what gives it away.
 const CHEATS: [(&str, &str); 7] = [
     ("byte-echo", "the reply is the request, byte for byte"),
     ("always-internal", "status 13"),
@@ -51,8 +53,9 @@ fn a_run_ranks_no_cheat() {
     let ended = bench.run(&format!("run @honest {}", names.join(" "))).expect(1);
     ended.shows(&["testkit-liar@canned: failed: ", "conformance cases failed, the first: "]);
     let cells = bench.cells();
-    for (name, evidence) in CHEATS {
-        cells.failed(name, evidence);
+    for (at, (name, _)) in CHEATS.into_iter().enumerate() {
+        let cases = "conformance cases failed, the first: ";
+        cells.failed(name, if at < NEVER_READY { "not ready within 1s; " } else { cases });
         assert_eq!(cells.of(name)["trials_measured"], 0);
         assert!(cells.of(name)["place_best"].is_null());
     }

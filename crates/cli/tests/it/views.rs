@@ -47,7 +47,10 @@ fn list_has_every_server_and_suite() {
     let servers = look("list servers").expect(0).out;
     assert!(servers.contains("answers correctly") && !servers.contains("Suites"), "{servers}");
     let suites = look("list suites").expect(0).out;
-    assert!(suites.contains("256 MiB, 2 trials") && !suites.contains("honest"), "{suites}");
+    assert!(
+        suites.contains("256 MiB, 1 process x 2 windows: ") && !suites.contains("honest"),
+        "{suites}"
+    );
 }
 
 /// The repository's own servers and suites, found from within it.

@@ -27,8 +27,8 @@ mod warm;
 
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{
-    Arrivals, Event as RecordEvent, Plan, PlannedTrial, Preparation, Run, StoreError, Trial,
-    TrialResult, Workload, Writer,
+    Arrivals, Event as RecordEvent, PlannedTrial, Preparation, Run, StoreError, Trial, TrialResult,
+    Workload, Writer,
 };
 
 pub use candidates::{BuildEvent, BuildState, Building, Candidate, candidates};
@@ -104,15 +104,13 @@ impl<'a> Runner<'a> {
 
     fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ending, Halt> {
         let (mut kept, began) = (Kept::default(), clock::now());
-        let Plan { stopping, order, .. } = &self.run.header.plan;
-        let mut stopping = stopping.map(|rule| Stopping::new(rule, order));
+        let mut stopping = self.run.header.plan.stopping.map(Stopping::new);
         let mut process = None;
         for (at, planned) in trials.iter().enumerate() {
             self.go_on()?;
             let elapsed = Nanos(clock::now().since(began));
-            let turn = stopping
-                .as_mut()
-                .map(|rule| rule.turn(planned, elapsed, |look| look.is_clear(&self.run)));
+            let is_clear = |processes| look::is_clear(&self.run, processes);
+            let turn = stopping.as_mut().map(|rule| rule.turn(planned, elapsed, is_clear));
             match turn.unwrap_or(Turn::Made) {
                 Turn::Made => {}
                 Turn::LeftOut => continue,

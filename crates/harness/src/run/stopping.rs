@@ -9,8 +9,6 @@
 use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{PlannedTrial, Stopping as Rule};
 
-use super::look::Look;
-
 /// Rounds of a process below which its preparation was not worth its time.
 const LEAST_ROUNDS: u32 = 4;
 
@@ -28,8 +26,6 @@ pub(super) enum Turn {
 /// Follows a run through its order. Times are since the run began.
 pub(super) struct Stopping {
     rule: Rule,
-    /// Processes of each entry in the order.
-    most: u32,
     /// The round that is on: process, workload, number.
     round: Option<(u32, String, u32)>,
     /// Rounds of the process that were begun.
@@ -39,19 +35,17 @@ pub(super) struct Stopping {
 }
 
 impl Stopping {
-    /// `order` is the plan's.
-    pub fn new(rule: Rule, order: &[PlannedTrial]) -> Self {
-        let most = order.iter().map(|planned| planned.process).max().unwrap_or(1);
-        Self { rule, most, round: None, rounds: 0, left_out: None }
+    pub fn new(rule: Rule) -> Self {
+        Self { rule, round: None, rounds: 0, left_out: None }
     }
 
-    /// What becomes of the next trial of the order. `is_clear` says whether what was measured until now gives the
-    /// answer; it is asked when all entries have had one more process.
+    /// What becomes of the next trial of the order. `is_clear` says whether so many processes of each entry give the answer;
+    /// it is asked when all entries have had one more.
     pub fn turn(
         &mut self,
         planned: &PlannedTrial,
         elapsed: Nanos,
-        is_clear: impl FnOnce(&Look) -> bool,
+        is_clear: impl FnOnce(u32) -> bool,
     ) -> Turn {
         let round = (planned.process, planned.workload.clone(), planned.number);
         let before = self.round.as_ref().map(|(process, ..)| *process);
@@ -82,21 +76,15 @@ impl Stopping {
         &self,
         process: u32,
         elapsed: Nanos,
-        is_clear: impl FnOnce(&Look) -> bool,
+        is_clear: impl FnOnce(u32) -> bool,
     ) -> bool {
         let most = self.rule.max_time_ms.map_or(Nanos::NEVER, Nanos::from_millis);
         if process <= self.rule.least_processes {
             return elapsed >= most;
         }
         let done = process - 1;
-        let each = elapsed.0 / u64::from(done);
-        if elapsed + Nanos(each) > most {
-            return true;
-        }
-        let in_time = u32::try_from(most.0 / each.max(1)).unwrap_or(u32::MAX);
-        let most = self.most.min(in_time);
-        let look = |precision| Look { precision, done, most, first: self.rule.least_processes };
-        self.rule.precision.is_some_and(|precision| is_clear(&look(precision)))
+        let each = Nanos(elapsed.0 / u64::from(done));
+        elapsed + each > most || self.rule.precision.is_some() && is_clear(done)
     }
 
     /// Whether a process has had its share of the time: an equal one of those that there must be, and what is left for each
@@ -121,11 +109,11 @@ mod tests {
         let numbers =
             |process| (1..=6).map(move |round| planned("a", process, (process - 1) * 6 + round));
         let order: Vec<_> = (1..=5).flat_map(numbers).collect();
-        let (mut stopping, mut elapsed) = (Stopping::new(rule, &order), Nanos(0));
+        let (mut stopping, mut elapsed) = (Stopping::new(rule), Nanos(0));
         let mut made = vec![0; 5];
         for planned in &order {
             let at = (planned.process - 1) as usize;
-            match stopping.turn(planned, elapsed, |look| look.done >= clear_after) {
+            match stopping.turn(planned, elapsed, |done| done >= clear_after) {
                 Turn::Made => {
                     let preparation = if made[at] == 0 { 2000 } else { 0 };
                     made[at] += 1;
@@ -165,7 +153,7 @@ mod tests {
 
     #[test]
     fn trials_of_one_round_are_made_or_left_out_together() {
-        let mut stopping = Stopping::new(rule(None, 1, Some(1)), &[]);
+        let mut stopping = Stopping::new(rule(None, 1, Some(1)));
         let late = Nanos::from_millis(9000);
         for number in 1..=4 {
             assert_eq!(stopping.turn(&planned("a", 1, number), late, |_| false), Turn::Made);

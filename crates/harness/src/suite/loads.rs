@@ -130,19 +130,19 @@ mod tests {
 
     #[test]
     fn what_contradicts_is_refused_with_the_remedy() {
-        insta::assert_snapshot!(refused("arrivals = \"open\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("arrivals = \"poisson\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("sweep = \"10%..90%\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\nsweep = \"10%..90%\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nsweep = \"10%\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("find_max = \"p99<10ms\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("arrivals = \"closed\"\nfind_max = \"p99<10ms\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("arrivals = \"poisson:1k\"\nfind_max = \"p99<10ms\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99>10ms\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<10\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\nsweep = \"10%..90%\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
+        insta::assert_snapshot!(refused("arrivals = \"open\""), @r#"suites/mine.toml:19: workload[1].arrivals = "open": 'open' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\""), @r#"suites/mine.toml:19: workload[1].arrivals = "poisson": 'poisson' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
+        insta::assert_snapshot!(refused("sweep = \"10%..90%\""), @r#"suites/mine.toml:19: workload[1].sweep = "10%..90%" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml:20: workload[1].sweep = "10%..90%" contradicts suites/mine.toml:19: workload[1].arrivals = "poisson:10%": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nsweep = \"10%\""), @r#"suites/mine.toml:20: workload[1].sweep = "10%": '10%' is no sweep; write FROM..TO or FROM..TO+STEP, such as '10%..90%' of the measured capacity or '1k..10k+1k' calls a second"#);
+        insta::assert_snapshot!(refused("find_max = \"p99<10ms\""), @r#"suites/mine.toml:19: workload[1].find_max = "p99<10ms" contradicts arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"closed\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml:20: workload[1].find_max = "p99<10ms" contradicts suites/mine.toml:19: workload[1].arrivals = "closed": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson:1k\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml:20: workload[1].find_max = "p99<10ms" contradicts suites/mine.toml:19: workload[1].arrivals = "poisson:1k": it gives the rates of an open loop; write arrivals = "poisson" or arrivals = "constant" without a rate"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99>10ms\""), @r#"suites/mine.toml:20: workload[1].find_max = "p99>10ms": only a response time or errors below a limit have a highest rate, such as "p99<10ms""#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<10\""), @r#"suites/mine.toml:20: workload[1].find_max = "p99<10": 'p99<10': '10' is no limit for p99; write a time with its unit, such as 500us, 10ms or 1.5s"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml:21: workload[1].sweep = "10%..90%" contradicts suites/mine.toml:20: workload[1].find_max = "p99<1s": a workload has one of them; make it two workloads"#);
         // Other connections are another process, and its capacity is not measured.
-        insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\ntimeout = \"9s\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
-        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\ntimeout = \"9s\""), @"suites/mine.toml: 'processes' is missing; add a line such as processes = 2");
+        insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\ntimeout = \"9s\""), @r#"suites/mine.toml: workload 'load': arrivals = "poisson:10%": it is a share of a capacity that nothing measures: put a workload before it that differs in name, arrivals and duration at the most, in a closed loop"#);
+        insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\ntimeout = \"9s\""), @r#"suites/mine.toml: workload 'load': find_max = "p99<1s": it is a share of a capacity that nothing measures: put a workload before it that differs in name, arrivals and duration at the most, in a closed loop"#);
     }
 }
