@@ -33,7 +33,7 @@ end_to_end() {
   cargo build --release --locked --package rpcbench
   "$rpcbench" check
   rm -rf "$results"
-  "$rpcbench" run --duration 500ms --warmup 1s --trials 2 --seed 7 --results "$results"
+  "$rpcbench" run --duration 500ms --warmup 1s --processes 1 --rounds 2 --seed 7 --results "$results"
   if grep -E ',(failed|suspect),' "$results"/*/cells.csv; then
     echo "the servers above failed, or their figures contradict each other" >&2
     return 1
