@@ -56,7 +56,7 @@ fn escape_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) {
 }
 
 impl Run {
-    /// The same run with all text that views show made [printable](crate::printable). A record may be anybody's.
+    /// The same run with all text that views show made [printable](crate::printable()). A record may be anybody's.
     #[must_use]
     pub fn printable(&self) -> Self {
         let mut run = self.clone();
