@@ -9,7 +9,7 @@ use rpcbench_stats::{Drift, Observation, drift};
 
 use crate::format;
 
-/// Share of the server's CPU time that its runtime's compiler threads may use within a window.
+/// Share of the server's CPU time that its runtime's compiler threads may use within the windows.
 /// Twice what a steady JVM spends on the occasional recompilation.
 pub const COMPILER_SHARE: f64 = 0.05;
 
@@ -26,9 +26,9 @@ pub enum Warming {
         /// From the first round to the last, or in one step: 0.1 for a tenth.
         change: f64,
     },
-    /// Compiler threads were busy within a window.
+    /// Compiler threads were busy within the windows.
     Compiling {
-        /// Largest share of the server's CPU time.
+        /// Their share of the server's CPU time.
         share: f64,
     },
 }
@@ -116,7 +116,7 @@ pub fn warming(
     if warm_up == (WarmUp::Fixed { length_ms: 0 }) {
         return None;
     }
-    let compiling = || trials.iter().filter_map(|t| t.server.as_ref()).find_map(compiling);
+    let compiling = || compiling(trials.iter().filter_map(|t| t.server.as_ref()));
     let climbing = match course {
         Course::Drifting(Drift { change }) if change > 0.0 => Some(Warming::Climbing { change }),
         Course::Unseen => unsteady(warm_up, preparations),
@@ -158,9 +158,14 @@ fn not_steady(warm_up: WarmUp, preparation: &Preparation) -> Option<Warming> {
     }
 }
 
-fn compiling(server: &ServerUsage) -> Option<Warming> {
-    let total = server.cpu_user_ns + server.cpu_system_ns;
-    let share = if total == 0 { 0.0 } else { server.compiler_cpu_ns as f64 / total as f64 };
+/// Over all windows together: a short one that has a late recompilation in it says little.
+fn compiling<'a>(windows: impl Iterator<Item = &'a ServerUsage>) -> Option<Warming> {
+    let (mut compilers, mut total) = (0, 0);
+    for server in windows {
+        compilers += server.compiler_cpu_ns;
+        total += server.cpu_user_ns + server.cpu_system_ns;
+    }
+    let share = if total == 0 { 0.0 } else { compilers as f64 / total as f64 };
     (share > COMPILER_SHARE).then_some(Warming::Compiling { share })
 }
 
@@ -243,8 +248,14 @@ mod tests {
             compiler_cpu_ns,
             ..ServerUsage::default()
         };
-        assert_eq!(compiling(&usage(50)), None);
-        assert_eq!(compiling(&usage(51)), Some(Warming::Compiling { share: 0.051 }));
-        assert_eq!(compiling(&ServerUsage::default()), None);
+        let judged = |windows: &[u64]| {
+            let windows: Vec<ServerUsage> = windows.iter().map(|ns| usage(*ns)).collect();
+            compiling(windows.iter())
+        };
+        assert_eq!(judged(&[50]), None);
+        assert_eq!(judged(&[51]), Some(Warming::Compiling { share: 0.051 }));
+        assert_eq!(judged(&[100, 0]), None);
+        assert_eq!(judged(&[102, 0]), Some(Warming::Compiling { share: 0.051 }));
+        assert_eq!(judged(&[]), None);
     }
 }
