@@ -141,7 +141,8 @@ impl<'a> Runner<'a> {
     fn has_later(&self, trials: &[PlannedTrial]) -> bool {
         let plan = &self.run.header.plan;
         let Some((first, later)) = trials.split_first() else { return false };
-        later.iter().any(|later| same_process(plan, later, first))
+        let mut later = later.iter().take_while(|later| later.process == first.process);
+        later.any(|later| same_process(plan, later, first))
     }
 
     /// Makes the servers of the first round ready, those that have more than one trial.

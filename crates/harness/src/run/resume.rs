@@ -34,12 +34,21 @@ pub fn same_machine(run: &Run, here: &Machine) -> Result<(), ResumeError> {
 }
 
 /// The trials of the plan that have not ended, in the plan's order. A cell whose server failed, or was
-/// skipped, has none left. What was left out of a process when a later one was begun stays left out.
+/// skipped, has none left. What was left out of a process when the next one was begun stays left out.
 #[must_use]
 pub fn remaining(run: &Run) -> Vec<PlannedTrial> {
-    let latest = run.trials.iter().map(|trial| trial.process).max().unwrap_or_default();
-    let order = run.header.plan.order.iter().filter(|planned| planned.process >= latest);
-    order.filter(|planned| !is_done(run, planned)).cloned().collect()
+    let order = &run.header.plan.order;
+    let is_made = |planned: &PlannedTrial| {
+        run.trials.iter().any(|trial| {
+            (&trial.entry, &trial.workload, trial.number)
+                == (&planned.entry, &planned.workload, planned.number)
+        })
+    };
+    let last = order.iter().rposition(is_made);
+    let is_over = |at: usize| last.is_some_and(|l| at < l && order[at].process != order[l].process);
+    let left =
+        order.iter().enumerate().filter(|(at, planned)| !is_over(*at) && !is_done(run, planned));
+    left.map(|(_, planned)| planned.clone()).collect()
 }
 
 fn is_done(run: &Run, planned: &PlannedTrial) -> bool {
@@ -178,6 +187,20 @@ mod tests {
         run.trials.extend([ended("a", 1, measured()), ended("b", 2, measured())]);
         let left = remaining(&run);
         assert_eq!(left, [planned("b", 1), planned("a", 2), planned("a", 3), planned("b", 3)]);
+    }
+
+    #[test]
+    fn what_was_left_out_of_a_process_stays_so_and_other_workloads_follow() {
+        let of = |process, number| PlannedTrial { process, ..planned("a", number) };
+        let mut run = run();
+        run.header.plan.order = vec![of(1, 1), of(1, 2), of(2, 3), of(2, 4)];
+        run.trials.extend([ended("a", 1, measured()), ended("a", 3, measured())]);
+        assert_eq!(remaining(&run), [of(2, 4)]);
+        // As older runs were ordered: a process for each trial, workload by workload.
+        let other = |number| PlannedTrial { workload: "other".into(), ..of(number, number) };
+        run.header.plan.order = vec![of(1, 1), of(2, 2), of(3, 3), other(1), other(2)];
+        run.trials.push(ended("a", 2, measured()));
+        assert_eq!(remaining(&run), [other(1), other(2)]);
     }
 
     #[test]
