@@ -99,8 +99,8 @@ impl Corpus {
         &self.at(index).bytes
     }
 
-    /// The bytes of request `index` over which a call may write its nonce: 16; in a dto 12, the end of a GUID;
-    /// in a text shorter than 16 bytes, all of it. They may also stay as they are.
+    /// The bytes of request `index` over which a call may write its nonce: 8; in a text shorter than
+    /// that, all of it. They may also stay as they are.
     #[must_use]
     pub fn nonce(&self, index: usize) -> Range<usize> {
         self.at(index).nonce.clone()

@@ -1,12 +1,12 @@
 //! Bytes of a request that are its call's own.
 
 /// Half a byte of each digit counts; a carry runs through the other half.
-const COUNTS: u128 = 0x0f0f_0f0f_0f0f_0f0f_0f0f_0f0f_0f0f_0f0f;
+const COUNTS: u64 = 0x0f0f_0f0f_0f0f_0f0f;
 /// The digits are `@`, `A` to `O`: their lower halves are their values.
-const ZEROS: u128 = 0x4040_4040_4040_4040_4040_4040_4040_4040;
+const ZEROS: u64 = 0x4040_4040_4040_4040;
 
-/// A number that no other call of a run has. It is written into the request in 16 digits, and comes back with the reply,
-/// so that a reply which is remembered is the reply to no other call.
+/// A number that no other call with the same request has. It is written into the request in 8 digits, and comes back with
+/// the reply, so that a reply which is remembered is the reply to no other call.
 ///
 /// It is kept as its digits: base 16 with the digits `@` and `A` to `O`, which no text format escapes, and in which
 /// counting takes a few instructions.
@@ -15,21 +15,21 @@ pub struct Nonce([u8; Self::DIGITS]);
 
 impl Nonce {
     /// Digits of a nonce; bytes.
-    pub const DIGITS: usize = 16;
+    pub const DIGITS: usize = 8;
 
     /// The nonce of a number.
     #[must_use]
-    pub fn new(number: u64) -> Self {
+    pub fn new(number: u32) -> Self {
         let halves =
-            (0..Self::DIGITS).map(|place| u128::from(number >> (4 * place) & 15) << (8 * place));
-        Self((halves.sum::<u128>() | ZEROS).to_be_bytes())
+            (0..Self::DIGITS).map(|place| u64::from(number >> (4 * place) & 15) << (8 * place));
+        Self((halves.sum::<u64>() | ZEROS).to_be_bytes())
     }
 
     /// The nonce that is `step` further on. After the highest number comes 0.
     #[inline]
     #[must_use]
     pub fn plus(self, step: Self) -> Self {
-        let (number, step) = (u128::from_be_bytes(self.0), u128::from_be_bytes(step.0) & COUNTS);
+        let (number, step) = (u64::from_be_bytes(self.0), u64::from_be_bytes(step.0) & COUNTS);
         Self(((number | !COUNTS).wrapping_add(step) & COUNTS | ZEROS).to_be_bytes())
     }
 
@@ -80,8 +80,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn digits_are_those_of_the_number(number: u64, length in 0..=Nonce::DIGITS) {
-            let hexadecimal = format!("{number:016x}");
+        fn digits_are_those_of_the_number(number: u32, length in 0..=Nonce::DIGITS) {
+            let hexadecimal = format!("{number:08x}");
             let value = |digit: char| digit.to_digit(16).unwrap() as u8;
             let expected: Vec<u8> = hexadecimal.chars().map(|digit| b'@' + value(digit)).collect();
             prop_assert_eq!(&Nonce::new(number).digits()[..], &expected[..]);
@@ -93,7 +93,7 @@ mod tests {
         }
 
         #[test]
-        fn counting_is_adding(number: u64, step: u64) {
+        fn counting_is_adding(number: u32, step: u32) {
             let sum = Nonce::new(number).plus(Nonce::new(step));
             prop_assert_eq!(sum, Nonce::new(number.wrapping_add(step)));
         }

@@ -96,7 +96,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn a_nonce_comes_back_and_another_one_does_not(shape in any_shape(), seed: u64, nonce: u64) {
+    fn a_nonce_comes_back_and_another_one_does_not(shape in any_shape(), seed: u64, nonce: u32) {
         for encoding in [Encoding::Protobuf, Encoding::Opaque] {
             let corpus = Corpus::generate(&shape, seed, encoding);
             for at in 0..corpus.len().min(80) {
@@ -104,7 +104,6 @@ proptest! {
                 let place = corpus.nonce(at);
                 let room = match shape {
                     Shape::Text(length) => (length as usize).min(Nonce::DIGITS),
-                    Shape::Dto => 12,
                     _ => Nonce::DIGITS,
                 };
                 prop_assert_eq!(place.len(), room);
@@ -186,10 +185,10 @@ fn requests_are_the_same_everywhere() {
     insta::assert_snapshot!(hashes.join("\n"), @"
     text:0 1024 af1349b9f5f9a1a6
     text:1 1024 8623da1db957c61e
-    text:100 1024 eed353a72e249b78
-    record 450 5fb9be168462cb97
+    text:100 1024 64fb11e12abad42a
+    record 450 1ffaf8b6473659dd
     dto 1024 d8e4bbec8f07343d
-    tree 568 ffe0a4ec8b0e2095
+    tree 570 b933d799d2fdcce2
     ");
 }
 

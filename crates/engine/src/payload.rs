@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    fn call(request: usize, nonce: u64) -> Call {
+    fn call(request: usize, nonce: u32) -> Call {
         Call { request: request as u32, nonce: Nonce::new(nonce), ..Call::default() }
     }
 
@@ -154,7 +154,7 @@ mod tests {
             let corpus = Corpus::plain(&shape, 3, Encoding::Protobuf);
             let mut checker = Checker::new(&corpus);
             for index in 0..corpus.len() {
-                let (first, next) = (call(index, 0x0123_4567_89ab_cdef), call(index, 77));
+                let (first, next) = (call(index, 0x0123_4567), call(index, 77));
                 assert_eq!(checker.check(&corpus, first, &reply(&corpus, first)), Ok(()));
                 assert_eq!(checker.right[index].bytes, reply(&corpus, first));
                 assert!(checker.check(&corpus, next, &reply(&corpus, first)).is_err());

@@ -41,7 +41,7 @@ fn many(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     let mut wrong = 0;
     let mut first = None;
     for at in 0..CALLS {
-        let nonce = Nonce::new(at as u64);
+        let nonce = Nonce::new(at as u32);
         let mut request = corpus.request(at).to_vec();
         nonce.write(&mut request[corpus.nonce(at)]);
         let reply = probe

@@ -5,9 +5,6 @@ use std::ops::Range;
 use super::{Source, Value};
 use crate::nonce::Nonce;
 
-/// Digits at the end of a GUID without a hyphen between them.
-const GUID_TAIL: usize = 12;
-
 /// Some bytes of one of the texts that can hold a nonce.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NoncePlace {
@@ -18,8 +15,7 @@ pub(crate) struct NoncePlace {
 }
 
 impl Value {
-    /// The texts that can hold a nonce. GUIDs keep their length and hyphens, though not all of their digits; keys of maps
-    /// stay as they are.
+    /// The texts that can hold a nonce. Keys of maps can't.
     pub fn nonce_texts(&mut self) -> Vec<&mut String> {
         match self {
             Self::Text(text) => vec![text],
@@ -45,13 +41,13 @@ impl Value {
         }
     }
 
-    /// Picks a place for a nonce, anywhere, and puts letters where a wider character is in its way.
+    /// Picks a place for a nonce, in a GUID its end and else anywhere, and puts letters where a wider character is in its way.
     pub fn make_room_for_nonce(&mut self, source: &mut Source) -> NoncePlace {
         let guids = matches!(self, Self::Dto(_));
         let mut texts = self.nonce_texts();
         let text = source.below(texts.len() as u32) as usize;
         let Some(chosen) = texts.get_mut(text) else { return NoncePlace { text, range: 0..0 } };
-        let length = if guids { GUID_TAIL } else { Nonce::DIGITS.min(chosen.len()) };
+        let length = Nonce::DIGITS.min(chosen.len());
         let last = chosen.len().saturating_sub(length);
         let at = if guids { last } else { source.below(last as u32 + 1) as usize };
         let range = at..at + length;

@@ -28,7 +28,7 @@ pub use profile::profile;
 pub(crate) struct Call {
     /// Which request it carries.
     pub request: u32,
-    /// What is written into the request.
+    /// What is written into the request: with it, no other call's is the same.
     pub nonce: Nonce,
     /// When it was to be sent.
     pub due: Nanos,

@@ -19,8 +19,8 @@ pub(crate) struct Calls {
     pub recorder: Recorder,
     count: u32,
     next_request: u32,
-    /// The next call's nonce, and how far apart those of two calls are.
-    next_nonce: Nonce,
+    /// The nonce of each request's next call, and how far apart those of its calls are.
+    nonce: Nonce,
     nonce_step: Nonce,
     /// A call that is answered so long after it came due, or later, has failed.
     timeout: Nanos,
@@ -34,8 +34,9 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// The calls of thread `thread` of a session that is opened at `opened`. Nonces begin with that time, and threads
-    /// take turns in them: no two sessions of a client have one in common, as fewer than 10^9 calls are made in a second.
+    /// The calls of thread `thread` of a session that is opened at `opened`. Nonces begin with that time, in 4 us, and
+    /// threads take turns in them: no two sessions of a client have one in common within four hours, as a request is not
+    /// sent 244,000 times in a second.
     pub fn new(
         payload: Arc<dyn Payload>,
         plan: &LoadPlan,
@@ -51,8 +52,8 @@ impl Calls {
             recorder: Recorder::new(plan.protocol, log),
             count,
             next_request: (plan.first_request + thread * step) % count,
-            next_nonce: Nonce::new(opened.0 + u64::from(thread)),
-            nonce_step: Nonce::new(plan.threads.into()),
+            nonce: Nonce::new((opened.0 >> 12) as u32).plus(Nonce::new(thread)),
+            nonce_step: Nonce::new(plan.threads),
             payload,
             timeout: plan.timeout,
             outstanding: 0,
@@ -64,9 +65,12 @@ impl Calls {
 
     pub fn due(&mut self, at: Nanos) -> Call {
         let request = self.next_request;
-        self.next_request = if request + 1 == self.count { 0 } else { request + 1 };
-        let nonce = self.next_nonce;
-        self.next_nonce = nonce.plus(self.nonce_step);
+        let nonce = self.nonce;
+        self.next_request = request + 1;
+        if self.next_request == self.count {
+            self.next_request = 0;
+            self.nonce = nonce.plus(self.nonce_step);
+        }
         self.outstanding += 1;
         Call { request, nonce, due: at, written: Nanos(0) }
     }
