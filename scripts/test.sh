@@ -31,9 +31,9 @@ fuzz() { scripts/fuzz.sh 15; }
 end_to_end() {
   local rpcbench=$target/release/rpcbench results=$logs/results
   cargo build --release --locked --package rpcbench
-  "$rpcbench" check
+  "$rpcbench" check --all
   rm -rf "$results"
-  "$rpcbench" run --duration 500ms --warmup 1s --processes 1 --rounds 2 --seed 7 --results "$results"
+  "$rpcbench" run --all --duration 500ms --warmup 1s --processes 1 --rounds 2 --seed 7 --results "$results"
   if grep -E ',(failed|suspect),' "$results"/*/cells.csv; then
     echo "the servers above failed, or their figures contradict each other" >&2
     return 1

@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::time::Duration;
 
-use rpcbench_harness::manifest::{Address, Catalog};
-use rpcbench_record::Limits;
+use rpcbench_harness::manifest::{Address, Catalog, Selection};
+use rpcbench_record::{Limits, Protocol};
 
 const LANGUAGE: &str = r#"
 name = "Java"
@@ -88,9 +88,12 @@ fn load(root: &tempfile::TempDir) -> Catalog {
     Catalog::load(root.path()).unwrap()
 }
 
+fn named(patterns: &[&str]) -> Selection {
+    Selection::named(patterns.iter().map(|text| (*text).to_owned()).collect())
+}
+
 fn names(catalog: &Catalog, patterns: &[&str]) -> Vec<String> {
-    let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
-    catalog.select(&patterns).unwrap().iter().map(|entry| entry.name()).collect()
+    catalog.select(&named(patterns)).unwrap().iter().map(|entry| entry.name()).collect()
 }
 
 /// The message about a catalogue in which `path` is replaced by `text`.
@@ -133,7 +136,7 @@ fn layers_merge_with_the_nearest_winning() {
 #[test]
 fn a_variant_changes_command_and_environment() {
     let catalog = load(&root());
-    let entry = &catalog.select(&["java-grpc@zgc".to_owned()]).unwrap()[0];
+    let entry = &catalog.select(&named(&["java-grpc@zgc"])).unwrap()[0];
     let command = entry.command();
     assert_eq!(command[..3], ["java", "-XX:+UseZGC", "-jar"]);
     assert!(command[3].ends_with("/build/servers/java-grpc/server.jar"));
@@ -151,7 +154,7 @@ fn a_variant_changes_command_and_environment() {
     ] {
         assert_eq!(env[key], value, "{key}");
     }
-    let g1 = &catalog.select(&["java-grpc@g1".to_owned()]).unwrap()[0];
+    let g1 = &catalog.select(&named(&["java-grpc@g1"])).unwrap()[0];
     assert_eq!(g1.command()[..2], ["java", "-jar"]);
     let unlimited = Limits { cpus: 2, memory_bytes: None };
     assert!(!g1.environment(&base, address, &unlimited).contains_key("RPCBENCH_MEMORY"));
@@ -180,9 +183,38 @@ fn patterns_select() {
 }
 
 #[test]
+fn one_entry_stands_for_its_language_and_protocol() {
+    let root = root();
+    let all = ["go-grpc", "java-grpc@g1", "java-grpc@zgc"];
+    let names = |catalog: &Catalog, selection: &Selection| -> Vec<String> {
+        catalog.select(selection).unwrap().iter().map(|entry| entry.name()).collect()
+    };
+    // None of Java's is marked.
+    assert_eq!(names(&load(&root), &Selection::default()), all);
+    let marked = SERVER.replace("note = \"G1\"", "note = \"G1\"\nrepresentative = true");
+    write(root.path(), "servers/java/grpc/server.toml", &marked);
+    write(root.path(), "servers/go/other/server.toml", GO);
+    write(root.path(), "servers/go/grpc/server.toml", &format!("representative = true\n{GO}"));
+    let catalog = load(&root);
+    assert_eq!(names(&catalog, &Selection::default()), ["go-grpc", "java-grpc@g1"]);
+    assert_eq!(names(&catalog, &Selection::ALL).len(), 4);
+    let java = |name: &str| Selection { languages: vec![name.to_owned()], ..Selection::default() };
+    assert_eq!(names(&catalog, &java("java")), all[1..]);
+    assert_eq!(names(&catalog, &java("Java")), all[1..]);
+    let grpc = Selection { protocols: vec![Protocol::Grpc], ..Selection::default() };
+    assert_eq!(names(&catalog, &grpc).len(), 4);
+    let go = Selection { languages: vec!["go".to_owned()], ..named(&["*-grpc"]) };
+    assert_eq!(names(&catalog, &go), ["go-grpc"]);
+    let error = |selection: &Selection| catalog.select(selection).unwrap_err().to_string();
+    insta::assert_snapshot!(error(&java("jawa")), @"no server is written in 'jawa' (did you mean 'java'?); there are: go, java");
+    let echo = Selection { protocols: vec![Protocol::TcpEcho], ..java("go") };
+    insta::assert_snapshot!(error(&echo), @"no server in go speaks tcp-echo; `rpcbench list --matrix` shows which there are");
+}
+
+#[test]
 fn an_unknown_server_is_answered_with_what_there_is() {
     let catalog = load(&root());
-    let error = |pattern: &str| catalog.select(&[pattern.to_owned()]).unwrap_err().to_string();
+    let error = |pattern: &str| catalog.select(&named(&[pattern])).unwrap_err().to_string();
     insta::assert_snapshot!(error("java-gprc"), @"no server matches 'java-gprc' (did you mean 'java-grpc'?); there are: go-grpc, java-grpc@g1, java-grpc@zgc");
     insta::assert_snapshot!(error("java-grpc@shenandoah"), @"no server matches 'java-grpc@shenandoah' (did you mean 'java-grpc'?); there are: go-grpc, java-grpc@g1, java-grpc@zgc");
     insta::assert_snapshot!(error("cobol-*"), @"no server matches 'cobol-*'; there are: go-grpc, java-grpc@g1, java-grpc@zgc");

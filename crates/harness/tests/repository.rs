@@ -2,15 +2,37 @@
 
 use std::path::Path;
 
-use rpcbench_harness::manifest::Catalog;
+use rpcbench_harness::manifest::{Catalog, MatrixCell, Selection};
+
+fn catalog() -> Catalog {
+    Catalog::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
+}
 
 #[test]
 fn all_manifests_are_valid() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let catalog = Catalog::load(&root).unwrap();
-    for entry in catalog.entries() {
+    for entry in catalog().entries() {
         let command = entry.command().join(" ");
         assert!(!command.contains("{build}") && !command.contains("{args}"), "{command}");
         assert!(!entry.server.toolchains.is_empty(), "{}: no toolchain", entry.name());
+    }
+}
+
+/// Nobody waits for all of them.
+#[test]
+fn at_most_twelve_run_by_default_and_one_of_each_language_and_protocol() {
+    let chosen = catalog().select(&Selection::default()).unwrap();
+    let mut kinds: Vec<_> =
+        chosen.iter().map(|entry| (&entry.server.language, entry.protocol)).collect();
+    assert!(kinds.len() <= 12, "{kinds:?}");
+    kinds.sort_unstable();
+    kinds.dedup();
+    assert_eq!(kinds.len(), chosen.len(), "{kinds:?}");
+}
+
+#[test]
+fn whatever_is_missing_has_a_reason() {
+    let matrix = catalog().matrix();
+    for row in &matrix.rows {
+        assert!(!row.cells.contains(&MatrixCell::Missing(None)), "{row:?}");
     }
 }

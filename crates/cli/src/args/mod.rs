@@ -2,6 +2,7 @@
 
 mod load;
 mod run;
+mod selection;
 mod simple;
 mod table;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 pub use load::{LoadArgs, ResultArgs};
 pub use run::RunArgs;
+pub use selection::SelectionArgs;
 pub use simple::{
     BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, ListArgs, ListWhat, ReportArgs,
 };
@@ -25,7 +27,7 @@ pub use values::{Address, CallsFile, CallsFormat};
 #[command(name = "rpcbench", version, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
-  rpcbench run                                Compare every server that can run here
+  rpcbench run                                Compare a server of each language and protocol
   rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
   rpcbench load 127.0.0.1:50051               Load a server that runs already
   rpcbench doctor                             Say what this machine lacks for good figures

@@ -6,10 +6,10 @@ use clap::Args;
 use rpcbench_contract::Shape;
 use rpcbench_harness::suite::Overrides;
 use rpcbench_harness::units;
-use rpcbench_record::{Protocol, WarmUp};
+use rpcbench_record::WarmUp;
 
 use super::values::{count, length, warm_up};
-use super::{Format, TableArgs};
+use super::{Format, SelectionArgs, TableArgs};
 
 /// `rpcbench run`.
 #[derive(Args, Debug)]
@@ -19,14 +19,15 @@ Examples:
   rpcbench run go-grpc 'java-*' --precision 2% --max-time 20m --cpus 1 --memory 512M
   rpcbench run go-grpc go-grpc                 The same server twice: how far do equals differ?
   rpcbench run --suite one-core 'java-grpc@*'
+  rpcbench run --language go                   Everything there is in Go, whatever the protocol
   rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
   rpcbench run --suite slo go-grpc             The highest rate that keeps p99 below 10 ms
   rpcbench run --warmup 30s --shape record --connections 10 --in-flight 100
   rpcbench run --resume results/2026-03-01T12-00-00")]
 pub struct RunArgs {
-    /// Servers by name or glob; a variant is NAME@VARIANT [default: all that can run here]
-    #[arg(value_name = "SERVER")]
-    pub servers: Vec<String>,
+    /// Which servers.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     /// Suite that gives the workloads and limits
     #[arg(long, value_name = "NAME", default_value = "quick")]
     pub suite: String,
@@ -54,8 +55,11 @@ pub struct RunArgs {
 }
 
 /// Everything that makes a plan, which a resumed run has already.
-const PLANNING: [&str; 20] = [
+const PLANNING: [&str; 22] = [
     "servers",
+    "protocol",
+    "language",
+    "all",
     "suite",
     "seed",
     "results",
@@ -65,7 +69,6 @@ const PLANNING: [&str; 20] = [
     "max_time",
     "cpus",
     "memory",
-    "protocol",
     "shape",
     "connections",
     "in_flight",
@@ -117,9 +120,6 @@ pub struct WorkloadArgs {
     /// What a call carries: text:N (N bytes), record, dto or tree
     #[arg(long, value_name = "SHAPE")]
     pub shape: Option<Shape>,
-    /// Only entries of this protocol: grpc or tcp-echo; may be given several times
-    #[arg(long, value_name = "PROTOCOL")]
-    pub protocol: Vec<Protocol>,
     /// A call unanswered for this long has failed
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub timeout: Option<u64>,
@@ -142,7 +142,6 @@ impl WorkloadArgs {
             max_time_ms: self.max_time,
             cpus: self.cpus,
             memory_bytes: self.memory,
-            protocols: self.protocol.clone(),
             shape: self.shape,
             connections: self.connections,
             in_flight: self.in_flight,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 
-use super::{Format, TableArgs};
+use super::{Format, SelectionArgs, TableArgs};
 
 /// `rpcbench check`.
 #[derive(Args, Debug)]
@@ -13,12 +13,13 @@ use super::{Format, TableArgs};
 Examples:
   rpcbench check
   rpcbench check go-grpc 'java-*'
+  rpcbench check --all
 
 Exits with 1 if a server breaks the contract.")]
 pub struct CheckArgs {
-    /// Servers by name or glob [default: all that can run here]
-    #[arg(value_name = "SERVER")]
-    pub servers: Vec<String>,
+    /// Which servers.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
     /// Check servers as they were built before
     #[arg(long)]
     pub no_build: bool,
@@ -33,9 +34,9 @@ Examples:
 
 What did not change since it was built is not built again.")]
 pub struct BuildArgs {
-    /// Servers by name or glob [default: all whose toolchains are installed]
-    #[arg(value_name = "SERVER")]
-    pub servers: Vec<String>,
+    /// Which servers.
+    #[command(flatten)]
+    pub selection: SelectionArgs,
 }
 
 /// `rpcbench list`.
@@ -43,11 +44,15 @@ pub struct BuildArgs {
 #[command(after_help = "\
 Examples:
   rpcbench list
-  rpcbench list suites")]
+  rpcbench list suites
+  rpcbench list --matrix                       Which language speaks which protocol")]
 pub struct ListArgs {
     /// What to list [default: both]
     #[arg(value_enum, value_name = "WHAT")]
     pub what: Option<ListWhat>,
+    /// Print languages against protocols: the servers there are, and what is in the way of those that are missing
+    #[arg(long, conflicts_with = "what")]
+    pub matrix: bool,
 }
 
 /// What `rpcbench list` lists.

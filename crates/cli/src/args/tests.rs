@@ -2,6 +2,7 @@
 
 use clap::{CommandFactory, Parser};
 use rpcbench_contract::Shape;
+use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::suite::Overrides;
 use rpcbench_record::{Protocol, WarmUp};
 
@@ -91,10 +92,15 @@ fn run_takes_every_field_of_a_workload() {
     let args = run(
         "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
          --duration 10s --warmup until-steady --warmup-max 1m --cpus 2 --memory 512M --seed 7 \
-         --connections 10 --in-flight 20 --shape record --protocol grpc --timeout 2s --grace 1s \
+         --connections 10 --in-flight 20 --shape record --protocol grpc --language go --timeout 2s --grace 1s \
          --client-threads 2",
     );
-    assert_eq!(args.servers, ["go-grpc", "java-*"]);
+    let selection = Selection {
+        protocols: vec![Protocol::Grpc],
+        languages: vec!["go".into()],
+        ..Selection::named(vec!["go-grpc".into(), "java-*".into()])
+    };
+    assert_eq!(args.selection.selection(), selection);
     assert_eq!((args.suite.as_str(), args.seed), ("one-core", Some(7)));
     let expected = Overrides {
         processes: None,
@@ -103,7 +109,6 @@ fn run_takes_every_field_of_a_workload() {
         max_time_ms: Some(540_000),
         cpus: Some(2),
         memory_bytes: Some(512 << 20),
-        protocols: vec![Protocol::Grpc],
         shape: Some(Shape::Record),
         connections: Some(10),
         in_flight: Some(20),
@@ -120,6 +125,8 @@ fn run_takes_every_field_of_a_workload() {
 #[test]
 fn run_alone_leaves_the_suite_as_it_is() {
     let args = run("rpcbench run");
+    assert_eq!(args.selection.selection(), Selection::default());
+    assert_eq!(run("rpcbench run --all").selection.selection(), Selection::ALL);
     assert_eq!(args.workload.overrides(), Overrides::default());
     assert_eq!(args.suite, "quick");
     assert_eq!(args.format, Format::Table);
@@ -225,7 +232,7 @@ fn help_reads_well() {
                           one, or beside the program]
 
     Examples:
-      rpcbench run                                Compare every server that can run here
+      rpcbench run                                Compare a server of each language and protocol
       rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
       rpcbench load 127.0.0.1:50051               Load a server that runs already
       rpcbench doctor                             Say what this machine lacks for good figures
@@ -245,21 +252,25 @@ fn help_of_run_reads_well() {
     Usage: rpcbench run [OPTIONS] [SERVER]...
 
     Arguments:
-      [SERVER]...  Servers by name or glob; a variant is NAME@VARIANT [default: all that can run here]
+      [SERVER]...  Servers by name or glob; a variant is NAME@VARIANT, one protocol of several
+                   NAME:PROTOCOL [default: one for each language and protocol]
 
     Options:
-          --suite <NAME>     Suite that gives the workloads and limits [default: quick]
-          --seed <N>         Seed of payloads and of the order of trials [default: drawn anew, and
-                             recorded]
-          --format <FORMAT>  How the results are printed [default: table] [possible values: table,
-                             markdown, json, csv]
-          --wide             Show every column of the table
-          --columns <NAMES>  Show these columns, by title or export field, such as
-                             place,server,p99,connections
-          --results <DIR>    Folder in which the run gets a folder of its own [default: results]
-          --resume <DIR>     Go on with an interrupted run, as it was planned
-          --no-build         Run servers as they were built before
-      -h, --help             Print help (see more with '--help')
+          --protocol <PROTOCOL>  Only entries of this protocol; may be given several times
+          --language <LANGUAGE>  Only servers in this language; may be given several times
+          --all                  Every server, in all its variants
+          --suite <NAME>         Suite that gives the workloads and limits [default: quick]
+          --seed <N>             Seed of payloads and of the order of trials [default: drawn anew, and
+                                 recorded]
+          --format <FORMAT>      How the results are printed [default: table] [possible values: table,
+                                 markdown, json, csv]
+          --wide                 Show every column of the table
+          --columns <NAMES>      Show these columns, by title or export field, such as
+                                 place,server,p99,connections
+          --results <DIR>        Folder in which the run gets a folder of its own [default: results]
+          --resume <DIR>         Go on with an interrupted run, as it was planned
+          --no-build             Run servers as they were built before
+      -h, --help                 Print help (see more with '--help')
 
     In place of the suite's values:
           --precision <PERCENT>  Go on until servers are told apart, or known to be equal within this
@@ -277,8 +288,6 @@ fn help_of_run_reads_well() {
           --connections <N>      Connections
           --in-flight <N>        Calls in flight over all connections, at least one for each
           --shape <SHAPE>        What a call carries: text:N (N bytes), record, dto or tree
-          --protocol <PROTOCOL>  Only entries of this protocol: grpc or tcp-echo; may be given several
-                                 times
           --timeout <LENGTH>     A call unanswered for this long has failed
           --grace <LENGTH>       How long calls in flight at the end of a trial may still be answered
           --client-threads <N>   Threads that make the load, each with a CPU of its own where there are
@@ -296,6 +305,7 @@ fn help_of_run_reads_well() {
       rpcbench run go-grpc 'java-*' --precision 2% --max-time 20m --cpus 1 --memory 512M
       rpcbench run go-grpc go-grpc                 The same server twice: how far do equals differ?
       rpcbench run --suite one-core 'java-grpc@*'
+      rpcbench run --language go                   Everything there is in Go, whatever the protocol
       rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
       rpcbench run --suite slo go-grpc             The highest rate that keeps p99 below 10 ms
       rpcbench run --warmup 30s --shape record --connections 10 --in-flight 100

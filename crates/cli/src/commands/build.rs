@@ -6,12 +6,11 @@ use rpcbench_harness::run::{BuildEvent, BuildState, Building, Candidate, candida
 
 use crate::Verdict;
 use crate::args::BuildArgs;
-use crate::commands::shared;
 use crate::context::Context;
 
 pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
     let catalog = Catalog::load(&context.root()?)?;
-    let entries = shared::entries(&catalog, &args.servers)?;
+    let entries = catalog.select(&args.selection.selection())?;
     let built = candidates(&entries, Building::Changed, &context.build_env, &mut |event| {
         tell(event, 1);
     });

@@ -19,7 +19,7 @@ const SEED: u64 = 1;
 pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     let interrupt = shared::listen(Interrupt::default(), "stopping after this server")?;
     let catalog = Catalog::load(&context.root()?)?;
-    let entries = shared::entries(&catalog, &args.servers)?;
+    let entries = catalog.select(&args.selection.selection())?;
     let candidates = build::prepare(context, &entries, args.no_build);
     let machine = shared::this_machine(context, LIMITS, 1)?;
     let environment = machine.environment(SEED, interrupt.clone());

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::doctor::{Facts, Language, Severity, examine, languages, noise};
 use rpcbench_harness::isolation::Isolation;
-use rpcbench_harness::manifest::Catalog;
+use rpcbench_harness::manifest::{Catalog, Selection};
 use rpcbench_harness::run::{Ending, Interrupt};
 use rpcbench_harness::suite::Overrides;
 use rpcbench_harness::toolchain::Probe;
@@ -103,9 +103,8 @@ fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
 
 /// Runs one server against itself; the record stays like that of any run.
 fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreError>)> {
-    let servers = [EQUAL.to_owned(), EQUAL.to_owned()];
     let order = Order {
-        servers: &servers,
+        selection: Selection::named(vec![EQUAL.to_owned(); 2]),
         suite: "quick",
         overrides: Overrides { processes: Some(PROCESSES), ..Overrides::default() },
         seed: None,

@@ -8,12 +8,17 @@ use rpcbench_harness::toolchain::{Probe, probe_all};
 use rpcbench_record::Workload;
 use rpcbench_record::units::bytes;
 
+use super::matrix;
 use crate::Verdict;
 use crate::args::{ListArgs, ListWhat};
 use crate::context::Context;
 
 pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     let root = context.root()?;
+    if args.matrix {
+        println!("{}", matrix::text(&Catalog::load(&root)?.matrix()));
+        return Ok(Verdict::Done);
+    }
     if args.what != Some(ListWhat::Suites) {
         println!("Servers");
         let catalog = Catalog::load(&root)?;

@@ -7,6 +7,7 @@ pub mod completions;
 pub mod doctor;
 pub mod list;
 pub mod load;
+mod matrix;
 mod out_file;
 pub mod report;
 pub mod run;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anstream::eprintln;
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock;
-use rpcbench_harness::manifest::{Catalog, Entry};
+use rpcbench_harness::manifest::{Catalog, Entry, Selection};
 use rpcbench_harness::run::{
     BuildState, Candidate, Ending, Environment, Interrupt, Runner, Subject, same_machine,
 };
@@ -36,7 +36,7 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
 
 /// What is to be run.
 pub struct Order<'a> {
-    pub servers: &'a [String],
+    pub selection: Selection,
     pub suite: &'a str,
     pub overrides: Overrides,
     pub seed: Option<u64>,
@@ -47,7 +47,7 @@ pub struct Order<'a> {
 impl<'a> Order<'a> {
     fn of(args: &'a RunArgs) -> Self {
         Self {
-            servers: &args.servers,
+            selection: args.selection.selection(),
             suite: &args.suite,
             overrides: args.workload.overrides(),
             seed: args.seed,
@@ -77,10 +77,11 @@ impl Work {
         let root = context.root()?;
         let catalog = Catalog::load(&root)?;
         let suites = Suites::load(&root)?;
-        let entries = shared::entries(&catalog, order.servers)?;
+        let mut entries = catalog.select(&order.selection)?;
         let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
         let seed = order.seed.unwrap_or_else(rand::random);
         let plan = plan(suites.find(order.suite)?, &order.overrides, &planned, seed)?;
+        entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
         let candidates = build::prepare(context, &entries, order.no_build);
         somebody_runs(&candidates)?;
         let machine = machine(context, &plan)?;
@@ -110,7 +111,8 @@ impl Work {
         let patterns: Vec<String> = servers
             .map(|server| server.entry.split('#').next().unwrap_or_default().to_owned())
             .collect();
-        let candidates = build::prepare(context, &catalog.select(&patterns)?, no_build);
+        let entries = catalog.select(&Selection::named(patterns))?;
+        let candidates = build::prepare(context, &entries, no_build);
         let machine = machine(context, &run.header.plan)?;
         let environment = machine.environment(run.header.plan.seed, interrupt);
         same_machine(&run, &machine.fingerprint())?;

@@ -7,7 +7,6 @@ use anyhow::Context as _;
 use rpcbench_harness::cpus::{Topology, pin_this_thread};
 use rpcbench_harness::isolation::Isolation;
 use rpcbench_harness::machine::fingerprint;
-use rpcbench_harness::manifest::{Catalog, Entry};
 use rpcbench_harness::placement::Native;
 use rpcbench_harness::run::{Environment, Interrupt, Raised};
 use rpcbench_record::{Limits, Machine};
@@ -47,11 +46,6 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 
 /// What the first Ctrl-C does to a run.
 pub const AFTER_THIS_TRIAL: &str = "stopping after this trial";
-
-/// The entries that `patterns` select; all of them where there are none.
-pub fn entries(catalog: &Catalog, patterns: &[String]) -> anyhow::Result<Vec<Entry>> {
-    Ok(if patterns.is_empty() { catalog.entries() } else { catalog.select(patterns)? })
-}
 
 /// This machine as the place of servers and client.
 pub struct ThisMachine {

@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::ManifestError;
-use super::layers::{Defaults, Language, Server as ServerFile};
+use super::layers::{Defaults, Language, MissingFile, Server as ServerFile};
+use super::matrix::{self, Matrix, Missing};
 use super::resolve::Layers;
-use super::{Entry, Server, select};
+use super::{Entry, Selection, Server, select};
 use crate::config;
 
 /// All servers there are.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     servers: Vec<Arc<Server>>,
+    missing: Vec<Missing>,
 }
 
 impl Catalog {
@@ -54,7 +56,12 @@ impl Catalog {
         if servers.is_empty() {
             return Err(ManifestError::NoServers { path: folder });
         }
-        Ok(Self { servers })
+        let missing_file = folder.join("_missing.toml");
+        let missing = match missing_file.exists() {
+            true => config::read::<MissingFile>(&missing_file)?.missing.unwrap_or_default(),
+            false => Vec::new(),
+        };
+        Ok(Self { servers, missing: missing.iter().map(Missing::from).collect() })
     }
 
     /// All servers, by name.
@@ -69,8 +76,13 @@ impl Catalog {
         self.servers.iter().flat_map(Entry::of).collect()
     }
 
-    /// The entries that `patterns` name, in the order of their first mention; all of them where
-    /// `patterns` is empty.
+    /// Languages against protocols.
+    #[must_use]
+    pub fn matrix(&self) -> Matrix {
+        matrix::matrix(self.servers.iter().map(Arc::as_ref), &self.missing)
+    }
+
+    /// The entries of a selection, in the order of their first mention by its patterns.
     ///
     /// A pattern is a server (`go-grpc`: all its protocols and variants), one of its protocols
     /// (`go-connect:json`), a variant (`java-grpc@zgc`), or a glob of these (`java-*`, `*@zgc`, `*@*`: whatever has
@@ -79,9 +91,10 @@ impl Catalog {
     ///
     /// # Errors
     /// [`ManifestError::NoMatch`] for a pattern that selects nothing, [`ManifestError::BadPattern`] for
-    /// one that is no glob.
-    pub fn select(&self, patterns: &[String]) -> Result<Vec<Entry>, ManifestError> {
-        select::select(&self.entries(), patterns)
+    /// one that is no glob, [`ManifestError::NoLanguage`] for a language that no server is written in, and
+    /// [`ManifestError::NothingLeft`] where languages and protocols leave nothing.
+    pub fn select(&self, selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
+        select::select(&self.entries(), selection)
     }
 }
 

@@ -83,6 +83,12 @@ impl Entry {
         self.variant.as_ref().and_then(|name| self.server.variants.get(name))
     }
 
+    /// Whether it stands for its language and protocol where nobody says which servers are meant.
+    #[must_use]
+    pub fn is_representative(&self) -> bool {
+        self.settings().map_or(self.server.representative, |variant| variant.representative)
+    }
+
     /// As a plan names it.
     #[must_use]
     pub fn planned(&self) -> PlannedServer {

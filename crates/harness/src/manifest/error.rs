@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rpcbench_record::Protocol;
 use thiserror::Error;
 
 use crate::config::{ConfigError, hint};
@@ -36,6 +37,28 @@ pub enum ManifestError {
         /// Every entry there is.
         known: Vec<String>,
     },
+    /// A language that no server is written in.
+    #[error("no server is written in '{language}'{}; there are: {}", hint(suggestion.as_deref()), known.join(", "))]
+    NoLanguage {
+        /// As typed.
+        language: String,
+        /// The language that was perhaps meant.
+        suggestion: Option<String>,
+        /// Every language there is.
+        known: Vec<String>,
+    },
+    /// Languages and protocols that no entry has.
+    #[error(
+        "no server{}{}; `rpcbench list --matrix` shows which there are",
+        clause(" in ", languages),
+        clause(" speaks ", protocols)
+    )]
+    NothingLeft {
+        /// As typed; may be empty.
+        protocols: Vec<Protocol>,
+        /// As typed; may be empty.
+        languages: Vec<String>,
+    },
     /// A pattern that is not a glob.
     #[error(
         "'{pattern}' is not a pattern: {message}; write a server's name, or a glob such as 'java-*' or 'java-grpc@*'"
@@ -46,4 +69,10 @@ pub enum ManifestError {
         /// What is wrong with it.
         message: String,
     },
+}
+
+/// ` in go or java`; nothing where there are no names.
+fn clause(begin: &str, names: &[impl ToString]) -> String {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    if names.is_empty() { String::new() } else { format!("{begin}{}", names.join(" or ")) }
 }

@@ -1,4 +1,4 @@
-//! The three kinds of manifest file: what may stand in each.
+//! The kinds of manifest file: what may stand in each.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,6 +17,21 @@ table! {
         ready_timeout: Option<Duration> = "ready_timeout = \"30s\"",
         stop_timeout: Option<Duration> = "stop_timeout = \"5s\"",
         runtime: Runtime = "[runtime]",
+    }
+}
+
+table! {
+    /// `servers/_missing.toml`.
+    pub(super) struct MissingFile {
+        missing: Option<Vec<MissingEntry>> = "[[missing]]",
+    }
+}
+
+table! {
+    pub(super) struct MissingEntry {
+        language: String = "language = \"Swift\"",
+        protocols: Vec<Protocol> = "protocols = [\"grpc\"]",
+        reason: String = "reason = \"its packages are on GitHub alone\"",
     }
 }
 
@@ -44,6 +59,7 @@ table! {
         runtime: Runtime = "[runtime]",
         run: Run = "[run]",
         variants: Option<BTreeMap<Name, Variant>> = "[variants.g1]",
+        representative: Option<At<bool>> = "representative = true",
         ready_timeout: Option<Duration> = "ready_timeout = \"30s\"",
         stop_timeout: Option<Duration> = "stop_timeout = \"5s\"",
     }
@@ -85,6 +101,7 @@ table! {
 table! {
     pub(super) struct Variant {
         note: String = "note = \"G1 collector\"",
+        representative: Option<bool> = "representative = true",
         args: Option<Vec<String>> = "args = [\"-XX:+UseG1GC\"]",
         env: Option<BTreeMap<String, String>> = "env = { KEY = \"value\" }",
     }

@@ -2,12 +2,13 @@
 //!
 //! Three layers, each overriding the one before it key by key: `servers/_defaults.toml`,
 //! `servers/<language>/_language.toml`, `servers/<language>/<library>/server.toml`. Lists are replaced,
-//! `run.env` is merged. Unknown keys are refused.
+//! `run.env` is merged. Unknown keys are refused. `servers/_missing.toml` says which servers there can't be, and why.
 
 mod catalog;
 mod entry;
 mod error;
 mod layers;
+mod matrix;
 mod names;
 mod resolve;
 mod select;
@@ -22,6 +23,8 @@ use rpcbench_record::Protocol;
 pub use catalog::Catalog;
 pub use entry::{Address, Entry};
 pub use error::ManifestError;
+pub use matrix::{Matrix, MatrixCell, MatrixRow};
+pub use select::Selection;
 
 /// One implementation under test, all layers merged.
 #[derive(Clone, Debug)]
@@ -56,6 +59,9 @@ pub struct Server {
     pub env: BTreeMap<String, String>,
     /// Variants by name; empty where it has none.
     pub variants: BTreeMap<String, Variant>,
+    /// Whether it stands for its language where nobody says which servers are meant. Of a server with variants, they say
+    /// so themselves.
+    pub representative: bool,
     /// The lock file, absolute.
     pub lock: PathBuf,
     /// Library names and the patterns whose group 1 is their version in the lock file.
@@ -108,6 +114,8 @@ pub struct Runtime {
 pub struct Variant {
     /// One line for readers.
     pub note: String,
+    /// Whether it stands for its server's language.
+    pub representative: bool,
     /// Stand in the command line at `{args}`.
     pub args: Vec<String>,
     /// On top of the server's environment.

@@ -52,6 +52,7 @@ impl Layers<'_> {
             command: self.command()?,
             env: merged([language.run.env.as_ref(), server.run.env.as_ref()]),
             variants: server.variants.iter().flatten().map(variant).collect(),
+            representative: representative(server)?,
             versions: server.versions.clone().into_iter().collect(),
             ready_timeout: self.timeout("ready_timeout", |times| times.0)?,
             stop_timeout: self.timeout("stop_timeout", |times| times.1)?,
@@ -172,9 +173,20 @@ fn toolchains(tools: &[layers::Toolchain]) -> Result<Vec<ToolchainSpec>, ConfigE
     tools.iter().map(read).collect()
 }
 
+fn representative(server: &layers::Server) -> Result<bool, ConfigError> {
+    match &server.representative {
+        None => Ok(false),
+        Some(_) if server.variants.is_none() => {
+            Ok(server.representative.as_ref().is_some_and(|it| it.value))
+        }
+        Some(given) => Err(given.bad("this server has variants; say so of one of them")),
+    }
+}
+
 fn variant((name, variant): (&Name, &layers::Variant)) -> (String, Variant) {
     let variant = Variant {
         note: variant.note.clone(),
+        representative: variant.representative.unwrap_or_default(),
         args: variant.args.clone().unwrap_or_default(),
         env: variant.env.clone().unwrap_or_default(),
     };

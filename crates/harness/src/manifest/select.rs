@@ -3,15 +3,86 @@
 use std::num::NonZeroU32;
 
 use globset::{Glob, GlobMatcher};
+use rpcbench_record::Protocol;
 
 use super::Entry;
 use super::error::ManifestError;
 use crate::config::closest;
 
-pub(super) fn select(all: &[Entry], patterns: &[String]) -> Result<Vec<Entry>, ManifestError> {
-    if patterns.is_empty() {
-        return Ok(all.to_vec());
+/// Which entries are meant.
+///
+/// Patterns name them, protocols and languages narrow them down. Where nothing is said, those are meant that represent
+/// their language and protocol; of a language and protocol of which none is marked, all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Names and globs. Empty: whatever the rest leaves.
+    pub patterns: Vec<String>,
+    /// Only entries of these protocols. Empty: of all.
+    pub protocols: Vec<Protocol>,
+    /// Only servers in these languages, by the folder's name or as people write them, in any case. Empty: in all.
+    pub languages: Vec<String>,
+    /// Every entry there is, if nothing else is said.
+    pub all: bool,
+}
+
+impl Selection {
+    /// Every entry there is.
+    pub const ALL: Self =
+        Self { patterns: Vec::new(), protocols: Vec::new(), languages: Vec::new(), all: true };
+
+    /// What `patterns` name.
+    #[must_use]
+    pub fn named(patterns: Vec<String>) -> Self {
+        Self { patterns, ..Self::default() }
     }
+
+    fn says_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn takes(&self, entry: &Entry) -> bool {
+        let mut languages = self.languages.iter();
+        (self.protocols.is_empty() || self.protocols.contains(&entry.protocol))
+            && (self.languages.is_empty() || languages.any(|language| is_in(entry, language)))
+    }
+}
+
+fn is_in(entry: &Entry, language: &str) -> bool {
+    let names = [&entry.server.language, &entry.server.language_title];
+    names.iter().any(|name| name.eq_ignore_ascii_case(language))
+}
+
+pub(super) fn select(all: &[Entry], selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
+    if selection.says_nothing() {
+        return Ok(all.iter().filter(|entry| is_default(all, entry)).cloned().collect());
+    }
+    if let Some(language) =
+        selection.languages.iter().find(|language| !all.iter().any(|entry| is_in(entry, language)))
+    {
+        return Err(no_language(all, language));
+    }
+    let mut chosen = match selection.patterns.is_empty() {
+        true => all.to_vec(),
+        false => named(all, &selection.patterns)?,
+    };
+    chosen.retain(|entry| selection.takes(entry));
+    if chosen.is_empty() {
+        return Err(ManifestError::NothingLeft {
+            protocols: selection.protocols.clone(),
+            languages: selection.languages.clone(),
+        });
+    }
+    Ok(chosen)
+}
+
+/// Whether it is meant where nothing is said.
+fn is_default(all: &[Entry], entry: &Entry) -> bool {
+    let kind = |entry: &Entry| (entry.server.language.clone(), entry.protocol);
+    let mut alike = all.iter().filter(|other| kind(other) == kind(entry));
+    entry.is_representative() || !alike.any(Entry::is_representative)
+}
+
+fn named(all: &[Entry], patterns: &[String]) -> Result<Vec<Entry>, ManifestError> {
     let mut chosen: Vec<Choice<'_>> = Vec::new();
     for text in patterns {
         let pattern = Pattern::new(text)?;
@@ -77,6 +148,16 @@ fn no_match(all: &[Entry], pattern: &str) -> ManifestError {
     ManifestError::NoMatch {
         pattern: pattern.to_owned(),
         suggestion: closest(pattern, servers.chain(known.iter().map(String::as_str))),
+        known,
+    }
+}
+
+fn no_language(all: &[Entry], language: &str) -> ManifestError {
+    let mut known: Vec<String> = all.iter().map(|entry| entry.server.language.clone()).collect();
+    known.dedup();
+    ManifestError::NoLanguage {
+        language: language.to_owned(),
+        suggestion: closest(language, known.iter().map(String::as_str)),
         known,
     }
 }

@@ -49,7 +49,7 @@ pub enum SuiteError {
     },
     /// No entry speaks a protocol that is wanted.
     #[error(
-        "none of these servers speaks {}; name others, or another --protocol (`rpcbench list servers` says what each speaks)",
+        "none of these servers speaks {}, and the suite takes nothing else; name others, or another --suite (`rpcbench list --matrix` shows what there is)",
         names(protocols)
     )]
     NoEntries {

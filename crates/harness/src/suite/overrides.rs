@@ -1,7 +1,7 @@
 //! Values from the command line that replace a suite's.
 
 use rpcbench_contract::Shape;
-use rpcbench_record::{Protocol, Stopping, WarmUp, Window, Workload};
+use rpcbench_record::{Stopping, WarmUp, Window, Workload};
 
 use super::Suite;
 
@@ -24,8 +24,6 @@ pub struct Overrides {
     pub cpus: Option<u32>,
     /// `--memory`, bytes.
     pub memory_bytes: Option<u64>,
-    /// `--protocol`; empty leaves the suite's.
-    pub protocols: Vec<Protocol>,
     /// `--shape`.
     pub shape: Option<Shape>,
     /// `--connections`.
@@ -52,9 +50,6 @@ impl Overrides {
         replace(&mut suite.rounds, self.rounds);
         self.apply_to_stopping(&mut suite);
         replace(&mut suite.limits.cpus, self.cpus);
-        if !self.protocols.is_empty() {
-            suite.protocols = Some(self.protocols.clone());
-        }
         if self.memory_bytes.is_some() {
             suite.limits.memory_bytes = self.memory_bytes;
         }

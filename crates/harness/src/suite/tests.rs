@@ -59,12 +59,10 @@ fn shipped() -> Suites {
     Suites::load(root).expect("suites")
 }
 
-/// A plan of a gRPC entry and a tcp-echo entry, by a suite with this line in it.
-fn planned(line: &str, overrides: &Overrides) -> Result<Vec<String>, String> {
+/// The entries of a plan by a suite with this line in it.
+fn planned(line: &str, entries: &[PlannedServer]) -> Result<Vec<String>, String> {
     let suite = parsed(&GOOD.replacen("[limits]", &format!("{line}\n[limits]"), 1));
-    let mut entries = servers(&["go-grpc", "floor"]);
-    entries[1].protocol = Protocol::TcpEcho;
-    let plan = plan(&suite.expect("a good suite"), overrides, &entries, 1);
+    let plan = plan(&suite.expect("a good suite"), &Overrides::default(), entries, 1);
     let plan = plan.map_err(|error| error.to_string())?;
     assert!(plan.order.iter().all(|t| plan.servers.iter().any(|s| s.entry == t.entry)));
     Ok(plan.servers.into_iter().map(|server| server.entry).collect())
@@ -72,14 +70,12 @@ fn planned(line: &str, overrides: &Overrides) -> Result<Vec<String>, String> {
 
 #[test]
 fn a_suite_takes_every_protocol_unless_it_names_some() {
-    let all = Overrides::default();
-    let only = |protocol| Overrides { protocols: vec![protocol], ..Overrides::default() };
-    assert_eq!(planned("", &all).unwrap(), ["go-grpc", "floor"]);
-    assert_eq!(planned("protocols = [\"grpc\"]", &all).unwrap(), ["go-grpc"]);
-    assert_eq!(planned("protocols = [\"grpc\"]", &only(Protocol::TcpEcho)).unwrap(), ["floor"]);
-    let suite = good();
-    let none = plan(&suite, &only(Protocol::TcpEcho), &servers(&["go-grpc"]), 1).unwrap_err();
-    insta::assert_snapshot!(none, @"none of these servers speaks tcp-echo; name others, or another --protocol (`rpcbench list servers` says what each speaks)");
+    let mut entries = servers(&["go-grpc", "floor"]);
+    entries[1].protocol = Protocol::TcpEcho;
+    assert_eq!(planned("", &entries).unwrap(), ["go-grpc", "floor"]);
+    assert_eq!(planned("protocols = [\"grpc\"]", &entries).unwrap(), ["go-grpc"]);
+    let none = planned("protocols = [\"tcp-echo\"]", &entries[..1]).unwrap_err();
+    insta::assert_snapshot!(none, @"none of these servers speaks tcp-echo, and the suite takes nothing else; name others, or another --suite (`rpcbench list --matrix` shows what there is)");
 }
 
 #[test]
@@ -160,7 +156,6 @@ fn every_override_replaces_its_field() {
         max_time_ms: Some(1000),
         cpus: Some(2),
         memory_bytes: Some(1 << 30),
-        protocols: vec![Protocol::Grpc],
         shape: Some(Shape::Dto),
         connections: Some(7),
         in_flight: Some(14),

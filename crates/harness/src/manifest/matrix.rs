@@ -1,0 +1,86 @@
+//! Languages against protocols: which servers there are, and why the others are missing.
+
+use std::collections::BTreeSet;
+
+use rpcbench_record::Protocol;
+
+use super::Server;
+use super::layers;
+
+/// Languages in rows, protocols in columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matrix {
+    /// The protocols that any server speaks, or is missing for.
+    pub protocols: Vec<Protocol>,
+    /// One for each language, by name.
+    pub rows: Vec<MatrixRow>,
+}
+
+/// What there is in one language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatrixRow {
+    /// As people write it: `C++`.
+    pub language: String,
+    /// One for each protocol.
+    pub cells: Vec<MatrixCell>,
+}
+
+/// What there is in one language for one protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MatrixCell {
+    /// Names of the servers, by name; at least one.
+    Servers(Vec<String>),
+    /// None, and what is in the way; nothing if nobody has said.
+    Missing(Option<String>),
+}
+
+/// What no server in a language speaks.
+#[derive(Clone, Debug)]
+pub(super) struct Missing {
+    language: String,
+    protocols: Vec<Protocol>,
+    reason: String,
+}
+
+impl From<&layers::MissingEntry> for Missing {
+    fn from(entry: &layers::MissingEntry) -> Self {
+        Self {
+            language: entry.language.clone(),
+            protocols: entry.protocols.clone(),
+            reason: entry.reason.clone(),
+        }
+    }
+}
+
+pub(super) fn matrix<'a>(
+    servers: impl Iterator<Item = &'a Server> + Clone,
+    missing: &[Missing],
+) -> Matrix {
+    let spoken = servers.clone().flat_map(|server| &server.protocols);
+    let lacked = missing.iter().flat_map(|missing| &missing.protocols);
+    let protocols: BTreeSet<Protocol> = spoken.chain(lacked).copied().collect();
+    let titles = servers.clone().map(|server| &server.language_title);
+    let lacking = missing.iter().map(|missing| &missing.language);
+    let languages: BTreeSet<&String> = titles.chain(lacking).collect();
+    let cell = |language: &str, protocol: &Protocol| {
+        let names: Vec<String> = servers
+            .clone()
+            .filter(|it| it.language_title == language && it.protocols.contains(protocol))
+            .map(|server| server.name.clone())
+            .collect();
+        if !names.is_empty() {
+            return MatrixCell::Servers(names);
+        }
+        let mut reasons = missing.iter();
+        let found = reasons.find(|it| it.language == language && it.protocols.contains(protocol));
+        MatrixCell::Missing(found.map(|missing| missing.reason.clone()))
+    };
+    let row = |language: &String| MatrixRow {
+        language: language.clone(),
+        cells: protocols.iter().map(|protocol| cell(language, protocol)).collect(),
+    };
+    Matrix {
+        rows: languages.into_iter().map(row).collect(),
+        protocols: protocols.into_iter().collect(),
+    }
+}
