@@ -22,7 +22,7 @@ pub enum Columns {
 
 /// A column by its title, or by the field that exports have.
 #[derive(Clone, Copy)]
-pub struct ColumnName(&'static Figure);
+pub struct ColumnName(pub(crate) &'static Figure);
 
 impl ColumnName {
     /// Every name, in the order of the catalog: titles where columns have one.

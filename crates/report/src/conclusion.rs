@@ -101,7 +101,7 @@ fn fastest(pair: &Pair, standings: &Standings) -> String {
 }
 
 /// ` (1.31 to 1.53)`; nothing where it is not known.
-fn ends(range: Option<Range>) -> String {
+pub(crate) fn ends(range: Option<Range>) -> String {
     range.map_or_else(String::new, |range| {
         format!(" ({} to {})", format::si(range.low), format::si(range.high))
     })

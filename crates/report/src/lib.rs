@@ -12,6 +12,8 @@ mod curve;
 mod doubt;
 mod export;
 mod figures;
+mod groups;
+mod layout;
 mod load;
 mod markdown;
 mod open;
@@ -35,6 +37,8 @@ pub use export::{EXPORT_SCHEMA, ExportError, csv, export_schema, json, trials_cs
 pub use rpcbench_record::units as format;
 
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
+pub use groups::{GroupBy, UnknownGroup};
+pub use layout::Layout;
 pub use load::{
     AllCalls, Bound, Capacity, Load, LoadCurve, LoadPoint, LoadView, PointVerdict, curve_csv,
     curve_json, curve_markdown, curve_text, cut_short, found, load_csv, load_hdr, load_json,

@@ -7,6 +7,7 @@ use crate::columns::{Column, Columns, columns, fill};
 use crate::conclusion;
 use crate::curve::{Curve, Part, parts};
 use crate::format;
+use crate::groups;
 use crate::summary::{Summary, Table};
 use crate::words::{self, Unranked};
 
@@ -25,6 +26,7 @@ pub fn markdown(summary: &Summary) -> String {
         match part {
             Part::Ranking(table) => {
                 blocks.extend(grid(Kind::Ranking, &summary.rows_of(table)));
+                blocks.extend(groups::protocols_by_language(table));
                 blocks.extend(conclusion::resolution(table));
                 blocks.extend(below(table));
             }

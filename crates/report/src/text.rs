@@ -7,6 +7,8 @@ use crate::catalog::{Kind, Subject};
 use crate::columns::{Columns, columns, fill, fitting};
 use crate::conclusion;
 use crate::curve::{Curve, Part, parts};
+use crate::groups;
+use crate::layout::Layout;
 use crate::row::Row;
 use crate::summary::{Summary, Table};
 use crate::verdict::Verdict;
@@ -46,17 +48,19 @@ impl Style {
 
 /// Renders a summary, ending in a line feed.
 #[must_use]
-pub fn text(summary: &Summary, style: Style, which: &Columns) -> String {
+pub fn text(summary: &Summary, style: Style, layout: &Layout) -> String {
     let mut out = String::new();
     for part in parts(&summary.tables) {
         heading(&mut out, summary, &part, style);
         match part {
             Part::Ranking(table) => {
-                grid(&mut out, Kind::Ranking, which, &summary.rows_of(table), style);
-                below(&mut out, table, style);
+                let mut rows = summary.rows_of(table);
+                layout.arrange(&mut rows);
+                grid(&mut out, Kind::Ranking, &layout.columns, &rows, style);
+                below(&mut out, table, layout, style);
             }
             Part::Curve(curve) => {
-                grid(&mut out, Kind::Curve, which, &curve.subjects(summary), style);
+                grid(&mut out, Kind::Curve, &layout.columns, &curve.subjects(summary), style);
                 below_curve(&mut out, &curve, style);
             }
         }
@@ -148,8 +152,12 @@ fn ink(row: &Row) -> Option<Ansi> {
     }
 }
 
-fn below(out: &mut String, table: &Table, style: Style) {
-    let told = conclusion::resolution(table);
+fn below(out: &mut String, table: &Table, layout: &Layout, style: Style) {
+    if let Some(by) = layout.group_by {
+        section(out, &format!("Best of each {by}"), style, plain(groups::lines(table, by)));
+    }
+    let by_language = groups::protocols_by_language(table);
+    let told = [by_language, conclusion::resolution(table)].concat();
     told.iter().for_each(|line| prose(out, line, PLAIN, style));
     if !told.is_empty() {
         out.push('\n');

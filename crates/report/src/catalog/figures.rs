@@ -23,7 +23,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("server", Word, "Name of the server without protocol and variant", Any(|s| some(&s.server?.server))),
     figure("protocol", Word, "How calls travel", Any(|s| some(s.server?.protocol.name()))).column("protocol", Place::Entry).ranking(0).curve(0).if_rows_differ(),
     figure("variant", Word, "The server's variant", Any(|s| some(s.server?.variant.as_ref()?))),
-    figure("language", Word, "The server's language", Any(|s| some(&s.server?.language))),
+    figure("language", Word, "The server's language", Any(|s| some(&s.server?.language))).column("language", Place::Entry).wide(),
     figure("library", Word, "The library under test", Any(|s| some(&s.server?.library))),
     figure("versions", Word, "Versions of the libraries, from the server's lock file", Cell(|c| some(c.versions()))),
     figure("place_best", Count, "Best place that it may have, 1 for the fastest: 1 + the ranked entries that are surely faster", Cell(|c| some(c.place?.best as u64))).column("place", Place::Rank).ranking(0).text(place),

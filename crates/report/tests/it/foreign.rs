@@ -49,7 +49,7 @@ fn a_run_is_shown_without_what_it_would_do_to_a_terminal() {
     let run = hostile();
     let summary = summary(&run);
     let words = ["go", "example", "goodbye", "note", "reason", "log", "skipped", "refused", "case"];
-    assert_tame(&text(&summary, Style::default(), &rpcbench_report::Columns::Few), &words);
+    assert_tame(&text(&summary, Style::default(), &rpcbench_report::Layout::default()), &words);
     assert_tame(&markdown(&summary), &words);
     assert_tame(&csv(&summary).unwrap(), &["go", "library", "cpu"]);
     assert_tame(&trials_csv(&run).unwrap(), &["go", "reason"]);

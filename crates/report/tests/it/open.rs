@@ -7,7 +7,7 @@ use rpcbench_record::{
     StepVerdict, Trial, TrialResult, Unsteady, Workload,
 };
 use rpcbench_report::{
-    Columns, Conclusion, Doubt, Style, Summary, Verdict, csv, doubts, markdown, summary, text,
+    Conclusion, Doubt, Layout, Style, Summary, Verdict, csv, doubts, markdown, summary, text,
     trials_csv,
 };
 
@@ -117,7 +117,7 @@ fn verdicts(summary: &Summary, table: usize) -> Vec<(&str, &'static str)> {
 }
 
 fn shown(run: &Run) -> String {
-    text(&summary(run), Style::default(), &Columns::Few)
+    text(&summary(run), Style::default(), &Layout::default())
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_generator_that_was_late_and_a_server_that_fell_behind_are_told() {
         verdicts(&summary, 3),
         [("rust-tonic", "generator late"), ("go-grpc", "overloaded")]
     );
-    let page = text(&summary, Style::default(), &Columns::Few);
+    let page = text(&summary, Style::default(), &Layout::default());
     for line in [
         "  rust-tonic (load-90): generator late: trial 1: the client took up 1.9 % of its calls late, at 18.0k calls/s",
         "  go-grpc (load-90): overloaded: trial 1: it ended fewer calls than came due",

@@ -1,12 +1,12 @@
 //! What a terminal shows.
 
 use rpcbench_record::{IsolationMode, Readiness, TrialResult, Unsteady};
-use rpcbench_report::{ColumnName, Columns, Style, summary, text};
+use rpcbench_report::{ColumnName, Columns, Layout, Style, summary, text};
 
 use crate::builder::{RunBuilder, failure, measured, ok};
 
 fn shown(builder: &RunBuilder) -> String {
-    text(&summary(&builder.run), Style::default(), &Columns::Few)
+    text(&summary(&builder.run), Style::default(), &Layout::default())
 }
 
 /// The page without the lines that are the same for all.
@@ -197,7 +197,7 @@ fn many() -> RunBuilder {
 
 fn in_width(run: &RunBuilder, width: usize, which: &Columns) -> String {
     let style = Style { width: Some(width), ..Style::default() };
-    text(&summary(&run.run), style, which)
+    text(&summary(&run.run), style, &which.clone().into())
 }
 
 #[test]
@@ -227,6 +227,61 @@ fn wide_tables_have_every_column_whatever_the_room() {
     assert!(!page.contains("for lack of room"), "{page}");
 }
 
+/// Two languages, two protocols.
+fn protocols() -> RunBuilder {
+    let close = |rate: u64| [rate, rate + 300, rate - 200, rate + 100];
+    let mut builder = RunBuilder::new()
+        .entry("go-grpc", &close(74_700))
+        .entry("go-net-http", &close(52_000))
+        .entry("rust-axum", &close(120_000))
+        .entry("rust-tonic", &close(168_000))
+        .entry("go-gin", &close(47_000));
+    for server in &mut builder.run.header.plan.servers {
+        if !matches!(server.entry.as_str(), "go-grpc" | "rust-tonic") {
+            server.protocol = rpcbench_record::Protocol::TcpEcho;
+        }
+    }
+    builder
+}
+
+#[test]
+fn one_sentence_says_which_protocol_is_faster_in_a_language() {
+    let page = shown(&protocols());
+    let said: Vec<&str> = page.lines().filter(|line| line.starts_with("In ")).collect();
+    insta::assert_snapshot!(said.join("\n"));
+}
+
+#[test]
+fn groups_show_the_best_of_each() {
+    let lines = |by: &str| {
+        let layout = Layout { group_by: Some(by.parse().expect(by)), ..Layout::default() };
+        let page = text(&summary(&protocols().run), Style::default(), &layout);
+        let from = page.lines().skip_while(|line| !line.starts_with("Best of each"));
+        from.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!([lines("protocol"), lines("language")].join("\n\n"));
+    let refused = "library".parse::<rpcbench_report::GroupBy>().unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "rows can't be grouped by 'library'; use protocol, language, server"
+    );
+}
+
+#[test]
+fn rows_are_sorted_by_any_column() {
+    let sorted = |column: &str| -> Vec<String> {
+        let layout = Layout { sort: Some(column.parse().expect(column)), ..Layout::default() };
+        let page = text(&summary(&protocols().run), Style::default(), &layout);
+        let rows = page.lines().skip_while(|line| !line.starts_with("place")).skip(1).take(5);
+        rows.map(|row| row.split_whitespace().nth(1).expect("a name").to_owned()).collect()
+    };
+    let names = ["go-gin", "go-grpc", "go-net-http", "rust-axum", "rust-tonic"];
+    assert_eq!(sorted("server"), names);
+    assert_eq!(sorted("calls/s"), ["rust-tonic", "rust-axum", "go-grpc", "go-net-http", "go-gin"]);
+    let by_protocol = sorted("protocol");
+    assert_eq!(by_protocol[..2], ["rust-tonic", "go-grpc"]);
+}
+
 #[test]
 fn columns_are_chosen_by_title_or_by_field() {
     let names = ["server", "p99", "calls/s", "machine_kernel", "place"];
@@ -248,7 +303,7 @@ fn colour_only_paints() {
         |t| ok(t).mean_ns *= 0.9,
     );
     let plain = shown(&run);
-    let painted = text(&summary(&run.run), Style { color: true, width: None }, &Columns::Few);
+    let painted = text(&summary(&run.run), Style { color: true, width: None }, &Layout::default());
     assert!(painted.contains("\u{1b}["));
     assert!(!plain.contains('\u{1b}'));
     let mut stripped = String::new();

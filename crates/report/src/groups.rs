@@ -1,0 +1,169 @@
+//! The best of each protocol, language or server, and how far they are apart.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rpcbench_record::PlannedServer;
+
+use crate::conclusion::{ends, unit};
+use crate::format;
+use crate::row::Row;
+use crate::standings::{Pair, Standings};
+use crate::summary::Table;
+
+/// What rows are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupBy {
+    /// How calls travel.
+    Protocol,
+    /// The server's language.
+    Language,
+    /// The server, whatever its protocol and variant.
+    Server,
+}
+
+impl GroupBy {
+    const ALL: [Self; 3] = [Self::Protocol, Self::Language, Self::Server];
+
+    /// As options write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Protocol => "protocol",
+            Self::Language => "language",
+            Self::Server => "server",
+        }
+    }
+
+    fn key(self, server: &PlannedServer) -> String {
+        match self {
+            Self::Protocol => server.protocol.name().to_owned(),
+            Self::Language => server.language.clone(),
+            Self::Server => server.server.clone(),
+        }
+    }
+}
+
+impl fmt::Display for GroupBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Nothing to group by.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("rows can't be grouped by '{0}'; use {known}", known = GroupBy::ALL.map(GroupBy::name).join(", "))]
+pub struct UnknownGroup(String);
+
+impl FromStr for GroupBy {
+    type Err = UnknownGroup;
+
+    fn from_str(text: &str) -> Result<Self, UnknownGroup> {
+        let found = Self::ALL.into_iter().find(|group| group.name() == text);
+        found.ok_or_else(|| UnknownGroup(text.to_owned()))
+    }
+}
+
+/// The ranked rows of one protocol, language or server.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Group<'a> {
+    pub name: String,
+    /// The one that was seen fastest.
+    pub best: &'a Row,
+    /// How the best of all groups compares with it. `None` for that one.
+    pub against: Option<&'a Pair>,
+}
+
+/// The groups of a table's ranked rows, the fastest first.
+pub(crate) fn groups(table: &Table, by: GroupBy) -> Vec<Group<'_>> {
+    let Some(standings) = &table.standings else { return Vec::new() };
+    grouped(table.rows.iter(), standings, by)
+}
+
+fn grouped<'a>(
+    rows: impl Iterator<Item = &'a Row>,
+    standings: &'a Standings,
+    by: GroupBy,
+) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for row in rows.filter(|row| row.place.is_some()) {
+        let name = by.key(&row.server);
+        if groups.iter().all(|group| group.name != name) {
+            let first = groups.first().map(|group| &group.best.server.entry);
+            let against = first.and_then(|first| standings.pair(first, &row.server.entry));
+            groups.push(Group { name, best: row, against });
+        }
+    }
+    groups
+}
+
+/// The lines of `--group-by`: each group with its best, and how that compares with the best of all.
+pub(crate) fn lines(table: &Table, by: GroupBy) -> Vec<String> {
+    let line = |group: &Group<'_>| {
+        let speed = group.best.ranked().map(|estimate| format::si(estimate.value));
+        let best = format!(
+            "{}: {} at {} {}",
+            group.name,
+            group.best.server.entry,
+            speed.unwrap_or_default(),
+            unit(group.best.by)
+        );
+        match group.against {
+            None => best,
+            Some(pair) => format!("{best}, {} of the first{}", share(pair), unsure(pair)),
+        }
+    };
+    groups(table, by).iter().map(line).collect()
+}
+
+/// `71 % (69 to 73 %)`: the second's figure of the first's.
+fn share(pair: &Pair) -> String {
+    let percent = |ratio: f64| format!("{:.0}", 100.0 / ratio);
+    let ends = pair.range.map_or_else(String::new, |range| {
+        format!(" ({} to {} %)", percent(range.high), percent(range.low))
+    });
+    format!("{} %{ends}", percent(pair.ratio))
+}
+
+fn unsure(pair: &Pair) -> &'static str {
+    match (pair.is_open(), pair.finding.is_equal()) {
+        (true, _) => "; this run can't tell which is faster",
+        (false, true) => "; equal",
+        (false, false) => "",
+    }
+}
+
+/// For each language with several protocols, which of them is faster: `In go, grpc (go-grpc) is 1.4x json
+/// (go-net-http) (1.3 to 1.5)`.
+pub(crate) fn protocols_by_language(table: &Table) -> Vec<String> {
+    let Some(standings) = &table.standings else { return Vec::new() };
+    let mut lines = Vec::new();
+    for language in groups(table, GroupBy::Language) {
+        let of_language = |row: &&Row| row.server.language == language.name;
+        let protocols =
+            grouped(table.rows.iter().filter(of_language), standings, GroupBy::Protocol);
+        let Some((first, others)) = protocols.split_first() else { continue };
+        let others: Vec<String> = others.iter().filter_map(|it| beside(first, it)).collect();
+        if !others.is_empty() {
+            lines.push(format!("In {}, {}.", language.name, others.join("; ")));
+        }
+    }
+    lines
+}
+
+fn beside(first: &Group<'_>, other: &Group<'_>) -> Option<String> {
+    let pair = other.against?;
+    let (first, second) = (named(first), named(other));
+    Some(match (pair.is_open(), pair.finding.is_equal()) {
+        (true, _) => format!("this run can't tell {first} from {second}"),
+        (false, true) => format!("{first} and {second} are equal"),
+        (false, false) => {
+            format!("{first} is {}x {second}{}", format::si(pair.ratio), ends(pair.range))
+        }
+    })
+}
+
+/// `json (go-net-http)`.
+fn named(group: &Group<'_>) -> String {
+    format!("{} ({})", group.name, group.best.server.entry)
+}

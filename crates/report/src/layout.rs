@@ -1,0 +1,49 @@
+//! How a reader wants a table for the terminal.
+
+use std::cmp::Ordering;
+
+use crate::catalog::{Subject, Unit, Value};
+use crate::columns::{ColumnName, Columns};
+use crate::groups::GroupBy;
+
+/// What is shown of a ranking, and in which order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Which columns it has.
+    pub columns: Columns,
+    /// What rows are in order of: rates fall, everything else rises, and what is not known comes last. `None`: the
+    /// fastest first.
+    pub sort: Option<ColumnName>,
+    /// What the best of each is shown of, below the table.
+    pub group_by: Option<GroupBy>,
+}
+
+impl From<Columns> for Layout {
+    fn from(columns: Columns) -> Self {
+        Self { columns, ..Self::default() }
+    }
+}
+
+impl Layout {
+    pub(crate) fn arrange(&self, rows: &mut [Subject]) {
+        let Some(ColumnName(figure)) = self.sort else { return };
+        rows.sort_by(|a, b| match (figure.value(a), figure.value(b)) {
+            (Some(a), Some(b)) if figure.unit == Unit::PerSecond => order(&b, &a),
+            (Some(a), Some(b)) => order(&a, &b),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        });
+    }
+}
+
+fn order(a: &Value, b: &Value) -> Ordering {
+    let number = |value: &Value| match value {
+        Value::Whole(whole) => *whole as f64,
+        Value::Number(number) => *number,
+        Value::Flag(flag) => f64::from(u8::from(*flag)),
+        Value::Word(_) => 0.0,
+    };
+    match (a, b) {
+        (Value::Word(a), Value::Word(b)) => a.cmp(b),
+        _ => number(a).total_cmp(&number(b)),
+    }
+}
