@@ -1,6 +1,5 @@
 //! Whether a server was still warming up while it was measured.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -69,17 +68,10 @@ pub enum Course {
 const LEAST_WINDOWS: usize = 4;
 
 /// How each of the plan's entries did.
-///
-/// An entry is seen against the others, so one that changes makes the rest seem to change the other way. The one that changes
-/// most is taken out, and the rest looked at again; of two it is the one that became faster, as servers do.
 pub(crate) fn courses(observations: &[Observation], entries: usize, precision: f64) -> Vec<Course> {
-    let mut courses = unchanged(observations, entries);
-    let mut rest = observations.to_vec();
-    while let Some((entry, found)) = largest(&drift(&rest, entries, precision)) {
-        courses[entry] = Course::Drifting(found);
-        rest.retain(|observation| observation.entry != entry);
-    }
-    courses
+    let found = drift(observations, entries, precision).into_iter();
+    let unchanged = unchanged(observations, entries);
+    found.zip(unchanged).map(|(drift, course)| drift.map_or(course, Course::Drifting)).collect()
 }
 
 /// What to say of entries that don't change.
@@ -95,13 +87,6 @@ fn unchanged(observations: &[Observation], entries: usize) -> Vec<Course> {
         false => Course::Unseen,
     };
     (0..entries).map(course).collect()
-}
-
-fn largest(drifts: &[Option<Drift>]) -> Option<(usize, Drift)> {
-    let found = drifts.iter().enumerate().filter_map(|(entry, drift)| Some((entry, (*drift)?)));
-    // To a millionth, as what two entries show of each other differs by rounding.
-    let size = |drift: &Drift| ((drift.change.ln_1p().abs() * 1e6).round(), drift.change);
-    found.max_by(|(_, a), (_, b)| size(a).partial_cmp(&size(b)).unwrap_or(Ordering::Equal))
 }
 
 /// The first reason for which a cell in a closed loop was still warming. A server that is meant to be cold never is; and

@@ -191,7 +191,7 @@ fn trials(plan: &Plan, workload: &Workload) -> String {
     let processes = match of_load().map(|t| t.process).max().unwrap_or_default() {
         0 | 1 => "in one process".to_owned(),
         processes if processes == trials => "each in a fresh process".to_owned(),
-        processes => format!("in {processes} processes"),
+        processes => format!("in {}", format::plural(processes.into(), "process")),
     };
     let at_most = if plan.stopping.is_some() { "at most " } else { "" };
     let trials = format::plural(u64::from(trials), "trial");

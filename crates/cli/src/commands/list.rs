@@ -6,7 +6,7 @@ use rpcbench_harness::manifest::{Catalog, Server};
 use rpcbench_harness::suite::{Suite, Suites};
 use rpcbench_harness::toolchain::{Probe, probe_all};
 use rpcbench_record::Workload;
-use rpcbench_record::units::bytes;
+use rpcbench_record::units::{bytes, plural};
 
 use super::matrix;
 use crate::Verdict;
@@ -69,10 +69,7 @@ fn show_suite(suite: &Suite) {
 /// `3 processes`; `at most 16 processes x 16 windows`.
 fn trials(suite: &Suite) -> String {
     let at_most = if suite.stopping.is_some() { "at most " } else { "" };
-    let processes = match suite.processes {
-        1 => "1 process".to_owned(),
-        processes => format!("{processes} processes"),
-    };
+    let processes = plural(suite.processes.into(), "process");
     let windows = match suite.rounds {
         1 => String::new(),
         rounds => format!(" x {rounds} windows"),

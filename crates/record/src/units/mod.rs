@@ -110,10 +110,14 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// `1 call`, `2 calls`.
+/// `1 call`, `2 calls`, `3 processes`.
 #[must_use]
 pub fn plural(number: u64, noun: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
+    let ending = match number {
+        1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
     format!("{} {noun}{ending}", count(number))
 }
 
