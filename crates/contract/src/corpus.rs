@@ -138,11 +138,12 @@ impl Corpus {
     }
 }
 
-/// Where the bytes of `place` are in the request; nowhere if its text is not there as it is.
+/// Where the bytes of `place` are in the request; nowhere if its text is not there as it is. A short text may be in a
+/// name before it, in JSON.
 fn position(value: &mut Value, place: &NoncePlace, request: &[u8]) -> Range<usize> {
     let Some(text) = value.nonce_texts().into_iter().nth(place.text) else { return 0..0 };
     let at = (!text.is_empty())
-        .then(|| request.windows(text.len()).position(|bytes| bytes == text.as_bytes()))
+        .then(|| request.windows(text.len()).rposition(|bytes| bytes == text.as_bytes()))
         .flatten();
     at.map_or(0..0, |at| at + place.range.start..at + place.range.end)
 }

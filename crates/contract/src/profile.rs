@@ -1,6 +1,7 @@
 //! What the cases may expect of a protocol.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use crate::codec::Encoding;
 
@@ -11,10 +12,12 @@ pub struct Profile {
     pub name: &'static str,
     /// How messages become bytes.
     pub encoding: Encoding,
-    /// The status that a call to a method which is not there must end with; `None` if calls name no method.
-    pub unknown_method: Option<u32>,
-    /// The status that a call to a service which is not there must end with; `None` if calls name no service.
-    pub unknown_service: Option<u32>,
+    /// The statuses that refuse a request.
+    pub refusals: RangeInclusive<u32>,
+    /// One of these must end a call to a method which is not there; empty if calls name no method.
+    pub unknown_method: &'static [u32],
+    /// One of these must end a call to a service which is not there; empty if calls name no service.
+    pub unknown_service: &'static [u32],
 }
 
 impl Profile {
@@ -22,27 +25,39 @@ impl Profile {
     pub const GRPC: Self = Self {
         name: "grpc",
         encoding: Encoding::Protobuf,
-        unknown_method: Some(12),
-        unknown_service: Some(12),
+        refusals: 1..=u32::MAX,
+        unknown_method: &[12],
+        unknown_service: &[12],
+    };
+
+    /// JSON over HTTP, with HTTP's statuses. A path that is not there is Not Found; some servers know it and not the
+    /// method, and say Method Not Allowed or Not Implemented.
+    pub const JSON: Self = Self {
+        name: "json",
+        encoding: Encoding::Json,
+        refusals: 400..=599,
+        unknown_method: &[404, 405, 501],
+        unknown_service: &[404, 405, 501],
     };
 
     /// A length and a body, sent back as they are. Calls name no method and end with no status.
     pub const TCP_ECHO: Self = Self {
         name: "tcp-echo",
         encoding: Encoding::Opaque,
-        unknown_method: None,
-        unknown_service: None,
+        refusals: 1..=u32::MAX,
+        unknown_method: &[],
+        unknown_service: &[],
     };
 
     /// Every protocol that the contract knows.
-    pub const ALL: [Self; 2] = [Self::GRPC, Self::TCP_ECHO];
+    pub const ALL: [Self; 3] = [Self::GRPC, Self::JSON, Self::TCP_ECHO];
 
     /// Whether a case that needs this can be tried.
     #[must_use]
     pub fn offers(&self, need: Need) -> bool {
         match need {
-            Need::UnknownMethod => self.unknown_method.is_some(),
-            Need::UnknownService => self.unknown_service.is_some(),
+            Need::UnknownMethod => !self.unknown_method.is_empty(),
+            Need::UnknownService => !self.unknown_service.is_empty(),
             Need::Wire(encoding) => self.encoding == encoding,
             _ => self.encoding.codec().offers().contains(&need),
         }
@@ -72,7 +87,7 @@ pub enum Need {
 
 impl Need {
     /// Everything that a case may need.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Decoding,
         Self::NonFinite,
         Self::AbsentContent,
@@ -81,6 +96,7 @@ impl Need {
         Self::UnknownMethod,
         Self::UnknownService,
         Self::Wire(Encoding::Protobuf),
+        Self::Wire(Encoding::Json),
         Self::Wire(Encoding::Opaque),
     ];
 }
@@ -96,6 +112,7 @@ impl fmt::Display for Need {
             Self::UnknownMethod => "methods",
             Self::UnknownService => "services",
             Self::Wire(Encoding::Protobuf) => "protobuf",
+            Self::Wire(Encoding::Json) => "JSON",
             Self::Wire(Encoding::Opaque) => "opaque bytes",
         })
     }

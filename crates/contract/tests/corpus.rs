@@ -28,6 +28,13 @@ fn reply(shape: Shape, request: &[u8]) -> Vec<u8> {
     }
 }
 
+/// The same in JSON.
+fn json_reply(request: &[u8]) -> Vec<u8> {
+    let request: serde_json::Map<_, _> = serde_json::from_slice(request).unwrap();
+    let content = request.into_iter().next().unwrap().1;
+    serde_json::json!({ "echo": content }).to_string().into_bytes()
+}
+
 /// A reply in the encoding of our own library, where it is one.
 fn encoded_again(shape: Shape, reply: &[u8]) -> Option<Vec<u8>> {
     match shape {
@@ -97,7 +104,7 @@ proptest! {
 
     #[test]
     fn a_nonce_comes_back_and_another_one_does_not(shape in any_shape(), seed: u64, nonce: u32) {
-        for encoding in [Encoding::Protobuf, Encoding::Opaque] {
+        for encoding in [Encoding::Protobuf, Encoding::Json, Encoding::Opaque] {
             let corpus = Corpus::generate(&shape, seed, encoding);
             for at in 0..corpus.len().min(80) {
                 let mut request = corpus.request(at).to_vec();
@@ -108,7 +115,11 @@ proptest! {
                 };
                 prop_assert_eq!(place.len(), room);
                 Nonce::new(nonce).write(&mut request[place]);
-                let reply = if encoding == Encoding::Opaque { request } else { reply(shape, &request) };
+                let reply = match encoding {
+                    Encoding::Opaque => request,
+                    Encoding::Json => json_reply(&request),
+                    Encoding::Protobuf => reply(shape, &request),
+                };
                 prop_assert_eq!(corpus.verify(at, Some(Nonce::new(nonce)), &reply), Ok(()));
                 let other = corpus.verify(at, Some(Nonce::new(nonce ^ 1)), &reply);
                 prop_assert_eq!(other.is_ok(), room == 0);
@@ -139,6 +150,35 @@ fn one_request_in_64_tells_a_copy() {
             let copied = corpus.verify(at, None, &copy(corpus.request(at))).is_ok();
             assert_eq!(copied, at % 64 != 7, "{shape} {at}");
             assert_eq!(corpus.verify(at, None, &reply(shape, corpus.request(at))), Ok(()));
+        }
+    }
+}
+
+/// The bytes behind the first key, under another.
+fn json_copy(request: &[u8]) -> Vec<u8> {
+    let at = request.iter().position(|byte| *byte == b':').unwrap();
+    [b"{\"echo\"", &request[at..]].concat()
+}
+
+#[test]
+fn one_request_in_64_tells_a_copy_of_json() {
+    for shape in [Shape::Record, Shape::Dto, Shape::Tree] {
+        let corpus = Corpus::generate(&shape, 8, Encoding::Json);
+        for at in 0..corpus.len() {
+            let copied = corpus.verify(at, None, &json_copy(corpus.request(at))).is_ok();
+            assert_eq!(copied, at % 64 != 7, "{shape} {at}");
+            assert_eq!(corpus.verify(at, None, &json_reply(corpus.request(at))), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn a_nonce_is_not_written_into_the_name_of_its_field() {
+    for length in 1..5 {
+        let corpus = Corpus::plain(&Shape::Text(length), 3, Encoding::Json);
+        for at in 0..corpus.len() {
+            let end = corpus.request(at).len() - "\"}".len();
+            assert_eq!(corpus.nonce(at), end - length as usize..end);
         }
     }
 }
@@ -174,15 +214,7 @@ proptest! {
 /// Pinned, so that a library update or another platform cannot change what two records compare.
 #[test]
 fn requests_are_the_same_everywhere() {
-    let hashes = SHAPES.map(|shape| {
-        let corpus = Corpus::generate(&shape, 42, Encoding::Protobuf);
-        let mut hasher = blake3::Hasher::new();
-        (0..corpus.len()).for_each(|at| {
-            hasher.update(corpus.request(at));
-        });
-        format!("{shape} {} {}", corpus.len(), &hasher.finalize().to_hex()[..16])
-    });
-    insta::assert_snapshot!(hashes.join("\n"), @"
+    insta::assert_snapshot!(hashes(Encoding::Protobuf), @"
     text:0 1024 af1349b9f5f9a1a6
     text:1 1024 8623da1db957c61e
     text:100 1024 64fb11e12abad42a
@@ -190,6 +222,26 @@ fn requests_are_the_same_everywhere() {
     dto 1024 d8e4bbec8f07343d
     tree 570 b933d799d2fdcce2
     ");
+    insta::assert_snapshot!(hashes(Encoding::Json), @"
+    text:0 1024 7317c00bacb9a581
+    text:1 1024 4343be0b90f77e03
+    text:100 1024 cdb0cd439d67dd51
+    record 224 d4a44597010506f1
+    dto 795 c5304834aaa5c577
+    tree 299 e0cd7d96c8329238
+    ");
+}
+
+fn hashes(encoding: Encoding) -> String {
+    let hashes = SHAPES.map(|shape| {
+        let corpus = Corpus::generate(&shape, 42, encoding);
+        let mut hasher = blake3::Hasher::new();
+        (0..corpus.len()).for_each(|at| {
+            hasher.update(corpus.request(at));
+        });
+        format!("{shape} {} {}", corpus.len(), &hasher.finalize().to_hex()[..16])
+    });
+    hashes.join("\n")
 }
 
 #[test]

@@ -55,3 +55,39 @@ fn the_readme_names_every_method() {
         row(&format!("| `/{}/{}` |", method.service(), method.name()));
     }
 }
+
+/// Run after a protocol was added: `cargo test -p rpcbench-contract --test readme derive -- --ignored`.
+#[test]
+#[ignore = "writes which cases run where, and what protocols offer, into contract/README.md"]
+fn derive_what_depends_on_the_protocols() {
+    let mut lines: Vec<String> = README.lines().map(str::to_owned).collect();
+    for case in all() {
+        replace(&mut lines, &format!("`{}`", case.name()), |cells| cells[3] = protocols(&case));
+    }
+    let offered = |cells: &mut Vec<String>, offers: Vec<String>| {
+        let meaning = cells.len() - 2;
+        cells.splice(2..meaning, offers);
+    };
+    let names = Profile::ALL.iter().map(|profile| profile.name.to_owned()).collect();
+    replace(&mut lines, "offers", |cells| offered(cells, names));
+    for need in Need::ALL {
+        let offers = |profile: &Profile| if profile.offers(need) { "yes" } else { "no" };
+        let cells = Profile::ALL.iter().map(|profile| offers(profile).to_owned()).collect();
+        replace(&mut lines, &need.to_string(), |line| offered(line, cells));
+    }
+    if let Some(header) = lines.iter().position(|line| line.starts_with("| offers |")) {
+        lines[header + 1] = format!("|{}", "---|".repeat(Profile::ALL.len() + 2));
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/README.md");
+    std::fs::write(path, lines.join("\n") + "\n").unwrap();
+}
+
+/// Changes the cells of the row that begins with `first`; the first and the last one are outside of the table.
+fn replace(lines: &mut [String], first: &str, change: impl FnOnce(&mut Vec<String>)) {
+    let begins = |line: &&mut String| line.starts_with(&format!("| {first} |"));
+    if let Some(line) = lines.iter_mut().find(begins) {
+        let mut cells: Vec<String> = line.split('|').map(|cell| cell.trim().to_owned()).collect();
+        change(&mut cells);
+        *line = cells.join(" | ").trim().to_owned();
+    }
+}

@@ -81,15 +81,27 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "dto/extremes",
-        verifies: "NaN, infinities, negative zero, the smallest and the largest doubles come back",
-        needs: &[Need::Decoding, Need::NonFinite],
+        verifies: "negative zero, the smallest and the largest doubles come back",
+        needs: &[Need::Decoding],
         run: dto_extremes,
+    },
+    Case {
+        name: "dto/non-finite",
+        verifies: "NaN and infinities come back",
+        needs: &[Need::Decoding, Need::NonFinite],
+        run: dto_non_finite,
     },
     Case {
         name: "tree/extremes",
         verifies: "extreme scalars, a default in the oneof, empty children and map ends come back",
-        needs: &[Need::Decoding, Need::NonFinite, Need::EmptyMembers],
+        needs: &[Need::Decoding, Need::EmptyMembers],
         run: tree_extremes,
+    },
+    Case {
+        name: "tree/non-finite",
+        verifies: "NaN and infinities come back, of both widths",
+        needs: &[Need::Decoding, Need::NonFinite],
+        run: tree_non_finite,
     },
     Case {
         name: "tree/unicode",
@@ -173,7 +185,6 @@ fn record_long_strings(probe: &mut Probe<'_>) -> Result<(), String> {
 
 fn dto_extremes(probe: &mut Probe<'_>) -> Result<(), String> {
     let doubles = [
-        [f64::NAN, f64::INFINITY, f64::NEG_INFINITY],
         [f64::MIN, f64::MAX, f64::EPSILON],
         [f64::MIN_POSITIVE, -f64::MIN_POSITIVE, f64::from_bits(1)],
     ];
@@ -186,12 +197,18 @@ fn dto_extremes(probe: &mut Probe<'_>) -> Result<(), String> {
     probe.echoes(&Value::Dto(Box::new(negative_zero)))
 }
 
+fn dto_non_finite(probe: &mut Probe<'_>) -> Result<(), String> {
+    let [prop7, prop8, prop9] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
+    let dto = PropertyDto { prop4: 1, prop7, prop8, prop9, ..PropertyDto::default() };
+    probe.echoes(&Value::Dto(Box::new(dto)))
+}
+
 fn tree_extremes(probe: &mut Probe<'_>) -> Result<(), String> {
     let tree = TreeNode {
         age: i32::MIN,
         balance: i64::MIN,
         serial: u64::MAX,
-        score: f64::NAN,
+        score: f64::MAX,
         ratio: f32::MAX,
         status: status::CLOSED,
         contact: Some(Contact::Phone(0)),
@@ -209,14 +226,22 @@ fn tree_extremes(probe: &mut Probe<'_>) -> Result<(), String> {
     let other = TreeNode {
         age: i32::MAX,
         balance: i64::MAX,
-        score: f64::NEG_INFINITY,
-        ratio: f32::NAN,
+        score: f64::MIN,
+        ratio: f32::MIN_POSITIVE,
         contact: Some(Contact::Email(String::new())),
         right: Some(Branch { id: u64::MAX, tags: vec![Tag::default(); 3], ..Branch::default() }),
         left: None,
         ..tree
     };
     probe.echoes(&Value::Tree(Box::new(other)))
+}
+
+fn tree_non_finite(probe: &mut Probe<'_>) -> Result<(), String> {
+    for (score, ratio) in [(f64::NAN, f32::INFINITY), (f64::NEG_INFINITY, f32::NAN)] {
+        let tree = TreeNode { score, ratio, ..TreeNode::default() };
+        probe.echoes(&Value::Tree(Box::new(tree)))?;
+    }
+    Ok(())
 }
 
 fn tree_unicode(probe: &mut Probe<'_>) -> Result<(), String> {

@@ -121,6 +121,8 @@ pub fn all() -> Vec<Case> {
         wire::protobuf::CASES,
         wire::odd::CASES,
         wire::malformed::CASES,
+        wire::json::CASES,
+        wire::json_malformed::CASES,
         wire::opaque::CASES,
         methods::CASES,
     ]

@@ -74,12 +74,21 @@ impl<'a> Probe<'a> {
         self.codec().verify(sent, &got).map_err(|mismatch| mismatch.to_string())
     }
 
-    /// The request must end with a status other than OK.
+    /// The request must be refused, or else get the right reply.
+    pub(super) fn answers_or_refuses(&mut self, sent: Sent<'_>) -> Result<(), String> {
+        match self.call(sent.shape.method(), sent.request) {
+            Err(CallError::Status { code, .. }) if self.profile.refusals.contains(&code) => Ok(()),
+            Err(error) => Err(error.to_string()),
+            Ok(got) => self.codec().verify(sent, &got).map_err(|mismatch| mismatch.to_string()),
+        }
+    }
+
+    /// The request must end with a status that refuses it.
     pub(super) fn refuses(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
         match self.call(shape.method(), body) {
-            Err(CallError::Status { code, .. }) if code != 0 => Ok(()),
-            Err(CallError::Status { .. }) => {
-                Err(format!("{what} was answered with status 0 (OK); expected an error status"))
+            Err(CallError::Status { code, .. }) if self.profile.refusals.contains(&code) => Ok(()),
+            Err(CallError::Status { code, .. }) => {
+                Err(format!("{what} was answered with status {code}; expected an error status"))
             }
             Ok(reply) => Err(format!(
                 "{what} was answered with OK (reply: {} B); expected an error status",
@@ -87,5 +96,11 @@ impl<'a> Probe<'a> {
             )),
             Err(error) => Err(format!("{what} got no status: {error}; expected an error status")),
         }
+    }
+
+    /// After a request that was refused, the next one must be answered.
+    pub(super) fn still_serves(&mut self, shape: Shape) -> Result<(), String> {
+        let value = self.value(shape, 2);
+        self.echoes(&value).map_err(|reason| format!("after a malformed request, {reason}"))
     }
 }

@@ -1,9 +1,11 @@
 //! Which bytes stand for a value, and whether a reply's bytes stand for the right one.
 
+pub(crate) mod json;
 mod opaque;
 pub mod protobuf;
 #[cfg(test)]
 mod tests;
+mod types;
 
 use std::fmt;
 
@@ -16,6 +18,8 @@ use crate::values::{Mismatch, Value};
 pub enum Encoding {
     /// Protocol Buffers, as `contract/echo.proto` has it.
     Protobuf,
+    /// Protobuf's JSON mapping of the same messages.
+    Json,
     /// Bytes that nobody decodes: the request's protobuf encoding, and the same bytes as the reply.
     Opaque,
 }
@@ -24,6 +28,7 @@ impl Encoding {
     pub(crate) fn codec(self) -> &'static dyn Codec {
         match self {
             Self::Protobuf => &protobuf::Protobuf,
+            Self::Json => &json::Json,
             Self::Opaque => &opaque::Opaque,
         }
     }
@@ -33,6 +38,7 @@ impl fmt::Display for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Protobuf => "protobuf",
+            Self::Json => "json",
             Self::Opaque => "opaque",
         })
     }
@@ -41,11 +47,12 @@ impl fmt::Display for Encoding {
 /// A legal encoding that no library writes, at every level of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Oddity {
-    /// Numbers take more bytes than they need.
+    /// Numbers take more bytes than they need; in JSON, keys and strings do.
     Overlong,
-    /// Single fields come twice, and so do keys of maps; the later value counts.
+    /// Single fields come twice, and so do keys of maps; the later value counts. In JSON the same as [`Oddity::Reordered`], as
+    /// decoders may refuse keys that come twice.
     Twice,
-    /// Fields come in falling order and lists in pieces; and all is overlong.
+    /// Fields come in falling order and lists in pieces, or with whitespace of all kinds around them; and all is overlong.
     Reordered,
     /// There are fields that no type has; and all is overlong.
     Unknown,

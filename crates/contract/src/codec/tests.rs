@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::values::Source;
 
-const ENCODINGS: [Encoding; 2] = [Encoding::Protobuf, Encoding::Opaque];
+const ENCODINGS: [Encoding; 3] = [Encoding::Protobuf, Encoding::Json, Encoding::Opaque];
 
 fn any_value() -> impl Strategy<Value = Value> {
     let shape = prop_oneof![

@@ -167,7 +167,7 @@ fn entries(count: usize) -> String {
 }
 
 /// A value on one short line.
-fn describe(content: &Content) -> String {
+pub(crate) fn describe(content: &Content) -> String {
     match content {
         Content::Bool(value) => value.to_string(),
         Content::Integer(value) => value.to_string(),

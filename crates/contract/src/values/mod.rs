@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use crate::shape::Shape;
 
 pub use compare::Mismatch;
-pub(crate) use compare::compare;
+pub(crate) use compare::{compare, describe};
 pub(crate) use content::{Content, Field, Message};
 pub(crate) use nonce::NoncePlace;
 pub(crate) use source::Source;
@@ -175,8 +175,9 @@ pub(crate) enum Contact {
     Phone(u64),
 }
 
-/// Numbers of the enum that a tree's `status` is of; 0 says that it is not specified.
+/// Numbers of the enum that a tree's `status` is of.
 pub(crate) mod status {
+    pub const UNSPECIFIED: i32 = 0;
     pub const ACTIVE: i32 = 1;
     pub const SUSPENDED: i32 = 2;
     pub const CLOSED: i32 = 3;

@@ -68,7 +68,7 @@ fn truncated(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
         let what = "a request whose content lacks its last byte";
         probe.refuses(shape, &delimited(1, content), what)?;
     }
-    still_serves(probe, shape)
+    probe.still_serves(shape)
 }
 
 /// Where the content of field 1 begins: behind a tag of one byte and the length.
@@ -93,11 +93,6 @@ fn malformed(probe: &mut Probe<'_>, what: &str, request: &[u8]) -> Result<(), St
     SHAPES.into_iter().try_for_each(|shape| {
         let what = format!("{what}, sent to {},", shape.method().name());
         probe.refuses(shape, request, &what)?;
-        still_serves(probe, shape)
+        probe.still_serves(shape)
     })
-}
-
-fn still_serves(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
-    let value = probe.value(shape, 2);
-    probe.echoes(&value).map_err(|reason| format!("after a malformed request, {reason}"))
 }

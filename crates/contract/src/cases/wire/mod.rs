@@ -1,5 +1,7 @@
 //! Cases that write the bytes of one encoding by hand.
 
+pub(super) mod json;
+pub(super) mod json_malformed;
 pub(super) mod malformed;
 pub(super) mod odd;
 pub(super) mod opaque;

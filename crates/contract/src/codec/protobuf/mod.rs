@@ -4,7 +4,7 @@ mod convert;
 mod odd;
 #[allow(missing_docs, clippy::all)]
 pub mod pb;
-mod read;
+pub(super) mod read;
 mod redundant;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ const LONGEST: usize = 10;
 /// The request `usual` in an odd encoding. `other`, another request of the same shape, lends the values that do not
 /// count. `None` if one of them is no request.
 pub(super) fn request(shape: Shape, usual: &[u8], other: &[u8], oddity: Oddity) -> Option<Vec<u8>> {
-    let [usual, other] = [usual, other].map(|request| read::request(shape, request).ok());
+    let [usual, other] = [usual, other].map(|request| read::request(shape, request));
     Some(Writer { oddity }.message(&usual?, &other?))
 }
 

@@ -1,61 +1,25 @@
 //! A reply's bytes as a tree of all its fields, unknown ones included.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-use prost_reflect::{
-    DescriptorPool, DynamicMessage, MapKey, MessageDescriptor, ReflectMessage as _, Value,
-};
+use prost_reflect::{DynamicMessage, MapKey, ReflectMessage as _, Value};
 
+use crate::codec::types;
 use crate::shape::Shape;
 use crate::values::{Content, Field, Message, Mismatch};
 
-static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
-    DescriptorPool::decode(include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb")).as_slice())
-        .expect("the build script has written a valid descriptor set")
-});
-
 /// Decodes the reply of `shape`'s method.
 pub(super) fn reply(shape: Shape, bytes: &[u8]) -> Result<Message, Mismatch> {
-    decode(reply_type(shape), bytes).map(|reply| tree(&reply))
+    let decoded = DynamicMessage::decode(types::reply(shape), bytes);
+    decoded.map(|reply| tree(&reply)).map_err(|error| Mismatch::Undecodable {
+        message: types::reply_name(shape),
+        reason: error.to_string(),
+    })
 }
 
-/// Decodes a request of `shape`'s method.
-pub(super) fn request(shape: Shape, bytes: &[u8]) -> Result<DynamicMessage, Mismatch> {
-    decode(request_type(shape), bytes)
-}
-
-/// The type of the replies of `shape`'s method.
-pub(super) fn reply_descriptor(shape: Shape) -> Result<MessageDescriptor, Mismatch> {
-    descriptor(reply_type(shape))
-}
-
-fn decode(message: &'static str, bytes: &[u8]) -> Result<DynamicMessage, Mismatch> {
-    let decoded = DynamicMessage::decode(descriptor(message)?, bytes);
-    decoded.map_err(|error| Mismatch::Undecodable { message, reason: error.to_string() })
-}
-
-fn descriptor(message: &'static str) -> Result<MessageDescriptor, Mismatch> {
-    let unknown = || Mismatch::Undecodable { message, reason: "its type is not known".to_owned() };
-    POOL.get_message_by_name(message).ok_or_else(unknown)
-}
-
-fn request_type(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Text(_) => "rpcbench.v1.TextRequest",
-        Shape::Record => "rpcbench.v1.RecordRequest",
-        Shape::Dto => "rpcbench.v1.DtoRequest",
-        Shape::Tree => "rpcbench.v1.TreeRequest",
-    }
-}
-
-fn reply_type(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Text(_) => "rpcbench.v1.TextReply",
-        Shape::Record => "rpcbench.v1.RecordReply",
-        Shape::Dto => "rpcbench.v1.DtoReply",
-        Shape::Tree => "rpcbench.v1.TreeReply",
-    }
+/// Decodes a request of `shape`'s method; `None` if it is none.
+pub(super) fn request(shape: Shape, bytes: &[u8]) -> Option<DynamicMessage> {
+    DynamicMessage::decode(types::request(shape), bytes).ok()
 }
 
 /// Whether a field is there says something only for messages and members of a oneof; others are at their
@@ -74,7 +38,8 @@ fn tree(message: &DynamicMessage) -> Message {
     }
 }
 
-fn content(value: &Value) -> Content {
+/// A value of any type, in no encoding.
+pub(in crate::codec) fn content(value: &Value) -> Content {
     match value {
         Value::Bool(value) => Content::Bool(*value),
         Value::I32(value) | Value::EnumNumber(value) => Content::Integer((*value).into()),

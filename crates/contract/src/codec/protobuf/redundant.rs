@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
-use super::read;
+use crate::codec::types;
 use crate::shape::Shape;
 use crate::values::Mismatch;
 
@@ -14,7 +14,7 @@ const LONG: &str = "takes more bytes than it needs";
 /// Refuses a reply that can be decoded and has a single field or a map's key twice, or a number, a tag or a length in
 /// more bytes than it needs, at any level.
 pub(super) fn refuse(shape: Shape, reply: &[u8]) -> Result<(), Mismatch> {
-    message(&read::reply_descriptor(shape)?, reply, "")
+    message(&types::reply(shape), reply, "")
 }
 
 /// Of fields that the type does not have, only the extent is looked at.

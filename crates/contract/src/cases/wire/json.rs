@@ -1,0 +1,107 @@
+//! JSON that is legal and that no library writes: what was decoded at every level comes back in the usual form, and what
+//! was copied does not.
+
+use crate::cases::Case;
+use crate::cases::probe::Probe;
+use crate::codec::json::node::Node;
+use crate::codec::json::write::{Escapes, Style};
+use crate::codec::{Encoding, Oddity, Sent, json};
+use crate::profile::Need;
+use crate::shape::Shape;
+use crate::values::{PropertyDto, Value};
+
+const TEXT: Shape = Shape::Text(100);
+const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];
+const JSON: &[Need] = &[Need::Wire(Encoding::Json)];
+
+pub(in crate::cases) const CASES: &[Case] = &[
+    Case {
+        name: "json/escapes",
+        verifies: "keys and strings of escaped letters and digits are understood and written plainly",
+        needs: JSON,
+        run: |probe| written(probe, Escapes::All),
+    },
+    Case {
+        name: "json/surrogate-pairs",
+        verifies: "characters in two escapes, a surrogate pair, come back",
+        needs: JSON,
+        run: |probe| written(probe, Escapes::Wide),
+    },
+    Case {
+        name: "json/whitespace",
+        verifies: "keys in any order, with whitespace of every kind around all tokens, are understood",
+        needs: JSON,
+        run: |probe| odd(probe, Oddity::Reordered),
+    },
+    Case {
+        name: "json/unknown-inside",
+        verifies: "keys that the types do not have, at every level, are tolerated, and the rest is written anew",
+        needs: JSON,
+        run: |probe| odd(probe, Oddity::Unknown),
+    },
+    Case {
+        name: "json/numbers",
+        verifies: "doubles in every spelling that JSON has come back by value",
+        needs: JSON,
+        run: numbers,
+    },
+];
+
+/// Values tried of each shape.
+const VALUES: u64 = 4;
+
+fn written(probe: &mut Probe<'_>, escapes: Escapes) -> Result<(), String> {
+    each(probe, |value| Style { escapes, ..Style::default() }.write(&json::request(value)), false)
+}
+
+fn odd(probe: &mut Probe<'_>, oddity: Oddity) -> Result<(), String> {
+    let codec = probe.codec();
+    let unknown_inside = oddity == Oddity::Unknown;
+    each(probe, |value| codec.odd_request(value, value, oddity), unknown_inside)
+}
+
+/// Values of each shape must come back from the requests that `write` makes of them.
+fn each(
+    probe: &mut Probe<'_>,
+    write: impl Fn(&Value) -> Vec<u8>,
+    unknown_inside: bool,
+) -> Result<(), String> {
+    for shape in SHAPES {
+        for number in 0..VALUES {
+            let value = probe.value(shape, number);
+            let request = write(&value);
+            let sent = Sent { shape, content: Some(&value), request: &request, unknown_inside };
+            let answered = probe.answers(sent);
+            answered.map_err(|reason| format!("{}: {reason}", shape.method().name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// RFC 8259, section 6: a fraction, an exponent with a sign or without, in either case, and zeros that add nothing.
+const SPELLINGS: [(&str, f64); 12] = [
+    ("0", 0.0),
+    ("-0", 0.0),
+    ("0.0e+00", 0.0),
+    ("15", 15.0),
+    ("15.000", 15.0),
+    ("1.50e1", 15.0),
+    ("1.5E+01", 15.0),
+    ("150e-1", 15.0),
+    ("0.0000000000000000000000015E25", 15.0),
+    ("-1500000000000000000000000000e-26", -15.0),
+    ("0.1000000000000000055511151231257827021181583404541015625", 0.1),
+    ("1.7976931348623157E+308", f64::MAX),
+];
+
+fn numbers(probe: &mut Probe<'_>) -> Result<(), String> {
+    SPELLINGS.into_iter().try_for_each(|(spelling, prop7)| {
+        let value = Value::Dto(Box::new(PropertyDto { prop7, ..PropertyDto::default() }));
+        let mut request = json::request(&value);
+        if let Some(place) = request.at("dto.prop7") {
+            *place = Node::Literal(spelling.to_owned());
+        }
+        let returned = probe.returns(&value, &Style::default().write(&request));
+        returned.map_err(|reason| format!("{spelling}: {reason}"))
+    })
+}

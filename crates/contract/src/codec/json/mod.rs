@@ -1,0 +1,133 @@
+//! JSON, as protobuf maps it: names of fields as keys, integers of 64 bits as strings, bytes in base64, values of enums
+//! by name.
+
+mod mapping;
+pub(crate) mod node;
+mod plain;
+mod redundant;
+#[cfg(test)]
+mod tests;
+pub(crate) mod write;
+
+use prost_reflect::MessageDescriptor;
+
+use super::{Codec, Oddity, Sent, types};
+use crate::profile::Need;
+use crate::values::{self, Message, Mismatch, Value};
+use node::{Entries, Node};
+use write::{Escapes, Style};
+
+/// Requests have every key, those at their defaults too: plain JSON servers may require each.
+pub(crate) struct Json;
+
+impl Codec for Json {
+    fn offers(&self) -> &'static [Need] {
+        &[Need::Decoding, Need::EmptyMembers, Need::UnknownFields]
+    }
+
+    fn request(&self, value: &Value) -> Vec<u8> {
+        Style::default().write(&request(value))
+    }
+
+    fn reply(&self, value: &Value) -> Vec<u8> {
+        Style::default().write(&message(&types::reply(value.shape()), value, &usual))
+    }
+
+    fn empty_request(&self) -> Vec<u8> {
+        b"{}".to_vec()
+    }
+
+    fn odd_request(&self, value: &Value, _other: &Value, oddity: Oddity) -> Vec<u8> {
+        let spread = matches!(oddity, Oddity::Twice | Oddity::Reordered);
+        let arrange = match oddity {
+            Oddity::Overlong => usual,
+            Oddity::Twice | Oddity::Reordered => reversed,
+            Oddity::Unknown => amid_unknown,
+        };
+        // A call's nonce goes into one of these as it is.
+        let kept = value.clone().nonce_texts().into_iter().map(|text| text.clone()).collect();
+        let style = Style { escapes: Escapes::First, spread, exponents: true, kept };
+        style.write(&message(&types::request(value.shape()), value, &arrange))
+    }
+
+    fn with_unknown_fields(&self, value: &Value) -> Vec<u8> {
+        let request = match request(value) {
+            Node::Object(entries) => Node::Object(amid_unknown(entries)),
+            other => other,
+        };
+        Style::default().write(&request)
+    }
+
+    fn verify(&self, sent: Sent<'_>, reply: &[u8]) -> Result<(), Mismatch> {
+        let plain = sent.content.is_some_and(|value| plain::carries(reply, value));
+        let compared = if plain { Ok(()) } else { compare(sent, reply) };
+        let checked = compared.and_then(|()| redundant::refuse(reply));
+        checked.map_err(|mismatch| match reply == sent.request {
+            true => Mismatch::RequestReturned,
+            false => mismatch,
+        })
+    }
+}
+
+/// The request that carries `value`.
+pub(crate) fn request(value: &Value) -> Node {
+    message(&types::request(value.shape()), value, &usual)
+}
+
+/// A request or reply: an object with one key.
+fn message(
+    descriptor: &MessageDescriptor,
+    value: &Value,
+    arrange: &dyn Fn(Entries) -> Entries,
+) -> Node {
+    let write = |field: prost_reflect::FieldDescriptor| {
+        let node = mapping::write(&value.content(), &field.kind(), arrange);
+        (field.json_name().to_owned(), node)
+    };
+    Node::Object(arrange(descriptor.fields().map(write).collect()))
+}
+
+fn usual(entries: Entries) -> Entries {
+    entries
+}
+
+fn reversed(entries: Entries) -> Entries {
+    entries.into_iter().rev().collect()
+}
+
+/// The keys amid others that no message of the contract has, with a value of each type.
+fn amid_unknown(entries: Entries) -> Entries {
+    let unknown = |key: &str, node| (key.to_owned(), node);
+    let decoy = Node::Object(vec![
+        unknown("text", Node::text("not this one")),
+        unknown("echo", Node::text("nor this one")),
+    ]);
+    let before = [
+        unknown("unknownObject", decoy),
+        unknown("unknownNull", Node::Null),
+        unknown("unknownFlag", Node::Bool(true)),
+        unknown("unknownCount", Node::Integer(7)),
+    ];
+    let after = [
+        unknown("unknownShare", Node::Double(0.5)),
+        unknown("unknownText", Node::text("from a later version")),
+        unknown("unknownList", Node::List(vec![Node::Null, Node::Object(Vec::new())])),
+    ];
+    before.into_iter().chain(entries).chain(after).collect()
+}
+
+/// Decodes the reply and compares it field by field.
+fn compare(sent: Sent<'_>, reply: &[u8]) -> Result<(), Mismatch> {
+    let got = read(sent, reply)?;
+    let got = if sent.unknown_inside { got.without_unknown_inside() } else { got };
+    values::compare(sent.shape, sent.content, &got)
+}
+
+fn read(sent: Sent<'_>, reply: &[u8]) -> Result<Message, Mismatch> {
+    let parsed = serde_json::from_slice::<Node>(reply);
+    let node = parsed.map_err(|error| Mismatch::Undecodable {
+        message: types::reply_name(sent.shape),
+        reason: error.to_string(),
+    })?;
+    mapping::read(&node, &types::reply(sent.shape), "")
+}

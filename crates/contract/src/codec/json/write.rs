@@ -1,0 +1,128 @@
+//! JSON as text: as encoders write it, or as only a decoder reads it.
+
+use std::collections::HashSet;
+
+use super::node::Node;
+
+/// How the text is written. The default is what encoders write: nothing that need not be there.
+#[derive(Default)]
+pub(crate) struct Style {
+    pub escapes: Escapes,
+    /// Whether there is whitespace between all tokens, of each kind that JSON has.
+    pub spread: bool,
+    /// Whether numbers with a fraction get an exponent and a digit that they do not need: `1.50e1`.
+    pub exponents: bool,
+    /// Strings that are written as encoders write them; keys are not among them.
+    pub kept: HashSet<String>,
+}
+
+/// Which characters are written as `\u0065` though they need not be.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Escapes {
+    #[default]
+    None,
+    /// The first letter or digit of each key and string.
+    First,
+    /// All letters and digits of each key and string.
+    All,
+    /// All characters beyond ASCII: in two halves, a surrogate pair, where they do not fit into one.
+    Wide,
+}
+
+const WHITESPACE: &str = " \t\r\n ";
+
+impl Style {
+    pub(crate) fn write(&self, node: &Node) -> Vec<u8> {
+        let mut out = String::new();
+        self.gap(&mut out);
+        self.node(node, &mut out);
+        self.gap(&mut out);
+        out.into_bytes()
+    }
+
+    fn node(&self, node: &Node, out: &mut String) {
+        match node {
+            Node::Null => out.push_str("null"),
+            Node::Bool(value) => out.push_str(&value.to_string()),
+            Node::Integer(value) => out.push_str(&value.to_string()),
+            Node::Double(value) if self.exponents => out.push_str(&longer(format!("{value:e}"))),
+            Node::Double(value) => out.push_str(&plain(value)),
+            Node::Literal(spelled) => out.push_str(spelled),
+            Node::Text(text) if self.kept.contains(text) => out.push_str(&plain(text)),
+            Node::Text(text) => self.text(text, out),
+            Node::List(items) => self.sequence(b"[]", items, out, |item, out| self.node(item, out)),
+            Node::Object(entries) => self.sequence(b"{}", entries, out, |(key, value), out| {
+                self.text(key, out);
+                self.gap(out);
+                out.push(':');
+                self.gap(out);
+                self.node(value, out);
+            }),
+        }
+    }
+
+    fn sequence<T>(
+        &self,
+        [open, close]: &[u8; 2],
+        items: &[T],
+        out: &mut String,
+        write: impl Fn(&T, &mut String),
+    ) {
+        out.push((*open).into());
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            self.gap(out);
+            write(item, out);
+            self.gap(out);
+        }
+        out.push((*close).into());
+    }
+
+    fn text(&self, text: &str, out: &mut String) {
+        let mut first = true;
+        let mut escape = |char: char| match self.escapes {
+            Escapes::None => false,
+            Escapes::First => char.is_ascii_alphanumeric() && std::mem::take(&mut first),
+            Escapes::All => char.is_ascii_alphanumeric(),
+            Escapes::Wide => !char.is_ascii(),
+        };
+        let pieces = text.split_inclusive(|_: char| true).map(|char| {
+            // A string is never refused.
+            if char.chars().any(&mut escape) { escaped(char) } else { inner(char) }
+        });
+        let written = if self.escapes == Escapes::None { inner(text) } else { pieces.collect() };
+        out.push('"');
+        out.push_str(&written);
+        out.push('"');
+    }
+
+    fn gap(&self, out: &mut String) {
+        if self.spread {
+            out.push_str(WHITESPACE);
+        }
+    }
+}
+
+/// As encoders write it. Numbers are finite and texts are Unicode, so that all of them can be written.
+fn plain<T: serde::Serialize + ?Sized>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// A text as encoders write it, without the quotes.
+fn inner(text: &str) -> String {
+    let quoted = plain(text);
+    quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default().to_owned()
+}
+
+fn escaped(text: &str) -> String {
+    text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect()
+}
+
+/// `1.5e1` as `1.50e1`, and `2e0` as `2.0e0`.
+fn longer(scientific: String) -> String {
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let zero = if digits.contains('.') { "0" } else { ".0" };
+    format!("{digits}{zero}e{exponent}")
+}

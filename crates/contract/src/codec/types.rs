@@ -1,0 +1,41 @@
+//! The message types of `contract/echo.proto`, for the encodings that follow them.
+
+use std::sync::LazyLock;
+
+use prost_reflect::{DescriptorPool, MessageDescriptor};
+
+use crate::shape::Shape;
+
+static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
+    DescriptorPool::decode(include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb")).as_slice())
+        .expect("the build script has written a valid descriptor set")
+});
+
+/// The type of the requests of `shape`'s method.
+pub(super) fn request(shape: Shape) -> MessageDescriptor {
+    named(match shape {
+        Shape::Text(_) => "rpcbench.v1.TextRequest",
+        Shape::Record => "rpcbench.v1.RecordRequest",
+        Shape::Dto => "rpcbench.v1.DtoRequest",
+        Shape::Tree => "rpcbench.v1.TreeRequest",
+    })
+}
+
+/// Full name of the type of the replies of `shape`'s method.
+pub(super) fn reply_name(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Text(_) => "rpcbench.v1.TextReply",
+        Shape::Record => "rpcbench.v1.RecordReply",
+        Shape::Dto => "rpcbench.v1.DtoReply",
+        Shape::Tree => "rpcbench.v1.TreeReply",
+    }
+}
+
+/// The type of the replies of `shape`'s method.
+pub(super) fn reply(shape: Shape) -> MessageDescriptor {
+    named(reply_name(shape))
+}
+
+fn named(name: &str) -> MessageDescriptor {
+    POOL.get_message_by_name(name).expect("contract/echo.proto has a request and a reply per shape")
+}
