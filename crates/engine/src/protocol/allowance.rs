@@ -1,5 +1,6 @@
 //! Allowance for what has come in part: the one bound on memory that all connections of a load thread share.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::payload::Payload;
@@ -57,6 +58,39 @@ impl Default for Allowance {
     }
 }
 
+/// What one buffer has taken of an allowance; it gives it back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    allowance: Arc<Allowance>,
+    taken: usize,
+}
+
+impl Holding {
+    pub fn new(allowance: &Arc<Allowance>) -> Self {
+        Self { allowance: Arc::clone(allowance), taken: 0 }
+    }
+
+    /// The buffer has so many bytes now; false, and nothing is held, if that is more than is allowed.
+    #[inline]
+    pub fn resize(&mut self, bytes: usize) -> bool {
+        if bytes == self.taken {
+            return true;
+        }
+        self.allowance.give(std::mem::take(&mut self.taken));
+        let fits = self.allowance.take(bytes);
+        if fits {
+            self.taken = bytes;
+        }
+        fits
+    }
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        self.allowance.give(self.taken);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +102,17 @@ mod tests {
         assert!(allowance.take(6) && !allowance.take(5) && allowance.take(4) && !allowance.take(1));
         allowance.give(6);
         assert!(allowance.take(6) && allowance.taken() == 10);
+    }
+
+    #[test]
+    fn a_buffer_holds_what_it_has_now_and_nothing_once_it_is_gone() {
+        let allowance = Arc::new(Allowance::new(10));
+        let mut holding = Holding::new(&allowance);
+        assert!(holding.resize(6) && holding.resize(9) && allowance.taken() == 9);
+        assert!(!holding.resize(11) && allowance.taken() == 0);
+        assert!(holding.resize(4) && allowance.taken() == 4);
+        drop(holding);
+        assert_eq!(allowance.taken(), 0);
     }
 
     #[test]

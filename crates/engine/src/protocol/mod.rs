@@ -9,6 +9,8 @@ mod allowance;
 pub mod fuzzing;
 pub(crate) mod grpc;
 pub(crate) mod http2;
+mod in_order;
+mod path;
 mod profile;
 pub(crate) mod tcp_echo;
 

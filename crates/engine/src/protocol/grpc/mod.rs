@@ -2,7 +2,6 @@
 
 mod connection;
 mod exchange;
-mod path;
 mod pieces;
 mod request;
 mod response;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::path::path;
 use crate::payload::Payload;
 use crate::protocol::http2::{frame, hpack};
+use crate::protocol::path::path;
 
 const METHOD_POST: usize = 3;
 const SCHEME_HTTP: usize = 6;

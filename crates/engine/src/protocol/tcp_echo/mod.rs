@@ -4,12 +4,13 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rpcbench_record::Protocol;
 
+use super::allowance::Holding;
+use super::in_order::InOrder;
 use super::{Allowance, Broken, Call, End, Events};
 use crate::clock::Nanos;
 use crate::payload::Payload;
@@ -27,17 +28,10 @@ pub(crate) struct Templates(Vec<(Vec<u8>, Range<usize>)>);
 #[derive(Debug)]
 pub(crate) struct Connection {
     templates: Arc<Templates>,
-    /// In the order of their replies. `None`: it ran out of time, and its reply may still come.
-    calls: VecDeque<Option<Call>>,
-    /// Calls of `calls` that have no end.
-    open: u32,
-    /// Calls at the end of `calls` that have not been given to the kernel.
-    unflushed: usize,
-    /// The beginning of a reply that is not whole.
+    calls: InOrder,
+    /// The beginning of a reply that is not whole, and what it holds of the allowance.
     partial: Vec<u8>,
-    /// Where `partial` takes its memory from, and how much it has, bytes.
-    allowance: Arc<Allowance>,
-    taken: usize,
+    holding: Holding,
     /// A call ran out of time: as its reply stands before those of later calls, no more are sent.
     leaving: bool,
 }
@@ -64,13 +58,10 @@ impl super::Connection for Connection {
         _out: &mut Vec<u8>,
     ) -> Self {
         Self {
-            allowance: Arc::clone(allowance),
-            taken: 0,
             templates,
-            calls: VecDeque::with_capacity(in_flight as usize),
-            open: 0,
-            unflushed: 0,
+            calls: InOrder::new(in_flight),
             partial: Vec::new(),
+            holding: Holding::new(allowance),
             leaving: false,
         }
     }
@@ -88,7 +79,7 @@ impl super::Connection for Connection {
     }
 
     fn is_finished(&self) -> bool {
-        self.leaving && self.open == 0
+        self.leaving && self.calls.open() == 0
     }
 
     #[inline]
@@ -98,7 +89,7 @@ impl super::Connection for Connection {
 
     #[inline]
     fn open_calls(&self) -> u32 {
-        self.open
+        self.calls.open()
     }
 
     fn farewell(&self) -> String {
@@ -113,18 +104,12 @@ impl super::Connection for Connection {
         let at = out.len();
         out.extend_from_slice(frame);
         call.nonce.write(&mut out[at + nonce.start..at + nonce.end]);
-        self.calls.push_back(Some(call));
-        self.open += 1;
-        self.unflushed += 1;
+        self.calls.push(call);
     }
 
     #[inline]
     fn flushed(&mut self, now: Nanos) {
-        let flushed = self.calls.len() - self.unflushed;
-        for call in self.calls.range_mut(flushed..).flatten() {
-            call.written = now;
-        }
-        self.unflushed = 0;
+        self.calls.flushed(now);
     }
 
     #[inline]
@@ -148,38 +133,23 @@ impl super::Connection for Connection {
     }
 
     fn expire(&mut self, cutoff: Nanos, _out: &mut Vec<u8>) -> Vec<Call> {
-        let late = |call: &mut Option<Call>| call.take_if(|call| call.due <= cutoff);
-        let expired: Vec<Call> = self.calls.iter_mut().filter_map(late).collect();
-        self.open -= expired.len() as u32;
+        let expired = self.calls.expire(cutoff);
         self.leaving |= !expired.is_empty();
         expired
     }
 
     fn abandon(&mut self) -> Vec<Call> {
-        self.open = 0;
-        self.unflushed = 0;
-        self.calls.drain(..).flatten().collect()
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.allowance.give(self.taken);
+        self.calls.abandon()
     }
 }
 
 impl Connection {
     #[inline]
     fn keep_within_room(&mut self) -> Result<(), Broken> {
-        let needed = self.partial.capacity();
-        if needed != self.taken {
-            self.allowance.give(std::mem::take(&mut self.taken));
-            if !self.allowance.take(needed) {
-                return Err(broken("more of unfinished replies than is allowed at once"));
-            }
-            self.taken = needed;
+        if self.holding.resize(self.partial.capacity()) {
+            return Ok(());
         }
-        Ok(())
+        Err(broken("more of unfinished replies than is allowed at once"))
     }
 
     /// Takes the whole replies that `bytes` begin with, and tells their length.
@@ -200,10 +170,8 @@ impl Connection {
 
     #[inline]
     fn reply(&mut self, body: &[u8], events: &mut impl Events) -> Result<(), Broken> {
-        let call = self.calls.pop_front().ok_or_else(|| broken("a reply to no call"))?;
-        self.unflushed = self.unflushed.min(self.calls.len());
+        let call = self.calls.answered().ok_or_else(|| broken("a reply to no call"))?;
         let Some(call) = call else { return Ok(()) };
-        self.open -= 1;
         let right = events.verify(call, body);
         events.ended(call, End::Answered { right });
         Ok(())

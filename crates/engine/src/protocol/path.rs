@@ -1,8 +1,8 @@
-//! What gRPC makes of a method of the contract.
+//! The path by which HTTP names a method of the contract, in gRPC and in JSON alike.
 
 use rpcbench_contract::Method;
 
-/// The method's path, by which gRPC calls it.
+/// The path of a method.
 pub(crate) fn path(method: Method) -> &'static str {
     match method {
         Method::Text => "/rpcbench.v1.Echo/Text",

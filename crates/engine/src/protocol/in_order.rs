@@ -1,0 +1,72 @@
+//! Calls whose replies come in the order of the requests.
+
+use std::collections::VecDeque;
+
+use super::Call;
+use crate::clock::Nanos;
+
+/// The calls of a connection whose replies are still to come.
+#[derive(Debug)]
+pub(crate) struct InOrder {
+    /// In the order of their replies. `None`: it ran out of time, and its reply may still come.
+    calls: VecDeque<Option<Call>>,
+    /// Calls of `calls` that have no end.
+    open: u32,
+    /// Calls at the end of `calls` that have not been given to the kernel.
+    unflushed: usize,
+}
+
+impl InOrder {
+    /// With room for so many calls; it grows where more are pushed.
+    pub fn new(in_flight: u32) -> Self {
+        Self { calls: VecDeque::with_capacity(in_flight as usize), open: 0, unflushed: 0 }
+    }
+
+    /// Calls that have no end.
+    #[inline]
+    pub fn open(&self) -> u32 {
+        self.open
+    }
+
+    /// A call was sent.
+    #[inline]
+    pub fn push(&mut self, call: Call) {
+        self.calls.push_back(Some(call));
+        self.open += 1;
+        self.unflushed += 1;
+    }
+
+    /// All calls have been given to the kernel.
+    #[inline]
+    pub fn flushed(&mut self, now: Nanos) {
+        let flushed = self.calls.len() - self.unflushed;
+        for call in self.calls.range_mut(flushed..).flatten() {
+            call.written = now;
+        }
+        self.unflushed = 0;
+    }
+
+    /// Takes the call whose reply has come; it may be out of time. `None`: a reply to no call.
+    #[inline]
+    pub fn answered(&mut self) -> Option<Option<Call>> {
+        let call = self.calls.pop_front()?;
+        self.unflushed = self.unflushed.min(self.calls.len());
+        self.open -= u32::from(call.is_some());
+        Some(call)
+    }
+
+    /// Takes the calls that came due at or before `cutoff`; their replies are still awaited.
+    pub fn expire(&mut self, cutoff: Nanos) -> Vec<Call> {
+        let late = |call: &mut Option<Call>| call.take_if(|call| call.due <= cutoff);
+        let expired: Vec<Call> = self.calls.iter_mut().filter_map(late).collect();
+        self.open -= expired.len() as u32;
+        expired
+    }
+
+    /// Takes every call; no reply will come.
+    pub fn abandon(&mut self) -> Vec<Call> {
+        self.open = 0;
+        self.unflushed = 0;
+        self.calls.drain(..).flatten().collect()
+    }
+}
