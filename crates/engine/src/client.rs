@@ -238,7 +238,12 @@ impl<C: Connection> Link<C> {
         let mut buffer = [0; READ_BUFFER];
         self.stream.set_read_timeout(Some(left(deadline)?)).map_err(describe)?;
         let read = match self.stream.read(&mut buffer) {
-            Ok(0) => return Err(CallError::Transport(self.connection.farewell())),
+            Ok(0) => {
+                self.connection.closed(answer);
+                let whole = answer.end.is_some();
+                let farewell = || CallError::Transport(self.connection.farewell());
+                return if whole { Ok(()) } else { Err(farewell()) };
+            }
             Ok(read) => read,
             // A signal, or the process was stopped for a while: the caller reads again, up to its deadline.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),

@@ -35,6 +35,9 @@ pub struct LoadPlan {
     pub connect_timeout: Nanos,
     /// Which request is the first.
     pub first_request: u32,
+    /// Whether calls may follow one another on a connection before they are answered, under a protocol that otherwise
+    /// takes one at a time.
+    pub pipelining: bool,
 }
 
 /// A plan that contradicts itself.
@@ -48,6 +51,18 @@ pub enum PlanError {
         "{in_flight} calls in flight over {connections} connections leaves some without a call; give at least {connections} in flight"
     )]
     IdleConnections {
+        /// As planned.
+        in_flight: u32,
+        /// As planned.
+        connections: u32,
+    },
+    /// More calls in flight than a protocol takes.
+    #[error(
+        "{protocol} takes one call at a time on a connection: {in_flight} calls in flight need {in_flight} connections, not {connections}; give as many of both, or allow pipelining"
+    )]
+    Pipelining {
+        /// As planned.
+        protocol: Protocol,
         /// As planned.
         in_flight: u32,
         /// As planned.
@@ -85,6 +100,10 @@ impl LoadPlan {
         if in_flight < connections {
             return Err(PlanError::IdleConnections { in_flight, connections });
         }
+        let one_at_a_time = self.protocol.takes_one_call_at_a_time() && !self.pipelining;
+        if one_at_a_time && in_flight > connections {
+            return Err(PlanError::Pipelining { protocol: self.protocol, in_flight, connections });
+        }
         if self.arrivals.needs_capacity() {
             return Err(PlanError::UnknownRate(self.arrivals));
         }
@@ -110,5 +129,42 @@ impl LoadPlan {
             .filter(|connection| connection % self.threads == thread)
             .map(|connection| each + u32::from(connection < more))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(protocol: Protocol, connections: u32, in_flight: u32) -> LoadPlan {
+        LoadPlan {
+            protocol,
+            address: ([127, 0, 0, 1], 1).into(),
+            authority: String::new(),
+            connections,
+            in_flight,
+            arrivals: Arrivals::Closed,
+            seed: 1,
+            threads: 1,
+            cpus: Vec::new(),
+            timeout: Nanos(1),
+            grace: Nanos(1),
+            connect_timeout: Nanos(1),
+            first_request: 0,
+            pipelining: false,
+        }
+    }
+
+    #[test]
+    fn one_call_at_a_time_needs_as_many_connections_or_pipelining() {
+        let refused = plan(Protocol::Json, 2, 10);
+        assert_eq!(
+            refused.validate().unwrap_err().to_string(),
+            "json takes one call at a time on a connection: 10 calls in flight need 10 connections, not 2; \
+             give as many of both, or allow pipelining"
+        );
+        assert_eq!(LoadPlan { pipelining: true, ..refused }.validate(), Ok(()));
+        assert_eq!(plan(Protocol::Json, 10, 10).validate(), Ok(()));
+        assert_eq!(plan(Protocol::Grpc, 2, 10).validate(), Ok(()));
     }
 }

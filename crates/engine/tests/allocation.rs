@@ -87,6 +87,7 @@ fn takes_no_memory(arrivals: &str, shape: &str, calls: u64) {
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
         first_request: 0,
+        pipelining: false,
     };
     let payload: Arc<dyn Payload> =
         Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, Encoding::Protobuf));

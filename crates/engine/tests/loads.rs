@@ -30,6 +30,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
         first_request: 0,
+        pipelining: false,
     }
 }
 

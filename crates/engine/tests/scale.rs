@@ -48,6 +48,7 @@ fn plan(address: SocketAddr, threads: u32) -> LoadPlan {
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
         first_request: 0,
+        pipelining: false,
     }
 }
 

@@ -26,6 +26,8 @@ pub enum Protocol {
     /// gRPC over HTTP/2 without TLS. Records from before there were others mean it.
     #[default]
     Grpc,
+    /// JSON over HTTP/1.1, by POST.
+    Json,
     /// A length of four bytes, big-endian, and so many bytes; the reply is the same. The least that a server can
     /// do for a call.
     TcpEcho,
@@ -52,15 +54,75 @@ const GRPC: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 
+/// The final status codes of HTTP, by number: IANA's registry.
+const HTTP: [(u32, &str); 55] = [
+    (200, "OK"),
+    (201, "Created"),
+    (202, "Accepted"),
+    (203, "Non-Authoritative Information"),
+    (204, "No Content"),
+    (205, "Reset Content"),
+    (206, "Partial Content"),
+    (207, "Multi-Status"),
+    (208, "Already Reported"),
+    (226, "IM Used"),
+    (300, "Multiple Choices"),
+    (301, "Moved Permanently"),
+    (302, "Found"),
+    (303, "See Other"),
+    (304, "Not Modified"),
+    (307, "Temporary Redirect"),
+    (308, "Permanent Redirect"),
+    (400, "Bad Request"),
+    (401, "Unauthorized"),
+    (402, "Payment Required"),
+    (403, "Forbidden"),
+    (404, "Not Found"),
+    (405, "Method Not Allowed"),
+    (406, "Not Acceptable"),
+    (407, "Proxy Authentication Required"),
+    (408, "Request Timeout"),
+    (409, "Conflict"),
+    (410, "Gone"),
+    (411, "Length Required"),
+    (412, "Precondition Failed"),
+    (413, "Content Too Large"),
+    (414, "URI Too Long"),
+    (415, "Unsupported Media Type"),
+    (416, "Range Not Satisfiable"),
+    (417, "Expectation Failed"),
+    (421, "Misdirected Request"),
+    (422, "Unprocessable Content"),
+    (423, "Locked"),
+    (424, "Failed Dependency"),
+    (425, "Too Early"),
+    (426, "Upgrade Required"),
+    (428, "Precondition Required"),
+    (429, "Too Many Requests"),
+    (431, "Request Header Fields Too Large"),
+    (451, "Unavailable For Legal Reasons"),
+    (500, "Internal Server Error"),
+    (501, "Not Implemented"),
+    (502, "Bad Gateway"),
+    (503, "Service Unavailable"),
+    (504, "Gateway Timeout"),
+    (505, "HTTP Version Not Supported"),
+    (506, "Variant Also Negotiates"),
+    (507, "Insufficient Storage"),
+    (508, "Loop Detected"),
+    (511, "Network Authentication Required"),
+];
+
 impl Protocol {
     /// Every protocol there is.
-    pub const ALL: [Self; 2] = [Self::Grpc, Self::TcpEcho];
+    pub const ALL: [Self; 3] = [Self::Grpc, Self::Json, Self::TcpEcho];
 
     /// As manifests, suites, options and exports write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Grpc => "grpc",
+            Self::Json => "json",
             Self::TcpEcho => "tcp-echo",
         }
     }
@@ -70,7 +132,20 @@ impl Protocol {
     pub fn status_name(self, code: u32) -> Option<&'static str> {
         match self {
             Self::Grpc => GRPC.get(code as usize).copied(),
+            Self::Json => {
+                let place = HTTP.binary_search_by_key(&code, |(known, _)| *known).ok()?;
+                Some(HTTP[place].1)
+            }
             Self::TcpEcho => None,
+        }
+    }
+
+    /// Whether the next call of a connection is sent once the one before is answered, unless pipelining is allowed.
+    #[must_use]
+    pub fn takes_one_call_at_a_time(self) -> bool {
+        match self {
+            Self::Json => true,
+            Self::Grpc | Self::TcpEcho => false,
         }
     }
 
@@ -116,7 +191,7 @@ mod tests {
             );
         }
         let refused = "http".parse::<Protocol>().unwrap_err().to_string();
-        assert_eq!(refused, "'http' is no protocol; use grpc or tcp-echo");
+        assert_eq!(refused, "'http' is no protocol; use grpc or json or tcp-echo");
     }
 
     #[test]
@@ -125,5 +200,8 @@ mod tests {
         assert_eq!(codes, [Some("OK"), Some("INTERNAL"), Some("UNAUTHENTICATED"), None]);
         assert_eq!(Protocol::Grpc.status(13), "status 13 INTERNAL");
         assert_eq!(Protocol::TcpEcho.status(13), "status 13");
+        assert!(HTTP.is_sorted_by_key(|(code, _)| *code));
+        assert_eq!(Protocol::Json.status(404), "status 404 Not Found");
+        assert_eq!(Protocol::Json.status(299), "status 299");
     }
 }

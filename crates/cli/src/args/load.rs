@@ -82,7 +82,7 @@ pub struct LoadArgs {
     /// What a call carries: text:N (N bytes), record, dto or tree
     #[arg(long, value_name = "SHAPE", default_value = "text:100")]
     pub shape: Shape,
-    /// How calls travel: grpc or tcp-echo
+    /// How calls travel: grpc, json or tcp-echo
     #[arg(long, value_name = "PROTOCOL", default_value_t)]
     pub protocol: Protocol,
     /// Process id of the server, if it runs on this machine: its CPU time, memory, threads and context switches over

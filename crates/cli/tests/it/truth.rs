@@ -31,6 +31,7 @@ fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
         grace: Nanos(10 * SECOND.0),
         connect_timeout: Nanos(10 * SECOND.0),
         first_request: 0,
+        pipelining: false,
     }
 }
 

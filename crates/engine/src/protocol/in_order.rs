@@ -28,6 +28,12 @@ impl InOrder {
         self.open
     }
 
+    /// Replies that are still to come.
+    #[inline]
+    pub fn awaited(&self) -> usize {
+        self.calls.len()
+    }
+
     /// A call was sent.
     #[inline]
     pub fn push(&mut self, call: Call) {
@@ -53,6 +59,14 @@ impl InOrder {
         self.unflushed = self.unflushed.min(self.calls.len());
         self.open -= u32::from(call.is_some());
         Some(call)
+    }
+
+    /// Takes the calls whose replies would come after the next one.
+    pub fn take_later(&mut self) -> Vec<Call> {
+        let later: Vec<Call> = self.calls.drain(self.calls.len().min(1)..).flatten().collect();
+        self.unflushed = self.unflushed.min(self.calls.len());
+        self.open -= later.len() as u32;
+        later
     }
 
     /// Takes the calls that came due at or before `cutoff`; their replies are still awaited.

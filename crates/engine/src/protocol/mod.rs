@@ -8,8 +8,10 @@ mod allowance;
 #[doc(hidden)]
 pub mod fuzzing;
 pub(crate) mod grpc;
+pub(crate) mod http1;
 pub(crate) mod http2;
 mod in_order;
+pub(crate) mod json;
 mod path;
 mod profile;
 pub(crate) mod tcp_echo;
@@ -122,6 +124,9 @@ pub(crate) trait Connection: Sized {
         events: &mut impl Events,
     ) -> Result<(), Broken>;
 
+    /// The peer has closed its side and says nothing more: ends the call whose answer that makes whole, if there is one.
+    fn closed(&mut self, _events: &mut impl Events) {}
+
     /// Ends the calls that came due at or before `cutoff` and have no answer.
     fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call>;
 
@@ -140,6 +145,7 @@ pub(crate) trait ForProtocol {
 pub(crate) fn dispatch<T: ForProtocol>(protocol: Protocol, what: T) -> T::Output {
     match protocol {
         Protocol::Grpc => what.with::<grpc::Connection>(),
+        Protocol::Json => what.with::<json::Connection>(),
         Protocol::TcpEcho => what.with::<tcp_echo::Connection>(),
     }
 }

@@ -8,6 +8,7 @@ use rpcbench_record::Protocol;
 pub fn profile(protocol: Protocol) -> &'static Profile {
     match protocol {
         Protocol::Grpc => &Profile::GRPC,
+        Protocol::Json => &Profile::JSON,
         Protocol::TcpEcho => &Profile::TCP_ECHO,
     }
 }

@@ -381,8 +381,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             Err(error) => return self.lose(index, &error.to_string()),
         };
         if received.bytes.is_empty() {
-            let reason = connection.farewell();
-            return self.lose(index, &reason);
+            let at = received.at;
+            return self.end_of_stream(index, at);
         }
         if received.more {
             self.unread.push_back(index);
@@ -405,6 +405,22 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let index = if leaves { self.hand_over(index) } else { index };
         self.next(index, ended, at);
         self.send(index);
+    }
+
+    /// The peer has closed its side of a connection.
+    #[cold]
+    fn end_of_stream(&mut self, index: usize, at: Nanos) {
+        let slot = &mut self.slots[index];
+        let Some(connection) = slot.connection.as_mut() else { return };
+        let mut reading = Reading { calls: &mut self.calls, at, ended: 0, again: Vec::new() };
+        connection.closed(&mut reading);
+        let ended = reading.ended;
+        let reason = connection.farewell();
+        if ended > 0 {
+            slot.works();
+        }
+        self.lose(index, &reason);
+        self.next(index, ended, at);
     }
 
     /// Ends a connection; its calls are lost, and it is opened again after a while.

@@ -39,6 +39,7 @@ fn plan(address: SocketAddr, in_flight: u32) -> LoadPlan {
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
         first_request: 0,
+        pipelining: false,
     }
 }
 

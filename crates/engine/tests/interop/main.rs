@@ -73,6 +73,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         grace: Nanos::from_millis(20_000),
         connect_timeout: Nanos::from_millis(20_000),
         first_request: 0,
+        pipelining: false,
     }
 }
 

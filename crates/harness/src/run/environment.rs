@@ -48,6 +48,7 @@ impl Environment {
             grace: Nanos::from_millis(workload.grace_ms),
             connect_timeout: CONNECT_TIMEOUT,
             first_request: 0,
+            pipelining: false,
         }
     }
 }

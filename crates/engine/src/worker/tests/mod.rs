@@ -86,6 +86,7 @@ fn plan(connections: u32, in_flight: u32) -> LoadPlan {
         grace: Nanos(100 * MS),
         connect_timeout: Nanos(1000 * MS),
         first_request: 0,
+        pipelining: false,
     }
 }
 

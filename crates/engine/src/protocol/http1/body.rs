@@ -1,0 +1,116 @@
+//! The body of a reply, as its content comes in.
+
+use super::chunks::Chunks;
+use super::head::{Framing, Head};
+use super::{MAX_BODY, Problem};
+
+/// So much is kept of a body that is no success, bytes: enough to say what the matter is.
+const LONGEST_EXCUSE: usize = 200;
+
+/// What comes next of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    Content(&'a [u8]),
+    End,
+    /// It is still to come.
+    Missing,
+}
+
+/// How much of the body is still to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// So many bytes.
+    Length(usize),
+    Chunked(Chunks),
+    UntilClose,
+}
+
+impl Rest {
+    /// Takes the next piece of content off `bytes`.
+    #[inline]
+    fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Piece<'a>, Problem> {
+        let most = match self {
+            Self::Chunked(chunks) => return chunks.next(bytes),
+            Self::Length(0) => return Ok(Piece::End),
+            Self::Length(left) => *left,
+            Self::UntilClose => usize::MAX,
+        };
+        if bytes.is_empty() {
+            return Ok(Piece::Missing);
+        }
+        let (content, rest) = bytes.split_at(bytes.len().min(most));
+        *bytes = rest;
+        if let Self::Length(left) = self {
+            *left -= content.len();
+        }
+        Ok(Piece::Content(content))
+    }
+}
+
+/// The body of a reply whose head has come.
+#[derive(Debug)]
+pub(super) struct Body {
+    /// The reply's status.
+    pub status: u16,
+    rest: Rest,
+    /// Bytes of content that have come.
+    length: usize,
+}
+
+impl Body {
+    #[inline]
+    pub fn of(head: Head) -> Self {
+        let rest = match head.framing {
+            Framing::Length(length) => Rest::Length(length),
+            Framing::Chunked => Rest::Chunked(Chunks::default()),
+            Framing::UntilClose => Rest::UntilClose,
+        };
+        Self { status: head.status, rest, length: 0 }
+    }
+
+    /// Whether it is whole when the connection ends.
+    pub fn ends_with_connection(&self) -> bool {
+        self.rest == Rest::UntilClose
+    }
+
+    /// Takes what `bytes` have of the body, and returns all of it once it is whole. What comes in several pieces is put
+    /// together in `kept`, which is empty at first.
+    #[inline]
+    pub fn read<'a, 'b: 'a>(
+        &mut self,
+        kept: &'a mut Vec<u8>,
+        bytes: &mut &'b [u8],
+    ) -> Result<Option<&'a [u8]>, Problem> {
+        let mut only: &'b [u8] = &[];
+        loop {
+            match self.rest.next(bytes)? {
+                Piece::Content(content) => {
+                    let content = self.wanted(content)?;
+                    if kept.is_empty() && only.is_empty() {
+                        only = content;
+                    } else {
+                        kept.extend_from_slice(std::mem::take(&mut only));
+                        kept.extend_from_slice(content);
+                    }
+                }
+                Piece::End => return Ok(Some(if kept.is_empty() { only } else { kept })),
+                Piece::Missing => {
+                    kept.extend_from_slice(only);
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// What is to be kept of the next content.
+    #[inline]
+    fn wanted<'a>(&mut self, content: &'a [u8]) -> Result<&'a [u8], Problem> {
+        let most = if self.status == 200 { MAX_BODY } else { LONGEST_EXCUSE };
+        let room = most.saturating_sub(self.length);
+        self.length += content.len();
+        if self.length > MAX_BODY {
+            return Err("a body above 64 MiB");
+        }
+        Ok(&content[..content.len().min(room)])
+    }
+}

@@ -1,0 +1,103 @@
+//! Bodies in chunks (RFC 9112, section 7.1), cut anywhere.
+
+use super::body::Piece;
+use super::{MAX_BODY, Problem};
+
+/// So many bytes of sizes, extensions and trailers may come beside as many as there are of content.
+const FRAMING: usize = 64 << 10;
+
+/// What the next byte belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum At {
+    /// A size's first digit.
+    #[default]
+    SizeStart,
+    Size,
+    Extension,
+    /// The LF after a size.
+    SizeEnd,
+    Content,
+    /// The CR after content.
+    ContentEnd,
+    /// The LF after that.
+    ContentEndLf,
+    /// The beginning of a line of trailers, or of the line that ends them.
+    TrailerStart,
+    Trailer,
+    /// The last LF.
+    LastLf,
+}
+
+/// A body in chunks, and where in it the input ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Chunks {
+    at: At,
+    /// Bytes that are still to come of a chunk.
+    left: usize,
+    /// Bytes that have come of content and of everything else.
+    content: usize,
+    framing: usize,
+}
+
+impl Chunks {
+    /// Takes the next piece of content off `bytes`.
+    #[inline]
+    pub fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Result<Piece<'a>, Problem> {
+        while let Some((first, rest)) = bytes.split_first() {
+            if self.at == At::Content {
+                return Ok(Piece::Content(self.take_content(bytes)));
+            }
+            *bytes = rest;
+            self.framing += 1;
+            if self.framing > FRAMING + self.content {
+                return Err("chunks of next to nothing, without end");
+            }
+            if self.step(*first)? {
+                return Ok(Piece::End);
+            }
+        }
+        Ok(Piece::Missing)
+    }
+
+    #[inline]
+    fn take_content<'a>(&mut self, bytes: &mut &'a [u8]) -> &'a [u8] {
+        let (content, rest) = bytes.split_at(bytes.len().min(self.left));
+        *bytes = rest;
+        self.left -= content.len();
+        self.content += content.len();
+        if self.left == 0 {
+            self.at = At::ContentEnd;
+        }
+        content
+    }
+
+    /// Takes a byte that is not content; whether it is the body's last.
+    #[inline]
+    fn step(&mut self, byte: u8) -> Result<bool, Problem> {
+        self.at = match (self.at, byte) {
+            (At::SizeStart | At::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+                self.digit(byte)?;
+                At::Size
+            }
+            (At::Size | At::Extension, b'\r') => At::SizeEnd,
+            (At::Size, b';' | b' ' | b'\t') => At::Extension,
+            (At::Extension, b' '.. | b'\t') => At::Extension,
+            (At::SizeEnd, b'\n') if self.left > 0 => At::Content,
+            (At::SizeEnd, b'\n') => At::TrailerStart,
+            (At::ContentEnd, b'\r') => At::ContentEndLf,
+            (At::ContentEndLf, b'\n') => At::SizeStart,
+            (At::TrailerStart, b'\r') => At::LastLf,
+            (At::Trailer, b'\n') => At::TrailerStart,
+            (At::LastLf | At::TrailerStart, b'\n') => return Ok(true),
+            (At::TrailerStart | At::Trailer, _) => At::Trailer,
+            _ => return Err("a chunk that can't be read"),
+        };
+        Ok(false)
+    }
+
+    fn digit(&mut self, byte: u8) -> Result<(), Problem> {
+        let value = char::from(byte).to_digit(16).unwrap_or_default() as usize;
+        self.left = self.left * 16 + value;
+        if self.left > MAX_BODY { Err("a chunk above 64 MiB") } else { Ok(()) }
+    }
+}

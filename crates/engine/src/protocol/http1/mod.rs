@@ -1,0 +1,19 @@
+//! Replies of HTTP/1.1 (RFC 9112), whatever they carry: heads, and the three ways in which a body ends.
+
+mod body;
+mod chunks;
+mod head;
+mod known;
+mod replies;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use replies::{Came, Replies, Reply};
+
+/// Longest head that is taken, bytes.
+const MAX_HEAD: usize = 64 << 10;
+/// Longest body that is taken, bytes.
+const MAX_BODY: usize = 64 << 20;
+
+/// How a peer broke HTTP/1.1.
+pub(crate) type Problem = &'static str;

@@ -1,0 +1,151 @@
+//! A stream of replies, cut anywhere.
+
+use super::body::Body;
+use super::head::{self, Head};
+use super::known::Known;
+use super::{MAX_HEAD, Problem};
+
+/// Most heads of status 1xx before the one that counts.
+const MOST_INTERIM: u32 = 16;
+
+/// What came next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Came<'a> {
+    /// The head of a reply; no other reply follows if it is the `last`.
+    Head { last: bool },
+    /// A whole reply.
+    Reply(Reply<'a>),
+    /// Nothing more.
+    Nothing,
+}
+
+/// A whole reply.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Reply<'a> {
+    /// 200 to 999.
+    pub status: u16,
+    /// All of it where the status is 200, and else its beginning.
+    pub body: &'a [u8],
+}
+
+/// What the next byte belongs to.
+#[derive(Debug)]
+enum Stage {
+    Head,
+    Body(Body),
+    /// Nothing: a reply is whole, and may be in `kept`.
+    Between,
+}
+
+/// Reads replies.
+#[derive(Debug)]
+pub(crate) struct Replies {
+    stage: Stage,
+    /// What has come of a head, or of a body.
+    kept: Vec<u8>,
+    known: Known,
+    /// Heads of status 1xx that have come for a reply.
+    interim: u32,
+}
+
+impl Replies {
+    pub fn new() -> Self {
+        Self { stage: Stage::Head, kept: Vec::new(), known: Known::default(), interim: 0 }
+    }
+
+    /// Takes the next thing off `bytes`. After an error there is nothing more to be had.
+    #[inline]
+    pub fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Result<Came<'a>, Problem> {
+        if let Stage::Body(body) = &mut self.stage {
+            let status = body.status;
+            let Some(body) = body.read(&mut self.kept, bytes)? else { return Ok(Came::Nothing) };
+            self.stage = Stage::Between;
+            return Ok(Came::Reply(Reply { status, body }));
+        }
+        if matches!(self.stage, Stage::Between) {
+            self.kept.clear();
+            self.stage = Stage::Head;
+        }
+        let Some(head) = self.head(bytes)? else { return Ok(Came::Nothing) };
+        self.stage = Stage::Body(Body::of(head));
+        Ok(Came::Head { last: head.closes })
+    }
+
+    /// The connection has ended: the reply that this makes whole, if there is one.
+    pub fn end(&mut self) -> Option<Reply<'_>> {
+        let Stage::Body(body) = &self.stage else { return None };
+        let status = body.ends_with_connection().then_some(body.status)?;
+        self.stage = Stage::Between;
+        Some(Reply { status, body: &self.kept })
+    }
+
+    /// Whether part of a reply has come, and the rest has not.
+    pub fn is_amid(&self) -> bool {
+        match self.stage {
+            Stage::Head => !self.kept.is_empty() || self.interim > 0,
+            Stage::Body(_) => true,
+            Stage::Between => false,
+        }
+    }
+
+    /// Bytes that are taken for what has come in part.
+    #[inline]
+    pub fn room(&self) -> usize {
+        self.kept.capacity()
+    }
+
+    #[inline]
+    fn head(&mut self, bytes: &mut &[u8]) -> Result<Option<Head>, Problem> {
+        if self.kept.is_empty()
+            && let Some((head, length)) = self.known.recognise(bytes)
+        {
+            *bytes = &bytes[length..];
+            self.interim = 0;
+            return Ok(Some(head));
+        }
+        self.other_head(bytes)
+    }
+
+    /// A head that is not known, or was cut.
+    #[inline(never)]
+    fn other_head(&mut self, bytes: &mut &[u8]) -> Result<Option<Head>, Problem> {
+        while complete(&mut self.kept, bytes)? {
+            let (head, digits) = head::parse(&self.kept)?;
+            if head.is_interim() {
+                self.kept.clear();
+                self.interim += 1;
+                if self.interim > MOST_INTERIM {
+                    return Err("replies of status 1xx without end");
+                }
+                continue;
+            }
+            self.known.learn(&self.kept, head, digits);
+            self.kept.clear();
+            self.interim = 0;
+            return Ok(Some(head));
+        }
+        Ok(None)
+    }
+
+    /// Room taken for what is known, bytes.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn known(&self) -> usize {
+        self.known.footprint()
+    }
+}
+
+/// Moves the rest of a head from `bytes` to `head`; whether it is whole then.
+fn complete(head: &mut Vec<u8>, bytes: &mut &[u8]) -> Result<bool, Problem> {
+    let mut whole = false;
+    while !whole && !bytes.is_empty() {
+        let line = bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |at| at + 1);
+        let (line, rest) = bytes.split_at(line);
+        head.extend_from_slice(line);
+        *bytes = rest;
+        whole = head.ends_with(b"\n\r\n") || head.ends_with(b"\n\n");
+    }
+    if !head.iter().zip(b"HTTP/1.").all(|(got, expected)| got == expected) {
+        return Err("a reply that is not HTTP/1");
+    }
+    if head.len() > MAX_HEAD { Err("a head above 64 KiB") } else { Ok(whole) }
+}

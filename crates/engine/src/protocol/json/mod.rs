@@ -1,0 +1,198 @@
+//! JSON over HTTP/1.1: a POST for each call, on a connection that is kept. Replies come in the order of the requests.
+
+mod request;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use rpcbench_record::{Protocol, printable};
+
+use super::allowance::Holding;
+use super::http1::{Came, Problem, Replies, Reply};
+use super::in_order::InOrder;
+use super::{Allowance, Broken, Call, End, Events};
+use crate::clock::Nanos;
+use crate::payload::Payload;
+pub(crate) use request::Templates;
+
+/// Why no more calls are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leaving {
+    /// A call ran out of time, and its reply stands before those of later calls.
+    Late,
+    /// The peer ends the connection with a reply that has begun.
+    LastReply,
+}
+
+/// The state machine of one connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    templates: Arc<Templates>,
+    /// Calls that may be open at once. More than one are pipelined.
+    most: usize,
+    calls: InOrder,
+    replies: Replies,
+    /// What `replies` hold of the allowance.
+    holding: Holding,
+    leaving: Option<Leaving>,
+}
+
+impl super::Connection for Connection {
+    const HANDSHAKE: &str = "connection";
+
+    type Templates = Templates;
+
+    fn templates(payload: &dyn Payload, authority: &str) -> Templates {
+        Templates::new(payload, authority)
+    }
+
+    fn new(
+        templates: Arc<Templates>,
+        in_flight: u32,
+        allowance: &Arc<Allowance>,
+        _out: &mut Vec<u8>,
+    ) -> Self {
+        Self {
+            templates,
+            most: in_flight as usize,
+            calls: InOrder::new(in_flight),
+            replies: Replies::new(),
+            holding: Holding::new(allowance),
+            leaving: None,
+        }
+    }
+
+    fn switch(&mut self, templates: Arc<Templates>) {
+        self.templates = templates;
+    }
+
+    fn is_open(&self) -> bool {
+        self.leaving.is_none()
+    }
+
+    fn is_handshaking(&self) -> bool {
+        false
+    }
+
+    fn is_finished(&self) -> bool {
+        self.leaving.is_some() && self.calls.open() == 0
+    }
+
+    #[inline]
+    fn can_send(&self) -> bool {
+        self.leaving.is_none() && self.calls.awaited() < self.most
+    }
+
+    #[inline]
+    fn open_calls(&self) -> u32 {
+        self.calls.open()
+    }
+
+    fn farewell(&self) -> String {
+        let why = match self.leaving {
+            Some(Leaving::Late) => "a call ran out of time",
+            _ if self.replies.is_amid() => "peer closed the connection in the middle of a reply",
+            Some(Leaving::LastReply) => "peer ended the connection with a reply that said so",
+            None => "peer closed the connection",
+        };
+        why.to_owned()
+    }
+
+    #[inline]
+    fn send(&mut self, call: Call, out: &mut Vec<u8>) {
+        self.templates.put(call, out);
+        self.calls.push(call);
+    }
+
+    #[inline]
+    fn flushed(&mut self, now: Nanos) {
+        self.calls.flushed(now);
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        bytes: &[u8],
+        _out: &mut Vec<u8>,
+        events: &mut impl Events,
+    ) -> Result<(), Broken> {
+        self.read(bytes, events)
+            .map_err(|problem| Broken::Rules { protocol: Protocol::Json, problem })
+    }
+
+    fn closed(&mut self, events: &mut impl Events) {
+        if let Some(reply) = self.replies.end() {
+            answer(&mut self.calls, &reply, events);
+        }
+    }
+
+    fn expire(&mut self, cutoff: Nanos, _out: &mut Vec<u8>) -> Vec<Call> {
+        let expired = self.calls.expire(cutoff);
+        if !expired.is_empty() {
+            self.leaving.get_or_insert(Leaving::Late);
+        }
+        expired
+    }
+
+    fn abandon(&mut self) -> Vec<Call> {
+        self.calls.abandon()
+    }
+}
+
+impl Connection {
+    #[inline]
+    fn read(&mut self, bytes: &[u8], events: &mut impl Events) -> Result<(), Problem> {
+        let mut rest = bytes;
+        loop {
+            if self.calls.awaited() == 0 && !rest.is_empty() {
+                return Err("a reply to no call, or a body longer than its head says");
+            }
+            match self.replies.next(&mut rest)? {
+                Came::Head { last: false } => {}
+                Came::Head { last: true } => self.leave(events),
+                Came::Reply(reply) => answer(&mut self.calls, &reply, events),
+                Came::Nothing => break,
+            }
+        }
+        if self.holding.resize(self.replies.room()) {
+            Ok(())
+        } else {
+            Err("more of unfinished replies than is allowed at once")
+        }
+    }
+
+    /// The peer ends the connection with the reply that has begun: it looks at no request behind that one. RFC 9112,
+    /// section 9.6.
+    #[cold]
+    fn leave(&mut self, events: &mut impl Events) {
+        self.leaving = Some(Leaving::LastReply);
+        for call in self.calls.take_later() {
+            events.ended(call, End::Refused);
+        }
+    }
+
+    /// Bytes that are taken for replies that have come in part, and for the head that is known.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn footprint(&self) -> (usize, usize) {
+        (self.replies.room(), self.replies.known())
+    }
+}
+
+/// Ends the call whose reply has come. One that ran out of time has ended before.
+#[inline]
+fn answer(calls: &mut InOrder, reply: &Reply<'_>, events: &mut impl Events) {
+    let Some(Some(call)) = calls.answered() else { return };
+    let end = match reply.status {
+        200 => End::Answered { right: events.verify(call, reply.body) },
+        code => End::Status { code: code.into(), message: excuse(reply.body) },
+    };
+    events.ended(call, end);
+}
+
+/// The beginning of a body that is no success, in one line. A character that the cut went through is left out.
+#[cold]
+fn excuse(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    printable(text.trim_end_matches('\u{fffd}').trim()).into_owned()
+}
