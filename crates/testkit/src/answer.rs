@@ -30,7 +30,9 @@ impl Answerer {
     /// The reply message to the call with this number, whose request body came whole.
     pub(crate) fn answer(&mut self, path: &str, body: &[u8], number: u64) -> Result<Bytes, Status> {
         match self.answer {
-            Answer::Honest | Answer::Null | Answer::TcpEcho => honest(path, body, Truth::Right),
+            Answer::Honest | Answer::Null | Answer::NullJson | Answer::TcpEcho => {
+                honest(path, body, Truth::Right)
+            }
             Answer::Canned => self.recall(path, body, 0),
             Answer::Memo(bytes) => self.recall(path, body, bytes as usize),
             Answer::Skim => skim::reply(path, echo::unframe(body)?),

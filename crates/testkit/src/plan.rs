@@ -36,6 +36,7 @@ pub(crate) enum Answer {
     StatusOnce(NonZeroU64),
     OkOnTruncated,
     Null,
+    NullJson,
     TcpEcho,
 }
 
@@ -144,6 +145,7 @@ impl Plan {
             Behaviour::StatusOnce(every) => self.answer = Answer::StatusOnce(every),
             Behaviour::OkOnTruncated => self.answer = Answer::OkOnTruncated,
             Behaviour::Null => self.answer = Answer::Null,
+            Behaviour::NullJson => self.answer = Answer::NullJson,
             Behaviour::TcpEcho => self.answer = Answer::TcpEcho,
             Behaviour::NeverReady => self.opening = Opening::NeverReady,
             Behaviour::NoListen => self.opening = Opening::NoListen,
@@ -174,7 +176,8 @@ fn contradict(first: &Behaviour, second: &Behaviour) -> bool {
     if one == Part::Process || other == Part::Process {
         return first == second;
     }
-    let bare = |it: &Behaviour| matches!(it, Behaviour::Null | Behaviour::TcpEcho);
+    let bare =
+        |it: &Behaviour| matches!(it, Behaviour::Null | Behaviour::NullJson | Behaviour::TcpEcho);
     one == other || bare(first) || bare(second)
 }
 
@@ -190,6 +193,7 @@ fn part(behaviour: &Behaviour) -> Part {
         | Behaviour::StatusOnce(_)
         | Behaviour::OkOnTruncated
         | Behaviour::Null
+        | Behaviour::NullJson
         | Behaviour::TcpEcho => Part::Answer,
         Behaviour::NeverReady | Behaviour::NoListen | Behaviour::ExitAtStart(_) => Part::Opening,
         Behaviour::ExitAfter(_)

@@ -201,6 +201,10 @@ fn run(
             null::serve_grpc(&listener, &stop, &counters)?;
             Ok(Ended::Stopped)
         }
+        Port::Listening(listener) if plan.answer == Answer::NullJson => {
+            null::serve_json(&listener, &stop, &counters)?;
+            Ok(Ended::Stopped)
+        }
         Port::Listening(listener) if plan.answer == Answer::TcpEcho => {
             null::serve_tcp_echo(&listener, &stop, &counters)?;
             Ok(Ended::Stopped)

@@ -1,4 +1,4 @@
-//! The null server against a real HTTP/2 client.
+//! The null servers against a real HTTP/2 client, and against plain bytes.
 
 mod client;
 
@@ -55,4 +55,22 @@ fn null_says_goodbye_to_what_is_no_http2() {
     stream.read_to_end(&mut seen).unwrap();
     assert_eq!(seen[3], 7, "GOAWAY");
     assert_eq!(seen[13..17], 1_u32.to_be_bytes(), "PROTOCOL_ERROR");
+}
+
+#[test]
+fn null_json_answers_texts_of_any_length_one_after_the_other() {
+    let server = Server::start(Behaviour::NullJson).unwrap();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    for length in [0, 1, 100, 20_000, 70_000, 1 << 20] {
+        let body = format!("{{\"text\":\"{}\"}}", "z".repeat(length));
+        let head = "POST /rpcbench.v1.Echo/Text HTTP/1.1\r\nHost: x\r\n";
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let reply = body.replace("text", "echo");
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+        let expected = format!("{head}Content-Length: {}\r\n\r\n{reply}", reply.len());
+        let mut got = vec![0; expected.len()];
+        stream.read_exact(&mut got).unwrap();
+        assert_eq!(String::from_utf8(got).unwrap(), expected, "{length}");
+    }
+    assert_eq!((server.calls(), server.connections()), (6, 1));
 }

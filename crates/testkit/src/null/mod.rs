@@ -2,10 +2,11 @@
 //!
 //! One thread, one epoll loop, one read and one write per connection and turn. In gRPC a request's message is sent back
 //! with its tag changed from field 1 to field 2; request headers are not decoded, so every call counts as one of the text
-//! shape. In tcp-echo the bytes are sent back.
+//! shape. In JSON a text comes back under another key. In tcp-echo the bytes are sent back.
 
 mod connection;
 mod encoder;
+mod json;
 mod message;
 mod poll;
 mod session;
@@ -46,6 +47,15 @@ pub(crate) fn serve_grpc(
     counters: &Counters,
 ) -> io::Result<()> {
     serve::<session::Session>(listener, stop, counters)
+}
+
+/// Serves JSON over HTTP/1.1 until the other end of `stop` is closed.
+pub(crate) fn serve_json(
+    listener: &TcpListener,
+    stop: &UnixStream,
+    counters: &Counters,
+) -> io::Result<()> {
+    serve::<json::Json>(listener, stop, counters)
 }
 
 /// Serves tcp-echo until the other end of `stop` is closed.

@@ -1,4 +1,4 @@
-//! A peer that follows a script of raw HTTP/2 bytes, for tests of a client's wire behaviour.
+//! A peer that follows a script of raw bytes, of HTTP/2 or of HTTP/1.1, for tests of a client's wire behaviour.
 //!
 //! A script is a closure over a [`Wire`]: it expects frames and sends frames, one step after the other.
 //! The first step that fails ends it, and [`ScriptedPeer::finish`] returns why.
@@ -17,10 +17,12 @@
 //! ```
 
 mod grpc;
+mod http1;
 mod peer;
 mod wire;
 
 pub use crate::http2::{Frame, FrameType, flag, hpack, setting};
 pub use grpc::{Request, Requests};
+pub use http1::HttpRequest;
 pub use peer::{Listener, ScriptedPeer};
 pub use wire::{ScriptError, Wire};

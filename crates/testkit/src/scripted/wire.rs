@@ -87,18 +87,7 @@ impl Wire {
 
     /// Takes the next frame, whatever it is. Nothing if the client has closed its side; a reset is such an end too.
     pub fn receive_or_end(&mut self) -> Result<Option<Frame>, ScriptError> {
-        match self.receive() {
-            Ok(frame) => Ok(Some(frame)),
-            Err(ScriptError::Io { source, .. })
-                if matches!(
-                    source.kind(),
-                    io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
-                ) =>
-            {
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+        or_end(self.receive())
     }
 
     /// Takes the next frame, which must be of this type.
@@ -230,9 +219,25 @@ impl Wire {
         Ok(head.frame(payload))
     }
 
-    fn fill(&mut self, expected: &str, buffer: &mut [u8]) -> Result<(), ScriptError> {
+    pub(super) fn fill(&mut self, expected: &str, buffer: &mut [u8]) -> Result<(), ScriptError> {
         self.stream
             .read_exact(buffer)
             .map_err(|source| ScriptError::Io { expected: expected.to_owned(), source })
+    }
+}
+
+/// Nothing where the client has closed its side, or reset the connection.
+pub(super) fn or_end<T>(came: Result<T, ScriptError>) -> Result<Option<T>, ScriptError> {
+    match came {
+        Ok(came) => Ok(Some(came)),
+        Err(ScriptError::Io { source, .. })
+            if matches!(
+                source.kind(),
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }

@@ -1,0 +1,316 @@
+//! Loads and checks over JSON: an honest server, and peers that follow a script of HTTP/1.1 as no ordinary server does.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rpcbench_contract::cases::{CallError, Caller};
+use rpcbench_contract::{Method, Nonce};
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_record::{Arrivals, Outcomes, Protocol};
+use rpcbench_testkit::Server;
+use rpcbench_testkit::scripted::{ScriptError, ScriptedPeer, Wire};
+
+/// Texts of so many letters; each must come back under `echo`.
+struct Texts(Vec<String>);
+
+impl Texts {
+    fn of(lengths: &[usize]) -> Arc<dyn Payload> {
+        let text = |length: &usize| format!("{{\"text\":\"{}\"}}", "t".repeat(*length));
+        Arc::new(Self(lengths.iter().map(text).collect()))
+    }
+}
+
+impl Payload for Texts {
+    fn method(&self) -> Method {
+        Method::Text
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn request(&self, index: usize) -> &[u8] {
+        self.0[index].as_bytes()
+    }
+
+    fn verify(&self, index: usize, _nonce: Nonce, reply: &[u8]) -> Result<(), String> {
+        let right = self.0[index].replacen("text", "echo", 1);
+        if right.as_bytes() == reply { Ok(()) } else { Err("another text".to_owned()) }
+    }
+}
+
+fn plan(address: SocketAddr, connections: u32, in_flight: u32) -> LoadPlan {
+    LoadPlan {
+        protocol: Protocol::Json,
+        address,
+        authority: address.to_string(),
+        connections,
+        in_flight,
+        arrivals: Arrivals::Closed,
+        seed: 1,
+        threads: 1,
+        cpus: Vec::new(),
+        timeout: Nanos::from_millis(10_000),
+        grace: Nanos::from_millis(10_000),
+        connect_timeout: Nanos::from_millis(10_000),
+        first_request: 0,
+        pipelining: in_flight > connections,
+    }
+}
+
+fn measure(plan: &LoadPlan, lengths: &[usize], millis: u64) -> Measurement {
+    let mut session = Session::open(plan, &Texts::of(lengths)).unwrap();
+    session.start();
+    let start = clock::now() + Nanos::from_millis(20);
+    session.measure(Span { start, end: start + Nanos::from_millis(millis) });
+    session.finish().unwrap()
+}
+
+/// Loads until so many calls are answered; what became of all.
+fn load_until_ok(plan: &LoadPlan, calls: u64) -> (Outcomes, Vec<String>) {
+    let mut session = Session::open(plan, &Texts::of(&[5, 100])).unwrap();
+    session.start();
+    while session.progress().ended - session.progress().failed < calls {
+        clock::sleep_until(clock::now() + Nanos::from_millis(1));
+    }
+    let unmeasured = session.pause().unwrap();
+    (unmeasured.outcomes, unmeasured.examples)
+}
+
+/// Answers rightly, up to so many calls.
+fn serve(wire: &mut Wire, calls: usize) -> Result<(), ScriptError> {
+    for _ in 0..calls {
+        let Some(request) = wire.next_http_request()? else { break };
+        wire.send_bytes(&request.right_reply(""))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn every_call_is_counted_once_and_the_server_counts_the_same() {
+    let server = Server::start("null-json".parse().unwrap()).unwrap();
+    for (connections, in_flight, threads) in [(4, 4, 2), (1, 1, 1), (4, 40, 2)] {
+        let plan = LoadPlan { threads, ..plan(server.address(), connections, in_flight) };
+        let before = (server.calls(), server.connections());
+        let measurement = measure(&plan, &[0, 1, 100, 5_000, 300_000], 100);
+        let (inside, outside) = (&measurement.tally.outcomes, &measurement.unmeasured.outcomes);
+        let examples = &measurement.tally.examples;
+        assert_eq!((inside.errors(), outside.errors()), (0, 0), "{examples:?}");
+        assert!(inside.ok + outside.ok > 0);
+        assert_eq!(server.calls() - before.0, inside.total() + outside.total());
+        assert_eq!(server.connections() - before.1, u64::from(connections));
+    }
+}
+
+#[test]
+fn calls_come_due_by_a_rate() {
+    let server = Server::start("null-json".parse().unwrap()).unwrap();
+    let arrivals = "constant:1000".parse().unwrap();
+    let plan = LoadPlan { arrivals, ..plan(server.address(), 10, 10) };
+    let measurement = measure(&plan, &[100], 500);
+    let outcomes = &measurement.tally.outcomes;
+    assert_eq!((outcomes.total(), outcomes.ok), (500, 500), "{:?}", measurement.tally.examples);
+}
+
+#[test]
+fn one_call_is_on_its_way_at_a_time() {
+    let peer = ScriptedPeer::start(|wire| {
+        for _ in 0..50 {
+            let Some(request) = wire.next_http_request()? else { break };
+            // Nothing more comes before the answer.
+            let interim = b"HTTP/1.1 102 Processing\r\n\r\n";
+            wire.send_bytes(interim)?;
+            wire.send_bytes(&request.right_reply("Date: now\r\n"))?;
+        }
+        serve(wire, usize::MAX)
+    });
+    let peer = peer.unwrap();
+    let (outcomes, examples) = load_until_ok(&plan(peer.address(), 1, 1), 60);
+    assert_eq!(outcomes.errors(), 0, "{examples:?}");
+    peer.finish().unwrap();
+}
+
+#[test]
+fn an_orderly_end_of_the_connection_costs_no_call() {
+    // The first reply ends the connection: calls pipelined behind it are sent again on the next one.
+    for fields in ["Connection: close\r\n", "Connection: close, other\r\nDate: now\r\n"] {
+        for in_flight in [1, 5] {
+            let peer = ScriptedPeer::start_many(move |listener| {
+                for _ in 0..10 {
+                    let mut wire = listener.accept()?;
+                    if let Some(request) = wire.next_http_request()? {
+                        wire.send_bytes(&request.right_reply(fields))?;
+                    }
+                    wire.close()?;
+                }
+                serve(&mut listener.accept()?, usize::MAX)
+            });
+            let peer = peer.unwrap();
+            let (outcomes, examples) = load_until_ok(&plan(peer.address(), 1, in_flight), 100);
+            assert_eq!(outcomes.errors(), 0, "{examples:?}");
+            peer.finish().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_reply_without_length_ends_with_the_connection_and_costs_no_call() {
+    let peer = ScriptedPeer::start_many(|listener| {
+        for _ in 0..10 {
+            let mut wire = listener.accept()?;
+            if let Some(request) = wire.next_http_request()? {
+                wire.send_bytes(b"HTTP/1.0 200 OK\r\nServer: old\r\n\r\n")?;
+                wire.send_bytes(&request.echo())?;
+            }
+            wire.close()?;
+        }
+        serve(&mut listener.accept()?, usize::MAX)
+    });
+    let peer = peer.unwrap();
+    let (outcomes, examples) = load_until_ok(&plan(peer.address(), 1, 3), 100);
+    assert_eq!(outcomes.errors(), 0, "{examples:?}");
+    peer.finish().unwrap();
+}
+
+#[test]
+fn a_connection_that_ends_in_the_middle_of_a_reply_costs_its_calls() {
+    let peer = ScriptedPeer::start_many(|listener| {
+        for _ in 0..10 {
+            let mut wire = listener.accept()?;
+            serve(&mut wire, 1)?;
+            if let Some(request) = wire.next_http_request()? {
+                let reply = request.right_reply("");
+                wire.send_bytes(&reply[..reply.len() - 1])?;
+            }
+            wire.close()?;
+        }
+        serve(&mut listener.accept()?, usize::MAX)
+    });
+    let peer = peer.unwrap();
+    let (outcomes, examples) = load_until_ok(&plan(peer.address(), 1, 1), 100);
+    let expected = Outcomes { ok: outcomes.ok, transport: 10, ..Outcomes::default() };
+    assert_eq!(outcomes, expected, "{examples:?}");
+    let amid = "peer closed the connection in the middle of a reply".to_owned();
+    assert!(examples.contains(&amid), "{examples:?}");
+    peer.finish().unwrap();
+}
+
+#[test]
+fn other_statuses_are_outcomes_and_the_connection_goes_on() {
+    let peer = ScriptedPeer::start(|wire| {
+        for reply in [
+            "HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nlater",
+            "HTTP/1.1 204 No Content\r\n\r\n",
+            "HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        ] {
+            wire.next_http_request()?;
+            wire.send_bytes(reply.as_bytes())?;
+        }
+        serve(wire, usize::MAX)
+    });
+    let peer = peer.unwrap();
+    let (outcomes, examples) = load_until_ok(&plan(peer.address(), 1, 1), 20);
+    assert_eq!(outcomes.status, [(204, 1), (404, 1), (503, 1)].into_iter().collect());
+    assert_eq!(outcomes.errors(), 3);
+    assert!(examples.contains(&"Service Unavailable: later".to_owned()), "{examples:?}");
+    peer.finish().unwrap();
+}
+
+#[test]
+fn a_late_reply_costs_no_other_call() {
+    let peer = ScriptedPeer::start_many(|listener| {
+        let mut wire = listener.accept()?;
+        serve(&mut wire, 3)?;
+        // The client gives up on this one, closes, and opens another connection.
+        let late = wire.next_http_request()?;
+        let mut next = listener.accept()?;
+        if let Some(request) = late {
+            // It may be gone already.
+            let _ = wire.send_bytes(&request.right_reply(""));
+        }
+        // On a slow machine others may run out of time.
+        loop {
+            serve(&mut next, usize::MAX)?;
+            next = listener.accept()?;
+        }
+    });
+    let peer = peer.unwrap();
+    let timeout = Nanos::from_millis(500);
+    let plan = LoadPlan { timeout, ..plan(peer.address(), 1, 1) };
+    let (outcomes, examples) = load_until_ok(&plan, 20);
+    assert!(outcomes.timeout >= 1, "{examples:?}");
+    assert_eq!(outcomes.errors(), outcomes.timeout, "{examples:?}");
+}
+
+#[test]
+fn a_peer_that_speaks_something_else_is_named() {
+    let server = Server::start("tcp-echo".parse().unwrap()).unwrap();
+    let timeout = Nanos::from_millis(300);
+    let silent = LoadPlan { timeout, grace: timeout, ..plan(server.address(), 1, 1) };
+    let measurement = measure(&silent, &[5], 50);
+    let mut outcomes = measurement.tally.outcomes;
+    outcomes.add(&measurement.unmeasured.outcomes);
+    assert_eq!(outcomes.ok, 0, "{outcomes:?}");
+    let honest = Server::start("honest".parse().unwrap()).unwrap();
+    let measurement = measure(&plan(honest.address(), 1, 1), &[5], 50);
+    let examples = [measurement.tally.examples, measurement.unmeasured.examples].concat();
+    let named = |example: &String| example.contains("peer broke json: a reply that is not HTTP/1");
+    assert!(examples.iter().any(named), "{examples:?}");
+}
+
+/// What a client of one call at a time gets for each of the calls that it makes.
+fn calls<S>(script: S, calls: usize) -> Vec<Result<String, CallError>>
+where
+    S: FnOnce(&mut Wire) -> Result<(), ScriptError> + Send + 'static,
+{
+    let peer = ScriptedPeer::start(script).unwrap();
+    let mut client = Client::new(Protocol::Json, peer.address(), Duration::from_secs(20));
+    let call = |_| client.call(Method::Tree, b"{}").map(|reply| String::from_utf8(reply).unwrap());
+    let replies = (0..calls).map(call).collect();
+    drop(client);
+    peer.finish().unwrap();
+    replies
+}
+
+#[test]
+fn a_client_of_one_call_at_a_time_takes_every_kind_of_reply() {
+    let replies = calls(
+        |wire| {
+            for reply in [
+                "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n",
+                "HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\n\r\n{ }",
+            ] {
+                let request = wire.next_http_request()?;
+                assert!(request.is_some_and(|it| {
+                    it.head.starts_with("POST /rpcbench.v1.Echo/Tree HTTP/1.1\r\n")
+                }));
+                wire.send_bytes(reply.as_bytes())?;
+            }
+            wire.close()
+        },
+        4,
+    );
+    let status = CallError::Status { code: 405, message: String::new() };
+    assert_eq!(
+        replies,
+        [Ok("{}".to_owned()), Ok("{}".to_owned()), Err(status), Ok("{ }".to_owned())]
+    );
+}
+
+#[test]
+fn a_client_of_one_call_at_a_time_says_why_there_is_no_reply() {
+    let replies = calls(
+        |wire| {
+            wire.next_http_request()?;
+            wire.send_bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{")?;
+            wire.close()
+        },
+        1,
+    );
+    let amid = "peer closed the connection in the middle of a reply";
+    assert_eq!(replies, [Err(CallError::Transport(amid.to_owned()))]);
+}
