@@ -9,7 +9,9 @@ use bytes::Bytes;
 use crate::echo::{self, INTERNAL, Status, Truth};
 use crate::plan::Answer;
 use crate::serve::Counters;
+use crate::serve_json::Reply;
 use crate::skim;
+use crate::transcode::Types;
 
 /// Replies remembered at most; then all are forgotten.
 const MEMORY: usize = 1 << 16;
@@ -45,6 +47,27 @@ impl Answerer {
             Answer::StatusOnce(every) if number.is_multiple_of(every.get()) => Err(broken(number)),
             Answer::StatusOnce(_) => honest(path, body, Truth::Right),
             Answer::OkOnTruncated => lenient(path, body),
+        }
+    }
+
+    /// The same for a call whose request is JSON. Messages are made to protobuf and back, but where a cheat copies them.
+    pub(crate) fn answer_json(&mut self, path: &str, body: &[u8], number: u64) -> Reply {
+        let Some(types) = Types::of(path) else { return Reply::error(404, "unknown method") };
+        match self.answer {
+            Answer::ByteEcho => return Reply::ok(body),
+            Answer::Skim => return skim::json(body),
+            _ => {}
+        }
+        let message = match types.request(body) {
+            Ok(message) => message,
+            Err(_) if self.answer == Answer::OkOnTruncated => return Reply::ok("{}"),
+            Err(error) => return Reply::error(400, &error.to_string()),
+        };
+        let reply = self.answer(path, &echo::frame(&message), number);
+        match reply.map(|reply| types.reply(&reply)) {
+            Ok(Some(reply)) => Reply::ok(reply),
+            Ok(None) => Reply::error(500, "the reply can't be written"),
+            Err(status) => Reply::error(500, &status.message),
         }
     }
 

@@ -69,6 +69,8 @@ pub enum Behaviour {
     Counting,
     /// The least work that is still correct gRPC, for the text shape only.
     Null,
+    /// Speaks JSON over HTTP/1.1 and not gRPC, with whatever other behaviours it has.
+    Json,
     /// The least work that is still correct JSON over HTTP/1.1, and not gRPC; every shape, but texts are quickest.
     NullJson,
     /// Speaks tcp-echo and not gRPC: every shape, honestly.
@@ -124,6 +126,7 @@ pub const FORMS: &[Form] = &[
     form("busy:MICROSECONDS", "busy:50", "every call costs that much CPU"),
     form("counting", "counting", "prints its calls and CPU time when stopped"),
     form("null", "null", "the least work that is still correct gRPC, text only"),
+    form("json", "json", "JSON over HTTP/1.1 in place of gRPC; goes with those above but null"),
     form("null-json", "null-json", "JSON over HTTP/1.1 in place of gRPC, with the least work"),
     form("tcp-echo", "tcp-echo", "speaks tcp-echo in place of gRPC, with the least work"),
 ];
@@ -275,6 +278,7 @@ fn parse(name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Behaviour>,
         }
         "counting" => Behaviour::Counting,
         "null" => Behaviour::Null,
+        "json" => Behaviour::Json,
         "null-json" => Behaviour::NullJson,
         "tcp-echo" => Behaviour::TcpEcho,
         _ => return Ok(None),
@@ -314,6 +318,7 @@ impl fmt::Display for Behaviour {
             Self::Busy(cost) => write!(out, "busy:{}", cost.as_micros()),
             Self::Counting => out.write_str("counting"),
             Self::Null => out.write_str("null"),
+            Self::Json => out.write_str("json"),
             Self::NullJson => out.write_str("null-json"),
             Self::TcpEcho => out.write_str("tcp-echo"),
         }
@@ -339,7 +344,7 @@ mod tests {
             error.starts_with("there is no behaviour `honnest`; there are: honest, canned"),
             "{error}"
         );
-        assert!(error.ends_with("null, null-json, tcp-echo"), "{error}");
+        assert!(error.ends_with("null, json, null-json, tcp-echo"), "{error}");
     }
 
     #[test]

@@ -55,6 +55,12 @@ pub(crate) fn unframe(body: &[u8]) -> Result<&[u8], Status> {
     Ok(message)
 }
 
+/// A message with its gRPC prefix.
+pub(crate) fn frame(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).unwrap_or(u32::MAX).to_be_bytes();
+    [&[0], &length[..], message].concat()
+}
+
 /// The reply message of a method of the contract.
 pub(crate) fn reply(path: &str, message: &[u8], truth: Truth) -> Result<Bytes, Status> {
     match path {

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::plan::Fault;
+use crate::plan::{Fault, Wire};
 
 /// A TCP stream that outlives the HTTP/2 connection on it.
 pub(crate) struct SharedStream(pub(crate) Rc<TcpStream>);
@@ -54,7 +54,7 @@ impl AsyncWrite for SharedStream {
 }
 
 /// Lets the fault happen on this connection; returns when the connection is over.
-pub(crate) async fn strike(fault: Fault, stream: Rc<TcpStream>) -> io::Result<()> {
+pub(crate) async fn strike(fault: Fault, stream: Rc<TcpStream>, wire: Wire) -> io::Result<()> {
     match fault {
         // The end of the process closes the connection.
         Fault::Exit | Fault::Hang => std::future::pending().await,
@@ -63,7 +63,7 @@ pub(crate) async fn strike(fault: Fault, stream: Rc<TcpStream>) -> io::Result<()
             std::future::pending().await
         }
         Fault::Reset => stream.set_zero_linger(),
-        Fault::Truncate => truncate(&stream).await,
+        Fault::Truncate => truncate(&stream, wire).await,
     }
 }
 
@@ -71,8 +71,15 @@ pub(crate) async fn strike(fault: Fault, stream: Rc<TcpStream>) -> io::Result<()
 const HALF_A_FRAME: [u8; 19] =
     [0, 0, 20, 1, 4, 0, 0, 0, 1, 0x88, 0, 7, b'h', b'a', b'l', b'f', b' ', b'o', b'f'];
 
-async fn truncate(stream: &Rc<TcpStream>) -> io::Result<()> {
-    write(stream, &HALF_A_FRAME).await?;
+/// Half of a reply of HTTP/1.1: its head says 20 bytes, 8 follow.
+const HALF_A_REPLY: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{\"echo\":";
+
+async fn truncate(stream: &Rc<TcpStream>, wire: Wire) -> io::Result<()> {
+    let half = match wire {
+        Wire::Grpc => &HALF_A_FRAME,
+        Wire::Json => HALF_A_REPLY,
+    };
+    write(stream, half).await?;
     let mut end = SharedStream(Rc::clone(stream));
     shut_down(stream);
     // Closing with unread bytes would send a reset; the peer must see a plain end instead.
@@ -86,7 +93,7 @@ fn shut_down(stream: &TcpStream) {
     unsafe { libc::shutdown(stream.as_raw_fd(), libc::SHUT_WR) };
 }
 
-async fn write(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
+pub(crate) async fn write(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         stream.writable().await?;
         match stream.try_write(bytes) {

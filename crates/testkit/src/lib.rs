@@ -2,7 +2,7 @@
 //!
 //! - [`Server`] runs a [`Behaviour`] inside a test, on a thread of its own.
 //! - The binary `rpcbench-testkit` runs the same behaviours as an ordinary server under test.
-//! - [`scripted`] is a peer that follows a script of raw HTTP/2 frames, and [`http2`] has the frames.
+//! - [`scripted`] is a peer that follows a script of raw HTTP/2 frames or HTTP/1.1, and [`http2`] has the frames.
 
 mod answer;
 mod behaviour;
@@ -17,8 +17,10 @@ mod null;
 mod plan;
 pub mod scripted;
 mod serve;
+mod serve_json;
 mod server;
 mod skim;
+mod transcode;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
 pub use clock::{CpuTime, process_cpu};

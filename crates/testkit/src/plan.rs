@@ -8,6 +8,7 @@ use crate::Behaviour;
 /// A server's behaviours, sorted by the part that each concerns.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
+    pub(crate) wire: Wire,
     pub(crate) answer: Answer,
     pub(crate) cost: Cost,
     pub(crate) fault: Option<FaultAfter>,
@@ -20,6 +21,14 @@ pub struct Plan {
     pub counting: bool,
     /// Bytes of memory to take before listening.
     pub memory_at_start: u64,
+}
+
+/// How calls travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Wire {
+    #[default]
+    Grpc,
+    Json,
 }
 
 /// What a call is answered with.
@@ -85,6 +94,7 @@ pub(crate) enum Opening {
 /// The part of a server that a behaviour concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
+    Wire,
     Answer,
     Cost,
     Fault,
@@ -135,6 +145,7 @@ impl Plan {
     fn adopt(&mut self, behaviour: &Behaviour) {
         let fault = |calls: u64, fault: Fault| Some(FaultAfter { calls, fault });
         match *behaviour {
+            Behaviour::Json => self.wire = Wire::Json,
             Behaviour::Honest => self.answer = Answer::Honest,
             Behaviour::Canned => self.answer = Answer::Canned,
             Behaviour::ByteEcho => self.answer = Answer::ByteEcho,
@@ -183,6 +194,7 @@ fn contradict(first: &Behaviour, second: &Behaviour) -> bool {
 
 fn part(behaviour: &Behaviour) -> Part {
     match behaviour {
+        Behaviour::Json => Part::Wire,
         Behaviour::Honest
         | Behaviour::Canned
         | Behaviour::ByteEcho
@@ -238,5 +250,7 @@ mod tests {
         assert_eq!(error, "`honest` and `byte-echo` cannot be had together; give one of them");
         assert!(plan(&["null", "busy:5"]).is_err());
         assert!(plan(&["null", "counting"]).is_ok());
+        assert!(plan(&["json", "null-json"]).is_err());
+        assert_eq!(plan(&["json", "canned"]).unwrap().wire, Wire::Json);
     }
 }

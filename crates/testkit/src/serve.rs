@@ -1,6 +1,6 @@
 //! Accepting connections and answering calls, with whatever goes wrong on the way.
 
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use h2::server::{Connection, SendResponse};
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
@@ -19,9 +19,10 @@ use tokio::task::spawn_local;
 
 use crate::answer::Answerer;
 use crate::cost::Spender;
-use crate::echo::Status;
+use crate::echo::{self, Status};
 use crate::fault::{self, SharedStream};
-use crate::plan::{Fault, FaultAfter, Opening, Plan};
+use crate::plan::{Fault, FaultAfter, Opening, Plan, Wire};
+use crate::serve_json;
 
 const WINDOW: u32 = 16 << 20;
 
@@ -37,18 +38,19 @@ pub(crate) struct Counters {
 }
 
 /// Everything that the connections of one server share.
-struct Site {
+pub(crate) struct Site {
     answerer: RefCell<Answerer>,
     spender: Spender,
     fault: Option<FaultAfter>,
     opening: Opening,
+    wire: Wire,
     counters: Arc<Counters>,
     struck: watch::Sender<Option<Fault>>,
 }
 
 impl Site {
     /// The number of a call that came whole, or nothing if the server breaks instead of answering it.
-    fn admit(&self) -> Option<u64> {
+    pub(crate) fn admit(&self) -> Option<u64> {
         if let Some(FaultAfter { calls, fault }) = self.fault
             && self.counters.calls.load(Ordering::Relaxed) >= calls
         {
@@ -56,6 +58,21 @@ impl Site {
             return None;
         }
         Some(self.counters.calls.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+impl Site {
+    pub(crate) async fn spend(&self, number: u64) {
+        self.spender.spend(number).await;
+    }
+
+    pub(crate) fn answerer(&self) -> RefMut<'_, Answerer> {
+        self.answerer.borrow_mut()
+    }
+
+    /// Tells when a fault strikes.
+    pub(crate) fn strikes(&self) -> watch::Receiver<Option<Fault>> {
+        self.struck.subscribe()
     }
 }
 
@@ -71,6 +88,7 @@ pub(crate) async fn serve(
         spender: Spender::start(plan.cost)?,
         fault: plan.fault,
         opening: plan.opening,
+        wire: plan.wire,
         counters,
         struck,
     });
@@ -94,9 +112,13 @@ async fn attend(stream: TcpStream, site: Rc<Site>) {
     if site.opening == Opening::NeverReady {
         return std::future::pending().await;
     }
-    if let Ok(Some(fault)) = converse(Rc::clone(&stream), &site).await {
+    let fault = match site.wire {
+        Wire::Grpc => converse(Rc::clone(&stream), &site).await.ok().flatten(),
+        Wire::Json => serve_json::converse(&stream, &site).await.ok().flatten(),
+    };
+    if let Some(fault) = fault {
         // The peer may be gone already.
-        let _ = fault::strike(fault, stream).await;
+        let _ = fault::strike(fault, stream, site.wire).await;
     }
 }
 
@@ -154,8 +176,8 @@ async fn call(
     let Some(number) = site.admit() else {
         return std::future::pending().await;
     };
-    site.spender.spend(number).await;
-    let reply = site.answerer.borrow_mut().answer(head.uri.path(), &body, number);
+    site.spend(number).await;
+    let reply = site.answerer().answer(head.uri.path(), &body, number);
     send(respond, reply)
 }
 
@@ -192,7 +214,7 @@ fn send(mut respond: SendResponse<Bytes>, reply: Result<Bytes, Status>) -> Resul
     let mut trailers = HeaderMap::new();
     match reply {
         Ok(message) => {
-            stream.send_data(frame(&message), false)?;
+            stream.send_data(echo::frame(&message).into(), false)?;
             trailers.insert("grpc-status", HeaderValue::from_static("0"));
         }
         Err(status) => {
@@ -203,14 +225,6 @@ fn send(mut respond: SendResponse<Bytes>, reply: Result<Bytes, Status>) -> Resul
         }
     }
     stream.send_trailers(trailers)
-}
-
-fn frame(message: &[u8]) -> Bytes {
-    let mut framed = BytesMut::with_capacity(5 + message.len());
-    framed.put_u8(0);
-    framed.put_u32(u32::try_from(message.len()).unwrap_or(u32::MAX));
-    framed.put_slice(message);
-    framed.freeze()
 }
 
 fn percent_encode(text: &str) -> String {
