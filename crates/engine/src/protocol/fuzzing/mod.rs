@@ -9,6 +9,7 @@ mod hpack;
 mod ledger;
 mod machine;
 mod peer;
+mod replies;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ pub use hpack::hpack;
 #[cfg(test)]
 pub(in crate::protocol) use ledger::Filler;
 use machine::Machine;
+pub use replies::replies;
 
 use rpcbench_testkit::http2::{Frame, FrameRef, PREFACE};
 

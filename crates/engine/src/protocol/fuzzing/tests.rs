@@ -27,11 +27,17 @@ fn the_corpus_of_header_blocks_is_read_alike() {
     replay("hpack", super::hpack);
 }
 
+#[test]
+fn the_corpus_of_replies_is_survived() {
+    replay("replies", super::replies);
+}
+
 proptest! {
     #[test]
     fn any_input_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         super::connection(&bytes);
         super::frames(&bytes);
         super::hpack(&bytes);
+        super::replies(&bytes);
     }
 }

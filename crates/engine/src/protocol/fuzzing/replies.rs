@@ -1,0 +1,166 @@
+//! Replies of HTTP/1.1, mostly well formed, into two connections: one gets them as they come, one byte by byte.
+
+use std::sync::{Arc, OnceLock};
+
+use super::Steps;
+use super::ledger::{Filler, Ledger, REQUESTS};
+use crate::clock::Nanos;
+use crate::protocol::Connection as _;
+use crate::protocol::json::{Connection, Templates};
+
+/// Calls at once.
+const IN_FLIGHT: u32 = 4;
+/// Longest head that is taken, bytes.
+const HEAD: usize = 64 << 10;
+
+/// What replies are made of.
+const PARTS: [&[u8]; 20] = [
+    b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nright",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nright\r\n0\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n",
+    b"HTTP/1.0 200 OK\r\n",
+    b"HTTP/1.1 404 No\r\n",
+    b"HTTP/1.1 204 None\r\n\r\n",
+    b"HTTP/1.1 103 Soon\r\n\r\n",
+    b"HTTP/1.1 101 Other\r\n\r\n",
+    b"Content-Length: ",
+    b"5\r\n",
+    b"12\r\n",
+    b"Transfer-Encoding: chunked\r\n",
+    b"Connection: close\r\n",
+    b"Connection: keep-alive\r\n",
+    b"Date: now\r\n",
+    b"\r\n",
+    b"right",
+    b"\r\nright\r\n",
+    b"0\r\n\r\n",
+    b"\n",
+];
+
+fn templates() -> Arc<Templates> {
+    static TEMPLATES: OnceLock<Arc<Templates>> = OnceLock::new();
+    let make = || Arc::new(Templates::new(&Filler::of(&REQUESTS), "host"));
+    Arc::clone(TEMPLATES.get_or_init(make))
+}
+
+/// A connection, its calls, and what must hold after each step.
+struct Machine {
+    connection: Connection,
+    ledger: Ledger,
+    received: usize,
+    broken: Option<String>,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let connection = Connection::new(templates(), IN_FLIGHT, &Arc::default(), &mut Vec::new());
+        Self { connection, ledger: Ledger::default(), received: 0, broken: None }
+    }
+
+    fn send(&mut self, entry: u32) {
+        if self.connection.can_send() {
+            let call = self.ledger.next(entry);
+            self.connection.send(call, &mut Vec::new());
+        }
+    }
+
+    fn receive(&mut self, bytes: &[u8]) {
+        if self.broken.is_some() {
+            return;
+        }
+        self.received += bytes.len();
+        let came = self.connection.receive(bytes, &mut Vec::new(), &mut self.ledger);
+        self.broken = came.err().map(|broken| broken.to_string());
+        self.check();
+    }
+
+    fn expire(&mut self, cutoff: u64) {
+        for call in self.connection.expire(Nanos(cutoff), &mut Vec::new()) {
+            self.ledger.close(call, None);
+        }
+        self.check();
+    }
+
+    fn check(&self) {
+        let open = self.connection.open_calls();
+        assert_eq!(open as usize, self.ledger.open.len());
+        assert!(open <= IN_FLIGHT && !(self.connection.can_send() && open == IN_FLIGHT));
+        let (room, known) = self.connection.footprint();
+        // A vector may take twice the room that it needs.
+        assert!(room <= 64 + 2 * self.received, "{room} bytes of {}", self.received);
+        assert!(known <= 2 * HEAD, "{known} bytes");
+    }
+
+    /// The peer closes, or has broken the rules: every call that has no end gets one.
+    fn end(&mut self) {
+        if self.broken.is_none() {
+            self.connection.closed(&mut self.ledger);
+        }
+        for call in self.connection.abandon() {
+            self.ledger.close(call, None);
+        }
+        assert!(self.ledger.open.is_empty(), "no end: {:?}", self.ledger.open);
+    }
+}
+
+/// Both connections, of which the second one gets single bytes.
+struct Both([Machine; 2]);
+
+impl Both {
+    fn each(&mut self, act: impl Fn(&mut Machine)) {
+        self.0.iter_mut().for_each(act);
+    }
+
+    fn receive(&mut self, bytes: &mut Vec<u8>) {
+        let [whole, bytewise] = &mut self.0;
+        whole.receive(bytes);
+        bytes.chunks(1).for_each(|byte| bytewise.receive(byte));
+        bytes.clear();
+    }
+
+    fn compare(&self) {
+        let [whole, bytewise] = &self.0;
+        assert_eq!(whole.ledger.ended, bytewise.ledger.ended);
+        assert_eq!(whole.broken, bytewise.broken);
+        assert_eq!(whole.connection.is_finished(), bytewise.connection.is_finished());
+        assert_eq!(whole.connection.farewell(), bytewise.connection.farewell());
+    }
+}
+
+/// Replies and parts of them, between sends, flushes and timeouts.
+///
+/// # Panics
+/// When a call ends twice or not at all, when a buffer outgrows its bound, or when it matters how the bytes are cut.
+pub fn replies(bytes: &[u8]) {
+    let mut steps = Steps(bytes);
+    let mut both = Both([Machine::new(), Machine::new()]);
+    let (mut pending, mut now) = (Vec::new(), 0);
+    while let Some(step) = steps.byte() {
+        match step {
+            0 => both.receive(&mut pending),
+            1 => {
+                now += 1;
+                both.each(|machine| machine.connection.flushed(Nanos(now)));
+            }
+            2 => {
+                let cutoff = u64::from(steps.choice());
+                both.each(|machine| machine.expire(cutoff));
+            }
+            3..=9 => both.each(|machine| machine.send(u32::from(step) % REQUESTS.len() as u32)),
+            _ => match PARTS.get(usize::from(step) - 10) {
+                Some(part) => pending.extend_from_slice(part),
+                None => {
+                    pending.extend_from_slice(steps.bytes(usize::from(step) - 10 - PARTS.len()))
+                }
+            },
+        }
+        both.compare();
+        if both.0[0].broken.is_some() {
+            break;
+        }
+    }
+    both.receive(&mut pending);
+    both.compare();
+    both.each(Machine::end);
+    both.compare();
+}
