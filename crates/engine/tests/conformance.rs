@@ -20,7 +20,9 @@ fn check(protocol: Protocol, behaviour: &str) -> CheckReport {
 
 #[test]
 fn right_servers_pass_every_case_of_their_protocol() {
-    for (protocol, behaviour) in [(Protocol::Grpc, "honest"), (Protocol::TcpEcho, "tcp-echo")] {
+    for (protocol, behaviour) in
+        [(Protocol::Grpc, "honest"), (Protocol::Json, "json"), (Protocol::TcpEcho, "tcp-echo")]
+    {
         let report = check(protocol, behaviour);
         assert_eq!(report.failed, [], "{protocol}");
         assert_eq!(report.passed as usize, cases::tried(profile(protocol)).len(), "{protocol}");
@@ -29,7 +31,12 @@ fn right_servers_pass_every_case_of_their_protocol() {
 
 #[test]
 fn a_server_of_another_protocol_passes_none() {
-    for (protocol, behaviour) in [(Protocol::Grpc, "tcp-echo"), (Protocol::TcpEcho, "honest")] {
+    for (protocol, behaviour) in [
+        (Protocol::Grpc, "tcp-echo"),
+        (Protocol::Grpc, "json"),
+        (Protocol::Json, "honest"),
+        (Protocol::TcpEcho, "honest"),
+    ] {
         let server = Server::start(behaviour.parse().unwrap()).unwrap();
         let mut client = Client::new(protocol, server.address(), WRONG_CALL);
         let report = cases::check(&mut client, profile(protocol), 3);
