@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use other::Other;
-use rpcbench_contract::{Corpus, Encoding};
+use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Payload, Session, Span};
+use rpcbench_engine::{LoadPlan, Payload, Session, Span, profile};
 use rpcbench_record::Protocol;
+use rpcbench_testkit::Behaviour;
 
 /// The system's allocator, which counts what is asked of it.
 struct Counting;
@@ -56,8 +57,22 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
 #[ignore = "the other process of the tests here"]
-fn serves() {
-    other::serve();
+fn serves_grpc() {
+    other::serve(Behaviour::Null);
+}
+
+#[test]
+#[ignore = "the other process of the tests here"]
+fn serves_json() {
+    other::serve(Behaviour::NullJson);
+}
+
+/// How calls travel, and how many of them on a connection at once.
+#[derive(Clone, Copy)]
+enum Way {
+    Grpc,
+    Json,
+    JsonPipelined,
 }
 
 /// Waits until `calls` more have ended.
@@ -70,15 +85,20 @@ fn await_calls(session: &Session, calls: u64) {
 
 /// Asserts that calls that are measured allocate nothing in this process: four stretches of so many, after one
 /// that may. The server is in another one.
-fn takes_no_memory(arrivals: &str, shape: &str, calls: u64) {
+fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let server = Other::start("serves");
+    let (protocol, server, in_flight) = match way {
+        Way::Grpc => (Protocol::Grpc, "serves_grpc", 10 * CONNECTIONS),
+        Way::Json => (Protocol::Json, "serves_json", CONNECTIONS),
+        Way::JsonPipelined => (Protocol::Json, "serves_json", 10 * CONNECTIONS),
+    };
+    let server = Other::start(server);
     let plan = LoadPlan {
-        protocol: Protocol::Grpc,
+        protocol,
         address: server.address,
         authority: server.address.to_string(),
         connections: CONNECTIONS,
-        in_flight: 200,
+        in_flight,
         arrivals: arrivals.parse().unwrap(),
         seed: 1,
         threads: 2,
@@ -87,10 +107,10 @@ fn takes_no_memory(arrivals: &str, shape: &str, calls: u64) {
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
         first_request: 0,
-        pipelining: false,
+        pipelining: matches!(way, Way::JsonPipelined),
     };
     let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, Encoding::Protobuf));
+        Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, profile(protocol).encoding));
     let mut session = Session::open(&plan, &payload).unwrap();
     session.start();
     let start = clock::now() + Nanos::from_millis(20);
@@ -112,12 +132,24 @@ fn takes_no_memory(arrivals: &str, shape: &str, calls: u64) {
 
 #[test]
 fn a_closed_loop_takes_no_memory_for_a_call() {
-    takes_no_memory("closed", "text:100", 50_000);
-    takes_no_memory("closed", "text:10000", 10_000);
+    takes_no_memory(Way::Grpc, "closed", "text:100", 50_000);
+    takes_no_memory(Way::Grpc, "closed", "text:10000", 10_000);
 }
 
 #[test]
 fn a_rate_takes_no_memory_for_a_call() {
-    takes_no_memory("constant:10000", "text:100", 10_000);
-    takes_no_memory("poisson:10000", "text:1000", 10_000);
+    takes_no_memory(Way::Grpc, "constant:10000", "text:100", 10_000);
+    takes_no_memory(Way::Grpc, "poisson:10000", "text:1000", 10_000);
+}
+
+#[test]
+fn a_closed_loop_takes_no_memory_for_a_call_over_json() {
+    takes_no_memory(Way::Json, "closed", "text:100", 20_000);
+    takes_no_memory(Way::Json, "closed", "text:10000", 5_000);
+    takes_no_memory(Way::JsonPipelined, "closed", "text:100", 50_000);
+}
+
+#[test]
+fn a_rate_takes_no_memory_for_a_call_over_json() {
+    takes_no_memory(Way::Json, "constant:5000", "text:100", 5_000);
 }

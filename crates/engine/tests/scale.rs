@@ -12,6 +12,7 @@ use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::{Arrivals, Protocol};
+use rpcbench_testkit::Behaviour;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const CONNECTIONS: u32 = 10_000;
@@ -23,7 +24,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 #[test]
 #[ignore = "the other process of the tests here"]
 fn serves() {
-    other::serve();
+    other::serve(Behaviour::Null);
 }
 
 /// Memory of this process that is resident, bytes.

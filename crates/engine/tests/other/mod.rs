@@ -40,9 +40,9 @@ impl Drop for Other {
 }
 
 /// Serves until standard input ends.
-pub fn serve() {
+pub fn serve(behaviour: Behaviour) {
     raise_file_limit().unwrap();
-    let server = Server::start(Behaviour::Null).unwrap();
+    let server = Server::start(behaviour).unwrap();
     let mut output = io::stdout();
     writeln!(output, "listens on {}", server.address()).unwrap();
     io::stdin().read_to_end(&mut Vec::new()).unwrap();
