@@ -1,0 +1,53 @@
+// Package web makes an HTTP server one that the package service can run.
+package web
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"rpcbench.dev/servers/go/service"
+)
+
+// MaxBody is how long a request may be, in bytes: twice the contract's longest text.
+const MaxBody = 8 << 20
+
+// headerTimeout is how long a client may take to send the header of a request.
+const headerTimeout = 10 * time.Second
+
+type graceful struct {
+	http    *http.Server
+	drained chan struct{}
+}
+
+func (g graceful) Serve(listener net.Listener) error {
+	if err := g.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	<-g.drained
+	return nil
+}
+
+func (g graceful) GracefulStop() {
+	defer close(g.drained)
+	// Ends with the process: the package service waits no longer than it has said.
+	_ = g.http.Shutdown(context.Background())
+}
+
+// Run serves a handler in the given protocols, until SIGTERM. Connections may be idle for as long as they like: the client
+// decides how long they live. All else is the default of net/http.
+func Run(name string, handler http.Handler, protocols *http.Protocols) {
+	service.Run(name, func() service.Server {
+		server := &http.Server{Handler: handler, Protocols: protocols, ReadHeaderTimeout: headerTimeout}
+		return graceful{server, make(chan struct{})}
+	})
+}
+
+// HTTP1 is HTTP/1.1 without TLS.
+func HTTP1() *http.Protocols {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	return &protocols
+}
