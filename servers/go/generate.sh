@@ -10,11 +10,17 @@ trap 'rm -rf "$plugins"' EXIT
 PATH=$plugins:$PATH
 GOBIN=$plugins go install google.golang.org/protobuf/cmd/protoc-gen-go@v1.36.12
 GOBIN=$plugins go install google.golang.org/grpc/cmd/protoc-gen-go-grpc@v1.6.2
+GOBIN=$plugins go install connectrpc.com/connect/cmd/protoc-gen-connect-go@v1.21.1
 
-# generate SERVER STUBS: the messages, and what the plugin protoc-gen-STUBS makes of the service.
+# generate SERVER STUBS [OPTION...]: the messages, and what the plugin protoc-gen-STUBS makes of the service.
 generate() {
-  protoc -I "$contract" --go_out="$1/echopb" --go_opt=paths=source_relative \
-    "--$2_out=$1/echopb" "--$2_opt=paths=source_relative" "$contract/echo.proto"
+  server=$1
+  stubs=$2
+  shift 2
+  protoc -I "$contract" --go_out="$server/echopb" --go_opt=paths=source_relative \
+    "--${stubs}_out=$server/echopb" "--${stubs}_opt=paths=source_relative" "$@" "$contract/echo.proto"
 }
 
 generate grpc go-grpc
+# Into the package of the messages; plain messages as arguments, as the library's guide has it.
+generate connect connect-go --connect-go_opt=package_suffix --connect-go_opt=simple

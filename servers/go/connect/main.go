@@ -1,0 +1,37 @@
+// The contract's service on connect-go, as gRPC and as JSON on one port.
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"rpcbench.dev/servers/go/connect/echopb"
+	"rpcbench.dev/servers/go/service/web"
+)
+
+type echo struct{}
+
+func (echo) Text(_ context.Context, in *echopb.TextRequest) (*echopb.TextReply, error) {
+	return &echopb.TextReply{Echo: in.GetText()}, nil
+}
+
+func (echo) Record(_ context.Context, in *echopb.RecordRequest) (*echopb.RecordReply, error) {
+	return &echopb.RecordReply{Echo: in.GetRecord()}, nil
+}
+
+func (echo) Dto(_ context.Context, in *echopb.DtoRequest) (*echopb.DtoReply, error) {
+	return &echopb.DtoReply{Echo: in.GetDto()}, nil
+}
+
+func (echo) Tree(_ context.Context, in *echopb.TreeRequest) (*echopb.TreeReply, error) {
+	return &echopb.TreeReply{Echo: in.GetTree()}, nil
+}
+
+func main() {
+	mux := http.NewServeMux()
+	mux.Handle(echopb.NewEchoHandler(echo{}))
+	// gRPC needs HTTP/2, which net/http speaks without TLS when it is told to.
+	protocols := web.HTTP1()
+	protocols.SetUnencryptedHTTP2(true)
+	web.Run("go-connect", mux, protocols)
+}
