@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Python server in the current folder into RPCBENCH_BUILD_DIR: its sources, the code generated from the contract, and a
-# virtual environment with the locked packages, each checked against its hash.
+# Builds the Python server in the current folder into RPCBENCH_BUILD_DIR: its sources, those that all share, a virtual environment
+# with the locked packages, each checked against its hash, and the code generated from the contract where one of them generates it.
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
@@ -12,7 +12,9 @@ build=$RPCBENCH_BUILD_DIR
 python3 -m venv --clear "$build/venv"
 "$build/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
     --require-hashes --requirement requirements.txt
-cp ./*.py "$here/workers.py" "$build"
-"$build/venv/bin/python" -m grpc_tools.protoc --proto_path="$RPCBENCH_CONTRACT" \
-    --python_out="$build" --grpc_python_out="$build" echo.proto
+cp "$here"/*.py ./*.py "$build"
+if grep -q '^grpcio-tools==' requirements.txt; then
+    "$build/venv/bin/python" -m grpc_tools.protoc --proto_path="$RPCBENCH_CONTRACT" \
+        --python_out="$build" --grpc_python_out="$build" echo.proto
+fi
 "$build/venv/bin/python" -m compileall -q "$build"/*.py

@@ -20,19 +20,41 @@ Run = Callable[[str, bool], None]
 
 def serve(name: str, run: Run) -> None:
     """Runs a server in as many processes as there are CPUs. `name` begins each message on stderr."""
+    address, cpus = settings(name)
     try:
-        host = _setting("RPCBENCH_HOST")
-        port = _whole("RPCBENCH_PORT", 65535)
-        cpus = _whole("RPCBENCH_CPUS", 65535)
-        # An IPv6 address stands in brackets before a port.
-        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         if cpus == 1:
             run(address, False)
         else:
-            _refuse_port_in_use(host, port)
+            _refuse_port_in_use(address)
             _supervise(cpus, name, run, address)
-    except (ValueError, OSError, RuntimeError) as error:
+    except (OSError, RuntimeError) as error:
         _fail(name, error)
+
+
+def settings(name: str) -> tuple[str, int]:
+    """The address to listen on and the number of CPUs. A setting that is missing or wrong ends the process."""
+    try:
+        host = _setting("RPCBENCH_HOST")
+        port = _whole("RPCBENCH_PORT", 65535)
+        # An IPv6 address stands in brackets before a port.
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        return address, _whole("RPCBENCH_CPUS", 65535)
+    except ValueError as error:
+        _fail(name, error)
+
+
+def bound(address: str, shared: bool) -> socket.socket:
+    """A socket at the address, alone or with others on the same port, for servers that are given theirs."""
+    family, kind, protocol, _, target = _resolved(address)
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, int(shared))
+    try:
+        listener.bind(target)
+    except OSError as error:
+        listener.close()
+        raise OSError(f"cannot listen on {address}: {error.strerror}") from error
+    return listener
 
 
 def _fail(name: str, error: object) -> NoReturn:
@@ -54,15 +76,14 @@ def _whole(name: str, largest: int) -> int:
     return int(text)
 
 
-def _refuse_port_in_use(host: str, port: int) -> None:
+def _resolved(address: str) -> tuple:
+    host, _, port = address.rpartition(":")
+    return socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)[0]
+
+
+def _refuse_port_in_use(address: str) -> None:
     """Without this the workers would share the port even with a stranger that had set SO_REUSEPORT."""
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    with socket.socket(family, kind, protocol) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(address)
-        except OSError as error:
-            raise OSError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+    bound(address, False).close()
 
 
 def _supervise(count: int, name: str, run: Run, address: str) -> None:
