@@ -1,0 +1,21 @@
+"""Settings of gunicorn, which forks a worker process for each CPU."""
+
+from workers import DRAIN_SECONDS, bound, settings
+
+address, workers = settings("python-flask")
+try:
+    # gunicorn by itself would try a port in use again for seconds.
+    bound(address, False).close()
+except OSError as error:
+    raise SystemExit(f"python-flask: {error}") from None
+
+bind = address
+worker_class = "gthread"
+threads = 4
+# Connections are kept for longer than any pause between calls, in seconds: the client decides how long they live.
+keepalive = 3600
+# No watchdog: a server that was frozen between two trials would look as if it hung.
+timeout = 0
+graceful_timeout = int(DRAIN_SECONDS)
+control_socket_disable = True
+loglevel = "warning"
