@@ -2,14 +2,10 @@
 //!
 //! `server current-thread` or `server multi-thread`; address and number of CPUs come from the environment.
 
-use std::{env, error::Error, io, process::ExitCode, str::FromStr, time::Duration};
+use std::process::ExitCode;
 
-use tokio::{
-    net::TcpListener,
-    runtime::{Builder, Runtime},
-    signal::unix::{SignalKind, signal},
-    time::sleep,
-};
+use service::Failure;
+use tokio::net::TcpListener;
 use tonic::{
     Request, Response, Status,
     transport::{Server, server::TcpIncoming},
@@ -20,9 +16,6 @@ use pb::echo_server::{Echo, EchoServer};
 mod pb {
     tonic::include_proto!("rpcbench.v1");
 }
-
-/// How long open connections may take to finish their calls after SIGTERM.
-const DRAIN: Duration = Duration::from_secs(2);
 
 struct EchoService;
 
@@ -58,58 +51,15 @@ impl Echo for EchoService {
 }
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("rust-tonic: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    service::run("rust-tonic", serve)
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
-    let host: String = setting("RPCBENCH_HOST")?;
-    let port: u16 = setting("RPCBENCH_PORT")?;
-    let cpus: usize = setting("RPCBENCH_CPUS")?;
-    if cpus == 0 {
-        return Err("RPCBENCH_CPUS: must be 1 or more".into());
-    }
-    runtime(env::args().nth(1).as_deref(), cpus)?.block_on(serve(&host, port))
-}
-
-fn setting<T: FromStr<Err: Error>>(name: &str) -> Result<T, String> {
-    let text = env::var(name).map_err(|error| format!("{name}: {error}"))?;
-    text.parse().map_err(|error| format!("{name}: {text:?}: {error}"))
-}
-
-fn runtime(kind: Option<&str>, cpus: usize) -> Result<Runtime, Box<dyn Error>> {
-    let mut builder = match kind {
-        Some("current-thread") => Builder::new_current_thread(),
-        Some("multi-thread") => Builder::new_multi_thread(),
-        other => {
-            return Err(format!("runtime {other:?}: must be current-thread or multi-thread").into());
-        }
-    };
-    Ok(builder.worker_threads(cpus).enable_all().build()?)
-}
-
-/// Serves until SIGTERM, then lets calls in flight finish for [`DRAIN`] at most.
-///
 /// The library's defaults stand: messages up to 4 MiB, no limit on streams per connection, windows of 1 MiB.
-async fn serve(host: &str, port: u16) -> Result<(), Box<dyn Error>> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut overdue = signal(SignalKind::terminate())?;
-    let listener = TcpListener::bind((host, port)).await.map_err(|error| {
-        io::Error::new(error.kind(), format!("cannot listen on {host}:{port}: {error}"))
-    })?;
+async fn serve(listener: TcpListener) -> Result<(), Failure> {
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-    let server = Server::builder()
+    Server::builder()
         .add_service(EchoServer::new(EchoService))
-        .serve_with_incoming_shutdown(incoming, async move {
-            terminate.recv().await;
-        });
-    tokio::select! {
-        ended = server => Ok(ended?),
-        () = async { overdue.recv().await; sleep(DRAIN).await } => Ok(()),
-    }
+        .serve_with_incoming_shutdown(incoming, service::terminated()?)
+        .await?;
+    Ok(())
 }
