@@ -165,7 +165,7 @@ impl fmt::Display for Protocol {
 
 /// The name of no protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no protocol; use {known}", known = Protocol::ALL.map(Protocol::name).join(" or "))]
+#[error("'{0}' is no protocol; there are {known}", known = Protocol::ALL.map(Protocol::name).join(", "))]
 pub struct UnknownProtocol(String);
 
 impl FromStr for Protocol {
@@ -191,7 +191,7 @@ mod tests {
             );
         }
         let refused = "http".parse::<Protocol>().unwrap_err().to_string();
-        assert_eq!(refused, "'http' is no protocol; use grpc or json or tcp-echo");
+        assert_eq!(refused, "'http' is no protocol; there are grpc, json, tcp-echo");
     }
 
     #[test]
