@@ -97,6 +97,10 @@ pub struct Workload {
     pub grace_ms: u64,
     /// Client threads, each with a CPU of its own where there are enough.
     pub client_threads: u32,
+    /// Whether calls follow one another on a connection before they are answered, under a protocol that otherwise takes
+    /// one at a time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pipelining: bool,
 }
 
 /// What it was before it was recorded.
@@ -108,6 +112,16 @@ impl Workload {
     /// Load before a window unless told otherwise, milliseconds: it fills caches, clocks and TCP windows again after
     /// a freeze.
     pub const SETTLE_MS: u64 = 500;
+
+    /// Connections under a protocol: one for each call in flight, where it takes one call at a time and nothing is
+    /// pipelined, so that as many calls are in flight under every protocol.
+    #[must_use]
+    pub fn connections_under(&self, protocol: Protocol) -> u32 {
+        match protocol.takes_one_call_at_a_time() && !self.pipelining {
+            true => self.in_flight,
+            false => self.connections,
+        }
+    }
 
     /// Whether a process made ready for one of the two can be measured under the other over the same
     /// connections: they differ in name, arrivals, window, what leads to it and what is searched for at the most.

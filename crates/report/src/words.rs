@@ -85,7 +85,9 @@ pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
         (false, true) => format!("{} / {}", plan.suite, w.name),
         (false, false) => format!("{} / {} to {}", plan.suite, w.name, last.name),
     };
-    let load = format!("{name}: {}{}", protocols(plan), under(w, &arrivals_between(w, last)));
+    let spoken: BTreeSet<Protocol> = plan.servers.iter().map(|server| server.protocol).collect();
+    let under = under(w, &spoken, &arrivals_between(w, last));
+    let load = format!("{name}: {}{under}", protocols(&spoken));
     let setting = format!(
         "{} a server; warm-up {}; {}; seed {}",
         limits(plan.limits),
@@ -97,29 +99,42 @@ pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
 }
 
 /// `grpc ` where all entries speak one protocol; nothing where they differ, as each row then has its own.
-fn protocols(plan: &Plan) -> String {
-    let all: BTreeSet<Protocol> = plan.servers.iter().map(|server| server.protocol).collect();
-    match all.first() {
-        Some(only) if all.len() == 1 => format!("{only} "),
+fn protocols(spoken: &BTreeSet<Protocol>) -> String {
+    match spoken.first() {
+        Some(only) if spoken.len() == 1 => format!("{only} "),
         _ => String::new(),
     }
 }
 
 /// `text:100, 50 connections, 1,000 calls in flight, closed loop, 1 client thread`.
-pub(crate) fn load(w: &Workload) -> String {
-    under(w, &arrivals(w.arrivals))
+pub(crate) fn load(w: &Workload, protocol: Protocol) -> String {
+    under(w, &[protocol].into(), &arrivals(w.arrivals))
 }
 
-fn under(w: &Workload, arrivals: &str) -> String {
+fn under(w: &Workload, spoken: &BTreeSet<Protocol>, arrivals: &str) -> String {
     let at_most = if w.arrivals.is_open() { " at most" } else { "" };
     format!(
         "{}, {}, {} in flight{at_most}, {}, {}",
         w.shape,
-        format::plural(u64::from(w.connections), "connection"),
+        connections(w, spoken),
         format::plural(u64::from(w.in_flight), "call"),
         arrivals,
         format::plural(u64::from(w.client_threads), "client thread"),
     )
+}
+
+/// `50 connections`; `50 connections (json: 1,000)` where a protocol has others.
+pub(crate) fn connections(w: &Workload, spoken: &BTreeSet<Protocol>) -> String {
+    let under = |protocol: &Protocol| w.connections_under(*protocol);
+    let all: BTreeSet<u32> = spoken.iter().map(under).collect();
+    if let (Some(only), 1) = (all.first(), all.len()) {
+        return format::plural(u64::from(*only), "connection");
+    }
+    let others = spoken.iter().filter(|protocol| under(protocol) != w.connections);
+    let others: Vec<String> = others
+        .map(|protocol| format!("{protocol}: {}", format::count(u64::from(under(protocol)))))
+        .collect();
+    format!("{} ({})", format::plural(u64::from(w.connections), "connection"), others.join(", "))
 }
 
 /// The arrival processes from one workload to another that differs in the rate: `open loop, Poisson arrivals at 10 % to 90 % of

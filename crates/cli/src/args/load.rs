@@ -72,7 +72,7 @@ Examples:
   rpcbench load 127.0.0.1:50051 --find-max 'p99<10ms'        The highest rate that keeps it
   rpcbench load 127.0.0.1:50051 --sweep 10%..90% --duration 5s
 
-The server must offer rpcbench's contract, contract/echo.proto.
+The server must offer rpcbench's contract: contract/README.md.
 Exit codes: 0 done, 1 a verdict against (calls failed, a limit of --fail-if was exceeded, or the
 client fell behind its own schedule), 2 could not run, or could not write a file.")]
 pub struct LoadArgs {
@@ -82,7 +82,7 @@ pub struct LoadArgs {
     /// What a call carries: text:N (N bytes), record, dto or tree
     #[arg(long, value_name = "SHAPE", default_value = "text:100")]
     pub shape: Shape,
-    /// How calls travel: grpc, json or tcp-echo
+    /// How calls travel, such as grpc or json
     #[arg(long, value_name = "PROTOCOL", default_value_t)]
     pub protocol: Protocol,
     /// Process id of the server, if it runs on this machine: its CPU time, memory, threads and context switches over
@@ -92,9 +92,14 @@ pub struct LoadArgs {
     /// Connections
     #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = count)]
     pub connections: u32,
-    /// Calls in flight on each connection; in an open loop, at most so many [default: 20, in an open loop 100]
+    /// Calls in flight on each connection; in an open loop, at most so many [default: 20, in an open loop 100; under
+    /// json 1]
     #[arg(short = 'm', long, value_name = "N", value_parser = count)]
     pub in_flight: Option<u32>,
+    /// Send calls on a connection before those ahead of them are answered, under a protocol that otherwise takes one at
+    /// a time
+    #[arg(long)]
+    pub pipelining: bool,
     /// When calls come due: closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or
     /// steps:FROM..TO+STEP/LENGTH; RATE in calls a second, or as 40% of the capacity [default: closed]
     #[arg(long, value_name = "ARRIVALS")]
@@ -224,7 +229,11 @@ impl LoadArgs {
 
     fn load(&self) -> Result<Workload, LoadError> {
         let arrivals = self.arrivals()?;
-        let default = if arrivals.is_open() { IN_FLIGHT_EACH_OPEN } else { IN_FLIGHT_EACH };
+        let default = match arrivals.is_open() {
+            _ if self.one_at_a_time() => 1,
+            true => IN_FLIGHT_EACH_OPEN,
+            false => IN_FLIGHT_EACH,
+        };
         let each = self.in_flight.unwrap_or(default);
         let in_flight = self.connections.checked_mul(each).ok_or_else(|| LoadError::Value {
             given: format!("--in-flight {each}"),
@@ -248,7 +257,13 @@ impl LoadArgs {
             timeout_ms: self.timeout,
             grace_ms: self.grace.unwrap_or(GRACE_MS.min(self.timeout)),
             client_threads: self.threads,
+            pipelining: self.pipelining,
         })
+    }
+
+    /// Whether a call waits on its connection until the one before it is answered.
+    fn one_at_a_time(&self) -> bool {
+        self.protocol.takes_one_call_at_a_time() && !self.pipelining
     }
 
     /// Refuses values that can't be, alone or together.
@@ -271,6 +286,7 @@ impl LoadArgs {
                 "every thread needs a connection; raise the first or lower the second",
             ));
         }
+        self.check_pipelining()?;
         if let Some(grace) = self.grace.filter(|grace| *grace > self.timeout) {
             return Err(contradiction(
                 format!("--timeout {}", length_ms(self.timeout)),
@@ -284,6 +300,23 @@ impl LoadArgs {
                 problem: "only a response time or errors below a limit have a highest rate, such as 'p99<10ms'"
                     .to_owned(),
             }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_pipelining(&self) -> Result<(), LoadError> {
+        let protocol = format!("--protocol {}", self.protocol);
+        if self.pipelining && !self.protocol.takes_one_call_at_a_time() {
+            let remedy =
+                "it has many calls in flight on a connection anyway; leave --pipelining out";
+            return Err(contradiction("--pipelining".to_owned(), protocol, remedy));
+        }
+        match self.in_flight {
+            Some(each) if each > 1 && self.one_at_a_time() => Err(contradiction(
+                format!("--in-flight {each}"),
+                protocol,
+                "a connection takes one call at a time; give more --connections, or --pipelining",
+            )),
             _ => Ok(()),
         }
     }

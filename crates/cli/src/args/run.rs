@@ -55,7 +55,7 @@ pub struct RunArgs {
 }
 
 /// Everything that makes a plan, which a resumed run has already.
-const PLANNING: [&str; 22] = [
+const PLANNING: [&str; 23] = [
     "servers",
     "protocol",
     "language",
@@ -78,6 +78,7 @@ const PLANNING: [&str; 22] = [
     "timeout",
     "grace",
     "client_threads",
+    "pipelining",
 ];
 
 /// Values that replace the suite's, in each of its workloads.
@@ -129,6 +130,10 @@ pub struct WorkloadArgs {
     /// Threads that make the load, each with a CPU of its own where there are enough
     #[arg(long, value_name = "N", value_parser = count)]
     pub client_threads: Option<u32>,
+    /// Send calls on a connection before those ahead of them are answered, even under json [default there: one
+    /// connection for each call in flight]
+    #[arg(long)]
+    pub pipelining: bool,
 }
 
 impl WorkloadArgs {
@@ -151,6 +156,7 @@ impl WorkloadArgs {
             timeout_ms: self.timeout,
             grace_ms: self.grace,
             client_threads: self.client_threads,
+            pipelining: self.pipelining,
         }
     }
 }

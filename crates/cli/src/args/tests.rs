@@ -93,7 +93,7 @@ fn run_takes_every_field_of_a_workload() {
         "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
          --duration 10s --warmup until-steady --warmup-max 1m --cpus 2 --memory 512M --seed 7 \
          --connections 10 --in-flight 20 --shape record --protocol grpc --language go --timeout 2s --grace 1s \
-         --client-threads 2",
+         --client-threads 2 --pipelining",
     );
     let selection = Selection {
         protocols: vec![Protocol::Grpc],
@@ -118,6 +118,7 @@ fn run_takes_every_field_of_a_workload() {
         timeout_ms: Some(2000),
         grace_ms: Some(1000),
         client_threads: Some(2),
+        pipelining: true,
     };
     assert_eq!(args.workload.overrides(), expected);
 }

@@ -38,7 +38,7 @@ impl Environment {
             protocol,
             address: endpoint.address,
             authority: endpoint.authority.clone(),
-            connections: workload.connections,
+            connections: workload.connections_under(protocol),
             in_flight: workload.in_flight,
             arrivals: Arrivals::Closed,
             seed: self.seed,
@@ -48,7 +48,7 @@ impl Environment {
             grace: Nanos::from_millis(workload.grace_ms),
             connect_timeout: CONNECT_TIMEOUT,
             first_request: 0,
-            pipelining: false,
+            pipelining: workload.pipelining,
         }
     }
 }

@@ -231,6 +231,7 @@ mod tests {
             timeout_ms: 1000,
             grace_ms: 1000,
             client_threads: 1,
+            pipelining: false,
         }
     }
 

@@ -62,6 +62,7 @@ table! {
         timeout: Option<Duration> = "timeout = \"10s\"",
         grace: Option<Duration> = "grace = \"5s\"",
         client_threads: Option<u32> = "client_threads = 1",
+        pipelining: Option<bool> = "pipelining = true",
     }
 }
 
@@ -183,6 +184,7 @@ impl WorkloadFile {
             timeout_ms: milliseconds(self.timeout.unwrap_or(TIMEOUT)),
             grace_ms: milliseconds(self.grace.unwrap_or(GRACE)),
             client_threads: self.client_threads.unwrap_or(CLIENT_THREADS),
+            pipelining: self.pipelining.unwrap_or_default(),
         };
         let each = |load: Load| Workload {
             name: format!("{}{}", first.name, load.suffix),

@@ -42,6 +42,8 @@ pub struct Overrides {
     pub grace_ms: Option<u64>,
     /// `--client-threads`.
     pub client_threads: Option<u32>,
+    /// `--pipelining`; `false` leaves the suite's.
+    pub pipelining: bool,
 }
 
 impl Overrides {
@@ -96,6 +98,7 @@ impl Overrides {
         replace(&mut workload.timeout_ms, self.timeout_ms);
         replace(&mut workload.grace_ms, self.grace_ms);
         replace(&mut workload.client_threads, self.client_threads);
+        workload.pipelining |= self.pipelining;
     }
 }
 

@@ -143,6 +143,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
         timeout_ms: 10_000,
         grace_ms: 5000,
         client_threads: 1,
+        pipelining: false,
     };
     assert_eq!(suite.workloads, [expected]);
 }
@@ -165,6 +166,7 @@ fn every_override_replaces_its_field() {
         timeout_ms: Some(3000),
         grace_ms: Some(2000),
         client_threads: Some(2),
+        pipelining: true,
     };
     let suite = good().with(&overrides).expect("no contradiction");
     let stopping = Stopping { precision: None, least_processes: 3, max_time_ms: Some(1000) };
@@ -179,6 +181,7 @@ fn every_override_replaces_its_field() {
         timeout_ms: 3000,
         grace_ms: 2000,
         client_threads: 2,
+        pipelining: true,
         ..good().workloads[0].clone()
     };
     assert_eq!(suite.workloads, [expected]);
@@ -195,7 +198,7 @@ fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
 
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: unknown key 'workload[0].conections' (did you mean 'connections'?); allowed here: name, shape, connections, in_flight, arrivals, sweep, find_max, warm_up, warm_up_least, warm_up_cap, settle, duration, timeout, grace, client_threads");
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: unknown key 'workload[0].conections' (did you mean 'connections'?); allowed here: name, shape, connections, in_flight, arrivals, sweep, find_max, warm_up, warm_up_least, warm_up_cap, settle, duration, timeout, grace, client_threads, pipelining");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: 'limits.cpus' is the string "one", but must be a whole number from 0 to 4294967295, such as cpus = 1"#);
     insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: 'limits.cpus' is the integer -1, but must be a whole number from 0 to 4294967295, such as cpus = 1");
     insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'workload[0].shape' is missing; add a line such as shape = "text:100""#);

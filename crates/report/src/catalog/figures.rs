@@ -1,6 +1,6 @@
 //! The list. A figure more is a line more; its place here is its place in exports and, within a [`Place`], in tables.
 
-use rpcbench_record::{OutcomeKind, RankedBy};
+use rpcbench_record::{OutcomeKind, PlannedServer, RankedBy};
 
 use super::Of::{Any, Cell, Trial, Window, Windows};
 use super::Unit::{Bytes, Count, Flag, Milliseconds, Nanoseconds as Ns, PerSecond, Share, Word};
@@ -138,7 +138,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("all_calls_p999_ns", Ns, "99.9th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 999_000))),
     figure("run_id", Word, "Identifies the run: a UUID that sorts by the time at which it began", Any(|s| some(s.header?.id.to_string()))),
     figure("shape", Word, "What a call carries", Any(|s| some(&s.workload?.shape))),
-    figure("connections", Count, "Connections over all load threads", Any(|s| some(s.workload?.connections))),
+    figure("connections", Count, "Connections over all load threads", Any(connections)),
     figure("in_flight", Count, "Calls in flight over all connections; in an open loop the most", Any(|s| some(s.workload?.in_flight))),
     figure("cpus", Count, "CPUs that the server may use", Any(|s| some(s.header?.plan.limits.cpus))),
     figure("memory_limit_bytes", Bytes, "Memory that the server may use", Any(|s| some(s.header?.plan.limits.memory_bytes?))),
@@ -146,6 +146,12 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("machine_kernel", Word, "Version of the machine's kernel", Any(|s| some(&s.header?.machines.client.kernel))),
     figure("tool_version", Word, "Version of rpcbench", Any(|s| some(&s.header?.tool.version))),
 ];
+
+fn connections(subject: &Subject) -> Option<Value> {
+    let workload = subject.workload?;
+    let under = |server: &PlannedServer| workload.connections_under(server.protocol);
+    some(subject.server.map_or(workload.connections, under))
+}
 
 /// A quantile of the response times of ok calls.
 fn response(figures: &Figures, q: f64) -> Option<Value> {

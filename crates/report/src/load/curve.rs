@@ -19,6 +19,7 @@ use crate::format::{self, NOTHING};
 use crate::open::client_bound;
 use crate::text::Style;
 use crate::verdict::Verdict;
+use crate::words;
 
 /// What the columns are.
 const HOW_TO_READ: &str = "rate: calls due a second; p50 to p99.9: response time over all calls, a failed call being one without end";
@@ -258,7 +259,7 @@ fn title(curve: &LoadCurve) -> String {
         curve.address,
         curve.protocol,
         w.shape,
-        format::plural(u64::from(w.connections), "connection"),
+        words::connections(w, &[curve.protocol].into()),
         format::plural(u64::from(w.in_flight), "call"),
         format::plural(u64::from(w.client_threads), "client thread"),
         capacity.unwrap_or_default()

@@ -15,7 +15,7 @@ fn values(load: &Load) -> Values {
         ("address", word(&load.address)),
         ("protocol", word(load.protocol.name())),
         ("shape", word(&workload.shape)),
-        ("connections", Some(workload.connections.into())),
+        ("connections", Some(workload.connections_under(load.protocol).into())),
         ("in_flight", Some(workload.in_flight.into())),
         ("verdict", word(load.verdict().name())),
     ];

@@ -275,5 +275,5 @@ pub fn load_markdown(load: &Load) -> String {
 }
 
 fn title(load: &Load) -> String {
-    format!("{}: {} {}", load.address, load.protocol, words::load(&load.workload))
+    format!("{}: {} {}", load.address, load.protocol, words::load(&load.workload, load.protocol))
 }

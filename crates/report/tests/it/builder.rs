@@ -27,6 +27,7 @@ pub fn workload() -> Workload {
         timeout_ms: 10_000,
         grace_ms: 2000,
         client_threads: 1,
+        pipelining: false,
     }
 }
 
