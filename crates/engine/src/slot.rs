@@ -216,18 +216,76 @@ impl<C: Connection> Slot<C> {
         (late, unsent)
     }
 
-    /// The connection is gone; takes the calls that it had.
+    /// The connection is gone; takes the calls that it had. The next is opened at once if this one has come to its end in
+    /// good order and calls have ended on it.
     pub fn lose(&mut self, reason: &str, now: Nanos) -> Vec<Call> {
         if self.is_open() {
             self.pause = RETRY.0;
         }
         let connection = self.connection.take();
+        let finished = connection.as_ref().is_some_and(C::is_finished);
+        let pause = if finished && self.pause == RETRY.0 { Nanos(0) } else { self.pause };
         self.link = Link::Down;
-        self.retry_at = if self.home.is_some() { Nanos::NEVER } else { now + self.pause };
+        self.retry_at = if self.home.is_some() { Nanos::NEVER } else { now + pause };
         self.lengthen_pause();
         self.problem = Some(reason.to_owned());
         self.out.clear();
         self.written = 0;
         connection.map(|mut connection| connection.abandon()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::protocol::fuzzing::Filler;
+    use crate::protocol::json::Connection as Json;
+    use crate::protocol::{End, Events};
+
+    struct Ended(u32);
+
+    impl Events for Ended {
+        fn verify(&mut self, _: Call, _: &[u8]) -> bool {
+            true
+        }
+
+        fn malformed(&mut self, _: u32, _: &str) {}
+
+        fn ended(&mut self, _: Call, _: End) {
+            self.0 += 1;
+        }
+    }
+
+    /// Opens a connection, sends a call, takes `bytes`, and loses the connection; how long the next one has to wait.
+    fn wait_after(slot: &mut Slot<Json>, bytes: &[u8]) -> Nanos {
+        let templates = Arc::new(Json::templates(&Filler::of(&[2]), "host"));
+        let connection = Json::new(templates, 1, &Arc::default(), &mut Vec::new());
+        slot.open(connection, Vec::new(), Nanos(0));
+        slot.link = Link::Up;
+        assert!(slot.try_send(Call::default));
+        let mut ended = Ended(0);
+        let connection = slot.connection.as_mut().unwrap();
+        connection.receive(bytes, &mut Vec::new(), &mut ended).unwrap();
+        if ended.0 > 0 {
+            slot.works();
+        }
+        let now = Nanos(7);
+        slot.lose("it was closed", now);
+        slot.retry_at().unwrap() - now
+    }
+
+    #[test]
+    fn after_an_orderly_end_the_next_connection_is_opened_at_once() {
+        let mut slot = Slot::new(1);
+        let last = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}";
+        for _ in 0..3 {
+            assert_eq!(wait_after(&mut slot, last), Nanos(0));
+        }
+        let other = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}";
+        assert_eq!(wait_after(&mut slot, other), RETRY.0);
+        assert_eq!(wait_after(&mut slot, b""), RETRY.0);
+        assert_eq!(wait_after(&mut slot, last), Nanos(0));
     }
 }

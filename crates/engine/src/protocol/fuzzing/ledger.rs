@@ -15,7 +15,7 @@ pub(super) const REQUESTS: [usize; 4] = [0, 5, 90, 17_000];
 pub(super) const RIGHT: &[u8] = b"right";
 
 /// Requests of nothing but filler; connections are judged by their events, not by this.
-pub(in crate::protocol) struct Filler(Vec<Vec<u8>>);
+pub(crate) struct Filler(Vec<Vec<u8>>);
 
 impl Filler {
     /// One of each length, bytes.

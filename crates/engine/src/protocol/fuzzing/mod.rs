@@ -16,7 +16,7 @@ mod tests;
 pub use frames::frames;
 pub use hpack::hpack;
 #[cfg(test)]
-pub(in crate::protocol) use ledger::Filler;
+pub(crate) use ledger::Filler;
 use machine::Machine;
 pub use replies::replies;
 
