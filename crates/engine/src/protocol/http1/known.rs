@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::head::{Framing, Head, length};
 
-/// The last head of a plain success. A head that differs from it in the number of its Content-Length alone says the same.
+/// The last head of a success. A head that differs from it in the number of its Content-Length alone says the same.
 /// One with another date is read anew: that happens once a second.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -31,9 +31,9 @@ impl Known {
         Some((Head { framing, ..head }, bytes.len() - rest.len()))
     }
 
-    /// Remembers a head, if it is a plain success.
+    /// Remembers a head, if it is that of a success.
     pub fn learn(&mut self, bytes: &[u8], head: Head, digits: Option<Range<usize>>) {
-        if head.status != 200 || head.closes {
+        if head.status != 200 {
             return;
         }
         self.bytes.clear();

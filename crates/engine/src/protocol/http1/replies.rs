@@ -68,6 +68,7 @@ impl Replies {
         }
         let Some(head) = self.head(bytes)? else { return Ok(Came::Nothing) };
         self.stage = Stage::Body(Body::of(head));
+        self.interim = 0;
         Ok(Came::Head { last: head.closes })
     }
 
@@ -100,7 +101,6 @@ impl Replies {
             && let Some((head, length)) = self.known.recognise(bytes)
         {
             *bytes = &bytes[length..];
-            self.interim = 0;
             return Ok(Some(head));
         }
         self.other_head(bytes)
@@ -121,7 +121,6 @@ impl Replies {
             }
             self.known.learn(&self.kept, head, digits);
             self.kept.clear();
-            self.interim = 0;
             return Ok(Some(head));
         }
         Ok(None)

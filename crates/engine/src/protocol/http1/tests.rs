@@ -215,6 +215,9 @@ fn interim_replies_are_passed_over_up_to_a_bound() {
     let after = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab";
     let stream = [&interim.repeat(16)[..], after, &interim.repeat(16), after].concat();
     assert_eq!(replies(&stream), [ok("ab"), ok("ab")]);
+    let most = interim.repeat(16);
+    let rounds = [&after[..], &most].repeat(3);
+    assert_eq!(read(rounds, false).replies, [ok("ab"), ok("ab"), ok("ab")]);
     let many = interim.repeat(17);
     assert_eq!(problem(&many), "replies of status 1xx without end");
     let switching = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n";
