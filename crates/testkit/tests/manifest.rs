@@ -3,8 +3,9 @@
 use rpcbench_testkit::{Behaviour, FORMS, Plan};
 use toml::{Table, Value};
 
-fn manifest() -> Table {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/root/servers/testkit/liar/server.toml");
+fn manifest(server: &str) -> Table {
+    let servers = concat!(env!("CARGO_MANIFEST_DIR"), "/root/servers/testkit");
+    let path = format!("{servers}/{server}/server.toml");
     std::fs::read_to_string(path).unwrap().parse().unwrap()
 }
 
@@ -24,16 +25,18 @@ fn behaviours(variant: &Value) -> Vec<Behaviour> {
 
 #[test]
 fn every_variant_has_behaviours_that_go_together() {
-    for (name, variant) in manifest()["variants"].as_table().unwrap() {
-        let behaviours = behaviours(variant);
-        assert!(Plan::new(&behaviours).is_ok(), "{name}");
-        assert!(!variant["note"].as_str().unwrap().is_empty(), "{name}");
+    for (server, more) in [("liar", None), ("json", Some(Behaviour::Json))] {
+        for (name, variant) in manifest(server)["variants"].as_table().unwrap() {
+            let behaviours: Vec<_> = more.iter().cloned().chain(behaviours(variant)).collect();
+            assert!(Plan::new(&behaviours).is_ok(), "{server}@{name}");
+            assert!(!variant["note"].as_str().unwrap().is_empty(), "{server}@{name}");
+        }
     }
 }
 
 #[test]
 fn every_behaviour_over_grpc_has_a_variant() {
-    let manifest = manifest();
+    let manifest = manifest("liar");
     // Other protocols have servers of their own.
     let others = ["json", "null-json", "tcp-echo"];
     for form in FORMS.iter().filter(|form| !others.contains(&form.form)) {

@@ -17,6 +17,17 @@ const CHEATS: [(&str, &str); 7] = [
     ("ok-on-truncated", "text/truncated: a request cut to 1 of 102 bytes was answered with OK"),
 ];
 
+/// The same over JSON.
+const JSON_CHEATS: [(&str, &str); 7] = [
+    ("byte-echo", "the reply is the request, byte for byte"),
+    ("always-internal", "status 500"),
+    ("canned", "text/filled: echo: expected "),
+    ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),
+    ("skim", "json/escapes: "),
+    ("memo-by-beginning", "text/many-requests: "),
+    ("ok-on-truncated", "json/truncated: a request to Text cut to 1 bytes was answered with OK"),
+];
+
 /// So that servers that are never ready are soon given up.
 fn impatient() -> Bench {
     Bench::new().edit("servers/_defaults.toml", "\"5s\"", "\"1s\"")
@@ -31,10 +42,21 @@ fn an_honest_server_passes_check() {
 
 #[test]
 fn check_tells_cheats_from_honest_servers() {
-    let names = CHEATS.map(|(name, _)| format!("@{name}"));
-    let ended = impatient().run(&format!("check @honest {}", names.join(" "))).expect(1);
-    for (name, evidence) in CHEATS {
-        let head = format!("testkit-liar@{name} ");
+    tells_cheats("testkit-liar", CHEATS);
+}
+
+#[test]
+fn check_tells_cheats_from_honest_servers_over_json() {
+    tells_cheats("testkit-json", JSON_CHEATS);
+}
+
+/// Asserts that `check` passes the server's honest variant, and each cheat shows its evidence.
+fn tells_cheats(server: &str, cheats: [(&str, &str); 7]) {
+    let names = cheats.map(|(name, _)| format!("{server}@{name}"));
+    let words = format!("check {server}@honest {}", names.join(" "));
+    let ended = impatient().run(&words).expect(1);
+    for (name, evidence) in cheats {
+        let head = format!("{server}@{name} ");
         let mut lines = ended.out.lines().skip_while(|line| !line.starts_with(&head)).peekable();
         assert!(lines.peek().is_some_and(|line| line.contains(" FAILED: ")), "{}", ended.out);
         let first = lines.next();
