@@ -108,14 +108,14 @@ fn malformed(probe: &mut Probe<'_>) -> Result<(), String> {
     probe.still_serves(TEXT)
 }
 
-/// An object for what is none, and a string for what is an object: no library takes one for the other, though many
-/// take numbers for strings, ones for booleans, or single values for lists.
+/// An object for what is none, and a number for what is an object: no library takes one for the other, though many take
+/// numbers for strings, ones for booleans, single values for lists, or a string for an object made of one.
 fn wrong_type(probe: &mut Probe<'_>) -> Result<(), String> {
     SHAPES.into_iter().try_for_each(|shape| {
         let request = json::request(&probe.value(shape, 0));
         for place in request.places() {
             let misfit = |node: &Node| match node {
-                Node::Object(_) => Node::text("x"),
+                Node::Object(_) => Node::Integer(7),
                 _ => Node::Object(vec![("x".to_owned(), Node::Integer(1))]),
             };
             let body = changed(&request, &place, misfit)?;
