@@ -11,6 +11,7 @@ use crate::plan::Answer;
 use crate::serve::Counters;
 use crate::serve_json::Reply;
 use crate::skim;
+use crate::swap;
 use crate::transcode::Types;
 
 /// Replies remembered at most; then all are forgotten.
@@ -39,7 +40,9 @@ impl Answerer {
             Answer::Memo(bytes) => self.recall(path, body, bytes as usize),
             Answer::Skim => skim::reply(path, echo::unframe(body)?),
             Answer::ByteEcho => echo::unframe(body).map(Bytes::copy_from_slice),
+            Answer::Swap => echo::unframe(body).map(swap::protobuf),
             Answer::AlwaysInternal => Err(broken(number)),
+            Answer::ErrorInReply => Ok(broken(number).message.into()),
             Answer::WrongOnce(every) if number.is_multiple_of(every.get()) => {
                 honest(path, body, Truth::Wrong)
             }
@@ -56,6 +59,10 @@ impl Answerer {
         match self.answer {
             Answer::ByteEcho => return Reply::ok(body),
             Answer::Skim => return skim::json(body),
+            Answer::Swap => return swap::json(body),
+            Answer::ErrorInReply => {
+                return Reply { status: 200, ..Reply::error(500, &broken(number).message) };
+            }
             _ => {}
         }
         let message = match types.request(body) {

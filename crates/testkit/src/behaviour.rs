@@ -16,10 +16,14 @@ pub enum Behaviour {
     ByteEcho,
     /// Copies the bytes of the request's content into the reply, without decoding them.
     Skim,
+    /// Puts the reply's tag or key in place of the request's, and copies all that follows.
+    Swap,
     /// Remembers replies by the first so many bytes of their requests' messages, and gives them again.
     Memo(u64),
     /// Answers HTTP 200 with grpc-status 13 in the trailers.
     AlwaysInternal,
+    /// Answers every call with success, and with words about an error in place of a reply.
+    ErrorInReply,
     /// Every Nth reply has one wrong field.
     WrongOnce(NonZeroU64),
     /// Every Nth call ends with grpc-status 13.
@@ -98,8 +102,10 @@ pub const FORMS: &[Form] = &[
     form("canned", "canned", "repeats its first reply of each method"),
     form("byte-echo", "byte-echo", "returns the request's bytes as the reply"),
     form("skim", "skim", "copies the content into the reply without decoding it"),
+    form("swap", "swap", "changes the first tag or key of the request and returns the rest"),
     form("memo:BYTES", "memo:24", "repeats its reply to any request with the same first BYTES"),
     form("always-internal", "always-internal", "HTTP 200 with grpc-status 13"),
+    form("error-in-reply", "error-in-reply", "success, with an error in place of the reply"),
     form("wrong-once:N", "wrong-once:1000", "one wrong reply in N"),
     form("status-once:N", "status-once:1000", "one grpc-status 13 in N"),
     form("ok-on-truncated", "ok-on-truncated", "ok with an empty message to malformed requests"),
@@ -247,8 +253,10 @@ fn parse(name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Behaviour>,
         "canned" => Behaviour::Canned,
         "byte-echo" => Behaviour::ByteEcho,
         "skim" => Behaviour::Skim,
+        "swap" => Behaviour::Swap,
         "memo" => Behaviour::Memo(arguments.whole("a number of bytes")?),
         "always-internal" => Behaviour::AlwaysInternal,
+        "error-in-reply" => Behaviour::ErrorInReply,
         "wrong-once" => Behaviour::WrongOnce(arguments.every()?),
         "status-once" => Behaviour::StatusOnce(arguments.every()?),
         "ok-on-truncated" => Behaviour::OkOnTruncated,
@@ -292,8 +300,10 @@ impl fmt::Display for Behaviour {
             Self::Canned => out.write_str("canned"),
             Self::ByteEcho => out.write_str("byte-echo"),
             Self::Skim => out.write_str("skim"),
+            Self::Swap => out.write_str("swap"),
             Self::Memo(bytes) => write!(out, "memo:{bytes}"),
             Self::AlwaysInternal => out.write_str("always-internal"),
+            Self::ErrorInReply => out.write_str("error-in-reply"),
             Self::WrongOnce(every) => write!(out, "wrong-once:{every}"),
             Self::StatusOnce(every) => write!(out, "status-once:{every}"),
             Self::OkOnTruncated => out.write_str("ok-on-truncated"),

@@ -20,6 +20,7 @@ mod serve;
 mod serve_json;
 mod server;
 mod skim;
+mod swap;
 mod transcode;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};

@@ -39,8 +39,10 @@ pub(crate) enum Answer {
     Canned,
     ByteEcho,
     Skim,
+    Swap,
     Memo(u64),
     AlwaysInternal,
+    ErrorInReply,
     WrongOnce(NonZeroU64),
     StatusOnce(NonZeroU64),
     OkOnTruncated,
@@ -150,8 +152,10 @@ impl Plan {
             Behaviour::Canned => self.answer = Answer::Canned,
             Behaviour::ByteEcho => self.answer = Answer::ByteEcho,
             Behaviour::Skim => self.answer = Answer::Skim,
+            Behaviour::Swap => self.answer = Answer::Swap,
             Behaviour::Memo(bytes) => self.answer = Answer::Memo(bytes),
             Behaviour::AlwaysInternal => self.answer = Answer::AlwaysInternal,
+            Behaviour::ErrorInReply => self.answer = Answer::ErrorInReply,
             Behaviour::WrongOnce(every) => self.answer = Answer::WrongOnce(every),
             Behaviour::StatusOnce(every) => self.answer = Answer::StatusOnce(every),
             Behaviour::OkOnTruncated => self.answer = Answer::OkOnTruncated,
@@ -199,8 +203,10 @@ fn part(behaviour: &Behaviour) -> Part {
         | Behaviour::Canned
         | Behaviour::ByteEcho
         | Behaviour::Skim
+        | Behaviour::Swap
         | Behaviour::Memo(_)
         | Behaviour::AlwaysInternal
+        | Behaviour::ErrorInReply
         | Behaviour::WrongOnce(_)
         | Behaviour::StatusOnce(_)
         | Behaviour::OkOnTruncated

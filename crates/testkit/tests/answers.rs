@@ -85,6 +85,21 @@ fn skim_copies_the_content_and_refuses_what_is_cut_short() {
 }
 
 #[test]
+fn swap_changes_the_tag_alone() {
+    let (_server, client) = server("swap");
+    assert_eq!(client.text("same").unwrap().message(), b"\x12\x04same");
+    assert_eq!(client.call("Text", b"\x0a\x09abc").unwrap().message(), b"\x12\x09abc");
+}
+
+#[test]
+fn error_in_reply_is_status_0_with_words() {
+    let (_server, client) = server("error-in-reply");
+    let reply = client.text("x").unwrap();
+    assert_eq!((reply.http_status, reply.grpc_status), (200, Some(0)));
+    assert_eq!(reply.message(), b"call 1 fails on purpose");
+}
+
+#[test]
 fn memo_repeats_its_reply_to_what_begins_alike() {
     let (server, client) = server("memo:5");
     let texts = ["one", "one", "two", "three", "throw"].map(|text| client.text(text).unwrap());
