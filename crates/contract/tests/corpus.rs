@@ -225,10 +225,10 @@ fn requests_are_the_same_everywhere() {
     insta::assert_snapshot!(hashes(Encoding::Json), @"
     text:0 1024 7317c00bacb9a581
     text:1 1024 4343be0b90f77e03
-    text:100 1024 cdb0cd439d67dd51
-    record 224 d4a44597010506f1
+    text:100 1024 cc0fddc34451d21c
+    record 224 648157d9a2af3bb9
     dto 795 c5304834aaa5c577
-    tree 299 e0cd7d96c8329238
+    tree 300 c1645b0f52753ecb
     ");
 }
 

@@ -1,11 +1,11 @@
 //! JSON servers in memory: some that are right, each in the way of other libraries, and some that cheat.
 
-use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, SerializeOptions, Value};
+use prost_reflect::{DeserializeOptions, DynamicMessage, SerializeOptions, Value};
 use rpcbench_contract::Method;
 use rpcbench_contract::cases::CallError;
 use serde_json::{Map, Value as Json};
 
-use super::servers::status;
+use super::servers::{message, status};
 
 const BAD_REQUEST: u32 = 400;
 const NOT_FOUND: u32 = 404;
@@ -33,15 +33,13 @@ pub fn plain(method: Method, body: &[u8]) -> Answer {
 /// By prost-reflect, an implementation of the mapping that is not the contract's own.
 fn mapped(method: Method, body: &[u8], options: &SerializeOptions) -> Answer {
     known(method)?;
-    let pool = DescriptorPool::decode(&include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"))[..]);
-    let typed = |kind| format!("rpcbench.v1.{}{kind}", method.name());
-    let new = |kind| pool.as_ref().unwrap().get_message_by_name(&typed(kind)).unwrap();
     let lenient = DeserializeOptions::new().deny_unknown_fields(false);
     let mut reader = serde_json::Deserializer::from_slice(body);
-    let request = DynamicMessage::deserialize_with_options(new("Request"), &mut reader, &lenient)
-        .map_err(bad)?;
+    let request =
+        DynamicMessage::deserialize_with_options(message(method, "Request"), &mut reader, &lenient)
+            .map_err(bad)?;
     reader.end().map_err(bad)?;
-    let mut reply = DynamicMessage::new(new("Reply"));
+    let mut reply = DynamicMessage::new(message(method, "Reply"));
     let content: Option<(_, &Value)> = request.fields().next();
     if let Some((_, content)) = content {
         reply.set_field_by_name("echo", content.clone());

@@ -1,7 +1,9 @@
 //! Servers in memory: one that is right, and every way of being wrong that the cases must catch.
 
+use std::sync::LazyLock;
+
 use prost::Message;
-use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Value};
+use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, MessageDescriptor, Value};
 use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_contract::{Method, pb};
 
@@ -49,16 +51,22 @@ pub fn eager(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
 /// Keeps the contract in the way of libraries that keep fields which they do not know.
 pub fn keeping(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     right(method, body)?;
-    let pool = DescriptorPool::decode(&include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"))[..]);
-    let typed = |kind| format!("rpcbench.v1.{}{kind}", method.name());
-    let new = |kind| pool.as_ref().unwrap().get_message_by_name(&typed(kind)).unwrap();
-    let request = DynamicMessage::decode(new("Request"), body).unwrap();
-    let mut reply = DynamicMessage::new(new("Reply"));
+    let request = DynamicMessage::decode(message(method, "Request"), body).unwrap();
+    let mut reply = DynamicMessage::new(message(method, "Reply"));
     let content: Option<(FieldDescriptor, &Value)> = request.fields().next();
     if let Some((_, content)) = content {
         reply.set_field_by_name("echo", content.clone());
     }
     Ok(reply.encode_to_vec())
+}
+
+/// The type of a method's requests or replies.
+pub fn message(method: Method, kind: &str) -> MessageDescriptor {
+    static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
+        let types = include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"));
+        DescriptorPool::decode(&types[..]).unwrap()
+    });
+    POOL.get_message_by_name(&format!("rpcbench.v1.{}{kind}", method.name())).unwrap()
 }
 
 /// Looks at no value: it follows the fields of the request and of its content, and copies the content.
