@@ -4,6 +4,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic_core import PydanticSerializationError
 
 from messages import (
     DtoReply,
@@ -48,6 +49,12 @@ async def refuse(_: Request, error: RequestValidationError) -> JSONResponse:
     """Says what is wrong and where. FastAPI's own handler also repeats what came, which fails for values that JSON does not have."""
     problems = [{"loc": problem["loc"], "msg": problem["msg"]} for problem in error.errors()]
     return JSONResponse({"detail": problems}, status_code=422)
+
+
+@app.exception_handler(PydanticSerializationError)
+async def refuse_text(_: Request, error: PydanticSerializationError) -> JSONResponse:
+    """Half of a surrogate pair: Python's parser takes it, and it can't be written as UTF-8."""
+    return JSONResponse({"detail": str(error)}, status_code=422)
 
 
 def listen(address: str, shared: bool) -> None:
