@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::codec::{Encoding, Oddity, Sent};
+use crate::codec::{Encoding, Sent};
 use crate::method::Method;
 use crate::nonce::Nonce;
 use crate::shape::Shape;
@@ -15,8 +15,6 @@ const MOST: usize = 1024;
 /// One request in so many is oddly encoded, from this one on.
 const ODD_EVERY: usize = 64;
 const FIRST_ODD: usize = 7;
-/// The first one, the only one in a corpus of long texts, takes but a few bytes more than the usual encoding.
-const ODDITIES: [Oddity; 3] = [Oddity::Overlong, Oddity::Twice, Oddity::Reordered];
 
 /// The requests of a workload. The same shape, seed and encoding give the same bytes on every machine.
 ///
@@ -45,7 +43,8 @@ impl Corpus {
     pub fn generate(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
         Self::with(shape, seed, encoding, |value, other, at| {
             let odd = at % ODD_EVERY == FIRST_ODD;
-            let oddity = ODDITIES[at / ODD_EVERY % ODDITIES.len()];
+            let oddities = encoding.codec().oddities();
+            let oddity = oddities[at / ODD_EVERY % oddities.len()];
             odd.then(|| encoding.codec().odd_request(value, other, oddity))
         })
     }

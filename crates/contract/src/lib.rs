@@ -16,9 +16,10 @@ mod values;
 
 pub use codec::Encoding;
 pub use codec::protobuf::pb;
+pub use codec::thrift::thrift_reply;
 pub use corpus::Corpus;
 pub use method::Method;
 pub use nonce::Nonce;
-pub use profile::{Need, Profile};
+pub use profile::{AfterRefusal, Need, Profile};
 pub use shape::{Shape, ShapeError};
 pub use values::Mismatch;

@@ -14,10 +14,22 @@ pub struct Profile {
     pub encoding: Encoding,
     /// The statuses that refuse a request.
     pub refusals: RangeInclusive<u32>,
+    /// What a server may do to the connection of a request that it refuses.
+    pub after_refusal: AfterRefusal,
     /// One of these must end a call to a method which is not there; empty if calls name no method.
     pub unknown_method: &'static [u32],
     /// One of these must end a call to a service which is not there; empty if calls name no service.
     pub unknown_service: &'static [u32],
+}
+
+/// What a server may do to the connection of a request that it can't decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterRefusal {
+    /// It sends an error status, and the connection goes on.
+    GoesOn,
+    /// It may close the connection, with an error status or without one. The request is the last one on it: a server that
+    /// waits for more finds the connection's end.
+    MayClose,
 }
 
 impl Profile {
@@ -26,6 +38,7 @@ impl Profile {
         name: "grpc",
         encoding: Encoding::Protobuf,
         refusals: 1..=u32::MAX,
+        after_refusal: AfterRefusal::GoesOn,
         unknown_method: &[12],
         unknown_service: &[12],
     };
@@ -36,6 +49,7 @@ impl Profile {
         name: "json",
         encoding: Encoding::Json,
         refusals: 400..=599,
+        after_refusal: AfterRefusal::GoesOn,
         unknown_method: &[404, 405, 501],
         unknown_service: &[404, 405, 501],
     };
@@ -45,12 +59,46 @@ impl Profile {
         name: "tcp-echo",
         encoding: Encoding::Opaque,
         refusals: 1..=u32::MAX,
+        after_refusal: AfterRefusal::GoesOn,
         unknown_method: &[],
         unknown_service: &[],
     };
 
+    /// Thrift over the framed transport, in the binary protocol.
+    pub const THRIFT: Self = Self::thrift("thrift", Encoding::ThriftBinary);
+
+    /// The same in the compact protocol.
+    pub const THRIFT_COMPACT: Self = Self::thrift("thrift-compact", Encoding::ThriftCompact);
+
+    /// Thrift over the buffered transport, in which messages follow one another without lengths, in the binary protocol.
+    pub const THRIFT_BUFFERED: Self = Self::thrift("thrift-buffered", Encoding::ThriftBinary);
+
+    /// The same in the compact protocol.
+    pub const THRIFT_BUFFERED_COMPACT: Self =
+        Self::thrift("thrift-buffered-compact", Encoding::ThriftCompact);
+
+    /// Exception 1 is UNKNOWN_METHOD. Calls name no service.
+    const fn thrift(name: &'static str, encoding: Encoding) -> Self {
+        Self {
+            name,
+            encoding,
+            refusals: 0..=u32::MAX,
+            after_refusal: AfterRefusal::MayClose,
+            unknown_method: &[1],
+            unknown_service: &[],
+        }
+    }
+
     /// Every protocol that the contract knows.
-    pub const ALL: [Self; 3] = [Self::GRPC, Self::JSON, Self::TCP_ECHO];
+    pub const ALL: [Self; 7] = [
+        Self::GRPC,
+        Self::JSON,
+        Self::THRIFT,
+        Self::THRIFT_COMPACT,
+        Self::THRIFT_BUFFERED,
+        Self::THRIFT_BUFFERED_COMPACT,
+        Self::TCP_ECHO,
+    ];
 
     /// Whether a case that needs this can be tried.
     #[must_use]
@@ -81,13 +129,15 @@ pub enum Need {
     UnknownMethod,
     /// Calls name a service.
     UnknownService,
+    /// Messages are structs of Thrift, in whichever of its protocols.
+    Thrift,
     /// Messages are encoded this way: the case writes their bytes by hand.
     Wire(Encoding),
 }
 
 impl Need {
     /// Everything that a case may need.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Decoding,
         Self::NonFinite,
         Self::AbsentContent,
@@ -97,6 +147,8 @@ impl Need {
         Self::UnknownService,
         Self::Wire(Encoding::Protobuf),
         Self::Wire(Encoding::Json),
+        Self::Thrift,
+        Self::Wire(Encoding::ThriftCompact),
         Self::Wire(Encoding::Opaque),
     ];
 }
@@ -113,6 +165,9 @@ impl fmt::Display for Need {
             Self::UnknownService => "services",
             Self::Wire(Encoding::Protobuf) => "protobuf",
             Self::Wire(Encoding::Json) => "JSON",
+            Self::Thrift => "Thrift",
+            Self::Wire(Encoding::ThriftBinary) => "Thrift's binary protocol",
+            Self::Wire(Encoding::ThriftCompact) => "Thrift's compact protocol",
             Self::Wire(Encoding::Opaque) => "opaque bytes",
         })
     }

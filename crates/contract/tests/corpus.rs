@@ -4,10 +4,18 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 
 use prost::Message;
-use rpcbench_contract::{Corpus, Encoding, Mismatch, Nonce, Shape, pb};
+use rpcbench_contract::{Corpus, Encoding, Mismatch, Nonce, Shape, pb, thrift_reply};
 
 const SHAPES: [Shape; 6] =
     [Shape::Text(0), Shape::Text(1), Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
+
+const ENCODINGS: [Encoding; 5] = [
+    Encoding::Protobuf,
+    Encoding::Json,
+    Encoding::ThriftBinary,
+    Encoding::ThriftCompact,
+    Encoding::Opaque,
+];
 
 /// The right reply, by way of decoding.
 fn reply(shape: Shape, request: &[u8]) -> Vec<u8> {
@@ -104,7 +112,7 @@ proptest! {
 
     #[test]
     fn a_nonce_comes_back_and_another_one_does_not(shape in any_shape(), seed: u64, nonce: u32) {
-        for encoding in [Encoding::Protobuf, Encoding::Json, Encoding::Opaque] {
+        for encoding in ENCODINGS {
             let corpus = Corpus::generate(&shape, seed, encoding);
             for at in 0..corpus.len().min(80) {
                 let mut request = corpus.request(at).to_vec();
@@ -119,6 +127,9 @@ proptest! {
                     Encoding::Opaque => request,
                     Encoding::Json => json_reply(&request),
                     Encoding::Protobuf => reply(shape, &request),
+                    Encoding::ThriftBinary | Encoding::ThriftCompact => {
+                        thrift_reply(encoding, shape.method(), &request).unwrap()
+                    }
                 };
                 prop_assert_eq!(corpus.verify(at, Some(Nonce::new(nonce)), &reply), Ok(()));
                 let other = corpus.verify(at, Some(Nonce::new(nonce ^ 1)), &reply);
@@ -183,6 +194,58 @@ fn a_nonce_is_not_written_into_the_name_of_its_field() {
     }
 }
 
+/// A reply that begins with field 2 in place of the request's field 1, and goes on as the request does.
+fn thrift_copy(request: &[u8]) -> Vec<u8> {
+    let mut reply = request.to_vec();
+    match &mut reply[..] {
+        [11 | 12, 0, number @ 1, ..] => *number = 2,
+        [head @ (0x18 | 0x1c), ..] => *head += 0x10,
+        _ => {}
+    }
+    reply
+}
+
+#[test]
+fn one_request_in_64_tells_a_copy_of_thrift() {
+    for encoding in [Encoding::ThriftBinary, Encoding::ThriftCompact] {
+        for shape in [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree] {
+            let corpus = Corpus::generate(&shape, 8, encoding);
+            for at in 0..corpus.len() {
+                let copied = corpus.verify(at, None, &thrift_copy(corpus.request(at))).is_ok();
+                assert_eq!(copied, at % 64 != 7, "{encoding} {shape} {at}");
+                let right = thrift_reply(encoding, shape.method(), corpus.request(at)).unwrap();
+                assert_eq!(corpus.verify(at, None, &right), Ok(()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_nonce_is_written_into_the_content_alone() {
+    for encoding in [Encoding::ThriftBinary, Encoding::ThriftCompact] {
+        for length in 1..20 {
+            let shape = Shape::Text(length);
+            let corpus = Corpus::generate(&shape, 8, encoding);
+            for at in 0..corpus.len() {
+                let (mut request, nonce) = (corpus.request(at).to_vec(), Nonce::new(7));
+                nonce.write(&mut request[corpus.nonce(at)]);
+                let reply = thrift_reply(encoding, shape.method(), &request).unwrap();
+                assert_eq!(corpus.verify(at, Some(nonce), &reply), Ok(()), "{shape} {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn records_are_639_bytes_in_thrift_and_555_compact() {
+    let mean = |encoding| {
+        let corpus = Corpus::plain(&Shape::Record, 5, encoding);
+        (0..corpus.len()).map(|at| corpus.request(at).len()).sum::<usize>() / corpus.len()
+    };
+    let means = [Encoding::ThriftBinary, Encoding::ThriftCompact].map(mean);
+    assert_eq!(means, [639, 555]);
+}
+
 /// Making a corpus takes longer than checking a reply.
 static CORPORA: LazyLock<[(Shape, Corpus); 4]> = LazyLock::new(|| {
     [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree]
@@ -221,6 +284,22 @@ fn requests_are_the_same_everywhere() {
     record 450 1ffaf8b6473659dd
     dto 1024 d8e4bbec8f07343d
     tree 570 b933d799d2fdcce2
+    ");
+    insta::assert_snapshot!(hashes(Encoding::ThriftBinary), @"
+    text:0 1024 fb4c88162640cf2e
+    text:1 1024 0b53a4c0f6e42b89
+    text:100 1024 493526ed8a358cfb
+    record 402 8b1d00d880abba5f
+    dto 1024 b17ed1d0cc7666de
+    tree 426 8381cb69f92207d8
+    ");
+    insta::assert_snapshot!(hashes(Encoding::ThriftCompact), @"
+    text:0 1024 d6cce075e0787858
+    text:1 1024 e3be2a52b07c407f
+    text:100 1024 c10f9c53ed752028
+    record 464 146e2983ba79de88
+    dto 1024 d4f0cae3608de394
+    tree 561 3be2a6c6681bbb94
     ");
     insta::assert_snapshot!(hashes(Encoding::Json), @"
     text:0 1024 7317c00bacb9a581

@@ -25,6 +25,14 @@ pub trait Caller {
     /// # Errors
     /// Whatever else than a message the call ended with.
     fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError>;
+
+    /// The same as the last call on a connection: nothing is sent after it, and the peer sees that nothing is.
+    ///
+    /// # Errors
+    /// Whatever else than a message the call ended with.
+    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        self.call(method, body)
+    }
 }
 
 /// How a call ended that brought no reply.
@@ -41,6 +49,9 @@ pub enum CallError {
     /// The connection could not be made or broke, or the peer broke the protocol.
     #[error("transport: {0}")]
     Transport(String),
+    /// The server closed the connection in place of an answer.
+    #[error("transport: {0}")]
+    Closed(String),
     /// No answer in time.
     #[error("no answer in time")]
     Timeout,
@@ -123,6 +134,7 @@ pub fn all() -> Vec<Case> {
         wire::malformed::CASES,
         wire::json::CASES,
         wire::json_malformed::CASES,
+        wire::thrift::CASES,
         wire::opaque::CASES,
         methods::CASES,
     ]

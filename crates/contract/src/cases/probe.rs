@@ -3,7 +3,7 @@
 use super::{CallError, Caller};
 use crate::codec::{Codec, Sent};
 use crate::method::Method;
-use crate::profile::Profile;
+use crate::profile::{AfterRefusal, Profile};
 use crate::shape::Shape;
 use crate::values::{Source, Value};
 
@@ -47,11 +47,15 @@ impl<'a> Probe<'a> {
 
     pub(super) fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         let result = self.caller.call(method, body);
+        self.note(&result);
+        result
+    }
+
+    fn note(&mut self, result: &Result<Vec<u8>, CallError>) {
         self.unanswered = match result {
             Err(CallError::Timeout) => self.unanswered + 1,
             _ => 0,
         };
-        result
     }
 
     /// The value must come back.
@@ -83,8 +87,26 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// The request must end with a status that refuses it.
+    /// The request must be refused as the protocol has it: with a status for that, or by closing the connection.
     pub(super) fn refuses(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
+        match self.profile.after_refusal {
+            AfterRefusal::GoesOn => self.ends_in_error(shape, body, what),
+            AfterRefusal::MayClose => self.ends_or_closes(shape, body, what),
+        }
+    }
+
+    fn ends_or_closes(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
+        let result = self.caller.call_last(shape.method(), body);
+        self.note(&result);
+        let expected = "expected an exception, or the end of the connection";
+        match result {
+            Err(CallError::Status { .. } | CallError::Closed(_)) => Ok(()),
+            Ok(reply) => Err(format!("{what} was answered (reply: {} B); {expected}", reply.len())),
+            Err(error) => Err(format!("{what} was not refused: {error}; {expected}")),
+        }
+    }
+
+    fn ends_in_error(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
         match self.call(shape.method(), body) {
             Err(CallError::Status { code, .. }) if self.profile.refusals.contains(&code) => Ok(()),
             Err(CallError::Status { code, .. }) => {

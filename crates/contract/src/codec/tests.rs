@@ -5,7 +5,13 @@ use proptest::prelude::*;
 use super::*;
 use crate::values::Source;
 
-const ENCODINGS: [Encoding; 3] = [Encoding::Protobuf, Encoding::Json, Encoding::Opaque];
+const ENCODINGS: [Encoding; 5] = [
+    Encoding::Protobuf,
+    Encoding::Json,
+    Encoding::ThriftBinary,
+    Encoding::ThriftCompact,
+    Encoding::Opaque,
+];
 
 fn any_value() -> impl Strategy<Value = Value> {
     let shape = prop_oneof![

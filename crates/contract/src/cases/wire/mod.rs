@@ -6,3 +6,4 @@ pub(super) mod malformed;
 pub(super) mod odd;
 pub(super) mod opaque;
 pub(super) mod protobuf;
+pub(super) mod thrift;

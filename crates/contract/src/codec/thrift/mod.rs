@@ -1,0 +1,157 @@
+//! Apache Thrift: the binary protocol and the compact one.
+//!
+//! A message is the struct of a request or a reply alone. The name of the method, the sequence id and the structs that
+//! Thrift wraps around arguments and results are the protocol's framing.
+
+mod read;
+mod schema;
+#[cfg(test)]
+mod tests;
+pub(crate) mod wire;
+mod write;
+
+use super::{Codec, Encoding, Oddity, Sent};
+use crate::method::Method;
+use crate::profile::Need;
+use crate::shape::Shape;
+use crate::values::{self, Content, Field, Message, Mismatch, Value};
+use read::Reader;
+use wire::Wire;
+use write::Writer;
+
+/// `contract/echo.thrift` in one of Thrift's protocols.
+pub(crate) struct Thrift(Wire);
+
+/// The binary protocol.
+pub(crate) static BINARY: Thrift = Thrift(Wire::Binary);
+/// The compact protocol.
+pub(crate) static COMPACT: Thrift = Thrift(Wire::Compact);
+
+impl Codec for Thrift {
+    fn offers(&self) -> &'static [Need] {
+        &[
+            Need::Decoding,
+            Need::NonFinite,
+            Need::AbsentContent,
+            Need::EmptyMembers,
+            Need::UnknownFields,
+            Need::Thrift,
+        ]
+    }
+
+    fn oddities(&self) -> &'static [Oddity] {
+        match self.0 {
+            Wire::Binary => &[Oddity::Unknown, Oddity::Twice, Oddity::Reordered],
+            Wire::Compact => &[Oddity::Overlong, Oddity::Twice, Oddity::Reordered],
+        }
+    }
+
+    fn request(&self, value: &Value) -> Vec<u8> {
+        self.odd(value, value, None)
+    }
+
+    fn reply(&self, value: &Value) -> Vec<u8> {
+        let reply = schema::reply(value.shape());
+        let message = Message::of(reply.name, vec![Field::new("echo", Some(value.content()))]);
+        self.encoded(reply, &message)
+    }
+
+    fn empty_request(&self) -> Vec<u8> {
+        vec![0]
+    }
+
+    fn spellings(&self, value: &Value) -> Vec<Vec<u8>> {
+        let usual = self.request(value);
+        match value {
+            Value::Text(text) if text.is_empty() => vec![usual, self.empty_request()],
+            _ => vec![usual],
+        }
+    }
+
+    fn odd_request(&self, value: &Value, other: &Value, oddity: Oddity) -> Vec<u8> {
+        self.odd(value, other, Some(oddity))
+    }
+
+    fn with_unknown_fields(&self, value: &Value) -> Vec<u8> {
+        let (request, message) = request(value);
+        let mut writer = Writer::new(self.0, None);
+        writer.within(|writer| {
+            writer.amid_unknown(true, |writer| {
+                for field in request.fields {
+                    writer.field(field, &message, &message);
+                }
+            });
+        });
+        writer.out
+    }
+
+    fn verify(&self, sent: Sent<'_>, reply: &[u8]) -> Result<(), Mismatch> {
+        if sent.content.is_some_and(|value| self.reply(value) == reply) {
+            return Ok(());
+        }
+        self.compared(sent, reply).map_err(|mismatch| match reply == sent.request {
+            true => Mismatch::RequestReturned,
+            false => mismatch,
+        })
+    }
+}
+
+impl Thrift {
+    fn odd(&self, value: &Value, other: &Value, oddity: Option<Oddity>) -> Vec<u8> {
+        let ((of, message), (_, other)) = (request(value), request(other));
+        let mut writer = Writer::new(self.0, oddity);
+        writer.structure(of, &message, &other);
+        writer.out
+    }
+
+    fn encoded(&self, of: &schema::Struct, message: &Message) -> Vec<u8> {
+        let mut writer = Writer::new(self.0, None);
+        writer.structure(of, message, message);
+        writer.out
+    }
+
+    /// No library keeps fields that it does not know: where they come back, bytes were copied.
+    fn compared(&self, sent: Sent<'_>, reply: &[u8]) -> Result<(), Mismatch> {
+        let of = schema::reply(sent.shape);
+        let mut reader = Reader::new(self.0, reply);
+        let got = reader
+            .whole(of)
+            .map_err(|reason| Mismatch::Undecodable { message: of.name, reason })?;
+        values::compare(sent.shape, sent.content, &got)?;
+        match reader.redundant {
+            Some((field, how)) => Err(Mismatch::Redundant { field, how }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The request that carries `value`, and its type.
+fn request(value: &Value) -> (&'static schema::Struct, Message) {
+    let of = schema::request(value.shape());
+    let fields = of.fields.iter().map(|field| Field::new(field.name, Some(value.content())));
+    (of, Message::of(of.name, fields.collect()))
+}
+
+/// The right reply to a request in one of Thrift's encodings, for servers of the project's own tests.
+///
+/// # Errors
+/// Why it is no request of the method, or that there is no such method or encoding.
+pub fn thrift_reply(encoding: Encoding, method: Method, request: &[u8]) -> Result<Vec<u8>, String> {
+    let codec = match encoding {
+        Encoding::ThriftBinary => &BINARY,
+        Encoding::ThriftCompact => &COMPACT,
+        other => return Err(format!("{other} is no encoding of Thrift")),
+    };
+    let shape = match method {
+        Method::Text => Shape::Text(0),
+        Method::Record => Shape::Record,
+        Method::Dto => Shape::Dto,
+        Method::Tree => Shape::Tree,
+        Method::Missing | Method::MissingService => return Err("no such method".to_owned()),
+    };
+    let (asked, answer) = (schema::request(shape), schema::reply(shape));
+    let message = Reader::new(codec.0, request).whole(asked)?;
+    let content = message.fields.into_iter().find_map(|field| field.content);
+    let echo: Option<Content> = content;
+    Ok(codec.encoded(answer, &Message::of(answer.name, vec![Field::new("echo", echo)])))
+}

@@ -1,0 +1,310 @@
+//! Structs as bytes, in the usual encoding or an odd one.
+
+use std::collections::BTreeMap;
+
+use super::schema::{Field, Kind, Struct};
+use super::wire::{COMPACT_FALSE, SHORT_LIST, Type, Wire, varint, zigzag};
+use crate::codec::Oddity;
+use crate::values::{Content, Message};
+
+/// Most bytes of a number of 16, 32 or 64 bits in base 128.
+const LONGEST: [usize; 3] = [3, 5, 10];
+/// The number of the first field that no type of the contract has.
+const UNKNOWN: i16 = 1001;
+
+/// Writes structs one after the other.
+pub(super) struct Writer {
+    wire: Wire,
+    oddity: Option<Oddity>,
+    /// The number of the field before, in the struct that is written.
+    last: i16,
+    pub out: Vec<u8>,
+}
+
+impl Writer {
+    pub fn new(wire: Wire, oddity: Option<Oddity>) -> Self {
+        Self { wire, oddity, last: 0, out: Vec::new() }
+    }
+
+    /// A struct. `other`, another one of the type, lends the values that do not count.
+    pub fn structure(&mut self, of: &Struct, message: &Message, other: &Message) {
+        self.within(|writer| {
+            let mut fields: Vec<&Field> = of.fields.iter().collect();
+            match writer.oddity {
+                Some(Oddity::Twice) => writer.overruled(of, other),
+                Some(Oddity::Reordered) => fields.reverse(),
+                _ => {}
+            }
+            let unknown = matches!(writer.oddity, Some(Oddity::Unknown | Oddity::Reordered));
+            writer.amid_unknown(unknown, |writer| {
+                for field in fields {
+                    writer.field(field, message, other);
+                }
+            });
+        });
+    }
+
+    /// A struct with the fields that are written meanwhile.
+    pub fn within(&mut self, fields: impl FnOnce(&mut Self)) {
+        let outer = std::mem::take(&mut self.last);
+        fields(self);
+        self.out.push(0);
+        self.last = outer;
+    }
+
+    /// Fields between others that no type has, if there are to be some.
+    pub fn amid_unknown(&mut self, unknown: bool, fields: impl FnOnce(&mut Self)) {
+        if unknown {
+            self.every_type();
+        }
+        fields(self);
+        if unknown {
+            self.every_type();
+        }
+    }
+
+    /// The same as always meanwhile, however odd the rest is.
+    fn plainly(&mut self, write: impl FnOnce(&mut Self)) {
+        let oddity = self.oddity.take();
+        write(self);
+        self.oddity = oddity;
+    }
+
+    /// A field, if the message has it.
+    pub fn field(&mut self, field: &Field, message: &Message, other: &Message) {
+        if let Kind::Union(of) = field.kind {
+            let set = |member: &&Field| message.field(member.name).is_some();
+            if let Some(member) = of.fields.iter().find(set) {
+                self.header(field.number, Type::Struct);
+                // Libraries differ in what they do about fields beside the member.
+                self.plainly(|writer| {
+                    writer.within(|writer| writer.field(member, message, message))
+                });
+            }
+        } else if let Some(content) = message.field(field.name) {
+            let other = other.field(field.name).unwrap_or(content);
+            self.content(field.number, field.kind, content, other);
+        }
+    }
+
+    /// Other values of the fields that are going to be written. Unions are left out: some libraries would join both.
+    fn overruled(&mut self, of: &Struct, other: &Message) {
+        self.plainly(|writer| {
+            for field in of.fields.iter().filter(|field| !matches!(field.kind, Kind::Union(_))) {
+                match (field.kind, other.field(field.name)) {
+                    (Kind::Struct(inner), Some(Content::Message(other))) => {
+                        writer.header(field.number, Type::Struct);
+                        writer.within(|writer| writer.overruled(inner, other));
+                    }
+                    _ => writer.field(field, other, other),
+                }
+            }
+        });
+    }
+
+    /// A field with this content. `other` is that of the other message.
+    fn content(&mut self, number: i16, kind: Kind, content: &Content, other: &Content) {
+        match (self.wire, content) {
+            (Wire::Compact, Content::Bool(value)) => {
+                let of = if *value { Type::Bool.number(self.wire) } else { COMPACT_FALSE };
+                self.header_of(number, of);
+            }
+            _ => {
+                self.header(number, Type::of(kind));
+                self.value(kind, content, other);
+            }
+        }
+    }
+
+    fn value(&mut self, kind: Kind, content: &Content, other: &Content) {
+        match (content, kind) {
+            (Content::Bool(value), _) => self.out.push((*value).into()),
+            (Content::Integer(value), Kind::I32) => self.i32(*value as i32),
+            (Content::Integer(value), _) => self.i64(*value as i64),
+            (Content::Single(value), _) => self.double((*value).into()),
+            (Content::Double(value), _) => self.double(*value),
+            (Content::Text(text), _) => self.binary(text.as_bytes()),
+            (Content::Bytes(bytes), _) => self.binary(bytes),
+            (Content::Message(message), Kind::Struct(of)) => match other {
+                Content::Message(other) => self.structure(of, message, other),
+                _ => self.structure(of, message, message),
+            },
+            (Content::List(items), Kind::List(item)) => self.list(*item, items, other),
+            (Content::Map(entries), _) => self.map(entries),
+            _ => unreachable!("the contract's own values are of the contract's types"),
+        }
+    }
+
+    fn list(&mut self, kind: Kind, items: &[Content], other: &Content) {
+        self.list_head(Type::of(kind), items.len());
+        let others = match other {
+            Content::List(others) if !others.is_empty() => others,
+            _ => items,
+        };
+        for (item, other) in items.iter().zip(others.iter().cycle()) {
+            self.value(kind, item, other);
+        }
+    }
+
+    fn map(&mut self, entries: &BTreeMap<String, Content>) {
+        let overruled = usize::from(self.oddity == Some(Oddity::Twice));
+        self.map_head(entries.len() * (1 + overruled));
+        for (key, value) in entries {
+            for _ in 0..overruled {
+                self.binary(key.as_bytes());
+                self.i64(1);
+            }
+            self.binary(key.as_bytes());
+            self.value(Kind::I64, value, value);
+        }
+    }
+
+    /// One field of every type, with numbers from 1001 on. There is no letter in them, which a text of the contract could
+    /// consist of.
+    fn every_type(&mut self) {
+        let number = |at: i16| UNKNOWN + at;
+        self.content(number(0), Kind::Bool, &Content::Bool(true), &Content::Bool(true));
+        self.header(number(1), Type::I8);
+        self.out.push(7);
+        self.header(number(2), Type::I16);
+        self.i16(300);
+        self.header(number(3), Type::I32);
+        self.i32(-70_000);
+        self.header(number(4), Type::I64);
+        self.i64(1 << 40);
+        self.header(number(5), Type::Double);
+        self.double(0.5);
+        self.header(number(6), Type::Binary);
+        self.binary(b"1007: 0123456789 0123456789");
+        self.header(number(7), Type::List);
+        self.list_head(Type::I32, 2);
+        [1, 2].into_iter().for_each(|item| self.i32(item));
+        self.header(number(8), Type::Set);
+        self.list_head(Type::Binary, 1);
+        self.binary(b"1");
+        self.header(number(9), Type::Map);
+        self.map_head(1);
+        self.binary(b"2");
+        self.i64(2);
+        self.header(number(10), Type::Struct);
+        self.within(|writer| {
+            writer.header(1, Type::Binary);
+            writer.binary(b"3.0");
+        });
+    }
+
+    fn header(&mut self, number: i16, of: Type) {
+        self.header_of(number, of.number(self.wire));
+    }
+
+    /// The compact protocol writes how much a field's number is above the one before it, if that fits four bits.
+    fn header_of(&mut self, number: i16, of: u8) {
+        let step = number - self.last;
+        self.last = number;
+        match self.wire {
+            Wire::Binary => {
+                self.out.push(of);
+                self.out.extend(number.to_be_bytes());
+            }
+            Wire::Compact if (1..=15).contains(&step) && !self.lengthens() => {
+                self.out.push((step as u8) << 4 | of);
+            }
+            Wire::Compact => {
+                self.out.push(of);
+                self.i16(number);
+            }
+        }
+    }
+
+    fn list_head(&mut self, of: Type, count: usize) {
+        let number = of.number(self.wire);
+        match self.wire {
+            Wire::Binary => {
+                self.out.push(number);
+                self.out.extend((count as u32).to_be_bytes());
+            }
+            Wire::Compact if count <= SHORT_LIST && !self.lengthens() => {
+                self.out.push((count as u8) << 4 | number);
+            }
+            Wire::Compact => {
+                self.out.push(0xf0 | number);
+                self.varint(count as u64, LONGEST[1]);
+            }
+        }
+    }
+
+    /// Of a map from texts to i64.
+    fn map_head(&mut self, count: usize) {
+        let [key, value] = [Type::Binary, Type::I64].map(|of| of.number(self.wire));
+        match self.wire {
+            Wire::Binary => {
+                self.out.extend([key, value]);
+                self.out.extend((count as u32).to_be_bytes());
+            }
+            Wire::Compact if count == 0 => self.out.push(0),
+            Wire::Compact => {
+                self.varint(count as u64, LONGEST[1]);
+                self.out.push(key << 4 | value);
+            }
+        }
+    }
+
+    pub fn binary(&mut self, bytes: &[u8]) {
+        self.length(bytes.len() as u32);
+        self.out.extend_from_slice(bytes);
+    }
+
+    /// What stands before so many bytes.
+    pub fn length(&mut self, length: u32) {
+        match self.wire {
+            Wire::Binary => self.out.extend(length.to_be_bytes()),
+            Wire::Compact => self.varint(length.into(), LONGEST[1]),
+        }
+    }
+
+    fn i16(&mut self, value: i16) {
+        match self.wire {
+            Wire::Binary => self.out.extend(value.to_be_bytes()),
+            Wire::Compact => self.varint(zigzag(value.into()), LONGEST[0]),
+        }
+    }
+
+    fn i32(&mut self, value: i32) {
+        match self.wire {
+            Wire::Binary => self.out.extend(value.to_be_bytes()),
+            Wire::Compact => self.varint(zigzag(value.into()), LONGEST[1]),
+        }
+    }
+
+    fn i64(&mut self, value: i64) {
+        match self.wire {
+            Wire::Binary => self.out.extend(value.to_be_bytes()),
+            Wire::Compact => self.varint(zigzag(value), LONGEST[2]),
+        }
+    }
+
+    fn double(&mut self, value: f64) {
+        match self.wire {
+            Wire::Binary => self.out.extend(value.to_be_bytes()),
+            Wire::Compact => self.out.extend(value.to_le_bytes()),
+        }
+    }
+
+    /// Whether numbers and headers are to be longer than they need be.
+    fn lengthens(&self) -> bool {
+        matches!(self.oddity, Some(Oddity::Overlong | Oddity::Reordered | Oddity::Unknown))
+    }
+
+    /// A byte longer than it need be, where that is asked for and no library refuses it: beyond `longest` some do.
+    fn varint(&mut self, number: u64, longest: usize) {
+        let start = self.out.len();
+        self.out.extend(varint(number));
+        if self.lengthens()
+            && self.out.len() - start < longest
+            && let Some(last) = self.out.last_mut()
+        {
+            *last |= 0x80;
+            self.out.push(0);
+        }
+    }
+}
