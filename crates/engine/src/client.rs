@@ -1,7 +1,7 @@
 //! One call at a time, blocking: for checking a server, not for loading it.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +32,17 @@ impl Caller for Client {
     fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         self.0.call(method, body)
     }
+
+    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        self.0.call_last(method, body)
+    }
+}
+
+/// Whether more calls are to follow on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Among,
+    Last,
 }
 
 struct Make {
@@ -109,14 +120,19 @@ impl Events for Answer {
 
 impl<C: Connection> Blocking<C> {
     /// Sends a call, again as often as the peer says that it never looked at it.
-    fn exchange(&mut self, method: Method, message: &[u8]) -> Result<Answer, CallError> {
+    fn exchange(
+        &mut self,
+        method: Method,
+        message: &[u8],
+        place: Place,
+    ) -> Result<Answer, CallError> {
         let deadline = clock::now() + Nanos::from(self.timeout);
         let templates =
             Arc::new(C::templates(&Single { method, message }, &self.address.to_string()));
         for _ in 0..MOST_REFUSALS {
             let mut link = self.ready(&templates, deadline)?;
-            let answer = link.exchange(&templates, deadline)?;
-            if link.connection.is_open() {
+            let answer = link.exchange(&templates, place, deadline)?;
+            if link.connection.is_open() && place == Place::Among {
                 self.link = Some(link);
             }
             if answer.end != Some(End::Refused) {
@@ -152,13 +168,22 @@ impl<C: Connection> Blocking<C> {
 
 impl<C: Connection> Caller for Blocking<C> {
     fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        let answer = self.exchange(method, body)?;
-        match (answer.end, answer.message) {
+        self.exchange(method, body, Place::Among)?.into_reply()
+    }
+
+    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        self.exchange(method, body, Place::Last)?.into_reply()
+    }
+}
+
+impl Answer {
+    fn into_reply(self) -> Result<Vec<u8>, CallError> {
+        match (self.end, self.message) {
             (Some(End::Answered { right: true }), Some(message)) => Ok(message),
             (Some(End::Status { code, message }), _) => Err(CallError::Status { code, message }),
             (Some(End::Aborted { reason }), _) => Err(CallError::Transport(reason)),
             (Some(End::Answered { .. } | End::Refused) | None, _) => {
-                Err(CallError::Transport(answer.problem.unwrap_or_default()))
+                Err(CallError::Transport(self.problem.unwrap_or_default()))
             }
         }
     }
@@ -193,12 +218,17 @@ impl<C: Connection> Link<C> {
     fn exchange(
         &mut self,
         templates: &Arc<C::Templates>,
+        place: Place,
         deadline: Nanos,
     ) -> Result<Answer, CallError> {
         let mut answer = Answer::default();
         self.connection.switch(Arc::clone(templates));
         self.connection.send(Call::default(), &mut self.out);
         let sent = self.flush(deadline);
+        if place == Place::Last {
+            // A peer that is gone already shows when its answer is read.
+            let _ = self.stream.shutdown(Shutdown::Write);
+        }
         while answer.end.is_none() {
             // A peer that takes no more may have said why.
             self.turn(&mut answer, deadline)
@@ -241,7 +271,7 @@ impl<C: Connection> Link<C> {
             Ok(0) => {
                 self.connection.closed(answer);
                 let whole = answer.end.is_some();
-                let farewell = || CallError::Transport(self.connection.farewell());
+                let farewell = || CallError::Closed(self.connection.farewell());
                 return if whole { Ok(()) } else { Err(farewell()) };
             }
             Ok(read) => read,
@@ -264,6 +294,9 @@ fn left(deadline: Nanos) -> Result<Duration, CallError> {
 fn describe(error: io::Error) -> CallError {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => CallError::Timeout,
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            CallError::Closed(error.to_string())
+        }
         _ => CallError::Transport(error.to_string()),
     }
 }

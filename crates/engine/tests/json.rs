@@ -312,5 +312,5 @@ fn a_client_of_one_call_at_a_time_says_why_there_is_no_reply() {
         1,
     );
     let amid = "peer closed the connection in the middle of a reply";
-    assert_eq!(replies, [Err(CallError::Transport(amid.to_owned()))]);
+    assert_eq!(replies, [Err(CallError::Closed(amid.to_owned()))]);
 }

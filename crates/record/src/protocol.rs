@@ -28,6 +28,14 @@ pub enum Protocol {
     Grpc,
     /// JSON over HTTP/1.1, by POST.
     Json,
+    /// Thrift's binary protocol in its framed transport: a length before each message.
+    Thrift,
+    /// Thrift's compact protocol in its framed transport.
+    ThriftCompact,
+    /// Thrift's binary protocol in its buffered transport: messages one after the other.
+    ThriftBuffered,
+    /// Thrift's compact protocol in its buffered transport.
+    ThriftBufferedCompact,
     /// A length of four bytes, big-endian, and so many bytes; the reply is the same. The least that a server can
     /// do for a call.
     TcpEcho,
@@ -113,9 +121,32 @@ const HTTP: [(u32, &str); 55] = [
     (511, "Network Authentication Required"),
 ];
 
+/// The types of exceptions of Thrift (`TApplicationException`), by number.
+const THRIFT: [&str; 11] = [
+    "UNKNOWN",
+    "UNKNOWN_METHOD",
+    "INVALID_MESSAGE_TYPE",
+    "WRONG_METHOD_NAME",
+    "BAD_SEQUENCE_ID",
+    "MISSING_RESULT",
+    "INTERNAL_ERROR",
+    "PROTOCOL_ERROR",
+    "INVALID_TRANSFORM",
+    "INVALID_PROTOCOL",
+    "UNSUPPORTED_CLIENT_TYPE",
+];
+
 impl Protocol {
     /// Every protocol there is.
-    pub const ALL: [Self; 3] = [Self::Grpc, Self::Json, Self::TcpEcho];
+    pub const ALL: [Self; 7] = [
+        Self::Grpc,
+        Self::Json,
+        Self::Thrift,
+        Self::ThriftCompact,
+        Self::ThriftBuffered,
+        Self::ThriftBufferedCompact,
+        Self::TcpEcho,
+    ];
 
     /// As manifests, suites, options and exports write it.
     #[must_use]
@@ -123,6 +154,10 @@ impl Protocol {
         match self {
             Self::Grpc => "grpc",
             Self::Json => "json",
+            Self::Thrift => "thrift",
+            Self::ThriftCompact => "thrift-compact",
+            Self::ThriftBuffered => "thrift-buffered",
+            Self::ThriftBufferedCompact => "thrift-buffered-compact",
             Self::TcpEcho => "tcp-echo",
         }
     }
@@ -136,6 +171,10 @@ impl Protocol {
                 let place = HTTP.binary_search_by_key(&code, |(known, _)| *known).ok()?;
                 Some(HTTP[place].1)
             }
+            Self::Thrift
+            | Self::ThriftCompact
+            | Self::ThriftBuffered
+            | Self::ThriftBufferedCompact => THRIFT.get(code as usize).copied(),
             Self::TcpEcho => None,
         }
     }
@@ -144,7 +183,11 @@ impl Protocol {
     #[must_use]
     pub fn takes_one_call_at_a_time(self) -> bool {
         match self {
-            Self::Json => true,
+            Self::Json
+            | Self::Thrift
+            | Self::ThriftCompact
+            | Self::ThriftBuffered
+            | Self::ThriftBufferedCompact => true,
             Self::Grpc | Self::TcpEcho => false,
         }
     }
@@ -191,7 +234,10 @@ mod tests {
             );
         }
         let refused = "http".parse::<Protocol>().unwrap_err().to_string();
-        assert_eq!(refused, "'http' is no protocol; there are grpc, json, tcp-echo");
+        assert_eq!(
+            refused,
+            "'http' is no protocol; there are grpc, json, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"
+        );
     }
 
     #[test]
@@ -199,6 +245,9 @@ mod tests {
         let codes = [0, 13, 16, 17].map(|code| Protocol::Grpc.status_name(code));
         assert_eq!(codes, [Some("OK"), Some("INTERNAL"), Some("UNAUTHENTICATED"), None]);
         assert_eq!(Protocol::Grpc.status(13), "status 13 INTERNAL");
+        assert_eq!(Protocol::Thrift.status(1), "status 1 UNKNOWN_METHOD");
+        assert_eq!(Protocol::ThriftBufferedCompact.status(6), "status 6 INTERNAL_ERROR");
+        assert_eq!(Protocol::ThriftCompact.status(11), "status 11");
         assert_eq!(Protocol::TcpEcho.status(13), "status 13");
         assert!(HTTP.is_sorted_by_key(|(code, _)| *code));
         assert_eq!(Protocol::Json.status(404), "status 404 Not Found");

@@ -15,6 +15,7 @@ pub(crate) mod json;
 mod path;
 mod profile;
 pub(crate) mod tcp_echo;
+pub(crate) mod thrift;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use crate::payload::Payload;
 
 pub(crate) use allowance::Allowance;
 pub use profile::profile;
+use thrift::{Binary, Buffered, Compact, Framed};
 
 /// One call on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,6 +148,10 @@ pub(crate) fn dispatch<T: ForProtocol>(protocol: Protocol, what: T) -> T::Output
     match protocol {
         Protocol::Grpc => what.with::<grpc::Connection>(),
         Protocol::Json => what.with::<json::Connection>(),
+        Protocol::Thrift => what.with::<thrift::Connection<Framed<Binary>>>(),
+        Protocol::ThriftCompact => what.with::<thrift::Connection<Framed<Compact>>>(),
+        Protocol::ThriftBuffered => what.with::<thrift::Connection<Buffered<Binary>>>(),
+        Protocol::ThriftBufferedCompact => what.with::<thrift::Connection<Buffered<Compact>>>(),
         Protocol::TcpEcho => what.with::<tcp_echo::Connection>(),
     }
 }

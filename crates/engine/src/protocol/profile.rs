@@ -9,6 +9,10 @@ pub fn profile(protocol: Protocol) -> &'static Profile {
     match protocol {
         Protocol::Grpc => &Profile::GRPC,
         Protocol::Json => &Profile::JSON,
+        Protocol::Thrift => &Profile::THRIFT,
+        Protocol::ThriftCompact => &Profile::THRIFT_COMPACT,
+        Protocol::ThriftBuffered => &Profile::THRIFT_BUFFERED,
+        Protocol::ThriftBufferedCompact => &Profile::THRIFT_BUFFERED_COMPACT,
         Protocol::TcpEcho => &Profile::TCP_ECHO,
     }
 }

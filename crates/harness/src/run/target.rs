@@ -235,6 +235,13 @@ impl Caller for Stoppable<'_> {
             Err(StopNow) => Err(CallError::Timeout),
         }
     }
+
+    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        match self.interrupt.check() {
+            Ok(()) => self.client.call_last(method, body),
+            Err(StopNow) => Err(CallError::Timeout),
+        }
+    }
 }
 
 /// A failure of the harness's own means.

@@ -1,0 +1,28 @@
+//! Apache Thrift: the framed and the buffered transport, each with the binary and the compact protocol. Replies come in
+//! the order of the requests; there is no handshake and no goodbye.
+//!
+//! Sources: `thrift-rpc.md`, `thrift-binary-protocol.md` and `thrift-compact-protocol.md` of Apache Thrift.
+
+mod connection;
+mod encoding;
+mod exception;
+mod scanner;
+mod sequence;
+mod templates;
+#[cfg(test)]
+mod tests;
+mod transport;
+
+pub(crate) use connection::Connection;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use encoding::Encoding;
+pub(crate) use encoding::{Binary, Compact};
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use transport::Transport;
+pub(crate) use transport::{Buffered, Framed};
+
+/// Longest message that is taken, bytes.
+const MAX_MESSAGE: usize = 64 << 20;
+
+/// What a peer did that it must not.
+type Problem = &'static str;

@@ -1,0 +1,125 @@
+//! Finding the end of a struct that has come in part.
+
+use std::marker::PhantomData;
+
+use super::encoding::{Encoding, Entries, Kind};
+use super::{MAX_MESSAGE, Problem};
+
+/// Deepest nesting that is followed.
+const DEEPEST: usize = 64;
+
+/// Goes through a value once, however often it is cut: what was passed is not looked at again.
+#[derive(Debug)]
+pub(super) struct Scanner<E> {
+    /// What the value that is read stands in, from the outside in.
+    levels: Vec<Level>,
+    /// The value that comes next, if its head was read.
+    next: Option<Kind>,
+    /// Where it goes on; may be past what has come.
+    at: usize,
+    encoding: PhantomData<E>,
+}
+
+#[derive(Debug)]
+enum Level {
+    Struct,
+    /// So many values are left, which are of these kinds in turn.
+    Entries {
+        kinds: [Kind; 2],
+        left: u64,
+    },
+}
+
+impl<E: Encoding> Scanner<E> {
+    /// For a value that begins `at` so many bytes.
+    pub fn new(kind: Kind, at: usize) -> Self {
+        let (levels, encoding) = (Vec::new(), PhantomData);
+        Self { levels, next: Some(kind), at, encoding }
+    }
+
+    /// The same, in the room that it has.
+    pub fn restart(&mut self, kind: Kind, at: usize) {
+        self.levels.clear();
+        (self.next, self.at) = (Some(kind), at);
+    }
+
+    /// Where the value ends; `None` before its end has come. `bytes` is what came before, and more.
+    #[inline]
+    pub fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, Problem> {
+        loop {
+            if self.at > MAX_MESSAGE {
+                return Err("a message longer than 64 MiB");
+            }
+            let Some(rest) = bytes.get(self.at..) else { return Ok(None) };
+            let advanced = match (self.next, self.levels.last_mut()) {
+                (Some(kind), _) => self.value(kind, rest)?,
+                (None, None) => return Ok(Some(self.at)),
+                (None, Some(Level::Struct)) => self.field(rest)?,
+                (None, Some(Level::Entries { left: 0, .. })) => {
+                    self.levels.pop();
+                    true
+                }
+                (None, Some(Level::Entries { kinds, left })) => {
+                    self.next = Some(kinds[usize::from(*left % 2 == 1)]);
+                    *left -= 1;
+                    true
+                }
+            };
+            if !advanced {
+                return Ok(None);
+            }
+        }
+    }
+
+    #[inline]
+    fn field(&mut self, rest: &[u8]) -> Result<bool, Problem> {
+        // Whose number it is does not matter here.
+        let Some(field) = E::field(rest, 0)? else { return Ok(false) };
+        self.at += field.length;
+        self.next = field.kind;
+        if field.kind.is_none() {
+            self.levels.pop();
+        }
+        Ok(true)
+    }
+
+    /// Passes over a value, or the head of one with others in it; false if that has not come whole.
+    #[inline]
+    fn value(&mut self, kind: Kind, rest: &[u8]) -> Result<bool, Problem> {
+        let passed = match kind {
+            Kind::Fixed(length) => Some(length),
+            Kind::Varint => super::encoding::varint(rest)?.map(|(_, length)| length),
+            Kind::Binary => E::size(rest)?.map(|(size, length)| length + size as usize),
+            Kind::Struct => {
+                self.enter(Level::Struct)?;
+                Some(0)
+            }
+            Kind::List => E::list(rest)?.map(|list| self.entries(&list, 1)).transpose()?,
+            Kind::Map => E::map(rest)?.map(|map| self.entries(&map, 2)).transpose()?,
+        };
+        let Some(passed) = passed else { return Ok(false) };
+        self.at += passed;
+        // Whoever enters a list, a map or a struct goes on with what is in it.
+        self.next = None;
+        Ok(true)
+    }
+
+    /// Passes over the head of a list or a map, and over its entries if all are of a fixed length.
+    fn entries(&mut self, head: &Entries, values: u64) -> Result<usize, Problem> {
+        let count = u64::from(head.count);
+        if let [Kind::Fixed(key), Kind::Fixed(value)] = head.kinds {
+            let each = if values == 1 { key } else { key + value };
+            return Ok(head.length + each * count as usize);
+        }
+        self.enter(Level::Entries { kinds: head.kinds, left: count * values })?;
+        Ok(head.length)
+    }
+
+    fn enter(&mut self, level: Level) -> Result<(), Problem> {
+        if self.levels.len() == DEEPEST {
+            return Err("values nested more than 64 deep");
+        }
+        self.levels.push(level);
+        Ok(())
+    }
+}
