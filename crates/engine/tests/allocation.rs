@@ -67,12 +67,26 @@ fn serves_json() {
     other::serve(Behaviour::NullJson);
 }
 
+#[test]
+#[ignore = "the other process of the tests here"]
+fn serves_thrift() {
+    other::serve("thrift".parse().unwrap());
+}
+
+#[test]
+#[ignore = "the other process of the tests here"]
+fn serves_thrift_buffered_compact() {
+    other::serve("thrift-buffered-compact".parse().unwrap());
+}
+
 /// How calls travel, and how many of them on a connection at once.
 #[derive(Clone, Copy)]
 enum Way {
     Grpc,
     Json,
     JsonPipelined,
+    Thrift,
+    ThriftBufferedCompact,
 }
 
 /// Waits until `calls` more have ended.
@@ -91,6 +105,10 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
         Way::Grpc => (Protocol::Grpc, "serves_grpc", 10 * CONNECTIONS),
         Way::Json => (Protocol::Json, "serves_json", CONNECTIONS),
         Way::JsonPipelined => (Protocol::Json, "serves_json", 10 * CONNECTIONS),
+        Way::Thrift => (Protocol::Thrift, "serves_thrift", CONNECTIONS),
+        Way::ThriftBufferedCompact => {
+            (Protocol::ThriftBufferedCompact, "serves_thrift_buffered_compact", CONNECTIONS)
+        }
     };
     let server = Other::start(server);
     let plan = LoadPlan {
@@ -124,7 +142,7 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
     let unmeasured = session.pause().unwrap();
     assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.examples);
     assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "nothing is counted");
-    let case = format!("{arrivals}, {shape}: {stretches:?} in {calls} calls each");
+    let case = format!("{protocol}, {arrivals}, {shape}: {stretches:?} in {calls} calls each");
     // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.
     assert!(plan.arrivals.is_open() || stretches.contains(&0), "{case}");
     assert!(stretches.iter().sum::<u64>() <= GROWTH, "{case}");
@@ -152,4 +170,11 @@ fn a_closed_loop_takes_no_memory_for_a_call_over_json() {
 #[test]
 fn a_rate_takes_no_memory_for_a_call_over_json() {
     takes_no_memory(Way::Json, "constant:5000", "text:100", 5_000);
+}
+
+#[test]
+fn thrift_takes_no_memory_for_a_call() {
+    takes_no_memory(Way::Thrift, "closed", "text:100", 20_000);
+    takes_no_memory(Way::ThriftBufferedCompact, "closed", "text:100", 20_000);
+    takes_no_memory(Way::ThriftBufferedCompact, "closed", "record", 5_000);
 }

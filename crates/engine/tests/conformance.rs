@@ -12,6 +12,17 @@ const CALL: Duration = Duration::from_secs(20);
 /// The same where no answer can come.
 const WRONG_CALL: Duration = Duration::from_millis(200);
 
+/// A server of each protocol that keeps the contract.
+const RIGHT: [(Protocol, &str); 7] = [
+    (Protocol::Grpc, "honest"),
+    (Protocol::Json, "json"),
+    (Protocol::Thrift, "thrift"),
+    (Protocol::ThriftCompact, "thrift-compact"),
+    (Protocol::ThriftBuffered, "thrift-buffered"),
+    (Protocol::ThriftBufferedCompact, "thrift-buffered-compact"),
+    (Protocol::TcpEcho, "tcp-echo"),
+];
+
 fn check(protocol: Protocol, behaviour: &str) -> CheckReport {
     let server = Server::start(behaviour.parse().unwrap()).unwrap();
     let mut client = Client::new(protocol, server.address(), CALL);
@@ -20,9 +31,7 @@ fn check(protocol: Protocol, behaviour: &str) -> CheckReport {
 
 #[test]
 fn right_servers_pass_every_case_of_their_protocol() {
-    for (protocol, behaviour) in
-        [(Protocol::Grpc, "honest"), (Protocol::Json, "json"), (Protocol::TcpEcho, "tcp-echo")]
-    {
+    for (protocol, behaviour) in RIGHT {
         let report = check(protocol, behaviour);
         assert_eq!(report.failed, [], "{protocol}");
         assert_eq!(report.passed as usize, cases::tried(profile(protocol)).len(), "{protocol}");
@@ -68,12 +77,21 @@ fn every_cheat_fails_in_json() {
 
 #[test]
 fn a_server_of_another_protocol_passes_none() {
-    for (protocol, behaviour) in [
+    let others = [
         (Protocol::Grpc, "tcp-echo"),
         (Protocol::Grpc, "json"),
+        (Protocol::Grpc, "thrift"),
         (Protocol::Json, "honest"),
         (Protocol::TcpEcho, "honest"),
-    ] {
+        (Protocol::Thrift, "honest"),
+        (Protocol::Thrift, "thrift-buffered"),
+        (Protocol::Thrift, "thrift-compact"),
+        (Protocol::ThriftCompact, "tcp-echo"),
+        (Protocol::ThriftBuffered, "thrift"),
+        (Protocol::ThriftBuffered, "thrift-buffered-compact"),
+        (Protocol::ThriftBufferedCompact, "honest"),
+    ];
+    for (protocol, behaviour) in others {
         let server = Server::start(behaviour.parse().unwrap()).unwrap();
         let mut client = Client::new(protocol, server.address(), WRONG_CALL);
         let report = cases::check(&mut client, profile(protocol), 3);

@@ -5,6 +5,8 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::thrift::Form as ThriftForm;
+
 /// One way to behave. Calls are numbered from 1 in the order in which their requests are complete, over all connections.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Behaviour {
@@ -79,6 +81,8 @@ pub enum Behaviour {
     NullJson,
     /// Speaks tcp-echo and not gRPC: every shape, honestly.
     TcpEcho,
+    /// Speaks a form of Thrift and not gRPC: every shape, and answers as the other behaviours say.
+    Thrift(ThriftForm),
 }
 
 /// How a behaviour is written, and what it does in one line.
@@ -135,6 +139,10 @@ pub const FORMS: &[Form] = &[
     form("json", "json", "JSON over HTTP/1.1 in place of gRPC; goes with those above but null"),
     form("null-json", "null-json", "JSON over HTTP/1.1 in place of gRPC, with the least work"),
     form("tcp-echo", "tcp-echo", "speaks tcp-echo in place of gRPC, with the least work"),
+    form("thrift", "thrift", "speaks framed binary Thrift in place of gRPC"),
+    form("thrift-compact", "thrift-compact", "the same, framed and compact"),
+    form("thrift-buffered", "thrift-buffered", "the same, buffered and binary"),
+    form("thrift-buffered-compact", "thrift-buffered-compact", "the same, buffered and compact"),
 ];
 
 /// Why a text names no behaviour.
@@ -289,7 +297,7 @@ fn parse(name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Behaviour>,
         "json" => Behaviour::Json,
         "null-json" => Behaviour::NullJson,
         "tcp-echo" => Behaviour::TcpEcho,
-        _ => return Ok(None),
+        _ => return Ok(name.parse().ok().map(Behaviour::Thrift)),
     }))
 }
 
@@ -331,6 +339,7 @@ impl fmt::Display for Behaviour {
             Self::Json => out.write_str("json"),
             Self::NullJson => out.write_str("null-json"),
             Self::TcpEcho => out.write_str("tcp-echo"),
+            Self::Thrift(form) => write!(out, "{form}"),
         }
     }
 }
@@ -354,7 +363,7 @@ mod tests {
             error.starts_with("there is no behaviour `honnest`; there are: honest, canned"),
             "{error}"
         );
-        assert!(error.ends_with("null, json, null-json, tcp-echo"), "{error}");
+        assert!(error.ends_with("thrift-buffered, thrift-buffered-compact"), "{error}");
     }
 
     #[test]

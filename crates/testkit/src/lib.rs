@@ -2,6 +2,7 @@
 //!
 //! - [`Server`] runs a [`Behaviour`] inside a test, on a thread of its own.
 //! - The binary `rpcbench-testkit` runs the same behaviours as an ordinary server under test.
+//! - [`thrift`] has Thrift's messages.
 //! - [`scripted`] is a peer that follows a script of raw HTTP/2 frames or HTTP/1.1, and [`http2`] has the frames.
 
 mod answer;
@@ -21,6 +22,7 @@ mod serve_json;
 mod server;
 mod skim;
 mod swap;
+pub mod thrift;
 mod transcode;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use crate::Behaviour;
+use crate::thrift::Form;
 
 /// A server's behaviours, sorted by the part that each concerns.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,8 @@ pub struct Plan {
     pub(crate) cost: Cost,
     pub(crate) fault: Option<FaultAfter>,
     pub(crate) opening: Opening,
+    /// The form of Thrift that it speaks in place of gRPC.
+    pub(crate) thrift: Option<Form>,
     /// Whether SIGTERM does nothing.
     pub ignore_sigterm: bool,
     /// Whether a child process is left behind.
@@ -162,6 +165,7 @@ impl Plan {
             Behaviour::Null => self.answer = Answer::Null,
             Behaviour::NullJson => self.answer = Answer::NullJson,
             Behaviour::TcpEcho => self.answer = Answer::TcpEcho,
+            Behaviour::Thrift(form) => self.thrift = Some(form),
             Behaviour::NeverReady => self.opening = Opening::NeverReady,
             Behaviour::NoListen => self.opening = Opening::NoListen,
             Behaviour::ExitAtStart(code) => self.opening = Opening::Exit(code),
@@ -193,7 +197,10 @@ fn contradict(first: &Behaviour, second: &Behaviour) -> bool {
     }
     let bare =
         |it: &Behaviour| matches!(it, Behaviour::Null | Behaviour::NullJson | Behaviour::TcpEcho);
-    one == other || bare(first) || bare(second)
+    // Thrift is spoken by servers that only answer.
+    let spoken = |it: &Behaviour, part| matches!(it, Behaviour::Thrift(_)) && part != Part::Answer;
+    let thrift = spoken(first, other) || spoken(second, one);
+    one == other || thrift || bare(first) || bare(second)
 }
 
 fn part(behaviour: &Behaviour) -> Part {
@@ -213,6 +220,7 @@ fn part(behaviour: &Behaviour) -> Part {
         | Behaviour::Null
         | Behaviour::NullJson
         | Behaviour::TcpEcho => Part::Answer,
+        Behaviour::Thrift(_) => Part::Wire,
         Behaviour::NeverReady | Behaviour::NoListen | Behaviour::ExitAtStart(_) => Part::Opening,
         Behaviour::ExitAfter(_)
         | Behaviour::HangAfter(_)

@@ -209,7 +209,13 @@ fn run(
             null::serve_tcp_echo(&listener, &stop, &counters)?;
             Ok(Ended::Stopped)
         }
-        Port::Listening(listener) => run_async(listener, plan, counters, stop),
+        Port::Listening(listener) => match plan.thrift {
+            Some(form) => {
+                null::serve_thrift(&listener, &stop, &counters, form, plan.answer)?;
+                Ok(Ended::Stopped)
+            }
+            None => run_async(listener, plan, counters, stop),
+        },
     }
 }
 

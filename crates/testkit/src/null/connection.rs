@@ -44,10 +44,9 @@ pub(super) enum Turn {
 }
 
 impl<S: Session> Connection<S> {
-    pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
+    pub(super) fn new(stream: TcpStream, session: S) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        let session = S::default();
         Ok(Self { stream, session, partial: Vec::new(), unsent: Vec::new(), closing: false })
     }
 

@@ -3,6 +3,7 @@
 //! One thread, one epoll loop, one read and one write per connection and turn. In gRPC a request's message is sent back
 //! with its tag changed from field 1 to field 2; request headers are not decoded, so every call counts as one of the text
 //! shape. In JSON a text comes back under another key. In tcp-echo the bytes are sent back.
+//! Thrift is spoken here by servers of any kind, honest or not.
 
 mod connection;
 mod encoder;
@@ -13,14 +14,18 @@ mod session;
 #[cfg(test)]
 mod session_tests;
 mod tcp_echo;
+mod thrift;
 
 use std::io;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
+use crate::plan::Answer;
 use crate::serve::Counters;
+use crate::thrift::Form;
 use connection::{Buffers, Connection, Turn};
 use poll::{Interest, Poll};
 
@@ -28,7 +33,7 @@ use poll::{Interest, Poll};
 const BACKLOG: libc::c_int = 4096;
 
 /// One connection's requests and replies, as bytes.
-trait Session: Default {
+trait Session {
     /// Takes input and writes replies; says how much of the input it used. `Err`: the connection is to be closed once
     /// the output is written.
     fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, ()>;
@@ -46,7 +51,7 @@ pub(crate) fn serve_grpc(
     stop: &UnixStream,
     counters: &Counters,
 ) -> io::Result<()> {
-    serve::<session::Session>(listener, stop, counters)
+    serve(listener, stop, counters, session::Session::default)
 }
 
 /// Serves JSON over HTTP/1.1 until the other end of `stop` is closed.
@@ -55,7 +60,7 @@ pub(crate) fn serve_json(
     stop: &UnixStream,
     counters: &Counters,
 ) -> io::Result<()> {
-    serve::<json::Json>(listener, stop, counters)
+    serve(listener, stop, counters, json::Json::default)
 }
 
 /// Serves tcp-echo until the other end of `stop` is closed.
@@ -64,13 +69,27 @@ pub(crate) fn serve_tcp_echo(
     stop: &UnixStream,
     counters: &Counters,
 ) -> io::Result<()> {
-    serve::<tcp_echo::TcpEcho>(listener, stop, counters)
+    serve(listener, stop, counters, tcp_echo::TcpEcho::default)
+}
+
+/// Serves a form of Thrift until the other end of `stop` is closed.
+pub(crate) fn serve_thrift(
+    listener: &TcpListener,
+    stop: &UnixStream,
+    counters: &Counters,
+    form: Form,
+    answer: Answer,
+) -> io::Result<()> {
+    let memory = Rc::default();
+    let session = || thrift::Thrift::new(form, answer, Rc::clone(&memory));
+    serve(listener, stop, counters, session)
 }
 
 fn serve<S: Session>(
     listener: &TcpListener,
     stop: &UnixStream,
     counters: &Counters,
+    session: impl Fn() -> S,
 ) -> io::Result<()> {
     deepen(listener)?;
     let mut poll = Poll::new()?;
@@ -84,7 +103,9 @@ fn serve<S: Session>(
             if ready == stop.as_raw_fd() {
                 return Ok(());
             } else if ready == listener.as_raw_fd() {
-                accept(listener, &poll, &mut connections, counters)?;
+                while let Some(stream) = accept(listener, counters)? {
+                    add(stream, session(), &poll, &mut connections)?;
+                }
             } else {
                 turn(ready, &poll, &mut connections, &mut buffers, counters)?;
             }
@@ -101,28 +122,34 @@ fn deepen(listener: &TcpListener) -> io::Result<()> {
     }
 }
 
-fn accept<S: Session>(
-    listener: &TcpListener,
+/// The next connection that waits, if one does.
+fn accept(listener: &TcpListener, counters: &Counters) -> io::Result<Option<TcpStream>> {
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                counters.connections.fetch_add(1, Ordering::Relaxed);
+                return Ok(Some(stream));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn add<S: Session>(
+    stream: TcpStream,
+    session: S,
     poll: &Poll,
     connections: &mut Connections<S>,
-    counters: &Counters,
 ) -> io::Result<()> {
-    loop {
-        let stream = match listener.accept() {
-            Ok((stream, _)) => stream,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => continue,
-            Err(error) => return Err(error),
-        };
-        counters.connections.fetch_add(1, Ordering::Relaxed);
-        let descriptor = stream.as_raw_fd();
-        let slot = descriptor.unsigned_abs() as usize;
-        if connections.len() <= slot {
-            connections.resize_with(slot + 1, || None);
-        }
-        connections[slot] = Some(Box::new(Connection::new(stream)?));
-        poll.add(descriptor, Interest::Read)?;
+    let descriptor = stream.as_raw_fd();
+    let slot = descriptor.unsigned_abs() as usize;
+    if connections.len() <= slot {
+        connections.resize_with(slot + 1, || None);
     }
+    connections[slot] = Some(Box::new(Connection::new(stream, session)?));
+    poll.add(descriptor, Interest::Read)
 }
 
 fn turn<S: Session>(

@@ -79,8 +79,8 @@ impl Payload for Few<'_> {
 
 /// Made once for all connections: it takes longer than anything else here.
 fn corpus(shape: Shape, encoding: Message) -> Arc<Corpus> {
-    static MADE: LazyLock<Mutex<HashMap<(Shape, Message), Arc<Corpus>>>> =
-        LazyLock::new(Mutex::default);
+    type Made = HashMap<(Shape, Message), Arc<Corpus>>;
+    static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
     let make = || Arc::new(Corpus::generate(&shape, 7, encoding));
     Arc::clone(made.entry((shape, encoding)).or_insert_with(make))
