@@ -12,6 +12,7 @@ mod peer;
 mod replies;
 #[cfg(test)]
 mod tests;
+mod thrift;
 
 pub use frames::frames;
 pub use hpack::hpack;
@@ -19,6 +20,7 @@ pub use hpack::hpack;
 pub(crate) use ledger::Filler;
 use machine::Machine;
 pub use replies::replies;
+pub use thrift::thrift;
 
 use rpcbench_testkit::http2::{Frame, FrameRef, PREFACE};
 

@@ -32,6 +32,11 @@ fn the_corpus_of_replies_is_survived() {
     replay("replies", super::replies);
 }
 
+#[test]
+fn the_corpus_of_thrift_is_survived() {
+    replay("thrift", super::thrift);
+}
+
 proptest! {
     #[test]
     fn any_input_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
@@ -39,5 +44,6 @@ proptest! {
         super::frames(&bytes);
         super::hpack(&bytes);
         super::replies(&bytes);
+        super::thrift(&bytes);
     }
 }

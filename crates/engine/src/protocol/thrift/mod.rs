@@ -18,6 +18,8 @@ pub(crate) use connection::Connection;
 pub(crate) use encoding::Encoding;
 pub(crate) use encoding::{Binary, Compact};
 #[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use sequence::id as sequence_id;
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use transport::Transport;
 pub(crate) use transport::{Buffered, Framed};
 

@@ -7,7 +7,7 @@ const END: u32 = 1 << 28;
 
 /// The id of a connection's call with this number, counted from 0. Each is another one until they are used up.
 #[inline]
-pub(super) fn id(number: u64) -> u32 {
+pub(crate) fn id(number: u64) -> u32 {
     FIRST + (number % u64::from(END - FIRST)) as u32
 }
 

@@ -1,0 +1,145 @@
+//! A conversation in one of Thrift's forms: replies, mostly well formed, and any bytes.
+
+use std::sync::Arc;
+
+use super::Steps;
+use super::ledger::{Filler, Ledger, REQUESTS};
+use crate::clock::Nanos;
+use crate::protocol::Connection as _;
+use crate::protocol::thrift::{
+    Binary, Buffered, Compact, Connection, Encoding, Framed, Transport, sequence_id,
+};
+
+/// Calls at once that are sent at most, so that inputs stay quick.
+const MOST: usize = 40;
+/// Names of methods, the right one first.
+const NAMES: [&str; 3] = ["Text", "Tree", ""];
+
+/// A connection of one form, and what must hold after each step.
+struct Machine<T> {
+    connection: Connection<T>,
+    ledger: Ledger,
+    out: Vec<u8>,
+    /// Bytes in which what is said is cut; 0: it comes whole.
+    cut: usize,
+    /// Messages that were said.
+    said: u64,
+}
+
+/// Replies and exceptions chosen by the fuzzer, and any bytes, into a connection with calls in flight.
+///
+/// # Panics
+/// When a call ends twice or not at all, or when the connection writes anything about a reply.
+pub fn thrift(bytes: &[u8]) {
+    let mut steps = Steps(bytes);
+    match steps.choice() % 4 {
+        0 => Machine::<Framed<Binary>>::new().play(steps),
+        1 => Machine::<Framed<Compact>>::new().play(steps),
+        2 => Machine::<Buffered<Binary>>::new().play(steps),
+        _ => Machine::<Buffered<Compact>>::new().play(steps),
+    }
+}
+
+impl<T: Transport> Machine<T> {
+    fn new() -> Self {
+        let templates = Arc::new(Connection::<T>::templates(&Filler::of(&REQUESTS), "host"));
+        let mut out = Vec::new();
+        let connection = Connection::new(templates, 4, &Arc::default(), &mut out);
+        Self { connection, ledger: Ledger::default(), out, cut: 0, said: 0 }
+    }
+
+    fn play(mut self, mut steps: Steps<'_>) {
+        while let Some(step) = steps.byte() {
+            let went_on = match step {
+                0 => {
+                    self.connection.flushed(Nanos(1));
+                    true
+                }
+                1 => {
+                    self.expire(u64::from(steps.choice()));
+                    true
+                }
+                2..=60 => {
+                    self.send(step);
+                    true
+                }
+                61..=70 => {
+                    self.cut = usize::from(steps.choice());
+                    true
+                }
+                71..=180 => self.say_nothing(),
+                181..=230 => {
+                    let message = self.message(&mut steps);
+                    self.receive(&message)
+                }
+                _ => {
+                    let bytes = steps.bytes(usize::from(step - 200)).to_vec();
+                    self.receive(&bytes)
+                }
+            };
+            assert_eq!(self.connection.open_calls() as usize, self.ledger.open.len());
+            if !went_on {
+                break;
+            }
+        }
+        self.end();
+    }
+
+    fn send(&mut self, choice: u8) {
+        if self.connection.can_send() && self.ledger.open.len() < MOST {
+            let call = self.ledger.next(u32::from(choice) % REQUESTS.len() as u32);
+            self.connection.send(call, &mut self.out);
+            self.out.clear();
+        }
+    }
+
+    fn expire(&mut self, calls: u64) {
+        for call in self.connection.expire(Nanos(calls), &mut self.out) {
+            assert!(call.due.0 <= calls);
+            self.ledger.close(call, None);
+        }
+    }
+
+    /// A reply with nothing in it to the call whose turn it is.
+    fn say_nothing(&mut self) -> bool {
+        let mut message = Vec::new();
+        T::Encoding::put_head(&mut message, 2, NAMES[0], sequence_id(self.said));
+        message.extend(T::Encoding::RESULT);
+        message.extend([0, 0]);
+        self.said += 1;
+        self.receive(&T::framed(&message))
+    }
+
+    /// A message with one thing or another about it as the fuzzer chooses.
+    fn message(&mut self, steps: &mut Steps<'_>) -> Vec<u8> {
+        let choice = steps.choice();
+        let kind = if choice & 1 == 0 { 3 } else { choice >> 5 };
+        let name = NAMES[usize::from(choice >> 1 & 7).saturating_sub(5)];
+        let id = sequence_id(self.said + u64::from(choice & 0x10 != 0));
+        self.said += 1;
+        let mut message = Vec::new();
+        T::Encoding::put_head(&mut message, kind & 7, name, id);
+        let length = usize::from(steps.choice() % 64);
+        message.extend(steps.bytes(length));
+        T::framed(&message)
+    }
+
+    /// False if the connection is lost over it.
+    fn receive(&mut self, bytes: &[u8]) -> bool {
+        let cut = if self.cut == 0 { bytes.len().max(1) } else { self.cut };
+        let mut pieces = bytes.chunks(cut);
+        pieces.all(|piece| {
+            let received = self.connection.receive(piece, &mut self.out, &mut self.ledger);
+            assert!(self.out.is_empty(), "an answer to a reply");
+            received.is_ok()
+        })
+    }
+
+    /// The connection is lost: every call that has no end gets one.
+    fn end(mut self) {
+        for call in self.connection.abandon() {
+            self.ledger.close(call, None);
+        }
+        assert!(self.ledger.open.is_empty(), "no end: {:?}", self.ledger.open);
+    }
+}
