@@ -77,14 +77,15 @@ impl Profile {
     pub const THRIFT_BUFFERED_COMPACT: Self =
         Self::thrift("thrift-buffered-compact", Encoding::ThriftCompact);
 
-    /// Exception 1 is UNKNOWN_METHOD. Calls name no service.
+    /// Exception 1 is UNKNOWN_METHOD; Node.js's library leaves the type of each exception out, which is 0 then. Calls name
+    /// no service.
     const fn thrift(name: &'static str, encoding: Encoding) -> Self {
         Self {
             name,
             encoding,
             refusals: 0..=u32::MAX,
             after_refusal: AfterRefusal::MayClose,
-            unknown_method: &[1],
+            unknown_method: &[1, 0],
             unknown_service: &[],
         }
     }
