@@ -101,7 +101,9 @@ fn calls_come_due_by_a_rate() {
 #[test]
 fn cheats_fail_the_check_and_the_run() {
     for protocol in PROTOCOLS {
-        for cheat in ["byte-echo", "canned", "skim", "memo:24", "always-internal"] {
+        for cheat in
+            ["byte-echo", "canned", "skim", "swap", "memo:24", "always-internal", "error-in-reply"]
+        {
             let server = server(protocol, cheat);
             let (outcomes, _) = came(measure(&plan(protocol, server.address()), "tree", 60));
             assert!(outcomes.errors() > 0, "{protocol} {cheat}: {outcomes:?}");

@@ -88,6 +88,8 @@ impl Thrift {
             Answer::ByteEcho => Ok(request.to_vec()),
             Answer::Skim => honest(self.form, name, request)
                 .map(|reply| retagged(self.form, request).unwrap_or(reply)),
+            Answer::Swap => Ok(retagged(self.form, request).unwrap_or_else(|| request.to_vec())),
+            Answer::ErrorInReply => Ok(vec![0]),
             Answer::AlwaysInternal => Err(failed()),
             Answer::StatusOnce(every) if self.number.is_multiple_of(every.get()) => Err(failed()),
             Answer::WrongOnce(every) if self.number.is_multiple_of(every.get()) => Ok(vec![0]),
