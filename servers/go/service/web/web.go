@@ -6,16 +6,12 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"time"
 
 	"rpcbench.dev/servers/go/service"
 )
 
 // MaxBody is how long a request may be, in bytes: twice the contract's longest text.
 const MaxBody = 8 << 20
-
-// headerTimeout is how long a client may take to send the header of a request.
-const headerTimeout = 10 * time.Second
 
 type graceful struct {
 	http    *http.Server
@@ -36,11 +32,11 @@ func (g graceful) GracefulStop() {
 	_ = g.http.Shutdown(context.Background())
 }
 
-// Run serves a handler in the given protocols, until SIGTERM. Connections may be idle for as long as they like: the client
-// decides how long they live. All else is the default of net/http.
+// Run serves a handler in the given protocols, until SIGTERM. All else is the default of net/http,
+// which has no time-outs: the client decides how long connections live, used or not.
 func Run(name string, handler http.Handler, protocols *http.Protocols) {
 	service.Run(name, func() service.Server {
-		server := &http.Server{Handler: handler, Protocols: protocols, ReadHeaderTimeout: headerTimeout}
+		server := &http.Server{Handler: handler, Protocols: protocols}
 		return graceful{server, make(chan struct{})}
 	})
 }
