@@ -12,8 +12,10 @@ except OSError as error:
 bind = address
 worker_class = "gthread"
 threads = 4
-# Connections are kept for longer than any pause between calls, in seconds: the client decides how long they live.
+# The client decides how long connections live: they are kept for longer than any pause between calls, in seconds, and none is
+# closed to make room for another, as by default when there are a thousand.
 keepalive = 3600
+worker_connections = 20_000
 # No watchdog: a server that was frozen between two trials would look as if it hung.
 timeout = 0
 graceful_timeout = int(DRAIN_SECONDS)
