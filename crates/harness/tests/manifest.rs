@@ -223,8 +223,8 @@ fn an_unknown_server_is_answered_with_what_there_is() {
 
 #[test]
 fn unknown_keys_are_refused_in_every_table() {
-    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @"servers/java/grpc/server.toml:4: unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, lock, versions, build, runtime, run, variants, ready_timeout, stop_timeout");
-    insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: unknown key 'variants.g1.arg' (did you mean 'args'?); allowed here: note, args, env");
+    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @"servers/java/grpc/server.toml:4: unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, lock, versions, build, runtime, run, variants, representative, ready_timeout, stop_timeout");
+    insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: unknown key 'variants.g1.arg' (did you mean 'args'?); allowed here: note, representative, args, env");
     insta::assert_snapshot!(server_refusal("[run]", "[run]\nport = 1"), @"servers/java/grpc/server.toml:10: unknown key 'run.port'; allowed here: command, env");
     insta::assert_snapshot!(language_refusal("minimum", "minimun"), @"servers/java/_language.toml:9: unknown key 'toolchain[0].minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install, apt");
     insta::assert_snapshot!(refusal("servers/_defaults.toml", "library = \"x\""), @"servers/_defaults.toml:1: unknown key 'library'; allowed here: ready_timeout, stop_timeout, runtime");

@@ -43,7 +43,7 @@ fn values_name_their_units() {
     refused("run --rounds 0", &["must be more than zero"]);
     refused("run --connections=-1", &["'-1' for '--connections <N>'", "from 1 to"]);
     refused("run --shape huge", &["text:N", "record", "dto", "tree"]);
-    refused("run --protocol soap", &["use grpc"]);
+    refused("run --protocol soap", &["there are grpc, json"]);
     refused("load 127.0.0.1", &["the port is missing; write HOST:PORT"]);
     refused("load http://127.0.0.1:1", &["leave 'http://' out"]);
 }

@@ -16,6 +16,7 @@ mod processes;
 mod program;
 mod protocols;
 mod ranks;
+mod readme;
 mod records;
 mod slo;
 mod testkit;
