@@ -27,13 +27,13 @@ cargo_doc() { RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locke
 # The protocol code against hostile bytes, briefly: the committed corpus, and what grows from it.
 fuzz() { scripts/fuzz.sh 15; }
 
-# Real servers: each keeps the contract, and none fails in a short run of them all.
+# Real servers: each keeps the contract, and none fails in a short run of those that run by default.
 end_to_end() {
   local rpcbench=$target/release/rpcbench results=$logs/results
   cargo build --release --locked --package rpcbench
   "$rpcbench" check --all
   rm -rf "$results"
-  "$rpcbench" run --all --duration 500ms --warmup 1s --processes 1 --rounds 2 --seed 7 --results "$results"
+  "$rpcbench" run --duration 500ms --warmup 1s --processes 1 --rounds 2 --seed 7 --results "$results"
   if grep -E ',(failed|suspect),' "$results"/*/cells.csv; then
     echo "the servers above failed, or their figures contradict each other" >&2
     return 1

@@ -7,8 +7,8 @@ use rpcbench_record::Protocol;
 /// Servers by name, protocol and language.
 #[derive(Args, Clone, Debug)]
 pub struct SelectionArgs {
-    /// Servers by name or glob; a variant is NAME@VARIANT, one protocol of several NAME:PROTOCOL [default: one for each
-    /// language and protocol]
+    /// Servers by name or glob; a variant is NAME@VARIANT, one protocol of several NAME:PROTOCOL [default: up to
+    /// twelve, one for a language and protocol]
     #[arg(value_name = "SERVER")]
     pub servers: Vec<String>,
     /// Only entries of this protocol; may be given several times

@@ -11,8 +11,8 @@ use crate::config::closest;
 
 /// Which entries are meant.
 ///
-/// Patterns name them, protocols and languages narrow them down. Where nothing is said, those are meant that represent
-/// their language and protocol; of a language and protocol of which none is marked, all.
+/// Patterns name them, protocols and languages narrow them down. Where nothing is said, those are meant that are
+/// marked as representative; all, where none is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Names and globs. Empty: whatever the rest leaves.
@@ -54,7 +54,9 @@ fn is_in(entry: &Entry, language: &str) -> bool {
 
 pub(super) fn select(all: &[Entry], selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
     if selection.says_nothing() {
-        return Ok(all.iter().filter(|entry| is_default(all, entry)).cloned().collect());
+        let any = all.iter().any(Entry::is_representative);
+        let meant = all.iter().filter(|entry| entry.is_representative() || !any);
+        return Ok(meant.cloned().collect());
     }
     if let Some(language) =
         selection.languages.iter().find(|language| !all.iter().any(|entry| is_in(entry, language)))
@@ -73,13 +75,6 @@ pub(super) fn select(all: &[Entry], selection: &Selection) -> Result<Vec<Entry>,
         });
     }
     Ok(chosen)
-}
-
-/// Whether it is meant where nothing is said.
-fn is_default(all: &[Entry], entry: &Entry) -> bool {
-    let kind = |entry: &Entry| (entry.server.language.clone(), entry.protocol);
-    let mut alike = all.iter().filter(|other| kind(other) == kind(entry));
-    entry.is_representative() || !alike.any(Entry::is_representative)
 }
 
 fn named(all: &[Entry], patterns: &[String]) -> Result<Vec<Entry>, ManifestError> {
