@@ -117,6 +117,10 @@ fn the_shipped_suites_are_the_published_ones() {
     latency / load-70 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:70% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
     latency / load-80 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:80% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
     latency / load-90 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:90% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
+    long-connections / clients-100 | 1 CPU 2 GiB | 100 x 100 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 2 x 3
+    long-connections / clients-1000 | 1 CPU 2 GiB | 1000 x 1000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 2 x 3
+    long-connections / clients-5000 | 1 CPU 2 GiB | 5000 x 5000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 2 x 3
+    long-connections / clients-10000 | 1 CPU 2 GiB | 10000 x 10000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 2 x 3
     many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 60000ms 3 x 1
     one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120000ms 3 x 1
     quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 500ms 16 x 16
@@ -341,8 +345,8 @@ fn an_entry_has_one_name() {
 
 #[test]
 fn an_unknown_suite_is_refused_with_those_there_are() {
-    insta::assert_snapshot!(shipped().find("quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: few-connections, latency, many-connections, one-core, quick, slo, two-core");
-    insta::assert_snapshot!(shipped().find("zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: few-connections, latency, many-connections, one-core, quick, slo, two-core");
+    insta::assert_snapshot!(shipped().find("quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: few-connections, latency, long-connections, many-connections, one-core, quick, slo, two-core");
+    insta::assert_snapshot!(shipped().find("zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: few-connections, latency, long-connections, many-connections, one-core, quick, slo, two-core");
     assert_eq!(shipped().find("quick").expect("quick").name, "quick");
 }
 
