@@ -12,6 +12,7 @@ pub(crate) mod http1;
 pub(crate) mod http2;
 mod in_order;
 pub(crate) mod json;
+mod messages;
 mod path;
 mod profile;
 pub(crate) mod tcp_echo;

@@ -16,7 +16,7 @@ const MOST: usize = 40;
 const NAMES: [&str; 3] = ["Text", "Tree", ""];
 
 /// A connection of one form, and what must hold after each step.
-struct Machine<T> {
+struct Machine<T: Transport> {
     connection: Connection<T>,
     ledger: Ledger,
     out: Vec<u8>,

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::protocol::Connection as _;
+use crate::clock::Nanos;
 use crate::protocol::fuzzing::Filler;
+use crate::protocol::{Allowance, Broken, Connection as _, End, Events};
 
 /// Takes what a connection tells: the reply to request 0 is right where it has no bytes.
 #[derive(Default)]
@@ -124,7 +125,7 @@ proptest! {
             let part: Vec<u8> = rest.drain(..rest.len().min(*cut)).collect();
             let seen = receive(&mut connection, &part).unwrap();
             ended.extend(seen.0.into_iter().map(|(call, end)| (call.request, end)));
-            prop_assert!(connection.partial.len() < PREFIX + 300);
+            prop_assert!(connection.unfinished() < PREFIX + 300);
             if rest.is_empty() {
                 break;
             }

@@ -65,7 +65,7 @@ pub(crate) struct Entries {
 type Read<T> = Result<Option<T>, Problem>;
 
 /// One of Thrift's protocols. Numbers of types are its own.
-pub(crate) trait Encoding: Send + Sync + 'static {
+pub(crate) trait Encoding: std::fmt::Debug + Send + Sync + 'static {
     /// In the framed transport and in the buffered one.
     const FRAMED: Protocol;
     const BUFFERED: Protocol;

@@ -13,6 +13,7 @@ mod templates;
 mod tests;
 mod transport;
 
+use super::messages::{MAX_MESSAGE, Problem};
 pub(crate) use connection::Connection;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use encoding::Encoding;
@@ -22,9 +23,3 @@ pub(crate) use sequence::id as sequence_id;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use transport::Transport;
 pub(crate) use transport::{Buffered, Framed};
-
-/// Longest message that is taken, bytes.
-const MAX_MESSAGE: usize = 64 << 20;
-
-/// What a peer did that it must not.
-type Problem = &'static str;

@@ -46,7 +46,7 @@ impl Events for Seen {
 }
 
 /// A connection and the requests that it sends.
-struct Client<T> {
+struct Client<T: Transport> {
     connection: Connection<T>,
     corpus: Arc<Corpus>,
     out: Vec<u8>,

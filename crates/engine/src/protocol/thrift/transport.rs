@@ -1,5 +1,6 @@
 //! Where a message begins and ends.
 
+use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use super::{MAX_MESSAGE, Problem};
 const PREFIX: usize = 4;
 
 /// One of Thrift's transports, and how far it is in what has come.
-pub(crate) trait Transport: Send + 'static {
+pub(crate) trait Transport: Debug + Send + 'static {
     type Encoding: Encoding;
     const PROTOCOL: Protocol;
 
