@@ -12,7 +12,7 @@ use crate::build::BuildError;
 use crate::manifest::Server;
 
 /// What servers are built from of the folder `contract/`; the rest of it is for readers.
-const DEFINITIONS: &[&str] = &["echo.proto"];
+const DEFINITIONS: &[&str] = &["echo.proto", "echo.thrift"];
 
 /// Over the manifests, the build command, the sources, the inputs, the contract's definitions and the toolchains.
 /// Files that git ignores are no sources.

@@ -55,6 +55,14 @@ impl From<String> for Refusal {
 }
 
 impl Probe {
+    /// The toolchain's name: `go`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Found(Toolchain { name, .. }) | Self::Missing(Missing { name, .. }) => name,
+        }
+    }
+
     /// One line that says what is missing and what to do, or nothing.
     #[must_use]
     pub fn remedy(&self) -> Option<String> {

@@ -128,12 +128,13 @@ fn a_build_is_done_once() {
 fn any_change_means_a_rebuild() {
     let project = Project::new();
     assert!(project.rebuilds(&tool("1")));
-    let changes: [(&str, &str); 6] = [
+    let changes: [(&str, &str); 7] = [
         ("servers/sh/one/main.sh", "exit 1\n"),
         ("servers/sh/one/new.sh", ""),
         ("servers/sh/build.sh", &format!("{BUILD}\n")),
         ("servers/sh/shared/echo.sh", "x"),
         ("contract/echo.proto", "x"),
+        ("contract/echo.thrift", "x"),
         ("servers/sh/_language.toml", &format!("{LANGUAGE}# more\n")),
     ];
     for (path, text) in changes {
@@ -167,7 +168,7 @@ fn a_build_sees_what_leads_to_tools_and_nothing_that_tunes() {
 }
 
 #[test]
-fn of_the_contract_only_the_definition_is_built_from() {
+fn of_the_contract_only_the_definitions_are_built_from() {
     let project = Project::new();
     assert!(project.rebuilds(&[]));
     project.write("contract/README.md", "# More cases\n");

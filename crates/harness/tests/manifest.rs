@@ -6,7 +6,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::time::Duration;
 
+use rpcbench_harness::build_env::BuildEnv;
+use rpcbench_harness::doctor;
 use rpcbench_harness::manifest::{Address, Catalog, Selection};
+use rpcbench_harness::toolchain::Probe;
 use rpcbench_record::{Limits, Protocol};
 
 const LANGUAGE: &str = r#"
@@ -134,6 +137,29 @@ fn layers_merge_with_the_nearest_winning() {
 }
 
 #[test]
+fn a_server_may_need_a_toolchain_that_others_of_its_language_do_not() {
+    let root = root();
+    let thrift = r#"
+[[toolchain]]
+name = "thrift"
+command = ["thrift", "--version"]
+version = 'version (\S+)'
+install = "Thrift's compiler"
+"#;
+    write(root.path(), "servers/java/thrift/server.toml", &format!("{SERVER}{thrift}"));
+    let catalog = load(&root);
+    let needed = |name: &str| -> Vec<&str> {
+        let server = catalog.servers().iter().find(|server| server.name == name).unwrap();
+        server.toolchains.iter().map(|tool| tool.name.as_str()).collect()
+    };
+    assert_eq!(needed("java-grpc"), ["java"]);
+    assert_eq!(needed("java-thrift"), ["java", "thrift"]);
+    let languages = doctor::languages(&catalog, &BuildEnv::default());
+    let java = languages.iter().find(|language| language.name == "java").unwrap();
+    assert_eq!(java.probes.iter().map(Probe::name).collect::<Vec<_>>(), ["java", "thrift"]);
+}
+
+#[test]
 fn a_variant_changes_command_and_environment() {
     let catalog = load(&root());
     let entry = &catalog.select(&named(&["java-grpc@zgc"])).unwrap()[0];
@@ -223,7 +249,7 @@ fn an_unknown_server_is_answered_with_what_there_is() {
 
 #[test]
 fn unknown_keys_are_refused_in_every_table() {
-    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @"servers/java/grpc/server.toml:4: unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, lock, versions, build, runtime, run, variants, representative, ready_timeout, stop_timeout");
+    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @"servers/java/grpc/server.toml:4: unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, toolchain, lock, versions, build, runtime, run, variants, representative, ready_timeout, stop_timeout");
     insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: unknown key 'variants.g1.arg' (did you mean 'args'?); allowed here: note, representative, args, env");
     insta::assert_snapshot!(server_refusal("[run]", "[run]\nport = 1"), @"servers/java/grpc/server.toml:10: unknown key 'run.port'; allowed here: command, env");
     insta::assert_snapshot!(language_refusal("minimum", "minimun"), @"servers/java/_language.toml:9: unknown key 'toolchain[0].minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install, apt");

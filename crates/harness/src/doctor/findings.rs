@@ -213,7 +213,7 @@ fn toolchain(language: &Language) -> Finding {
     let title = &language.title;
     let remedies: Vec<String> = language.probes.iter().filter_map(Probe::remedy).collect();
     if !remedies.is_empty() {
-        let what = format!("{title}: its servers will be skipped");
+        let what = format!("{title}: servers that need what is missing will be skipped");
         return advice(&id, what, &remedies.join("; "));
     }
     let found = language.probes.iter().filter_map(|probe| match probe {
@@ -348,7 +348,7 @@ mod tests {
             -> end other programs (top shows them)
         Advice steal: 10.0 % of the CPU time wanted since boot was stolen by the hypervisor for other guests
             -> use a machine with dedicated CPUs; runs record the steal time of each trial
-        Advice toolchain-go: Go: its servers will be skipped
+        Advice toolchain-go: Go: servers that need what is missing will be skipped
             -> go: not installed; install Go
         "#);
         for finding in examine(&bad()) {

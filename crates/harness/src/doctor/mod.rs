@@ -63,11 +63,11 @@ pub struct Facts {
     pub cpu_pressure: Option<f64>,
     /// Share of CPU time since boot that a hypervisor took, 0..=1.
     pub steal: Option<f64>,
-    /// For each language its title, its folder's name and what it needs.
+    /// For each language its title, its folder's name and what its servers need.
     pub languages: Vec<Language>,
 }
 
-/// What one language needs.
+/// What the servers of one language need: all of them, or some.
 #[derive(Clone, Debug)]
 pub struct Language {
     /// `Go`.
@@ -116,17 +116,25 @@ fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
     (wanted > 0).then(|| stolen as f64 / wanted as f64)
 }
 
-/// What each language with a server needs; all its servers need the same.
+/// What the servers of each language need, each toolchain asked once.
 #[must_use]
 pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
     let mut found: Vec<Language> = Vec::new();
     for server in catalog.servers() {
-        if found.iter().all(|language| language.name != server.language) {
+        let known = found.iter().position(|language| language.name == server.language);
+        let at = known.unwrap_or_else(|| {
             found.push(Language {
                 title: server.language_title.clone(),
                 name: server.language.clone(),
-                probes: toolchain::probe_all(server, env),
+                probes: Vec::new(),
             });
+            found.len() - 1
+        });
+        let probes = &mut found[at].probes;
+        for spec in &server.toolchains {
+            if probes.iter().all(|probe| probe.name() != spec.name) {
+                probes.push(toolchain::probe(spec, &server.folder, env));
+            }
         }
     }
     found

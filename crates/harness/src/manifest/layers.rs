@@ -53,6 +53,7 @@ table! {
     pub(super) struct Server {
         library: String = "library = \"grpc-go\"",
         protocols: At<Vec<At<Protocol>>> = "protocols = [\"grpc\"]",
+        toolchain: Option<Vec<Toolchain>> = "[[toolchain]]",
         lock: String = "lock = \"go.sum\"",
         versions: BTreeMap<String, Regex> = "versions = { grpc-go = 'google\\.golang\\.org/grpc v(\\S+) h1' }",
         build: Build = "[build]",

@@ -94,7 +94,7 @@ pub struct ToolchainSpec {
 pub struct BuildSpec {
     /// Run in the server's folder, placeholders not yet expanded.
     pub command: Vec<String>,
-    /// Files and folders beside the server's folder and `contract/echo.proto` whose change means a rebuild.
+    /// Files and folders beside the server's folder and the definitions in `contract/` whose change means a rebuild.
     pub inputs: Vec<PathBuf>,
 }
 

@@ -46,7 +46,7 @@ impl Layers<'_> {
             folder: self.folder.to_owned(),
             contract: self.root.join("contract"),
             manifests: vec![language_file.to_owned(), server_file.to_owned()],
-            toolchains: toolchains(language.toolchain.as_deref().unwrap_or_default())?,
+            toolchains: toolchains([&language.toolchain, &server.toolchain])?,
             build: self.build(&build_folder)?,
             runtime: self.runtime()?,
             command: self.command()?,
@@ -158,7 +158,10 @@ fn protocols(listed: &At<Vec<At<Protocol>>>) -> Result<Vec<Protocol>, ConfigErro
     Ok(protocols)
 }
 
-fn toolchains(tools: &[layers::Toolchain]) -> Result<Vec<ToolchainSpec>, ConfigError> {
+/// Those of the language, then those that the server alone needs.
+fn toolchains(
+    layers: [&Option<Vec<layers::Toolchain>>; 2],
+) -> Result<Vec<ToolchainSpec>, ConfigError> {
     let read = |tool: &layers::Toolchain| {
         check_command(&tool.command, &[])?;
         Ok(ToolchainSpec {
@@ -170,7 +173,7 @@ fn toolchains(tools: &[layers::Toolchain]) -> Result<Vec<ToolchainSpec>, ConfigE
             apt: tool.apt.iter().flatten().map(|packages| packages.0.clone()).collect(),
         })
     };
-    tools.iter().map(read).collect()
+    layers.into_iter().flatten().flatten().map(read).collect()
 }
 
 fn representative(server: &layers::Server) -> Result<bool, ConfigError> {
