@@ -1,0 +1,80 @@
+import dev.rpcbench.v1.DtoReply;
+import dev.rpcbench.v1.DtoRequest;
+import dev.rpcbench.v1.Echo;
+import dev.rpcbench.v1.RecordReply;
+import dev.rpcbench.v1.RecordRequest;
+import dev.rpcbench.v1.TextReply;
+import dev.rpcbench.v1.TextRequest;
+import dev.rpcbench.v1.TreeReply;
+import dev.rpcbench.v1.TreeRequest;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.apache.thrift.protocol.TBinaryProtocol;
+import org.apache.thrift.server.TServer;
+import org.apache.thrift.server.TThreadedSelectorServer;
+import org.apache.thrift.transport.TNonblockingServerSocket;
+import org.apache.thrift.transport.TTransportException;
+
+/** The contract's service on Thrift. The launcher has checked the settings in the environment. */
+public final class EchoServer {
+  /** How long calls may take to finish after SIGTERM, in seconds. */
+  private static final int DRAIN_SECONDS = 2;
+
+  private static final class Handler implements Echo.Iface {
+    @Override
+    public TextReply Text(TextRequest request) {
+      return new TextReply(request.getText());
+    }
+
+    @Override
+    public RecordReply Record(RecordRequest request) {
+      return new RecordReply(request.getRecord());
+    }
+
+    @Override
+    public DtoReply Dto(DtoRequest request) {
+      return new DtoReply(request.getDto());
+    }
+
+    @Override
+    public TreeReply Tree(TreeRequest request) {
+      return new TreeReply(request.getTree());
+    }
+  }
+
+  public static void main(String[] args) {
+    var address =
+        new InetSocketAddress(
+            System.getenv("RPCBENCH_HOST"), Integer.parseInt(System.getenv("RPCBENCH_PORT")));
+    var cpus = Runtime.getRuntime().availableProcessors();
+    try {
+      // The handlers get threads of their own, as a service that may one day block needs. All else is
+      // the library's default: framed transport, frames up to 16 MB, TCP_NODELAY.
+      var server =
+          new TThreadedSelectorServer(
+              new TThreadedSelectorServer.Args(new TNonblockingServerSocket(address))
+                  .protocolFactory(new TBinaryProtocol.Factory())
+                  .processor(new Echo.Processor<>(new Handler()))
+                  .selectorThreads(cpus)
+                  .workerThreads(cpus)
+                  .stopTimeoutVal(DRAIN_SECONDS));
+      var serving = Thread.currentThread();
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, serving)));
+      server.serve();
+    } catch (TTransportException error) {
+      // The library says that it failed; the cause says why.
+      var reason = error.getCause() == null ? error : error.getCause();
+      System.err.println("java-thrift: cannot listen on " + address + ": " + reason);
+      System.exit(1);
+    }
+  }
+
+  private static void stop(TServer server, Thread serving) {
+    server.stop();
+    try {
+      serving.join(TimeUnit.SECONDS.toMillis(DRAIN_SECONDS + 1));
+    } catch (InterruptedException interrupted) {
+      // The JVM ends in any case.
+    }
+  }
+}
