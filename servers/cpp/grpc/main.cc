@@ -3,7 +3,6 @@
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
 
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <string>
 
 #include "echo.grpc.pb.h"
+#include "settings.h"
 
 namespace {
 
@@ -57,31 +57,13 @@ class EchoService final : public pb::Echo::CallbackService {
   }
 };
 
-std::string Setting(const char* name) {
-  const char* value = std::getenv(name);
-  if (value == nullptr || *value == '\0') throw std::runtime_error(std::string(name) + " is not set");
-  return value;
-}
-
-unsigned Number(const char* name, unsigned least, unsigned most) {
-  const std::string text = Setting(name);
-  unsigned value = 0;
-  const char* end = text.data() + text.size();
-  const auto [parsed, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || parsed != end || value < least || value > most) {
-    throw std::runtime_error(std::string(name) + ": \"" + text + "\" is not a whole number from " +
-                             std::to_string(least) + " to " + std::to_string(most));
-  }
-  return value;
-}
-
 // The library's defaults stand: messages up to 4 MiB, no limit on streams per connection, TCP_NODELAY.
 //
 // The callback API's threads are the library's own: half as many as the machine has CPUs, at least 2 and at most 16.
 // ResourceQuota::SetMaxThreads does not reach them, so the number of CPUs is only checked here; the kernel enforces it.
 std::unique_ptr<grpc::Server> Start(EchoService& service) {
-  const std::string address = Setting("RPCBENCH_HOST") + ":" + std::to_string(Number("RPCBENCH_PORT", 0, 65535));
-  Number("RPCBENCH_CPUS", 1, 65535);
+  const std::string address = settings::Host() + ":" + std::to_string(settings::Port());
+  settings::Cpus();
   grpc::ServerBuilder builder;
   // By default a second server would share the port unnoticed.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
