@@ -1,0 +1,166 @@
+// The contract's service on Thrift's C++ library: framed transport, binary protocol. The address comes from the
+// environment, the kind of server from the command line.
+
+#include <pthread.h>
+#include <signal.h>
+#include <thrift/TConfiguration.h>
+#include <thrift/Thrift.h>
+#include <thrift/concurrency/ThreadFactory.h>
+#include <thrift/concurrency/ThreadManager.h>
+#include <thrift/protocol/TBinaryProtocol.h>
+#include <thrift/server/TNonblockingServer.h>
+#include <thrift/server/TThreadedServer.h>
+#include <thrift/transport/TBufferTransports.h>
+#include <thrift/transport/TNonblockingServerSocket.h>
+#include <thrift/transport/TServerSocket.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "Echo.h"
+#include "settings.h"
+
+namespace {
+
+namespace api = rpcbench::v1;
+using apache::thrift::TProcessor;
+using apache::thrift::concurrency::ThreadFactory;
+using apache::thrift::concurrency::ThreadManager;
+using apache::thrift::protocol::TBinaryProtocolFactory;
+using apache::thrift::server::TNonblockingServer;
+using apache::thrift::server::TServer;
+using apache::thrift::server::TServerEventHandler;
+using apache::thrift::server::TThreadedServer;
+using apache::thrift::transport::TFramedTransportFactory;
+using apache::thrift::transport::TNonblockingServerSocket;
+using apache::thrift::transport::TServerSocket;
+
+// The library allocates what a length claims before it reads on, and by default without a limit. No text is longer than the
+// library's limit on frames.
+constexpr std::int32_t kLongestText = apache::thrift::TConfiguration::DEFAULT_MAX_FRAME_SIZE;
+constexpr std::int32_t kMostElements = 1 << 20;
+
+std::shared_ptr<TBinaryProtocolFactory> Protocol() {
+  auto protocol = std::make_shared<TBinaryProtocolFactory>();
+  protocol->setStringSizeLimit(kLongestText);
+  protocol->setContainerSizeLimit(kMostElements);
+  return protocol;
+}
+
+// The library hands requests out as const, so their content is copied, as it is in every service on it.
+class EchoHandler final : public api::EchoIf {
+  void Text(api::TextReply& reply, const api::TextRequest& request) override { reply.__set_echo(request.text); }
+
+  void Record(api::RecordReply& reply, const api::RecordRequest& request) override {
+    reply.__set_echo(request.record);
+  }
+
+  void Dto(api::DtoReply& reply, const api::DtoRequest& request) override { reply.__set_echo(request.dto); }
+
+  void Tree(api::TreeReply& reply, const api::TreeRequest& request) override { reply.__set_echo(request.tree); }
+};
+
+// Stops a server once SIGTERM comes. It waits from the moment at which the server can be stopped, on a thread of its own.
+class StopOnSigterm final : public TServerEventHandler {
+ public:
+  explicit StopOnSigterm(TServer& server) : server_(server) {}
+
+  // A server that failed leaves it waiting.
+  ~StopOnSigterm() override {
+    if (waiting_.joinable()) waiting_.detach();
+  }
+
+  // Blocks the signal for this thread and those that it starts, so that only sigwait takes it. Throws where it cannot.
+  static void Block() {
+    const sigset_t signals = Signals();
+    if (const int error = pthread_sigmask(SIG_BLOCK, &signals, nullptr); error != 0) {
+      throw std::runtime_error(std::string("cannot wait for SIGTERM: ") + std::strerror(error));
+    }
+  }
+
+  void preServe() override {
+    waiting_ = std::thread([&server = server_] {
+      const sigset_t signals = Signals();
+      int signal = 0;
+      sigwait(&signals, &signal);
+      server.stop();
+    });
+  }
+
+  // To be called once the server has ended, which it may do before stop() is through with it.
+  void Join() { waiting_.join(); }
+
+ private:
+  static sigset_t Signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    return signals;
+  }
+
+  TServer& server_;
+  std::thread waiting_;
+};
+
+// I/O threads on libevent, as many as there are CPUs. `pool`: calls are handled by as many threads of their own; without
+// it by the I/O threads, the library's default.
+std::shared_ptr<TServer> Nonblocking(const std::shared_ptr<TProcessor>& processor, bool pool) {
+  const unsigned cpus = settings::Cpus();
+  const auto socket = std::make_shared<TNonblockingServerSocket>(settings::Host(), static_cast<int>(settings::Port()));
+  std::shared_ptr<ThreadManager> handlers;
+  if (pool) {
+    handlers = ThreadManager::newSimpleThreadManager(cpus);
+    handlers->threadFactory(std::make_shared<ThreadFactory>());
+    handlers->start();
+  }
+  const auto server = std::make_shared<TNonblockingServer>(processor, Protocol(), socket, handlers);
+  server->setNumIOThreads(cpus);
+  return server;
+}
+
+// A thread for each connection, whatever the number of CPUs, which is only checked here.
+std::shared_ptr<TServer> Threaded(const std::shared_ptr<TProcessor>& processor) {
+  settings::Cpus();
+  const auto socket = std::make_shared<TServerSocket>(settings::Host(), static_cast<int>(settings::Port()));
+  return std::make_shared<TThreadedServer>(processor, socket, std::make_shared<TFramedTransportFactory>(),
+                                           Protocol());
+}
+
+std::shared_ptr<TServer> Make(const std::string& kind) {
+  const auto processor = std::make_shared<api::EchoProcessor>(std::make_shared<EchoHandler>());
+  if (kind == "nonblocking") return Nonblocking(processor, false);
+  if (kind == "nonblocking-pool") return Nonblocking(processor, true);
+  if (kind == "threaded") return Threaded(processor);
+  throw std::runtime_error("unknown kind of server \"" + kind + "\": nonblocking, nonblocking-pool or threaded");
+}
+
+// The library's defaults stand: frames up to 256 MiB (nonblocking) or 16 MB (threaded), TCP_NODELAY.
+void Serve(const std::string& kind) {
+  // The library has one output for what it starts, what it closes and what fails. Errors at the start are thrown as well.
+  apache::thrift::GlobalOutput.setOutputFunction([](const char*) {});
+  StopOnSigterm::Block();
+  const std::shared_ptr<TServer> server = Make(kind);
+  const auto stop = std::make_shared<StopOnSigterm>(*server);
+  server->setServerEventHandler(stop);
+  server->serve();
+  stop->Join();
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    Serve(count == 2 ? words[1] : "");
+  } catch (const std::exception& error) {
+    std::cerr << "cpp-thrift: " << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
