@@ -1,10 +1,10 @@
 #!/bin/sh
 # Builds the Python server in the current folder into RPCBENCH_BUILD_DIR: its sources, those that all share, a virtual environment
-# with the locked packages, each checked against its hash, and the code generated from the contract where one of them generates it.
+# with the locked packages, each checked against its hash, and the code generated from the contract, for gRPC or Thrift.
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
-: "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto}"
+: "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto and echo.thrift}"
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$RPCBENCH_BUILD_DIR
@@ -16,5 +16,9 @@ cp "$here"/*.py ./*.py "$build"
 if grep -q '^grpcio-tools==' requirements.txt; then
     "$build/venv/bin/python" -m grpc_tools.protoc --proto_path="$RPCBENCH_CONTRACT" \
         --python_out="$build" --grpc_python_out="$build" echo.proto
+fi
+if grep -q '^thrift==' requirements.txt; then
+    thrift -gen py -out "$build" "$RPCBENCH_CONTRACT/echo.thrift"
+    "$build/venv/bin/python" -m compileall -q "$build/rpcbench"
 fi
 "$build/venv/bin/python" -m compileall -q "$build"/*.py
