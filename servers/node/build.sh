@@ -1,11 +1,18 @@
 #!/bin/sh
-# Builds the Node server in the current folder into RPCBENCH_BUILD_DIR: its sources, those that all share, the contract, and node_modules exactly as locked.
+# Builds the Node server in the current folder into RPCBENCH_BUILD_DIR: its sources, those that all share, the contract or what
+# Thrift's compiler makes of it, and node_modules exactly as locked.
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
-: "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto}"
+: "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto and echo.thrift}"
 
 here=$(cd "$(dirname "$0")" && pwd)
 cp package.json package-lock.json "$here"/*.js ./*.js "$RPCBENCH_CONTRACT/echo.proto" "$RPCBENCH_BUILD_DIR"
+if grep -q '^    "thrift": ' package.json; then
+    mkdir -p "$RPCBENCH_BUILD_DIR/generated"
+    thrift -gen js:node,es6 -out "$RPCBENCH_BUILD_DIR/generated" "$RPCBENCH_CONTRACT/echo.thrift"
+    # Its modules are of the older kind (CommonJS).
+    echo '{ "type": "commonjs" }' >"$RPCBENCH_BUILD_DIR/generated/package.json"
+fi
 cd "$RPCBENCH_BUILD_DIR"
 npm ci --omit=dev --ignore-scripts --no-audit --no-fund

@@ -1,0 +1,37 @@
+// The contract's Thrift service on Apache Thrift's library. The launcher has checked the settings in the environment.
+import { once } from 'node:events';
+
+import thrift from 'thrift';
+
+import Echo from './generated/Echo.js';
+import { DtoReply, RecordReply, TextReply, TreeReply } from './generated/echo_types.js';
+import { serve } from './workers.js';
+
+// How long open connections may take to finish their calls after SIGTERM.
+const DRAIN_MILLISECONDS = 2000;
+
+const echo = {
+  Text: (request, reply) => reply(null, new TextReply({ echo: request.text })),
+  Record: (request, reply) => reply(null, new RecordReply({ echo: request.record })),
+  Dto: (request, reply) => reply(null, new DtoReply({ echo: request.dto })),
+  Tree: (request, reply) => reply(null, new TreeReply({ echo: request.tree })),
+};
+
+async function start(host, port) {
+  const server = thrift.createServer(Echo, echo, {
+    transport: thrift.TFramedTransport,
+    protocol: thrift.TBinaryProtocol,
+  });
+  server.on('connection', (socket) => socket.setNoDelay());
+  server.listen(port, host);
+  await once(server, 'listening');
+  // What goes wrong on a connection comes here too. The library has closed it by then, and serves the others.
+  server.on('error', () => {});
+  return () =>
+    new Promise((stopped) => {
+      server.close(stopped);
+      setTimeout(stopped, DRAIN_MILLISECONDS);
+    });
+}
+
+await serve('node-thrift', start);
