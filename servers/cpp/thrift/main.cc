@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <thrift/TConfiguration.h>
 #include <thrift/Thrift.h>
 #include <thrift/concurrency/ThreadFactory.h>
@@ -114,6 +115,7 @@ class StopOnSigterm final : public TServerEventHandler {
 std::shared_ptr<TServer> Nonblocking(const std::shared_ptr<TProcessor>& processor, bool pool) {
   const unsigned cpus = settings::Cpus();
   const auto socket = std::make_shared<TNonblockingServerSocket>(settings::Host(), static_cast<int>(settings::Port()));
+  socket->setAcceptBacklog(SOMAXCONN);
   std::shared_ptr<ThreadManager> handlers;
   if (pool) {
     handlers = ThreadManager::newSimpleThreadManager(cpus);
@@ -129,6 +131,7 @@ std::shared_ptr<TServer> Nonblocking(const std::shared_ptr<TProcessor>& processo
 std::shared_ptr<TServer> Threaded(const std::shared_ptr<TProcessor>& processor) {
   settings::Cpus();
   const auto socket = std::make_shared<TServerSocket>(settings::Host(), static_cast<int>(settings::Port()));
+  socket->setAcceptBacklog(SOMAXCONN);
   return std::make_shared<TThreadedServer>(processor, socket, std::make_shared<TFramedTransportFactory>(),
                                            Protocol());
 }
@@ -141,7 +144,8 @@ std::shared_ptr<TServer> Make(const std::string& kind) {
   throw std::runtime_error("unknown kind of server \"" + kind + "\": nonblocking, nonblocking-pool or threaded");
 }
 
-// The library's defaults stand: frames up to 256 MiB (nonblocking) or 16 MB (threaded), TCP_NODELAY.
+// But for the queue of connections, which is as long as the kernel allows, the library's defaults stand: frames up to 256 MiB
+// (nonblocking) or 16 MB (threaded), TCP_NODELAY.
 void Serve(const std::string& kind) {
   // The library has one output for what it starts, what it closes and what fails. Errors at the start are thrown as well.
   apache::thrift::GlobalOutput.setOutputFunction([](const char*) {});

@@ -13,12 +13,16 @@ import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.server.TServer;
 import org.apache.thrift.server.TThreadedSelectorServer;
 import org.apache.thrift.transport.TNonblockingServerSocket;
+import org.apache.thrift.transport.TNonblockingServerSocket.NonblockingAbstractServerSocketArgs;
 import org.apache.thrift.transport.TTransportException;
 
 /** The contract's service on Thrift. The launcher has checked the settings in the environment. */
 public final class EchoServer {
   /** How long calls may take to finish after SIGTERM, in seconds. */
   private static final int DRAIN_SECONDS = 2;
+
+  /** Connections that may wait for being accepted; the kernel cuts it to what it allows. By default 50. */
+  private static final int BACKLOG = 4096;
 
   private static final class Handler implements Echo.Iface {
     @Override
@@ -48,11 +52,14 @@ public final class EchoServer {
             System.getenv("RPCBENCH_HOST"), Integer.parseInt(System.getenv("RPCBENCH_PORT")));
     var cpus = Runtime.getRuntime().availableProcessors();
     try {
+      var listener =
+          new TNonblockingServerSocket(
+              new NonblockingAbstractServerSocketArgs().bindAddr(address).backlog(BACKLOG));
       // The handlers get threads of their own, as a service that may one day block needs. All else is
       // the library's default: framed transport, frames up to 16 MB, TCP_NODELAY.
       var server =
           new TThreadedSelectorServer(
-              new TThreadedSelectorServer.Args(new TNonblockingServerSocket(address))
+              new TThreadedSelectorServer.Args(listener)
                   .protocolFactory(new TBinaryProtocol.Factory())
                   .processor(new Echo.Processor<>(new Handler()))
                   .selectorThreads(cpus)
