@@ -93,7 +93,7 @@ pub struct LoadArgs {
     #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = count)]
     pub connections: u32,
     /// Calls in flight on each connection; in an open loop, at most so many [default: 20, in an open loop 100; under
-    /// json 1]
+    /// json and thrift 1]
     #[arg(short = 'm', long, value_name = "N", value_parser = count)]
     pub in_flight: Option<u32>,
     /// Send calls on a connection before those ahead of them are answered, under a protocol that otherwise takes one at

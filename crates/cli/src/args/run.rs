@@ -130,8 +130,8 @@ pub struct WorkloadArgs {
     /// Threads that make the load, each with a CPU of its own where there are enough
     #[arg(long, value_name = "N", value_parser = count)]
     pub client_threads: Option<u32>,
-    /// Send calls on a connection before those ahead of them are answered, even under json [default there: one
-    /// connection for each call in flight]
+    /// Send calls on a connection before those ahead of them are answered, even under json and thrift [default
+    /// there: a connection for each call in flight]
     #[arg(long)]
     pub pipelining: bool,
 }
