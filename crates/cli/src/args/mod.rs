@@ -27,7 +27,7 @@ pub use values::{Address, CallsFile, CallsFormat};
 #[command(name = "rpcbench", version, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
-  rpcbench run                                Compare a server of each language and protocol
+  rpcbench run                                Compare up to twelve representative servers
   rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
   rpcbench load 127.0.0.1:50051               Load a server that runs already
   rpcbench doctor                             Say what this machine lacks for good figures

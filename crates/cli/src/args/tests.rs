@@ -233,7 +233,7 @@ fn help_reads_well() {
                           one, or beside the program]
 
     Examples:
-      rpcbench run                                Compare a server of each language and protocol
+      rpcbench run                                Compare up to twelve representative servers
       rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
       rpcbench load 127.0.0.1:50051               Load a server that runs already
       rpcbench doctor                             Say what this machine lacks for good figures

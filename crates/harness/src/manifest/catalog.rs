@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::ManifestError;
-use super::layers::{Defaults, Language, MissingFile, Server as ServerFile};
-use super::matrix::{self, Matrix, Missing};
+use super::layers::{Defaults, Language, MissingEntry, MissingFile, Server as ServerFile};
+use super::matrix::{self, Matrix};
 use super::resolve::Layers;
 use super::{Entry, Selection, Server, select};
 use crate::config;
@@ -15,7 +15,7 @@ use crate::config;
 #[derive(Clone, Debug)]
 pub struct Catalog {
     servers: Vec<Arc<Server>>,
-    missing: Vec<Missing>,
+    missing: Vec<MissingEntry>,
 }
 
 impl Catalog {
@@ -61,7 +61,7 @@ impl Catalog {
             true => config::read::<MissingFile>(&missing_file)?.missing.unwrap_or_default(),
             false => Vec::new(),
         };
-        Ok(Self { servers, missing: missing.iter().map(Missing::from).collect() })
+        Ok(Self { servers, missing })
     }
 
     /// All servers, by name.

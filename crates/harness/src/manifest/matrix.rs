@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rpcbench_record::Protocol;
 
 use super::Server;
-use super::layers;
+use super::layers::MissingEntry;
 
 /// Languages in rows, protocols in columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,27 +34,9 @@ pub enum MatrixCell {
     Missing(Option<String>),
 }
 
-/// What no server in a language speaks.
-#[derive(Clone, Debug)]
-pub(super) struct Missing {
-    language: String,
-    protocols: Vec<Protocol>,
-    reason: String,
-}
-
-impl From<&layers::MissingEntry> for Missing {
-    fn from(entry: &layers::MissingEntry) -> Self {
-        Self {
-            language: entry.language.clone(),
-            protocols: entry.protocols.clone(),
-            reason: entry.reason.clone(),
-        }
-    }
-}
-
 pub(super) fn matrix<'a>(
     servers: impl Iterator<Item = &'a Server> + Clone,
-    missing: &[Missing],
+    missing: &[MissingEntry],
 ) -> Matrix {
     let spoken = servers.clone().flat_map(|server| &server.protocols);
     let lacked = missing.iter().flat_map(|missing| &missing.protocols);

@@ -179,9 +179,7 @@ fn toolchains(
 fn representative(server: &layers::Server) -> Result<bool, ConfigError> {
     match &server.representative {
         None => Ok(false),
-        Some(_) if server.variants.is_none() => {
-            Ok(server.representative.as_ref().is_some_and(|it| it.value))
-        }
+        Some(given) if server.variants.is_none() => Ok(given.value),
         Some(given) => Err(given.bad("this server has variants; say so of one of them")),
     }
 }
