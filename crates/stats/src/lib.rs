@@ -12,8 +12,8 @@ mod studentized_range;
 mod wire;
 
 pub use compare::{
-    Adjustment, Comparison, Drift, Estimate, Finding, Observation, Pair, Place, Question, Range,
-    Spread, Unadjusted, compare, drift, look_level,
+    Adjustment, Change, Changes, Comparison, Drift, Estimate, Finding, Observation, Pair, Place,
+    Question, Range, Spread, Unadjusted, between_runs, compare, drift, look_level,
 };
 pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval, mean_interval_at};

@@ -11,6 +11,7 @@
 //! sampling unit: windows of one process only say how that process did (T. Kalibera and R. Jones,
 //! *Rigorous Benchmarking in Reasonable Time*, ISMM 2013).
 
+mod between;
 mod drift;
 mod finding;
 mod looks;
@@ -20,6 +21,7 @@ mod robust;
 mod two_way;
 mod windows;
 
+pub use between::{Change, Changes, between_runs};
 pub use drift::{Drift, drift};
 pub use finding::{Estimate, Finding, Pair, Place, Range, Spread};
 pub use looks::look_level;

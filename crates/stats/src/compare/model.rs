@@ -28,15 +28,22 @@ pub(super) struct Model {
     freedom: f64,
 }
 
+/// What an entry's mean may be wrong by, with what all entries of its run share.
+#[derive(Clone, Copy)]
+pub(super) struct OwnError {
+    pub variance: f64,
+    pub freedom: f64,
+}
+
 /// Two entries beside each other, as logarithms.
 pub(super) struct Difference {
     pub a: usize,
     pub b: usize,
-    difference: f64,
+    pub difference: f64,
     /// Half of the simultaneous interval.
     pub half: Option<f64>,
     /// Half of the interval that equality is judged by.
-    half_equal: Option<f64>,
+    pub half_equal: Option<f64>,
 }
 
 /// What a usual pair is like, to say what more processes would tell.
@@ -146,7 +153,9 @@ impl Model {
         (0..self.entries)
             .map(|entry| {
                 let mean = self.fit.rows[entry];
-                let own = total.and_then(|total| self.own_half(entry, total));
+                let own = total
+                    .map(|total| self.own(entry, total).plus(self.slope_error(entry)))
+                    .and_then(OwnError::half);
                 let levels: Vec<f64> = windows
                     .list
                     .iter()
@@ -195,8 +204,8 @@ impl Model {
         Some((total, freedom.max(1.0)))
     }
 
-    /// Half of an entry's own interval.
-    fn own_half(&self, entry: usize, total: (f64, f64)) -> Option<f64> {
+    /// The error of an entry's own mean.
+    fn own(&self, entry: usize, total: (f64, f64)) -> OwnError {
         let means: Vec<f64> = self.of_entry(entry).collect();
         let n = means.len();
         let (variance, freedom) = if n >= OWN {
@@ -205,9 +214,28 @@ impl Model {
         } else {
             total
         };
-        let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
-        let t = students.inverse_cdf(OWN_UPPER);
-        Some(t * (variance / n as f64 + self.slope_error(entry)).sqrt())
+        OwnError { variance: variance / n as f64, freedom }
+    }
+
+    /// The mean of each entry, as a logarithm, with its own error: `None` with one process. Neighbouring generations still
+    /// share some of what the machine did, so that together they say less than as many that are far apart.
+    pub fn means(&self) -> Vec<(f64, Option<OwnError>)> {
+        let longer = 1.0 + 2.0 * self.neighbours();
+        let total = self.total_variance().map(|(variance, freedom)| (variance * longer, freedom));
+        let slope = |entry: usize| self.adjusted.slopes.get(entry).map_or(0.0, |it| it.by_process);
+        let error = |entry: usize| Some(self.own(entry, total?).plus(slope(entry)));
+        (0..self.entries).map(|entry| (self.fit.rows[entry], error(entry))).collect()
+    }
+
+    /// Correlation of neighbouring generations, at least 0. The estimate is 1 / generations too low on average, which is
+    /// added (M. G. Kendall, *Note on Bias in the Estimation of Autocorrelation*, Biometrika 41, 1954).
+    fn neighbours(&self) -> f64 {
+        let effects = &self.fit.columns;
+        let mean = effects.iter().sum::<f64>() / effects.len() as f64;
+        let products = effects.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean));
+        let correlation = products.sum::<f64>() / squares(effects);
+        let correlation = correlation + 1.0 / effects.len() as f64;
+        if correlation.is_finite() { correlation.max(0.0) } else { 0.0 }
     }
 
     /// What the noise consists of, in this model and in that of what was measured.
@@ -233,6 +261,18 @@ impl Model {
         let pairs = (0..self.entries).flat_map(|a| (a + 1..self.entries).map(move |b| (a, b)));
         let variance = median(pairs.filter_map(|(a, b)| per_process(a, b)).collect())?;
         Some(Typical { variance, entries: self.entries })
+    }
+}
+
+impl OwnError {
+    fn plus(self, variance: f64) -> Self {
+        Self { variance: self.variance + variance, ..self }
+    }
+
+    /// Half of the 95 % interval.
+    fn half(self) -> Option<f64> {
+        let students = StudentsT::new(0.0, 1.0, self.freedom).ok()?;
+        Some(students.inverse_cdf(OWN_UPPER) * self.variance.sqrt())
     }
 }
 

@@ -58,7 +58,11 @@ pub(super) struct Adjusted {
 
 pub(super) struct Slope {
     pub slope: f64,
+    /// Were windows independent of each other.
     pub variance: f64,
+    /// As the processes show it, whose windows need not be: what lies far from the baseline hangs on it (K.-Y. Liang and
+    /// S. Zeger, *Longitudinal Data Analysis Using Generalized Linear Models*, Biometrika 73, 1986).
+    pub by_process: f64,
 }
 
 pub(super) fn unadjusted(windows: &Windows) -> Adjusted {
@@ -101,6 +105,11 @@ fn complete(windows: &Windows) -> Option<Vec<f64>> {
     let readings: Option<Vec<f64>> =
         readings.map(|w| w.reference.or_else(|| of_process(w.entry, w.generation))).collect();
     readings.filter(|readings| !readings.is_empty())
+}
+
+/// Logarithm of what the reference showed on average. `None` as in [`complete`].
+pub(super) fn usual(windows: &Windows) -> Option<f64> {
+    complete(windows).map(|references| mean(&references))
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -149,6 +158,7 @@ fn untouched(windows: &Windows) -> Result<(), Unadjusted> {
 fn slope(windows: &Windows, references: &[f64], entry: usize, baseline: f64) -> Option<Slope> {
     let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
     let (mut count, mut centres) = (0, Vec::new());
+    let mut sums = Vec::new();
     for generation in 0..windows.generations() {
         let own: Vec<(f64, f64)> = windows
             .list
@@ -162,11 +172,13 @@ fn slope(windows: &Windows, references: &[f64], entry: usize, baseline: f64) -> 
         }
         let n = own.len() as f64;
         let (x, y) = own.iter().fold((0.0, 0.0), |sum, own| (sum.0 + own.0 / n, sum.1 + own.1 / n));
+        let (xx_before, xy_before) = (xx, xy);
         for (own_x, own_y) in &own {
             xx += (own_x - x).powi(2);
             xy += (own_x - x) * (own_y - y);
             yy += (own_y - y).powi(2);
         }
+        sums.push((xx - xx_before, xy - xy_before));
         count += own.len();
         centres.push(x);
     }
@@ -176,6 +188,9 @@ fn slope(windows: &Windows, references: &[f64], entry: usize, baseline: f64) -> 
     }
     let slope = xy / xx;
     let rest = (yy - slope * xy).max(0.0) / freedom as f64;
-    let variance = rest * (mean(&centres) - baseline).powi(2) / xx;
-    Some(Slope { slope, variance })
+    let distance = (mean(&centres) - baseline).powi(2);
+    let scores = sums.iter().map(|(own_xx, own_xy)| (own_xy - slope * own_xx).powi(2));
+    let n = sums.len() as f64;
+    let by_process = scores.sum::<f64>() * n / (n - 1.0).max(1.0) / xx.powi(2);
+    Some(Slope { slope, variance: rest * distance / xx, by_process: by_process * distance })
 }

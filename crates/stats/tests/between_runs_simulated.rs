@@ -1,0 +1,123 @@
+//! How often one run compared with another is right, in simulated runs on the noise of a shared virtual machine.
+
+#![allow(clippy::print_stderr, reason = "the rates found stand in docs/method.md")]
+
+mod noise;
+
+use noise::Design;
+use rpcbench_stats::{Change, Changes, Observation, Question, between_runs};
+
+const RUNS: u64 = 600;
+/// Six entries, and not one of them to be called changed in 95 % of the pairs of runs.
+const SIX: Question = Question { confidence: 1.0 - 0.05 / 6.0, precision: 0.05, baseline: None };
+
+fn design(generations: u32, rounds: u32, correlation: f64) -> Design {
+    Design { generations, rounds, ..Design::equal(0.18, correlation) }
+}
+
+fn changes(old: &[Observation], new: &[Observation]) -> Changes {
+    let same: Vec<(usize, usize)> = (0..6).map(|entry| (entry, entry)).collect();
+    between_runs(old, new, &same, &SIX)
+}
+
+/// Of the fourth entry alone.
+fn change(old: &[Observation], new: &[Observation]) -> Option<Change> {
+    between_runs(old, new, &[(3, 3)], &Question::default()).list[0]
+}
+
+fn list(changes: &Changes) -> impl Iterator<Item = &Change> {
+    changes.list.iter().flatten()
+}
+
+fn any_change(changes: &Changes) -> bool {
+    list(changes).any(|it| it.pair.finding.is_faster() || it.pair.finding.is_slower())
+}
+
+/// The share of pairs of runs of which `holds` is true, where `alter` has done something to the new one.
+fn share(
+    what: &str,
+    design: &Design,
+    alter: impl Fn(&mut Observation),
+    holds: impl Fn(&Changes) -> bool,
+) -> f64 {
+    let held = (0..RUNS).filter(|seed| {
+        let (old, mut new) = (design.run(2 * seed), design.run(2 * seed + 1));
+        new.iter_mut().for_each(&alter);
+        holds(&changes(&old, &new))
+    });
+    let share = held.count() as f64 / RUNS as f64;
+    eprintln!("{what}: {:.1} % of {RUNS}", share * 100.0);
+    share
+}
+
+#[test]
+fn equal_runs_are_seldom_called_different() {
+    for correlation in [0.0, 0.7, 0.9] {
+        for (generations, rounds) in [(2, 16), (4, 8), (8, 8), (12, 8)] {
+            let design = design(generations, rounds, correlation);
+            let what = format!("false, r {correlation}, {generations} x {rounds}");
+            assert!(share(&what, &design, |_| {}, any_change) <= 0.08);
+        }
+    }
+}
+
+#[test]
+fn a_change_of_one_entry_is_found() {
+    let dearer = |o: &mut Observation| o.value *= if o.entry == 3 { 0.90 } else { 1.0 };
+    let slower = |change: Option<Change>| change.is_some_and(|it| it.pair.finding.is_slower());
+    for (generations, least) in [(8, 0.7), (12, 0.8)] {
+        let design = design(generations, 8, 0.9);
+        let found = (0..RUNS).filter(|seed| {
+            let (old, mut new) = (design.run(2 * seed), design.run(2 * seed + 1));
+            new.iter_mut().for_each(dearer);
+            slower(change(&old, &new))
+        });
+        let found = found.count() as f64 / RUNS as f64;
+        eprintln!("10 % dearer found, {generations} x 8, r 0.9: {:.1} % of {RUNS}", found * 100.0);
+        assert!(found >= least);
+    }
+}
+
+#[test]
+fn a_machine_that_is_slower_by_its_reference_is_no_slower_server() {
+    // What the reference sees of such noise, the entries feel by 18 % for each 15 %.
+    let slower = |o: &mut Observation| {
+        o.value *= (-0.18_f64 * 0.9).exp();
+        o.reference = o.reference.map(|it| it * (-0.15_f64).exp());
+    };
+    let what = "false on a machine that is slower, r 0.9, 8 x 8";
+    assert!(share(what, &design(8, 8, 0.9), slower, any_change) <= 0.08);
+    let unseen = |o: &mut Observation| {
+        slower(o);
+        o.reference = None;
+    };
+    let what = "the same without a reference";
+    assert!(share(what, &design(8, 8, 0.9), unseen, any_change) >= 0.5);
+}
+
+#[test]
+fn the_ratio_and_both_means_are_told() {
+    let design = design(8, 8, 0.9);
+    let (old, mut new) = (design.run(1), design.run(2));
+    new.iter_mut().for_each(|o| o.value *= 2.0);
+    let changes = changes(&old, &new);
+    assert_eq!(changes.unadjusted, None);
+    for change in list(&changes) {
+        let range = change.pair.range.unwrap();
+        assert!((change.new / change.old / change.pair.ratio - 1.0).abs() < 1e-9);
+        assert!(range.low < change.pair.ratio && change.pair.ratio < range.high);
+        assert!(range.low > 1.6 && range.high < 2.5, "{range:?}");
+    }
+}
+
+#[test]
+fn one_process_or_none_tells_nothing() {
+    let design = design(1, 8, 0.0);
+    let (old, mut new) = (design.run(1), design.run(2));
+    new.retain(|o| o.entry != 2);
+    let changes = changes(&old, &new);
+    assert!(changes.list[2].is_none());
+    assert!(list(&changes).all(|change| change.pair.range.is_none()));
+    assert!(!any_change(&changes));
+    assert_eq!(between_runs(&[], &[], &[(0, 0)], &SIX).list, [None]);
+}
