@@ -48,6 +48,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<Verdict> {
         Command::List(args) => commands::list::list(context, &args),
         Command::Doctor(args) => commands::doctor::doctor(context, &args),
         Command::Report(args) => commands::report::report(context, &args),
+        Command::Compare(args) => commands::compare::compare(context, &args),
         Command::Load(args) => commands::load::load(context, &args),
         Command::Completions(args) => commands::completions::completions(&args),
     }

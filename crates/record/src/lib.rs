@@ -29,7 +29,7 @@ pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use connections::Connections;
 pub use id::RunId;
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
-pub use observations::{Look, RankedBy, observations};
+pub use observations::{Look, RankedBy, observations, observe};
 pub use outcome::OutcomeKind;
 pub use pace::SATURATED;
 pub use plan::{

@@ -81,12 +81,22 @@ impl Plan {
     }
 }
 
-/// One figure of every window of a workload that has it, in the plan's order of entries. Of a trial that was repeated
-/// on resume: the latest. `entry` is the place in [`crate::Plan::servers`].
+/// What entries are ranked by, of every window of a workload that has it, in the plan's order of entries. Of a trial that
+/// was repeated on resume: the latest. `entry` is the place in [`crate::Plan::servers`].
 #[must_use]
 pub fn observations(run: &Run, workload: &Workload, by: RankedBy) -> Vec<Observation> {
+    observe(run, workload, |trial| by.value(trial))
+}
+
+/// The same of another figure, above 0 where it is known.
+#[must_use]
+pub fn observe(
+    run: &Run,
+    workload: &Workload,
+    figure: impl Fn(&Trial) -> Option<f64>,
+) -> Vec<Observation> {
     let of = |((entry, round), trial): ((usize, u32), &Trial)| {
-        let value = by.value(trial).filter(|value| *value > 0.0)?;
+        let value = figure(trial).filter(|value| *value > 0.0)?;
         let reference = measured(trial).and_then(|window| window.machine.reference);
         let reference = reference.map(|reference| reference.mean_ns());
         Some(Observation { entry, process: trial.process, round, value, reference })

@@ -76,6 +76,11 @@ pub(crate) struct Column {
 }
 
 impl Column {
+    /// One that never goes.
+    pub(crate) fn new(title: &'static str, is_number: bool, cells: Vec<String>) -> Self {
+        Self { title, is_number, spare: 0, cells }
+    }
+
     /// Characters of its widest cell.
     fn room(&self) -> usize {
         let cells = self.cells.iter().map(|cell| cell.chars().count());

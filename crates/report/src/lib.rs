@@ -5,6 +5,7 @@
 
 mod catalog;
 mod cell;
+mod changes;
 mod columns;
 mod conclusion;
 mod connections;
@@ -30,6 +31,11 @@ mod words;
 mod wrap;
 
 pub use catalog::figure_list;
+pub use changes::{
+    Asked, Change, ChangeLimit, ChangeLimitError, Changes, ComparedFigure, Difference,
+    UnknownFigure, changes, changes_csv, changes_json, changes_markdown, changes_schema,
+    changes_text,
+};
 pub use columns::{ColumnName, Columns, UnknownColumn};
 pub use conclusion::Conclusion;
 pub use doubt::{Doubt, LITTLE_TOLERANCE, SeriesFault, doubts};

@@ -66,17 +66,21 @@ fn grid(kind: Kind, rows: &[Subject]) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
-    let columns = columns(kind, rows, &Columns::Wide);
+    Some(table(&columns(kind, rows, &Columns::Wide)))
+}
+
+/// A table with its header.
+pub(crate) fn table(columns: &[Column]) -> String {
     let mut grid = Grid::new();
     grid.load_style(presets::ASCII_MARKDOWN);
-    fill(&mut grid, &columns, escaped);
+    fill(&mut grid, columns, escaped);
     let text = grid.to_string();
     // A colon at the end of a dash line is what aligns a column right; the grid does not write it.
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     if let Some(dashes) = lines.get_mut(1) {
-        *dashes = aligned(dashes, &columns);
+        *dashes = aligned(dashes, columns);
     }
-    Some(lines.join("\n"))
+    lines.join("\n")
 }
 
 fn aligned(dashes: &str, columns: &[Column]) -> String {
@@ -124,7 +128,7 @@ fn quoted(lines: &[String]) -> String {
     lines.iter().map(|line| format!("      {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn list(title: &str, items: impl Iterator<Item = String>) -> Option<String> {
+pub(crate) fn list(title: &str, items: impl Iterator<Item = String>) -> Option<String> {
     let items: Vec<String> = items.map(|item| format!("- {}", item.trim_end())).collect();
     (!items.is_empty()).then(|| format!("### {title}\n\n{}", items.join("\n")))
 }

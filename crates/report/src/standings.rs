@@ -224,7 +224,7 @@ struct Asked {
 }
 
 /// What follows from a range alone.
-fn finding(range: Option<Range>, precision: f64) -> Finding {
+pub(crate) fn finding(range: Option<Range>, precision: f64) -> Finding {
     let Some(Range { low, high }) = range else { return Finding::Open };
     let equal = low > 1.0 / (1.0 + precision) && high < 1.0 + precision;
     match (low > 1.0, high < 1.0, equal) {

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style as Ansi};
 use comfy_table::{Table as Grid, presets};
 
 use crate::catalog::{Kind, Subject};
-use crate::columns::{Columns, columns, fill, fitting};
+use crate::columns::{Column, Columns, columns, fill, fitting};
 use crate::conclusion;
 use crate::curve::{Curve, Part, parts};
 use crate::groups;
@@ -16,12 +16,12 @@ use crate::warning::Warning;
 use crate::words::{self, Unranked};
 use crate::wrap::wrap;
 
-const BOLD: Ansi = Ansi::new().bold();
-const PLAIN: Ansi = Ansi::new();
+pub(crate) const BOLD: Ansi = Ansi::new().bold();
+pub(crate) const PLAIN: Ansi = Ansi::new();
 const DIM: Ansi = Ansi::new().dimmed();
-const GOOD: Ansi = AnsiColor::Green.on_default();
-const CAUTION: Ansi = AnsiColor::Yellow.on_default();
-const BAD: Ansi = AnsiColor::Red.on_default();
+pub(crate) const GOOD: Ansi = AnsiColor::Green.on_default();
+pub(crate) const CAUTION: Ansi = AnsiColor::Yellow.on_default();
+pub(crate) const BAD: Ansi = AnsiColor::Red.on_default();
 
 /// What the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,10 +67,15 @@ pub fn text(summary: &Summary, style: Style, layout: &Layout) -> String {
     }
     section(&mut out, "Warnings", style, warnings(summary));
     section(&mut out, "How to read it", style, plain(words::how_to_read(summary)));
+    close(&mut out);
+    out
+}
+
+/// Takes empty lines from the end.
+pub(crate) fn close(out: &mut String) {
     while out.ends_with("\n\n") {
         out.pop();
     }
-    out
 }
 
 /// Who won, and under which load.
@@ -88,7 +93,7 @@ fn heading(out: &mut String, summary: &Summary, part: &Part, style: Style) {
 }
 
 /// A line in the width of the terminal.
-fn prose(out: &mut String, line: &str, ink: Ansi, style: Style) {
+pub(crate) fn prose(out: &mut String, line: &str, ink: Ansi, style: Style) {
     for part in wrap(line, style.width) {
         out.push_str(&style.paint(ink, &part));
         out.push('\n');
@@ -96,7 +101,7 @@ fn prose(out: &mut String, line: &str, ink: Ansi, style: Style) {
 }
 
 /// Lines, each with its ink, under a title.
-fn section(
+pub(crate) fn section(
     out: &mut String,
     title: &str,
     style: Style,
@@ -117,22 +122,32 @@ fn grid(out: &mut String, kind: Kind, which: &Columns, rows: &[Subject], style: 
     }
     let width = style.width.filter(|_| *which == Columns::Few);
     let (columns, hidden) = fitting(columns(kind, rows, which), width, usize::from(GAP));
-    let mut grid = Grid::new();
-    grid.load_style(presets::NOTHING);
-    fill(&mut grid, &columns, str::to_owned);
-    grid.column_iter_mut().for_each(|column| {
-        column.set_padding((0, GAP));
-    });
     let inks = rows.iter().map(|row| row.cell.and_then(ink).unwrap_or(PLAIN));
-    for (line, ink) in grid.lines().zip(std::iter::once(BOLD).chain(inks)) {
-        out.push_str(&style.paint(ink, line.trim_end()));
-        out.push('\n');
-    }
+    lines(out, &columns, inks, style);
     if !hidden.is_empty() {
         let note = format!("not shown for lack of room: {}", hidden.join(", "));
         prose(out, &note, DIM, style);
     }
     out.push('\n');
+}
+
+/// A header, and a line for each row in its ink.
+pub(crate) fn lines(
+    out: &mut String,
+    columns: &[Column],
+    inks: impl Iterator<Item = Ansi>,
+    style: Style,
+) {
+    let mut grid = Grid::new();
+    grid.load_style(presets::NOTHING);
+    fill(&mut grid, columns, str::to_owned);
+    grid.column_iter_mut().for_each(|column| {
+        column.set_padding((0, GAP));
+    });
+    for (line, ink) in grid.lines().zip(std::iter::once(BOLD).chain(inks)) {
+        out.push_str(&style.paint(ink, line.trim_end()));
+        out.push('\n');
+    }
 }
 
 /// Spaces between columns.
@@ -181,7 +196,9 @@ fn below_curve(out: &mut String, curve: &Curve, style: Style) {
     section(out, "Notes", style, plain(words::curve_notes(curve)));
 }
 
-fn plain(lines: impl IntoIterator<Item = String>) -> impl Iterator<Item = (Ansi, String)> {
+pub(crate) fn plain(
+    lines: impl IntoIterator<Item = String>,
+) -> impl Iterator<Item = (Ansi, String)> {
     lines.into_iter().map(|line| (PLAIN, line))
 }
 

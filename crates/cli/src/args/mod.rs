@@ -1,5 +1,6 @@
 //! The command line, as typed. Nothing here touches a file, the terminal or the environment.
 
+mod compare;
 mod load;
 mod run;
 mod selection;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
+pub use compare::CompareArgs;
 pub use load::{LoadArgs, ResultArgs};
 pub use run::RunArgs;
 pub use selection::SelectionArgs;
@@ -30,6 +32,7 @@ Examples:
   rpcbench run                                Compare up to twelve representative servers
   rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
   rpcbench load 127.0.0.1:50051               Load a server that runs already
+  rpcbench compare results/monday results/tuesday
   rpcbench doctor                             Say what this machine lacks for good figures
 
 Exit codes: 0 done, 1 a verdict against (a check failed), 2 could not run.")]
@@ -72,6 +75,8 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Show a run that was made before
     Report(ReportArgs),
+    /// Say what changed from one run to a later one: faster, slower, the same, or can't tell
+    Compare(CompareArgs),
     /// Load one server that runs already, at an address
     Load(Box<LoadArgs>),
     /// Print a completion script for a shell

@@ -3,6 +3,7 @@
 pub mod build;
 mod calls_log;
 pub mod check;
+pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod list;

@@ -3,6 +3,7 @@
 mod arguments;
 mod bad_days;
 mod bench;
+mod changes;
 mod client_bound;
 mod disk_full;
 mod interrupts;

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::bench::{Bench, look, rpcbench};
 use crate::program::Program;
 
-const COMMANDS: [&str; 8] =
-    ["run", "check", "build", "list", "doctor", "report", "load", "completions"];
+const COMMANDS: [&str; 9] =
+    ["run", "check", "build", "list", "doctor", "report", "compare", "load", "completions"];
 
 #[test]
 fn every_command_has_help_with_examples() {

@@ -176,6 +176,13 @@ impl Figure {
         self
     }
 
+    /// Whether it is a number that a window of load has, and that a change of the server would change.
+    pub(crate) fn is_measured(&self) -> bool {
+        let ranks = self.column.is_some_and(|column| column.ranks.is_some());
+        let measured = ranks || matches!(self.of, Of::Windows(_) | Of::Window(_));
+        measured && self.unit.is_number()
+    }
+
     /// What stands above its column.
     pub(crate) fn title(&self) -> &'static str {
         self.column.map_or(self.key, |column| column.title)

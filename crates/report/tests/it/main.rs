@@ -1,6 +1,7 @@
 //! Views of runs made by hand.
 
 mod builder;
+mod changes;
 mod derived;
 mod doubts;
 mod exports;

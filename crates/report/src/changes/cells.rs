@@ -1,0 +1,154 @@
+//! Which cells two runs share, and their figures.
+
+use rpcbench_record::{RankedBy, Run, Trial, Workload, observations, observe};
+use rpcbench_stats::{Change as Found, Changes as Compared, Observation, Question, between_runs};
+
+use super::{Change, ComparedFigure};
+use crate::catalog::{Subject, Value};
+use crate::row::Row;
+use crate::standings::finding;
+use crate::summary::{Summary, Table, summary};
+
+/// One of the runs.
+pub(super) struct Side<'a> {
+    pub run: &'a Run,
+    pub summary: Summary,
+}
+
+/// Both.
+pub(super) struct Sides<'a> {
+    pub old: Side<'a>,
+    pub new: Side<'a>,
+}
+
+/// The entries that both runs have measured under a workload.
+pub(super) struct Cells<'s> {
+    pub workload: &'s Workload,
+    pub by: RankedBy,
+    pub pairs: Vec<Pair<'s>>,
+}
+
+/// An entry in both runs.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<'s> {
+    pub old: &'s Row,
+    pub new: &'s Row,
+}
+
+impl<'a> Side<'a> {
+    pub fn of(run: &'a Run) -> Self {
+        Self { run, summary: summary(run) }
+    }
+
+    fn table(&self, workload: &str) -> Option<&Table> {
+        self.summary.tables.iter().find(|table| table.workload.name == workload)
+    }
+
+    /// A cell whose figures say something about the server.
+    fn row(&self, workload: &str, entry: &str) -> Result<&Row, String> {
+        let rows = self.table(workload).map(|table| &table.rows);
+        let row = rows.and_then(|rows| rows.iter().find(|row| row.server.entry == entry));
+        let row = row.ok_or("it was not measured")?;
+        match row.verdict.is_ranked() {
+            true => Ok(row),
+            false => Err(match row.verdict.reason() {
+                Some(reason) => format!("{}: {reason}", row.verdict),
+                None => row.verdict.to_string(),
+            }),
+        }
+    }
+
+    fn observations(&self, workload: &Workload, figure: ComparedFigure) -> Vec<Observation> {
+        match figure.ranks() {
+            Some(by) => observations(self.run, workload, by),
+            None => observe(self.run, workload, |trial| self.value(figure, trial)),
+        }
+    }
+
+    fn value(&self, figure: ComparedFigure, trial: &Trial) -> Option<f64> {
+        match figure.0.value(&Subject::trial(self.run, trial))? {
+            Value::Number(number) => Some(number),
+            Value::Whole(whole) => Some(whole as f64),
+            Value::Word(_) | Value::Flag(_) => None,
+        }
+    }
+}
+
+impl Sides<'_> {
+    /// What both runs have measured; and what can't be compared, with the reason.
+    pub fn cells(&self) -> (Vec<Cells<'_>>, Vec<String>) {
+        let (mut cells, mut left_out) = (Vec::new(), Vec::new());
+        for table in &self.new.summary.tables {
+            let workload = &table.workload;
+            let mut pairs = Vec::new();
+            for entry in self.entries() {
+                match self.pair(&workload.name, entry) {
+                    Ok(pair) => pairs.push(pair),
+                    Err(why) => left_out.push(format!("{entry} under {}: {why}", workload.name)),
+                }
+            }
+            cells.push(Cells { workload, by: RankedBy::of(self.new.run, workload), pairs });
+        }
+        let gone = self.old.summary.tables.iter().map(|table| &table.workload.name);
+        let gone = gone.filter(|name| self.new.table(name).is_none());
+        left_out.extend(gone.map(|name| format!("{name}: the new run does not have it")));
+        (cells, left_out)
+    }
+
+    /// The entries of either run, those of the new one first.
+    fn entries(&self) -> Vec<&str> {
+        let mut entries: Vec<&str> = Vec::new();
+        for side in [&self.new, &self.old] {
+            for server in &side.summary.header.plan.servers {
+                if !entries.contains(&server.entry.as_str()) {
+                    entries.push(&server.entry);
+                }
+            }
+        }
+        entries
+    }
+
+    fn pair(&self, workload: &str, entry: &str) -> Result<Pair<'_>, String> {
+        let old = self.old.row(workload, entry).map_err(|why| format!("in the old run, {why}"))?;
+        let new = self.new.row(workload, entry).map_err(|why| format!("in the new run, {why}"))?;
+        Ok(Pair { old, new })
+    }
+
+    pub fn compare(&self, cells: &Cells, figure: ComparedFigure, question: &Question) -> Compared {
+        let of = |side: &Side| side.observations(cells.workload, figure);
+        let numbers: Vec<_> =
+            cells.pairs.iter().map(|pair| (pair.old.number, pair.new.number)).collect();
+        let mut compared = between_runs(&of(&self.old), &of(&self.new), &numbers, question);
+        if figure.ranks() == Some(RankedBy::HighestRate) {
+            for (pair, found) in cells.pairs.iter().zip(&mut compared.list) {
+                widen(pair, found, question.precision);
+            }
+        }
+        compared
+    }
+}
+
+/// A search leaves a bracket of its own, wherever in it the rate is that was sought.
+fn widen(pair: &Pair, found: &mut Option<Found>, precision: f64) {
+    let Some(found) = found else { return };
+    if let Some(range) = &mut found.pair.range {
+        range.low /= pair.old.bracket;
+        range.high *= pair.new.bracket;
+    }
+    found.pair.finding = finding(found.pair.range, precision);
+}
+
+impl Cells<'_> {
+    pub fn change(&self, pair: &Pair, figure: ComparedFigure, found: &Found) -> Change {
+        Change {
+            workload: self.workload.name.clone(),
+            entry: pair.new.server.entry.clone(),
+            figure,
+            old: found.old,
+            new: found.new,
+            ratio: found.pair.ratio,
+            range: found.pair.range,
+            finding: found.pair.finding,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Which figures can be compared.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rpcbench_record::RankedBy;
+use rpcbench_stats::Finding;
+
+use crate::catalog::{Export, FIGURES, Figure, Unit, exported, ranked_by};
+
+/// A figure of trials, by its name in exports.
+#[derive(Clone, Copy)]
+pub struct ComparedFigure(pub(super) &'static Figure);
+
+/// There is no such figure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no figure {name} that can be compared; there are: {}", ComparedFigure::all().map(|it| it.key()).collect::<Vec<_>>().join(", "))]
+pub struct UnknownFigure {
+    /// As typed.
+    pub name: String,
+}
+
+impl ComparedFigure {
+    /// What entries are ranked by.
+    #[must_use]
+    pub(super) fn ranking(by: RankedBy) -> Self {
+        let key = ranked_by(by);
+        let found = FIGURES.iter().find(|figure| figure.key == key);
+        Self(found.unwrap_or(&FIGURES[0]))
+    }
+
+    /// What ranks entries by it. `None`: nothing does.
+    pub(super) fn ranks(self) -> Option<RankedBy> {
+        let all = [RankedBy::CallsPerCpuSecond, RankedBy::CallsPerSecond, RankedBy::HighestRate];
+        all.into_iter().find(|by| ranked_by(*by) == self.key())
+    }
+
+    /// All that trials have of what is measured, and what entries are ranked by.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let of_trials = exported(Export::Trials).chain([Self::ranking(RankedBy::HighestRate).0]);
+        of_trials.filter(|figure| figure.is_measured()).map(Self)
+    }
+
+    /// Its name in exports.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        self.0.key
+    }
+
+    /// A value as people read it.
+    pub(super) fn show(self, value: f64) -> String {
+        self.0.unit.show(&value.into())
+    }
+
+    /// What a finding about its value means.
+    #[must_use]
+    pub fn word(self, finding: Finding) -> &'static str {
+        let [more, slightly_more, slightly_less, less] = match self.0.unit {
+            Unit::PerSecond => ["faster", "slightly faster", "slightly slower", "slower"],
+            Unit::Nanoseconds | Unit::Milliseconds | Unit::Seconds => {
+                ["slower", "slightly slower", "slightly faster", "faster"]
+            }
+            _ => ["higher", "slightly higher", "slightly lower", "lower"],
+        };
+        match finding {
+            Finding::Faster => more,
+            Finding::SlightlyFaster => slightly_more,
+            Finding::Equal => "same",
+            Finding::SlightlySlower => slightly_less,
+            Finding::Slower => less,
+            Finding::Open => "can't tell",
+        }
+    }
+}
+
+impl fmt::Debug for ComparedFigure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key())
+    }
+}
+
+impl fmt::Display for ComparedFigure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.key())
+    }
+}
+
+impl PartialEq for ComparedFigure {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for ComparedFigure {}
+
+impl FromStr for ComparedFigure {
+    type Err = UnknownFigure;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFigure> {
+        let name = name.trim();
+        let found = Self::all().find(|figure| figure.key() == name || figure.0.title() == name);
+        found.ok_or_else(|| UnknownFigure { name: name.to_owned() })
+    }
+}

@@ -1,0 +1,145 @@
+//! Limits on changes: `calls_per_server_cpu_s<-5%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Change, ComparedFigure, UnknownFigure};
+
+/// A change that is too much: of a figure, in a direction, by more than a share.
+///
+/// Written as in `calls_per_server_cpu_s<-5%`, `p99_ns>+10%`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangeLimit {
+    /// Whose change.
+    pub figure: ComparedFigure,
+    /// Whether a rise is too much, or a fall.
+    rise: bool,
+    /// At least 0.
+    share: f64,
+}
+
+/// A limit that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeLimitError {
+    /// No figure, no comparison or no share.
+    #[error(
+        "'{0}' is no limit of a change; write FIGURE<-SHARE or FIGURE>+SHARE, such as 'calls_per_server_cpu_s<-5%' or 'p99_ns>+10%'"
+    )]
+    Form(String),
+    /// A figure that there is not.
+    #[error("'{limit}': {problem}")]
+    Figure {
+        /// As typed.
+        limit: String,
+        /// Which.
+        problem: UnknownFigure,
+    },
+}
+
+impl ChangeLimit {
+    /// Whether the change of a row is sure, and larger than the limit by its estimate. Of what can't be told, nothing is
+    /// broken.
+    #[must_use]
+    pub fn is_broken_by(&self, row: &Change) -> bool {
+        let sure = match self.rise {
+            true => row.finding.is_faster(),
+            false => row.finding.is_slower(),
+        };
+        let change = row.ratio - 1.0;
+        let beyond = if self.rise { change > self.share } else { change < -self.share };
+        row.figure == self.figure && sure && beyond
+    }
+}
+
+impl fmt::Display for ChangeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.rise { ">+" } else { "<-" };
+        f.pad(&format!("{}{sign}{}%", self.figure, self.share * 100.0))
+    }
+}
+
+impl FromStr for ChangeLimit {
+    type Err = ChangeLimitError;
+
+    fn from_str(text: &str) -> Result<Self, ChangeLimitError> {
+        let form = || ChangeLimitError::Form(text.to_owned());
+        let at = text.find(['<', '>']).ok_or_else(form)?;
+        let (figure, rest) = text.split_at(at);
+        let rise = rest.starts_with('>');
+        let share = rest[1..].trim();
+        let share = share.strip_prefix(if rise { '+' } else { '-' }).ok_or_else(form)?;
+        let share = share.strip_suffix('%').ok_or_else(form)?.trim();
+        let share: f64 = share.parse().map_err(|_| form())?;
+        if !(0.0..1000.0).contains(&share) || !rise && share >= 100.0 {
+            return Err(form());
+        }
+        let figure = figure
+            .parse()
+            .map_err(|problem| ChangeLimitError::Figure { limit: text.to_owned(), problem })?;
+        Ok(Self { figure, rise, share: share / 100.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rpcbench_stats::Finding;
+
+    use super::*;
+
+    fn row(ratio: f64, finding: Finding) -> Change {
+        Change {
+            workload: "quick".to_owned(),
+            entry: "go-grpc".to_owned(),
+            figure: "p99_ns".parse().unwrap(),
+            old: 1.0,
+            new: ratio,
+            ratio,
+            range: None,
+            finding,
+        }
+    }
+
+    #[test]
+    fn a_limit_is_broken_by_what_is_sure_and_beyond_it() {
+        let limit: ChangeLimit = "p99_ns > +10%".parse().unwrap();
+        assert!(limit.is_broken_by(&row(1.11, Finding::Faster)));
+        assert!(!limit.is_broken_by(&row(1.09, Finding::Faster)));
+        assert!(!limit.is_broken_by(&row(1.5, Finding::Open)));
+        assert!(!limit.is_broken_by(&row(0.5, Finding::Slower)));
+        let limit: ChangeLimit = "p99_ns<-0%".parse().unwrap();
+        assert!(limit.is_broken_by(&row(0.99, Finding::SlightlySlower)));
+        let other: ChangeLimit = "p50_ns<-0%".parse().unwrap();
+        assert!(!other.is_broken_by(&row(0.99, Finding::Slower)));
+    }
+
+    #[test]
+    fn limits_are_written_as_they_are_read() {
+        for text in ["calls_per_s<-5%", "p99_ns>+10%", "memory_peak_bytes>+2.5%"] {
+            let limit: ChangeLimit = text.parse().unwrap();
+            assert_eq!(limit.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_limit_is_refused_with_the_way_to_write_one() {
+        for text in [
+            "",
+            "p99_ns",
+            "p99_ns<5%",
+            "p99_ns>-5%",
+            "p99_ns<-5",
+            "p99_ns<-x%",
+            "p99_ns<-100%",
+            "p99_ns>+nan%",
+        ] {
+            let error = text.parse::<ChangeLimit>().unwrap_err();
+            assert_eq!(error, ChangeLimitError::Form(text.to_owned()), "{text}");
+        }
+        let error = "cost<-5%".parse::<ChangeLimit>().unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "'cost<-5%': there is no figure cost that can be compared; there are: "
+            )
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! A run beside an earlier one of the same entries: what became faster, what slower, and what can't be told.
+
+mod cells;
+mod differences;
+mod figure;
+mod limit;
+mod view;
+mod words;
+
+use rpcbench_record::{Header, Run};
+use rpcbench_stats::{Changes as Compared, Finding, Question, Range};
+
+use cells::{Cells, Side, Sides};
+pub use differences::Difference;
+use differences::{differences, versions};
+pub use figure::{ComparedFigure, UnknownFigure};
+pub use limit::{ChangeLimit, ChangeLimitError};
+pub use view::{changes_csv, changes_json, changes_markdown, changes_schema, changes_text};
+
+/// Probability with which any of the statements about a pair of runs is false.
+const ERROR: f64 = 0.05;
+
+/// What is asked of two runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Figures besides those that entries are ranked by.
+    pub figures: Vec<ComparedFigure>,
+    /// Difference up to which two values count as the same, a share.
+    pub precision: f64,
+}
+
+/// Two runs, compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changes {
+    /// The earlier run.
+    pub old: Header,
+    /// The later one.
+    pub new: Header,
+    /// In what the runs differ besides their servers, what forbids a comparison first.
+    pub differences: Vec<Difference>,
+    /// In what their servers differ: `go-grpc: grpc 1.80.0, now 1.81.0`.
+    pub versions: Vec<String>,
+    /// Those of one cell follow each other; cells in the order of the later run.
+    pub rows: Vec<Change>,
+    /// What can't be compared, with the reason.
+    pub left_out: Vec<String>,
+    /// What the machine reference shows of the later run's machine over the earlier one's, a ratio of times: 1.05 where it
+    /// was 5 % slower. The one farthest from 1 of all workloads; `None` where none has it in both runs.
+    pub machine: Option<f64>,
+    /// Whether all figures are adjusted by the machine reference.
+    pub adjusted: bool,
+    /// See [`Asked::precision`].
+    pub precision: f64,
+}
+
+/// One figure of a cell in both runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the entry.
+    pub entry: String,
+    /// Which figure.
+    pub figure: ComparedFigure,
+    /// Its geometric mean in the earlier run, in its unit.
+    pub old: f64,
+    /// In the later one.
+    pub new: f64,
+    /// The later over the earlier.
+    pub ratio: f64,
+    /// Where the ratio lies; all ranges hold at once. `None` where a run has one process of the entry.
+    pub range: Option<Range>,
+    /// What follows for the figure's value: `Faster` where it is higher.
+    pub finding: Finding,
+}
+
+impl Changes {
+    /// What forbids a comparison.
+    pub fn obstacles(&self) -> impl Iterator<Item = &Difference> {
+        self.differences.iter().filter(|difference| difference.forbids)
+    }
+
+    /// The rows that break a limit.
+    pub fn broken<'a>(&'a self, limit: &'a ChangeLimit) -> impl Iterator<Item = &'a Change> {
+        self.rows.iter().filter(|row| limit.is_broken_by(row))
+    }
+}
+
+/// Compares two runs.
+#[must_use]
+pub fn changes(old: &Run, new: &Run, asked: &Asked) -> Changes {
+    let (old, new) = (old.printable(), new.printable());
+    let sides = Sides { old: Side::of(&old), new: Side::of(&new) };
+    let (cells, left_out) = sides.cells();
+    let measures: Vec<(&Cells, ComparedFigure)> = cells
+        .iter()
+        .flat_map(|cells| figures(cells, asked).into_iter().map(move |figure| (cells, figure)))
+        .collect();
+    let statements: usize = measures.iter().map(|(cells, _)| cells.pairs.len()).sum();
+    let question = Question {
+        confidence: 1.0 - ERROR / statements.max(1) as f64,
+        precision: asked.precision,
+        baseline: None,
+    };
+    let compared: Vec<Compared> =
+        measures.iter().map(|(cells, figure)| sides.compare(cells, *figure, &question)).collect();
+    let rows = measures.iter().zip(&compared).flat_map(|((cells, figure), compared)| {
+        let found = cells.pairs.iter().zip(&compared.list);
+        found.filter_map(|(pair, found)| Some(cells.change(pair, *figure, found.as_ref()?)))
+    });
+    let far = |ratio: &f64| ratio.ln().abs();
+    let machines = compared.iter().filter_map(|it| it.reference);
+    Changes {
+        differences: differences(&old, &new),
+        versions: versions(&sides),
+        rows: rows.collect(),
+        left_out,
+        machine: machines.max_by(|a, b| far(a).total_cmp(&far(b))),
+        adjusted: compared.iter().all(|it| it.unadjusted.is_none()),
+        precision: asked.precision,
+        old: old.header.clone(),
+        new: new.header.clone(),
+    }
+}
+
+/// What cells are ranked by, then what is asked for besides.
+fn figures(cells: &Cells, asked: &Asked) -> Vec<ComparedFigure> {
+    let ranked = ComparedFigure::ranking(cells.by);
+    let others = asked.figures.iter().copied().filter(|figure| *figure != ranked);
+    std::iter::once(ranked).chain(others).collect()
+}

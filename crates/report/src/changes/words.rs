@@ -1,0 +1,173 @@
+//! What two runs say, in words.
+
+use rpcbench_record::Header;
+use rpcbench_stats::Finding;
+
+use super::{Change, Changes, Difference};
+use crate::format;
+
+/// Figures that must move alike before it is remarked upon.
+const ALIKE: usize = 4;
+/// Changes that the headline names.
+const NAMED: usize = 5;
+
+/// `-7.9 %`, of a ratio.
+pub(super) fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    match percent.abs() < 9.95 {
+        true => format!("{percent:+.1} %"),
+        false => format!("{percent:+.0} %"),
+    }
+}
+
+/// `-11 % to -4.4 %`.
+pub(super) fn range(row: &Change) -> Option<String> {
+    let range = row.range?;
+    Some(format!("{} to {}", change(range.low), change(range.high)))
+}
+
+/// `2026-03-01 12:00 UTC, rpcbench 0.1.0 (4f2a9c1), quick`.
+pub(super) fn origin(header: &Header) -> String {
+    let commit = header.tool.commit.as_deref().map(|it| format!(" ({it})")).unwrap_or_default();
+    format!(
+        "{}, rpcbench {}{commit}, {}",
+        header.started.strftime("%Y-%m-%d %H:%M UTC"),
+        header.tool.version,
+        header.plan.suite,
+    )
+}
+
+/// Whether rows differ in it.
+pub(super) fn differ<'a>(rows: &'a [Change], of: impl Fn(&'a Change) -> &'a str) -> bool {
+    rows.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
+}
+
+/// The answer, a line for each change that is sure, the largest first.
+pub(super) fn headline(changes: &Changes) -> Vec<String> {
+    let changed = |row: &&Change| row.finding.is_faster() || row.finding.is_slower();
+    let mut sure: Vec<&Change> = changes.rows.iter().filter(changed).collect();
+    sure.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
+    let mut lines: Vec<String> =
+        sure.iter().take(NAMED).map(|row| sentence(row, &changes.rows)).collect();
+    if sure.len() > NAMED {
+        lines.push(format!("{} more changed, see below.", sure.len() - NAMED));
+    }
+    if changes.rows.is_empty() {
+        lines.push("The two runs have nothing in common that can be compared.".to_owned());
+    }
+    lines.extend(rest(changes));
+    lines
+}
+
+/// `go-grpc is slower: calls/cpu-s -7.9 % (-11 % to -4.4 %).`
+fn sentence(row: &Change, rows: &[Change]) -> String {
+    let under = match differ(rows, |row| &row.workload) {
+        true => format!(" under {}", row.workload),
+        false => String::new(),
+    };
+    let range = range(row).map(|range| format!(" ({range})")).unwrap_or_default();
+    format!(
+        "{}{under} is {}: {} {}{range}.",
+        row.entry,
+        row.figure.word(row.finding),
+        row.figure.0.title(),
+        change(row.ratio)
+    )
+}
+
+/// How many did not change, as far as is known.
+fn rest(changes: &Changes) -> Option<String> {
+    let count = |finding| changes.rows.iter().filter(|row| row.finding == finding).count();
+    let (same, open) = (count(Finding::Equal), count(Finding::Open));
+    let within = format::percent(changes.precision);
+    match (same, open) {
+        (0, 0) => None,
+        (_, 0) => Some(format!("Same within {within}: {same} of {}.", changes.rows.len())),
+        (0, _) => Some(format!("Can't tell: {open} of {}.", changes.rows.len())),
+        _ => Some(format!(
+            "Same within {within}: {same} of {}; can't tell: {open}.",
+            changes.rows.len()
+        )),
+    }
+}
+
+/// What limits the worth of it, most important first.
+pub(super) fn warnings(changes: &Changes) -> Vec<String> {
+    let mut lines: Vec<String> = changes
+        .differences
+        .iter()
+        .map(|Difference { field, old, new, forbids }| {
+            let what = format!("{field}: {old}, now {new}");
+            match forbids {
+                true => format!("{what}; no difference between servers can be told from it"),
+                false => what,
+            }
+        })
+        .collect();
+    lines.extend(all_alike(changes));
+    lines.extend(machine(changes));
+    lines
+}
+
+/// Servers that have nothing to do with each other seldom change alike.
+fn all_alike(changes: &Changes) -> Option<String> {
+    let ranking = changes.rows.iter().filter(|row| row.figure.ranks().is_some());
+    let mut ratios: Vec<f64> = ranking.map(|row| row.ratio).collect();
+    ratios.sort_by(f64::total_cmp);
+    let (lowest, highest) = (*ratios.first()?, *ratios.last()?);
+    let middle = ratios[ratios.len() / 2];
+    let alike = ratios.len() >= ALIKE && (lowest > 1.0 || highest < 1.0);
+    (alike && middle.ln().abs() > changes.precision.ln_1p() / 2.0).then(|| {
+        format!(
+            "all {} cells moved the same way, by {} in the middle: that is more often the machine than the servers; \
+             measure old and new in one run",
+            ratios.len(),
+            change(middle)
+        )
+    })
+}
+
+fn machine(changes: &Changes) -> Option<String> {
+    let Some(machine) = changes.machine else {
+        return Some(
+            "not both runs have a machine reference: what the machine did between them can't be told from what the \
+             servers did"
+                .to_owned(),
+        );
+    };
+    let slower = if machine < 1.0 { "faster" } else { "slower" };
+    let by = format::percent((machine - 1.0).abs());
+    (!changes.adjusted).then(|| {
+        format!(
+            "by its reference the machine was {by} {slower} in the new run, and figures can't be adjusted for it: ranges \
+             are wider by as much"
+        )
+    })
+}
+
+/// The smallest change that the runs tell, and how the machine was.
+pub(super) fn resolution(changes: &Changes) -> Vec<String> {
+    let mut halves: Vec<f64> =
+        changes.rows.iter().filter_map(|row| Some(row.range?.high / row.ratio)).collect();
+    halves.sort_by(f64::total_cmp);
+    let mut lines = Vec::new();
+    match halves.get(halves.len() / 2) {
+        Some(half) => lines.push(format!(
+            "Changes below about {} can't be told from these runs; more processes of each server in both tell smaller ones.",
+            format::percent(half - 1.0)
+        )),
+        None if changes.rows.is_empty() => {}
+        None => lines.push(
+            "A run with one process of each server tells nothing of changes: runs differ by as much as processes do."
+                .to_owned(),
+        ),
+    }
+    if let Some(machine) = changes.machine.filter(|_| changes.adjusted) {
+        let slower = if machine < 1.0 { "faster" } else { "slower" };
+        let by = format::percent((machine - 1.0).abs());
+        lines.push(format!(
+            "By its reference the machine was {by} {slower} in the new run; figures are adjusted for it."
+        ));
+    }
+    lines
+}

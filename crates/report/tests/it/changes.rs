@@ -1,0 +1,130 @@
+//! Two runs, compared.
+
+use rpcbench_record::{TrialResult, WarmUp};
+use rpcbench_report::{
+    Asked, ChangeLimit, Changes, Style, changes, changes_csv, changes_json, changes_markdown,
+    changes_schema, changes_text,
+};
+
+use crate::builder::{RunBuilder, failure};
+
+const GO: [u64; 8] = [98_000, 98_900, 97_700, 98_400, 98_100, 98_600, 97_900, 98_300];
+const RUST: [u64; 8] = [184_000, 184_900, 183_800, 184_200, 184_600, 183_900, 184_400, 184_100];
+
+fn scaled(rates: [u64; 8], percent: u64) -> [u64; 8] {
+    rates.map(|rate| rate * percent / 100)
+}
+
+fn asked(figures: &[&str]) -> Asked {
+    let figures = figures.iter().map(|name| name.parse().expect("a figure"));
+    Asked { figures: figures.collect(), precision: 0.05 }
+}
+
+fn old() -> RunBuilder {
+    RunBuilder::new().entry("go-grpc", &GO).entry("rust-tonic", &RUST)
+}
+
+fn compared(old: &RunBuilder, new: &RunBuilder, figures: &[&str]) -> Changes {
+    changes(&old.run, &new.run, &asked(figures))
+}
+
+fn shown(changes: &Changes) -> String {
+    changes_text(changes, Style::default())
+}
+
+#[test]
+fn one_is_slower_and_the_other_the_same() {
+    let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 90)).entry("rust-tonic", &RUST);
+    insta::assert_snapshot!(shown(&compared(&old(), &new, &["p99"])));
+}
+
+#[test]
+fn what_differs_but_a_little_is_the_same_or_slightly_slower() {
+    let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 98)).entry("rust-tonic", &RUST);
+    insta::assert_snapshot!(shown(&compared(&old(), &new, &[])));
+}
+
+#[test]
+fn one_process_tells_nothing() {
+    let one = |rate: u64| RunBuilder::new().entry("go-grpc", &[rate]);
+    insta::assert_snapshot!(shown(&compared(&one(98_000), &one(49_000), &[])));
+}
+
+#[test]
+fn what_only_one_run_has_is_named_with_the_reason() {
+    let new = RunBuilder::new()
+        .entry("node-grpc", &GO)
+        .results("rust-tonic", vec![TrialResult::Failed(failure("it crashed", &[]))]);
+    insta::assert_snapshot!(shown(&compared(&old(), &new, &[])));
+}
+
+#[test]
+fn all_that_move_alike_are_the_machine_more_often_than_the_servers() {
+    let servers = ["go-grpc", "rust-tonic", "node-grpc", "java-grpc"];
+    let run = |percent: u64| {
+        let add = |run: RunBuilder, name: &&str| run.entry(name, &scaled(GO, percent));
+        servers.iter().fold(RunBuilder::new(), add)
+    };
+    insta::assert_snapshot!(shown(&compared(&run(100), &run(93), &[])));
+}
+
+#[test]
+fn runs_under_other_conditions_are_not_compared() {
+    let mut new = old();
+    let header = &mut new.run.header;
+    header.plan.limits.cpus = 2;
+    header.plan.workloads[0].in_flight = 500;
+    header.plan.workloads[0].warm_up = WarmUp::Fixed { length_ms: 5000 };
+    header.machines.client.kernel = "6.2.0".to_owned();
+    header.tool.commit = None;
+    let changes = compared(&old(), &new, &[]);
+    let obstacles: Vec<String> = changes.obstacles().map(|it| it.field.clone()).collect();
+    assert_eq!(obstacles, ["CPUs of the server", "quick: in_flight", "quick: warm_up"]);
+    insta::assert_snapshot!(shown(&changes));
+}
+
+#[test]
+fn versions_that_changed_are_told() {
+    let mut new = old();
+    let of_go = new.run.preparations.iter_mut().filter(|it| it.entry == "go-grpc");
+    of_go.for_each(|it| drop(it.versions.insert("grpc".to_owned(), "1.99.0".to_owned())));
+    let changes = compared(&old(), &new, &[]);
+    assert_eq!(changes.versions.len(), 1);
+    assert!(changes.versions[0].starts_with("go-grpc: "));
+    assert!(changes.versions[0].ends_with("; now grpc 1.99.0"), "{}", changes.versions[0]);
+}
+
+#[test]
+fn a_limit_is_broken_by_a_sure_change_only() {
+    let limit: ChangeLimit = "calls_per_server_cpu_s<-5%".parse().expect("a limit");
+    let broken = |percent: u64| {
+        let new = RunBuilder::new().entry("go-grpc", &scaled(GO, percent));
+        let changes = compared(&old(), &new, &[]);
+        let entries: Vec<String> = changes.broken(&limit).map(|row| row.entry.clone()).collect();
+        entries
+    };
+    assert_eq!(broken(90), ["go-grpc"]);
+    assert_eq!(broken(97), [""; 0]);
+    assert_eq!(broken(110), [""; 0]);
+}
+
+#[test]
+fn the_same_for_a_pull_request() {
+    let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 90)).entry("rust-tonic", &RUST);
+    insta::assert_snapshot!(changes_markdown(&compared(&old(), &new, &["p99"])));
+}
+
+#[test]
+fn programs_get_every_row_as_the_schema_says() {
+    let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 90)).entry("rust-tonic", &RUST);
+    let changes = compared(&old(), &new, &["memory_peak_bytes", "p50"]);
+    let json: serde_json::Value =
+        serde_json::from_str(&changes_json(&changes).expect("JSON")).expect("JSON");
+    jsonschema::validate(&changes_schema(), &json).expect("as the schema says");
+    let rows = json["changes"].as_array().expect("rows");
+    assert_eq!(rows.len(), 6);
+    assert_eq!(rows[0]["finding"], "slower");
+    let csv = changes_csv(&changes).expect("CSV");
+    assert_eq!(csv.lines().count(), 7);
+    assert!(csv.starts_with("workload,entry,figure,old,new,ratio,ratio_low,ratio_high,finding\n"));
+}
