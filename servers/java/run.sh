@@ -2,29 +2,12 @@
 # Becomes a Java server: run.sh BUILD_FOLDER MAIN_CLASS [JVM OPTION...]
 set -eu
 
-fail() {
-    echo "java: $1" >&2
-    exit 1
-}
-
-# whole NAME VALUE LARGEST: ends the script unless the value is a whole number from 1 to LARGEST.
-whole() {
-    case "$2" in
-        "" | *[!0-9]*) fail "$1='$2': must be a whole number" ;;
-    esac
-    [ "${#2}" -le 18 ] && [ "$2" -ge 1 ] && [ "$2" -le "$3" ] || fail "$1='$2': must be from 1 to $3"
-}
-
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
 main=$2
 shift 2
 
-[ -n "${RPCBENCH_HOST:-}" ] || fail "RPCBENCH_HOST is not set"
-[ -n "${RPCBENCH_PORT:-}" ] || fail "RPCBENCH_PORT is not set"
-[ -n "${RPCBENCH_CPUS:-}" ] || fail "RPCBENCH_CPUS is not set"
-whole RPCBENCH_PORT "$RPCBENCH_PORT" 65535
-whole RPCBENCH_CPUS "$RPCBENCH_CPUS" 65535
+. "$here/../settings.sh"
 
 JAVA_HOME=$(sh "$here/jdk.sh")
 export JAVA_HOME
@@ -37,10 +20,9 @@ set -- "-XX:ActiveProcessorCount=$RPCBENCH_CPUS" "$@"
 # Heap: 60 %, its first size also its last, as one sets it where the memory is the service's own. Netty's buffers: 15 %; they lie
 # outside the heap, and their limit would by default be as large as the heap's. That leaves a quarter (128 MiB of 512) for the
 # compiled code, classes, compiler, collector and stacks, which need about 100 MiB whatever the load.
+memory 64 "a JVM"
 if [ -n "${RPCBENCH_MEMORY:-}" ]; then
-    whole RPCBENCH_MEMORY "$RPCBENCH_MEMORY" 999999999999999999
     mebibytes=$((RPCBENCH_MEMORY / 1048576))
-    [ "$mebibytes" -ge 64 ] || fail "RPCBENCH_MEMORY='$RPCBENCH_MEMORY': a JVM needs 64 MiB (67108864) or more"
     heap=$((mebibytes * 60 / 100))
     set -- "-Xms${heap}m" "-Xmx${heap}m" "-XX:MaxDirectMemorySize=$((mebibytes * 15 / 100))m" "$@"
 fi

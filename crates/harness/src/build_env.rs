@@ -32,6 +32,10 @@ const NAMES: &[&str] = &[
     "NETRC",
     // C++
     "PKG_CONFIG_PATH",
+    // .NET
+    "DOTNET_ROOT",
+    "NUGET_PACKAGES",
+    "NUGET_HTTP_CACHE_PATH",
     // Go
     "GOROOT",
     "GOPATH",
@@ -140,6 +144,7 @@ mod tests {
             "CXX",
             "CMAKE_BUILD_TYPE",
             "MAVEN_OPTS",
+            "DOTNET_TieredPGO",
             "JAVA_TOOL_OPTIONS",
             "_JAVA_OPTIONS",
             "NODE_OPTIONS",
@@ -169,6 +174,7 @@ mod tests {
             "CARGO_REGISTRIES_MINE_TOKEN",
             "RUSTUP_TOOLCHAIN",
             "JAVA_HOME",
+            "NUGET_PACKAGES",
             "RPCBENCH_TESTKIT",
         ] {
             assert!(passes(name), "{name}");

@@ -85,7 +85,7 @@ pub fn probe_all(server: &Server, env: &BuildEnv) -> Vec<Probe> {
 #[must_use]
 pub fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
     let found = ask(spec, folder, env).map_err(Refusal::from);
-    match found.and_then(|output| judge(spec, &output)) {
+    match found.and_then(|said| judge(spec, &said)) {
         Ok(version) => Probe::Found(Toolchain { name: spec.name.clone(), version }),
         Err(Refusal { reason, found }) => Probe::Missing(Missing {
             name: spec.name.clone(),
@@ -98,8 +98,14 @@ pub fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
     }
 }
 
-/// What its command prints on either output.
-fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<String, String> {
+/// What a toolchain's command said.
+struct Said {
+    /// On either output.
+    text: String,
+    success: bool,
+}
+
+fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<Said, String> {
     let (program, arguments) = spec.command.split_first().ok_or("it has no command")?;
     let mut command = Command::new(program);
     env.set(&mut command);
@@ -111,12 +117,12 @@ fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<String, St
     })?;
     let outputs = [running.take_stdout().map(collect), running.take_stderr().map(collect)];
     let ended = running.wait(Some(PATIENCE)).map_err(|error| error.to_string())?;
-    if ended.is_none() {
+    let Some(status) = ended else {
         let seconds = PATIENCE.as_secs();
         return Err(format!("'{}' gave no answer in {seconds} s", spec.command.join(" ")));
-    }
+    };
     let texts = outputs.into_iter().flatten().filter_map(|output| output.join().ok());
-    Ok(texts.collect::<Vec<_>>().join("\n"))
+    Ok(Said { text: texts.collect::<Vec<_>>().join("\n"), success: status.success() })
 }
 
 fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
@@ -128,14 +134,10 @@ fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     })
 }
 
-fn judge(spec: &ToolchainSpec, output: &str) -> Result<String, Refusal> {
-    let group = spec.version.captures(output).and_then(|found| found.get(1));
+fn judge(spec: &ToolchainSpec, said: &Said) -> Result<String, Refusal> {
+    let group = spec.version.captures(&said.text).and_then(|found| found.get(1));
     let Some(version) = group.map(|group| printable(group.as_str()).into_owned()) else {
-        let said = output.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
-        let command = spec.command.join(" ");
-        return Err(
-            format!("no version in what '{command}' prints ({})", printable(said.trim())).into()
-        );
+        return Err(no_version(spec, said).into());
     };
     match &spec.minimum {
         Some(minimum) if numbers(&version) < numbers(minimum) => {
@@ -143,6 +145,18 @@ fn judge(spec: &ToolchainSpec, output: &str) -> Result<String, Refusal> {
             Err(Refusal { reason, found: Some(version) })
         }
         _ => Ok(version),
+    }
+}
+
+/// A command that fails with one line has said why.
+fn no_version(spec: &ToolchainSpec, said: &Said) -> String {
+    let mut lines = said.text.lines().map(str::trim).filter(|line| !line.is_empty());
+    match (lines.next(), lines.next()) {
+        (Some(reason), None) if !said.success => printable(reason).into_owned(),
+        (first, _) => {
+            let first = printable(first.unwrap_or("nothing"));
+            format!("no version in what '{}' prints ({first})", spec.command.join(" "))
+        }
     }
 }
 
@@ -217,6 +231,7 @@ mod tests {
         let remedy = |spec: ToolchainSpec| probe(&spec, Path::new("/"), &here()).remedy().unwrap();
         insta::assert_snapshot!(remedy(spec(&["no-such-tool"], "(x)", None)), @"tool: not installed; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo v1.9", Some("1.10")).unwrap_err(), @"tool: 1.9 is older than 1.10; install the tool from its home page");
+        insta::assert_snapshot!(ask_shell("echo; echo no source has the tool; exit 1", None).unwrap_err(), @"tool: no source has the tool; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo; echo broken", None).unwrap_err(), @"tool: no version in what 'sh -c echo; echo broken' prints (broken); install the tool from its home page");
     }
 

@@ -1,7 +1,8 @@
 //! `rpcbench list --matrix`: a table that is Markdown too, and what is in the way of the servers that are missing.
 
 use comfy_table::{Cell, Table, presets};
-use rpcbench_harness::manifest::{Matrix, MatrixCell};
+use rpcbench_harness::manifest::{Matrix, MatrixCell, MatrixRow};
+use rpcbench_record::Protocol;
 
 /// Two paragraphs.
 pub fn text(matrix: &Matrix) -> String {
@@ -28,15 +29,22 @@ fn cell(cell: &MatrixCell) -> Cell {
     }
 }
 
-/// `- C++, json: ...`
+/// `- Swift, grpc, json: ...`: a line for each reason of a language.
 fn reasons(matrix: &Matrix) -> Vec<String> {
-    let mut reasons = Vec::new();
-    for row in &matrix.rows {
-        for (protocol, cell) in matrix.protocols.iter().zip(&row.cells) {
-            if let MatrixCell::Missing(Some(reason)) = cell {
-                reasons.push(format!("- {}, {protocol}: {reason}", row.language));
-            }
+    matrix.rows.iter().flat_map(|row| reasons_of(row, &matrix.protocols)).collect()
+}
+
+fn reasons_of(row: &MatrixRow, protocols: &[Protocol]) -> Vec<String> {
+    let mut lacking: Vec<(&str, Vec<String>)> = Vec::new();
+    for (protocol, cell) in protocols.iter().zip(&row.cells) {
+        let MatrixCell::Missing(Some(reason)) = cell else { continue };
+        match lacking.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, protocols)) => protocols.push(protocol.to_string()),
+            None => lacking.push((reason, vec![protocol.to_string()])),
         }
     }
-    reasons
+    let line = |(reason, protocols): (&str, Vec<String>)| {
+        format!("- {}, {}: {reason}", row.language, protocols.join(", "))
+    };
+    lacking.into_iter().map(line).collect()
 }

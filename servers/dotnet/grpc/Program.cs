@@ -1,0 +1,11 @@
+// The contract's service on gRPC for ASP.NET Core.
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+using Rpcbench;
+
+// HTTP/2 by prior knowledge, as there is no TLS to agree on it.
+var builder = Service.Builder(HttpProtocols.Http2);
+builder.Services.AddGrpc();
+
+var app = builder.Build();
+app.MapGrpcService<EchoService>();
+return app.Serve("dotnet-grpc");

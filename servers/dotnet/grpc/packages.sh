@@ -1,0 +1,18 @@
+#!/bin/sh
+# Says which Grpc.AspNetCore there is, if its packages can be had: they were restored before, or a source of NuGet's has them.
+set -eu
+
+export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1
+
+version=$(sed -n 's/.*Include="Grpc.AspNetCore" Version="\[\(.*\)\]".*/\1/p' grpc.csproj)
+# Grpc.AspNetCore is of no use without it, and a source may have the one and not the other.
+core=Grpc.Core.Api
+restored=${NUGET_PACKAGES:-$HOME/.nuget/packages}/grpc.core.api/$version
+
+if [ -d "$restored" ] ||
+    timeout 15 dotnet package search "$core" --exact-match --verbosity minimal | grep -qF " $version "; then
+    echo "Grpc.AspNetCore $version"
+else
+    echo "packages can't be restored here: no source has $core $version"
+    exit 1
+fi

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Becomes a .NET server: run.sh BUILD_FOLDER
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../settings.sh"
+
+# Sizes the thread pool, Kestrel's queues and the collector. The runtime reads numbers in its variables as hexadecimal.
+DOTNET_PROCESSOR_COUNT=$(printf '%x' "$RPCBENCH_CPUS")
+export DOTNET_PROCESSOR_COUNT
+
+# 75 % of the memory for the heap: what the runtime takes by itself of a container's limit, also where no cgroup sets one.
+memory 64 .NET
+if [ -n "${RPCBENCH_MEMORY:-}" ]; then
+    DOTNET_GCHeapHardLimit=$(printf '%x' $((RPCBENCH_MEMORY * 3 / 4)))
+    export DOTNET_GCHeapHardLimit
+fi
+
+export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
+exec dotnet "$1/app/server.dll"

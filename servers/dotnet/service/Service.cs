@@ -1,0 +1,49 @@
+using System.Net;
+using Microsoft.AspNetCore.Server.Kestrel.Core;
+
+namespace Rpcbench;
+
+/// <summary>How every .NET server is set up, starts and ends. The launcher has checked the settings in the environment.</summary>
+internal static class Service
+{
+    // How long open connections may take to finish their calls after SIGTERM.
+    private static readonly TimeSpan Drain = TimeSpan.FromSeconds(2);
+
+    // The client decides how long connections live: longer than any pause between calls.
+    private static readonly TimeSpan Idle = TimeSpan.FromHours(1);
+
+    /// <summary>An application's builder with the address, no log, and otherwise ASP.NET Core's defaults.</summary>
+    public static WebApplicationBuilder Builder(HttpProtocols protocols)
+    {
+        var builder = WebApplication.CreateBuilder();
+        builder.Logging.ClearProviders();
+        builder.Services.Configure<HostOptions>(options => options.ShutdownTimeout = Drain);
+        builder.WebHost.ConfigureKestrel(options =>
+        {
+            options.Limits.KeepAliveTimeout = Idle;
+            options.Listen(Address(), listener => listener.Protocols = protocols);
+        });
+        return builder;
+    }
+
+    /// <summary>Serves until SIGTERM. Returns the exit code.</summary>
+    public static int Serve(this WebApplication app, string name)
+    {
+        try
+        {
+            app.Run();
+            return 0;
+        }
+        catch (IOException error)
+        {
+            Console.Error.WriteLine($"{name}: {error.Message}");
+            return 1;
+        }
+    }
+
+    private static IPEndPoint Address() =>
+        new(IPAddress.Parse(Setting("RPCBENCH_HOST")), int.Parse(Setting("RPCBENCH_PORT")));
+
+    private static string Setting(string name) =>
+        Environment.GetEnvironmentVariable(name) ?? throw new InvalidOperationException($"{name} is not set");
+}
