@@ -1,0 +1,20 @@
+#!/bin/sh
+# Builds the PHP server in the current folder into RPCBENCH_BUILD_DIR: its sources, and in packages.lock the versions of the
+# distribution's packages that were found.
+set -eu
+
+: "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
+
+build=$RPCBENCH_BUILD_DIR
+rm -rf "$build/app"
+mkdir "$build/app"
+cp ./*.php ./*.conf "$build/app"
+for file in "$build"/app/*.php; do
+    php --syntax-check "$file" >/dev/null
+done
+# nginx is where only root looks for programs.
+PATH=$PATH:/usr/sbin
+{
+    php -r 'echo "php ", PHP_VERSION, "\n";'
+    nginx -v 2>&1 | sed -n 's/.*nginx\/\([0-9.]*\).*/nginx \1/p'
+} >"$build/packages.lock"

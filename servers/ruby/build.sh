@@ -1,0 +1,27 @@
+#!/bin/sh
+# Builds the Ruby server in the current folder into RPCBENCH_BUILD_DIR: its sources and those that all share, for gRPC the code
+# generated from the contract, and in packages.lock the versions of the distribution's gems that were found.
+#
+#   build.sh GEM...
+set -eu
+
+: "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
+: "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto}"
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$RPCBENCH_BUILD_DIR
+
+# Left-overs of an older build would otherwise run with the rest.
+rm -f "$build"/*.rb "$build"/*.ru
+cp "$here"/*.rb ./*.rb "$build"
+if [ -e config.ru ]; then cp config.ru "$build"; fi
+case " $* " in
+    *" grpc "*)
+        protoc --proto_path="$RPCBENCH_CONTRACT" --ruby_out="$build" --grpc_out="$build" \
+            --plugin=protoc-gen-grpc="$(command -v grpc_ruby_plugin)" echo.proto
+        ;;
+esac
+ruby -e 'ARGV.each { |name| puts "#{name} #{Gem::Specification.find_by_name(name).version}" }' "$@" >"$build/packages.lock"
+for file in "$build"/*.rb; do
+    ruby -wc "$file" >/dev/null
+done

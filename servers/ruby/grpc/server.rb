@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+# The contract's gRPC service on the gem grpc. The launcher has checked the settings in the environment.
+$LOAD_PATH.unshift(__dir__)
+require "workers"
+
+# As many calls as may be open at a time: the library refuses those that find none of its threads idle. Its default is 30.
+THREADS = 2000
+
+# How long open calls may take to finish after SIGTERM, in seconds.
+DRAIN = 2
+
+# Loaded in the process that serves: the library must not be forked.
+def service
+  require "grpc"
+  require "echo_services_pb"
+  Class.new(Rpcbench::V1::Echo::Service) do
+    def text(request, _call) = Rpcbench::V1::TextReply.new(echo: request.text)
+
+    def record(request, _call) = Rpcbench::V1::RecordReply.new(echo: request.record)
+
+    def dto(request, _call) = Rpcbench::V1::DtoReply.new(echo: request.dto)
+
+    def tree(request, _call) = Rpcbench::V1::TreeReply.new(echo: request.tree)
+  end
+end
+
+Workers.serve("ruby-grpc") do |shared|
+  echo = service
+  server = GRPC::RpcServer.new(
+    pool_size: THREADS,
+    pool_keep_alive: DRAIN,
+    server_args: { "grpc.so_reuseport" => shared ? 1 : 0 }
+  )
+  server.add_http2_port("#{ENV.fetch("RPCBENCH_HOST")}:#{ENV.fetch("RPCBENCH_PORT")}", :this_port_is_insecure)
+  server.handle(echo)
+  server.run_till_terminated_or_interrupted(["TERM"])
+end
