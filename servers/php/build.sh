@@ -9,6 +9,7 @@ build=$RPCBENCH_BUILD_DIR
 rm -rf "$build/app"
 mkdir "$build/app"
 cp ./*.php ./*.conf "$build/app"
+sed "s|@app@|$build/app|" location.conf >"$build/app/location.conf"
 for file in "$build"/app/*.php; do
     php --syntax-check "$file" >/dev/null
 done

@@ -12,9 +12,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$RPCBENCH_BUILD_DIR
 
 # Left-overs of an older build would otherwise run with the rest.
-rm -f "$build"/*.rb "$build"/*.ru
-cp "$here"/*.rb ./*.rb "$build"
-if [ -e config.ru ]; then cp config.ru "$build"; fi
+rm -f "$build"/*.rb "$build"/*.ru "$build"/*.conf
+cp "$here"/*.rb "$build"
+find . -maxdepth 1 -type f ! -name server.toml -exec cp {} "$build" \;
 case " $* " in
     *" grpc "*)
         protoc --proto_path="$RPCBENCH_CONTRACT" --ruby_out="$build" --grpc_out="$build" \

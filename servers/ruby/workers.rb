@@ -7,22 +7,17 @@ require "socket"
 module Workers
   module_function
 
-  # Ends the process if the port is in use: workers would share it even with a stranger that shares it too, and libraries say it in
-  # many lines.
-  def refuse_port_in_use(name)
-    TCPServer.new(ENV.fetch("RPCBENCH_HOST"), ENV.fetch("RPCBENCH_PORT")).close
-  rescue SystemCallError => e
-    abort "#{name}: #{e.message}"
-  end
-
   # Runs the block, which listens and answers until SIGTERM, in as many processes as there are CPUs. It is told whether the port is
   # shared. `name` begins messages on stderr.
   def serve(name, &listen)
-    refuse_port_in_use(name)
+    # Workers would share the port even with a stranger that shares it too.
+    TCPServer.new(ENV.fetch("RPCBENCH_HOST"), ENV.fetch("RPCBENCH_PORT")).close
     cpus = Integer(ENV.fetch("RPCBENCH_CPUS"))
     return work(name, false, listen) if cpus == 1
 
     supervise(name, Array.new(cpus) { fork { work(name, true, listen) } })
+  rescue SystemCallError => e
+    abort "#{name}: #{e.message}"
   end
 
   # Without one of its workers the server would no longer be what was asked for, so it ends.

@@ -1,21 +1,17 @@
 # frozen_string_literal: true
 
-# Settings of Puma. The launcher has checked those in the environment.
-require_relative "workers"
+# Settings of Puma, which is behind nginx, as its guide to deployment has it. The launcher has checked those in the environment.
+cpus = Integer(ENV.fetch("RPCBENCH_CPUS"))
 
-Workers.refuse_port_in_use("ruby-sinatra")
-host, port, cpus = ENV.values_at("RPCBENCH_HOST", "RPCBENCH_PORT", "RPCBENCH_CPUS")
-
-bind "tcp://#{host}:#{port}"
+# As many calls as the kernel allows may wait: nginx does not wait for a place in the queue, it refuses the call.
+bind "unix://#{ENV.fetch("BACKEND_SOCKET")}?backlog=65535"
 environment "production"
 # A process for each CPU: this very process for one, forked workers for more. The application is loaded before they are forked.
-workers cpus.to_i > 1 ? cpus.to_i : 0
-preload_app! if cpus.to_i > 1
+workers cpus > 1 ? cpus : 0
+preload_app! if cpus > 1
 threads 5, 5
-# The client decides how long connections live: longer than any pause between calls, in seconds.
-persistent_timeout 3600
 # A worker that was frozen between two trials must not look as if it hung.
-worker_timeout 86_400 if cpus.to_i > 1
+worker_timeout 86_400 if cpus > 1
 # How long open calls may take to finish after SIGTERM, in seconds.
 force_shutdown_after 2
 raise_exception_on_sigterm false
