@@ -35,6 +35,13 @@ bootstrap() {
   [ "$mode" = bench ] || has shellcheck || echo shellcheck
 }
 
+# daemons: packages that Debian also starts as services, so that only CI, whose machines are its own, gets them unasked.
+daemons() {
+  [ "$mode" = test ] && [ "${CI:-}" = true ] || return 0
+  has nginx || echo nginx-light
+  ls /usr/sbin/php-fpm* >/dev/null 2>&1 || echo php-fpm
+}
+
 # toolchains: the same for the languages' toolchains, of what rpcbench finds missing.
 toolchains() { missing | cut -f 5 | sed 's/, /\n/g' | grep -vx -- '-' | sort -u; }
 
@@ -121,4 +128,5 @@ provide_all bootstrap
 check_rust
 cargo build --release --locked --package rpcbench
 provide_all toolchains
+provide_all daemons
 report_missing
