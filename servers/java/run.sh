@@ -34,9 +34,10 @@ for option in "$@"; do
     fi
 done
 
-# Netty loads its epoll transport as native code, which JDK 24 and later say on stderr unless it is allowed.
+# Netty loads its epoll transport as native code, and Scala's library uses sun.misc.Unsafe: JDK 24 and later say so on stderr unless
+# it is allowed.
 if [ "$release" -ge 24 ]; then
-    set -- --enable-native-access=ALL-UNNAMED "$@"
+    set -- --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow "$@"
 fi
 
 # A JVM without memory ends, to be seen and restarted, rather than limp on.
