@@ -4,6 +4,10 @@ set -eu
 
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1
 
+if ! command -v dotnet >/dev/null; then
+    echo "packages can't be restored: dotnet is not installed"
+    exit 1
+fi
 version=$(sed -n 's/.*Include="Grpc.AspNetCore" Version="\[\(.*\)\]".*/\1/p' grpc.csproj)
 # Grpc.AspNetCore is of no use without it, and a source may have the one and not the other.
 core=Grpc.Core.Api
