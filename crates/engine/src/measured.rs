@@ -23,6 +23,7 @@ impl Measurement {
             server,
             client: self.client,
             machine,
+            connect: latency(&self.tally.connect),
             connections: Some(self.tally.connections),
             series: self.tally.series,
         }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use rpcbench_record::{Arrivals, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 use crate::clock::Nanos;
 
@@ -17,6 +17,8 @@ pub struct LoadPlan {
     pub authority: String,
     /// Connections over all threads; at least 1.
     pub connections: u32,
+    /// How many calls a connection carries before it is ended and another is opened in its place.
+    pub connection_life: ConnectionLife,
     /// Calls in flight over all connections; at least one each. In an open loop: at most so many.
     pub in_flight: u32,
     /// When calls come due; its rate is known.
@@ -55,6 +57,19 @@ pub enum PlanError {
         in_flight: u32,
         /// As planned.
         connections: u32,
+    },
+    /// More calls in flight on a connection than it lives for.
+    #[error(
+        "{in_flight} calls in flight over {connections} connections are up to {} on each, and a connection ends after {life}; give a connection for each call in flight, or a longer life",
+        in_flight.div_ceil(*connections)
+    )]
+    ConnectionLife {
+        /// As planned.
+        in_flight: u32,
+        /// As planned.
+        connections: u32,
+        /// Calls that a connection carries.
+        life: u32,
     },
     /// More calls in flight than a protocol takes.
     #[error(
@@ -104,6 +119,11 @@ impl LoadPlan {
         if one_at_a_time && in_flight > connections {
             return Err(PlanError::Pipelining { protocol: self.protocol, in_flight, connections });
         }
+        if let Some(life) = self.connection_life.calls()
+            && in_flight.div_ceil(connections) > life
+        {
+            return Err(PlanError::ConnectionLife { in_flight, connections, life });
+        }
         if self.arrivals.needs_capacity() {
             return Err(PlanError::UnknownRate(self.arrivals));
         }
@@ -142,6 +162,7 @@ mod tests {
             address: ([127, 0, 0, 1], 1).into(),
             authority: String::new(),
             connections,
+            connection_life: ConnectionLife::Long,
             in_flight,
             arrivals: Arrivals::Closed,
             seed: 1,
@@ -166,5 +187,22 @@ mod tests {
         assert_eq!(LoadPlan { pipelining: true, ..refused }.validate(), Ok(()));
         assert_eq!(plan(Protocol::Json, 10, 10).validate(), Ok(()));
         assert_eq!(plan(Protocol::Grpc, 2, 10).validate(), Ok(()));
+    }
+
+    #[test]
+    fn no_connection_has_more_calls_in_flight_than_it_lives_for() {
+        let of = |calls: &str, in_flight| LoadPlan {
+            connection_life: calls.parse().unwrap(),
+            ..plan(Protocol::Grpc, 4, in_flight)
+        };
+        assert_eq!(
+            of("short", 5).validate().unwrap_err().to_string(),
+            "5 calls in flight over 4 connections are up to 2 on each, and a connection ends after 1; \
+             give a connection for each call in flight, or a longer life"
+        );
+        assert!(of("calls:2", 9).validate().is_err());
+        for (life, in_flight) in [("short", 4), ("calls:2", 8), ("long", 1000)] {
+            assert_eq!(of(life, in_flight).validate(), Ok(()), "{life}");
+        }
     }
 }

@@ -32,6 +32,8 @@ pub struct Tally {
     pub late: u64,
     /// Those of the others that found no room on any connection when they came due.
     pub held_back: u64,
+    /// Connect time of the connections that came to be open in it, where they live for a number of calls; nanoseconds.
+    pub connect: Histogram,
     /// What became of connections from its begin until its last call has ended.
     pub connections: Connections,
     /// One example of each kind of error, at most eight.
@@ -54,6 +56,7 @@ impl Tally {
             late: 0,
             held_back: 0,
             errors: Histogram::new(),
+            connect: Histogram::new(),
             connections: Connections::default(),
             examples: Vec::new(),
             series: vec![Slice::default(); slices(length)],
@@ -71,6 +74,7 @@ impl Tally {
         self.errors.merge(&other.errors);
         self.late += other.late;
         self.held_back += other.held_back;
+        self.connect.merge(&other.connect);
         self.connections.add(&other.connections);
         self.carried_in = self.carried_in + other.carried_in;
         self.carried_out = self.carried_out + other.carried_out;
@@ -341,6 +345,19 @@ impl Recorder {
             && span.start <= at
         {
             count(&mut tally.connections);
+        }
+    }
+
+    /// A connection is open since `at`, after a connect that began at `since`.
+    #[cold]
+    pub fn connected(&mut self, since: Nanos, at: Nanos) {
+        if let Some(Window { span, tally }) = &mut self.window
+            && span.start <= at
+        {
+            tally.connections.opened += 1;
+            if at < span.end {
+                tally.connect.record(at.since(since));
+            }
         }
     }
 

@@ -12,6 +12,8 @@ const RETRY: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(1000));
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     Down,
+    /// Its connection has come to the end of its life; the next is opened when a call wants it.
+    Resting,
     Connecting,
     Up,
     /// The kernel takes no more for now; an event will say when it does.
@@ -24,6 +26,12 @@ pub(crate) struct Slot<C> {
     /// Calls in flight that it keeps up.
     pub share: u32,
     pub link: Link,
+    /// Calls that each of its connections may carry; all there are where they live long.
+    life: u64,
+    /// Calls that this connection may still carry.
+    left: u64,
+    /// Whether this connection's handshake is still to be done, as far as anybody has looked.
+    pub greeting: bool,
     pub connection: Option<C>,
     /// Bytes for the kernel, from `written` on.
     pub out: Vec<u8>,
@@ -36,16 +44,21 @@ pub(crate) struct Slot<C> {
     pub home: Option<usize>,
     /// Why it was lost the last time.
     pub problem: Option<String>,
-    opened_at: Nanos,
+    pub opened_at: Nanos,
     retry_at: Nanos,
     pause: Nanos,
 }
 
 impl<C: Connection> Slot<C> {
-    pub fn new(share: u32) -> Self {
+    /// One that keeps up `share` calls, on connections that carry `life` calls each, or all there are.
+    pub fn new(share: u32, life: Option<u32>) -> Self {
+        let life = life.map_or(u64::MAX, u64::from);
         Self {
             share,
             link: Link::Down,
+            life,
+            left: life,
+            greeting: false,
             connection: None,
             out: Vec::new(),
             written: 0,
@@ -65,6 +78,8 @@ impl<C: Connection> Slot<C> {
         self.out = out;
         self.written = 0;
         self.link = Link::Connecting;
+        self.left = self.life;
+        self.greeting = true;
         self.opened_at = now;
         self.retry_at = Nanos::NEVER;
     }
@@ -80,7 +95,7 @@ impl<C: Connection> Slot<C> {
     /// The connection goes on in a slot of its own, and the next is opened here: at once, if calls have ended since the
     /// one before.
     pub fn hand_over(&mut self, home: usize, now: Nanos) -> Self {
-        let mut rest = Self { home: Some(home), link: self.link, ..Self::new(0) };
+        let mut rest = Self { home: Some(home), link: self.link, ..Self::new(0, None) };
         rest.connection = self.connection.take();
         std::mem::swap(&mut rest.out, &mut self.out);
         std::mem::swap(&mut rest.written, &mut self.written);
@@ -89,6 +104,51 @@ impl<C: Connection> Slot<C> {
         self.retry_at = if self.pause == RETRY.0 { now } else { now + self.pause };
         self.lengthen_pause();
         rest
+    }
+
+    /// Whether its connections end after a number of calls.
+    pub fn is_mortal(&self) -> bool {
+        self.life < u64::MAX
+    }
+
+    /// Whether the connection has carried all calls of its life, and each has ended.
+    #[inline]
+    pub fn is_spent(&self) -> bool {
+        self.left == 0 && self.connection.as_ref().is_some_and(|it| it.open_calls() == 0)
+    }
+
+    /// Says what is to be said before the connection is ended.
+    #[cold]
+    pub fn say_goodbye(&mut self) {
+        if let Some(connection) = &mut self.connection {
+            connection.goodbye(&mut self.out);
+        }
+    }
+
+    /// The connection has come to the end of its life.
+    pub fn retire(&mut self) {
+        self.connection = None;
+        self.problem = None;
+        self.rest();
+        self.pause = RETRY.0;
+    }
+
+    /// No connection is opened until a call wants it.
+    pub fn rest(&mut self) {
+        self.link = Link::Resting;
+        self.retry_at = Nanos::NEVER;
+        self.out.clear();
+        self.written = 0;
+    }
+
+    /// Whether it has calls and rests.
+    pub fn is_wanted(&self) -> bool {
+        self.link == Link::Resting && self.has_unsent()
+    }
+
+    /// Whether calls wait that are still to be sent.
+    pub fn has_unsent(&self) -> bool {
+        !self.waiting.is_empty() || !self.again.is_empty()
     }
 
     fn lengthen_pause(&mut self) {
@@ -139,7 +199,7 @@ impl<C: Connection> Slot<C> {
             _ if !connection.can_send() && connection.open_calls() < self.share => {
                 format!("the peer allows {} calls at once on a connection", connection.open_calls())
             }
-            Link::Down | Link::Connecting | Link::Up => return None,
+            Link::Down | Link::Resting | Link::Connecting | Link::Up => return None,
         };
         Some(reason)
     }
@@ -147,14 +207,26 @@ impl<C: Connection> Slot<C> {
     /// Puts a call out at once, if there is room for it; the bytes are still to be written.
     #[inline]
     pub fn try_send(&mut self, make: impl FnOnce() -> Call) -> bool {
-        let Some(connection) = &mut self.connection else { return false };
+        let Some(connection) = &mut self.connection else { return self.try_wake(make) };
         let room = self.link == Link::Up
             && self.waiting.is_empty()
             && self.again.is_empty()
+            && self.left > 0
             && connection.can_send()
             && connection.open_calls() < self.share;
         if room {
+            self.left -= 1;
             connection.send(make(), &mut self.out);
+        }
+        room
+    }
+
+    /// Gives a call to a slot that rests: a connection is to be opened for it.
+    #[cold]
+    fn try_wake(&mut self, make: impl FnOnce() -> Call) -> bool {
+        let room = self.link == Link::Resting && !self.has_unsent();
+        if room {
+            self.waiting.push_back(make());
         }
         room
     }
@@ -164,19 +236,24 @@ impl<C: Connection> Slot<C> {
     pub fn send_waiting(&mut self) -> u64 {
         let mut resent = 0;
         let Some(connection) = &mut self.connection else { return resent };
-        while connection.can_send() {
+        while self.left > 0 && connection.can_send() {
             let refused = self.again.pop_front();
             resent += u64::from(refused.is_some());
             let Some(call) = refused.or_else(|| self.waiting.pop_front()) else { break };
+            self.left -= 1;
             connection.send(call, &mut self.out);
         }
         resent
     }
 
+    /// Takes the calls that wait.
+    pub fn give_up(&mut self) -> Vec<Call> {
+        self.again.drain(..).chain(self.waiting.drain(..)).collect()
+    }
+
     /// Whether any call is in flight or waiting.
     pub fn has_calls(&self) -> bool {
-        let unsent = self.waiting.len() + self.again.len();
-        unsent > 0 || self.connection.as_ref().is_some_and(|it| it.open_calls() > 0)
+        self.has_unsent() || self.connection.as_ref().is_some_and(|it| it.open_calls() > 0)
     }
 
     pub fn has_output(&self) -> bool {
@@ -278,7 +355,7 @@ mod tests {
 
     #[test]
     fn after_an_orderly_end_the_next_connection_is_opened_at_once() {
-        let mut slot = Slot::new(1);
+        let mut slot = Slot::new(1, None);
         let last = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}";
         for _ in 0..3 {
             assert_eq!(wait_after(&mut slot, last), Nanos(0));

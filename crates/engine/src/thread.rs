@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use rpcbench_record::Outcomes;
+use rpcbench_record::{ConnectionLife, Outcomes};
 use rpcbench_stats::Histogram;
 use rustix::thread::{CpuSet, sched_setaffinity, set_current_timer_slack};
 
 use crate::clock::{self, Nanos};
-use crate::driver::{Driver, EpollDriver, Waker};
+use crate::driver::{Driver, EpollDriver, Sources, Waker};
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
@@ -204,7 +204,11 @@ impl LoadThread {
         set_current_timer_slack(NonZeroU64::new(1))?;
         let connections = self.plan.shares(self.number).len();
         let waker = self.waker.clone();
-        let driver = EpollDriver::new(connections, waker)?;
+        let sources = match self.plan.connection_life {
+            ConnectionLife::Long => Sources::any(),
+            ConnectionLife::Calls(_) => Sources::spread(self.plan.address, self.number),
+        };
+        let driver = EpollDriver::new(connections, waker, sources)?;
         dispatch(self.plan.protocol, Loading { thread: self, driver })
     }
 }

@@ -13,7 +13,7 @@ use other::Other;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span, profile};
-use rpcbench_record::Protocol;
+use rpcbench_record::{ConnectionLife, Protocol};
 use rpcbench_testkit::Behaviour;
 
 /// The system's allocator, which counts what is asked of it.
@@ -124,6 +124,7 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
         timeout: Nanos::from_millis(60_000),
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: matches!(way, Way::JsonPipelined),
     };

@@ -8,7 +8,7 @@ use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_contract::{Method, Nonce};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Outcomes, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{ScriptError, ScriptedPeer, Wire};
 
@@ -55,6 +55,7 @@ fn plan(address: SocketAddr, connections: u32, in_flight: u32) -> LoadPlan {
         timeout: Nanos::from_millis(10_000),
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: in_flight > connections,
     }

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
 
@@ -29,6 +29,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         timeout: Nanos::from_millis(10_000),
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: false,
     }

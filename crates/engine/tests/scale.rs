@@ -11,7 +11,7 @@ use other::Other;
 use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::Behaviour;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -48,6 +48,7 @@ fn plan(address: SocketAddr, threads: u32) -> LoadPlan {
         timeout: Nanos::from_millis(60_000),
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: false,
     }

@@ -8,7 +8,7 @@ use std::thread;
 use rpcbench_contract::{Method, Nonce};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::Server;
 
 /// Requests that must come back as they are.
@@ -46,6 +46,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         timeout: Nanos::from_millis(10_000),
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: false,
     }

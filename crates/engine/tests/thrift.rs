@@ -10,7 +10,7 @@ use rpcbench_contract::cases;
 use rpcbench_contract::{Corpus, Encoding, Method, thrift_reply};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, Session, Span, profile};
-use rpcbench_record::{Arrivals, Outcomes, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::thrift::{Form, Message, Transport, kind};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
@@ -46,6 +46,7 @@ fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
         timeout: Nanos::from_millis(10_000),
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: true,
     }

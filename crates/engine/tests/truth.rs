@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span, profile};
-use rpcbench_record::{Arrivals, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
 const SEED: u64 = 11;
@@ -35,6 +35,7 @@ fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
         timeout: Nanos::from_millis(10_000),
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: false,
     }

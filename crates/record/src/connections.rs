@@ -3,12 +3,30 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Connections that ended, and calls that came back because of it or were refused: from the window's begin until its
+/// Connections that ended or could not be opened, and calls that came back because of it or were refused: from the window's begin until its
 /// last call has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
+    /// Connections that came to be open, where they live for a number of calls.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub opened: u64,
     /// Connections that ended, closed by the peer or lost.
     pub ended: u64,
+    /// Those of them that the peer ended in good order, with a GOAWAY or `Connection: close`, and every call answered.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub orderly: u64,
+    /// Those of them that the peer reset.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reset: u64,
+    /// Connections that the client ended as planned, after the last call of their life. Not among those that `ended`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retired: u64,
+    /// Attempts to open one that failed, or took longer than the connect timeout.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub connect_failed: u64,
+    /// Those of them that the peer refused.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub connect_refused: u64,
     /// Connections on which the peer broke the protocol, those that never came to be open included.
     pub broken: u64,
     /// Times that one was opened in the place of another, or tried to be.
@@ -22,10 +40,16 @@ pub struct Connections {
     pub reason: Option<String>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Connections {
-    /// One ended.
-    pub fn end(&mut self, reason: &str) {
+    /// One ended, in good order or not.
+    pub fn end(&mut self, reason: &str, orderly: bool) {
         self.ended += 1;
+        self.orderly += u64::from(orderly);
         self.explain(reason);
     }
 
@@ -41,7 +65,13 @@ impl Connections {
 
     /// Adds what became of others.
     pub fn add(&mut self, other: &Self) {
+        self.opened += other.opened;
         self.ended += other.ended;
+        self.orderly += other.orderly;
+        self.reset += other.reset;
+        self.retired += other.retired;
+        self.connect_refused += other.connect_refused;
+        self.connect_failed += other.connect_failed;
         self.broken += other.broken;
         self.reopened += other.reopened;
         self.refused += other.refused;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
+use crate::connection_life::ConnectionLife;
 use crate::protocol::Protocol;
 use crate::threshold::Threshold;
 use crate::units;
@@ -76,6 +77,9 @@ pub struct Workload {
     pub shape: String,
     /// Connections over all client threads; at least 1.
     pub connections: u32,
+    /// How many calls a connection carries before the client ends it and opens another in its place.
+    #[serde(default, skip_serializing_if = "ConnectionLife::is_long")]
+    pub connection_life: ConnectionLife,
     /// Calls in flight over all connections; at least one for each connection. In an open loop: at most so
     /// many, and those that come due beyond wait.
     pub in_flight: u32,

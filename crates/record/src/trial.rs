@@ -121,6 +121,10 @@ pub struct Measured {
     pub client: ClientUsage,
     /// What the machine suffered.
     pub machine: MachineUsage,
+    /// Connect time of the connections that came to be open within the window, where they live for a number of calls. `None`
+    /// where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect: Option<Latency>,
     /// What became of connections. `None` in records from before it was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,

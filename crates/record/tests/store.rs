@@ -68,6 +68,7 @@ fn trial(number: u32) -> Trial {
         error_examples: vec!["INTERNAL: \"quoted\"\nand broken".into()],
         latency: Some(latency),
         error_latency: None,
+        connect: None,
         connections: None,
         carried_in_ns: 5,
         carried_out_ns: 6,

@@ -128,7 +128,7 @@ fn worth_its_place(figure: &Figure, column: &Column) -> bool {
     let Some(of) = figure.column else { return false };
     let differ = column.cells.windows(2).any(|pair| pair[0] != pair[1]);
     let empty = column.cells.iter().all(|cell| cell == NOTHING);
-    (differ || !of.if_rows_differ) && !(empty && of.ranks.is_some())
+    (differ || !of.if_rows_differ) && !(empty && (of.ranks.is_some() || of.if_known))
 }
 
 fn made(figure: &Figure, rows: &[Subject], spare: Spare) -> Column {

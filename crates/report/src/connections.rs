@@ -32,7 +32,16 @@ pub(crate) fn note(trials: &[&Measured]) -> Option<String> {
     let mut parts = Vec::new();
     if all.ended + all.reopened > 0 {
         let (ended, again) = (plural(all.ended, "connection"), plural(all.reopened, "time"));
-        parts.push(with_reason(format!("{ended} ended, opened again {again}"), &all));
+        let orderly = match all.orderly {
+            0 => String::new(),
+            orderly => format!(" ({} in good order)", count(orderly)),
+        };
+        parts.push(with_reason(format!("{ended} ended{orderly}, opened again {again}"), &all));
+    }
+    if all.connect_failed > 0 {
+        let failed = plural(all.connect_failed, "attempt");
+        let refused = count(all.connect_refused);
+        parts.push(format!("{failed} to connect failed, {refused} of them refused"));
     }
     if all.refused > 0 {
         let resent = count(all.resent);
@@ -65,13 +74,22 @@ mod tests {
         assert_eq!((note(&[&quiet, &quiet]), fault(&[&quiet])), (None, None));
         let mut busy =
             Connections { reopened: 1000, refused: 1, resent: 1, ..Connections::default() };
-        busy.end("ENHANCE_YOUR_CALM");
+        busy.end("ENHANCE_YOUR_CALM", false);
         let busy = measured(busy);
         assert_eq!(fault(&[&busy]), None);
         assert_eq!(
             note(&[&quiet, &busy, &busy]).as_deref(),
             Some(
                 "2 connections ended, opened again 2,000 times: ENHANCE_YOUR_CALM; 2 calls refused, 2 sent again"
+            )
+        );
+        let mut closed =
+            Connections { connect_failed: 3, connect_refused: 2, ..Connections::default() };
+        closed.end("GOAWAY", true);
+        assert_eq!(
+            note(&[&measured(closed)]).as_deref(),
+            Some(
+                "1 connection ended (1 in good order), opened again 0 times: GOAWAY; 3 attempts to connect failed, 2 of them refused"
             )
         );
         let mut broken = Connections::default();

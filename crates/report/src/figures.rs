@@ -3,6 +3,8 @@
 use rpcbench_record::{Latency, Limits, Measured, Outcomes};
 use rpcbench_stats::{Histogram, Range};
 
+use crate::lives::Lives;
+
 /// A figure of a cell, with what is known about its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -118,6 +120,8 @@ pub struct Figures {
     pub calls_per_s: Estimate,
     /// Response times. `None` where no call was answered.
     pub response: Option<Response>,
+    /// Connects, and calls without them. `None` where connections live long.
+    pub lives: Option<Lives>,
     /// Calls by outcome.
     pub outcomes: Outcomes,
     /// Measured time, all trials together, seconds.
@@ -147,6 +151,7 @@ impl Figures {
         Some(Self {
             calls_per_s: Estimate::raw(mean(&rates)?),
             response: Response::merged(&latencies),
+            lives: Lives::of(trials),
             outcomes,
             measured_s: sum(trials, |t| t.window_ns) / 1e9,
             server: limits.and_then(|l| server(trials, l)),

@@ -15,6 +15,7 @@ mod export;
 mod figures;
 mod groups;
 mod layout;
+mod lives;
 mod load;
 mod markdown;
 mod open;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rpcbench_record::{
-    Arrivals, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, WarmUp, Workload,
+    Arrivals, ConnectionLife, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, WarmUp, Workload,
 };
 
 use crate::curve::{Curve, Part, is_given};
@@ -33,6 +33,12 @@ const SEARCH: [&str; 2] = [
     "ok: calls came due on time and the server kept up.",
 ];
 
+/// How to read times of connections that live for a number of calls.
+const LIVES: [&str; 2] = [
+    "connect: until the connection is open, HTTP/2's settings included; call: from there to the answer.",
+    "p50, p99 beside them: what the caller waits, connect and call together.",
+];
+
 /// How to read what a summary shows.
 pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
     let shown = || summary.tables.iter().filter(|table| !table.rows.is_empty());
@@ -46,7 +52,8 @@ pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
     let ranking = any(|w| !w.arrivals.is_open()).then_some(&RANKING[..]);
     let search = any(|w| w.find_max.is_some()).then_some(&SEARCH[..]);
     let curve = any(is_given).then_some(&CURVE[..]);
-    let rest = [ranking, search, curve].into_iter().flatten().flatten();
+    let lives = any(|w| !w.connection_life.is_long()).then_some(&LIVES[..]);
+    let rest = [ranking, lives, search, curve].into_iter().flatten().flatten();
     lines.into_iter().chain(rest.map(|line| (*line).to_owned())).collect()
 }
 
@@ -114,9 +121,10 @@ pub(crate) fn load(w: &Workload, protocol: Protocol) -> String {
 fn under(w: &Workload, spoken: &BTreeSet<Protocol>, arrivals: &str) -> String {
     let at_most = if w.arrivals.is_open() { " at most" } else { "" };
     format!(
-        "{}, {}, {} in flight{at_most}, {}, {}",
+        "{}, {}{}, {} in flight{at_most}, {}, {}",
         w.shape,
         connections(w, spoken),
+        life(w.connection_life),
         format::plural(u64::from(w.in_flight), "call"),
         arrivals,
         format::plural(u64::from(w.client_threads), "client thread"),
@@ -135,6 +143,12 @@ pub(crate) fn connections(w: &Workload, spoken: &BTreeSet<Protocol>) -> String {
         .map(|protocol| format!("{protocol}: {}", format::count(u64::from(under(protocol)))))
         .collect();
     format!("{} ({})", format::plural(u64::from(w.connections), "connection"), others.join(", "))
+}
+
+/// ` for 1 call each`; nothing where connections live long.
+fn life(life: ConnectionLife) -> String {
+    let calls = life.calls().map(|calls| format::plural(u64::from(calls), "call"));
+    calls.map_or_else(String::new, |calls| format!(" for {calls} each"))
 }
 
 /// The arrival processes from one workload to another that differs in the rate: `open loop, Poisson arrivals at 10 % to 90 % of

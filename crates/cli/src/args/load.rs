@@ -6,7 +6,9 @@ use clap::Args;
 use rpcbench_contract::Shape;
 use rpcbench_harness::search::{Sweep, at_rate};
 use rpcbench_record::units::length_ms;
-use rpcbench_record::{Arrivals, Protocol, Rate, Threshold, WarmUp, Window, Workload};
+use rpcbench_record::{
+    Arrivals, ConnectionLife, Protocol, Rate, Threshold, WarmUp, Window, Workload,
+};
 
 use super::Format;
 use super::values::{Address, ArrivalsArg, CallsFile, Kind, Renamed, count, length, rate, warm_up};
@@ -63,6 +65,7 @@ Examples:
   rpcbench load 127.0.0.1:50051 --shape record -c 100 -m 1 -z 30s
   rpcbench load 127.0.0.1:50051 -n 100000                    100,000 calls, however long they take
   rpcbench load 127.0.0.1:50051 --pid 4242            Also what the server uses, and calls per CPU-second
+  rpcbench load 127.0.0.1:50051 --connection-life short       A connection for each call
   rpcbench load '[::1]:50051' --warmup 5s --format json
   rpcbench load 127.0.0.1:50051 --rate 20k                   20,000 calls a second, whatever comes back
   rpcbench load 127.0.0.1:50051 --arrivals poisson:40%            40 % of its capacity, measured first
@@ -92,8 +95,12 @@ pub struct LoadArgs {
     /// Connections
     #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = count)]
     pub connections: u32,
+    /// How many calls a connection carries before the client ends it and opens another: long (all), short (one) or
+    /// calls:N
+    #[arg(long, value_name = "LIFE", default_value_t)]
+    pub connection_life: ConnectionLife,
     /// Calls in flight on each connection; in an open loop, at most so many [default: 20, in an open loop 100; under
-    /// json and thrift 1]
+    /// json and thrift 1, and no more than a connection lives for]
     #[arg(short = 'm', long, value_name = "N", value_parser = count)]
     pub in_flight: Option<u32>,
     /// Send calls on a connection before those ahead of them are answered, under a protocol that otherwise takes one at
@@ -234,7 +241,8 @@ impl LoadArgs {
             true => IN_FLIGHT_EACH_OPEN,
             false => IN_FLIGHT_EACH,
         };
-        let each = self.in_flight.unwrap_or(default);
+        let most = self.connection_life.calls().unwrap_or(u32::MAX);
+        let each = self.in_flight.unwrap_or(default.min(most));
         let in_flight = self.connections.checked_mul(each).ok_or_else(|| LoadError::Value {
             given: format!("--in-flight {each}"),
             problem: format!(
@@ -247,6 +255,7 @@ impl LoadArgs {
             name: "load".to_owned(),
             shape: self.shape.to_string(),
             connections: self.connections,
+            connection_life: self.connection_life,
             in_flight,
             arrivals,
             find_max: self.several.find_max,
@@ -287,6 +296,7 @@ impl LoadArgs {
             ));
         }
         self.check_pipelining()?;
+        self.check_connection_life()?;
         if let Some(grace) = self.grace.filter(|grace| *grace > self.timeout) {
             return Err(contradiction(
                 format!("--timeout {}", length_ms(self.timeout)),
@@ -316,6 +326,18 @@ impl LoadArgs {
                 format!("--in-flight {each}"),
                 protocol,
                 "a connection takes one call at a time; give more --connections, or --pipelining",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_connection_life(&self) -> Result<(), LoadError> {
+        let life = self.connection_life;
+        match (self.in_flight, life.calls()) {
+            (Some(each), Some(most)) if each > most => Err(contradiction(
+                format!("--in-flight {each}"),
+                format!("--connection-life {life}"),
+                "a connection can't have more calls in flight than it lives for; lower the first, or give a longer life",
             )),
             _ => Ok(()),
         }

@@ -6,7 +6,7 @@ use clap::Args;
 use rpcbench_contract::Shape;
 use rpcbench_harness::suite::Overrides;
 use rpcbench_harness::units;
-use rpcbench_record::WarmUp;
+use rpcbench_record::{ConnectionLife, WarmUp};
 
 use super::values::{count, length, warm_up};
 use super::{Format, SelectionArgs, TableArgs};
@@ -22,6 +22,7 @@ Examples:
   rpcbench run --language go                   Everything there is in Go, whatever the protocol
   rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
   rpcbench run --suite slo go-grpc             The highest rate that keeps p99 below 10 ms
+  rpcbench run --suite short-connections go-grpc go-thrift
   rpcbench run --warmup 30s --shape record --connections 10 --in-flight 100
   rpcbench run --resume results/2026-03-01T12-00-00")]
 pub struct RunArgs {
@@ -55,7 +56,7 @@ pub struct RunArgs {
 }
 
 /// Everything that makes a plan, which a resumed run has already.
-const PLANNING: [&str; 23] = [
+const PLANNING: [&str; 24] = [
     "servers",
     "protocol",
     "language",
@@ -71,6 +72,7 @@ const PLANNING: [&str; 23] = [
     "memory",
     "shape",
     "connections",
+    "connection_life",
     "in_flight",
     "warmup",
     "warmup_max",
@@ -115,6 +117,9 @@ pub struct WorkloadArgs {
     /// Connections
     #[arg(long, value_name = "N", value_parser = count)]
     pub connections: Option<u32>,
+    /// How many calls a connection carries before the client ends it: long (all), short (one) or calls:N
+    #[arg(long, value_name = "LIFE")]
+    pub connection_life: Option<ConnectionLife>,
     /// Calls in flight over all connections, at least one for each
     #[arg(long, value_name = "N", value_parser = count)]
     pub in_flight: Option<u32>,
@@ -149,6 +154,7 @@ impl WorkloadArgs {
             memory_bytes: self.memory,
             shape: self.shape,
             connections: self.connections,
+            connection_life: self.connection_life,
             in_flight: self.in_flight,
             warm_up: self.warmup,
             warm_up_cap_ms: self.warmup_max,

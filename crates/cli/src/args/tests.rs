@@ -93,7 +93,7 @@ fn run_takes_every_field_of_a_workload() {
         "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
          --duration 10s --warmup until-steady --warmup-max 1m --cpus 2 --memory 512M --seed 7 \
          --connections 10 --in-flight 20 --shape record --protocol grpc --language go --timeout 2s --grace 1s \
-         --client-threads 2 --pipelining",
+         --client-threads 2 --pipelining --connection-life calls:2",
     );
     let selection = Selection {
         protocols: vec![Protocol::Grpc],
@@ -111,6 +111,7 @@ fn run_takes_every_field_of_a_workload() {
         memory_bytes: Some(512 << 20),
         shape: Some(Shape::Record),
         connections: Some(10),
+        connection_life: Some("calls:2".parse().unwrap()),
         in_flight: Some(20),
         warm_up: Some(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
         warm_up_cap_ms: Some(60_000),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::Server;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -30,6 +30,7 @@ fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
         timeout: Nanos(10 * SECOND.0),
         grace: Nanos(10 * SECOND.0),
         connect_timeout: Nanos(10 * SECOND.0),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: false,
     }

@@ -8,10 +8,10 @@ use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{self, RecvFlags, SendFlags};
+use rustix::net::{self, RecvFlags, SendFlags, sockopt};
 
 use super::alarm::{Alarm, Wait};
-use super::{Driver, Ready, Received, Waker, connecting, timespec};
+use super::{Driver, Ready, Received, Sources, Waker, connecting, timespec};
 use crate::clock::{self, Nanos};
 
 /// Most that one read takes: 20 replies of 10 kB.
@@ -38,14 +38,15 @@ pub(crate) struct EpollDriver {
     waker: Waker,
     alarm: Alarm,
     awake: Nanos,
+    sources: Sources,
     sockets: Vec<Option<Socket>>,
     buffer: Box<[u8]>,
     events: Vec<epoll::Event>,
 }
 
 impl EpollDriver {
-    /// Room for `connections`, numbered from 0.
-    pub fn new(connections: usize, waker: Waker) -> io::Result<Self> {
+    /// Room for `connections`, numbered from 0, which come from `sources`.
+    pub fn new(connections: usize, waker: Waker, sources: Sources) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let flags = EventFlags::IN | EventFlags::ET;
         epoll::add(&epoll, &waker, EventData::new_u64(WAKER), flags)?;
@@ -56,6 +57,7 @@ impl EpollDriver {
             waker,
             alarm,
             awake: Nanos(0),
+            sources,
             sockets: (0..connections).map(|_| None).collect(),
             buffer: vec![0; RECEIVE_BUFFER].into(),
             events: Vec::with_capacity(EVENTS),
@@ -96,10 +98,14 @@ impl Driver for EpollDriver {
     }
 
     fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()> {
-        let socket = connecting(address)?;
+        let socket = connecting(address, self.sources.next())?;
         epoll::add(&self.epoll, &socket, EventData::new_u64(connection as u64), EVERYTHING)?;
         self.sockets[connection] = Some(Socket { fd: socket, ending: false });
         Ok(())
+    }
+
+    fn connected(&mut self, connection: usize) -> io::Result<()> {
+        Ok(sockopt::socket_error(&self.socket(connection)?.fd)??)
     }
 
     fn renumber(&mut self, from: usize, to: usize) -> io::Result<()> {

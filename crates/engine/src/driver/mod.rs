@@ -2,15 +2,17 @@
 
 mod alarm;
 mod epoll;
+mod source;
 #[cfg(test)]
 mod tests;
 mod waker;
 
 pub(crate) use epoll::EpollDriver;
+pub(crate) use source::Sources;
 pub(crate) use waker::Waker;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
 use rustix::event::Timespec;
@@ -42,6 +44,9 @@ pub(crate) trait Driver {
     /// Starts to connect; `Ready` with `writable` follows.
     fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()>;
 
+    /// What became of the connect after that `Ready`.
+    fn connected(&mut self, connection: usize) -> io::Result<()>;
+
     /// Connection `from` is number `to` from now on, which no other may have; what happened to it is told again.
     fn renumber(&mut self, from: usize, to: usize) -> io::Result<()>;
 
@@ -69,12 +74,15 @@ pub(crate) struct Received<'a> {
     pub at: Nanos,
 }
 
-/// A socket that does not block, and that connects.
-fn connecting(address: SocketAddr) -> io::Result<OwnedFd> {
+/// A socket that does not block, and that connects, from `source` if it is given.
+fn connecting(address: SocketAddr, source: Option<Ipv4Addr>) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
     sockopt::set_tcp_nodelay(&socket, true)?;
+    if let Some(source) = source {
+        source::bind(&socket, source)?;
+    }
     match net::connect(&socket, &address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
         Err(error) => Err(error.into()),

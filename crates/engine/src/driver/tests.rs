@@ -3,12 +3,12 @@
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use super::{Driver, EpollDriver, Ready, Waker};
+use super::{Driver, EpollDriver, Ready, Sources, Waker};
 use crate::clock::{self, Nanos};
 
 fn driver() -> (EpollDriver, Waker) {
     let waker = Waker::new().unwrap();
-    (EpollDriver::new(2, waker.clone()).unwrap(), waker)
+    (EpollDriver::new(2, waker.clone(), Sources::any()).unwrap(), waker)
 }
 
 fn soon() -> Nanos {

@@ -116,6 +116,9 @@ pub(crate) trait Connection: Sized {
     /// Writes a call. Ask [`Self::can_send`] first.
     fn send(&mut self, call: Call, out: &mut Vec<u8>);
 
+    /// Writes what is to be said before the client ends the connection, if anything. No call is open.
+    fn goodbye(&mut self, _out: &mut Vec<u8>) {}
+
     /// Everything that was written has been given to the kernel at `now`.
     fn flushed(&mut self, now: Nanos);
 

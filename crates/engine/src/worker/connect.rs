@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Worker;
+use super::{Phase, Worker};
 use crate::clock::Nanos;
-use crate::driver::Driver;
+use crate::driver::{Driver, Ready};
 use crate::protocol::Connection;
 use crate::slot::Slot;
 
@@ -49,11 +49,69 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if slot.problem.is_some() {
             self.calls.recorder.on_connection(now, |it| it.reopened += 1);
         }
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut slot.out);
+        out.clear();
         let connection = C::new(Arc::clone(&self.templates), slot.share, &self.allowance, &mut out);
         slot.open(connection, out, now);
         if let Err(error) = self.driver.connect(index, self.plan.address) {
-            self.lose(index, &error.to_string());
+            self.fail(index, &error);
+        }
+    }
+
+    /// Opens connections for the slots that rest and have got calls. Between two turns: what the turn before has read
+    /// of events belongs to their last connections.
+    #[cold]
+    pub(super) fn connect_wanted(&mut self) {
+        let wanted = self.wanted.len();
+        for at in 0..wanted {
+            let slot = self.wanted[at];
+            if self.slots[slot].is_wanted() {
+                self.connect(slot);
+            }
+        }
+        self.wanted.drain(..wanted);
+    }
+
+    /// The kernel has opened a connection, or could not; whether it has.
+    pub(super) fn has_connected(&mut self, event: Ready) -> bool {
+        let index = event.connection;
+        // One that failed is readable too.
+        if event.readable
+            && let Err(error) = self.driver.connected(index)
+        {
+            self.fail(index, &error);
+            return false;
+        }
+        let now = self.driver.now();
+        self.greet(index, now);
+        true
+    }
+
+    /// Takes note of a connection that is open since `at`, if its handshake is done.
+    #[cold]
+    pub(super) fn greet(&mut self, index: usize, at: Nanos) {
+        let slot = &mut self.slots[index];
+        if slot.connection.as_ref().is_none_or(C::is_handshaking) {
+            return;
+        }
+        slot.greeting = false;
+        if slot.is_mortal() {
+            self.calls.recorder.connected(slot.opened_at, at);
+        }
+    }
+
+    /// Ends a connection that has carried all calls of its life.
+    #[cold]
+    pub(super) fn retire(&mut self, index: usize) {
+        if self.slots[index].connection.is_none() {
+            return; // Lost with its goodbye.
+        }
+        self.driver.close(index);
+        self.slots[index].retire();
+        let now = self.driver.now();
+        self.calls.recorder.on_connection(now, |it| it.retired += 1);
+        if self.slots[index].is_wanted() {
+            self.wanted.push(index);
         }
     }
 
@@ -84,8 +142,13 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// Opens the lost connections again whose pause is over.
     pub(super) fn reconnect(&mut self, now: Nanos) {
         for slot in 0..self.slots.len() {
-            if self.slots[slot].retry_at().is_some_and(|at| at <= now) {
-                self.connect(slot);
+            if self.slots[slot].retry_at().is_none_or(|at| at > now) {
+                continue;
+            }
+            let wanted = !self.slots[slot].is_mortal() || self.slots[slot].has_unsent();
+            match wanted || self.phase == Phase::Idle {
+                true => self.connect(slot),
+                false => self.slots[slot].rest(),
             }
         }
         let retries = self.slots.iter().filter_map(Slot::retry_at);

@@ -92,6 +92,8 @@ pub(crate) struct Worker<C: Connection, D> {
     unread: VecDeque<usize>,
     /// Slots that are being opened for the first time.
     opening: Vec<usize>,
+    /// Slots that rest and have got calls: a connection is to be opened.
+    wanted: Vec<usize>,
     /// The first slot that is still to be opened.
     unopened: usize,
     phase: Phase,
@@ -121,7 +123,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let templates = Arc::new(C::templates(&*payload, &plan.authority));
         let shares = plan.shares(thread);
         let allowance = Allowance::of_thread(plan.threads, shares.iter().sum(), &*payload);
-        let slots = shares.into_iter().map(Slot::new).collect();
+        let life = plan.connection_life.calls();
+        let slots = shares.into_iter().map(|share| Slot::new(share, life)).collect();
         let calls = Calls::new(payload, &plan, thread, driver.now(), log);
         Self {
             driver,
@@ -134,6 +137,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             ready: Vec::new(),
             unread: VecDeque::new(),
             opening: Vec::new(),
+            wanted: Vec::new(),
             unopened: 0,
             phase: Phase::Idle,
             span: None,
@@ -239,6 +243,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
 
     /// One turn: waits for something to happen, and sees to it.
     pub fn turn(&mut self) -> io::Result<()> {
+        if !self.wanted.is_empty() {
+            self.connect_wanted();
+        }
         let mut ready = std::mem::take(&mut self.ready);
         let until = if self.unread.is_empty() { self.deadline() } else { Nanos(0) };
         self.driver.wait(until, &mut ready)?;
@@ -361,6 +368,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     fn on_ready(&mut self, event: Ready) {
         let index = event.connection;
         if event.writable && matches!(self.slots[index].link, Link::Connecting | Link::Full) {
+            if self.slots[index].link == Link::Connecting && !self.has_connected(event) {
+                return;
+            }
             self.slots[index].link = Link::Up;
             self.write(index);
             self.send(index);
@@ -378,7 +388,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let received = match self.driver.receive(index) {
             Ok(received) => received,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-            Err(error) => return self.lose(index, &error.to_string()),
+            Err(error) => return self.fail(index, &error),
         };
         if received.bytes.is_empty() {
             let at = received.at;
@@ -396,6 +406,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
         let home = slot.home.unwrap_or(index);
         self.slots[home].again.extend(again);
+        if self.slots[index].greeting {
+            self.greet(index, at);
+        }
         if let Err(broken) = result {
             let reason = broken.to_string();
             self.calls.recorder.on_connection(at, |it| it.break_off(&reason));
@@ -423,21 +436,48 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.next(index, ended, at);
     }
 
-    /// Ends a connection; its calls are lost, and it is opened again after a while.
+    /// A connection could not be opened, or is lost, by an error of the kernel's.
+    #[cold]
+    fn fail(&mut self, index: usize, error: &io::Error) {
+        use io::ErrorKind::{AddrNotAvailable, BrokenPipe, ConnectionRefused, ConnectionReset};
+        let now = self.driver.now();
+        let established = self.slots[index].is_established();
+        self.calls.recorder.on_connection(now, |it| match error.kind() {
+            ConnectionRefused if !established => it.connect_refused += 1,
+            ConnectionReset | BrokenPipe if established => it.reset += 1,
+            _ => {}
+        });
+        match error.kind() {
+            AddrNotAvailable => self.lose(index, &format!("no local port is free: {error}")),
+            _ => self.lose(index, &error.to_string()),
+        }
+    }
+
+    /// Ends a connection; its calls are lost, and it is opened again after a while. Where each call has a connection opened
+    /// for it, those of a connection that did not come to be open are not sent.
     #[cold]
     fn lose(&mut self, index: usize, reason: &str) {
         self.driver.close(index);
         let now = self.driver.now();
-        if self.slots[index].is_established() {
-            self.calls.recorder.on_connection(now, |it| it.end(reason));
-        }
-        let lost = self.slots[index].lose(reason, now);
+        let slot = &mut self.slots[index];
+        let established = slot.is_established();
+        let orderly = slot.connection.as_ref().is_some_and(C::is_finished);
+        let lost = slot.lose(reason, now);
+        let unsent = if established || !slot.is_mortal() { Vec::new() } else { slot.give_up() };
+        self.calls.recorder.on_connection(now, |it| match established {
+            true => it.end(reason, orderly),
+            false => it.connect_failed += 1,
+        });
         self.retry_at = self.retry_at.min(self.slots[index].retry_at().unwrap_or(Nanos::NEVER));
         let outcome = Outcome::Transport { reason: reason.to_owned() };
         for call in &lost {
             self.calls.end(*call, now, &outcome);
         }
-        self.next(index, lost.len() as u32, now);
+        let outcome = Outcome::NotSent { reason: format!("no connection: {reason}") };
+        for call in &unsent {
+            self.calls.end(*call, now, &outcome);
+        }
+        self.next(index, (lost.len() + unsent.len()) as u32, now);
         if let Some(home) = self.slots[index].home {
             self.send(home);
         }

@@ -102,6 +102,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         open.full_until = if full { Some(now) } else { open.full_until };
         let mut touched = std::mem::take(&mut open.touched);
         for slot in touched.drain(..) {
+            if self.slots[slot].is_wanted() {
+                self.wanted.push(slot);
+            }
             self.write(slot);
         }
         if let Some(open) = &mut self.open {

@@ -18,16 +18,25 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             open.may_have_room(home.unwrap_or(index), || self.driver.now());
         }
         let slot = &mut self.slots[index];
+        let mut spent = false;
         if slot.link == Link::Up {
             let resent = slot.send_waiting();
             if resent > 0 {
                 let now = self.driver.now();
                 self.calls.recorder.on_connection(now, |it| it.resent += resent);
             }
+            spent = slot.is_spent();
+            if spent {
+                slot.say_goodbye();
+            }
             self.write(index);
+        } else if slot.is_wanted() {
+            self.wanted.push(index);
         }
         let connection = self.slots[index].connection.as_ref();
-        if let Some(connection) = connection.filter(|it| it.is_finished()) {
+        if spent {
+            self.retire(index);
+        } else if let Some(connection) = connection.filter(|it| it.is_finished()) {
             let reason = connection.farewell();
             self.lose(index, &reason);
         }
@@ -55,7 +64,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.slots[index].link = Link::Full;
             }
-            Err(error) => self.lose(index, &error.to_string()),
+            Err(error) => self.fail(index, &error),
         }
     }
 }

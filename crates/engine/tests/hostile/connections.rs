@@ -108,7 +108,15 @@ fn refused_calls_and_connections_that_ended_are_counted() {
     assert_eq!(measured.tally.outcomes.ok, 20);
     assert_eq!(
         measured.tally.connections,
-        Connections { ended: 1, broken: 0, reopened: 1, refused: 4, resent: 4, reason }
+        Connections {
+            ended: 1,
+            orderly: 1,
+            reopened: 1,
+            refused: 4,
+            resent: 4,
+            reason,
+            ..Connections::default()
+        }
     );
 }
 

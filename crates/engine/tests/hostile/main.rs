@@ -15,7 +15,7 @@ use std::time::Duration;
 use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
-use rpcbench_record::{Arrivals, Outcomes, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::scripted::{
     Frame, Listener, Request, Requests, ScriptError, ScriptedPeer, Wire,
 };
@@ -38,6 +38,7 @@ fn plan(address: SocketAddr, in_flight: u32) -> LoadPlan {
         timeout: Nanos::from_millis(10_000),
         grace: Nanos::from_millis(10_000),
         connect_timeout: Nanos::from_millis(10_000),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: false,
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Session, Span};
-use rpcbench_record::{Arrivals, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/server.mjs");
 
@@ -72,6 +72,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
         timeout: Nanos::from_millis(20_000),
         grace: Nanos::from_millis(20_000),
         connect_timeout: Nanos::from_millis(20_000),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: false,
     }

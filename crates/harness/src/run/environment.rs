@@ -39,6 +39,7 @@ impl Environment {
             address: endpoint.address,
             authority: endpoint.authority.clone(),
             connections: workload.connections_under(protocol),
+            connection_life: workload.connection_life,
             in_flight: workload.in_flight,
             arrivals: Arrivals::Closed,
             seed: self.seed,

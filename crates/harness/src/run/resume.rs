@@ -77,8 +77,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use rpcbench_record::{
-        CheckResult, Cpu, Failure, Header, Isolation, IsolationMode, Limits, PlacementKind, Plan,
-        Preparation, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
+        CheckResult, ConnectionLife, Cpu, Failure, Header, Isolation, IsolationMode, Limits,
+        PlacementKind, Plan, Preparation, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
     };
 
     use super::*;
@@ -222,6 +222,7 @@ mod tests {
             name: name.into(),
             shape: "text:100".into(),
             connections,
+            connection_life: ConnectionLife::Long,
             in_flight: 10,
             arrivals: arrivals.parse().unwrap(),
             find_max: None,

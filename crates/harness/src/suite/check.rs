@@ -133,6 +133,7 @@ fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), Su
         &connections,
         "every connection carries at least one call; raise the first or lower the second",
     )?;
+    connection_life(&places, &in_flight, &connections)?;
     connections.at_least(
         &threads,
         "every client thread needs a connection; raise the first or lower the second",
@@ -141,6 +142,25 @@ fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), Su
         &grace,
         "no call is waited for beyond its timeout; raise the first or lower the second",
     )
+}
+
+/// Refuses more calls in flight on a connection than it lives for.
+fn connection_life(
+    places: &Places<'_>,
+    in_flight: &Given,
+    connections: &Given,
+) -> Result<(), SuiteError> {
+    let life = places.workload.map(|w| w.connection_life).unwrap_or_default();
+    let Some(calls) = life.calls() else { return Ok(()) };
+    if in_flight.value.div_ceil(connections.value) <= u64::from(calls) {
+        return Ok(());
+    }
+    Err(SuiteError::Contradiction {
+        first: in_flight.text(),
+        second: format!("{} and a connection life of '{life}'", connections.text()),
+        remedy: "a connection can't have more calls in flight than it lives for; give each call in flight a \
+                 connection, or connections a longer life",
+    })
 }
 
 /// Where values stand.

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use rpcbench_contract::Shape;
-use rpcbench_record::{Arrivals, Limits, Protocol, Stopping, Threshold, WarmUp, Window, Workload};
+use rpcbench_record::{
+    Arrivals, ConnectionLife, Limits, Protocol, Stopping, Threshold, WarmUp, Window, Workload,
+};
 
 use super::loads::{self, Load};
 use super::{Suite, SuiteError, warm_up};
@@ -21,7 +23,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Grace where a suite does not say.
 const GRACE: Duration = Duration::from_secs(5);
 
-texts!(Shape, Sweep, Threshold);
+texts!(ConnectionLife, Shape, Sweep, Threshold);
 
 table! {
     struct SuiteFile {
@@ -50,6 +52,7 @@ table! {
         name: Option<String> = "name = \"capacity\"",
         shape: Shape = "shape = \"text:100\"",
         connections: u32 = "connections = 50",
+        connection_life: Option<ConnectionLife> = "connection_life = \"short\"",
         in_flight: u32 = "in_flight = 1000",
         arrivals: Option<At<String>> = "arrivals = \"poisson:40%\"",
         sweep: Option<At<Sweep>> = "sweep = \"10%..90%\"",
@@ -175,6 +178,7 @@ impl WorkloadFile {
             name: self.name.clone().unwrap_or_else(|| suite.to_owned()),
             shape: self.shape.to_string(),
             connections: self.connections,
+            connection_life: self.connection_life.unwrap_or_default(),
             in_flight: self.in_flight,
             arrivals: Arrivals::Closed,
             find_max: None,

@@ -1,7 +1,7 @@
 //! Values from the command line that replace a suite's.
 
 use rpcbench_contract::Shape;
-use rpcbench_record::{Stopping, WarmUp, Window, Workload};
+use rpcbench_record::{ConnectionLife, Stopping, WarmUp, Window, Workload};
 
 use super::Suite;
 
@@ -28,6 +28,8 @@ pub struct Overrides {
     pub shape: Option<Shape>,
     /// `--connections`.
     pub connections: Option<u32>,
+    /// `--connection-life`.
+    pub connection_life: Option<ConnectionLife>,
     /// `--in-flight`.
     pub in_flight: Option<u32>,
     /// `--warmup`. Replaces the suite's cap too. A cap of its own is not looked at.
@@ -86,6 +88,7 @@ impl Overrides {
     fn apply_to(&self, workload: &mut Workload) {
         replace(&mut workload.shape, self.shape.map(|shape| shape.to_string()));
         replace(&mut workload.connections, self.connections);
+        replace(&mut workload.connection_life, self.connection_life);
         replace(&mut workload.in_flight, self.in_flight);
         replace(&mut workload.warm_up, self.warm_up);
         if let (WarmUp::UntilSteady { cap_ms, .. }, Some(cap)) =

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rpcbench_contract::Shape;
-use rpcbench_record::{PlannedServer, Protocol, Stopping, WarmUp, Window, Workload};
+use rpcbench_record::{
+    ConnectionLife, PlannedServer, Protocol, Stopping, WarmUp, Window, Workload,
+};
 
 use super::*;
 use crate::config::ConfigError;
@@ -138,6 +140,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
         name: "mine".to_owned(),
         shape: "text:100".to_owned(),
         connections: 50,
+        connection_life: ConnectionLife::Long,
         in_flight: 1000,
         arrivals: rpcbench_record::Arrivals::Closed,
         find_max: None,
@@ -163,7 +166,8 @@ fn every_override_replaces_its_field() {
         memory_bytes: Some(1 << 30),
         shape: Some(Shape::Dto),
         connections: Some(7),
-        in_flight: Some(14),
+        connection_life: Some(ConnectionLife::SHORT),
+        in_flight: Some(7),
         warm_up: Some(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
         warm_up_cap_ms: Some(9000),
         duration_ms: Some(11_000),
@@ -179,7 +183,8 @@ fn every_override_replaces_its_field() {
     let expected = Workload {
         shape: "dto".to_owned(),
         connections: 7,
-        in_flight: 14,
+        connection_life: ConnectionLife::SHORT,
+        in_flight: 7,
         warm_up: WarmUp::UntilSteady { least_ms: 0, cap_ms: Some(9000) },
         window: Window::Duration { length_ms: 11_000 },
         timeout_ms: 3000,

@@ -62,6 +62,14 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("p99_ns", Ns, "99th percentile of the response times of ok calls", Windows(|f| response(f, 0.99))).column("p99", Place::Figures).ranking(1).curve(0),
     figure("p999_ns", Ns, "99.9th percentile of the response times of ok calls", Windows(|f| response(f, 0.999))).column("p99.9", Place::Figures).wide().curve(0),
     figure("max_ns", Ns, "Longest response time of an ok call, exact", Windows(|f| some(f.response.as_ref()?.max_ns))).column("max", Place::Figures).wide().curve(3),
+    figure("connections_per_s", PerSecond, "Connections that came to be open, a second; empty where connections live long", Windows(|f| some(f.lives.as_ref()?.connections_per_s))).column("connections/s", Place::Figures).ranking(5).if_known(),
+    figure("connect_mean_ns", Ns, "Mean connect time, exact", Windows(|f| some(f.lives.as_ref()?.connect.mean_ns))),
+    figure("connect_p50_ns", Ns, "50th percentile of the connect times", Windows(|f| connect(f, 0.5))).column("connect p50", Place::Figures).ranking(2).if_known(),
+    figure("connect_p99_ns", Ns, "99th percentile of the connect times", Windows(|f| connect(f, 0.99))).column("connect p99", Place::Figures).ranking(4).if_known(),
+    figure("connect_max_ns", Ns, "Longest connect time, exact", Windows(|f| some(f.lives.as_ref()?.connect.max_ns))),
+    figure("call_mean_ns", Ns, "Mean service time of ok calls, the connect left out, exact; empty where connections live long", Windows(|f| some(f.lives.as_ref()?.call.as_ref()?.mean_ns))),
+    figure("call_p50_ns", Ns, "50th percentile of the service times of ok calls, the connect left out; empty as above", Windows(|f| call(f, 0.5))).column("call p50", Place::Figures).ranking(2).if_known(),
+    figure("call_p99_ns", Ns, "99th percentile of the service times of ok calls, the connect left out; empty as above", Windows(|f| call(f, 0.99))).column("call p99", Place::Figures).ranking(4).if_known(),
     figure("calls", Count, "Calls that came due", Windows(|f| some(f.outcomes.total()))),
     figure(OutcomeKind::Ok.key(), Count, "Calls answered right", Windows(|f| some(f.outcomes.ok))),
     figure(OutcomeKind::WrongAnswer.key(), Count, "Calls answered with success, and wrong", Windows(|f| some(f.outcomes.wrong_answer))),
@@ -95,7 +103,13 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("client_steal_ns", Ns, "Of it, from the client's CPUs", Window(|w| some(w.measured.machine.client_steal_ns?))),
     figure("server_steal_ns", Ns, "From the server's CPUs; those that both use count in each", Window(|w| some(w.measured.machine.server_steal_ns?))),
     figure("cpu_pressure_ns", Ns, "Time for which some task of the machine waited for a CPU", Window(|w| some(w.measured.machine.cpu_pressure_ns?))),
+    figure("connections_opened", Count, "Connections that came to be open in the window or while its last calls were awaited, where they live for a number of calls", Window(|w| some(w.connections()?.opened))),
     figure("connections_ended", Count, "Connections that ended in the window or while its last calls were awaited, closed by the peer or lost", Window(|w| some(w.connections()?.ended))),
+    figure("connections_orderly", Count, "Those of them that the server ended in good order, with every call answered", Window(|w| some(w.connections()?.orderly))),
+    figure("connections_reset", Count, "Those of them that the server reset", Window(|w| some(w.connections()?.reset))),
+    figure("connections_retired", Count, "Connections that the client ended as planned, after the last call of their life", Window(|w| some(w.connections()?.retired))),
+    figure("connects_failed", Count, "Attempts to open a connection that failed", Window(|w| some(w.connections()?.connect_failed))),
+    figure("connects_refused", Count, "Those of them that the server refused", Window(|w| some(w.connections()?.connect_refused))),
     figure("connections_broken", Count, "Connections on which the server broke the protocol", Window(|w| some(w.connections()?.broken))),
     figure("connections_reopened", Count, "Times that a connection was opened in the place of another, or tried to be", Window(|w| some(w.connections()?.reopened))),
     figure("calls_refused", Count, "Calls that the server said it never looked at; one that is refused twice counts twice", Window(|w| some(w.connections()?.refused))),
@@ -139,6 +153,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("run_id", Word, "Identifies the run: a UUID that sorts by the time at which it began", Any(|s| some(s.header?.id.to_string()))),
     figure("shape", Word, "What a call carries", Any(|s| some(&s.workload?.shape))),
     figure("connections", Count, "Connections over all load threads", Any(connections)),
+    figure("connection_life", Word, "How many calls a connection carries before the client ends it", Any(|s| some(s.workload?.connection_life.to_string()))),
     figure("in_flight", Count, "Calls in flight over all connections; in an open loop the most", Any(|s| some(s.workload?.in_flight))),
     figure("cpus", Count, "CPUs that the server may use", Any(|s| some(s.header?.plan.limits.cpus))),
     figure("memory_limit_bytes", Bytes, "Memory that the server may use", Any(|s| some(s.header?.plan.limits.memory_bytes?))),
@@ -146,6 +161,14 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("machine_kernel", Word, "Version of the machine's kernel", Any(|s| some(&s.header?.machines.client.kernel))),
     figure("tool_version", Word, "Version of rpcbench", Any(|s| some(&s.header?.tool.version))),
 ];
+
+fn connect(figures: &Figures, q: f64) -> Option<Value> {
+    some(figures.lives.as_ref()?.connect.quantile(q))
+}
+
+fn call(figures: &Figures, q: f64) -> Option<Value> {
+    some(figures.lives.as_ref()?.call.as_ref()?.quantile(q))
+}
 
 fn connections(subject: &Subject) -> Option<Value> {
     let workload = subject.workload?;

@@ -78,6 +78,8 @@ pub(crate) struct Column {
     pub(crate) ranks: Option<RankedBy>,
     /// Only where rows differ in it.
     pub(crate) if_rows_differ: bool,
+    /// Only where a row has it.
+    pub(crate) if_known: bool,
     /// Where the unit's own way of writing it won't do.
     text: Option<fn(&Subject) -> Option<String>>,
 }
@@ -128,6 +130,7 @@ impl Figure {
             curve: None,
             ranks: None,
             if_rows_differ: false,
+            if_known: false,
             text: None,
         };
         Self { column: Some(column), ..self }
@@ -165,6 +168,13 @@ impl Figure {
     const fn if_rows_differ(mut self) -> Self {
         if let Some(column) = &mut self.column {
             column.if_rows_differ = true;
+        }
+        self
+    }
+
+    const fn if_known(mut self) -> Self {
+        if let Some(column) = &mut self.column {
+            column.if_known = true;
         }
         self
     }

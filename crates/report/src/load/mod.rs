@@ -73,6 +73,7 @@ fn summary(load: &Load) -> Lines {
         ("calls", Some(format::count(figures.outcomes.total()))),
         ("time", Some(format::duration_ns(measured.window_ns as f64))),
         ("ok calls/s", Some(format::si(figures.calls_per_s.value))),
+        ("connections/s", figures.lives.as_ref().map(|it| format::si(it.connections_per_s))),
         ("errors", Some(format::percent(figures.error_share()))),
         ("pacing", pacing),
         ("capacity", capacity),
@@ -119,11 +120,12 @@ fn server_lines(load: &Load, server: &ServerFigures) -> Vec<(&'static str, Optio
 fn times(load: &Load) -> Vec<Vec<String>> {
     let measured = &load.measured;
     let all = (measured.outcomes.errors() > 0).then(|| AllCalls::of(measured)).flatten();
-    let parts = [
+    let mut parts = vec![
         ("response", measured.latency.as_ref()),
         ("service", measured.service.as_ref()),
         ("send lag", measured.send_lag.as_ref()),
     ];
+    parts.extend(measured.connect.as_ref().map(|connect| ("connect", Some(connect))));
     if parts[0].1.is_none() && all.is_none() {
         return Vec::new();
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Arrivals, CheckResult, ClientUsage, Cpu, Failure, Header, Isolation, IsolationMode, Latency,
-    Limits, Machine, MachineUsage, Measured, Outcomes, PlacementKind, Plan, PlannedServer,
-    PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool,
-    Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
+    Arrivals, CheckResult, ClientUsage, ConnectionLife, Cpu, Failure, Header, Isolation,
+    IsolationMode, Latency, Limits, Machine, MachineUsage, Measured, Outcomes, PlacementKind, Plan,
+    PlannedServer, PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice,
+    Tool, Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
 };
 use rpcbench_stats::Histogram;
 
@@ -18,6 +18,7 @@ pub fn workload() -> Workload {
         name: "quick".to_owned(),
         shape: "text:100".to_owned(),
         connections: 50,
+        connection_life: ConnectionLife::Long,
         in_flight: IN_FLIGHT,
         arrivals: Arrivals::Closed,
         find_max: None,

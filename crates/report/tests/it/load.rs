@@ -79,7 +79,7 @@ fn failing() -> Load {
 fn what_became_of_connections_is_a_warning_and_a_broken_protocol_a_failure() {
     let mut load = fine();
     let mut connections = Connections { reopened: 257, ..Connections::default() };
-    connections.end("peer closed the connection with ENHANCE_YOUR_CALM");
+    connections.end("peer closed the connection with ENHANCE_YOUR_CALM", false);
     load.measured.connections = Some(connections.clone());
     let text = load_text(&load, Style::default());
     let warning = "1 connection ended, opened again 257 times: \

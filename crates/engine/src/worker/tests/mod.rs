@@ -1,13 +1,14 @@
 //! A worker in virtual time: a simulated driver and a server whose answers take exactly as long as told.
 
 mod closed;
+mod lives;
 mod open;
 mod simulation;
 
 use std::sync::Arc;
 
 use rpcbench_contract::{Method, Nonce};
-use rpcbench_record::{Arrivals, Protocol};
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 use super::{Start, Worker};
 use crate::clock::Nanos;
@@ -85,6 +86,7 @@ fn plan(connections: u32, in_flight: u32) -> LoadPlan {
         timeout: Nanos(200 * MS),
         grace: Nanos(100 * MS),
         connect_timeout: Nanos(1000 * MS),
+        connection_life: ConnectionLife::Long,
         first_request: 0,
         pipelining: false,
     }

@@ -38,13 +38,20 @@ pub(super) struct Simulation {
     pub room: usize,
     /// By how much the client's thread wakes up too late.
     pub oversleep: Nanos,
+    /// How long a connect takes.
+    pub connect_takes: Nanos,
+    /// Whether the server refuses connections.
+    pub refuses: bool,
+    /// Connections that were opened.
+    pub opened: u64,
     /// From when to when the client's thread does not run at all.
     pub stopped: Option<(Nanos, Nanos)>,
 }
 
 #[derive(Default)]
 pub(super) struct Socket {
-    fresh: bool,
+    /// When its connect ends.
+    connects_at: Option<Nanos>,
     /// What it took since it was last waited for, bytes.
     pub taken: usize,
     /// Calls that the server has read.
@@ -61,6 +68,9 @@ impl Simulation {
             free_at: Nanos(0),
             calls: 0,
             oversleep: Nanos(0),
+            connect_takes: Nanos(0),
+            refuses: false,
+            opened: 0,
             stopped: None,
             sockets: (0..connections).map(|_| Socket::default()).collect(),
             in_transit: BTreeMap::new(),
@@ -90,6 +100,18 @@ impl Simulation {
             Service::Queues(time) => {
                 self.free_at = self.free_at.max(self.now) + time;
                 Some(self.free_at)
+            }
+        }
+    }
+
+    /// The sockets whose connect has ended, and those that take bytes again.
+    fn tell_writable(&mut self, ready: &mut Vec<Ready>) {
+        for (connection, socket) in self.sockets.iter_mut().enumerate() {
+            let full = socket.taken >= self.room && self.room > 0;
+            let connects = socket.connects_at.take_if(|at| *at <= self.now).is_some();
+            if connects || full {
+                socket.taken = 0;
+                ready.push(Ready { connection, readable: self.refuses, writable: true });
             }
         }
     }
@@ -142,8 +164,13 @@ impl Driver for Simulation {
     }
 
     fn connect(&mut self, connection: usize, _address: SocketAddr) -> io::Result<()> {
-        self.sockets[connection].fresh = true;
+        self.sockets[connection].connects_at = Some(self.now + self.connect_takes);
+        self.opened += u64::from(!self.refuses);
         Ok(())
+    }
+
+    fn connected(&mut self, _connection: usize) -> io::Result<()> {
+        if self.refuses { Err(io::ErrorKind::ConnectionRefused.into()) } else { Ok(()) }
     }
 
     fn renumber(&mut self, from: usize, to: usize) -> io::Result<()> {
@@ -154,18 +181,17 @@ impl Driver for Simulation {
         Ok(())
     }
 
-    fn close(&mut self, _connection: usize) {}
+    fn close(&mut self, connection: usize) {
+        self.sockets[connection] = Socket::default();
+        self.in_transit.retain(|_, (to, _)| *to != connection);
+    }
 
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
-        for (connection, socket) in self.sockets.iter_mut().enumerate() {
-            let full = socket.taken >= self.room && self.room > 0;
-            if std::mem::take(&mut socket.fresh) || full {
-                socket.taken = 0;
-                ready.push(Ready { connection, readable: false, writable: true });
-            }
-        }
+        self.tell_writable(ready);
+        let connects = self.sockets.iter().filter_map(|socket| socket.connects_at).min();
         let next = self.in_transit.keys().next().map_or(Nanos::NEVER, |(at, _)| *at);
+        let next = next.min(connects.unwrap_or(Nanos::NEVER));
         if ready.is_empty() {
             assert_ne!(next.min(until), Nanos::NEVER, "nothing will ever happen");
             let woken = next.min(until);
@@ -176,6 +202,7 @@ impl Driver for Simulation {
         {
             self.now = self.now.max(to);
         }
+        self.tell_writable(ready);
         while let Some(entry) = self.in_transit.first_entry()
             && entry.key().0 <= self.now
         {

@@ -171,6 +171,11 @@ impl protocol::Connection for Connection {
         self.sender.send(stream, call, out);
     }
 
+    fn goodbye(&mut self, out: &mut Vec<u8>) {
+        // No stream of the peer's was looked at, and nothing was wrong.
+        frame::put(out, frame::GOAWAY, 0, 0, &[0; 8]);
+    }
+
     #[inline]
     fn flushed(&mut self, now: Nanos) {
         self.acknowledged = 0;

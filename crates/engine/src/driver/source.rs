@@ -1,0 +1,73 @@
+//! Addresses that connections come from.
+//!
+//! A connection that the client closes keeps its port for a minute (TIME_WAIT; a second where the kernel reuses such ports,
+//! as it does on the loopback interface by default). From one address to one server there are about 28,000, which short
+//! connections use up within seconds. The loopback interface has 16 million addresses, each with ports of its own.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::AsFd;
+
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::IpBindAddressNoPort;
+use rustix::net;
+
+/// Addresses that a load thread's connections come from in turn: with more of them a free port is found sooner, and more
+/// ports wait for their minute to pass.
+const ADDRESSES: u32 = 16;
+
+/// Where the next connection comes from.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    first: Option<u32>,
+    turn: u32,
+}
+
+impl Sources {
+    /// The kernel chooses.
+    pub fn any() -> Self {
+        Self { first: None, turn: 0 }
+    }
+
+    /// Addresses of thread `thread`'s own, where the server is on the loopback interface: from 127.0.0.2 on.
+    pub fn spread(server: SocketAddr, thread: u32) -> Self {
+        let on_loopback = matches!(server.ip(), IpAddr::V4(address) if address.is_loopback());
+        let first = u32::from(Ipv4Addr::LOCALHOST) + 1 + thread * ADDRESSES;
+        Self { first: on_loopback.then_some(first), turn: 0 }
+    }
+
+    /// The next in turn. `None`: the kernel chooses.
+    pub fn next(&mut self) -> Option<Ipv4Addr> {
+        let first = self.first?;
+        let turn = self.turn;
+        self.turn = (turn + 1) % ADDRESSES;
+        Some((first + turn).into())
+    }
+}
+
+/// The socket's connection comes from `address`, from whichever port is free towards its peer when it is opened.
+pub(super) fn bind(socket: &impl AsFd, address: Ipv4Addr) -> io::Result<()> {
+    setsockopt(socket, IpBindAddressNoPort, &true)?;
+    Ok(net::bind(socket, &SocketAddr::from((address, 0)))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_have_addresses_of_their_own_and_only_towards_the_loopback_interface() {
+        let taken = |server: &str, thread| {
+            let mut sources = Sources::spread(server.parse().unwrap(), thread);
+            (0..=ADDRESSES).map(|_| sources.next()).collect::<Vec<_>>()
+        };
+        let (first, second) = (taken("127.0.0.1:1", 0), taken("127.0.0.1:1", 1));
+        assert_eq!(first[0], Some(Ipv4Addr::new(127, 0, 0, 2)));
+        assert_eq!(first[0], first[ADDRESSES as usize], "in turn");
+        assert!(first.iter().all(|address| !second.contains(address)));
+        for server in ["[::1]:1", "10.0.0.1:1"] {
+            assert!(taken(server, 0).iter().all(Option::is_none), "{server}");
+        }
+        assert_eq!(Sources::any().next(), None);
+    }
+}

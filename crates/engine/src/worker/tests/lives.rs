@@ -1,0 +1,116 @@
+//! Connections that live for a number of calls.
+
+use super::*;
+use crate::protocol::http2::frame::{self, put};
+
+/// What a connect and a call take.
+const CONNECT: Nanos = Nanos::from_millis(3);
+const CALL: Nanos = Nanos::from_millis(5);
+
+/// A worker whose connections live for `life`; they take [`CONNECT`], and calls [`CALL`].
+fn with_life(life: &str, connections: u32, in_flight: u32) -> Worker<Connection, Simulation> {
+    let plan = LoadPlan { connection_life: life.parse().unwrap(), ..plan(connections, in_flight) };
+    let simulation = Simulation::new(connections as usize, Service::Takes(CALL));
+    connect(plan, Simulation { connect_takes: CONNECT, ..simulation }, None)
+}
+
+/// Makes so many calls in a closed loop.
+fn make(worker: &mut Worker<Connection, Simulation>, calls: u64) -> Tally {
+    let span = Some(Span { start: worker.now(), end: Nanos::NEVER });
+    worker.start(Start { arrivals: Arrivals::Closed, seed: 1, span, calls: Some(calls) });
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    worker.take_counted().unwrap();
+    worker.calls().recorder.take().unwrap()
+}
+
+#[test]
+fn a_short_connection_carries_one_call_and_the_caller_waits_for_both() {
+    let mut worker = with_life("short", 4, 4);
+    let tally = make(&mut worker, 100);
+    assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (100, 0));
+    // The first calls find their connections open.
+    assert_eq!((worker.driver.opened, tally.connect.count()), (100, 96));
+    assert_eq!((tally.connect.min(), tally.connect.max()), (Some(CONNECT.0), Some(CONNECT.0)));
+    assert_eq!((tally.service.min(), tally.service.max()), (Some(CALL.0), Some(CALL.0)));
+    assert_eq!((tally.ok.min(), tally.ok.max()), (Some(CALL.0), Some((CONNECT + CALL).0)));
+    let connections = &tally.connections;
+    assert_eq!((connections.retired, connections.ended, connections.reopened), (100, 0, 0));
+}
+
+#[test]
+fn connections_carry_as_many_calls_as_they_live_for_and_none_is_lost_between_two() {
+    for (life, each, in_flight) in [("calls:5", 5, 4), ("calls:5", 5, 20), ("calls:7", 7, 12)] {
+        let mut worker = with_life(life, 4, in_flight);
+        let tally = make(&mut worker, 1001);
+        assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (1001, 0), "{life}");
+        let (fewest, opened) = (1001_u64.div_ceil(each), worker.driver.opened);
+        assert!((fewest..=fewest + 4).contains(&opened), "{opened} connections, {life}");
+        // The last ones may have calls left.
+        assert!((opened - 4..=opened).contains(&tally.connections.retired));
+    }
+}
+
+#[test]
+fn in_an_open_loop_a_connection_is_opened_when_its_call_is_due() {
+    let mut worker = with_life("short", 8, 8);
+    let begin = worker.now();
+    let span = Span { start: begin, end: begin + Nanos(1000 * MS) };
+    start(&mut worker, "constant:100", Some(span));
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let tally = worker.calls().recorder.take().unwrap();
+    assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (100, 0));
+    assert_eq!((tally.late, tally.held_back), (0, 0));
+    assert_eq!((worker.driver.opened, tally.connect.count()), (100, 92));
+    // All but the first eight wait for their own connection, from their due time on.
+    assert_eq!(tally.ok.quantile(0.5), Some((CONNECT + CALL).0));
+    assert_eq!(tally.ok.max(), Some((CONNECT + CALL).0));
+    assert_eq!(tally.send_lag.max(), Some(CONNECT.0));
+}
+
+#[test]
+fn a_call_whose_connection_is_refused_was_not_sent_and_the_next_waits_longer() {
+    let mut worker = with_life("short", 2, 2);
+    worker.driver.refuses = true;
+    let begin = worker.now();
+    let tally = make(&mut worker, 12);
+    // Two had their connections before.
+    assert_eq!((tally.outcomes.ok, tally.outcomes.not_sent, tally.outcomes.errors()), (2, 10, 10));
+    assert_eq!((tally.connections.connect_failed, tally.connections.connect_refused), (10, 10));
+    assert_eq!(tally.examples, ["not sent: no connection: connection refused"]);
+    assert!(worker.now() > begin + Nanos(15 * MS), "pauses grow: {:?}", worker.now());
+    worker.driver.refuses = false;
+    assert_eq!(make(&mut worker, 50).outcomes.ok, 50);
+}
+
+#[test]
+fn a_goodbye_in_the_middle_of_a_call_is_orderly_and_costs_no_call() {
+    let mut worker = with_life("calls:100", 1, 1);
+    let span = Some(Span { start: worker.now(), end: Nanos::NEVER });
+    worker.start(Start { arrivals: Arrivals::Closed, seed: 1, span, calls: Some(30) });
+    let mut goodbye = Vec::new();
+    put(&mut goodbye, frame::GOAWAY, 0, 0, &[0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+    let at = worker.driver.now + Nanos(2 * MS);
+    worker.driver.arrive(at, 0, goodbye);
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let tally = worker.calls().recorder.take().unwrap();
+    assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (30, 0));
+    assert_eq!((tally.connections.ended, tally.connections.orderly), (1, 1));
+    assert_eq!((tally.connections.retired, worker.driver.opened), (0, 2));
+}
+
+#[test]
+fn a_call_out_of_time_ends_its_connection_and_is_counted_once() {
+    let mut worker = with_life("short", 2, 2);
+    worker.driver.service = Service::StopsAt(worker.now() + Nanos(50 * MS), CALL);
+    let tally = make(&mut worker, 30);
+    assert_eq!(tally.outcomes.total(), 30);
+    assert_eq!(tally.outcomes.ok + tally.outcomes.timeout, 30);
+    assert!(tally.outcomes.ok > 0 && tally.outcomes.timeout > 0, "{:?}", tally.outcomes);
+    assert_eq!(worker.driver.opened, 30);
+}

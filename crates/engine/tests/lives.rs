@@ -1,0 +1,159 @@
+//! Connections that live for a number of calls, over real sockets, under each protocol.
+
+use std::io::Read;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread;
+
+use rpcbench_contract::{Corpus, Shape};
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, profile};
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+use rpcbench_testkit::{Behaviour, Plan, Server};
+
+/// Each protocol, and servers of it that answer rightly.
+const SERVERS: [(Protocol, &str); 9] = [
+    (Protocol::Grpc, "honest"),
+    (Protocol::Grpc, "null"),
+    (Protocol::Json, "json"),
+    (Protocol::Json, "null-json"),
+    (Protocol::Thrift, "thrift"),
+    (Protocol::ThriftCompact, "thrift-compact"),
+    (Protocol::ThriftBuffered, "thrift-buffered"),
+    (Protocol::ThriftBufferedCompact, "thrift-buffered-compact"),
+    (Protocol::TcpEcho, "tcp-echo"),
+];
+
+fn server(behaviours: &[&str]) -> Server {
+    let behaviours: Vec<Behaviour> = behaviours.iter().map(|text| text.parse().unwrap()).collect();
+    Server::start_at(([127, 0, 0, 1], 0).into(), Plan::new(&behaviours).unwrap()).unwrap()
+}
+
+fn plan(protocol: Protocol, address: SocketAddr, life: &str) -> LoadPlan {
+    LoadPlan {
+        protocol,
+        address,
+        authority: address.to_string(),
+        connections: 4,
+        connection_life: life.parse().unwrap(),
+        in_flight: 4,
+        arrivals: Arrivals::Closed,
+        seed: 1,
+        threads: 2,
+        cpus: Vec::new(),
+        timeout: Nanos::from_millis(10_000),
+        grace: Nanos::from_millis(10_000),
+        connect_timeout: Nanos::from_millis(10_000),
+        first_request: 0,
+        pipelining: false,
+    }
+}
+
+/// Makes so many calls.
+fn make(plan: &LoadPlan, calls: u64) -> Measurement {
+    let shape: Shape = "text:100".parse().unwrap();
+    let encoding = profile(plan.protocol).encoding;
+    let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape, 11, encoding));
+    let mut session = Session::open(plan, &payload).unwrap();
+    session.start_measuring_calls(clock::now(), calls);
+    while !session.is_drained() {
+        clock::sleep_until(clock::now() + Nanos::from_millis(1));
+    }
+    session.finish().unwrap()
+}
+
+#[test]
+fn every_short_connection_carries_one_call_and_the_server_counts_the_same() {
+    for (protocol, behaviour) in SERVERS {
+        for arrivals in ["closed", "constant:2000"] {
+            let server = server(&[behaviour]);
+            let arrivals: Arrivals = arrivals.parse().unwrap();
+            let plan = LoadPlan { arrivals, ..plan(protocol, server.address(), "short") };
+            let Measurement { tally, .. } = make(&plan, 400);
+            let what = format!("{protocol} of {behaviour}, {arrivals}: {:?}", tally.examples);
+            assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (400, 0), "{what}");
+            assert_eq!((server.calls(), server.connections()), (400, 400), "{what}");
+            // The first of each of the four places was opened before; by a schedule, the last may be open after its end.
+            assert!(tally.connect.count() == 396 || plan.arrivals.is_open(), "{what}");
+            let connections = &tally.connections;
+            assert_eq!((connections.opened, connections.retired), (396, 400), "{what}");
+            assert_eq!(connections.ended, 0, "{what}");
+            assert_eq!((connections.connect_failed, connections.reset), (0, 0), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_carries_as_many_calls_as_it_lives_for() {
+    for (protocol, behaviour) in SERVERS {
+        let server = server(&[behaviour]);
+        let plan = plan(protocol, server.address(), "calls:7");
+        let Measurement { tally, .. } = make(&plan, 700);
+        assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (700, 0), "{protocol}");
+        assert_eq!(server.calls(), 700, "{protocol}");
+        // Of each place the last may have calls left.
+        let opened = server.connections();
+        assert!((100..=104).contains(&opened), "{opened}, {protocol}");
+        assert_eq!(tally.connect.count(), opened - 4, "{protocol}");
+    }
+}
+
+#[test]
+fn a_server_that_resets_connections_loses_the_calls_on_them_and_no_other() {
+    for wire in ["json", "honest"] {
+        let protocol = if wire == "json" { Protocol::Json } else { Protocol::Grpc };
+        let server =
+            server(if wire == "json" { &["json", "reset-after:50"] } else { &["reset-after:50"] });
+        let Measurement { tally, .. } = make(&plan(protocol, server.address(), "short"), 60);
+        assert_eq!(tally.outcomes.total(), 60, "{protocol}");
+        assert_eq!((tally.outcomes.ok, tally.outcomes.transport), (50, 10), "{protocol}");
+        assert_eq!((tally.connections.reset, tally.connections.orderly), (10, 0), "{protocol}");
+    }
+}
+
+#[test]
+fn a_server_that_goes_away_refuses_what_follows_and_nothing_is_counted_twice() {
+    for (protocol, _) in SERVERS {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let plan = LoadPlan {
+            connections: 1,
+            in_flight: 1,
+            threads: 1,
+            ..plan(protocol, address, "short")
+        };
+        if protocol == Protocol::Grpc {
+            continue; // Needs a handshake of the peer's: see the virtual server's tests.
+        }
+        // It takes the first connection, reads the call, and is gone.
+        let gone = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 4096]).unwrap();
+        });
+        let Measurement { tally, .. } = make(&plan, 6);
+        gone.join().unwrap();
+        let outcomes = &tally.outcomes;
+        assert_eq!((outcomes.ok, outcomes.total()), (0, 6), "{protocol}");
+        assert_eq!((outcomes.transport, outcomes.not_sent), (1, 5), "{protocol}");
+        assert_eq!(tally.connections.connect_refused, 5, "{protocol}");
+        let refused = "not sent: no connection: Connection refused (os error 111)";
+        assert!(tally.examples.iter().any(|it| it == refused), "{:?}", tally.examples);
+    }
+}
+
+#[test]
+fn short_connections_come_from_addresses_of_their_own() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    for (life, spread) in [(ConnectionLife::SHORT, true), (ConnectionLife::Long, false)] {
+        let plan = LoadPlan { connection_life: life, ..plan(Protocol::Thrift, address, "long") };
+        let shape: Shape = "text:1".parse().unwrap();
+        let encoding = profile(plan.protocol).encoding;
+        let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape, 11, encoding));
+        let _session = Session::open(&plan, &payload).unwrap();
+        let mut from: Vec<_> = (0..4).map(|_| listener.accept().unwrap().1.ip()).collect();
+        from.sort_unstable();
+        from.dedup();
+        assert_eq!((from.len() == 4, from.contains(&address.ip())), (spread, !spread), "{from:?}");
+    }
+}

@@ -1,0 +1,106 @@
+//! How long connections live.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How many calls a connection carries before the client ends it. Written as in `long`, `short`, `calls:100`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+pub enum ConnectionLife {
+    /// All that come: it ends with the load.
+    #[default]
+    Long,
+    /// So many, each on a connection that was opened for them; one is `short`.
+    Calls(NonZeroU32),
+}
+
+impl ConnectionLife {
+    /// One call on each connection.
+    pub const SHORT: Self = Self::Calls(NonZeroU32::MIN);
+
+    /// Whether the client ends no connection before the load.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        *self == Self::Long
+    }
+
+    /// Most calls that a connection carries. `None`: any number.
+    #[must_use]
+    pub fn calls(self) -> Option<u32> {
+        match self {
+            Self::Long => None,
+            Self::Calls(calls) => Some(calls.get()),
+        }
+    }
+}
+
+/// A life of connections that can't be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no connection life; write long (a connection carries all calls), short (one call each) or \
+     calls:N (N calls each)"
+)]
+pub struct ConnectionLifeError(String);
+
+impl fmt::Display for ConnectionLife {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Long => f.pad("long"),
+            Self::SHORT => f.pad("short"),
+            Self::Calls(calls) => f.pad(&format!("calls:{calls}")),
+        }
+    }
+}
+
+impl FromStr for ConnectionLife {
+    type Err = ConnectionLifeError;
+
+    fn from_str(text: &str) -> Result<Self, ConnectionLifeError> {
+        let calls = || text.strip_prefix("calls:")?.parse().ok().map(Self::Calls);
+        match text {
+            "long" => Ok(Self::Long),
+            "short" => Ok(Self::SHORT),
+            _ => calls().ok_or_else(|| ConnectionLifeError(text.to_owned())),
+        }
+    }
+}
+
+impl From<ConnectionLife> for String {
+    fn from(life: ConnectionLife) -> Self {
+        life.to_string()
+    }
+}
+
+impl TryFrom<String> for ConnectionLife {
+    type Error = ConnectionLifeError;
+
+    fn try_from(text: String) -> Result<Self, ConnectionLifeError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_the_rest_is_refused_with_the_remedy() {
+        for text in ["long", "short", "calls:2", "calls:4294967295"] {
+            let life: ConnectionLife = text.parse().unwrap();
+            assert_eq!(life.to_string(), text);
+        }
+        assert_eq!("calls:1".parse(), Ok(ConnectionLife::SHORT));
+        for text in ["", "100", "calls:0", "calls:-1", "calls:4294967296", "Short"] {
+            let error = text.parse::<ConnectionLife>().unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("'{text}' is no connection life; write long")),
+                "{error}"
+            );
+        }
+    }
+}

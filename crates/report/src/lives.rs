@@ -1,0 +1,34 @@
+//! Connections that live for a number of calls.
+
+use rpcbench_record::{Latency, Measured};
+
+use crate::figures::{Response, share};
+
+/// Connects, and calls without them, over all trials of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lives {
+    /// Connections that came to be open, a second.
+    pub connections_per_s: f64,
+    /// Connect times.
+    pub connect: Response,
+    /// Service times of right answers: calls without the connect. `None` where no call was answered.
+    pub call: Option<Response>,
+}
+
+impl Lives {
+    /// Of a cell's trials. `None` where no connection was opened, as they live long.
+    #[must_use]
+    pub fn of(trials: &[&Measured]) -> Option<Self> {
+        let merged = |of: fn(&Measured) -> Option<&Latency>| {
+            let parts: Vec<&Latency> = trials.iter().copied().filter_map(of).collect();
+            Some((Response::merged(&parts)?, parts.iter().map(|part| part.count).sum::<u64>()))
+        };
+        let (connect, opened) = merged(|t| t.connect.as_ref())?;
+        let measured_s = trials.iter().map(|t| t.window_ns as f64 / 1e9).sum::<f64>();
+        Some(Self {
+            connections_per_s: share(opened as f64, measured_s),
+            connect,
+            call: merged(|t| t.service.as_ref()).map(|(call, _)| call),
+        })
+    }
+}
