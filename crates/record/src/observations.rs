@@ -134,12 +134,16 @@ mod tests {
             process,
             number: process,
         };
-        let stopping = Stopping { precision, least_processes: 2, max_time_ms: None };
+        let stopping =
+            Stopping { precision, agreement: None, least_processes: 2, max_time_ms: None };
         Plan {
             suite: "quick".to_owned(),
             seed: 1,
             placement: PlacementKind::Native,
             fail_if: Vec::new(),
+            log_calls: false,
+            scaled_from: None,
+            published: Vec::new(),
             stopping: Some(stopping),
             limits: Limits { cpus: 1, memory_bytes: None },
             workloads: Vec::new(),

@@ -165,6 +165,7 @@ mod tests {
             service: None,
             send_lag: None,
             pacing: Some(Pacing { due, ..Pacing::default() }),
+            connect: None,
             connections: None,
             carried_in_ns: 0,
             carried_out_ns: 0,

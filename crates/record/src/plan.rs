@@ -24,6 +24,13 @@ pub enum WarmUp {
         /// `None`: the cap of the server's runtime.
         cap_ms: Option<u64>,
     },
+    /// By so many calls, on connections of its own that are closed again.
+    Calls {
+        /// At least 1.
+        calls: u64,
+        /// Connections, with a call in flight on each; at least 1.
+        clients: u32,
+    },
     /// Exactly this many milliseconds.
     Fixed {
         /// Milliseconds.
@@ -212,9 +219,34 @@ pub struct Stopping {
     pub precision: Option<f64>,
     /// Not before so many processes of each entry were measured; at least 1.
     pub least_processes: u32,
+    /// A cell has no more trials after two in a row whose standard deviations of response time differ by at most this
+    /// fraction of the smaller. `None`: that is not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<f64>,
     /// At the end of the round in which it has taken this long, and that time is divided among the least number of
     /// processes. `None`: however long it takes. Milliseconds.
     pub max_time_ms: Option<u64>,
+}
+
+/// A figure that somebody published, measured on another machine: only its ratio to others of the same workload can be held
+/// against one's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Published {
+    /// See [`Workload::name`].
+    pub workload: String,
+    /// The entry that comes nearest to what was measured, as in [`PlannedServer::entry`].
+    pub entry: String,
+    /// Right answers a second.
+    pub calls_per_s: f64,
+}
+
+impl Stopping {
+    /// Whether two standard deviations of response time in a row, nanoseconds, end a cell.
+    #[must_use]
+    pub fn agree(&self, one: f64, other: f64) -> bool {
+        let (small, large) = (one.min(other), one.max(other));
+        self.agreement.is_some_and(|share| large - small <= small * share)
+    }
 }
 
 /// The whole plan.
@@ -230,6 +262,15 @@ pub struct Plan {
     /// What must not become true of a window (`rpcbench load --fail-if`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Threshold>,
+    /// Whether every measured call is written to a file of its trial.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log_calls: bool,
+    /// The limits of the suite, where this machine is too small for them and the run was scaled to it. `None`: it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaled_from: Option<Limits>,
+    /// Figures that somebody published for these workloads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<Published>,
     /// When the run may end before its order does. `None`: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<Stopping>,

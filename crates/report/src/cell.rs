@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rpcbench_record::{
     Arrivals, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol, RankedBy, Rate,
-    Readiness, Run, Search, Trial, TrialResult, Workload,
+    Readiness, Run, Search, Stopping, Trial, TrialResult, Workload,
 };
 
 use crate::connections;
@@ -28,6 +28,8 @@ pub(crate) struct Cell<'a> {
     capacity: Option<f64>,
     /// See [`Run::client_bound_capacity`].
     client_bound_capacity: Option<&'a Measured>,
+    /// When its trials end before their order does.
+    stopping: Option<Stopping>,
     /// Whether a trial of the workload that measures its capacity failed.
     capacity_failed: bool,
     /// See [`preparations`].
@@ -58,6 +60,7 @@ impl<'a> Cell<'a> {
             server,
             workload,
             limits: plan.limits,
+            stopping: plan.stopping,
             planned: planned as u32,
             capacity: run.capacity(&server.entry, &workload.name, None),
             client_bound_capacity: run
@@ -129,6 +132,19 @@ impl<'a> Cell<'a> {
             notes: self.notes(course),
             evidence,
         }
+    }
+
+    /// How far apart the last two trials are, where they were to agree and never did.
+    fn disagreement(&self) -> Option<String> {
+        let rule = self.stopping.filter(|rule| rule.agreement.is_some())?;
+        let spreads: Vec<f64> =
+            self.measured().iter().filter_map(|t| Some(t.latency.as_ref()?.stddev_ns)).collect();
+        let [.., one, other] = spreads.as_slice() else { return None };
+        let apart = one.max(*other) / one.min(*other) - 1.0;
+        (!rule.agree(*one, *other)).then(|| {
+            let apart = format::percent(apart);
+            format!("no two trials in a row agreed; the standard deviations of the last differ by {apart}")
+        })
     }
 
     fn searches(&self) -> Vec<&'a Search> {
@@ -229,6 +245,7 @@ impl<'a> Cell<'a> {
             }
         }
         notes.extend(connections::note(&self.measured()));
+        notes.extend(self.disagreement());
         if self.client_bound_capacity.is_some() {
             notes.push("the capacity is the client's: a load thread had no CPU left".to_owned());
         }

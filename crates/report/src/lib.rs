@@ -19,6 +19,7 @@ mod lives;
 mod load;
 mod markdown;
 mod open;
+mod published;
 mod row;
 mod spectrum;
 mod spread;
@@ -46,6 +47,7 @@ pub use rpcbench_record::units as format;
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
 pub use groups::{GroupBy, UnknownGroup};
 pub use layout::Layout;
+pub use lives::Lives;
 pub use load::{
     AllCalls, Bound, Capacity, Load, LoadCurve, LoadPoint, LoadView, PointVerdict, curve_csv,
     curve_json, curve_markdown, curve_text, cut_short, found, load_csv, load_hdr, load_json,

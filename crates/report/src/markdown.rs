@@ -8,6 +8,7 @@ use crate::conclusion;
 use crate::curve::{Curve, Part, parts};
 use crate::format;
 use crate::groups;
+use crate::published::{self, PUBLISHED};
 use crate::summary::{Summary, Table};
 use crate::words::{self, Unranked};
 
@@ -29,6 +30,8 @@ pub fn markdown(summary: &Summary) -> String {
                 blocks.extend(groups::protocols_by_language(table));
                 blocks.extend(conclusion::resolution(table));
                 blocks.extend(below(table));
+                let published = published::lines(&summary.header.plan, table);
+                blocks.extend(list(PUBLISHED, published.into_iter()));
             }
             Part::Curve(curve) => {
                 blocks.extend(grid(Kind::Curve, &curve.subjects(summary)));

@@ -9,6 +9,7 @@ use crate::conclusion;
 use crate::curve::{Curve, Part, parts};
 use crate::groups;
 use crate::layout::Layout;
+use crate::published::{self, PUBLISHED};
 use crate::row::Row;
 use crate::summary::{Summary, Table};
 use crate::verdict::Verdict;
@@ -58,6 +59,8 @@ pub fn text(summary: &Summary, style: Style, layout: &Layout) -> String {
                 layout.arrange(&mut rows);
                 grid(&mut out, Kind::Ranking, &layout.columns, &rows, style);
                 below(&mut out, table, layout, style);
+                let published = published::lines(&summary.header.plan, table);
+                section(&mut out, PUBLISHED, style, plain(published));
             }
             Part::Curve(curve) => {
                 grid(&mut out, Kind::Curve, &layout.columns, &curve.subjects(summary), style);

@@ -38,6 +38,13 @@ pub enum Warning {
         /// The CPUs.
         cpus: Vec<u32>,
     },
+    /// Servers had fewer CPUs than the suite gives them, as the run was scaled to the machine.
+    Scaled {
+        /// CPUs that the suite gives a server.
+        suite_cpus: u32,
+        /// CPUs that a server had.
+        cpus: u32,
+    },
     /// A memory limit was asked for and could not be enforced.
     NoMemoryLimit {
         /// The limit, bytes.
@@ -85,6 +92,7 @@ impl Warning {
             Self::Unfinished { .. } => "unfinished",
             Self::DebugBuild => "debug-build",
             Self::SharedCpus { .. } => "shared-cpus",
+            Self::Scaled { .. } => "scaled",
             Self::NoMemoryLimit { .. } => "no-memory-limit",
             Self::NoCgroup => "no-cgroup",
             Self::OneProcess => "one-process",
@@ -106,6 +114,10 @@ impl Warning {
             Self::SharedCpus { cpus } => {
                 format!("client and server shared CPU {}, so each slowed the other", list(cpus))
             }
+            Self::Scaled { suite_cpus, cpus } => format!(
+                "scaled to this machine: a server had {} where the suite gives it {suite_cpus}",
+                format::plural(u64::from(*cpus), "CPU")
+            ),
             Self::NoMemoryLimit { asked_bytes } => {
                 format!("the memory limit of {} was not enforced", format::bytes(*asked_bytes))
             }
@@ -141,6 +153,7 @@ impl Warning {
             Self::Unfinished { .. } => "go on with `rpcbench run --resume DIR`",
             Self::DebugBuild => "build with `cargo build --release`",
             Self::SharedCpus { .. } => "take a machine with more CPUs, or fewer with --cpus",
+            Self::Scaled { .. } => "hold it against runs that were scaled in the same way only",
             Self::NoMemoryLimit { .. } | Self::NoCgroup => {
                 "`rpcbench doctor` says what cgroups need"
             }
@@ -158,6 +171,11 @@ pub(crate) fn warnings(run: &Run, tables: &[Table], cells: &[Cell]) -> Vec<Warni
     let mut found = Vec::new();
     found.extend(unfinished(run));
     found.extend((run.header.tool.profile == "debug").then_some(Warning::DebugBuild));
+    let plan = &run.header.plan;
+    found.extend(
+        plan.scaled_from
+            .map(|suite| Warning::Scaled { suite_cpus: suite.cpus, cpus: plan.limits.cpus }),
+    );
     found.extend(isolation(run));
     found.extend(one_process(tables));
     found.extend(tables.iter().filter_map(client_bound));

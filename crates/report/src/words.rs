@@ -224,7 +224,12 @@ fn trials(plan: &Plan, workload: &Workload) -> String {
     };
     let at_most = if plan.stopping.is_some() { "at most " } else { "" };
     let trials = format::plural(u64::from(trials), "trial");
-    format!("{at_most}{trials} of {}, {processes}", workload.window)
+    let agreement = plan.stopping.and_then(|stopping| stopping.agreement).map(|share| {
+        let share = format::percent(share);
+        format!(", until two in a row have standard deviations within {share}")
+    });
+    let agreement = agreement.unwrap_or_default();
+    format!("{at_most}{trials} of {}, {processes}{agreement}", workload.window)
 }
 
 fn limits(limits: Limits) -> String {
@@ -247,6 +252,11 @@ fn warm_up(warm_up: WarmUp) -> String {
         }
         WarmUp::Fixed { length_ms: 0 } => "none: servers are cold".to_owned(),
         WarmUp::Fixed { length_ms } => format::length_ms(length_ms),
+        WarmUp::Calls { calls, clients } => format!(
+            "{} by {}",
+            format::plural(calls, "call"),
+            format::plural(u64::from(clients), "client")
+        ),
     }
 }
 

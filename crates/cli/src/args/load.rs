@@ -436,6 +436,9 @@ fn swept(load: &Workload, sweep: &Sweep) -> Vec<Workload> {
 fn lead(text: &str) -> Result<u64, String> {
     match warm_up(text)? {
         WarmUp::Fixed { length_ms } => Ok(length_ms),
+        WarmUp::Calls { .. } => {
+            Err("a load is warmed for a length of time; give one such as 5s".to_owned())
+        }
         WarmUp::UntilSteady { .. } => {
             Err("a server that rpcbench did not start can't be watched until it is steady; \
                  give a length such as 30s"

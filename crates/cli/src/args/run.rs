@@ -47,6 +47,9 @@ pub struct RunArgs {
     /// Go on with an interrupted run, as it was planned
     #[arg(long, value_name = "DIR", conflicts_with_all = PLANNING)]
     pub resume: Option<PathBuf>,
+    /// Where the suite gives servers more CPUs than this machine has, give them fewer; the record says so
+    #[arg(long, conflicts_with = "cpus")]
+    pub scale_to_machine: bool,
     /// Run servers as they were built before
     #[arg(long)]
     pub no_build: bool,
@@ -56,7 +59,7 @@ pub struct RunArgs {
 }
 
 /// Everything that makes a plan, which a resumed run has already.
-const PLANNING: [&str; 24] = [
+const PLANNING: [&str; 26] = [
     "servers",
     "protocol",
     "language",
@@ -74,6 +77,8 @@ const PLANNING: [&str; 24] = [
     "connections",
     "connection_life",
     "in_flight",
+    "calls",
+    "scale_to_machine",
     "warmup",
     "warmup_max",
     "duration",
@@ -102,7 +107,10 @@ pub struct WorkloadArgs {
     /// Length of a trial's measured window, such as 10s
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub duration: Option<u64>,
-    /// Warm-up: until-steady, none, or a length such as 30s
+    /// Calls of a trial, in place of a length: its window ends with the last of them
+    #[arg(long, value_name = "N", conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..))]
+    pub calls: Option<u64>,
+    /// Warm-up: until-steady, none, a length such as 30s, or calls:N/CLIENTS
     #[arg(long, value_name = "LENGTH", value_parser = warm_up)]
     pub warmup: Option<WarmUp>,
     /// Give up on a server that is not steady after this
@@ -150,6 +158,8 @@ impl WorkloadArgs {
             rounds: self.rounds,
             precision: self.precision,
             max_time_ms: self.max_time,
+            scaled_from: None,
+            calls: self.calls,
             cpus: self.cpus,
             memory_bytes: self.memory,
             shape: self.shape,

@@ -107,6 +107,8 @@ fn run_takes_every_field_of_a_workload() {
         rounds: Some(5),
         precision: Some(0.02),
         max_time_ms: Some(540_000),
+        scaled_from: None,
+        calls: None,
         cpus: Some(2),
         memory_bytes: Some(512 << 20),
         shape: Some(Shape::Record),
@@ -176,6 +178,7 @@ fn a_resumed_run_has_its_plan_already() {
         let value = match arg.get_id().as_str() {
             "precision" => "5%",
             "shape" => "dto",
+            "connection_life" => "short",
             "protocol" => "grpc",
             "memory" => "1G",
             "duration" | "max_time" | "warmup" | "warmup_max" | "timeout" | "grace" => "1s",

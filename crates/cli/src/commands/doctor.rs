@@ -104,6 +104,7 @@ fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
 /// Runs one server against itself; the record stays like that of any run.
 fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreError>)> {
     let order = Order {
+        scale_to_machine: false,
         selection: Selection::named(vec![EQUAL.to_owned(); 2]),
         suite: "quick",
         overrides: Overrides { processes: Some(PROCESSES), ..Overrides::default() },

@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use anstream::eprintln;
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock;
+use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::manifest::{Catalog, Entry, Selection};
 use rpcbench_harness::run::{
-    BuildState, Candidate, Ending, Environment, Interrupt, Runner, Subject, same_machine,
+    BuildState, Candidate, Ending, Environment, Event, Interrupt, Observer, Runner, Subject,
+    same_machine,
 };
-use rpcbench_harness::suite::{Overrides, Suites, plan};
+use rpcbench_harness::suite::{Overrides, Suites, fit, plan};
 use rpcbench_record::{Header, PlacementKind, Plan, Run, StoreError, Tool, Writer};
 use rpcbench_report::summary;
 
+use super::calls_log::CallFiles;
 use super::report::{Look, show, write_views};
 use super::shared::ThisMachine;
 use super::{build, shared};
@@ -39,6 +42,7 @@ pub struct Order<'a> {
     pub selection: Selection,
     pub suite: &'a str,
     pub overrides: Overrides,
+    pub scale_to_machine: bool,
     pub seed: Option<u64>,
     pub results: &'a Path,
     pub no_build: bool,
@@ -50,6 +54,7 @@ impl<'a> Order<'a> {
             selection: args.selection.selection(),
             suite: &args.suite,
             overrides: args.workload.overrides(),
+            scale_to_machine: args.scale_to_machine,
             seed: args.seed,
             results: &args.results,
             no_build: args.no_build,
@@ -65,6 +70,7 @@ pub struct Work {
     writer: Writer,
     run: Run,
     pub folder: PathBuf,
+    calls: Option<CallFiles>,
 }
 
 impl Work {
@@ -80,16 +86,20 @@ impl Work {
         let mut entries = catalog.select(&order.selection)?;
         let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
         let seed = order.seed.unwrap_or_else(rand::random);
-        let plan = plan(suites.find(order.suite)?, &order.overrides, &planned, seed)?;
+        let suite = suites.find(order.suite)?;
+        let cpus = Topology::read().context("CPUs that this process may use")?.cpus().len();
+        let overrides = fit(suite, &order.overrides, cpus as u32, order.scale_to_machine)?;
+        let plan = plan(suite, &overrides, &planned, seed)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
         let candidates = build::prepare(context, &entries, order.no_build);
         somebody_runs(&candidates)?;
         let machine = machine(context, &plan)?;
-        let environment = machine.environment(seed, interrupt);
+        let mut environment = machine.environment(seed, interrupt);
         let run = blank(header(context, &machine, plan));
         let folder = new_folder(order.results)?;
+        let calls = CallFiles::of(&run.header.plan, &folder, &mut environment);
         let writer = Writer::create(&folder, &run.header)?;
-        Ok(Self { machine, environment, candidates, writer, run, folder })
+        Ok(Self { machine, environment, candidates, writer, run, folder, calls })
     }
 
     /// The rest of a run that was interrupted.
@@ -114,16 +124,18 @@ impl Work {
         let entries = catalog.select(&Selection::named(patterns))?;
         let candidates = build::prepare(context, &entries, no_build);
         let machine = machine(context, &run.header.plan)?;
-        let environment = machine.environment(run.header.plan.seed, interrupt);
+        let mut environment = machine.environment(run.header.plan.seed, interrupt);
         same_machine(&run, &machine.fingerprint())?;
         let writer = Writer::resume(folder)?;
         let folder = folder.to_owned();
-        Ok(Self { machine, environment, candidates, writer, run, folder })
+        let calls = CallFiles::of(&run.header.plan, &folder, &mut environment);
+        Ok(Self { machine, environment, candidates, writer, run, folder, calls })
     }
 
     /// Runs it. The run comes back as far as it got.
     pub fn execute(self, context: &Context) -> (Run, Result<Ending, StoreError>) {
         let progress = Progress::new(context);
+        let observer = Logged { progress: &progress, calls: self.calls };
         let native = &self.machine.native;
         let subjects: Vec<Subject<'_>> =
             self.candidates.iter().map(|candidate| Subject::native(native, candidate)).collect();
@@ -132,11 +144,28 @@ impl Work {
             subjects: &subjects,
             writer: Some(self.writer),
             run: self.run,
-            observer: &progress,
+            observer: &observer,
         };
         let done = runner.execute();
         progress.finish();
         done
+    }
+}
+
+/// Shows a run's progress, and writes its calls where they are asked for.
+struct Logged<'a> {
+    progress: &'a Progress,
+    calls: Option<CallFiles>,
+}
+
+impl Observer for Logged<'_> {
+    fn event(&self, event: &Event<'_>) {
+        self.progress.event(event);
+        if let (Event::Trial(trial), Some(calls)) = (event, &self.calls)
+            && let Err(problem) = calls.write(trial)
+        {
+            eprintln!("rpcbench: calls of this trial are not written: {problem:#}");
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod bad_days;
 mod bench;
 mod changes;
 mod client_bound;
+mod counts;
 mod disk_full;
 mod interrupts;
 mod kernel;

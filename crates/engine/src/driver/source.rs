@@ -14,7 +14,7 @@ use rustix::net;
 
 /// Addresses that a load thread's connections come from in turn: with more of them a free port is found sooner, and more
 /// ports wait for their minute to pass.
-const ADDRESSES: u32 = 16;
+const ADDRESSES: u32 = 4;
 
 /// Where the next connection comes from.
 #[derive(Debug)]

@@ -108,6 +108,9 @@ impl<'a> Runner<'a> {
         let mut process = None;
         for (at, planned) in trials.iter().enumerate() {
             self.go_on()?;
+            if self.agrees(planned) {
+                continue;
+            }
             let elapsed = Nanos(clock::now().since(began));
             let is_clear = |processes| look::is_clear(&self.run, processes);
             let turn = stopping.as_mut().map(|rule| rule.turn(planned, elapsed, is_clear));
@@ -130,6 +133,18 @@ impl<'a> Runner<'a> {
         self.run.finished = Some(at);
         self.append(&RecordEvent::Finished { at })?;
         Ok(Ending::Finished)
+    }
+
+    /// Whether the last two trials of a cell agree, so that it has no more in this process.
+    fn agrees(&self, planned: &PlannedTrial) -> bool {
+        let Some(rule) = self.run.header.plan.stopping else { return false };
+        let of_process = |trial: &&Trial| {
+            (&trial.entry, &trial.workload, trial.process)
+                == (&planned.entry, &planned.workload, planned.process)
+        };
+        let mut last = self.run.trials.iter().filter(of_process).rev();
+        let mut spread = || Some(last.next()?.measured()?.latency.as_ref()?.stddev_ns);
+        spread().zip(spread()).is_some_and(|(one, other)| rule.agree(one, other))
     }
 
     /// Whether nothing has asked the run to begin nothing new.

@@ -1,13 +1,13 @@
 //! From an entry of the plan to a warm server.
 
 use rpcbench_contract::Shape;
-use rpcbench_record::{CheckResult, Preparation, Readiness};
+use rpcbench_record::{CheckResult, Preparation, Readiness, WarmUp, Workload};
 
 use super::context::Context;
 use super::interrupt::StopNow;
 use super::subject::Admission;
 use super::target::{Target, Trouble, failure};
-use super::warm::warm;
+use super::warm::{warm, warm_by_calls};
 
 /// Makes one server ready for one workload: started, checked, connected, warm. `process`: its number.
 ///
@@ -39,8 +39,15 @@ fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Tar
     if let Admission::Proven { .. } = subject.admission {
         check(context, &mut target, &mut preparation.check)?;
     }
-    target.connect(environment, workload, &shape)?;
-    preparation.warm = warm(&mut target, context)?;
+    if let WarmUp::Calls { calls, clients } = workload.warm_up {
+        let own = Workload { connections: clients, in_flight: clients, ..workload.clone() };
+        target.connect(environment, &own, &shape, None)?;
+        preparation.warm = Some(warm_by_calls(&mut target, context, calls)?);
+    }
+    target.connect(environment, workload, &shape, environment.call_log.as_ref())?;
+    if preparation.warm.is_none() {
+        preparation.warm = warm(&mut target, context)?;
+    }
     Ok(target)
 }
 

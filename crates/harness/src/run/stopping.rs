@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn rule(precision: Option<f64>, least_processes: u32, seconds: Option<u64>) -> Rule {
-        Rule { precision, least_processes, max_time_ms: seconds.map(|s| s * 1000) }
+        Rule { precision, agreement: None, least_processes, max_time_ms: seconds.map(|s| s * 1000) }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rpcbench_contract::cases::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Method, Profile, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Client, Payload, Session, SessionError, profile};
+use rpcbench_engine::{CallLog, Client, Payload, Session, SessionError, profile};
 use rpcbench_record::{Failure, Isolation, Protocol, Workload, units};
 
 use super::environment::Environment;
@@ -135,13 +135,15 @@ impl Target {
         Ok(report)
     }
 
-    /// Opens the connections of `workload`.
+    /// Opens the connections of `workload`, in place of those that are open; measured calls go into `log`.
     pub fn connect(
         &mut self,
         environment: &Environment,
         workload: &Workload,
         shape: &Shape,
+        log: Option<&CallLog>,
     ) -> Result<(), Trouble> {
+        self.session = None;
         let payload: Arc<dyn Payload> =
             Arc::new(Corpus::generate(shape, environment.seed, self.profile.encoding));
         let plan = environment.load(workload, self.protocol, self.server.endpoint());
@@ -152,7 +154,7 @@ impl Target {
         let given_up = move || {
             interrupt.check().is_err() || still.load(Ordering::Relaxed) && interrupt.ends_window()
         };
-        let opened = Session::open_with(&plan, &payload, environment.call_log.as_ref(), given_up);
+        let opened = Session::open_with(&plan, &payload, log, given_up);
         connecting.store(false, Ordering::Relaxed);
         match opened {
             Ok(session) => self.session = Some(session),

@@ -201,8 +201,10 @@ fn window(
 ) -> Result<Window, Trouble> {
     let workload = context.workload;
     target.wake()?;
+    target.session()?.change_arrivals(arrivals)?;
+    // Where the window begins with the first call, it must not wait for counters to be read.
+    let before = (workload.settle_ms == 0).then(|| Edge::read(target, context)).transpose()?;
     let session = target.session()?;
-    session.change_arrivals(arrivals)?;
     let begin = clock::now();
     let start = begin + Nanos::from_millis(workload.settle_ms);
     let end = match workload.window {
@@ -218,10 +220,13 @@ fn window(
     };
     let stage = |phase, start, end| Stage { phase, workload: &workload.name, start, end };
     let reference = reference(target, context, arrivals)?;
-    if context.follow(&stage(Phase::Settling, begin, start - LEAD), target)? {
-        return Err(StopNow.into());
-    }
-    let first = Edge::read(target, context)?;
+    let first = match before {
+        Some(first) => first,
+        None if context.follow(&stage(Phase::Settling, begin, start - LEAD), target)? => {
+            return Err(StopNow.into());
+        }
+        None => Edge::read(target, context)?,
+    };
     let started = clock::wall() + Duration::from(start - clock::now());
     let cut = context.follow(&stage(Phase::Measuring, start, end), target)?;
     if cut {

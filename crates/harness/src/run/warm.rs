@@ -34,6 +34,7 @@ impl Goal {
         let slices = |length: Nanos| length.0.div_ceil(SLICE.0) as usize;
         let (least, cap, fixed) = match warm_up {
             WarmUp::Fixed { length_ms } => (Nanos(0), Nanos::from_millis(length_ms), true),
+            WarmUp::Calls { .. } => (Nanos(0), Nanos(0), true),
             WarmUp::UntilSteady { least_ms, cap_ms } => {
                 let least = Nanos::from(runtime.least_warm_up).max(Nanos::from_millis(least_ms));
                 let cap = cap_ms.map_or(Nanos::from(runtime.warm_up_cap), Nanos::from_millis);
@@ -78,6 +79,35 @@ pub(super) fn warm(
         return Err(target.blame(reason).into());
     }
     Ok(Some(curve.end(&goal, verdict)))
+}
+
+/// How often it is asked whether the last call of a warm-up has ended.
+const ASK: Nanos = Nanos::from_millis(5);
+
+/// Makes so many calls over the connections that are open.
+pub(super) fn warm_by_calls(
+    target: &mut Target,
+    context: &Context<'_>,
+    calls: u64,
+) -> Result<WarmCurve, Trouble> {
+    let goal = Goal::new(context.workload.warm_up, &context.subject.runtime);
+    let mut curve = Curve::begin(target)?;
+    target.session()?.start_measuring_calls(clock::now(), calls);
+    while !target.session()?.is_drained() {
+        let now = clock::now();
+        context.environment.interrupt.wait_until(now + ASK)?;
+        if now >= curve.last.at + SLICE {
+            curve.add(target)?;
+        }
+    }
+    curve.add(target)?;
+    let tally = target.session()?.finish()?.tally;
+    if tally.outcomes.errors() > 0 {
+        let protocol = context.subject.protocol;
+        let reason = errors(protocol, &tally.outcomes, "in the warm-up", &tally.examples);
+        return Err(target.blame(reason).into());
+    }
+    Ok(curve.end(&goal, Steadiness::TooShort))
 }
 
 /// One line about calls that failed.

@@ -45,6 +45,7 @@ fn window(offered: f64, response_ns: f64, done: f64) -> Measured {
         service: None,
         send_lag: None,
         pacing: Some(Pacing { due, ..Pacing::default() }),
+        connect: None,
         connections: None,
         carried_in_ns: 0,
         carried_out_ns: 0,

@@ -1,11 +1,13 @@
 //! What a suite must satisfy, with or without values from the command line.
 
-use rpcbench_record::{WarmUp, Workload, units};
+use rpcbench_record::{WarmUp, Window, Workload, units};
 
 use super::{Overrides, Suite, SuiteError};
 
 /// Shortest window, milliseconds: one slice of a trial's series.
 const SHORTEST_WINDOW_MS: u64 = 100;
+/// Most calls of a trial whose calls are logged.
+const MOST_LOGGED: u64 = 1_000_000;
 /// Longest measured window, milliseconds.
 const LONGEST_WINDOW_MS: u64 = 48 * 3_600_000;
 
@@ -61,18 +63,25 @@ pub(super) fn overrides(suite: &Suite, overrides: &Overrides) -> Result<(), Suit
     let Some(cap) = overrides.warm_up_cap_ms else { return Ok(()) };
     let first = format!("--warmup-max {}", time(cap));
     let remedy = "only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady";
-    if let Some(WarmUp::Fixed { length_ms }) = overrides.warm_up {
-        let second = format!("--warmup {}", time(length_ms));
+    if let Some(fixed) = overrides.warm_up.and_then(without_cap) {
+        let second = format!("--warmup {fixed}");
         return Err(SuiteError::Contradiction { first, second, remedy });
     }
-    let fixed = suite.workloads.iter().find_map(|w| match w.warm_up {
-        WarmUp::Fixed { length_ms } if overrides.warm_up.is_none() => Some((w, length_ms)),
-        _ => None,
-    });
-    let Some((workload, length_ms)) = fixed else { return Ok(()) };
+    let of_suite = suite.workloads.iter().filter(|_| overrides.warm_up.is_none());
+    let fixed = of_suite.filter_map(|w| Some((w, without_cap(w.warm_up)?))).next();
+    let Some((workload, fixed)) = fixed else { return Ok(()) };
     let places = Places { suite, workload: Some(workload) };
-    let second = format!("{} = \"{}\"", places.file("warm_up"), time(length_ms));
+    let second = format!("{} = \"{fixed}\"", places.file("warm_up"));
     Err(SuiteError::Contradiction { first, second, remedy })
+}
+
+/// A warm-up that has no cap, as written.
+fn without_cap(warm_up: WarmUp) -> Option<String> {
+    match warm_up {
+        WarmUp::UntilSteady { .. } => None,
+        WarmUp::Fixed { length_ms } => Some(time(length_ms)),
+        WarmUp::Calls { calls, clients } => Some(format!("calls:{calls}/{clients}")),
+    }
 }
 
 fn names(suite: &Suite) -> Result<(), SuiteError> {
@@ -111,6 +120,10 @@ fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), Su
     let threads =
         number("client_threads", "--client-threads", w.client_threads, o.client_threads.is_some());
     let length_ms = w.window.length_ms().unwrap_or(SHORTEST_WINDOW_MS);
+    if let Window::Calls { calls } = w.window {
+        let (place, separator) = places.place("calls", "--calls", o.calls.is_some());
+        window_calls(suite, &Given { place, value: calls, shown: calls.to_string(), separator })?;
+    }
     let window = length("duration", "--duration", length_ms, o.duration_ms.is_some());
     let timeout = length("timeout", "--timeout", w.timeout_ms, o.timeout_ms.is_some());
     let grace = length("grace", "--grace", w.grace_ms, o.grace_ms.is_some());
@@ -142,6 +155,17 @@ fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), Su
         &grace,
         "no call is waited for beyond its timeout; raise the first or lower the second",
     )
+}
+
+/// Refuses a window without calls, and one of which not every call could be written down.
+fn window_calls(suite: &Suite, calls: &Given) -> Result<(), SuiteError> {
+    calls.positive()?;
+    if suite.log_calls && calls.value > MOST_LOGGED {
+        return Err(calls.bad(
+            "with log_calls, a trial has at most 1000000 calls: they wait in memory for its end",
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses more calls in flight on a connection than it lives for.

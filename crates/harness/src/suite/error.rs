@@ -56,6 +56,20 @@ pub enum SuiteError {
         /// The protocols that the suite takes.
         protocols: Vec<Protocol>,
     },
+    /// A server is to have more CPUs than there are.
+    #[error(
+        "suite '{suite}' gives a server {wanted} CPUs, and there are {cpus}: add --scale-to-machine to give it {room}, which leaves the client its own and marks the record"
+    )]
+    TooFewCpus {
+        /// The suite.
+        suite: String,
+        /// CPUs that a server is to have.
+        wanted: u32,
+        /// CPUs of this machine.
+        cpus: u32,
+        /// What a server would get.
+        room: u32,
+    },
     /// Two entries of one name.
     #[error(
         "'{entry}' is entered twice under one name; every entry of a plan needs a name of its own"

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rpcbench_contract::Shape;
 use rpcbench_record::{
-    Arrivals, ConnectionLife, Limits, Protocol, Stopping, Threshold, WarmUp, Window, Workload,
+    Arrivals, ConnectionLife, Limits, Protocol, Published, Stopping, Threshold, WarmUp, Window,
+    Workload,
 };
 
 use super::loads::{self, Load};
@@ -32,10 +33,21 @@ table! {
         max_processes: Option<At<u32>> = "max_processes = 16",
         rounds: Option<u32> = "rounds = 16",
         precision: Option<At<Share>> = "precision = \"5%\"",
+        agreement: Option<At<Share>> = "agreement = \"6%\"",
         max_time: Option<Duration> = "max_time = \"6m\"",
+        log_calls: Option<bool> = "log_calls = true",
         protocols: Option<Vec<Protocol>> = "protocols = [\"grpc\"]",
         limits: LimitsFile = "[limits]",
         workload: Vec<WorkloadFile> = "[[workload]]",
+        published: Option<Vec<PublishedFile>> = "[[published]]",
+    }
+}
+
+table! {
+    struct PublishedFile {
+        workload: At<String> = "workload = \"clients-100\"",
+        entry: String = "entry = \"go-grpc\"",
+        calls_per_s: u32 = "calls_per_s = 13000",
     }
 }
 
@@ -61,7 +73,8 @@ table! {
         warm_up_least: Option<At<Duration>> = "warm_up_least = \"30s\"",
         warm_up_cap: Option<At<Duration>> = "warm_up_cap = \"2m\"",
         settle: Option<Duration> = "settle = \"500ms\"",
-        duration: Duration = "duration = \"3s\"",
+        duration: Option<At<Duration>> = "duration = \"3s\"",
+        calls: Option<At<u32>> = "calls = 20000",
         timeout: Option<Duration> = "timeout = \"10s\"",
         grace: Option<Duration> = "grace = \"5s\"",
         client_threads: Option<u32> = "client_threads = 1",
@@ -131,6 +144,8 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         .map(|workload| workload.loads(&name))
         .collect::<Result<Vec<_>, _>>()?;
     let stopping = file.stopping()?;
+    let workloads = workloads.concat();
+    let published = file.published(&workloads)?;
     Ok(Suite {
         name,
         path: path.to_owned(),
@@ -143,7 +158,9 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Suite, SuiteError> {
             cpus: file.limits.cpus,
             memory_bytes: file.limits.memory.map(|memory| memory.0),
         },
-        workloads: workloads.concat(),
+        workloads,
+        log_calls: file.log_calls.unwrap_or_default(),
+        published,
     })
 }
 
@@ -154,13 +171,42 @@ impl SuiteFile {
             (Some(alone), None) => return Err(together(alone.to_string(), "precision")),
             (None, Some(alone)) => return Err(together(alone.to_string(), "max_processes")),
         }
+        if let Some(agreement) =
+            self.agreement.as_ref().filter(|_| self.rounds.unwrap_or(ROUNDS) < 2)
+        {
+            let problem = "two trials in a row are to agree; give rounds = 2 or more, the most that there are to be";
+            return Err(agreement.bad(problem).into());
+        }
         let stopping = Stopping {
+            agreement: self.agreement.as_ref().map(|agreement| agreement.value.0),
             precision: self.precision.as_ref().map(|precision| precision.value.0),
             least_processes: self.processes,
             max_time_ms: self.max_time.map(milliseconds),
         };
-        let is_any = stopping.precision.is_some() || stopping.max_time_ms.is_some();
+        let is_any = stopping.precision.is_some()
+            || stopping.agreement.is_some()
+            || stopping.max_time_ms.is_some();
         Ok(is_any.then_some(stopping))
+    }
+}
+
+impl SuiteFile {
+    /// The published figures, each of a workload that there is.
+    fn published(&self, workloads: &[Workload]) -> Result<Vec<Published>, SuiteError> {
+        let figures = self.published.iter().flatten();
+        let figure = |file: &PublishedFile| {
+            let known = workloads.iter().any(|workload| workload.name == file.workload.value);
+            if !known {
+                let problem = "there is no such workload here; write the name of one of these";
+                return Err(file.workload.bad(problem).into());
+            }
+            Ok(Published {
+                workload: file.workload.value.clone(),
+                entry: file.entry.clone(),
+                calls_per_s: f64::from(file.calls_per_s),
+            })
+        };
+        figures.map(figure).collect()
     }
 }
 
@@ -184,7 +230,7 @@ impl WorkloadFile {
             find_max: None,
             warm_up: self.warm_up()?,
             settle_ms: self.settle.map_or(Workload::SETTLE_MS, milliseconds),
-            window: Window::Duration { length_ms: milliseconds(self.duration) },
+            window: self.window()?,
             timeout_ms: milliseconds(self.timeout.unwrap_or(TIMEOUT)),
             grace_ms: milliseconds(self.grace.unwrap_or(GRACE)),
             client_threads: self.client_threads.unwrap_or(CLIENT_THREADS),
@@ -199,6 +245,32 @@ impl WorkloadFile {
         Ok(loads::loads(self)?.into_iter().map(each).collect())
     }
 
+    /// A length, or a number of calls.
+    fn window(&self) -> Result<Window, SuiteError> {
+        match (&self.duration, &self.calls) {
+            (Some(length), None) => Ok(Window::Duration { length_ms: milliseconds(length.value) }),
+            (None, Some(calls)) => match &self.find_max {
+                None => Ok(Window::Calls { calls: u64::from(calls.value) }),
+                Some(find_max) => Err(SuiteError::Contradiction {
+                    first: calls.to_string(),
+                    second: find_max.to_string(),
+                    remedy: "a search compares windows of one length; give a duration",
+                }),
+            },
+            (Some(length), Some(calls)) => Err(SuiteError::Contradiction {
+                first: calls.to_string(),
+                second: length.to_string(),
+                remedy: "a window has a length or a number of calls; remove one of them",
+            }),
+            (None, None) => Err(SuiteError::Value {
+                given: format!("workload of shape '{}'", self.shape),
+                problem:
+                    "'duration' is missing; add a line such as duration = \"3s\" or calls = 20000"
+                        .to_owned(),
+            }),
+        }
+    }
+
     fn warm_up(&self) -> Result<WarmUp, SuiteError> {
         let (least, cap) = (self.warm_up_least.as_ref(), self.warm_up_cap.as_ref());
         match (self.warm_up.value, least.or(cap)) {
@@ -206,12 +278,14 @@ impl WorkloadFile {
                 least_ms: least.map_or(0, |least| milliseconds(least.value)),
                 cap_ms: cap.map(|cap| milliseconds(cap.value)),
             }),
-            (fixed @ WarmUp::Fixed { .. }, None) => Ok(fixed),
-            (WarmUp::Fixed { .. }, Some(bound)) => Err(SuiteError::Contradiction {
-                first: bound.to_string(),
-                second: self.warm_up.to_string(),
-                remedy: "only \"until-steady\" has bounds; remove one of them",
-            }),
+            (fixed @ (WarmUp::Fixed { .. } | WarmUp::Calls { .. }), None) => Ok(fixed),
+            (WarmUp::Fixed { .. } | WarmUp::Calls { .. }, Some(bound)) => {
+                Err(SuiteError::Contradiction {
+                    first: bound.to_string(),
+                    second: self.warm_up.to_string(),
+                    remedy: "only \"until-steady\" has bounds; remove one of them",
+                })
+            }
         }
     }
 }

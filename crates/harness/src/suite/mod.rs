@@ -9,6 +9,7 @@ mod file;
 mod loads;
 mod order;
 mod overrides;
+mod scale;
 #[cfg(test)]
 mod tests;
 
@@ -16,11 +17,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rpcbench_record::{
-    Limits, PlacementKind, Plan, PlannedServer, Protocol, Stopping, WarmUp, Workload,
+    Limits, PlacementKind, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Workload,
 };
 
 pub use error::SuiteError;
 pub use overrides::Overrides;
+pub use scale::fit;
 
 use crate::config;
 use rpcbench_record::units::{self, UnitError};
@@ -40,6 +42,10 @@ pub struct Suite {
     pub rounds: u32,
     /// When a run may end before all that.
     pub stopping: Option<Stopping>,
+    /// Whether every measured call is written down.
+    pub log_calls: bool,
+    /// Figures that somebody published for its workloads.
+    pub published: Vec<Published>,
     /// The protocols that it takes. `None`: all that an entry speaks.
     pub protocols: Option<Vec<Protocol>>,
     /// What each server may use.
@@ -121,6 +127,19 @@ impl Suite {
         self.protocols.as_ref().is_none_or(|taken| taken.contains(&protocol))
     }
 
+    /// The published figures that are of the same loads with values from the command line.
+    fn published_of(&self, overrides: &Overrides) -> Vec<Published> {
+        let given = overrides.apply(self);
+        let shape = |w: &Workload| (w.shape.clone(), w.connections, w.in_flight, w.connection_life);
+        let same = |figure: &&Published| {
+            let of = |suite: &Self| {
+                suite.workloads.iter().find(|w| w.name == figure.workload).map(shape)
+            };
+            of(self) == of(&given)
+        };
+        self.published.iter().filter(same).cloned().collect()
+    }
+
     /// The suite with values from the command line in place of its own.
     ///
     /// # Errors
@@ -144,6 +163,7 @@ pub fn plan(
     entries: &[PlannedServer],
     seed: u64,
 ) -> Result<Plan, SuiteError> {
+    let published = suite.published_of(overrides);
     let suite = suite.with(overrides)?;
     let twice = entries
         .iter()
@@ -163,6 +183,9 @@ pub fn plan(
         seed,
         placement: PlacementKind::Native,
         fail_if: Vec::new(),
+        log_calls: suite.log_calls,
+        scaled_from: overrides.scaled_from,
+        published,
         stopping: suite.stopping,
         limits: suite.limits,
         workloads: suite.workloads,
@@ -171,7 +194,7 @@ pub fn plan(
     })
 }
 
-/// Reads a warm-up: `until-steady`, `none`, or a length of time.
+/// Reads a warm-up: `until-steady`, `none`, `calls:N/CLIENTS`, or a length of time.
 ///
 /// # Errors
 /// If `text` is neither.
@@ -179,7 +202,19 @@ pub fn warm_up(text: &str) -> Result<WarmUp, UnitError> {
     match text {
         "until-steady" => Ok(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
         "none" => Ok(WarmUp::Fixed { length_ms: 0 }),
+        _ if text.starts_with("calls:") => warm_up_calls(text),
         _ => milliseconds(text).map(|length_ms| WarmUp::Fixed { length_ms }),
+    }
+}
+
+/// Reads `calls:2000/100`: so many calls by so many clients, one without the second number.
+fn warm_up_calls(text: &str) -> Result<WarmUp, UnitError> {
+    let given = text.trim_start_matches("calls:");
+    let (calls, clients) = given.split_once('/').unwrap_or((given, "1"));
+    let read = calls.parse().ok().zip(clients.parse().ok());
+    match read.filter(|(calls, clients)| *calls >= u64::from(*clients) && *clients > 0) {
+        Some((calls, clients)) => Ok(WarmUp::Calls { calls, clients }),
+        None => Err(UnitError::WarmUpCalls(text.to_owned())),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Values from the command line that replace a suite's.
 
 use rpcbench_contract::Shape;
-use rpcbench_record::{ConnectionLife, Stopping, WarmUp, Window, Workload};
+use rpcbench_record::{ConnectionLife, Limits, Stopping, WarmUp, Window, Workload};
 
 use super::Suite;
 
@@ -20,6 +20,10 @@ pub struct Overrides {
     pub precision: Option<f64>,
     /// `--max-time`, milliseconds.
     pub max_time_ms: Option<u64>,
+    /// The suite's own limits, where `--scale-to-machine` lowered them.
+    pub scaled_from: Option<Limits>,
+    /// `--calls`.
+    pub calls: Option<u64>,
     /// `--cpus`.
     pub cpus: Option<u32>,
     /// `--memory`, bytes.
@@ -64,6 +68,7 @@ impl Overrides {
     fn apply_to_stopping(&self, suite: &mut Suite) {
         let mut stopping = suite.stopping.unwrap_or(Stopping {
             precision: None,
+            agreement: None,
             least_processes: suite.processes,
             max_time_ms: None,
         });
@@ -81,7 +86,9 @@ impl Overrides {
             stopping.precision = None;
             stopping.least_processes = processes;
         }
-        let is_any = stopping.precision.is_some() || stopping.max_time_ms.is_some();
+        let is_any = stopping.precision.is_some()
+            || stopping.agreement.is_some()
+            || stopping.max_time_ms.is_some();
         suite.stopping = is_any.then_some(stopping);
     }
 
@@ -98,6 +105,7 @@ impl Overrides {
         }
         let window = self.duration_ms.map(|length_ms| Window::Duration { length_ms });
         replace(&mut workload.window, window);
+        replace(&mut workload.window, self.calls.map(|calls| Window::Calls { calls }));
         replace(&mut workload.timeout_ms, self.timeout_ms);
         replace(&mut workload.grace_ms, self.grace_ms);
         replace(&mut workload.client_threads, self.client_threads);

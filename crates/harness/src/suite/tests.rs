@@ -90,7 +90,7 @@ fn the_shipped_suites_are_the_published_ones() {
         let find = w.find_max.map(|threshold| format!(" for {threshold}"));
         let memory = suite.limits.memory_bytes.map(units::bytes);
         format!(
-            "{name} | {} CPU {} | {} x {} {} {}{} | {:?} {}ms {} x {}",
+            "{name} | {} CPU {} | {} x {} {} {}{}{} | {:?} {} {} x {}",
             suite.limits.cpus,
             memory.unwrap_or_default(),
             w.connections,
@@ -98,8 +98,9 @@ fn the_shipped_suites_are_the_published_ones() {
             w.shape,
             w.arrivals,
             find.unwrap_or_default(),
+            if w.connection_life.is_long() { "" } else { " short" },
             w.warm_up,
-            w.window.length_ms().unwrap_or_default(),
+            w.window,
             suite.processes,
             suite.rounds,
         )
@@ -108,27 +109,31 @@ fn the_shipped_suites_are_the_published_ones() {
     let rows = suites.all().iter().flat_map(|suite| suite.workloads.iter().map(|w| row(suite, w)));
     let rows: Vec<String> = rows.collect();
     insta::assert_snapshot!(rows.join("\n"), @"
-    few-connections | 3 CPU  | 5 x 25 text:1000 closed | Fixed { length_ms: 0 } 30000ms 3 x 1
-    latency / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 5000ms 3 x 1
-    latency / load-10 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:10% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
-    latency / load-20 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:20% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
-    latency / load-30 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:30% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
-    latency / load-40 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:40% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
-    latency / load-50 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
-    latency / load-60 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:60% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
-    latency / load-70 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:70% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
-    latency / load-80 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:80% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
-    latency / load-90 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:90% | UntilSteady { least_ms: 0, cap_ms: None } 10000ms 3 x 1
-    long-connections / clients-100 | 1 CPU 2 GiB | 100 x 100 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 2 x 3
-    long-connections / clients-1000 | 1 CPU 2 GiB | 1000 x 1000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 2 x 3
-    long-connections / clients-5000 | 1 CPU 2 GiB | 5000 x 5000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 2 x 3
-    long-connections / clients-10000 | 1 CPU 2 GiB | 10000 x 10000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 2 x 3
-    many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 60000ms 3 x 1
-    one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120000ms 3 x 1
+    dto | 1 CPU 512 MiB | 30 x 30 dto closed | Calls { calls: 2000, clients: 100 } 20,000 calls 2 x 20
+    few-connections | 3 CPU  | 5 x 25 text:1000 closed | Fixed { length_ms: 0 } 30s 3 x 1
+    latency / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 5s 3 x 1
+    latency / load-10 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:10% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
+    latency / load-20 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:20% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
+    latency / load-30 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:30% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
+    latency / load-40 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:40% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
+    latency / load-50 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
+    latency / load-60 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:60% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
+    latency / load-70 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:70% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
+    latency / load-80 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:80% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
+    latency / load-90 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:90% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
+    long-connections / clients-100 | 1 CPU 2 GiB | 100 x 100 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
+    long-connections / clients-1000 | 1 CPU 2 GiB | 1000 x 1000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
+    long-connections / clients-5000 | 1 CPU 2 GiB | 5000 x 5000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
+    long-connections / clients-10000 | 1 CPU 2 GiB | 10000 x 10000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
+    many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 1m 3 x 1
+    one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 2m 3 x 1
     quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 500ms 16 x 16
-    slo / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 3 x 1
-    slo / highest-rate | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% for p99<10ms | UntilSteady { least_ms: 0, cap_ms: None } 3000ms 3 x 1
-    two-core | 2 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 120000ms 3 x 1
+    short-connections / clients-10 | 1 CPU 512 MiB | 10 x 10 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
+    short-connections / clients-50 | 1 CPU 512 MiB | 50 x 50 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
+    short-connections / clients-100 | 1 CPU 512 MiB | 100 x 100 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
+    slo / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 3 x 1
+    slo / highest-rate | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:50% for p99<10ms | UntilSteady { least_ms: 0, cap_ms: None } 3s 3 x 1
+    two-core | 2 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 2m 3 x 1
     ");
 }
 
@@ -162,6 +167,8 @@ fn every_override_replaces_its_field() {
         rounds: Some(5),
         precision: None,
         max_time_ms: Some(1000),
+        scaled_from: None,
+        calls: None,
         cpus: Some(2),
         memory_bytes: Some(1 << 30),
         shape: Some(Shape::Dto),
@@ -177,7 +184,8 @@ fn every_override_replaces_its_field() {
         pipelining: true,
     };
     let suite = good().with(&overrides).expect("no contradiction");
-    let stopping = Stopping { precision: None, least_processes: 3, max_time_ms: Some(1000) };
+    let stopping =
+        Stopping { precision: None, agreement: None, least_processes: 3, max_time_ms: Some(1000) };
     assert_eq!((suite.processes, suite.rounds, suite.stopping), (3, 5, Some(stopping)));
     assert_eq!(suite.limits, Limits { cpus: 2, memory_bytes: Some(1 << 30) });
     let expected = Workload {
@@ -207,7 +215,7 @@ fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
 
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: unknown key 'workload[0].conections' (did you mean 'connections'?); allowed here: name, shape, connections, in_flight, arrivals, sweep, find_max, warm_up, warm_up_least, warm_up_cap, settle, duration, timeout, grace, client_threads, pipelining");
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: unknown key 'workload[0].conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight, arrivals, sweep, find_max, warm_up, warm_up_least, warm_up_cap, settle, duration, calls, timeout, grace, client_threads, pipelining");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: 'limits.cpus' is the string "one", but must be a whole number from 0 to 4294967295, such as cpus = 1"#);
     insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: 'limits.cpus' is the integer -1, but must be a whole number from 0 to 4294967295, such as cpus = 1");
     insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'workload[0].shape' is missing; add a line such as shape = "text:100""#);
@@ -258,7 +266,7 @@ fn a_suite_says_when_it_may_stop() {
     let suite = stops("processes = 2\nmax_processes = 16\nprecision = \"5%\"\nmax_time = \"6m\"");
     let suite = suite.expect("a good suite");
     let stopping = |precision, least_processes, max_time_ms| {
-        Some(Stopping { precision, least_processes, max_time_ms })
+        Some(Stopping { precision, agreement: None, least_processes, max_time_ms })
     };
     assert_eq!((suite.processes, suite.stopping), (16, stopping(Some(0.05), 2, Some(360_000))));
     let with = |overrides: &Overrides| {
@@ -271,6 +279,79 @@ fn a_suite_says_when_it_may_stop() {
     assert_eq!(with(&closer), (16, stopping(Some(0.01), 2, Some(360_000))));
     let good = good().with(&closer).expect("no contradiction");
     assert_eq!((good.processes, good.stopping), (16, stopping(Some(0.01), 2, None)));
+}
+
+#[test]
+fn a_window_is_a_length_or_a_number_of_calls() {
+    let calls = |lines: &str| parsed(&GOOD.replace("duration = \"3s\"", lines));
+    let suite = calls("calls = 20000").expect("a good suite");
+    assert_eq!(suite.workloads[0].window, Window::Calls { calls: 20_000 });
+    let typed = Overrides { duration_ms: Some(1000), ..Overrides::default() };
+    let timed = suite.with(&typed).expect("no contradiction");
+    assert_eq!(timed.workloads[0].window, Window::Duration { length_ms: 1000 });
+    let refused = |lines| calls(lines).expect_err("a refusal").to_string();
+    insta::assert_snapshot!(refused(""), @r#"workload of shape 'text:100': 'duration' is missing; add a line such as duration = "3s" or calls = 20000"#);
+    insta::assert_snapshot!(refused("calls = 0"), @"suites/mine.toml: calls = 0: must be more than zero");
+    insta::assert_snapshot!(refused("calls = 1\nduration = \"3s\""), @r#"suites/mine.toml:12: workload[0].calls = 1 contradicts suites/mine.toml:13: workload[0].duration = "3s": a window has a length or a number of calls; remove one of them"#);
+    insta::assert_snapshot!(refused("calls = 9\narrivals = \"poisson\"\nfind_max = \"p99<1s\""), @r#"suites/mine.toml:12: workload[0].calls = 9 contradicts suites/mine.toml:14: workload[0].find_max = "p99<1s": a search compares windows of one length; give a duration"#);
+    let logged = GOOD.replace("[limits]", "log_calls = true\n[limits]");
+    let logged = logged.replace("duration = \"3s\"", "calls = 1000001");
+    insta::assert_snapshot!(parsed(&logged).expect_err("a refusal"), @"suites/mine.toml: calls = 1000001: with log_calls, a trial has at most 1000000 calls: they wait in memory for its end");
+}
+
+#[test]
+fn a_warm_up_is_of_so_many_calls_by_so_many_clients() {
+    let warm = |text: &str| parsed(&GOOD.replace("until-steady", text));
+    for (text, calls, clients) in [("calls:2000/100", 2000, 100), ("calls:5", 5, 1)] {
+        let suite = warm(text).expect("a good suite");
+        assert_eq!(suite.workloads[0].warm_up, WarmUp::Calls { calls, clients });
+    }
+    for text in ["calls:", "calls:5/6", "calls:0", "calls:5/0", "calls:5/x"] {
+        let error = warm(text).expect_err("a refusal").to_string();
+        assert!(error.contains("write calls:N/CLIENTS, such as calls:2000/100"), "{error}");
+    }
+    let cap = Overrides { warm_up_cap_ms: Some(1000), ..Overrides::default() };
+    let error = warm("calls:2000/100").expect("a good suite").with(&cap).expect_err("a refusal");
+    insta::assert_snapshot!(error, @r#"--warmup-max 1s contradicts suites/mine.toml: warm_up = "calls:2000/100": only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady"#);
+}
+
+#[test]
+fn trials_go_on_until_two_agree() {
+    let suite = |lines: &str| parsed(&GOOD.replace("[limits]", &format!("{lines}\n[limits]")));
+    let rule = suite("rounds = 20\nagreement = \"6%\"").expect("a good suite").stopping;
+    let rule = rule.expect("a rule");
+    assert_eq!((rule.agreement, rule.precision, rule.max_time_ms), (Some(0.06), None, None));
+    assert!(rule.agree(100.0, 106.0) && rule.agree(106.0, 100.0) && !rule.agree(100.0, 106.1));
+    insta::assert_snapshot!(suite("agreement = \"6%\"").expect_err("a refusal"), @r#"suites/mine.toml:4: agreement = "6%": two trials in a row are to agree; give rounds = 2 or more, the most that there are to be"#);
+}
+
+#[test]
+fn connections_live_for_no_fewer_calls_than_they_have_in_flight() {
+    let life = |text: &str| {
+        parsed(&GOOD.replace("shape", &format!("connection_life = \"{text}\"\nshape")))
+    };
+    assert_eq!(
+        life("calls:20").expect("20 on each").workloads[0].connection_life.calls(),
+        Some(20)
+    );
+    insta::assert_snapshot!(life("calls:19").expect_err("a refusal"), @"suites/mine.toml: in_flight = 1000 contradicts suites/mine.toml: connections = 50 and a connection life of 'calls:19': a connection can't have more calls in flight than it lives for; give each call in flight a connection, or connections a longer life");
+    insta::assert_snapshot!(life("brief").expect_err("a refusal"), @r#"suites/mine.toml:8: workload[0].connection_life = "brief": 'brief' is no connection life; write long (a connection carries all calls), short (one call each) or calls:N (N calls each)"#);
+}
+
+#[test]
+fn published_figures_are_of_workloads_that_there_are_as_they_are() {
+    let line = "\n[[published]]\nworkload = \"mine\"\nentry = \"go-grpc\"\ncalls_per_s = 13000\n";
+    let suite = parsed(&format!("{GOOD}{line}")).expect("a good suite");
+    let published = |overrides: &Overrides| {
+        plan(&suite, overrides, &servers(&["go-grpc"]), 1).expect("a plan").published
+    };
+    let figure =
+        Published { workload: "mine".into(), entry: "go-grpc".into(), calls_per_s: 13_000.0 };
+    assert_eq!(published(&Overrides { rounds: Some(9), ..Overrides::default() }), [figure]);
+    let other = Overrides { shape: Some(Shape::Dto), ..Overrides::default() };
+    assert_eq!(published(&other), []);
+    let unknown = line.replace("\"mine\"", "\"his\"");
+    insta::assert_snapshot!(parsed(&format!("{GOOD}{unknown}")).expect_err("a refusal"), @r#"suites/mine.toml:15: published[0].workload = "his": there is no such workload here; write the name of one of these"#);
 }
 
 #[test]
@@ -350,8 +431,8 @@ fn an_entry_has_one_name() {
 
 #[test]
 fn an_unknown_suite_is_refused_with_those_there_are() {
-    insta::assert_snapshot!(shipped().find("quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: few-connections, latency, long-connections, many-connections, one-core, quick, slo, two-core");
-    insta::assert_snapshot!(shipped().find("zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: few-connections, latency, long-connections, many-connections, one-core, quick, slo, two-core");
+    insta::assert_snapshot!(shipped().find("quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core");
+    insta::assert_snapshot!(shipped().find("zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core");
     assert_eq!(shipped().find("quick").expect("quick").name, "quick");
 }
 

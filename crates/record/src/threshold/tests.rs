@@ -28,6 +28,7 @@ fn window(times_ms: impl IntoIterator<Item = u64>, timeouts: u64) -> Measured {
         service: None,
         send_lag: None,
         pacing: None,
+        connect: None,
         connections: None,
         carried_in_ns: 0,
         carried_out_ns: 0,

@@ -13,6 +13,11 @@ pub enum UnitError {
     /// Not a length of time.
     #[error("'{0}' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m")]
     Duration(String),
+    /// Not a warm-up by a number of calls.
+    #[error(
+        "'{0}' is no warm-up by calls; write calls:N/CLIENTS, such as calls:2000/100, with at least a call for each client"
+    )]
+    WarmUpCalls(String),
     /// Not a share of a whole.
     #[error("'{0}' is not a percentage between 0 and 100; write one such as 5%")]
     Share(String),

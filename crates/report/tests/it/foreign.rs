@@ -18,7 +18,7 @@ fn hostile() -> Run {
     wrong.outcomes.transport = 1;
     wrong.error_examples = vec![evil("example")];
     let mut connections = rpcbench_record::Connections::default();
-    connections.end(&evil("goodbye"));
+    connections.end(&evil("goodbye"), false);
     wrong.connections = Some(connections);
     let builder = RunBuilder::new()
         .results(&evil("go"), vec![TrialResult::Measured(Box::new(wrong))])

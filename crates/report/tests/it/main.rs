@@ -6,6 +6,7 @@ mod derived;
 mod doubts;
 mod exports;
 mod foreign;
+mod lives;
 mod load;
 mod open;
 mod spread;

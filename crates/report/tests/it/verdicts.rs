@@ -189,7 +189,8 @@ fn a_run_that_ended_when_its_answer_was_clear_lacks_nothing() {
     let rates = [[184_000, 186_500, 183_000], [98_000, 99_900, 97_700]];
     let looked_at = |precision| {
         let mut run = RunBuilder::new().entry("rust-tonic", &rates[0]).entry("go-grpc", &rates[1]);
-        let stopping = Stopping { precision, least_processes: 2, max_time_ms: None };
+        let stopping =
+            Stopping { precision, agreement: None, least_processes: 2, max_time_ms: None };
         let plan = &mut run.run.header.plan;
         plan.stopping = Some(stopping);
         let more = plan.order.iter().map(|t| PlannedTrial { process: 9, number: 9, ..t.clone() });

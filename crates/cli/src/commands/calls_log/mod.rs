@@ -1,6 +1,7 @@
 //! Every measured call, written by a thread of its own while the load goes on.
 
 mod csv;
+mod files;
 mod parquet;
 
 use std::io::BufWriter;
@@ -13,6 +14,8 @@ use rpcbench_record::OutcomeKind;
 
 use super::out_file::OutFile;
 use crate::args::{CallsFile, CallsFormat};
+
+pub use files::CallFiles;
 
 /// Takes calls in one format.
 trait CallWriter: Send {

@@ -1,0 +1,52 @@
+//! The calls of a run, a file for each trial.
+
+use std::fs;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+
+use anyhow::{Context as _, bail};
+use rpcbench_engine::{LoggedCall, call_log};
+use rpcbench_harness::run::Environment;
+use rpcbench_record::{Plan, Trial};
+
+use super::{CallWriter, OutFile, parquet};
+
+/// Writes the calls of each trial when it has ended; until then they wait in memory, and a plan bounds how many.
+pub struct CallFiles {
+    folder: PathBuf,
+    calls: Receiver<Vec<LoggedCall>>,
+}
+
+impl CallFiles {
+    /// Of a run in `folder`, whose calls are sent here from now on. `None` where the plan doesn't ask for them.
+    pub fn of(plan: &Plan, folder: &Path, environment: &mut Environment) -> Option<Self> {
+        let (sender, calls) = call_log();
+        let folder = folder.join("calls");
+        plan.log_calls.then(|| {
+            environment.call_log = Some(sender);
+            Self { folder, calls }
+        })
+    }
+
+    /// Writes the calls of a trial that has just ended: `calls/ENTRY.WORKLOAD.NUMBER.parquet`.
+    pub fn write(&self, trial: &Trial) -> anyhow::Result<()> {
+        let batches: Vec<_> = self.calls.try_iter().collect();
+        let Some(measured) = trial.measured() else { return Ok(()) };
+        fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
+        let name = format!("{}.{}.{}.parquet", trial.entry, trial.workload, trial.number);
+        let file = OutFile::open(&self.folder.join(name))?;
+        let mut writer: Box<dyn CallWriter> =
+            Box::new(parquet::Parquet::new(BufWriter::new(file))?);
+        let mut logged = 0;
+        for batch in batches {
+            writer.add(&batch)?;
+            logged += batch.len() as u64;
+        }
+        let counted = measured.outcomes.total();
+        if logged != counted {
+            bail!("{logged} of {counted} calls came; lower the number of calls of a trial");
+        }
+        writer.finish()?.commit()
+    }
+}

@@ -1,0 +1,50 @@
+//! Trials of a number of calls, on connections that live for a few of them.
+
+use std::fs::File;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use crate::bench::{Bench, measured};
+
+#[test]
+fn trials_have_the_calls_asked_for_and_end_when_two_in_a_row_agree() {
+    let bench = Bench::new();
+    bench.run("run @honest --suite counted").expect(0);
+    let run = bench.record();
+    let rule = run.header.plan.stopping.unwrap();
+    let warm = run.preparations[0].warm.as_ref().unwrap();
+    assert_eq!(warm.slices.iter().map(|slice| slice.calls).sum::<u64>(), 120, "{warm:?}");
+    let trials = measured(&run, "honest");
+    for trial in &trials {
+        assert_eq!((trial.outcomes.ok, trial.outcomes.errors()), (500, 0));
+        let connections = trial.connections.as_ref().unwrap();
+        // Of each of the six places the first was open before, or the last is left with calls.
+        assert!(connections.opened.abs_diff(500 / 3) <= 7, "{connections:?}");
+        assert_eq!((connections.ended, connections.connect_failed), (0, 0));
+    }
+    let spread: Vec<f64> =
+        trials.iter().map(|trial| trial.latency.as_ref().unwrap().stddev_ns).collect();
+    let agree: Vec<bool> = spread.windows(2).map(|pair| rule.agree(pair[0], pair[1])).collect();
+    let (last, before) = agree.split_last().unwrap();
+    assert!(before.iter().all(|agree| !agree), "{spread:?}");
+    assert!(*last || trials.len() == 8, "{spread:?}");
+    for number in 1..=trials.len() {
+        let name = format!("calls/testkit-liar@honest.counted.{number}.parquet");
+        let file = File::open(bench.results().join(name)).unwrap();
+        let rows = SerializedFileReader::new(file).unwrap().metadata().file_metadata().num_rows();
+        assert_eq!(rows, 500);
+    }
+}
+
+#[test]
+fn published_figures_stand_beside_those_of_the_run_as_ratios() {
+    let bench = Bench::new();
+    let words = "run @honest @slow --suite counted --rounds 2";
+    bench.run(words).expect(0).shows(&[
+        "Beside published figures, measured on another machine",
+        "testkit-liar@slow: 0.100x the calls/s of testkit-liar@honest as published, ",
+    ]);
+    // Other loads are no longer those that were published.
+    let other = bench.run("run @honest @slow --suite counted --rounds 2 --shape record").expect(0);
+    assert!(!other.out.contains("published"), "{}", other.out);
+}

@@ -1,0 +1,33 @@
+//! Figures that somebody published, held against those of a run: as ratios of entries of one workload, since they were measured
+//! on another machine.
+
+use rpcbench_record::{Plan, Published};
+
+use crate::format;
+use crate::summary::Table;
+
+/// What stands above the lines.
+pub(crate) const PUBLISHED: &str = "Beside published figures, measured on another machine";
+
+/// For each published entry but the first one that was measured here: `go-thrift: 2.4x the calls/s of go-grpc as published,
+/// 1.9x here`.
+pub(crate) fn lines(plan: &Plan, table: &Table) -> Vec<String> {
+    let here = |published: &Published| {
+        let row = table.rows.iter().find(|row| row.server.entry == published.entry)?;
+        let figures = row.figures.as_ref().filter(|_| !row.verdict.is_failed())?;
+        (figures.calls_per_s.raw > 0.0).then_some(figures.calls_per_s.raw)
+    };
+    let of_table = plan.published.iter().filter(|it| it.workload == table.workload.name);
+    let measured: Vec<_> = of_table.filter_map(|it| Some((it, here(it)?))).collect();
+    let Some(((first, base), others)) = measured.split_first() else { return Vec::new() };
+    let line = |(other, rate): &(&Published, f64)| {
+        format!(
+            "{}: {}x the calls/s of {} as published, {}x here",
+            other.entry,
+            format::si(other.calls_per_s / first.calls_per_s),
+            first.entry,
+            format::si(rate / base),
+        )
+    };
+    others.iter().map(line).collect()
+}

@@ -1,0 +1,84 @@
+//! Connections that live for a few calls, published figures, and trials that agree.
+
+use rpcbench_record::{
+    ConnectionLife, Connections, Limits, Measured, Published, Stopping, WarmUp, Window,
+};
+use rpcbench_report::{Layout, Style, json, summary, text};
+
+use crate::builder::{RunBuilder, latency};
+
+/// A connection for each call: of its response time, a third is the connect.
+fn short(trial: &mut Measured) {
+    let whole = trial.latency.clone().unwrap();
+    trial.connect = Some(latency(whole.count, whole.mean_ns / 3.0));
+    trial.service = Some(latency(whole.count, whole.mean_ns * 2.0 / 3.0));
+    trial.connections =
+        Some(Connections { opened: whole.count, retired: whole.count, ..Connections::default() });
+}
+
+fn bench() -> RunBuilder {
+    let mut bench = RunBuilder::new().with("go-grpc", &[10_000, 10_100], short).with(
+        "go-thrift",
+        &[19_000, 19_100],
+        short,
+    );
+    let plan = &mut bench.run.header.plan;
+    plan.workloads[0].connection_life = ConnectionLife::SHORT;
+    let published = |entry: &str, calls_per_s| Published {
+        workload: "quick".to_owned(),
+        entry: entry.to_owned(),
+        calls_per_s,
+    };
+    plan.published = vec![
+        published("go-grpc", 13_000.0),
+        published("c-thrift", 1.0),
+        published("go-thrift", 31_000.0),
+    ];
+    bench
+}
+
+#[test]
+fn connects_and_calls_stand_beside_response_times() {
+    let summary = summary(&bench().run);
+    let shown = text(&summary, Style::default(), &Layout::default());
+    insta::assert_snapshot!(shown);
+    let exported: serde_json::Value = serde_json::from_str(&json(&summary).unwrap()).unwrap();
+    let cell = &exported["workloads"][0]["cells"][1];
+    assert_eq!(cell["entry"], "go-grpc");
+    // Two windows of 3 s, 30,000 and 30,300 calls.
+    assert_eq!(cell["connections_per_s"], 10_050.0, "{cell:#}");
+    let sum = cell["connect_mean_ns"].as_f64().unwrap() + cell["call_mean_ns"].as_f64().unwrap();
+    assert!((sum / cell["mean_ns"].as_f64().unwrap() - 1.0).abs() < 0.001, "{cell:#}");
+}
+
+#[test]
+fn a_run_scaled_to_the_machine_says_so() {
+    let mut bench = bench();
+    bench.run.header.plan.scaled_from = Some(Limits { cpus: 3, memory_bytes: None });
+    let shown = text(&summary(&bench.run), Style::default(), &Layout::default());
+    let warning = "scaled to this machine: a server had 1 CPU where the suite gives it 3; hold it against runs";
+    assert!(shown.contains(warning), "{shown}");
+}
+
+#[test]
+fn trials_that_never_agreed_are_named_with_how_far_they_are_apart() {
+    let mut bench = RunBuilder::new()
+        .entry("go-grpc", &[10_000, 10_100])
+        .entry("rust-tonic", &[10_000, 20_000]);
+    let plan = &mut bench.run.header.plan;
+    plan.stopping = Some(Stopping {
+        precision: None,
+        agreement: Some(0.06),
+        least_processes: 1,
+        max_time_ms: None,
+    });
+    plan.workloads[0].window = Window::Calls { calls: 20_000 };
+    plan.workloads[0].warm_up = WarmUp::Calls { calls: 2000, clients: 100 };
+    let shown = text(&summary(&bench.run), Style::default(), &Layout::default());
+    let setting = "warm-up 2,000 calls by 100 clients; at most 2 trials of 20,000 calls, each in a fresh process, until two in \
+                   a row have standard deviations within 6.0 %";
+    assert!(shown.contains(setting), "{shown}");
+    let note =
+        "rust-tonic: no two trials in a row agreed; the standard deviations of the last differ by ";
+    assert!(shown.contains(note) && !shown.contains("go-grpc: no two"), "{shown}");
+}
