@@ -68,7 +68,7 @@ shell_scripts() {
 }
 
 # files PATTERN: files of the project whose names match, but nothing that was built.
-files() { find . \( -name target -o -path ./build -o -path ./results -o -name .git \) -prune -o -type f -name "$1" -print; }
+files() { find . \( -name target -o -name node_modules -o -path ./build -o -path ./results -o -name .git \) -prune -o -type f -name "$1" -print; }
 
 # links: every relative link in the documents leads to a file.
 links() {

@@ -17,7 +17,7 @@ use crate::summary::{Summary, Table};
 /// Version of the exported fields. A field renamed, removed or given another unit makes a new one.
 pub const EXPORT_SCHEMA: u32 = 2;
 
-/// Why an export can't be written. Neither happens with a record that could be read.
+/// Why an export can't be written. None happens with a record that could be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A value that JSON does not have.
@@ -26,6 +26,9 @@ pub enum ExportError {
     /// Rows that differ in length.
     #[error("the results can't be written as CSV: {0}")]
     Csv(#[from] csv::Error),
+    /// A compressor that did not take them.
+    #[error("the results can't be packed into a page: {0}")]
+    Pack(#[from] std::io::Error),
 }
 
 /// A run in JSON.

@@ -65,6 +65,11 @@ impl Response {
         })
     }
 
+    /// Every response time.
+    pub(crate) fn histogram(&self) -> &Histogram {
+        &self.histogram
+    }
+
     /// The time that at least the fraction `q` of all calls do not exceed, nanoseconds, to the histogram's
     /// resolution: see [`Histogram::quantile`].
     #[must_use]

@@ -14,6 +14,7 @@ mod doubt;
 mod export;
 mod figures;
 mod groups;
+mod html;
 mod layout;
 mod lives;
 mod load;
@@ -46,6 +47,7 @@ pub use rpcbench_record::units as format;
 
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
 pub use groups::{GroupBy, UnknownGroup};
+pub use html::html;
 pub use layout::Layout;
 pub use lives::Lives;
 pub use load::{

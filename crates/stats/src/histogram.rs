@@ -164,8 +164,8 @@ impl Histogram {
         found.map(|slot| if slot == SLOTS - 1 { self.max } else { highest(slot).min(self.max) })
     }
 
-    /// The used slots in ascending order: the lowest value of each, and its count.
-    pub(crate) fn used(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+    /// The slots that hold something, in ascending order: the lowest value of each, nanoseconds, and its count.
+    pub fn slots(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let used = self.used_slots().map(|slot| (slot, self.counts[slot]));
         used.filter(|(_, times)| *times > 0).map(|(slot, times)| (lowest(slot), times))
     }
@@ -188,7 +188,7 @@ impl Histogram {
 
     /// The used slots as floating point: the middle of each, and its count.
     fn middles(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.used().map(|(value, times)| (middle(slot(value)) as f64, times as f64))
+        self.slots().map(|(value, times)| (middle(slot(value)) as f64, times as f64))
     }
 }
 

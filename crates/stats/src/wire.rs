@@ -83,7 +83,7 @@ impl Histogram {
 fn exported(own: &Histogram) -> Option<hdrhistogram::Histogram<u64>> {
     let (low, high, digits) = (Histogram::LOWEST, Histogram::HIGHEST, Histogram::DIGITS);
     let mut copy = hdrhistogram::Histogram::new_with_bounds(low, high, digits).ok()?;
-    for (value, times) in own.used() {
+    for (value, times) in own.slots() {
         copy.record_n(value, times).ok()?;
     }
     Some(copy)

@@ -89,14 +89,18 @@ Examples:
   rpcbench report results/2026-03-01T12-00-00 --wide
   rpcbench report results/2026-03-01T12-00-00 --columns place,server,calls/cpu-s,p99.9
   rpcbench report results/2026-03-01T12-00-00 --format markdown
+  rpcbench report results/2026-03-01T12-00-00 --html report.html
   rpcbench report results/monday                 A load that --out wrote")]
 pub struct ReportArgs {
-    /// Folder of the run, or of the load that `rpcbench load --out` wrote
-    #[arg(value_name = "RECORD")]
-    pub run: PathBuf,
+    /// Folder of the run, or of the load that `rpcbench load --out` wrote; several with --html
+    #[arg(value_name = "RECORD", required = true)]
+    pub runs: Vec<PathBuf>,
     /// How the results are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
+    /// Write one HTML page, which needs no network, instead of printing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "wide", "columns", "sort", "group_by"])]
+    pub html: Option<PathBuf>,
     /// Columns of the table.
     #[command(flatten)]
     pub table: TableArgs,

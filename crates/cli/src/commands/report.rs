@@ -1,21 +1,39 @@
 //! `rpcbench report`, and the views that every run leaves beside its record.
 
 use std::fs;
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::slice;
 
 use anyhow::{Context as _, bail};
 use rpcbench_record::Run;
-use rpcbench_report::{Layout, LoadView, csv, json, markdown, summary, text, trials_csv};
+use rpcbench_report::{Layout, LoadView, csv, html, json, markdown, summary, text, trials_csv};
 
+use super::out_file::OutFile;
 use super::shared;
 use crate::Verdict;
 use crate::args::{Format, ReportArgs, TableArgs};
 use crate::context::Context;
 
 pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
+    if let Some(file) = &args.html {
+        return write_page(file, &args.runs);
+    }
     let look = Look::of(args.format, &args.table)?;
-    let run = rpcbench_record::read(&args.run)?;
+    let [run] = args.runs.as_slice() else {
+        bail!("several records are shown together by --html FILE; name one");
+    };
+    let run = rpcbench_record::read(run)?;
     show(context, &run, &look)?;
+    Ok(Verdict::Done)
+}
+
+fn write_page(file: &Path, records: &[PathBuf]) -> anyhow::Result<Verdict> {
+    let runs = records.iter().map(|record| rpcbench_record::read(record));
+    let page = html(&runs.collect::<Result<Vec<Run>, _>>()?)?;
+    let mut file = OutFile::open(file)?;
+    file.write_all(page.as_bytes()).with_context(|| file.path().display().to_string())?;
+    file.commit()?;
     Ok(Verdict::Done)
 }
 
@@ -69,7 +87,7 @@ pub fn show(context: &Context, run: &Run, look: &Look) -> anyhow::Result<()> {
     shared::print(&text)
 }
 
-/// Writes the Markdown and CSV views into the record's folder.
+/// Writes the HTML, Markdown and CSV views into the record's folder.
 pub fn write_views(folder: &Path, run: &Run) -> anyhow::Result<()> {
     let (page, cells) = match LoadView::of(run) {
         Some(load) => (load.markdown(), load.csv()?),
@@ -78,7 +96,12 @@ pub fn write_views(folder: &Path, run: &Run) -> anyhow::Result<()> {
             (markdown(&summary), csv(&summary)?)
         }
     };
-    let views = [("report.md", page), ("cells.csv", cells), ("trials.csv", trials_csv(run)?)];
+    let views = [
+        ("report.html", html(slice::from_ref(run))?),
+        ("report.md", page),
+        ("cells.csv", cells),
+        ("trials.csv", trials_csv(run)?),
+    ];
     for (name, text) in views {
         let path = folder.join(name);
         fs::write(&path, text).with_context(|| path.display().to_string())?;

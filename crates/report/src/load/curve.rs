@@ -154,7 +154,8 @@ impl LoadPoint {
         )
     }
 
-    fn cells(&self) -> [String; 9] {
+    /// Its columns, as people read them.
+    pub(super) fn cells(&self) -> [String; 9] {
         let windows: Vec<&Measured> = self.windows.iter().collect();
         let figures = Figures::of(&windows, None);
         let all = AllCalls::over(&windows);
@@ -242,7 +243,8 @@ pub fn curve_markdown(curve: &LoadCurve) -> String {
     out
 }
 
-fn title(curve: &LoadCurve) -> String {
+/// What was asked for.
+pub(crate) fn title(curve: &LoadCurve) -> String {
     let w = &curve.workload;
     let arrivals = match w.arrivals {
         Arrivals::Constant { .. } => "constant",
@@ -267,7 +269,7 @@ fn title(curve: &LoadCurve) -> String {
 }
 
 /// The fields of a point.
-const POINT: [&str; 11] = [
+pub(crate) const POINT: [&str; 11] = [
     "rate_per_s",
     "windows",
     "calls_per_s",
@@ -281,7 +283,8 @@ const POINT: [&str; 11] = [
     "verdict",
 ];
 
-fn values(point: &LoadPoint) -> Values {
+/// One for each of [`POINT`].
+pub(crate) fn values(point: &LoadPoint) -> Values {
     let windows: Vec<&Measured> = point.windows.iter().collect();
     let (figures, all) = (Figures::of(&windows, None), AllCalls::over(&windows));
     let figures = figures.as_ref();

@@ -3,6 +3,7 @@
 mod curve;
 mod export;
 mod hdr;
+pub(crate) mod page;
 mod tail;
 mod verdict;
 mod view;

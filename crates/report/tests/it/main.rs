@@ -7,6 +7,7 @@ mod doubts;
 mod exports;
 mod foreign;
 mod lives;
+mod html;
 mod load;
 mod open;
 mod spread;

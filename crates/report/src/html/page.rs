@@ -1,0 +1,232 @@
+//! The page's data: what is known of each record as a whole.
+
+use rpcbench_record::{Header, Isolation, Machine, Preparation, Readiness, Run, ServerMachine};
+use serde::Serialize;
+
+use super::part::PartView;
+use super::{load, part};
+use crate::export::ExportError;
+use crate::format;
+use crate::summary::{Summary, summary};
+use crate::words;
+
+/// Version of the page's data; the page and its data are always of one version.
+const SCHEMA: u32 = 1;
+
+/// Everything on the page.
+#[derive(Serialize)]
+pub(super) struct Page {
+    schema: u32,
+    /// One for each record.
+    pub(super) runs: Vec<RunView>,
+}
+
+/// A record.
+#[derive(Serialize)]
+pub(super) struct RunView {
+    /// The suite; the address of a load.
+    pub(super) name: String,
+    /// When it began, UTC, to the minute.
+    started: String,
+    parts: Vec<PartView>,
+    warnings: Vec<WarningView>,
+    how_to_read: Vec<String>,
+    /// The command that repeats it.
+    command: String,
+    /// What it ran on: names and values.
+    origin: Vec<(&'static str, String)>,
+    processes: Vec<ProcessView>,
+}
+
+#[derive(Serialize)]
+struct WarningView {
+    message: String,
+    advice: &'static str,
+}
+
+/// What was measured: the first process of each entry.
+#[derive(Serialize)]
+struct ProcessView {
+    entry: String,
+    state: &'static str,
+    /// Names and values.
+    facts: Vec<(&'static str, String)>,
+}
+
+impl Page {
+    pub(super) fn of(runs: &[Run]) -> Result<Self, ExportError> {
+        let runs = runs.iter().map(RunView::of).collect::<Result<_, _>>()?;
+        Ok(Self { schema: SCHEMA, runs })
+    }
+}
+
+impl RunView {
+    fn of(run: &Run) -> Result<Self, ExportError> {
+        let summary = summary(run);
+        let header = &run.header;
+        let view = match load::part(run) {
+            Some(part) => Self {
+                name: load::name(run),
+                parts: vec![part],
+                warnings: Vec::new(),
+                how_to_read: Vec::new(),
+                ..Self::blank(run)
+            },
+            None => Self {
+                name: header.plan.suite.clone(),
+                parts: part::parts(run, &summary),
+                warnings: warnings(&summary),
+                how_to_read: words::how_to_read(&summary),
+                ..Self::blank(run)
+            },
+        };
+        Ok(view)
+    }
+
+    fn blank(run: &Run) -> Self {
+        Self {
+            name: String::new(),
+            started: run.header.started.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            parts: Vec::new(),
+            warnings: Vec::new(),
+            how_to_read: Vec::new(),
+            command: typed(&run.header.arguments),
+            origin: origin(run),
+            processes: processes(run),
+        }
+    }
+}
+
+fn warnings(summary: &Summary) -> Vec<WarningView> {
+    let view =
+        |w: &crate::warning::Warning| WarningView { message: w.message(), advice: w.advice() };
+    summary.warnings.iter().map(view).collect()
+}
+
+/// What was typed, as a shell takes it. A record has the arguments alone.
+fn typed(arguments: &[String]) -> String {
+    let arguments = command(arguments);
+    if arguments.starts_with("rpcbench") { arguments } else { format!("rpcbench {arguments}") }
+}
+
+/// Arguments as a shell takes them.
+fn command(arguments: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,%+".contains(c);
+    let quoted = |argument: &String| match !argument.is_empty() && argument.chars().all(plain) {
+        true => argument.clone(),
+        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    };
+    arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn origin(run: &Run) -> Vec<(&'static str, String)> {
+    let Header { id, tool, started, machines, plan, .. } = &run.header;
+    let ended = run.finished.map(|at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
+    let commit = tool.commit.as_deref().map(|c| format!(" ({c})")).unwrap_or_default();
+    let mut facts = vec![
+        ("began", started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
+        ("ended", ended.unwrap_or_else(|| "it did not come to its end".to_owned())),
+        ("rpcbench", format!("{}{commit}, {} build", tool.version, tool.profile)),
+        ("seed", plan.seed.to_string()),
+        ("run", id.to_string()),
+    ];
+    facts.extend(machine(&machines.client));
+    match &machines.server {
+        ServerMachine::SameAsClient => {}
+        ServerMachine::Unknown => facts.push(("servers' machine", "not known".to_owned())),
+        ServerMachine::Own(own) => facts.push(("servers' machine", own.cpu.model.clone())),
+    }
+    facts
+}
+
+fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
+    let cpu = &machine.cpu;
+    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
+    let turbo = cpu.turbo.map_or("not known", |on| if on { "on" } else { "off" });
+    vec![
+        ("CPU", cpu.model.clone()),
+        (
+            "CPUs",
+            format!(
+                "{} of {}",
+                format::plural(u64::from(cpu.logical), "CPU"),
+                format::plural(u64::from(cpu.cores), "core")
+            ),
+        ),
+        ("governor, turbo", format!("{}, {turbo}", known(&cpu.governor))),
+        ("memory", format::bytes(machine.memory_bytes)),
+        ("system", format!("{}, Linux {}", machine.os, machine.kernel)),
+        ("hypervisor", machine.virtualization.clone().unwrap_or_else(|| "none seen".to_owned())),
+        ("cgroup", machine.cgroup.clone()),
+        ("clock", known(&machine.clock_source)),
+    ]
+}
+
+/// The first preparation of each entry, in the plan's order.
+fn processes(run: &Run) -> Vec<ProcessView> {
+    let servers = run.header.plan.servers.iter();
+    let first = servers.filter_map(|server| {
+        let made = run.preparations.iter().find(|p| p.entry == server.entry)?;
+        Some(process(made))
+    });
+    first.collect()
+}
+
+fn process(p: &Preparation) -> ProcessView {
+    let pairs = |of: &std::collections::BTreeMap<String, String>, by: &str| {
+        of.iter().map(|(name, value)| format!("{name}{by}{value}")).collect::<Vec<_>>().join(", ")
+    };
+    let tools = p.toolchains.iter().map(|tool| format!("{} {}", tool.name, tool.version));
+    let failed = p.check.failed.len() as u64;
+    let checked = match (p.check.passed, failed) {
+        (0, 0) => String::new(),
+        (passed, 0) => format!("{} passed", format::plural(u64::from(passed), "case")),
+        (passed, failed) => format!("{passed} passed, {failed} failed"),
+    };
+    let mut facts = vec![
+        ("versions", pairs(&p.versions, " ")),
+        ("toolchains", tools.collect::<Vec<_>>().join(", ")),
+        ("build", p.build.clone()),
+        ("command", command(&p.command)),
+        ("environment", pairs(&p.env, "=")),
+        ("conformance", checked),
+        ("isolation", isolation(&p.isolation)),
+        ("notes", p.isolation.notes.join("; ")),
+    ];
+    facts.retain(|(_, value)| !value.is_empty());
+    let state = match p.readiness {
+        Readiness::Ready => "ready",
+        Readiness::Skipped { .. } => "skipped",
+        Readiness::Failed(_) => "failed",
+    };
+    ProcessView { entry: p.entry.clone(), state, facts }
+}
+
+fn isolation(isolation: &Isolation) -> String {
+    use rpcbench_record::IsolationMode::{Affinity, CgroupV1, CgroupV2, Unmanaged};
+    let mode = match isolation.mode {
+        CgroupV2 => "cgroup v2",
+        CgroupV1 => "cgroup v1",
+        Affinity => "CPU affinity",
+        Unmanaged => return "none: rpcbench did not start it".to_owned(),
+    };
+    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let memory = isolation.memory_bytes.map(|bytes| format!(", {}", format::bytes(bytes)));
+    format!(
+        "{mode}; server on CPU {}, client on CPU {}{}",
+        list(&isolation.server_cpus),
+        list(&isolation.client_cpus),
+        memory.unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_can_be_pasted_into_a_shell() {
+        let typed = ["rpcbench", "run", "java-*", "it's", ""].map(str::to_owned);
+        assert_eq!(command(&typed), r"rpcbench run 'java-*' 'it'\''s' ''");
+    }
+}

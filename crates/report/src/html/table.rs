@@ -1,0 +1,127 @@
+//! Tables of the page: every figure of a row, with its name, unit and meaning from the catalog.
+
+use serde::Serialize;
+
+use super::cell::CellView;
+use crate::catalog::{Export, FIGURES, Figure, Kind, Place, Subject, Value, exported};
+use crate::columns::{Columns, columns};
+
+/// A table.
+#[derive(Serialize)]
+pub(super) struct TableView {
+    pub(super) columns: Vec<ColumnView>,
+    pub(super) rows: Vec<RowView>,
+}
+
+/// A figure or a label that rows have.
+#[derive(Serialize)]
+pub(super) struct ColumnView {
+    pub(super) key: &'static str,
+    pub(super) title: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) meaning: &'static str,
+    pub(super) number: bool,
+    pub(super) shown: ShownView,
+    /// The columns of the ends of its 95 % interval.
+    pub(super) interval: Option<[usize; 2]>,
+}
+
+/// Where a column is to be seen.
+#[derive(Clone, Copy, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ShownView {
+    /// In the table.
+    Usually,
+    /// In the table, where all columns are asked for.
+    Wide,
+    /// Where a row is opened.
+    Row,
+}
+
+/// A row.
+#[derive(Serialize)]
+pub(super) struct RowView {
+    pub(super) entry: String,
+    pub(super) verdict: String,
+    /// Whether it has a place.
+    pub(super) ranked: bool,
+    /// Whether the server kept up at this load and at none above. Of rows over load.
+    pub(super) knee: bool,
+    /// One for each column.
+    pub(super) values: Vec<Option<Value>>,
+    /// The same as people read it.
+    pub(super) texts: Vec<Option<String>>,
+    pub(super) reason: Option<String>,
+    pub(super) notes: Vec<String>,
+    pub(super) evidence: Vec<String>,
+    /// What is drawn of it.
+    pub(super) cell: Option<CellView>,
+}
+
+/// The table of some rows of cells. What is drawn of each is put in by the caller.
+pub(super) fn table(kind: Kind, rows: &[Subject]) -> TableView {
+    let figures = placed();
+    let keys: Vec<&str> = figures.iter().map(|figure| figure.key).collect();
+    let titles = |which| -> Vec<&str> {
+        columns(kind, rows, &which).iter().map(|column| column.title).collect()
+    };
+    let (usual, wide) = (titles(Columns::Few), titles(Columns::Wide));
+    let shown = |figure: &Figure| match figure.column.map(|column| column.title) {
+        Some(title) if usual.contains(&title) => ShownView::Usually,
+        Some(title) if wide.contains(&title) => ShownView::Wide,
+        _ => ShownView::Row,
+    };
+    TableView {
+        columns: figures.iter().map(|figure| column(figure, shown(figure), &keys)).collect(),
+        rows: rows.iter().map(|subject| row(&figures, subject)).collect(),
+    }
+}
+
+/// The figures of cells as tables for people have them: by place, the rest behind.
+fn placed() -> Vec<&'static Figure> {
+    let mut figures: Vec<&Figure> = exported(Export::Cells).collect();
+    figures.sort_by_key(|figure| figure.column.map_or((1, Place::Verdict), |c| (0, c.place)));
+    figures
+}
+
+fn column(figure: &Figure, shown: ShownView, keys: &[&str]) -> ColumnView {
+    let at = |end: &str| {
+        let key = format!("{}_{end}", figure.key);
+        keys.iter().position(|other| **other == key)
+    };
+    ColumnView {
+        key: figure.key,
+        title: figure.title(),
+        unit: figure.unit.name(),
+        meaning: figure.meaning,
+        number: figure.unit.is_number(),
+        shown,
+        interval: at("low").zip(at("high")).map(|(low, high)| [low, high]),
+    }
+}
+
+fn row(figures: &[&Figure], subject: &Subject) -> RowView {
+    let cell = subject.cell;
+    RowView {
+        entry: subject.server.map(|server| server.entry.clone()).unwrap_or_default(),
+        verdict: cell.map(|cell| cell.verdict.name().to_owned()).unwrap_or_default(),
+        ranked: cell.is_some_and(|cell| cell.place.is_some()),
+        knee: false,
+        values: figures.iter().map(|figure| figure.value(subject)).collect(),
+        texts: figures.iter().map(|figure| figure.shown(subject)).collect(),
+        reason: cell.and_then(|cell| cell.verdict.reason()),
+        notes: cell.map(|cell| cell.notes.clone()).unwrap_or_default(),
+        evidence: cell.map(|cell| cell.evidence.clone()).unwrap_or_default(),
+        cell: None,
+    }
+}
+
+/// The figures that each window has and tables for people show.
+pub(super) fn window_figures() -> Vec<&'static Figure> {
+    exported(Export::Windows).filter(|figure| figure.column.is_some()).collect()
+}
+
+/// A figure of the catalog.
+pub(super) fn figure(key: &str) -> Option<&'static Figure> {
+    FIGURES.iter().find(|figure| figure.key == key)
+}

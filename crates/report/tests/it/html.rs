@@ -1,0 +1,137 @@
+//! The HTML page: it holds what the other views hold, and nothing foreign acts in it.
+
+use std::io::Read as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
+use rpcbench_record::{Readiness, Run, TrialResult};
+use rpcbench_report::{html, json, markdown, summary};
+use serde_json::Value;
+
+use crate::builder::{RunBuilder, failure};
+
+/// The data that a page carries.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once(r#"<script id="data" type="text/plain">"#).unwrap();
+    let (packed, _) = rest.split_once("</script>").unwrap();
+    let deflated = STANDARD.decode(packed).unwrap();
+    let mut json = String::new();
+    ZlibDecoder::new(deflated.as_slice()).read_to_string(&mut json).unwrap();
+    serde_json::from_str(&json).unwrap()
+}
+
+fn page_of(run: &Run) -> Value {
+    data(&html(std::slice::from_ref(run)).unwrap())
+}
+
+fn several() -> Run {
+    RunBuilder::new()
+        .entry("go-grpc", &[52_000, 52_100, 51_900])
+        .entry("rust-tonic", &[98_200, 98_100, 98_300])
+        .results("js-grpc", vec![TrialResult::Failed(failure("out of memory", &["killed"]))])
+        .unready("c-grpc", Readiness::Skipped { reason: "cc: not installed".to_owned() })
+        .run
+}
+
+/// The texts of a table's column.
+fn column<'a>(table: &'a Value, key: &str, of: &str) -> Vec<&'a Value> {
+    let columns = table["columns"].as_array().unwrap();
+    let at = columns.iter().position(|column| column["key"] == key).unwrap();
+    table["rows"].as_array().unwrap().iter().map(|row| &row[of][at]).collect()
+}
+
+#[test]
+fn it_has_every_figure_that_json_has() {
+    let run = several();
+    let page = page_of(&run);
+    let table = &page["runs"][0]["parts"][0]["table"];
+    let json: Value = serde_json::from_str(&json(&summary(&run)).unwrap()).unwrap();
+    let cells = json["workloads"][0]["cells"].as_array().unwrap();
+    assert_eq!(table["rows"].as_array().unwrap().len(), cells.len());
+    let keys: Vec<&String> = cells[0].as_object().unwrap().keys().collect();
+    assert_eq!(table["columns"].as_array().unwrap().len(), keys.len());
+    for key in keys {
+        let exported: Vec<&Value> = cells.iter().map(|cell| &cell[key]).collect();
+        assert_eq!(column(table, key, "values"), exported, "{key}");
+    }
+}
+
+#[test]
+fn it_says_what_markdown_says() {
+    let run = several();
+    let page = page_of(&run);
+    let part = &page["runs"][0]["parts"][0];
+    let markdown = markdown(&summary(&run));
+    let said = |lines: &Value| {
+        for line in lines.as_array().unwrap() {
+            assert!(markdown.contains(line.as_str().unwrap()), "{line} in {markdown}");
+        }
+    };
+    ["headline", "setting", "told"].iter().for_each(|key| said(&part[key]));
+    said(&page["runs"][0]["how_to_read"]);
+    let titles: Vec<&str> = part["lists"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|list| list["title"].as_str().unwrap())
+        .collect();
+    assert_eq!(titles, ["Not ranked", "Not measured"]);
+    assert_eq!(part["lists"][0]["items"][0]["evidence"][0], "killed");
+}
+
+#[test]
+fn its_windows_and_distributions_hold_every_call_of_the_record() {
+    let run = several();
+    let page = page_of(&run);
+    let rows = page["runs"][0]["parts"][0]["table"]["rows"].as_array().unwrap();
+    for (row, calls) in [(&rows[0], 294_600 * 3), (&rows[1], 156_000 * 3)] {
+        let cell = &row["cell"];
+        assert_eq!(cell["windows"].as_array().unwrap().len(), 3);
+        assert_eq!(cell["response"]["count"], calls);
+        let sum = |buckets: &Value| -> u64 {
+            buckets.as_array().unwrap().iter().map(|bucket| bucket[1].as_u64().unwrap()).sum()
+        };
+        assert_eq!(sum(&cell["response"]["buckets"]), calls);
+        let heat = cell["heat"].as_array().unwrap();
+        assert_eq!(heat.iter().map(|column| sum(&column["buckets"])).sum::<u64>(), calls);
+        let rate: f64 = cell["series"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| p["ok_per_s"].as_f64().unwrap())
+            .sum();
+        assert!((rate / 10.0 - calls as f64).abs() < 1.0, "{rate}");
+    }
+    assert_eq!(rows[2]["cell"]["windows"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn nothing_foreign_ends_an_element() {
+    let evil = "</script><script>alert(1)</script><!--";
+    let mut run = RunBuilder::new().entry(&format!("go-{evil}"), &[52_000, 52_100]).run;
+    run.header.plan.suite = format!("<!--rpcbench:data-->{evil}");
+    let page = html(std::slice::from_ref(&run)).unwrap();
+    let tame = html(&[several()]).unwrap();
+    for mark in ["<script", "</script", "<!--"] {
+        assert_eq!(page.matches(mark).count(), tame.matches(mark).count(), "{mark}");
+    }
+    assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
+    let row = &data(&page)["runs"][0]["parts"][0]["table"]["rows"][0];
+    assert_eq!(row["entry"], format!("go-{evil}"));
+}
+
+#[test]
+fn a_run_of_nothing_is_a_page() {
+    let page = page_of(&RunBuilder::new().run);
+    assert_eq!(page["runs"][0]["parts"][0]["table"]["rows"], Value::Array(Vec::new()));
+    let page = html(&[]).unwrap();
+    assert_eq!(data(&page)["runs"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn records_stand_one_after_the_other() {
+    let page = data(&html(&[several(), RunBuilder::new().entry("a-b", &[10, 11]).run]).unwrap());
+    assert_eq!(page["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(page["runs"][1]["parts"][0]["table"]["rows"][0]["entry"], "a-b");
+}

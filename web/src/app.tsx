@@ -1,0 +1,127 @@
+/** The page. */
+import { useEffect, useState } from "preact/hooks";
+import { Charts } from "./charts";
+import type { Page, Part, Run } from "./data";
+import { Method } from "./method";
+import { Ranking } from "./ranking";
+import { type Change, useView, type View } from "./view";
+
+export function App({ page }: { page: Page }) {
+  const [view, change] = useView();
+  const parts = page.runs.flatMap((run, at) => run.parts.map((part, number) => ({ run, part, id: `${at + 1}.${number + 1}` })));
+  const current = parts.find((one) => one.id === view.get("part")) ?? parts[0];
+  const run = current?.run ?? page.runs[0];
+  if (run === undefined) return <p>This report has no run.</p>;
+  return (
+    <>
+      <Masthead run={run} view={view} change={change} />
+      {parts.length > 1 && (
+        <nav class="parts" aria-label="Parts">
+          {parts.map(({ run, part, id }) => (
+            <a key={id} href={`#part=${id}`} aria-current={id === current!.id ? "page" : undefined}>
+              {page.runs.length > 1 && run.name !== part.name ? `${run.name}: ${part.name}` : part.name}
+            </a>
+          ))}
+        </nav>
+      )}
+      <main>
+        <Lead run={run} part={current?.part} />
+        {current && <Body part={current.part} view={view} change={change} />}
+        <Method run={run} />
+      </main>
+    </>
+  );
+}
+
+function Masthead({ run, view, change }: { run: Run; view: View; change: (change: Change) => void }) {
+  const [theme, toggle] = useTheme(view, change);
+  return (
+    <header class="masthead">
+      <span><b>rpcbench</b> {run.name}, {run.started}</span>
+      <button type="button" onClick={toggle}>{theme === "dark" ? "light" : "dark"}</button>
+    </header>
+  );
+}
+
+/** As chosen, else as the reader's system is. */
+function useTheme(view: View, change: (change: Change) => void): [string, () => void] {
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const [dark, set] = useState(system.matches);
+  const theme = view.get("theme") ?? (dark ? "dark" : "light");
+  useEffect(() => {
+    const changed = () => set(system.matches);
+    system.addEventListener("change", changed);
+    return () => system.removeEventListener("change", changed);
+  }, []);
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return [theme, () => change({ theme: theme === "dark" ? "light" : "dark" })];
+}
+
+/** The answer, what was asked, and what limits the answer. */
+function Lead({ run, part }: { run: Run; part: Part | undefined }) {
+  const [answer, ...more] = part?.headline ?? [];
+  const [first, ...sure] = (answer ?? part?.setting[0] ?? "Nothing was measured").split("; ");
+  return (
+    <section class="lead">
+      <h1>{first}</h1>
+      {[sure.join("; "), ...more].filter(Boolean).map((line) => <p key={line} class="sure">{line}</p>)}
+      {(part?.setting ?? []).slice(answer === undefined ? 1 : 0).map((line) => <p key={line} class="setting">{line}</p>)}
+      {run.warnings.length > 0 && (
+        <div class="limits caution">
+          <ul>{run.warnings.map((warning) => <li key={warning.message}>{warning.message}; {warning.advice}</li>)}</ul>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Body({ part, view, change }: { part: Part; view: View; change: (change: Change) => void }) {
+  return (
+    <>
+      {part.table.columns.length > 0 && <Ranking part={part} view={view} change={change} />}
+      {part.told.length > 0 && <div class="limits">{part.told.map((line) => <p key={line}>{line}</p>)}</div>}
+      <Grids part={part} />
+      <Lists part={part} />
+      <Charts key={part.name} part={part} view={view} change={change} />
+    </>
+  );
+}
+
+function Lists({ part }: { part: Part }) {
+  return (
+    <div class="lists">
+      {part.lists.map(({ title, items }) => (
+        <section key={title}>
+          <h3>{title}</h3>
+          <ul>
+            {items.map(({ text, evidence }) => (
+              <li key={text}>{text}{evidence.length > 0 && <pre class="evidence">{evidence.join("\n")}</pre>}</li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function Grids({ part }: { part: Part }) {
+  if (part.grids.length === 0) return null;
+  return (
+    <div class="grids">
+      {part.grids.map(({ title, header, rows, note }) => (
+        <section key={title}>
+          <h3>{title}</h3>
+          <table>
+            {header.length > 0 && <thead><tr>{header.map((name, at) => <th key={name} scope="col" class={at > 0 ? "number" : ""}>{name || <span class="hidden">figure</span>}</th>)}</tr></thead>}
+            <tbody>
+              {rows.map((row) => <tr key={row[0]}>{row.map((cell, at) => (at === 0 ? <th key={at} scope="row">{cell}</th> : <td key={at}>{cell}</td>))}</tr>)}
+            </tbody>
+          </table>
+          {note && <p class="quiet">{note}</p>}
+        </section>
+      ))}
+    </div>
+  );
+}

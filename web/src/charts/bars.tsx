@@ -1,0 +1,56 @@
+/** One figure of every row: a bar from 0, its interval, and a dot for each window. */
+import * as Plot from "@observablehq/plot";
+import { useCallback } from "preact/hooks";
+import { at, type Column, interval, number, type Part, type Row } from "../data";
+import { Figure } from "../figure";
+import { rounds } from "../format";
+import { Drawing, hairline, ticks } from "../plot";
+import { name } from "../rows";
+
+/** Bars that fit into one drawing. */
+const most = 40;
+
+export function Bars({ part, rows, column }: { part: Part; rows: Row[]; column: Column }) {
+  const known = rows.filter((row) => number(part.table, row, column.key) !== null);
+  const drawn = known.slice(0, most);
+  const draw = useCallback((width: number) => bars(part, drawn, column, width), [part, rows, column]);
+  if (known.length === 0) return null;
+  const cut = known.length > most ? ` The first ${most} of ${known.length} rows.` : "";
+  const header = ["server", column.key, "low", "high"];
+  const table = known.map((row) => [name(part, row), number(part.table, row, column.key), ...(interval(column, row) ?? [null, null])]);
+  return (
+    <Figure title={column.title} note={`${column.meaning}.${cut}`} header={header} rows={table}>
+      <Drawing label={`${column.title} of ${known.length} rows, as bars`} draw={draw} />
+    </Figure>
+  );
+}
+
+function bars(part: Part, rows: Row[], column: Column, width: number): Plot.PlotOptions {
+  const values = rows.map((row) => ({
+    name: name(part, row), row, value: number(part.table, row, column.key)!, ends: interval(column, row),
+    text: row.texts[at(part.table.columns, column.key)],
+  }));
+  const windows = at(part.window_columns, column.key);
+  const dots = rows.flatMap((row) =>
+    (row.cell?.windows ?? []).map((window) => ({ name: name(part, row), value: window.values[windows] })),
+  );
+  const longest = Math.max(...values.map((row) => row.name.length));
+  const largest = Math.max(...values.map((row) => Math.max(row.value, row.ends?.[1] ?? 0)), ...dots.map((dot) => Number(dot.value ?? 0)));
+  const marked = rounds(largest, column.unit, Math.max(2, Math.floor(width / 110)));
+  return {
+    height: 34 + values.length * 24,
+    marginLeft: Math.min(longest * 6.2 + 14, width * 0.42),
+    marginRight: 16,
+    x: { label: null, domain: [0, largest] },
+    y: { domain: values.map((row) => row.name), label: null, padding: 0.28 },
+    marks: [
+      Plot.gridX(marked, hairline),
+      Plot.axisX(marked, { tickFormat: ticks(column.unit) }),
+      Plot.axisY({ tickSize: 0, textOverflow: "ellipsis-middle", lineWidth: Math.min(longest, (width * 0.4) / 6.2) / 1.7 }),
+      Plot.barX(values, { x: "value", y: "name", fill: (row) => (row.row.ranked || part.kind !== "ranking" ? "var(--bar)" : "var(--bar-off)") }),
+      Plot.dot(windows < 0 ? [] : dots, { x: "value", y: "name", r: 1.4, fill: "var(--ink)", fillOpacity: 0.35 }),
+      Plot.ruleY(values.filter((row) => row.ends), { x1: (row) => row.ends![0], x2: (row) => row.ends![1], y: "name", stroke: "var(--ink)", strokeWidth: 1.5 }),
+      Plot.tip(values, Plot.pointerY({ x: "value", y: "name", title: (row) => `${row.name}\n${row.text ?? row.value}` })),
+    ],
+  };
+}

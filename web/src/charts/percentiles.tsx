@@ -1,0 +1,75 @@
+/** Response times at every percentile, the far tail as wide as the rest: HdrHistogram's axis. */
+import * as Plot from "@observablehq/plot";
+import { useCallback } from "preact/hooks";
+import type { Distribution } from "../data";
+import { Choice, Figure } from "../figure";
+import { percentile } from "../format";
+import { Drawing, hairline, ticks } from "../plot";
+import type { Change, View } from "../view";
+
+export interface Curve {
+  name: string;
+  distribution: Distribution;
+  ink: string;
+  dash: string | undefined;
+}
+
+interface Props {
+  title: string;
+  curves: Curve[];
+  view: View;
+  change: (change: Change) => void;
+}
+
+const note = "How long calls took, up to the share of calls below. Right answers of all windows; a curve ends where ten calls are left.";
+
+export function Percentiles({ title, curves, view, change }: Props) {
+  const linear = view.get("times") === "linear";
+  const draw = useCallback(() => lines(curves, linear), [curves, linear]);
+  const drawn = curves.filter((curve) => curve.distribution.curve.length > 1);
+  if (drawn.length === 0) return null;
+  const rows = drawn.flatMap((curve) =>
+    curve.distribution.curve.map(([quantile, ns]) => [curve.name, quantile, ns, curve.distribution.count]),
+  );
+  const tools = (
+    <Choice label="times" value={linear ? "linear" : "log"} onChange={(value) => change({ times: value === "log" ? null : value })}
+      options={[["log", "logarithmic"], ["linear", "linear, from 0"]]} />
+  );
+  return (
+    <Figure title={title} note={note} tools={tools} header={["name", "quantile", "ns", "calls"]} rows={rows}>
+      <Drawing label={`Percentiles of ${drawn.map((curve) => curve.name).join(", ")}`} draw={draw} />
+    </Figure>
+  );
+}
+
+/** Where a quantile stands: one step for each nine. */
+function nines(quantile: number): number {
+  return -Math.log10(1 - quantile);
+}
+
+function lines(curves: Curve[], linear: boolean): Plot.PlotOptions {
+  // The shortest call stands at no percentile of the axis, and would stretch the other one.
+  const points = curves.flatMap((curve) =>
+    curve.distribution.curve.slice(1).map(([quantile, ns]) => ({ curve, quantile, x: nines(quantile), ns: Math.max(ns, 1) })),
+  );
+  const farthest = Math.max(...points.map((point) => point.x));
+  const marked = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999].filter((quantile) => nines(quantile) <= farthest + 1e-6);
+  return {
+    height: 340,
+    marginLeft: 56,
+    marginRight: 16,
+    x: { label: null, domain: [nines(0.2), farthest] },
+    y: { label: null, type: linear ? "linear" : "log", zero: linear, tickFormat: ticks("ns") },
+    marks: [
+      Plot.gridX(marked.map(nines), hairline),
+      Plot.axisX(marked.map(nines), { tickFormat: (x: number) => percentile(1 - 10 ** -x) }),
+      Plot.axisY({ tickSize: 0, ticks: 6, tickFormat: ticks("ns") }),
+      Plot.gridY({ ...hairline, ticks: 6 }),
+      ...curves.map((curve) =>
+        Plot.line(points.filter((point) => point.curve === curve), { x: "x", y: "ns", stroke: curve.ink, strokeWidth: 2, strokeDasharray: curve.dash }),
+      ),
+      Plot.crosshairX(points, { x: "x", y: "ns", textFill: "none", textStroke: "none", color: "var(--quiet)" }),
+      Plot.tip(points, Plot.pointer({ x: "x", y: "ns", title: (point) => `${point.curve.name}\n${percentile(point.quantile)}  ${ticks("ns")(point.ns)}` })),
+    ],
+  };
+}

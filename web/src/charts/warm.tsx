@@ -1,0 +1,60 @@
+/** How servers became warm: from the first load until they were steady. */
+import * as Plot from "@observablehq/plot";
+import { useCallback } from "preact/hooks";
+import type { Warm } from "../data";
+import { Figure } from "../figure";
+import { format } from "../format";
+import { Drawing, faceted, hairline, panels, ticks } from "../plot";
+import type { Series } from "../series";
+
+const note = "From the first load, a line for each process; the dot is where it was steady. Calls for each second of the server's CPU time where that can be seen, else calls a second.";
+
+export function WarmUp({ shown }: { shown: Series[] }) {
+  const draw = useCallback((width: number) => curves(shown, width), [shown]);
+  if (shown.every(({ cell }) => cell.warm.length === 0)) return null;
+  const rows = shown.flatMap(({ name, cell }) =>
+    cell.warm.flatMap(({ process, points }) => points.map((p) => [name, process, p.at_ms, p.calls_per_s, p.calls_per_cpu_s, p.compiler_share])),
+  );
+  return (
+    <Figure title="Warm-up" note={note} header={["name", "process", "at_ms", "calls_per_s", "calls_per_cpu_s", "compiler_share"]} rows={rows}>
+      <Drawing label="Warm-up curves" draw={draw} />
+    </Figure>
+  );
+}
+
+function curves(shown: Series[], width: number): Plot.PlotOptions {
+  const drawn = shown.filter(({ cell }) => cell.warm.length > 0);
+  const layout = panels(drawn.map((one) => one.name), width);
+  const points = drawn.flatMap((series) => series.cell.warm.flatMap((warm) => warmed(series, warm)));
+  const facets = { fx: (p: { series: Series }) => layout.fx(p.series.name), fy: (p: { series: Series }) => layout.fy(p.series.name) };
+  const lines = drawn.map((series) =>
+    Plot.line(points.filter((point) => point.series === series), {
+      ...facets, x: "at_ms", y: "value", z: "process", stroke: series.ink, strokeWidth: 1.2, strokeOpacity: 0.7,
+    }),
+  );
+  return {
+    ...faceted,
+    height: 34 + layout.rows * 150,
+    marginLeft: 52,
+    marginTop: 24,
+    x: { label: null, ticks: 4, tickFormat: ticks("ms") },
+    y: { label: null, zero: true, ticks: 4, tickFormat: ticks("1/s"), tickSize: 0 },
+    marks: [
+      Plot.gridY({ ...hairline, ticks: 4 }),
+      ...lines,
+      Plot.dot(points.filter((point) => point.steady), { ...facets, x: "at_ms", y: "value", fill: (point) => point.series.ink, r: 3.5 }),
+      layout.titles,
+      Plot.tip(points, Plot.pointer({ ...facets, x: "at_ms", y: "value", title: (p) =>
+        `${p.series.name}, process ${p.process}\n${format(p.at_ms, "ms")}: ${format(p.value, "1/s")}${p.compiler}` })),
+    ],
+  };
+}
+
+/** The points of a process, the first at or after its steady time marked. */
+function warmed(series: Series, { process, steady_after_ms, points }: Warm) {
+  const steady = points.findIndex((point) => steady_after_ms !== null && point.at_ms >= steady_after_ms);
+  return points.map((point, at) => ({
+    series, process, at_ms: point.at_ms, value: point.calls_per_cpu_s ?? point.calls_per_s, steady: at === steady,
+    compiler: point.compiler_share ? `\ncompiler ${format(point.compiler_share, "share of 1")}` : "",
+  }));
+}

@@ -1,0 +1,142 @@
+/** The page's data, as `crates/report/src/html` writes it. */
+
+export type Value = string | number | boolean | null;
+/** A bucket of response times: 2^(b/8) ns up to 2^((b+1)/8) ns; and how many calls it has. */
+export type Bucket = [bucket: number, calls: number];
+
+export interface Page {
+  schema: number;
+  runs: Run[];
+}
+
+export interface Run {
+  name: string;
+  started: string;
+  parts: Part[];
+  warnings: { message: string; advice: string }[];
+  how_to_read: string[];
+  command: string;
+  origin: Fact[];
+  processes: { entry: string; state: string; facts: Fact[] }[];
+}
+
+export type Fact = [name: string, value: string];
+
+export interface Part {
+  kind: "ranking" | "curve" | "load";
+  name: string;
+  headline: string[];
+  setting: string[];
+  told: string[];
+  ranked_by: string | null;
+  table: Table;
+  over_load: { x: string; table: Table | null } | null;
+  window_columns: WindowColumn[];
+  distributions: { name: string; meaning: string; distribution: Distribution }[];
+  lists: { title: string; items: { text: string; evidence: string[] }[] }[];
+  grids: { title: string; header: string[]; rows: string[][]; note: string | null }[];
+}
+
+export interface Table {
+  columns: Column[];
+  rows: Row[];
+}
+
+export interface WindowColumn {
+  key: string;
+  title: string;
+  unit: string;
+  meaning: string;
+}
+
+export interface Column extends WindowColumn {
+  number: boolean;
+  shown: "usually" | "wide" | "row";
+  interval: [low: number, high: number] | null;
+}
+
+export interface Row {
+  entry: string;
+  verdict: string;
+  ranked: boolean;
+  knee: boolean;
+  values: Value[];
+  texts: (string | null)[];
+  reason: string | null;
+  notes: string[];
+  evidence: string[];
+  cell: Cell | null;
+}
+
+export interface Cell {
+  response: Distribution | null;
+  windows: Window[];
+  heat: { windows: [number, number]; buckets: Bucket[] }[];
+  series: Point[];
+  warm: Warm[];
+}
+
+export interface Distribution {
+  count: number;
+  curve: [quantile: number, ns: number][];
+  buckets: Bucket[];
+}
+
+export interface Window {
+  process: number;
+  number: number;
+  at_s: number;
+  length_s: number;
+  values: Value[];
+}
+
+export interface Point {
+  at_s: number;
+  ok_per_s: number;
+  errors_per_s: number;
+  mean_ns: number | null;
+  max_ns: number | null;
+}
+
+export interface Warm {
+  process: number;
+  steady_after_ms: number | null;
+  points: { at_ms: number; calls_per_s: number; calls_per_cpu_s: number | null; compiler_share: number | null }[];
+}
+
+/** Reads what the page carries: base64 of deflated JSON. */
+export async function read(element: Element | null): Promise<Page> {
+  const packed = element?.textContent?.trim() ?? "";
+  if (packed === "" || packed.startsWith("<!--")) throw new Error("This page carries no data.");
+  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  const json = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(json).text()) as Page;
+}
+
+/** Where a column stands, by its key; -1 where the table has none. */
+export function at(columns: { key: string }[], key: string | null): number {
+  return columns.findIndex((column) => column.key === key);
+}
+
+/** A number of a row, by its column's key. */
+export function number(table: Table, row: Row, key: string | null): number | null {
+  const value = row.values[at(table.columns, key)];
+  return typeof value === "number" ? value : null;
+}
+
+/** A word of a row, by its column's key; empty where it has none. */
+export function word(table: Table, row: Row, key: string): string {
+  const value = row.values[at(table.columns, key)];
+  return typeof value === "string" ? value : "";
+}
+
+/** The ends of the interval of a row's figure. */
+export function interval(column: Column | undefined, row: Row): [number, number] | null {
+  const [low, high] = (column?.interval ?? []).map((end) => row.values[end]);
+  return typeof low === "number" && typeof high === "number" ? [low, high] : null;
+}
+
+/** The ends of a bucket, nanoseconds. */
+export function edges(bucket: number): [number, number] {
+  return [2 ** (bucket / 8), 2 ** ((bucket + 1) / 8)];
+}

@@ -1,0 +1,166 @@
+/** The ranking: a table that is its own chart. */
+import { Fragment } from "preact";
+import { at, type Column, interval, number, type Part, type Row } from "./data";
+import { choices, chosen, firstOrder, label, labels, name } from "./rows";
+import { Choice } from "./figure";
+import type { Change, View } from "./view";
+
+interface Props {
+  part: Part;
+  view: View;
+  change: (change: Change) => void;
+}
+
+export function Ranking({ part, view, change }: Props) {
+  const rows = chosen(part, view);
+  const wide = view.has("wide");
+  const columns = part.table.columns.filter((column) => column.shown === "usually" || (wide && column.shown === "wide"));
+  const scale = fullScale(part);
+  return (
+    <>
+      <Filters part={part} view={view} change={change} count={rows.length} />
+      <div class="scroll" tabIndex={0} role="region" aria-label="Results">
+        <table class="ranking">
+          <thead>
+            <tr>
+              {columns.map((column) => <Heading key={column.key} {...{ part, column, view, change }} />)}
+            </tr>
+          </thead>
+          <tbody>
+            {grouped(part, rows, view).map(([group, rows]) => (
+              <Fragment key={group}>
+                {group && <tr class="group"><th colSpan={columns.length + 1} scope="rowgroup">{group}</th></tr>}
+                {rows.map((row) => <Line key={name(part, row)} {...{ part, row, columns, scale, view, change }} />)}
+              </Fragment>
+            ))}
+          </tbody>
+        </table>
+        {rows.length === 0 && <p class="quiet">{part.table.rows.length === 0 ? "Nothing was measured." : "No row fits this choice."}</p>}
+      </div>
+    </>
+  );
+}
+
+function Filters({ part, view, change, count }: Props & { count: number }) {
+  const { table } = part;
+  if (table.rows.length < 2) return null;
+  const groups = labels.filter((of) => choices(table, of).length > 0);
+  const narrowed = count < table.rows.length;
+  return (
+    <div class="filters">
+      <input type="search" placeholder="Find a server" aria-label="Find a server" value={view.get("q") ?? ""}
+        onInput={(event) => change({ q: event.currentTarget.value })} />
+      {groups.map((of) => (
+        <Choice key={of} label={of} value={view.get(of) ?? ""} onChange={(value) => change({ [of]: value })}
+          options={[["", "all"], ...choices(table, of).map((value): [string, string] => [value, value])]} />
+      ))}
+      {groups.length > 0 && (
+        <Choice label="group by" value={view.get("group") ?? ""} onChange={(value) => change({ group: value })}
+          options={[["", "nothing"], ...groups.map((of): [string, string] => [of, of])]} />
+      )}
+      <label class="choice">
+        <input type="checkbox" checked={view.has("wide")} onChange={(event) => change({ wide: event.currentTarget.checked ? "1" : null })} />
+        every column
+      </label>
+      {narrowed && <span class="quiet" role="status">{count} of {table.rows.length} rows</span>}
+    </div>
+  );
+}
+
+/** Rows under the name of their group; all under none where they are not grouped. */
+function grouped(part: Part, rows: Row[], view: View): [string, Row[]][] {
+  const by = labels.find((of) => of === view.get("group"));
+  if (by === undefined) return [["", rows]];
+  return [...Map.groupBy(rows, (row) => label(part.table, row, by) || "-")];
+}
+
+/** The largest end of the ranked figure's intervals; bars begin at 0. */
+function fullScale({ table, ranked_by }: Part): number {
+  const column = table.columns[at(table.columns, ranked_by)];
+  const ends = table.rows.map((row) => Math.max(number(table, row, ranked_by) ?? 0, interval(column, row)?.[1] ?? 0));
+  return Math.max(...ends, 0);
+}
+
+function Heading({ part, column, view, change }: Props & { column: Column }) {
+  const order = view.get("sort") === column.key ? (view.get("order") as "ascending" | "descending") : undefined;
+  const next = order === undefined ? firstOrder(column) : order === firstOrder(column) ? reverse(order) : null;
+  const sort = () => change({ sort: next && column.key, order: next });
+  const heading = (
+    <th scope="col" class={classes(column)} aria-sort={order ?? "none"} title={column.meaning}>
+      <button type="button" onClick={sort}>{column.title}</button>
+    </th>
+  );
+  return column.key === part.ranked_by ? <><td class="bar" aria-hidden="true" />{heading}</> : heading;
+}
+
+function reverse(order: "ascending" | "descending") {
+  return order === "ascending" ? "descending" : "ascending";
+}
+
+/** What a phone has room for. */
+const kept = ["place_best", "entry", "verdict"];
+
+function classes(column: Column): string {
+  const kind = { place_best: "place", entry: "name", verdict: "verdict" }[column.key] ?? "";
+  const spare = kept.includes(column.key) || column.title.includes("/") ? "" : "spare";
+  return [column.number && column.key !== "place_best" ? "number" : "", kind, spare].join(" ").trim();
+}
+
+function Line({ part, row, columns, scale, view, change }: Props & { row: Row; columns: Column[]; scale: number }) {
+  const id = name(part, row);
+  const open = view.get("open") === id;
+  const bar = part.ranked_by === null ? null : <Bar {...{ part, row, scale }} />;
+  const cells = columns.map((column) => {
+    const text = row.texts[at(part.table.columns, column.key)] ?? "-";
+    if (column.key === "entry")
+      return (
+        <td key={column.key} class="name">
+          <button type="button" aria-expanded={open} onClick={() => change({ open: open ? null : id })}>{text}</button>
+          {bar}
+        </td>
+      );
+    const cell = <td key={column.key} class={classes(column)}>{text}</td>;
+    return column.key === part.ranked_by ? <Fragment key={column.key}><td class="bar">{bar}</td>{cell}</Fragment> : cell;
+  });
+  return (
+    <>
+      <tr class={row.ranked || part.kind !== "ranking" ? "" : "off"}>{cells}</tr>
+      {open && <tr class="opened"><td colSpan={columns.length + 1}><Details part={part} row={row} /></td></tr>}
+    </>
+  );
+}
+
+/** The figure from 0, its 95 % interval, and its windows. */
+function Bar({ part, row, scale }: { part: Part; row: Row; scale: number }) {
+  const column = part.table.columns[at(part.table.columns, part.ranked_by)];
+  const value = number(part.table, row, part.ranked_by);
+  if (value === null || scale === 0) return null;
+  const x = (value: number) => `${((value / scale) * 100).toFixed(2)}%`;
+  const ends = interval(column, row);
+  return (
+    <svg aria-hidden="true">
+      <rect x="0" y="22%" height="56%" width={x(value)} fill={row.ranked ? "var(--bar)" : "var(--bar-off)"} />
+      {ends && <line x1={x(ends[0])} x2={x(ends[1])} y1="50%" y2="50%" stroke="var(--ink)" stroke-width="1.5" />}
+      {ends?.map((end) => <line key={end} x1={x(end)} x2={x(end)} y1="30%" y2="70%" stroke="var(--ink)" stroke-width="1.5" />)}
+    </svg>
+  );
+}
+
+/** Everything that is known of a row. */
+function Details({ part, row }: { part: Part; row: Row }) {
+  const facts = part.table.columns
+    .map((column, at) => ({ column, text: row.texts[at] }))
+    .filter(({ text }) => text !== null && text !== "");
+  return (
+    <>
+      {row.reason && <p><b>{row.verdict}</b>: {row.reason}</p>}
+      {row.notes.map((note) => <p key={note}>{note}</p>)}
+      {row.evidence.length > 0 && <pre class="evidence">{row.evidence.join("\n")}</pre>}
+      <dl class="facts">
+        {facts.map(({ column, text }) => (
+          <div key={column.key} title={column.meaning}><dt>{column.title}</dt><dd>{text}</dd></div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+/** What the reader has chosen, kept in the address's fragment so that a link shows the same. */
+import { useCallback, useEffect, useState } from "preact/hooks";
+
+export type View = URLSearchParams;
+export type Change = Record<string, string | null>;
+
+function read(): View {
+  return new URLSearchParams(location.hash.slice(1));
+}
+
+/** The view, and how it is changed; null takes a choice back. */
+export function useView(): [View, (change: Change) => void] {
+  const [view, set] = useState(read);
+  useEffect(() => {
+    const changed = () => set(read());
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  const change = useCallback((change: Change) => {
+    const next = read();
+    for (const [key, value] of Object.entries(change)) {
+      if (value === null || value === "") next.delete(key);
+      else next.set(key, value);
+    }
+    history.replaceState(null, "", `#${next}`);
+    set(next);
+  }, []);
+  return [view, change];
+}
+
+/** The parts of a choice of several. */
+export function several(view: View, key: string): string[] | null {
+  const chosen = view.get(key);
+  return chosen === null ? null : chosen.split(",").map(decodeURIComponent).filter(Boolean);
+}
+
+/** A choice of several as one value. */
+export function joined(values: string[]): string {
+  return values.map(encodeURIComponent).join(",");
+}
