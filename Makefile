@@ -7,7 +7,7 @@ CARGO_TARGET_DIR ?= target
 RPCBENCH := $(CARGO_TARGET_DIR)/release/rpcbench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench bench-client bench-peers build check test lint generated rpcbench clean
+.PHONY: help setup bench bench-client bench-peers build check test lint page generated rpcbench clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test: ## Format, lints, unit to end-to-end tests, documentation
 lint: ## The quick part of the tests: format and lints
 	@scripts/setup.sh test
 	@scripts/lint.sh
+
+page: ## Build the template of the HTML page from web/
+	@cd web && npm ci --silent --no-audit --no-fund && npm run --silent build && cp dist/report.html ../crates/report/assets/
 
 generated: ## Derive committed generated code again and compare
 	@scripts/generated.sh

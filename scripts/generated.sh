@@ -1,7 +1,23 @@
 #!/usr/bin/env bash
-# Derives the committed generated code again, in a copy, and compares: only Go's, and only where Go and protoc are installed.
+# Derives what is generated and committed again, in a copy, and compares: the template of the HTML page, where npm is, and
+# Go's code, where Go and protoc are.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+# page: crates/report/assets/report.html is what web/ gives.
+page() {
+  if ! command -v npm >/dev/null; then
+    echo "crates/report/assets/report.html: not compared, which needs npm"
+    return
+  fi
+  (cd web && npm ci --silent --no-audit --no-fund && npm run --silent build >/dev/null)
+  cmp web/dist/report.html crates/report/assets/report.html || {
+    echo "crates/report/assets/report.html is not what web/ gives: run 'make page' and commit the result" >&2
+    return 1
+  }
+  echo "crates/report/assets/report.html: as web/ gives it"
+}
+page
 
 folders=(servers/go/*/echopb)
 

@@ -2,7 +2,7 @@
 # Installs what building rpcbench and its servers needs, and only what is missing, with apt where that is allowed.
 #
 #   setup.sh          what `make bench` needs
-#   setup.sh test     what `make test` needs: the same, and a linter for shell scripts
+#   setup.sh test     what `make test` needs: the same, a linter for shell scripts, and npm and a browser for the HTML page
 #
 # Only Rust and a C compiler are indispensable: with them rpcbench is built, which then says what each language lacks
 # (`rpcbench doctor --missing`). What can't be had leaves that language's servers out, and nothing here fails.
@@ -32,7 +32,10 @@ bootstrap() {
   [ -e /usr/include/stdio.h ] || echo libc6-dev
   [ -e /etc/ssl/certs/ca-certificates.crt ] || echo ca-certificates # every registry is reached over TLS
   has cargo || echo rustup
-  [ "$mode" = bench ] || has shellcheck || echo shellcheck
+  [ "$mode" = bench ] && return
+  has shellcheck || echo shellcheck
+  has npm || echo npm
+  has chromium || [ -n "${CHROMIUM:-}" ] || echo chromium
 }
 
 # daemons: packages that Debian also starts as services, so that only CI, whose machines are its own, gets them unasked.

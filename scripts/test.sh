@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# All tests: set-up, format and lints, unit to integration tests, documentation, fuzzing, then real servers end to end.
+# All tests: set-up, format and lints, unit to integration tests, the HTML page in a browser, documentation,
+# fuzzing, then real servers end to end.
 # The closing lines of the test runner come last.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,6 +27,13 @@ cargo_doc() { RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locke
 
 # The protocol code against hostile bytes, briefly: the committed corpus, and what grows from it.
 fuzz() { scripts/fuzz.sh 15; }
+
+# The HTML page in a browser, over the golden records, by the release build that set-up has made.
+page() {
+  local program
+  program=$(realpath "$target/release/rpcbench")
+  (cd web && RPCBENCH=$program npx playwright test)
+}
 
 # Real servers: each keeps the contract, and none fails in a short run of those that run by default.
 end_to_end() {
@@ -56,6 +64,7 @@ step "format and lints" scripts/lint.sh
 step "generated code" scripts/generated.sh
 trap closing EXIT
 step "tests" cargo_test
+step "page" page
 step "documentation" cargo_doc
 step "fuzzing" fuzz
 step "end to end" end_to_end

@@ -65,12 +65,12 @@ function Lead({ run, part }: { run: Run; part: Part | undefined }) {
   const [first, ...sure] = (answer ?? part?.setting[0] ?? "Nothing was measured").split("; ");
   return (
     <section class="lead">
-      <h1>{first}</h1>
+      <h1 class={answer === undefined ? "plain" : ""}>{first}</h1>
       {[sure.join("; "), ...more].filter(Boolean).map((line) => <p key={line} class="sure">{line}</p>)}
       {(part?.setting ?? []).slice(answer === undefined ? 1 : 0).map((line) => <p key={line} class="setting">{line}</p>)}
       {run.warnings.length > 0 && (
         <div class="limits caution">
-          <ul>{run.warnings.map((warning) => <li key={warning.message}>{warning.message}; {warning.advice}</li>)}</ul>
+          <ul>{run.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul>
         </div>
       )}
     </section>
@@ -94,7 +94,7 @@ function Lists({ part }: { part: Part }) {
     <div class="lists">
       {part.lists.map(({ title, items }) => (
         <section key={title}>
-          <h3>{title}</h3>
+          <h2 class="small">{title}</h2>
           <ul>
             {items.map(({ text, evidence }) => (
               <li key={text}>{text}{evidence.length > 0 && <pre class="evidence">{evidence.join("\n")}</pre>}</li>
@@ -112,7 +112,7 @@ function Grids({ part }: { part: Part }) {
     <div class="grids">
       {part.grids.map(({ title, header, rows, note }) => (
         <section key={title}>
-          <h3>{title}</h3>
+          <h2 class="small">{title}</h2>
           <table>
             {header.length > 0 && <thead><tr>{header.map((name, at) => <th key={name} scope="col" class={at > 0 ? "number" : ""}>{name || <span class="hidden">figure</span>}</th>)}</tr></thead>}
             <tbody>

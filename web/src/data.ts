@@ -13,7 +13,7 @@ export interface Run {
   name: string;
   started: string;
   parts: Part[];
-  warnings: { message: string; advice: string }[];
+  warnings: string[];
   how_to_read: string[];
   command: string;
   origin: Fact[];
@@ -56,6 +56,7 @@ export interface Column extends WindowColumn {
 }
 
 export interface Row {
+  name: string;
   entry: string;
   verdict: string;
   ranked: boolean;

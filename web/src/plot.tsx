@@ -12,6 +12,11 @@ export function Drawing({ label, draw }: { label: string; draw: (width: number) 
     const base = { width, style: { fontSize: "11px", background: "transparent", overflow: "visible" } };
     const drawing = Plot.plot({ ...base, ...draw(width) });
     drawing.setAttribute("role", "img");
+    // A picture has one label; those of its marks are for whoever looks into it.
+    for (const mark of drawing.querySelectorAll("g[aria-label]")) {
+      mark.setAttribute("data-mark", mark.getAttribute("aria-label")!);
+      mark.removeAttribute("aria-label");
+    }
     drawing.setAttribute("aria-label", label);
     place.current!.replaceChildren(drawing);
   }, [label, draw, width]);

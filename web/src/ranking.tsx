@@ -1,7 +1,7 @@
 /** The ranking: a table that is its own chart. */
 import { Fragment } from "preact";
 import { at, type Column, interval, number, type Part, type Row } from "./data";
-import { choices, chosen, firstOrder, label, labels, name } from "./rows";
+import { choices, chosen, firstOrder, label, labels } from "./rows";
 import { Choice } from "./figure";
 import type { Change, View } from "./view";
 
@@ -16,11 +16,12 @@ export function Ranking({ part, view, change }: Props) {
   const wide = view.has("wide");
   const columns = part.table.columns.filter((column) => column.shown === "usually" || (wide && column.shown === "wide"));
   const scale = fullScale(part);
+  if (part.table.rows.length === 0) return <p class="quiet nothing">Nothing was measured.</p>;
   return (
     <>
       <Filters part={part} view={view} change={change} count={rows.length} />
       <div class="scroll" tabIndex={0} role="region" aria-label="Results">
-        <table class="ranking">
+        <table class={columns.length > 10 ? "ranking dense" : "ranking"}>
           <thead>
             <tr>
               {columns.map((column) => <Heading key={column.key} {...{ part, column, view, change }} />)}
@@ -30,12 +31,12 @@ export function Ranking({ part, view, change }: Props) {
             {grouped(part, rows, view).map(([group, rows]) => (
               <Fragment key={group}>
                 {group && <tr class="group"><th colSpan={columns.length + 1} scope="rowgroup">{group}</th></tr>}
-                {rows.map((row) => <Line key={name(part, row)} {...{ part, row, columns, scale, view, change }} />)}
+                {rows.map((row) => <Line key={row.name} {...{ part, row, columns, scale, view, change }} />)}
               </Fragment>
             ))}
           </tbody>
         </table>
-        {rows.length === 0 && <p class="quiet">{part.table.rows.length === 0 ? "Nothing was measured." : "No row fits this choice."}</p>}
+        {rows.length === 0 && <p class="quiet">No row fits this choice.</p>}
       </div>
     </>
   );
@@ -43,7 +44,7 @@ export function Ranking({ part, view, change }: Props) {
 
 function Filters({ part, view, change, count }: Props & { count: number }) {
   const { table } = part;
-  if (table.rows.length < 2) return null;
+  if (new Set(table.rows.map((row) => row.entry)).size < 2) return null;
   const groups = labels.filter((of) => choices(table, of).length > 0);
   const narrowed = count < table.rows.length;
   return (
@@ -58,10 +59,10 @@ function Filters({ part, view, change, count }: Props & { count: number }) {
         <Choice label="group by" value={view.get("group") ?? ""} onChange={(value) => change({ group: value })}
           options={[["", "nothing"], ...groups.map((of): [string, string] => [of, of])]} />
       )}
-      <label class="choice">
+      {table.columns.some((column) => column.shown === "wide") && <label class="choice">
         <input type="checkbox" checked={view.has("wide")} onChange={(event) => change({ wide: event.currentTarget.checked ? "1" : null })} />
         every column
-      </label>
+      </label>}
       {narrowed && <span class="quiet" role="status">{count} of {table.rows.length} rows</span>}
     </div>
   );
@@ -98,7 +99,7 @@ function reverse(order: "ascending" | "descending") {
 }
 
 /** What a phone has room for. */
-const kept = ["place_best", "entry", "verdict"];
+const kept = ["place_best", "entry"];
 
 function classes(column: Column): string {
   const kind = { place_best: "place", entry: "name", verdict: "verdict" }[column.key] ?? "";
@@ -107,7 +108,7 @@ function classes(column: Column): string {
 }
 
 function Line({ part, row, columns, scale, view, change }: Props & { row: Row; columns: Column[]; scale: number }) {
-  const id = name(part, row);
+  const id = row.name;
   const open = view.get("open") === id;
   const bar = part.ranked_by === null ? null : <Bar {...{ part, row, scale }} />;
   const cells = columns.map((column) => {
@@ -116,6 +117,7 @@ function Line({ part, row, columns, scale, view, change }: Props & { row: Row; c
       return (
         <td key={column.key} class="name">
           <button type="button" aria-expanded={open} onClick={() => change({ open: open ? null : id })}>{text}</button>
+          {!row.ranked && row.reason && <small class="why">{row.verdict}</small>}
           {bar}
         </td>
       );

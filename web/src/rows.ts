@@ -42,9 +42,3 @@ function sorted(a: Value, b: Value, sign: number): number {
 export function firstOrder(column: Column): "ascending" | "descending" {
   return column.unit === "1/s" ? "descending" : "ascending";
 }
-
-/** What a row is called among all of its part: its entry, and its load where there are several. */
-export function name(part: Part, row: Row): string {
-  const workload = part.kind === "curve" ? word(part.table, row, "workload") : "";
-  return workload === "" ? row.entry : `${row.entry} ${workload}`;
-}

@@ -1,7 +1,7 @@
 /** Which servers the charts show, each in its ink. */
 import type { Cell, Part, Row } from "./data";
 import { dash, ink } from "./plot";
-import { chosen, name } from "./rows";
+import { chosen } from "./rows";
 import { joined, several, type Change, type View } from "./view";
 
 /** A server among those that charts show. */
@@ -18,13 +18,13 @@ const few = 6;
 
 /** Rows of the table that were measured, and those of them that are shown. */
 export function useSeries(part: Part, view: View): { all: Series[]; shown: Series[] } {
-  const measured = part.table.rows.filter((row) => row.cell !== null && row.cell.windows.length > 0);
+  const measured = part.table.rows.filter((row) => row.cell !== null && (row.cell.response !== null || row.cell.windows.length > 0));
   const inks = new Map(measured.map((row, at) => [row, at]));
   const all = chosen(part, view)
     .filter((row) => inks.has(row))
     .map((row) => {
       const at = inks.get(row)!;
-      return { name: name(part, row), row, cell: row.cell!, ink: ink(at), dash: dash(at) };
+      return { name: row.name, row, cell: row.cell!, ink: ink(at), dash: dash(at) };
     });
   const asked = several(view, "show");
   const shown = asked === null ? all.slice(0, few) : all.filter((one) => asked.includes(one.name));

@@ -5,7 +5,6 @@ import { at, type Column, interval, number, type Part, type Row } from "../data"
 import { Figure } from "../figure";
 import { rounds } from "../format";
 import { Drawing, hairline, ticks } from "../plot";
-import { name } from "../rows";
 
 /** Bars that fit into one drawing. */
 const most = 40;
@@ -17,7 +16,7 @@ export function Bars({ part, rows, column }: { part: Part; rows: Row[]; column: 
   if (known.length === 0) return null;
   const cut = known.length > most ? ` The first ${most} of ${known.length} rows.` : "";
   const header = ["server", column.key, "low", "high"];
-  const table = known.map((row) => [name(part, row), number(part.table, row, column.key), ...(interval(column, row) ?? [null, null])]);
+  const table = known.map((row) => [row.name, number(part.table, row, column.key), ...(interval(column, row) ?? [null, null])]);
   return (
     <Figure title={column.title} note={`${column.meaning}.${cut}`} header={header} rows={table}>
       <Drawing label={`${column.title} of ${known.length} rows, as bars`} draw={draw} />
@@ -27,12 +26,12 @@ export function Bars({ part, rows, column }: { part: Part; rows: Row[]; column: 
 
 function bars(part: Part, rows: Row[], column: Column, width: number): Plot.PlotOptions {
   const values = rows.map((row) => ({
-    name: name(part, row), row, value: number(part.table, row, column.key)!, ends: interval(column, row),
+    name: row.name, row, value: number(part.table, row, column.key)!, ends: interval(column, row),
     text: row.texts[at(part.table.columns, column.key)],
   }));
   const windows = at(part.window_columns, column.key);
   const dots = rows.flatMap((row) =>
-    (row.cell?.windows ?? []).map((window) => ({ name: name(part, row), value: window.values[windows] })),
+    (row.cell?.windows ?? []).map((window) => ({ name: row.name, value: window.values[windows] })),
   );
   const longest = Math.max(...values.map((row) => row.name.length));
   const largest = Math.max(...values.map((row) => Math.max(row.value, row.ends?.[1] ?? 0)), ...dots.map((dot) => Number(dot.value ?? 0)));

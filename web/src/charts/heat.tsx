@@ -7,7 +7,7 @@ import { format } from "../format";
 import { Drawing, faceted, panels, ticks } from "../plot";
 import type { Series } from "../series";
 
-const note = "A column for each window, or for some that follow one another; darker where more of its calls are.";
+const note = "A column for each window, or for some that follow one another; stronger where more of its calls are.";
 
 export function Heat({ shown }: { shown: Series[] }) {
   const draw = useCallback((width: number) => maps(shown, width), [shown]);
@@ -33,7 +33,7 @@ function maps(shown: Series[], width: number): Plot.PlotOptions {
     height: 34 + layout.rows * 190,
     marginLeft: 52,
     marginTop: 24,
-    x: { label: null, ticks: 4, tickFormat: (x: number) => (Number.isInteger(x) ? String(x) : "") },
+    x: { label: null, interval: 1, ticks: 4 },
     y: { type: "log", label: null, tickFormat: ticks("ns"), ticks: 4 },
     opacity: { type: "sqrt", range: [0.03, 1], domain: [0, 1] },
     marks: [
@@ -45,7 +45,7 @@ function maps(shown: Series[], width: number): Plot.PlotOptions {
   };
 }
 
-/** A spot for each bucket of each column; the one of a server that has the largest share of its column is darkest. */
+/** A spot for each bucket of each column; the one of a server that has the largest share of its column is strongest. */
 function spotsOf({ name, cell }: Series) {
   const spots = cell.heat.flatMap(({ windows: [first, last], buckets }) => {
     const all = buckets.reduce((sum, [, calls]) => sum + calls, 0);

@@ -28,9 +28,10 @@ export function Charts({ part, view, change }: Props) {
   const { all, shown } = useMemo(() => useSeries(part, view), [part, choice]);
   const curves = useMemo(() => curvesOf(part, shown), [part, shown]);
   if (all.length === 0) return null;
+  const overTime = shown.some(({ cell }) => cell.windows.length > 0);
   return (
     <>
-      {part.over_load && <><h2>Over load</h2><div class="charts"><div class="chart wide"><OverLoad {...{ part, view, change }} /></div></div></>}
+      {part.over_load && <><h2>Over load</h2><div class="charts"><Wide><OverLoad {...{ part, view, change }} /></Wide></div></>}
       {part.kind === "ranking" && <Figures {...{ part, rows, view, change }} />}
       <h2>Response times</h2>
       <Legend {...{ all, shown, change }} />
@@ -39,12 +40,12 @@ export function Charts({ part, view, change }: Props) {
         <Histogram title="Histogram" curves={curves} />
         <Wide><Heat shown={shown} /></Wide>
       </div>
-      <h2>Over time</h2>
+      {overTime && <><h2>Over time</h2>
       <div class="charts">
         <Wide><Windows {...{ part, shown, view, change }} /></Wide>
         <Wide><Course shown={shown} /></Wide>
         <Wide><WarmUp shown={shown} /></Wide>
-      </div>
+      </div></>}
     </>
   );
 }

@@ -13,7 +13,7 @@ interface Props {
   change: (change: Change) => void;
 }
 
-const note = "At each load the response times of all its windows, from when a call came due. Hollow where the server did not keep up; the line marks the knee: the highest load that it kept up with, where one above it was tried.";
+const note = "At each load the response times of all its windows, from when a call came due. Hollow where the verdict is not ok; the line marks the knee: the highest load that it kept up with, where one above it was tried.";
 
 export function OverLoad({ part, view, change }: Props) {
   const table = part.over_load?.table ?? part.table;
@@ -56,7 +56,7 @@ function entries(table: Table): string[] {
 function points(table: Table, x: string, key: string) {
   return table.rows.flatMap((row) => {
     const [at, ns] = [number(table, row, x), number(table, row, key)];
-    const kept = row.verdict === "ok" || row.verdict === "met" || row.ranked;
+    const kept = row.ranked || row.verdict === "ok";
     return at === null || ns === null ? [] : [{ entry: row.entry, x: at, ns: Math.max(ns, 1), verdict: row.verdict, kept, knee: row.knee }];
   });
 }

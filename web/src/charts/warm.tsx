@@ -37,10 +37,11 @@ function curves(shown: Series[], width: number): Plot.PlotOptions {
     height: 34 + layout.rows * 150,
     marginLeft: 52,
     marginTop: 24,
-    x: { label: null, ticks: 4, tickFormat: ticks("ms") },
+    x: { label: null, zero: true },
     y: { label: null, zero: true, ticks: 4, tickFormat: ticks("1/s"), tickSize: 0 },
     marks: [
       Plot.gridY({ ...hairline, ticks: 4 }),
+      Plot.axisX({ ticks: 3, tickFormat: ticks("ms") }),
       ...lines,
       Plot.dot(points.filter((point) => point.steady), { ...facets, x: "at_ms", y: "value", fill: (point) => point.series.ink, r: 3.5 }),
       layout.titles,

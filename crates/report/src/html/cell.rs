@@ -99,6 +99,17 @@ impl CellView {
         }
     }
 
+    /// Of a distribution alone.
+    pub(super) fn of_response(response: Distribution) -> Self {
+        Self {
+            response: Some(response),
+            windows: Vec::new(),
+            heat: Vec::new(),
+            series: Vec::new(),
+            warm: Vec::new(),
+        }
+    }
+
     /// Without what belongs to a cell as a whole.
     pub(super) fn of_trials(run: &Run, trials: &[&Trial]) -> Self {
         let measured: Vec<(&Trial, &Measured)> =

@@ -9,6 +9,7 @@ mod cell;
 mod load;
 mod page;
 mod part;
+mod rates;
 mod table;
 
 use std::io::Write as _;

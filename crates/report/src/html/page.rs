@@ -29,19 +29,14 @@ pub(super) struct RunView {
     /// When it began, UTC, to the minute.
     started: String,
     parts: Vec<PartView>,
-    warnings: Vec<WarningView>,
+    /// What limits the worth of all this, with what to do about it.
+    warnings: Vec<String>,
     how_to_read: Vec<String>,
     /// The command that repeats it.
     command: String,
     /// What it ran on: names and values.
     origin: Vec<(&'static str, String)>,
     processes: Vec<ProcessView>,
-}
-
-#[derive(Serialize)]
-struct WarningView {
-    message: String,
-    advice: &'static str,
 }
 
 /// What was measured: the first process of each entry.
@@ -67,8 +62,8 @@ impl RunView {
         let view = match load::part(run) {
             Some(part) => Self {
                 name: load::name(run),
+                warnings: load::warnings(run),
                 parts: vec![part],
-                warnings: Vec::new(),
                 how_to_read: Vec::new(),
                 ..Self::blank(run)
             },
@@ -97,10 +92,8 @@ impl RunView {
     }
 }
 
-fn warnings(summary: &Summary) -> Vec<WarningView> {
-    let view =
-        |w: &crate::warning::Warning| WarningView { message: w.message(), advice: w.advice() };
-    summary.warnings.iter().map(view).collect()
+fn warnings(summary: &Summary) -> Vec<String> {
+    summary.warnings.iter().map(|w| format!("{}; {}", w.message(), w.advice())).collect()
 }
 
 /// What was typed, as a shell takes it. A record has the arguments alone.

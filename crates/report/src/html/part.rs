@@ -4,8 +4,8 @@ use rpcbench_record::{RankedBy, Run};
 use serde::Serialize;
 
 use super::cell::CellView;
-use super::load;
 use super::table::{TableView, table};
+use super::{load, rates};
 use crate::catalog::{Kind, Subject, ranked_by};
 use crate::conclusion;
 use crate::curve::{Curve, Part, parts as parts_of};
@@ -96,7 +96,7 @@ fn ranking(run: &Run, summary: &Summary, part: &Part, of: &Table) -> PartView {
         told: [groups::protocols_by_language(of), conclusion::resolution(of)].concat(),
         ranked_by: by.map(ranked_by),
         table: with_cells(run, Kind::Ranking, &subjects),
-        over_load: searched.then(|| load::searches(run, &of.workload)),
+        over_load: searched.then(|| rates::searches(run, &of.workload)),
         lists: lists([
             (
                 "Not ranked",
@@ -112,7 +112,10 @@ fn ranking(run: &Run, summary: &Summary, part: &Part, of: &Table) -> PartView {
 fn over_load(run: &Run, summary: &Summary, part: &Part, curve: &Curve) -> PartView {
     let mut table = with_cells(run, Kind::Curve, &curve.subjects(summary));
     mark_knees(&mut table);
-    let name = curve.tables.first().map(|table| table.workload.name.as_str()).unwrap_or_default();
+    let ends = [curve.tables.first(), curve.tables.last()];
+    let mut names: Vec<&str> =
+        ends.into_iter().flatten().map(|table| table.workload.name.as_str()).collect();
+    names.dedup();
     let troubles = curve.troubles();
     let troubles =
         troubles.iter().map(|(row, loads)| trouble(&format!("{} ({loads})", row.entry), row));
@@ -127,7 +130,7 @@ fn over_load(run: &Run, summary: &Summary, part: &Part, curve: &Curve) -> PartVi
             ("Not measured", absent.collect()),
             ("Notes", words::curve_notes(curve).into_iter().map(ItemView::of).collect()),
         ]),
-        ..PartView::empty(run, KindView::Curve, name, part)
+        ..PartView::empty(run, KindView::Curve, &names.join(" to "), part)
     }
 }
 

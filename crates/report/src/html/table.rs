@@ -41,6 +41,8 @@ pub(super) enum ShownView {
 /// A row.
 #[derive(Serialize)]
 pub(super) struct RowView {
+    /// Tells it from the others of its table.
+    pub(super) name: String,
     pub(super) entry: String,
     pub(super) verdict: String,
     /// Whether it has a place.
@@ -73,7 +75,7 @@ pub(super) fn table(kind: Kind, rows: &[Subject]) -> TableView {
     };
     TableView {
         columns: figures.iter().map(|figure| column(figure, shown(figure), &keys)).collect(),
-        rows: rows.iter().map(|subject| row(&figures, subject)).collect(),
+        rows: rows.iter().map(|subject| row(kind, &figures, subject)).collect(),
     }
 }
 
@@ -100,10 +102,13 @@ fn column(figure: &Figure, shown: ShownView, keys: &[&str]) -> ColumnView {
     }
 }
 
-fn row(figures: &[&Figure], subject: &Subject) -> RowView {
+fn row(kind: Kind, figures: &[&Figure], subject: &Subject) -> RowView {
     let cell = subject.cell;
+    let entry = subject.server.map(|server| server.entry.clone()).unwrap_or_default();
+    let load = subject.workload.filter(|_| kind == Kind::Curve);
     RowView {
-        entry: subject.server.map(|server| server.entry.clone()).unwrap_or_default(),
+        name: load.map_or_else(|| entry.clone(), |load| format!("{entry} {}", load.name)),
+        entry,
         verdict: cell.map(|cell| cell.verdict.name().to_owned()).unwrap_or_default(),
         ranked: cell.is_some_and(|cell| cell.place.is_some()),
         knee: false,

@@ -5,11 +5,12 @@ use std::io::Read as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
-use rpcbench_record::{Readiness, Run, TrialResult};
+use rpcbench_record::{NotMet, Readiness, Run, TrialResult};
 use rpcbench_report::{html, json, markdown, summary};
 use serde_json::Value;
 
 use crate::builder::{RunBuilder, failure};
+use crate::open::{fall_behind, latency_run, slo_run};
 
 /// The data that a page carries.
 fn data(page: &str) -> Value {
@@ -134,4 +135,46 @@ fn records_stand_one_after_the_other() {
     let page = data(&html(&[several(), RunBuilder::new().entry("a-b", &[10, 11]).run]).unwrap());
     assert_eq!(page["runs"].as_array().unwrap().len(), 2);
     assert_eq!(page["runs"][1]["parts"][0]["table"]["rows"][0]["entry"], "a-b");
+}
+
+/// Entry, rate and whether it is the knee, of each row.
+fn knees(table: &Value, rate: &str) -> Vec<(String, f64, bool)> {
+    let rows = table["rows"].as_array().unwrap().iter();
+    let rates = column(table, rate, "values");
+    rows.zip(rates)
+        .map(|(row, rate)| {
+            let entry = row["entry"].as_str().unwrap().to_owned();
+            (entry, rate.as_f64().unwrap(), row["knee"].as_bool().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn the_knee_is_the_highest_load_that_was_kept_up_with_below_one_that_was_not() {
+    let run = latency_run(|entry, share, window| {
+        if (entry, share) == ("go-grpc", 90) {
+            fall_behind(window);
+        }
+    });
+    let page = page_of(&run);
+    let part = &page["runs"][0]["parts"][1];
+    assert_eq!(part["name"], "load-10 to load-90");
+    assert_eq!(part["over_load"]["x"], "offered_per_s");
+    let knees: Vec<_> =
+        knees(&part["table"], "offered_per_s").into_iter().filter(|(_, _, knee)| *knee).collect();
+    assert_eq!(knees, [("go-grpc".to_owned(), 5000.0, true)]);
+}
+
+#[test]
+fn every_rate_that_a_search_tried_is_there_with_its_response_times() {
+    let rates =
+        [("rust-tonic", [15_000.0, 15_200.0, 14_900.0]), ("go-grpc", [8000.0, 8100.0, 7950.0])];
+    let page = page_of(&slo_run(&rates, NotMet::Beyond));
+    let tried = &page["runs"][0]["parts"][1]["over_load"]["table"];
+    let knees = knees(tried, "rate_per_s");
+    assert_eq!(knees.len(), 2 * 3 * 2);
+    assert!(knees.contains(&("go-grpc (process 3)".to_owned(), 7950.0, true)), "{knees:?}");
+    assert!(knees.contains(&("rust-tonic".to_owned(), 15_750.0, false)), "{knees:?}");
+    let rows = tried["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["cell"]["response"]["count"].as_u64() > Some(0)));
 }

@@ -92,7 +92,7 @@ fn record(run: &mut Run, trial: (&str, &str, u32), arrivals: &str, window: Measu
 }
 
 /// Each server at each load, as a queue would have it.
-fn latency_run(change: impl Fn(&str, u64, &mut Measured)) -> Run {
+pub fn latency_run(change: impl Fn(&str, u64, &mut Measured)) -> Run {
     let loads = [10, 50, 90];
     let workloads = loads.map(|l| load(&format!("load-{l}"), &format!("poisson:{l}%"))).to_vec();
     let mut run = suite("latency", workloads);
@@ -109,6 +109,11 @@ fn latency_run(change: impl Fn(&str, u64, &mut Measured)) -> Run {
         }
     }
     run
+}
+
+/// Ends fewer calls than come due.
+pub fn fall_behind(window: &mut Measured) {
+    window.series[15..].iter_mut().for_each(|slice| slice.ok = slice.ok * 9 / 10);
 }
 
 fn verdicts(summary: &Summary, table: usize) -> Vec<(&str, &'static str)> {
@@ -143,7 +148,7 @@ fn a_rate_that_was_given_ranks_nobody() {
 fn a_generator_that_was_late_and_a_server_that_fell_behind_are_told() {
     let run = latency_run(|entry, share, window| match (entry, share) {
         ("rust-tonic", 90) => window.pacing.as_mut().expect("open").late = 1000,
-        ("go-grpc", 90) => window.series[15..].iter_mut().for_each(|s| s.ok = s.ok * 9 / 10),
+        ("go-grpc", 90) => fall_behind(window),
         _ => {}
     });
     let summary = summary(&run);
@@ -217,7 +222,7 @@ fn step(rate: f64, verdict: StepVerdict) -> SearchStep {
 }
 
 /// Searches that found these rates, each within 5 %.
-fn slo_run(rates: &[(&str, [f64; 3])], end: NotMet) -> Run {
+pub fn slo_run(rates: &[(&str, [f64; 3])], end: NotMet) -> Run {
     let threshold = "p99<10ms".parse().ok();
     let workload = Workload { find_max: threshold, ..load("highest-rate", "poisson:50%") };
     let mut run = suite("slo", vec![workload]);

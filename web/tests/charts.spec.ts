@@ -1,0 +1,141 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import { expect, test } from "./page";
+import { cells, read } from "./record";
+
+/** The rows of a chart's CSV, as its button gives it. */
+async function csv(page: Page, title: string): Promise<Record<string, string>[]> {
+  const [header, ...rows] = (await saved(page, `${title} as CSV`)).toString().trim().split("\r\n").map((line) => line.split(","));
+  return rows.map((row) => Object.fromEntries(header!.map((name, at) => [name, row[at]!])));
+}
+
+async function saved(page: Page, button: string): Promise<Buffer> {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button, exact: true }).click()]);
+  return readFileSync(await download.path());
+}
+
+const drawn = ["calls/cpu-s", "calls/s", "memory", "p99", "server CPU", "Protocols in one language", "Languages in one protocol",
+  "Percentiles", "Histogram", "Response times over the windows", "Windows over the run", "Over measured time", "Warm-up"];
+
+test("every chart of a ranking is drawn, named, and has its table", async ({ open }) => {
+  const page = await open("quick");
+  expect(await page.locator("figure h3").allTextContents()).toEqual(drawn);
+  for (const figure of await page.locator("figure").all()) {
+    await expect(figure.locator(".drawing svg[role=img][aria-label]")).toBeVisible();
+    expect(await figure.locator("svg [data-mark] :is(path, rect, circle, line)").count()).toBeGreaterThan(0);
+    await figure.locator("summary").click();
+    expect(await figure.locator(".twin tbody tr").count()).toBeGreaterThan(0);
+  }
+});
+
+test("bars have the figures that JSON has", async ({ open }) => {
+  const page = await open("quick");
+  for (const [title, key] of [["calls/s", "calls_per_s"], ["memory", "memory_peak_bytes"], ["p99", "p99_ns"]] as const) {
+    const rows = await csv(page, title);
+    expect(rows.map((row) => [row.server, Number(row[key])])).toEqual(cells("quick").map((cell) => [cell.entry, cell[key]]));
+  }
+});
+
+test("bars are drawn to scale", async ({ open }) => {
+  const page = await open("quick");
+  const bars = page.locator("#memory svg [data-mark=bar] rect");
+  const widths = await bars.evaluateAll((bars) => bars.map((bar) => Number(bar.getAttribute("width"))));
+  const figures = cells("quick").map((cell) => cell.memory_peak_bytes);
+  widths.forEach((width, at) => expect(width / widths[0]!).toBeCloseTo(figures[at] / figures[0], 2));
+});
+
+test("percentiles are the record's", async ({ open }) => {
+  const page = await open("quick");
+  const rows = await csv(page, "Percentiles");
+  for (const cell of cells("quick").slice(0, 6)) {
+    const of = (quantile: number) => rows.find((row) => row.name === cell.entry && Math.abs(Number(row.quantile) - quantile) < 1e-9);
+    expect(Number(of(0.9)!.ns)).toBe(cell.p90_ns);
+    expect(Number(of(0.99)!.ns)).toBe(cell.p99_ns);
+    expect(Number(of(0.99)!.calls)).toBe(cell.ok);
+  }
+});
+
+test("histograms and heat maps have every call", async ({ open }) => {
+  const page = await open("quick", "#show=go-grpc,node-http");
+  for (const title of ["Histogram", "Response times over the windows"]) {
+    const rows = await csv(page, title);
+    for (const cell of cells("quick").filter((cell) => ["go-grpc", "node-http"].includes(cell.entry))) {
+      const calls = rows.filter((row) => row.name === cell.entry).reduce((sum, row) => sum + Number(row.calls), 0);
+      expect(calls).toBe(cell.ok);
+    }
+  }
+});
+
+test("every window is a dot", async ({ open }) => {
+  const page = await open("quick", "#show=go-grpc");
+  const trials = read("quick").events.filter((event) => event.trial?.entry === "go-grpc");
+  await expect(page.locator("#windows-over-the-run svg [data-mark=dot] circle")).toHaveCount(trials.length);
+  await page.locator("#windows-over-the-run").getByLabel("figure").selectOption("memory_peak_bytes");
+  const rows = await csv(page, "Windows over the run");
+  expect(rows.map((row) => Number(row.memory_peak_bytes))).toEqual(trials.map(({ trial }) => trial.result.measured.server.memory_peak_bytes));
+});
+
+test("servers are turned on and off in all charts at once", async ({ open }) => {
+  const page = await open("quick");
+  const lines = page.locator("#percentiles svg [data-mark=line] path");
+  const before = await lines.count();
+  await page.locator(".legend").getByLabel("go-grpc").uncheck();
+  await expect(lines).toHaveCount(before - 1);
+  await expect(page.locator("#histogram")).not.toContainText("go-grpc");
+  await page.locator(".legend").getByRole("button", { name: "all" }).click();
+  await expect(lines).toHaveCount(cells("quick").length);
+});
+
+test("any other figure can be drawn", async ({ open }) => {
+  const page = await open("quick");
+  await page.getByRole("combobox", { name: "another figure" }).selectOption("p999_ns");
+  await expect(page.locator("figure#p99-9")).toBeVisible();
+  expect(page.url()).toContain("bars=p999_ns");
+});
+
+test("response times can be linear, from 0", async ({ open }) => {
+  const page = await open("quick");
+  await page.getByRole("combobox", { name: "times", exact: true }).selectOption("linear");
+  await expect(page.locator("#percentiles svg [data-mark='y-axis tick label']")).toContainText("0");
+});
+
+test("a point is told where the pointer is", async ({ open }) => {
+  const page = await open("quick");
+  const figure = page.locator("#windows-over-the-run");
+  await figure.scrollIntoViewIfNeeded();
+  await figure.locator("circle").nth(2).hover({ force: true });
+  await expect(figure.locator("svg [aria-label=tip]")).toContainText("process");
+});
+
+test("charts are saved as pictures that need nothing else", async ({ open }) => {
+  const page = await open("quick");
+  const picture = await saved(page, "Percentiles as PNG");
+  expect(picture.subarray(1, 4).toString()).toBe("PNG");
+  expect(picture.readUInt32BE(16)).toBeGreaterThan(700);
+  const drawing = (await saved(page, "Percentiles as SVG")).toString();
+  expect(drawing).toMatch(/^<svg [\s\S]*<\/svg>$/);
+  expect(drawing).not.toContain("var(--");
+});
+
+test("response times over load have a point for each load, and the loads' verdicts", async ({ open }) => {
+  for (const name of ["latency", "sweep", "slo"]) {
+    const page = await open(name, name === "sweep" ? "" : "#part=1.2");
+    const rows = await csv(page, "Response times over load");
+    await expect(page.locator("#response-times-over-load svg [data-mark=dot] circle")).toHaveCount(rows.length);
+    expect(rows.length).toBeGreaterThan(4);
+    for (const row of rows) expect(row.verdict).not.toBe("");
+  }
+});
+
+test("a load has its three kinds of time, and its course", async ({ open }) => {
+  const page = await open("load");
+  const { measured } = read("load").events.find((event) => event.trial)!.trial.result;
+  expect(await page.locator("figure h3").allTextContents()).toEqual(["Percentiles", "Histogram", "Over measured time"]);
+  const rows = await csv(page, "Percentiles");
+  for (const [name, part] of [["response", "latency"], ["service", "service"], ["send lag", "send_lag"]] as const) {
+    const p99 = rows.find((row) => row.name === name && Math.abs(Number(row.quantile) - 0.99) < 1e-9)!;
+    expect(Number(p99.ns)).toBe(measured[part].p99_ns);
+  }
+  const course = await csv(page, "Over measured time");
+  expect(course.map((row) => Number(row.max_ns))).toEqual(measured.series.map((slice: { max_ns: number }) => slice.max_ns));
+});

@@ -1,0 +1,47 @@
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "./page";
+
+const records = ["quick", "latency", "slo", "sweep", "load"];
+
+for (const name of records) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    test(`${name} can be read by everybody, ${colorScheme}`, async ({ open, page }) => {
+      await page.emulateMedia({ colorScheme });
+      await open(name);
+      await page.locator("figure svg").first().waitFor();
+      const { violations } = await new AxeBuilder({ page }).analyze();
+      expect(violations.map(({ id, nodes }) => [id, nodes.map((node) => node.html)])).toEqual([]);
+    });
+  }
+
+  test(`${name} fits a phone`, async ({ open, page }) => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await open(name);
+    await page.locator("figure svg").first().waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    for (const chart of await page.locator("figure .drawing svg").all()) expect((await chart.boundingBox())!.width).toBeLessThanOrEqual(360);
+  });
+}
+
+test("it is as dark as the system, unless it is told", async ({ open, page }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await open("quick");
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await ground();
+  await page.getByRole("button", { name: "light", exact: true }).click();
+  expect(await ground()).toBe("rgb(255, 255, 255)");
+  expect(dark).not.toBe("rgb(255, 255, 255)");
+  await page.reload();
+  await page.locator("h1").waitFor();
+  expect(await ground()).toBe("rgb(255, 255, 255)");
+});
+
+test("the keyboard reaches everything", async ({ open, page }) => {
+  await open("load");
+  const reached = new Set<string>();
+  for (let press = 0; press < 60; press++) {
+    await page.keyboard.press("Tab");
+    reached.add(await page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? ""));
+  }
+  for (const name of ["dark", "Table", "Percentiles as PNG", "Over measured time as CSV"]) expect([...reached]).toContain(name);
+});

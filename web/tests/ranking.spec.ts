@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import { expect, test } from "./page";
+import { folder, rpcbench } from "./pages";
+import { cells } from "./record";
+
+const names = (page: Page) => page.locator(".ranking td.name button").allTextContents();
+
+test("the first screen has the answer, every row, and what limits them", async ({ open }) => {
+  const page = await open("quick");
+  const markdown = rpcbench("report", "--format", "markdown", folder("quick"));
+  const answer = await page.locator("h1").textContent();
+  expect(markdown).toContain(`**${answer}`);
+  const columns = await page.locator(".ranking thead th").allTextContents();
+  const rows = await page.locator(".ranking tbody tr").all();
+  expect(rows.length).toBe(cells("quick").length);
+  for (const row of rows) {
+    const texts = await row.locator("td:not(.bar)").allTextContents();
+    const line = markdown.split("\n").find((line) => line.includes(`| ${texts[columns.indexOf("server")]} `))!;
+    for (const text of texts) expect(line).toContain(text.trim());
+  }
+  const box = await page.locator(".ranking tbody tr").last().boundingBox();
+  expect(box!.y + box!.height).toBeLessThan(900);
+  for (const warning of await page.locator(".limits.caution li").allTextContents()) expect(markdown).toContain(warning);
+});
+
+test("bars are as long as their figures, and lines as their intervals", async ({ open }) => {
+  const page = await open("quick");
+  const figures = new Map(cells("quick").map((cell) => [cell.entry, cell]));
+  const full = Math.max(...[...figures.values()].map((cell) => cell.calls_per_server_cpu_s_high));
+  for (const row of await page.locator(".ranking tbody tr").all()) {
+    const cell = figures.get(await row.locator("td.name button").textContent());
+    const bar = row.locator("td.bar svg");
+    const width = (await bar.boundingBox())!.width;
+    const length = (await bar.locator("rect").boundingBox())!.width;
+    expect(length / width).toBeCloseTo(cell.calls_per_server_cpu_s / full, 2);
+    const whisker = (await bar.locator("line").first().boundingBox())!.width;
+    expect(whisker / width).toBeCloseTo((cell.calls_per_server_cpu_s_high - cell.calls_per_server_cpu_s_low) / full, 1);
+  }
+});
+
+test("a heading sorts, back, and no more", async ({ open }) => {
+  const page = await open("quick");
+  const given = await names(page);
+  const heading = page.getByRole("columnheader", { name: "p99", exact: true });
+  const sorted = cells("quick").toSorted((a, b) => a.p99_ns - b.p99_ns).map((cell) => cell.entry);
+  await heading.getByRole("button").click();
+  expect(await names(page)).toEqual(sorted);
+  await expect(heading).toHaveAttribute("aria-sort", "ascending");
+  await heading.getByRole("button").click();
+  expect(await names(page)).toEqual(sorted.toReversed());
+  await page.reload();
+  expect(await names(page)).toEqual(sorted.toReversed());
+  await heading.getByRole("button").click();
+  expect(await names(page)).toEqual(given);
+});
+
+test("filters narrow the table and the charts, and stay in the address", async ({ open }) => {
+  const page = await open("quick");
+  await page.getByRole("combobox", { name: "language", exact: true }).selectOption("go");
+  const left = cells("quick").filter((cell) => cell.language === "go").map((cell) => cell.entry);
+  expect((await names(page)).sort()).toEqual(left.sort());
+  await expect(page.locator("#calls-s svg")).toHaveAttribute("aria-label", `calls/s of ${left.length} rows, as bars`);
+  expect(page.url()).toContain("language=go");
+  await page.reload();
+  expect((await names(page)).sort()).toEqual(left.sort());
+  await page.getByLabel("Find a server").fill("no such server");
+  await expect(page.getByText("No row fits this choice.")).toBeVisible();
+});
+
+test("rows are grouped under what they share", async ({ open }) => {
+  const page = await open("quick", "#group=protocol");
+  expect(await page.locator(".ranking tr.group th").allTextContents()).toEqual(["grpc", "json"]);
+  expect((await names(page)).length).toBe(cells("quick").length);
+});
+
+test("a row opens by keyboard, with every figure that is known", async ({ open }) => {
+  const page = await open("quick");
+  const first = page.locator(".ranking td.name button").first();
+  await first.focus();
+  await page.keyboard.press("Enter");
+  await expect(first).toHaveAttribute("aria-expanded", "true");
+  const cell = cells("quick").find((cell) => cell.place_best === 1);
+  const known = Object.values(cell).filter((value) => value !== null && value !== "");
+  const facts = await page.locator(".opened dl.facts > div").count();
+  expect(facts).toBeGreaterThanOrEqual(known.length - 1);
+  expect(facts).toBeLessThanOrEqual(known.length + 1);
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".opened")).toHaveCount(0);
+});
+
+test("every column can be shown", async ({ open }) => {
+  const page = await open("quick");
+  await page.getByLabel("every column").check();
+  const wide = rpcbench("report", "--wide", folder("quick"));
+  for (const title of await page.locator(".ranking thead th").allTextContents()) expect(wide).toContain(title);
+  await expect(page.getByRole("columnheader", { name: "p99.9" })).toBeVisible();
+});
+
+test("without scripts the table is there as text", async ({ browser }) => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(`file://${folder("quick")}.html`);
+  const text = rpcbench("report", folder("quick"));
+  await expect(page.locator("noscript pre")).toHaveText(text, { useInnerText: true });
+  await context.close();
+});
+
+test("the page is a file that asks for nothing", () => {
+  const html = readFileSync(`${folder("quick")}.html`, "utf8");
+  expect(html.length).toBeLessThan(500_000);
+  expect(html).toContain("default-src 'none'");
+});
