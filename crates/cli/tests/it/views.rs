@@ -98,6 +98,9 @@ fn a_run_is_shown_in_every_format() {
     let beside = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!((beside("report.md"), beside("cells.csv")), (markdown, csv));
     assert_eq!(beside("trials.csv").lines().count(), 3);
+    let page = folder.join("again.html");
+    assert_eq!(report(&format!("--html {}", page.display())).out, "");
+    assert_eq!(beside("again.html"), beside("report.html"));
 
     for format in ["table", "markdown", "json", "csv"] {
         let out = report(&format!("--format {format}")).out;
@@ -107,6 +110,24 @@ fn a_run_is_shown_in_every_format() {
     let painted = report("--color always").out;
     assert!(painted.contains("\u{1b}["), "{painted}");
     assert_eq!(strip(&painted), made.out);
+}
+
+#[test]
+fn several_records_are_one_page_and_nothing_else() {
+    let bench = Bench::new();
+    bench.run("run @honest --results a").expect(0);
+    bench.run("run @honest --results b").expect(0);
+    let folders = |name: &str| std::fs::read_dir(bench.root().join(name)).unwrap();
+    let record = |name: &str| folders(name).next().unwrap().unwrap().path();
+    let records = format!("{} {}", record("a").display(), record("b").display());
+    let page = bench.root().join("both.html");
+    bench.run(&format!("report {records} --html {}", page.display())).expect(0);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("<title>rpcbench: quick, quick<"));
+    bench.run(&format!("report {records}")).expect(2).complains(&["--html FILE"]);
+    let both = format!("report {} --html x.html --format csv", record("a").display());
+    bench.run(&both).expect(2).complains(&["--html", "--format"]);
+    let nowhere = format!("report {} --html no/such/folder/x.html", record("a").display());
+    bench.run(&nowhere).expect(2).complains(&["no/such/folder/x.html: can't be written"]);
 }
 
 /// Colours on a terminal, unless NO_COLOR is set; `script` gives the program one.
