@@ -26,7 +26,7 @@ export function App({ page }: { page: Page }) {
       )}
       <main>
         <Lead run={run} part={current?.part} />
-        {current && <Body part={current.part} view={view} change={change} />}
+        {current && <Body run={current.run} part={current.part} view={view} change={change} />}
         <Method run={run} />
       </main>
     </>
@@ -77,14 +77,14 @@ function Lead({ run, part }: { run: Run; part: Part | undefined }) {
   );
 }
 
-function Body({ part, view, change }: { part: Part; view: View; change: (change: Change) => void }) {
+function Body({ run, part, view, change }: { run: Run; part: Part; view: View; change: (change: Change) => void }) {
   return (
     <>
       {part.table.columns.length > 0 && <Ranking part={part} view={view} change={change} />}
       {part.told.length > 0 && <div class="limits">{part.told.map((line) => <p key={line}>{line}</p>)}</div>}
       <Grids part={part} />
       <Lists part={part} />
-      <Charts key={part.name} part={part} view={view} change={change} />
+      <Charts key={part.name} calls={run.calls} part={part} view={view} change={change} />
     </>
   );
 }

@@ -18,6 +18,14 @@ export interface Run {
   command: string;
   origin: Fact[];
   processes: { entry: string; state: string; facts: Fact[] }[];
+  calls: Calls | null;
+}
+
+/** Single calls of a load. */
+export interface Calls {
+  column_ns: number;
+  counts: [column: number, bucket: number, ok: number, failed: number][];
+  slowest: [ns: number, due_ns: number, ok: boolean][];
 }
 
 export type Fact = [name: string, value: string];

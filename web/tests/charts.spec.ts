@@ -130,7 +130,7 @@ test("response times over load have a point for each load, and the loads' verdic
 test("a load has its three kinds of time, and its course", async ({ open }) => {
   const page = await open("load");
   const { measured } = read("load").events.find((event) => event.trial)!.trial.result;
-  expect(await page.locator("figure h3").allTextContents()).toEqual(["Percentiles", "Histogram", "Over measured time"]);
+  expect(await page.locator("figure h3").allTextContents()).toEqual(["Percentiles", "Histogram", "Single calls", "Over measured time"]);
   const rows = await csv(page, "Percentiles");
   for (const [name, part] of [["response", "latency"], ["service", "service"], ["send lag", "send_lag"]] as const) {
     const p99 = rows.find((row) => row.name === name && Math.abs(Number(row.quantile) - 0.99) < 1e-9)!;
@@ -138,4 +138,22 @@ test("a load has its three kinds of time, and its course", async ({ open }) => {
   }
   const course = await csv(page, "Over measured time");
   expect(course.map((row) => Number(row.max_ns))).toEqual(measured.series.map((slice: { max_ns: number }) => slice.max_ns));
+});
+
+test("every logged call is in the chart of single calls, and the sliders zoom", async ({ open }) => {
+  const page = await open("load");
+  const { outcomes, latency } = read("load").events.find((event) => event.trial)!.trial.result.measured;
+  const rows = await csv(page, "Single calls");
+  expect(rows.reduce((sum, row) => sum + Number(row.ok), 0)).toBe(outcomes.ok);
+  const slowest = rows.toSorted((a, b) => Number(b.to_ns) - Number(a.to_ns))[0]!;
+  expect(Number(slowest.from_ns)).toBeLessThanOrEqual(latency.max_ns);
+  expect(Number(slowest.to_ns)).toBeGreaterThanOrEqual(latency.max_ns);
+  const dots = page.locator("#single-calls svg [data-mark=dot] circle");
+  await expect(dots).toHaveCount(1000);
+  await page.getByRole("slider", { name: "to" }).focus();
+  await page.keyboard.press("Home");
+  await expect.poll(() => dots.count()).toBeLessThan(1000);
+  expect(page.url()).toContain("to=1");
+  await page.getByRole("button", { name: "whole window" }).click();
+  await expect(dots).toHaveCount(1000);
 });

@@ -29,7 +29,8 @@ export default function make(): void {
     const to = folder(name);
     mkdirSync(to, { recursive: true });
     cpSync(join(records, name, "run.json"), join(to, "run.json"));
-    writeFileSync(join(to, "events.jsonl"), gunzipSync(readFileSync(join(records, name, "events.jsonl.gz"))));
+    for (const packed of readdirSync(join(records, name)).filter((file) => file.endsWith(".gz")))
+      writeFileSync(join(to, packed.slice(0, -3)), gunzipSync(readFileSync(join(records, name, packed))));
     rpcbench("report", "--html", `${to}.html`, to);
   }
 }

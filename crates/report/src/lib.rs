@@ -47,7 +47,7 @@ pub use rpcbench_record::units as format;
 
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
 pub use groups::{GroupBy, UnknownGroup};
-pub use html::html;
+pub use html::{Calls, html, html_with_calls};
 pub use layout::Layout;
 pub use lives::Lives;
 pub use load::{

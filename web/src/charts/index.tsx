@@ -1,12 +1,13 @@
 /** The charts of a part, each only where the record has what it draws. */
 import { useMemo } from "preact/hooks";
-import { at, type Part } from "../data";
+import { at, type Calls, type Part } from "../data";
 import { Choice } from "../figure";
 import { ink } from "../plot";
 import { chosen } from "../rows";
 import { Legend, type Series, useSeries } from "../series";
 import type { Change, View } from "../view";
 import { Bars } from "./bars";
+import { SingleCalls } from "./calls";
 import { Course } from "./course";
 import { Heat } from "./heat";
 import { Histogram } from "./histogram";
@@ -17,12 +18,13 @@ import { WarmUp } from "./warm";
 import { Windows } from "./windows";
 
 interface Props {
+  calls: Calls | null;
   part: Part;
   view: View;
   change: (change: Change) => void;
 }
 
-export function Charts({ part, view, change }: Props) {
+export function Charts({ calls, part, view, change }: Props) {
   const choice = ["q", "language", "protocol", "verdict", "sort", "order", "show"].map((key) => view.get(key) ?? "").join("\n");
   const rows = useMemo(() => chosen(part, view), [part, choice]);
   const { all, shown } = useMemo(() => useSeries(part, view), [part, choice]);
@@ -38,6 +40,7 @@ export function Charts({ part, view, change }: Props) {
       <div class="charts">
         <Percentiles title="Percentiles" {...{ curves, view, change }} />
         <Histogram title="Histogram" curves={curves} />
+        {calls && calls.counts.length > 0 && <Wide><SingleCalls {...{ calls, view, change }} /></Wide>}
         <Wide><Heat shown={shown} /></Wide>
       </div>
       {overTime && <><h2>Over time</h2>
@@ -57,7 +60,7 @@ function Wide({ children }: { children: preact.ComponentChildren }) {
 /** What is compared first, beside what rows are ranked by; any other figure is a choice away. */
 const first = ["calls_per_s", "memory_peak_bytes", "p99_ns"];
 
-function Figures({ part, rows, view, change }: Props & { rows: Part["table"]["rows"] }) {
+function Figures({ part, rows, view, change }: Omit<Props, "calls"> & { rows: Part["table"]["rows"] }) {
   const { columns } = part.table;
   const drawable = columns.filter((column) => column.number && column.shown !== "row");
   const any = columns.filter((column) => column.number && !/_(low|high)$/.test(column.key) && !column.key.startsWith("place"));

@@ -68,6 +68,8 @@ function lines(curves: Curve[], linear: boolean): Plot.PlotOptions {
       ...curves.map((curve) =>
         Plot.line(points.filter((point) => point.curve === curve), { x: "x", y: "ns", stroke: curve.ink, strokeWidth: 2, strokeDasharray: curve.dash }),
       ),
+      // A few lines are named where they end; of more, the legend tells.
+      Plot.text(curves.length > 3 ? [] : points, Plot.selectLast({ x: "x", y: "ns", z: (point) => point.curve.name, text: (point) => point.curve.name, textAnchor: "end", dy: -8, fontWeight: 600 })),
       Plot.crosshairX(points, { x: "x", y: "ns", textFill: "none", textStroke: "none", color: "var(--quiet)" }),
       Plot.tip(points, Plot.pointer({ x: "x", y: "ns", title: (point) => `${point.curve.name}\n${percentile(point.quantile)}  ${ticks("ns")(point.ns)}` })),
     ],

@@ -7,7 +7,9 @@ use std::slice;
 
 use anyhow::{Context as _, bail};
 use rpcbench_record::Run;
-use rpcbench_report::{Layout, LoadView, csv, html, json, markdown, summary, text, trials_csv};
+use rpcbench_report::{
+    Calls, Layout, LoadView, csv, html_with_calls, json, markdown, summary, text, trials_csv,
+};
 
 use super::out_file::OutFile;
 use super::shared;
@@ -30,11 +32,34 @@ pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
 
 fn write_page(file: &Path, records: &[PathBuf]) -> anyhow::Result<Verdict> {
     let runs = records.iter().map(|record| rpcbench_record::read(record));
-    let page = html(&runs.collect::<Result<Vec<Run>, _>>()?)?;
+    let runs = runs.collect::<Result<Vec<Run>, _>>()?;
+    let calls = records.iter().map(|record| read_calls(record)).collect::<Result<_, _>>()?;
+    let page = html_with_calls(&runs, calls)?;
     let mut file = OutFile::open(file)?;
     file.write_all(page.as_bytes()).with_context(|| file.path().display().to_string())?;
     file.commit()?;
     Ok(Verdict::Done)
+}
+
+/// Beside the record of a load whose calls were logged: what a page draws of them.
+const CALLS: &str = "calls.json";
+
+/// Writes what a page draws of a load's calls beside its record.
+pub fn write_calls(folder: &Path, calls: Option<&Calls>) -> anyhow::Result<()> {
+    let Some(calls) = calls else { return Ok(()) };
+    let path = folder.join(CALLS);
+    fs::write(&path, serde_json::to_vec(calls)?).with_context(|| path.display().to_string())
+}
+
+/// `None` where calls were not logged.
+fn read_calls(folder: &Path) -> anyhow::Result<Option<Calls>> {
+    let path = folder.join(CALLS);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let whose = || format!("{}: not what `rpcbench load --log` left", path.display());
+    let text = fs::read(&path).with_context(|| path.display().to_string())?;
+    serde_json::from_slice(&text).map(Some).with_context(whose)
 }
 
 /// How a run is shown.
@@ -97,7 +122,7 @@ pub fn write_views(folder: &Path, run: &Run) -> anyhow::Result<()> {
         }
     };
     let views = [
-        ("report.html", html(slice::from_ref(run))?),
+        ("report.html", html_with_calls(slice::from_ref(run), vec![read_calls(folder)?])?),
         ("report.md", page),
         ("cells.csv", cells),
         ("trials.csv", trials_csv(run)?),

@@ -13,6 +13,7 @@ use rpcbench_record::{Latency, Measured, Run, TrialResult};
 use rpcbench_stats::Histogram;
 use rpcbench_testkit::Server;
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::bench::{look, rpcbench};
 use crate::program::{Ended, Program};
@@ -125,6 +126,15 @@ fn files_hold_what_was_measured() {
         assert_eq!(count(&at(log)), [calls, failed]);
         let again = look(&format!("report {}", record.display())).expect(0);
         assert_eq!(again.out, ended.out);
+        let drawn = fs::read_to_string(record.join("calls.json")).unwrap();
+        let drawn: Value = serde_json::from_str(&drawn).unwrap();
+        let counts = drawn["counts"].as_array().unwrap();
+        let sum = |of: usize| counts.iter().map(|count| count[of].as_u64().unwrap()).sum::<u64>();
+        assert_eq!([sum(2) + sum(3), sum(3)], [calls, failed]);
+        let page = record.join("again.html");
+        look(&format!("report {} --html {}", record.display(), page.display())).expect(0);
+        let page = |name: &str| fs::read_to_string(record.join(name)).unwrap();
+        assert_eq!(page("again.html"), page("report.html"));
     }
     // Replaced and not added to, and nothing else left behind.
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
@@ -368,7 +378,7 @@ fn a_highest_rate_is_searched_for() {
     let points = json["points"].as_array().unwrap();
     assert_eq!(points[0]["rate_per_s"], 1000.0);
     assert!(points.len() > 1, "{json:#}");
-    let met = |point: &&serde_json::Value| point["verdict"] == "met";
+    let met = |point: &&Value| point["verdict"] == "met";
     let highest = points.iter().filter(met).map(|p| p["rate_per_s"].as_f64().unwrap());
     assert_eq!(json["highest_rate_per_s"].as_f64(), highest.reduce(f64::max));
     ended.complains(&["1.00k: ", " calls/s, p50 "]);

@@ -117,10 +117,10 @@ fn several_records_are_one_page_and_nothing_else() {
     let bench = Bench::new();
     bench.run("run @honest --results a").expect(0);
     bench.run("run @honest --results b").expect(0);
-    let folders = |name: &str| std::fs::read_dir(bench.root().join(name)).unwrap();
+    let folders = |name: &str| std::fs::read_dir(bench.work().join(name)).unwrap();
     let record = |name: &str| folders(name).next().unwrap().unwrap().path();
     let records = format!("{} {}", record("a").display(), record("b").display());
-    let page = bench.root().join("both.html");
+    let page = bench.work().join("both.html");
     bench.run(&format!("report {records} --html {}", page.display())).expect(0);
     assert!(std::fs::read_to_string(&page).unwrap().contains("<title>rpcbench: quick, quick<"));
     bench.run(&format!("report {records}")).expect(2).complains(&["--html FILE"]);

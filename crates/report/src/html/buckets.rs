@@ -43,11 +43,16 @@ fn curve(histogram: &Histogram) -> Vec<(f64, u64)> {
     left.filter_map(point).collect()
 }
 
+/// The bucket of a time in nanoseconds.
+pub(super) fn bucket(ns: u64) -> u32 {
+    ((ns.max(1) as f64).log2() * IN_AN_OCTAVE).floor() as u32
+}
+
 /// Counts by bucket; bucket `b` has the times from 2^(b/8) ns up to 2^((b+1)/8) ns. Ascending, none empty.
 pub(super) fn buckets(histogram: &Histogram) -> Vec<(u32, u64)> {
     let mut buckets: Vec<(u32, u64)> = Vec::new();
     for (value, times) in histogram.slots() {
-        let bucket = ((value.max(1) as f64).log2() * IN_AN_OCTAVE).floor() as u32;
+        let bucket = bucket(value);
         match buckets.last_mut() {
             Some((last, count)) if *last == bucket => *count += times,
             _ => buckets.push((bucket, times)),

@@ -5,6 +5,7 @@
 //! without scripts. The page draws and sorts. It computes no figure, verdict or sentence of its own.
 
 mod buckets;
+mod calls;
 mod cell;
 mod load;
 mod page;
@@ -34,13 +35,23 @@ const TITLE: &str = "<!--rpcbench:title-->";
 const TEXT: &str = "<!--rpcbench:text-->";
 const DATA: &str = "<!--rpcbench:data-->";
 
+pub use calls::Calls;
+
 /// Records as one HTML page, one after the other.
 ///
 /// # Errors
 /// If a value can't be written; see [`ExportError`].
 pub fn html(runs: &[Run]) -> Result<String, ExportError> {
+    html_with_calls(runs, Vec::new())
+}
+
+/// As [`html`]. `calls` has what is known of each record's single calls, in the same order.
+///
+/// # Errors
+/// As [`html`].
+pub fn html_with_calls(runs: &[Run], calls: Vec<Option<Calls>>) -> Result<String, ExportError> {
     let runs: Vec<Run> = runs.iter().map(Run::printable).collect();
-    let page = page::Page::of(&runs)?;
+    let page = page::Page::of(&runs, calls)?;
     let names: Vec<&str> = page.runs.iter().map(|run| run.name.as_str()).collect();
     let title = format!("rpcbench: {}", names.join(", "));
     let plain: Vec<String> = runs.iter().map(plain).collect();

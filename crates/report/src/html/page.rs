@@ -3,6 +3,7 @@
 use rpcbench_record::{Header, Isolation, Machine, Preparation, Readiness, Run, ServerMachine};
 use serde::Serialize;
 
+use super::calls::Calls;
 use super::part::PartView;
 use super::{load, part};
 use crate::export::ExportError;
@@ -37,6 +38,8 @@ pub(super) struct RunView {
     /// What it ran on: names and values.
     origin: Vec<(&'static str, String)>,
     processes: Vec<ProcessView>,
+    /// Single calls of a load, where they were logged.
+    calls: Option<Calls>,
 }
 
 /// What was measured: the first process of each entry.
@@ -49,8 +52,10 @@ struct ProcessView {
 }
 
 impl Page {
-    pub(super) fn of(runs: &[Run]) -> Result<Self, ExportError> {
-        let runs = runs.iter().map(RunView::of).collect::<Result<_, _>>()?;
+    pub(super) fn of(runs: &[Run], calls: Vec<Option<Calls>>) -> Result<Self, ExportError> {
+        let calls = calls.into_iter().chain(std::iter::repeat(None));
+        let view = |(run, calls)| Ok(RunView { calls, ..RunView::of(run)? });
+        let runs = runs.iter().zip(calls).map(view).collect::<Result<_, ExportError>>()?;
         Ok(Self { schema: SCHEMA, runs })
     }
 }
@@ -88,6 +93,7 @@ impl RunView {
             command: typed(&run.header.arguments),
             origin: origin(run),
             processes: processes(run),
+            calls: None,
         }
     }
 }

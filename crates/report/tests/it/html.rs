@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 use rpcbench_record::{NotMet, Readiness, Run, TrialResult};
-use rpcbench_report::{html, json, markdown, summary};
+use rpcbench_report::{Calls, html, html_with_calls, json, markdown, summary};
 use serde_json::Value;
 
 use crate::builder::{RunBuilder, failure};
@@ -128,6 +128,19 @@ fn a_run_of_nothing_is_a_page() {
     assert_eq!(page["runs"][0]["parts"][0]["table"]["rows"], Value::Array(Vec::new()));
     let page = html(&[]).unwrap();
     assert_eq!(data(&page)["runs"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn single_calls_belong_to_their_record() {
+    let mut calls = Calls::default();
+    (0..50).for_each(|n| calls.add(n * 1_000_000, 2_000_000, n != 7));
+    let runs = [RunBuilder::new().run, several()];
+    let page = data(&html_with_calls(&runs, vec![None, Some(calls)]).unwrap());
+    assert_eq!(page["runs"][0]["calls"], Value::Null);
+    let counts = page["runs"][1]["calls"]["counts"].as_array().unwrap();
+    assert_eq!(counts.len(), 50);
+    assert_eq!(counts[7], serde_json::json!([7, 167, 0, 1]));
+    assert_eq!(page["runs"][1]["calls"]["slowest"].as_array().map(Vec::len), Some(50));
 }
 
 #[test]

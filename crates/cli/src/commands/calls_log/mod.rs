@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context as _, anyhow, bail};
 use rpcbench_engine::{CallLog, Ended, LoggedCall, call_log};
 use rpcbench_record::OutcomeKind;
+use rpcbench_report::Calls;
 
 use super::out_file::OutFile;
 use crate::args::{CallsFile, CallsFormat};
@@ -38,7 +39,7 @@ pub struct CallsLog {
 
 /// A log that is being written.
 pub struct LogThread {
-    thread: JoinHandle<anyhow::Result<(OutFile, u64)>>,
+    thread: JoinHandle<anyhow::Result<(OutFile, u64, Calls)>>,
 }
 
 impl CallsLog {
@@ -66,12 +67,15 @@ impl CallsLog {
     pub fn start(self) -> anyhow::Result<LogThread> {
         let Self { mut writer, calls, .. } = self;
         let write = move || {
-            let mut count = 0;
+            let (mut count, mut drawn) = (0, Calls::default());
             for batch in calls {
                 writer.add(&batch)?;
                 count += batch.len() as u64;
+                for call in &batch {
+                    drawn.add(call.due.0, call.done.since(call.due), call.ended == Ended::Ok);
+                }
             }
-            Ok((writer.finish()?, count))
+            Ok((writer.finish()?, count, drawn))
         };
         let thread = thread::Builder::new().name("rpcbench-log".to_owned()).spawn(write);
         Ok(LogThread { thread: thread.context("a thread for the log of calls")? })
@@ -80,10 +84,10 @@ impl CallsLog {
 
 impl LogThread {
     /// Waits for the last calls, after the session is gone, and puts the file in its place if it holds all
-    /// `counted` of them.
-    pub fn finish(self, counted: u64) -> anyhow::Result<()> {
+    /// `counted` of them. They come back as a page draws them.
+    pub fn finish(self, counted: u64) -> anyhow::Result<Calls> {
         let ended = self.thread.join().map_err(|_| anyhow!("the thread that writes calls died"));
-        let (file, logged) = ended??;
+        let (file, logged, drawn) = ended??;
         if logged != counted {
             bail!(
                 "{}: holds {logged} of {counted} calls, as writing did not keep up with them; write to a faster disk, \
@@ -91,7 +95,8 @@ impl LogThread {
                 file.path().display()
             );
         }
-        file.commit()
+        file.commit()?;
+        Ok(drawn)
     }
 }
 

@@ -34,7 +34,7 @@ fn log(path: &Path, batches: &[Vec<LoggedCall>]) -> anyhow::Result<()> {
     let thread = log.start()?;
     batches.iter().for_each(|batch| sender.send(batch.clone()).unwrap());
     drop(sender);
-    thread.finish(batches.iter().map(|batch| batch.len() as u64).sum())
+    thread.finish(batches.iter().map(|batch| batch.len() as u64).sum()).map(drop)
 }
 
 #[test]

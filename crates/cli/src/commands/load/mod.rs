@@ -22,7 +22,7 @@ use rpcbench_report::{Load, LoadCurve, LoadView, cut_short, load_hdr};
 
 use super::calls_log::CallsLog;
 use super::out_file::OutFile;
-use super::report::{Look, show, write_views};
+use super::report::{Look, show, write_calls, write_views};
 use super::run::tool;
 use super::shared;
 use crate::Verdict;
@@ -100,13 +100,18 @@ fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow
         LoadView::Several(curve) => told_of_several(curve, &done.ending),
     };
     done.ending.context(SHOWN)?;
+    let logged = match &view {
+        LoadView::One(load) => done.tap.finish(load.measured.outcomes.total()),
+        LoadView::Several(_) => Ok(None),
+    };
     if let Some(folder) = &args.results.out {
-        write_views(folder, run).context(SHOWN)?;
+        let calls = logged.as_ref().ok().and_then(Option::as_ref);
+        write_calls(folder, calls).and_then(|()| write_views(folder, run)).context(SHOWN)?;
     }
     if let LoadView::One(load) = &view {
         write_hdr(done.hdr, load)?;
-        done.tap.finish(load.measured.outcomes.total()).context(SHOWN)?;
     }
+    logged.context(SHOWN)?;
     Ok(verdict)
 }
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use rpcbench_engine::CallLog;
+use rpcbench_report::Calls;
 
 use crate::commands::calls_log::{CallsLog, LogThread};
 
@@ -46,11 +47,11 @@ impl LogTap {
     }
 
     /// Waits for the last calls, once nobody sends any more, and puts the file in its place if it holds all `counted` of
-    /// them.
-    pub fn finish(self, counted: u64) -> anyhow::Result<()> {
+    /// them. `None` where none was asked for.
+    pub fn finish(self, counted: u64) -> anyhow::Result<Option<Calls>> {
         match self.0.into_inner() {
-            State::Writing(thread) => thread?.finish(counted),
-            State::Closed | State::Waiting(_) => Ok(()),
+            State::Writing(thread) => thread?.finish(counted).map(Some),
+            State::Closed | State::Waiting(_) => Ok(None),
         }
     }
 }

@@ -1,0 +1,117 @@
+//! Single calls of a load: too many to keep, so counted by time and length, and the slowest as they were.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use serde::{Deserialize, Serialize};
+
+use super::buckets::bucket;
+
+/// Columns, at most. When calls come due beyond the last, each two become one.
+const COLUMNS: u64 = 1024;
+
+/// Length of a column at first, nanoseconds.
+const FIRST_NS: u64 = 1_000_000;
+
+/// Calls that are kept as they were.
+const SLOWEST: usize = 1000;
+
+/// Calls of a window, in bounded memory however many there are. Every call is counted once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Calls {
+    /// Length of a column, nanoseconds.
+    column_ns: u64,
+    /// Column, bucket of the response time (see `buckets`), calls that ended ok, calls that did not.
+    counts: Counts,
+    /// Response time and due time, nanoseconds, and whether it ended ok; the slowest, in no order.
+    slowest: BinaryHeap<Reverse<(u64, u64, bool)>>,
+}
+
+/// Counts by column and bucket.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<(u64, u32, u64, u64)>", into = "Vec<(u64, u32, u64, u64)>")]
+struct Counts(BTreeMap<(u64, u32), (u64, u64)>);
+
+impl From<Vec<(u64, u32, u64, u64)>> for Counts {
+    fn from(rows: Vec<(u64, u32, u64, u64)>) -> Self {
+        Self(rows.into_iter().map(|(x, y, ok, failed)| ((x, y), (ok, failed))).collect())
+    }
+}
+
+impl From<Counts> for Vec<(u64, u32, u64, u64)> {
+    fn from(counts: Counts) -> Self {
+        counts.0.into_iter().map(|((x, y), (ok, failed))| (x, y, ok, failed)).collect()
+    }
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self { column_ns: FIRST_NS, counts: Counts::default(), slowest: BinaryHeap::new() }
+    }
+}
+
+impl Calls {
+    /// Counts a call: when it came due, from the window's begin, and how long it took from then, nanoseconds.
+    pub fn add(&mut self, due_ns: u64, response_ns: u64, ok: bool) {
+        while due_ns / self.column_ns >= COLUMNS {
+            self.halve();
+        }
+        let at = (due_ns / self.column_ns, bucket(response_ns));
+        let (right, wrong) = self.counts.0.entry(at).or_default();
+        *if ok { right } else { wrong } += 1;
+        let call = Reverse((response_ns, due_ns, ok));
+        if self.slowest.len() < SLOWEST {
+            self.slowest.push(call);
+        } else if let Some(mut least) = self.slowest.peek_mut()
+            && call < *least
+        {
+            *least = call;
+        }
+    }
+
+    /// Makes one column of each two.
+    fn halve(&mut self) {
+        self.column_ns *= 2;
+        for ((x, y), (ok, failed)) in std::mem::take(&mut self.counts.0) {
+            let (right, wrong) = self.counts.0.entry((x / 2, y)).or_default();
+            *right += ok;
+            *wrong += failed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_is_counted_once_however_long_the_window() {
+        let mut calls = Calls::default();
+        for n in 0..100_000_u64 {
+            calls.add(n * 100_000, 1_000 + n, n % 10 != 0);
+        }
+        let sum = |of: fn(&(u64, u64)) -> u64| calls.counts.0.values().map(of).sum::<u64>();
+        assert_eq!((sum(|c| c.0), sum(|c| c.1)), (90_000, 10_000));
+        let last = calls.counts.0.keys().map(|(x, _)| *x).max().unwrap();
+        assert!((COLUMNS / 2..COLUMNS).contains(&last), "{last}");
+        assert_eq!(last, 99_999 * 100_000 / calls.column_ns);
+    }
+
+    #[test]
+    fn the_slowest_are_kept() {
+        let mut calls = Calls::default();
+        (0..5000).for_each(|n| calls.add(n, n * 7919 % 5000, true));
+        let mut times: Vec<u64> = calls.slowest.iter().map(|Reverse((ns, ..))| *ns).collect();
+        times.sort_unstable();
+        assert_eq!(times, (4000..5000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn they_are_read_as_they_were_written() {
+        let mut calls = Calls::default();
+        (0..100).for_each(|n| calls.add(n * 1_000_000, n * n, n % 2 == 0));
+        let text = serde_json::to_string(&calls).unwrap();
+        let read: Calls = serde_json::from_str(&text).unwrap();
+        assert_eq!((read.counts.0, read.slowest.len()), (calls.counts.0, 100));
+    }
+}

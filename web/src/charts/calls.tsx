@@ -1,0 +1,97 @@
+/** Single calls: when each came due, and how long it took. Counted where they are dense; the slowest one by one. */
+import * as Plot from "@observablehq/plot";
+import { useCallback } from "preact/hooks";
+import { type Calls, edges } from "../data";
+import { Figure } from "../figure";
+import { format } from "../format";
+import { Drawing, ticks } from "../plot";
+import type { Change, View } from "../view";
+
+interface Props {
+  calls: Calls;
+  view: View;
+  change: (change: Change) => void;
+}
+
+const note = "From when a call came due, across; its response time, upwards. Stronger where more calls are; a dot is one of the thousand slowest, a cross one of them that failed. The sliders zoom in on a stretch of the window.";
+
+export function SingleCalls({ calls, view, change }: Props) {
+  const last = Math.max(...calls.counts.map(([column]) => column)) + 1;
+  const from = Math.min(Number(view.get("from") ?? 0), last - 1);
+  const to = Math.max(Number(view.get("to") ?? last), from + 1);
+  const draw = useCallback((width: number) => scatter(calls, from, to, width), [calls, from, to]);
+  const rows = calls.counts.map(([column, bucket, ok, failed]) => [column * calls.column_ns, ...edges(bucket).map(Math.round), ok, failed]);
+  const seconds = (column: number) => format(column * calls.column_ns, "ns", 4);
+  const tools = (
+    <>
+      <Slider label="from" text={seconds(from)} value={from} most={last - 1} onChange={(value) => change({ from: String(value), to: String(Math.max(to, value + 1)) })} />
+      <Slider label="to" text={seconds(to)} value={to} least={1} most={last} onChange={(value) => change({ to: String(value), from: String(Math.min(from, value - 1)) })} />
+      <button type="button" class="link" onClick={() => change({ from: null, to: null })}>whole window</button>
+    </>
+  );
+  return (
+    <Figure title="Single calls" note={note} tools={tools} header={["due_ns", "from_ns", "to_ns", "ok", "failed"]} rows={rows}>
+      <Drawing label="Single calls over the window" draw={draw} />
+    </Figure>
+  );
+}
+
+function Slider({ label, text, value, least = 0, most, onChange }: {
+  label: string;
+  text: string;
+  value: number;
+  least?: number;
+  most: number;
+  onChange: (value: number) => void;
+}) {
+  return (
+    <label class="choice">
+      <span>{label}</span>
+      <input type="range" min={least} max={most} value={value} aria-valuetext={text} onInput={(event) => onChange(Number(event.currentTarget.value))} />
+      <output>{text}</output>
+    </label>
+  );
+}
+
+/** Columns that are drawn; more are added up, as no screen shows them apart. */
+const columns = 160;
+
+function scatter(calls: Calls, from: number, to: number, width: number): Plot.PlotOptions {
+  const spots = density(calls, from, to);
+  const [begin, end] = [from * calls.column_ns, to * calls.column_ns];
+  const slowest = calls.slowest.filter(([, due]) => due >= begin && due < end).map(([ns, due, ok]) => ({ ns, due, ok }));
+  return {
+    height: 380,
+    marginLeft: 56,
+    marginRight: 16,
+    x: { label: null, domain: [begin, end], ticks: Math.max(3, Math.floor(width / 120)), tickFormat: ticks("ns") },
+    y: { type: "log", label: null, ticks: 5, tickFormat: ticks("ns") },
+    opacity: { type: "sqrt", range: [0.06, 1], domain: [0, Math.max(...spots.map((spot) => spot.calls))] },
+    marks: [
+      Plot.rect(spots, { x1: "x1", x2: "x2", y1: "y1", y2: "y2", fill: "var(--heat)", fillOpacity: "calls", shapeRendering: "crispEdges" }),
+      Plot.dot(slowest.filter((call) => call.ok), { x: "due", y: "ns", r: 1.8, fill: "var(--ink-1)" }),
+      Plot.dot(slowest.filter((call) => !call.ok), { x: "due", y: "ns", r: 3, symbol: "times", stroke: "var(--ink-1)" }),
+      Plot.tip(slowest, Plot.pointer({ x: "due", y: "ns", maxRadius: 20, title: (call) =>
+        `${format(call.ns, "ns", 4)}\ndue at ${format(call.due, "ns", 5)}${call.ok ? "" : "\nfailed"}` })),
+    ],
+  };
+}
+
+/** Calls by place in the drawing, of the columns from one to another. */
+function density(calls: Calls, from: number, to: number) {
+  const together = Math.max(1, Math.ceil((to - from) / columns));
+  const sums = new Map<string, { column: number; bucket: number; calls: number }>();
+  for (const [column, bucket, ok, failed] of calls.counts) {
+    if (column < from || column >= to) continue;
+    const first = from + Math.floor((column - from) / together) * together;
+    const key = `${first} ${bucket}`;
+    const sum = sums.get(key) ?? { column: first, bucket, calls: 0 };
+    sum.calls += ok + failed;
+    sums.set(key, sum);
+  }
+  return [...sums.values()].map(({ column, bucket, calls: sum }) => {
+    const [y1, y2] = edges(bucket);
+    const x2 = Math.min(column + together, to) * calls.column_ns;
+    return { x1: column * calls.column_ns, x2, y1, y2, calls: sum };
+  });
+}
