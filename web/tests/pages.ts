@@ -1,6 +1,6 @@
 /** The pages of the golden records, made once before the tests by the program under test. */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 
@@ -24,6 +24,7 @@ export function rpcbench(...args: string[]): string {
 }
 
 export default function make(): void {
+  if (!existsSync(program)) throw new Error(`${program} is missing: cargo build --release, or set RPCBENCH to the program`);
   rmSync(made, { recursive: true, force: true });
   for (const name of readdirSync(records)) {
     const to = folder(name);
