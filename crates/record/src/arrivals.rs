@@ -115,6 +115,18 @@ impl Arrivals {
         )
     }
 
+    /// The highest rate at which calls come due. `None` in a closed loop, and where it is not known yet.
+    #[must_use]
+    pub fn peak(self) -> Option<PerSecond> {
+        match self {
+            Self::Constant { rate: Rate::PerSecond(rate) }
+            | Self::Poisson { rate: Rate::PerSecond(rate) } => Some(rate),
+            Self::Ramp { from, to, .. } => Some(from.max(to)),
+            Self::Steps { to, .. } => Some(to),
+            Self::Closed | Self::Constant { .. } | Self::Poisson { .. } => None,
+        }
+    }
+
     /// The same arrival process with rates in calls a second. `None` where a share of `capacity` is no rate.
     #[must_use]
     pub fn resolve(self, capacity: f64) -> Option<Self> {
@@ -293,6 +305,15 @@ mod tests {
         ] {
             assert!(text.parse::<Arrivals>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_peak_is_the_highest_rate() {
+        let peak = |text: &str| text.parse::<Arrivals>().unwrap().peak().map(PerSecond::get);
+        assert_eq!(peak("constant:20k"), Some(20e3));
+        assert_eq!(peak("ramp:1k..10/1s"), Some(1e3));
+        assert_eq!(peak("steps:1..9+2/1s"), Some(9.0));
+        assert_eq!([peak("closed"), peak("poisson:40%")], [None, None]);
     }
 
     #[test]

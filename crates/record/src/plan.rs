@@ -75,6 +75,9 @@ impl fmt::Display for Window {
     }
 }
 
+/// The largest seed: a JSON number that JavaScript and jq read exactly.
+pub const MOST_SEED: u64 = (1 << 53) - 1;
+
 /// The load of one trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
@@ -123,6 +126,23 @@ impl Workload {
     /// Load before a window unless told otherwise, milliseconds: it fills caches, clocks and TCP windows again after
     /// a freeze.
     pub const SETTLE_MS: u64 = 500;
+
+    /// Most calls a second of an open loop, for each client thread: several times what one can make. What came due beyond that
+    /// would take longer to count than the window is long.
+    pub const MOST_RATE: u64 = 10_000_000;
+
+    /// Why its arrivals can't be, if they ask for more than [`Self::MOST_RATE`].
+    #[must_use]
+    pub fn rate_problem(&self) -> Option<String> {
+        let most = Self::MOST_RATE * u64::from(self.client_threads);
+        self.arrivals.peak().filter(|peak| peak.get() > most as f64).map(|_| {
+            let threads = units::plural(self.client_threads.into(), "client thread");
+            format!(
+                "no client makes so many; with {threads}, give at most {} calls/s",
+                units::si(most as f64)
+            )
+        })
+    }
 
     /// Connections under a protocol: one for each call in flight, where it takes one call at a time and nothing is
     /// pipelined, so that as many calls are in flight under every protocol.

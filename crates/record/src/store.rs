@@ -43,6 +43,9 @@ pub enum StoreError {
         /// What it said.
         source: io::Error,
     },
+    /// A record is there already, and is never replaced.
+    #[error("{path}: a run record is here already; name another folder", path = .0.display())]
+    Exists(PathBuf),
     /// No record there.
     #[error("{path}: no run record here ({HEADER} is missing); name a folder that `rpcbench run` made", path = .0.display())]
     Missing(PathBuf),
@@ -91,7 +94,12 @@ impl Writer {
             source,
         })?;
         json.push(b'\n');
-        let mut file = File::create_new(&path).map_err(at(&path))?;
+        let mut file = match File::create_new(&path) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(StoreError::Exists(dir.to_owned()));
+            }
+            made => made.map_err(at(&path))?,
+        };
         file.write_all(&json).and_then(|()| file.sync_all()).map_err(at(&path))?;
         Self::open(dir)
     }
