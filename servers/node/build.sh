@@ -1,10 +1,17 @@
 #!/bin/sh
 # Builds the Node server in the current folder into RPCBENCH_BUILD_DIR: its sources, those that all share, the contract or what
 # Thrift's compiler makes of it, and node_modules exactly as locked.
+#
+#   build.sh          builds
+#   build.sh lock     writes package-lock.json anew
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
 : "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto and echo.thrift}"
+
+if [ "${1:-}" = lock ]; then
+    exec npm install --package-lock-only --ignore-scripts --no-audit --no-fund
+fi
 
 here=$(cd "$(dirname "$0")" && pwd)
 cp package.json package-lock.json "$here"/*.js ./*.js "$RPCBENCH_CONTRACT/echo.proto" "$RPCBENCH_BUILD_DIR"

@@ -1,6 +1,9 @@
 #!/bin/sh
 # Builds the Python server in the current folder into RPCBENCH_BUILD_DIR: its sources, those that all share, a virtual environment
 # with the locked packages, each checked against its hash, and the code generated from the contract, for gRPC or Thrift.
+#
+#   build.sh          builds
+#   build.sh lock     writes requirements.txt anew
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
@@ -8,6 +11,13 @@ set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$RPCBENCH_BUILD_DIR
+
+if [ "${1:-}" = lock ]; then
+    python3 -m venv --clear "$build/lock"
+    "$build/lock/bin/python" -m pip install --quiet --disable-pip-version-check pip-tools
+    "$build/lock/bin/pip-compile" --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras requirements.in
+    exit 0
+fi
 
 python3 -m venv --clear "$build/venv"
 "$build/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \

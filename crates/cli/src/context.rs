@@ -36,11 +36,15 @@ pub struct Context {
 
 impl Context {
     pub fn new(global: GlobalArgs) -> Self {
+        // A terminal that can only write line after line is treated as a file.
+        let dumb = variable("TERM").is_some_and(|term| term == "dumb");
         let terminal = std::io::stdout().is_terminal();
         let color = match global.color {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
-            ColorChoice::Auto => terminal && variable("NO_COLOR").is_none_or(|v| v.is_empty()),
+            ColorChoice::Auto => {
+                terminal && !dumb && variable("NO_COLOR").is_none_or(|v| v.is_empty())
+            }
         };
         let choice =
             if color { anstream::ColorChoice::Always } else { anstream::ColorChoice::Never };
@@ -49,8 +53,12 @@ impl Context {
         Self {
             arguments: env::args().skip(1).collect(),
             verbose: global.verbose,
-            style: Style { color, width: width.map(|(width, _)| usize::from(width.0)) },
-            live: std::io::stderr().is_terminal(),
+            style: Style {
+                color,
+                width: width.map(|(width, _)| usize::from(width.0)),
+                ascii: !is_utf8(),
+            },
+            live: std::io::stderr().is_terminal() && !dumb,
             base_env: PASSED_ON
                 .iter()
                 .filter_map(|name| Some(((*name).to_owned(), variable(name)?)))
@@ -81,6 +89,16 @@ impl Context {
             )
         })
     }
+}
+
+/// Whether text is UTF-8 here, as the first of these that is set says. Where none is, nobody has asked for anything less.
+fn is_utf8() -> bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
+    let locale = names.filter_map(variable).find(|value| !value.is_empty());
+    locale.is_none_or(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
 }
 
 fn is_root(folder: &Path) -> bool {

@@ -3,15 +3,17 @@
 mod args;
 mod commands;
 mod context;
+mod print;
 mod progress;
 
 use std::process::ExitCode;
 
-use anstream::eprintln;
 use clap::Parser;
+use rpcbench_harness::run::StopNow;
 
 use args::{Cli, Command};
 use context::Context;
+use print::{Unprinted, note};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +33,31 @@ fn main() -> ExitCode {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
         Ok(Verdict::Against) => ExitCode::from(1),
         Ok(Verdict::Stopped) => ExitCode::from(2),
+        // Whoever stopped it was told so already.
+        Err(error) if error.is::<StopNow>() => ExitCode::from(2),
+        Err(error) if error.downcast_ref().is_some_and(Unprinted::is_pipe_closed) => {
+            ExitCode::SUCCESS
+        }
         Err(error) => {
-            let text = format!("{error:#}");
+            let text = describe(&error);
             let lines: Vec<_> = text.lines().map(rpcbench_record::printable).collect();
-            eprintln!("rpcbench: {}", lines.join("\n"));
+            note!("rpcbench: {}", lines.join("\n"));
             ExitCode::from(2)
         }
     }
+}
+
+/// An error and what is behind it. Many name their cause themselves: nothing is said twice.
+fn describe(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |text, cause| {
+        if text.contains(&cause) {
+            text
+        } else if text.is_empty() {
+            cause
+        } else {
+            format!("{text}: {cause}")
+        }
+    })
 }
 
 fn dispatch(context: &Context, command: Command) -> anyhow::Result<Verdict> {
@@ -45,11 +65,29 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<Verdict> {
         Command::Run(args) => commands::run::run(context, &args),
         Command::Check(args) => commands::check::check(context, &args),
         Command::Build(args) => commands::build::build(context, &args),
+        Command::New(args) => commands::new::new(context, &args),
         Command::List(args) => commands::list::list(context, &args),
         Command::Doctor(args) => commands::doctor::doctor(context, &args),
         Command::Report(args) => commands::report::report(context, &args),
         Command::Compare(args) => commands::compare::compare(context, &args),
+        Command::Serve(args) => commands::serve::serve(context, &args),
         Command::Load(args) => commands::load::load(context, &args),
         Command::Completions(args) => commands::completions::completions(&args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context as _;
+
+    use super::*;
+
+    #[test]
+    fn what_an_error_says_itself_is_not_said_again() {
+        let full = std::io::Error::other("no space left");
+        let own = anyhow::Error::from(full).context("run.json: no space left");
+        assert_eq!(describe(&own.context("the record")), "the record: run.json: no space left");
+        let plain: anyhow::Result<()> = Err(std::io::Error::other("refused")).context("a.hdr");
+        assert_eq!(describe(&plain.unwrap_err()), "a.hdr: refused");
     }
 }

@@ -247,6 +247,7 @@ impl<C: Connection> Link<C> {
             match waiting {
                 Ok(1..) => self.turn(&mut Answer::default(), deadline)?,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(true),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(0) | Err(_) => return Ok(false),
             }
         }

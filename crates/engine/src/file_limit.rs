@@ -40,13 +40,21 @@ pub fn given() -> Rlimit {
 /// Raises the limit if it is too low for the plan: up to the hard limit, and that too where the process
 /// is privileged.
 pub(crate) fn make_room(plan: &LoadPlan) -> Result<(), FileLimit> {
+    reserve(plan.connections, plan.threads)
+}
+
+/// Raises the limit if it is too low for so many connections and load threads, as [`make_room`] does.
+///
+/// # Errors
+/// If it can't be raised so far.
+pub fn reserve(connections: u32, threads: u32) -> Result<(), FileLimit> {
     let open = fs::read_dir("/proc/self/fd").map_or(RESERVE, |files| files.count() as u64);
-    let threads = u64::from(plan.threads) * EACH_THREAD;
-    let needed = open + u64::from(plan.connections) + threads + RESERVE;
+    let threads = u64::from(threads) * EACH_THREAD;
+    let needed = open + u64::from(connections) + threads + RESERVE;
     GIVEN.get_or_init(|| getrlimit(Resource::Nofile));
     let limit = getrlimit(Resource::Nofile);
     raise(limit, needed, |raised| setrlimit(Resource::Nofile, raised)).map_err(|limit| FileLimit {
-        connections: plan.connections,
+        connections,
         needed,
         limit,
     })

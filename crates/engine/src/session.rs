@@ -133,11 +133,12 @@ impl Session {
     /// # Errors
     /// When the plan contradicts itself, or connections can't be opened in time.
     pub fn open(plan: &LoadPlan, payload: &Arc<dyn Payload>) -> Result<Self, SessionError> {
-        Self::open_with(plan, payload, None, || false)
+        Self::open_with(plan, payload, None, || false, &mut |_| {})
     }
 
     /// As [`Self::open`]; every measured call goes into `log`, if there is one, and whatever waits for the server ends
-    /// with [`SessionError::GivenUp`] soon after `given_up` is true.
+    /// with [`SessionError::GivenUp`] soon after `given_up` is true. `watch` is told how many connections are open, several
+    /// times a second until all are.
     ///
     /// # Errors
     /// As [`Self::open`], and when it is given up.
@@ -146,6 +147,7 @@ impl Session {
         payload: &Arc<dyn Payload>,
         log: Option<&CallLog>,
         given_up: impl Fn() -> bool + Send + 'static,
+        watch: &mut dyn FnMut(u64),
     ) -> Result<Self, SessionError> {
         plan.validate()?;
         let shared = Arc::new(plan.clone());
@@ -165,14 +167,21 @@ impl Session {
             let place = Place { thread, deadline };
             session.threads.push(spawn(&shared, payload, place, log.cloned())?);
         }
-        session.await_connections(plan)?;
+        session.await_connections(plan, watch)?;
         Ok(session)
     }
 
-    fn await_connections(&self, plan: &LoadPlan) -> Result<(), SessionError> {
+    fn await_connections(
+        &self,
+        plan: &LoadPlan,
+        watch: &mut dyn FnMut(u64),
+    ) -> Result<(), SessionError> {
+        let opened = |thread: &Handle| thread.counters.open.load(Ordering::Relaxed);
         let (mut open, mut problem) = (0, None);
         for thread in &self.threads {
-            let Report::Connected { open: more, problem: theirs } = self.report(thread)? else {
+            let mut tell = || watch(self.threads.iter().map(opened).sum());
+            let report = self.report_while(thread, &mut tell)?;
+            let Report::Connected { open: more, problem: theirs } = report else {
                 return Err(SessionError::Lost);
             };
             open += more;
@@ -188,6 +197,15 @@ impl Session {
 
     /// The next report of a thread.
     fn report(&self, thread: &Handle) -> Result<Report, SessionError> {
+        self.report_while(thread, &mut || {})
+    }
+
+    /// The same; meanwhile `tick` is called several times a second.
+    fn report_while(
+        &self,
+        thread: &Handle,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Report, SessionError> {
         loop {
             match thread.reports.recv_timeout(ASK) {
                 Ok(Report::Broken(error)) => return Err(error.into()),
@@ -195,7 +213,7 @@ impl Session {
                 Err(RecvTimeoutError::Timeout) if (self.given_up)() => {
                     return Err(SessionError::GivenUp);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => tick(),
                 Err(RecvTimeoutError::Disconnected) => return Err(SessionError::Lost),
             }
         }

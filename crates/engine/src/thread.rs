@@ -21,6 +21,9 @@ use crate::protocol::{Connection, ForProtocol, dispatch};
 use crate::recorder::{Span, Tally};
 use crate::worker::{Start, Worker};
 
+/// How often a thread that connects tells how far it is, at most.
+const TELL: Nanos = Nanos::from_millis(50);
+
 /// What a load thread is told.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
@@ -121,6 +124,8 @@ impl Reading {
 pub(crate) struct Counters {
     pub ended: AtomicU64,
     pub failed: AtomicU64,
+    /// Connections that are open, until all are.
+    pub open: AtomicU64,
     /// No call is left of the last load.
     pub drained: AtomicBool,
 }
@@ -248,8 +253,14 @@ impl<C: Connection, D: Driver> Running<C, D> {
     /// Opens the connections; false if the session was closed meanwhile.
     fn connect(&mut self, deadline: Nanos) -> io::Result<bool> {
         self.worker.connect_all(deadline);
+        let mut told = self.worker.now();
         while !self.worker.is_connected() && self.worker.now() < deadline {
             self.worker.turn()?;
+            // To count them takes a look at each.
+            if self.worker.now() >= told + TELL {
+                told = self.worker.now();
+                self.counters.open.store(self.worker.connect_problem().0 as u64, Ordering::Relaxed);
+            }
             // Nothing else is told to a thread that has not reported yet.
             if !matches!(self.commands.try_recv(), Err(TryRecvError::Empty)) {
                 return Ok(false);

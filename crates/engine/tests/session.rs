@@ -91,7 +91,7 @@ fn whoever_waits_for_a_server_can_give_up() {
         ..plan(silent.local_addr().unwrap())
     };
     let payload = payload("text:1");
-    let opened = Session::open_with(&plan, &payload, None, || true);
+    let opened = Session::open_with(&plan, &payload, None, || true, &mut |_| {});
     assert!(matches!(opened, Err(SessionError::GivenUp)));
 
     let hangs = server("hang-after:1");
@@ -99,7 +99,7 @@ fn whoever_waits_for_a_server_can_give_up() {
     let given_up = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&given_up);
     let given_up_now = move || asked.load(Ordering::Relaxed);
-    let mut session = Session::open_with(&plan, &payload, None, given_up_now).unwrap();
+    let mut session = Session::open_with(&plan, &payload, None, given_up_now, &mut |_| {}).unwrap();
     let now = clock::now();
     session.start_measuring(Span { start: now, end: now + Nanos(1) });
     given_up.store(true, Ordering::Relaxed);

@@ -1,6 +1,7 @@
 //! Building a server, once for each state of what it is built from.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,9 @@ use crate::task::Task;
 
 /// No build takes this long; one that does hangs.
 pub const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);
+
+/// How often whoever waits for a build hears of it.
+const TICK: Duration = Duration::from_millis(200);
 
 const STAMP: &str = ".rpcbench-stamp";
 const LOG: &str = "build.log";
@@ -79,20 +83,55 @@ pub enum BuildError {
         /// The manifest that names it.
         manifest: PathBuf,
     },
-    /// The lock file does not tell a library's version.
-    #[error("{server}: '{pattern}' ('versions.{library}' in {}) matches nothing in {}", manifest.display(), lock.display())]
-    NoVersion {
+    /// Nothing writes its lock file.
+    #[error(
+        "{server}: nothing writes its lock file; give servers/{language}/_language.toml a command for it, such as build.lock = [\"sh\", \"../build.sh\", \"lock\"]"
+    )]
+    NoLockCommand {
         /// The server.
         server: String,
-        /// The library.
-        library: String,
-        /// The pattern.
-        pattern: String,
-        /// The lock file.
-        lock: PathBuf,
-        /// The manifest with the pattern.
-        manifest: PathBuf,
+        /// Its language's folder.
+        language: String,
     },
+    /// Nobody waits for it any more.
+    #[error("{server}: the build was stopped before it was over")]
+    GivenUp {
+        /// The server.
+        server: String,
+    },
+    /// The lock file tells several versions of one library, and only one of them can be what runs.
+    #[error("{wanted} matches {} in {}; write a pattern that matches the one that is linked", found.join(" and "), wanted.lock.display())]
+    Versions {
+        /// What was looked for.
+        wanted: Box<Wanted>,
+        /// Each version.
+        found: Vec<String>,
+    },
+    /// The lock file does not tell a library's version.
+    #[error("{0} matches nothing in {lock}", lock = .0.lock.display())]
+    NoVersion(Box<Wanted>),
+}
+
+/// A version that is looked for in a lock file.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// The server.
+    pub server: String,
+    /// The library.
+    pub library: String,
+    /// The pattern whose group 1 it is.
+    pub pattern: String,
+    /// The lock file.
+    pub lock: PathBuf,
+    /// The manifest with the pattern.
+    pub manifest: PathBuf,
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { server, library, pattern, manifest, .. } = self;
+        write!(f, "{server}: '{pattern}' ('versions.{library}' in {})", manifest.display())
+    }
 }
 
 /// A server that is built.
@@ -129,6 +168,7 @@ pub fn is_current(server: &Server, toolchains: &[Toolchain]) -> Result<bool, Bui
 /// Builds a server with the toolchains found, unless that is done already.
 ///
 /// The command runs in the server's folder with `env`, and with `RPCBENCH_BUILD_DIR` and `RPCBENCH_CONTRACT`. What it writes goes to `build.log` in the build folder.
+/// Meanwhile `go_on` is asked several times a second, and the build is ended when it says no.
 ///
 /// # Errors
 /// If the build fails, or its lock file does not tell what the manifest says it does.
@@ -136,6 +176,7 @@ pub fn build(
     server: &Server,
     toolchains: &[Toolchain],
     env: &BuildEnv,
+    go_on: &mut dyn FnMut() -> bool,
 ) -> Result<Built, BuildError> {
     let hash = stamp::hash(server, toolchains)?;
     let log = server.build_folder.join(LOG);
@@ -145,7 +186,8 @@ pub fn build(
             // Wrong before the build is wrong after it.
             read_lock(server)?;
         }
-        run(server, env, &log)?;
+        forget_stamp(server)?;
+        run(server, &server.build_command(), env, go_on)?;
     }
     let (versions, lock_hash) = read_lock(server)?;
     if rebuilt {
@@ -155,13 +197,42 @@ pub fn build(
     Ok(Built { rebuilt, command, env: env.names(), versions, lock_hash, log })
 }
 
-fn run(server: &Server, env: &BuildEnv, log: &Path) -> Result<(), BuildError> {
+/// The last lines that its build wrote, or writes now, at most so many.
+#[must_use]
+pub fn log_tail(server: &Server, lines: usize) -> Vec<String> {
+    log::tail(&server.build_folder.join(LOG), lines)
+}
+
+/// Writes the lock file of a server anew, with the command that its language has for it. It runs as a build does.
+///
+/// # Errors
+/// If there is no such command, or it fails.
+pub fn lock(
+    server: &Server,
+    env: &BuildEnv,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(), BuildError> {
+    let command = server.lock_command();
+    if command.is_empty() {
+        return Err(BuildError::NoLockCommand {
+            server: server.name.clone(),
+            language: server.language.clone(),
+        });
+    }
+    run(server, &command, env, go_on)
+}
+
+fn run(
+    server: &Server,
+    words: &[String],
+    env: &BuildEnv,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<(), BuildError> {
     let folder = &server.build_folder;
     fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
-    forget_stamp(server)?;
+    let log = &folder.join(LOG);
     let out = File::create(log).map_err(|source| file_error(log, source))?;
     let err = out.try_clone().map_err(|source| file_error(log, source))?;
-    let words = server.build_command();
     let start_error = |source| BuildError::Start {
         server: server.name.clone(),
         command: words.join(" "),
@@ -181,7 +252,15 @@ fn run(server: &Server, env: &BuildEnv, log: &Path) -> Result<(), BuildError> {
         .stdout(out)
         .stderr(err);
     let task = Task::start(&mut command).map_err(start_error)?;
-    let status = task.wait(Some(BUILD_TIMEOUT)).map_err(start_error)?;
+    let mut given_up = false;
+    let mut ask = || {
+        given_up = !go_on();
+        !given_up
+    };
+    let status = task.wait_while(BUILD_TIMEOUT, TICK, &mut ask).map_err(start_error)?;
+    if given_up {
+        return Err(BuildError::GivenUp { server: server.name.clone() });
+    }
     let ended = match status {
         Some(status) if status.success() => return Ok(()),
         Some(status) => format!("failed ({status})"),
@@ -196,7 +275,12 @@ fn run(server: &Server, env: &BuildEnv, log: &Path) -> Result<(), BuildError> {
     })
 }
 
-fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), BuildError> {
+/// Library versions as the lock file tells them, and its blake3.
+///
+/// # Errors
+/// If there is no lock file, or a pattern of the manifest finds no version in it, or several.
+pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), BuildError> {
+    let lock = &server.lock;
     let manifest = || server.folder.join("server.toml");
     let bytes = fs::read(&server.lock).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => BuildError::NoLock {
@@ -208,15 +292,23 @@ fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), Buil
     })?;
     let text = String::from_utf8_lossy(&bytes);
     let version = |(library, pattern): &(String, regex::Regex)| {
-        let group = pattern.captures(&text).and_then(|found| found.get(1));
-        let version = group.ok_or_else(|| BuildError::NoVersion {
+        let groups = pattern.captures_iter(&text).filter_map(|found| found.get(1));
+        let mut found: Vec<String> =
+            groups.map(|group| printable(group.as_str()).into_owned()).collect();
+        found.sort();
+        found.dedup();
+        let wanted = Wanted {
             server: server.name.clone(),
             library: library.clone(),
             pattern: pattern.to_string(),
-            lock: server.lock.clone(),
+            lock: lock.clone(),
             manifest: manifest(),
-        })?;
-        Ok((library.clone(), printable(version.as_str()).into_owned()))
+        };
+        match found.as_slice() {
+            [version] => Ok((library.clone(), version.clone())),
+            [] => Err(BuildError::NoVersion(Box::new(wanted))),
+            _ => Err(BuildError::Versions { wanted: Box::new(wanted), found }),
+        }
     };
     let versions = server.versions.iter().map(version).collect::<Result<_, _>>()?;
     Ok((versions, blake3::hash(&bytes).to_hex().to_string()))

@@ -44,16 +44,29 @@ impl Task {
     }
 
     /// Waits for its end, and kills what its process group leaves; also when `limit` is over, then `None`.
-    pub(crate) fn wait(mut self, limit: Option<Duration>) -> io::Result<Option<ExitStatus>> {
-        let status = match wait_readable(&self.pidfd, limit)? {
-            true => {
+    pub(crate) fn wait(self, limit: Duration) -> io::Result<Option<ExitStatus>> {
+        self.wait_while(limit, limit, || true)
+    }
+
+    /// As [`Self::wait`]; asks `go_on` each `every`, and gives up as well when that is false.
+    pub(crate) fn wait_while(
+        mut self,
+        limit: Duration,
+        every: Duration,
+        mut go_on: impl FnMut() -> bool,
+    ) -> io::Result<Option<ExitStatus>> {
+        let deadline = clock::now() + Nanos::from(limit);
+        loop {
+            let left = Duration::from(deadline - clock::now());
+            if wait_readable(&self.pidfd, Some(left.min(every)))? {
                 self.kill_group();
-                Some(self.child.wait()?)
+                self.ended = true;
+                return self.child.wait().map(Some);
             }
-            false => None,
-        };
-        self.ended = status.is_some();
-        Ok(status)
+            if clock::now() >= deadline || !go_on() {
+                return Ok(None);
+            }
+        }
     }
 
     fn kill_group(&self) {

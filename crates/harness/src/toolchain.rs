@@ -6,14 +6,16 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use jiff::civil::Date;
+use rpcbench_engine::clock;
 use rpcbench_record::{Toolchain, printable};
 
 use crate::build_env::BuildEnv;
 use crate::manifest::{Server, ToolchainSpec};
 use crate::task;
 
-/// No program takes this long to print its version.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// No program takes this long to print its version, not even one that fetches the release it is asked for first.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What asking a toolchain came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +62,15 @@ impl Probe {
     pub fn name(&self) -> &str {
         match self {
             Self::Found(Toolchain { name, .. }) | Self::Missing(Missing { name, .. }) => name,
+        }
+    }
+
+    /// The toolchain, if it can be used.
+    #[must_use]
+    pub fn found(&self) -> Option<&Toolchain> {
+        match self {
+            Self::Found(toolchain) => Some(toolchain),
+            Self::Missing(_) => None,
         }
     }
 
@@ -116,7 +127,7 @@ fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<Said, Stri
         _ => format!("'{program}' can't be started: {error}"),
     })?;
     let outputs = [running.take_stdout().map(collect), running.take_stderr().map(collect)];
-    let ended = running.wait(Some(PATIENCE)).map_err(|error| error.to_string())?;
+    let ended = running.wait(PATIENCE).map_err(|error| error.to_string())?;
     let Some(status) = ended else {
         let seconds = PATIENCE.as_secs();
         return Err(format!("'{}' gave no answer in {seconds} s", spec.command.join(" ")));
@@ -160,6 +171,28 @@ fn no_version(spec: &ToolchainSpec, said: &Said) -> String {
     }
 }
 
+/// What of the toolchains found is past the end of its support on that day, one line each.
+#[must_use]
+pub fn unsupported(server: &Server, found: &[Toolchain], today: Date) -> Vec<String> {
+    let ended = |tool: &Toolchain| {
+        let spec = server.toolchains.iter().find(|spec| spec.name == tool.name)?;
+        let version = numbers(&tool.version);
+        let mut releases = spec.end_of_support.iter();
+        let (_, day) = releases.find(|(release, _)| version.starts_with(&numbers(release)))?;
+        let Toolchain { name, version } = tool;
+        (*day < today).then(|| {
+            format!("{name} {version} has had no fixes since {day}: install a newer release")
+        })
+    };
+    found.iter().filter_map(ended).collect()
+}
+
+/// The day, where the clock of this machine is.
+#[must_use]
+pub fn today() -> Date {
+    clock::wall().to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
 /// The numbers of a version, compared one by one: `1.9` is older than `1.10`. What follows the numbers,
 /// such as `-rc1`, does not count.
 fn numbers(version: &str) -> Vec<u64> {
@@ -198,6 +231,7 @@ mod tests {
             minimum: minimum.map(str::to_owned),
             install: "the tool from its home page".to_owned(),
             apt: Vec::new(),
+            end_of_support: std::collections::BTreeMap::new(),
         }
     }
 
@@ -249,6 +283,26 @@ mod tests {
             (Some("1.9"), Some("2"))
         );
         assert_eq!(missing.apt, ["tool (>= 2)"]);
+    }
+
+    #[test]
+    fn a_release_without_fixes_is_told_from_the_day_after_its_last() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let catalog = crate::manifest::Catalog::load(&root).unwrap();
+        let server = catalog.servers().iter().find(|server| server.name == "node-http").unwrap();
+        let told = |version: &str, day: &str| {
+            let node = Toolchain { name: "node".to_owned(), version: version.to_owned() };
+            unsupported(server, &[node], day.parse().unwrap())
+        };
+        assert_eq!(told("18.20.4", "2025-04-30"), [] as [String; 0]);
+        let late = told("18.20.4", "2025-05-01");
+        assert!(
+            late[0].starts_with(
+                "node 18.20.4: release 18 has had no fixes since 2025-04-30; install "
+            ),
+            "{late:?}"
+        );
+        assert_eq!(told("180.1.0", "2025-05-01"), [] as [String; 0]);
     }
 
     #[test]

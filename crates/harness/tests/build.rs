@@ -1,5 +1,7 @@
 //! Builds, and when there is none to do.
 
+mod support;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -18,6 +20,7 @@ inputs = ["../build.sh", "../shared"]
 [runtime]
 least_warm_up = "1s"
 warm_up_cap = "2s"
+compiler_threads = []
 "#;
 
 const SERVER: &str = r#"
@@ -102,7 +105,8 @@ fn build_in(
     tools: &[Toolchain],
 ) -> Result<Built, Box<BuildError>> {
     let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    rpcbench_harness::build::build(server, tools, &BuildEnv::new(env)).map_err(Box::new)
+    rpcbench_harness::build::build(server, tools, &BuildEnv::new(env), &mut || true)
+        .map_err(Box::new)
 }
 
 fn tool(version: &str) -> [Toolchain; 1] {
@@ -217,6 +221,8 @@ fn lock_file_and_inputs_must_be_there() {
     let project = Project::new();
     project.write("servers/sh/one/lock", "grpc 1.2.3\n");
     insta::assert_snapshot!(project.failure(), @r#"sh-one: '(?m)^http\n(\S+)' ('versions.http' in servers/sh/one/server.toml) matches nothing in servers/sh/one/lock"#);
+    project.write("servers/sh/one/lock", "grpc 1.2.3\ngrpc 1.3.0\ngrpc 1.2.3\nhttp\n4.5\n");
+    insta::assert_snapshot!(project.failure(), @r"sh-one: 'grpc (\S+)' ('versions.grpc' in servers/sh/one/server.toml) matches 1.2.3 and 1.3.0 in servers/sh/one/lock; write a pattern that matches the one that is linked");
     fs::remove_file(project.path("servers/sh/one/lock")).unwrap();
     insta::assert_snapshot!(project.failure(), @"sh-one: the lock file servers/sh/one/lock does not exist; commit it, or name the right one as 'lock' in servers/sh/one/server.toml");
     fs::remove_dir_all(project.path("servers/sh/shared")).unwrap();
@@ -233,4 +239,21 @@ fn a_build_may_make_its_own_lock_file() {
     let built = build(&project.server(), &[]).unwrap();
     assert_eq!(built.versions["grpc"], "1.2.3");
     assert!(Path::new(&project.server().lock).starts_with(project.path("build")));
+}
+
+#[test]
+fn a_build_that_nobody_waits_for_ends_with_all_that_it_started() {
+    let project = Project::new();
+    let script = "sleep 1000 & echo $! > $1/child; echo waiting > $1/begun; wait";
+    project.write("servers/sh/build.sh", script);
+    let server = project.server();
+    let begun = project.path("build/servers/sh-one/begun");
+    let env = BuildEnv::new([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+    let mut go_on = || !begun.exists();
+    let stopped = rpcbench_harness::build::build(&server, &[], &env, &mut go_on).unwrap_err();
+    assert!(matches!(stopped, BuildError::GivenUp { .. }), "{stopped}");
+    let child = fs::read_to_string(project.path("build/servers/sh-one/child")).unwrap();
+    let child = child.trim().parse().unwrap();
+    support::wait_until("the child's end", || !support::is_running(child));
+    assert!(!is_current(&server, &[]).unwrap());
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_harness::doctor;
-use rpcbench_harness::manifest::{Address, Catalog, Selection};
+use rpcbench_harness::manifest::{Address, Catalog, Entry, Selection};
 use rpcbench_harness::toolchain::Probe;
 use rpcbench_record::{Limits, Protocol};
 
@@ -103,7 +103,13 @@ fn names(catalog: &Catalog, patterns: &[&str]) -> Vec<String> {
 fn refusal(path: &str, text: &str) -> String {
     let root = root();
     write(root.path(), path, text);
-    let message = Catalog::load(root.path()).unwrap_err().to_string();
+    let message = match Catalog::load(root.path()) {
+        Ok(catalog) => {
+            let [broken] = catalog.broken() else { panic!("{:?}", catalog.broken()) };
+            broken.error.to_string()
+        }
+        Err(error) => error.to_string(),
+    };
     let top = root.path().canonicalize().unwrap();
     message.replace(&format!("{}/", top.display()), "")
 }
@@ -252,7 +258,7 @@ fn unknown_keys_are_refused_in_every_table() {
     insta::assert_snapshot!(server_refusal("lock =", "locks ="), @"servers/java/grpc/server.toml:4: unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, toolchain, lock, versions, build, runtime, run, variants, representative, ready_timeout, stop_timeout");
     insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: unknown key 'variants.g1.arg' (did you mean 'args'?); allowed here: note, representative, args, env");
     insta::assert_snapshot!(server_refusal("[run]", "[run]\nport = 1"), @"servers/java/grpc/server.toml:10: unknown key 'run.port'; allowed here: command, env");
-    insta::assert_snapshot!(language_refusal("minimum", "minimun"), @"servers/java/_language.toml:9: unknown key 'toolchain[0].minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install, apt");
+    insta::assert_snapshot!(language_refusal("minimum", "minimun"), @"servers/java/_language.toml:9: unknown key 'toolchain[0].minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install, apt, end_of_support");
     insta::assert_snapshot!(refusal("servers/_defaults.toml", "library = \"x\""), @"servers/_defaults.toml:1: unknown key 'library'; allowed here: ready_timeout, stop_timeout, runtime");
 }
 
@@ -286,6 +292,7 @@ fn what_is_missing_is_named_with_a_line_that_would_do() {
     insta::assert_snapshot!(server_refusal("library = \"grpc-java\"", ""), @r#"servers/java/grpc/server.toml: 'library' is missing; add a line such as library = "grpc-go""#);
     insta::assert_snapshot!(server_refusal("command = [\"java\", \"{args}\", \"-jar\", \"{build}/server.jar\"]", ""), @r#"servers/java/grpc/server.toml: 'run.command' is missing; add a line such as command = ["{build}/server"]"#);
     insta::assert_snapshot!(language_refusal("least_warm_up = \"2s\"", ""), @r#"servers/java/_language.toml: 'runtime.least_warm_up' is missing; add a line such as least_warm_up = "2s""#);
+    insta::assert_snapshot!(language_refusal("compiler_threads = [\"C2 CompilerThre\"]", ""), @r#"servers/java/_language.toml: 'runtime.compiler_threads' is missing; add a line such as compiler_threads = ["C2 CompilerThre"]"#);
     insta::assert_snapshot!(refusal("servers/_defaults.toml", ""), @r#"servers/_defaults.toml: 'stop_timeout' is missing; add a line such as stop_timeout = "5s""#);
     insta::assert_snapshot!(refusal("servers/cobol/grpc/server.toml", GO), @"servers/cobol/_language.toml: can't be read: No such file or directory (os error 2)");
     let empty = tempfile::tempdir().unwrap();
@@ -295,4 +302,24 @@ fn what_is_missing_is_named_with_a_line_that_would_do() {
         message.ends_with("a server is a folder <language>/<library> with a server.toml"),
         "{message}"
     );
+}
+
+#[test]
+fn one_bad_manifest_is_in_nobody_elses_way() {
+    let root = root();
+    write(root.path(), "servers/java/bad/server.toml", "library = 5");
+    write(root.path(), "servers/cobol/grpc/server.toml", GO);
+    let names = |patterns: &[&str]| -> Result<Vec<String>, String> {
+        let selected = load(&root).into_selected(&named(patterns));
+        let names = |entries: Vec<_>| entries.iter().map(Entry::name).collect();
+        selected.map(names).map_err(|error| error.to_string())
+    };
+    let broken: Vec<String> = load(&root).broken().iter().map(|it| it.name.clone()).collect();
+    assert_eq!(broken, ["cobol-*", "java-bad"]);
+    assert_eq!(names(&[]).unwrap(), ["go-grpc", "java-grpc@g1", "java-grpc@zgc"]);
+    assert_eq!(names(&["java-*"]).unwrap(), ["java-grpc@g1", "java-grpc@zgc"]);
+    assert!(
+        names(&["java-bad"]).unwrap_err().contains("server.toml:1: 'library' is the integer 5")
+    );
+    assert!(names(&["go-grpc", "cobol-grpc@x"]).unwrap_err().contains("_language.toml"));
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rpcbench_harness::build::read_lock;
 use rpcbench_harness::manifest::{Catalog, MatrixCell, Selection};
 
 fn catalog() -> Catalog {
@@ -10,10 +11,22 @@ fn catalog() -> Catalog {
 
 #[test]
 fn all_manifests_are_valid() {
+    assert!(catalog().broken().is_empty(), "{:?}", catalog().broken());
     for entry in catalog().entries() {
         let command = entry.command().join(" ");
         assert!(!command.contains("{build}") && !command.contains("{args}"), "{command}");
         assert!(!entry.server.toolchains.is_empty(), "{}: no toolchain", entry.name());
+    }
+}
+
+/// What is shown of a library is what is locked: there is one answer for each.
+#[test]
+fn every_lock_file_tells_one_version_of_each_library() {
+    for server in catalog().servers() {
+        if !server.lock.starts_with(&server.build_folder) {
+            let (versions, _) = read_lock(server).unwrap();
+            assert_eq!(versions.len(), server.versions.len(), "{}", server.name);
+        }
     }
 }
 

@@ -112,6 +112,7 @@ impl<'a> Cell<'a> {
             number: self.number,
             server: self.server.clone(),
             versions: self.preparations.last().map(|p| p.versions.clone()).unwrap_or_default(),
+            toolchains: self.preparations.last().map(|p| p.toolchains.clone()).unwrap_or_default(),
             planned: self.planned,
             measured: trials.len() as u32,
             place: None,

@@ -166,7 +166,7 @@ pub(crate) fn fitting(
 }
 
 /// Fills a grid: a header, and a line for each row.
-pub(crate) fn fill(grid: &mut Grid, columns: &[Column], cell: fn(&str) -> String) {
+pub(crate) fn fill(grid: &mut Grid, columns: &[Column], cell: impl Fn(&str) -> String) {
     grid.set_header(columns.iter().map(|column| column.title));
     let rows = columns.first().map_or(0, |column| column.cells.len());
     for row in 0..rows {

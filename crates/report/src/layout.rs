@@ -16,6 +16,8 @@ pub struct Layout {
     pub sort: Option<ColumnName>,
     /// What the best of each is shown of, below the table.
     pub group_by: Option<GroupBy>,
+    /// Whether it is said what words and columns mean.
+    pub explain: bool,
 }
 
 impl From<Columns> for Layout {

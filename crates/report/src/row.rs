@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rpcbench_record::{PlannedServer, RankedBy};
+use rpcbench_record::{PlannedServer, RankedBy, Toolchain};
 use rpcbench_stats::{Estimate as Estimated, Place, Range};
 
 use crate::figures::{Estimate, Figures};
@@ -18,6 +18,8 @@ pub struct Row {
     pub server: PlannedServer,
     /// Library versions from its lock file.
     pub versions: BTreeMap<String, String>,
+    /// Compilers and runtimes that built and run it.
+    pub toolchains: Vec<Toolchain>,
     /// Trials planned.
     pub planned: u32,
     /// Trials measured to their end.
@@ -60,6 +62,13 @@ impl Row {
         let all: Vec<String> =
             self.versions.iter().map(|(name, v)| format!("{name} {v}")).collect();
         all.join(", ")
+    }
+
+    /// `go 1.26.8`.
+    #[must_use]
+    pub fn toolchains(&self) -> String {
+        let all = self.toolchains.iter().map(|tool| format!("{} {}", tool.name, tool.version));
+        all.collect::<Vec<_>>().join(", ")
     }
 
     /// A figure by which entries are ranked.

@@ -1,5 +1,7 @@
 //! A summary for a terminal.
 
+use std::borrow::Cow;
+
 use anstyle::{AnsiColor, Style as Ansi};
 use comfy_table::{Table as Grid, presets};
 
@@ -32,6 +34,8 @@ pub struct Style {
     /// Characters in a line. Columns that readers miss least are left out to fit, and named.
     /// `None`: as wide as it gets.
     pub width: Option<usize>,
+    /// Whether it takes ASCII only.
+    pub ascii: bool,
 }
 
 impl Style {
@@ -39,6 +43,15 @@ impl Style {
         match self.color {
             true => format!("{style}{text}{style:#}"),
             false => text.to_owned(),
+        }
+    }
+
+    /// Without the signs that a terminal of ASCII would show as something else.
+    pub(crate) fn plain(self, text: &str) -> Cow<'_, str> {
+        if self.ascii && !text.is_ascii() {
+            Cow::Owned(text.replace('\u{b1}', "+/-").replace(|c: char| !c.is_ascii(), "?"))
+        } else {
+            Cow::Borrowed(text)
         }
     }
 
@@ -69,7 +82,14 @@ pub fn text(summary: &Summary, style: Style, layout: &Layout) -> String {
         }
     }
     section(&mut out, "Warnings", style, warnings(summary));
-    section(&mut out, "How to read it", style, plain(words::how_to_read(summary)));
+    let meaning = words::how_to_read(summary);
+    if layout.explain {
+        section(&mut out, "How to read it", style, plain(meaning));
+    } else if !meaning.is_empty() {
+        prose(&mut out, EXPLAIN, DIM, style);
+        out.push('\n');
+    }
+    again(&mut out, summary, style);
     close(&mut out);
     out
 }
@@ -79,6 +99,21 @@ pub(crate) fn close(out: &mut String) {
     while out.ends_with("\n\n") {
         out.pop();
     }
+}
+
+/// Where the words of a table are explained.
+const EXPLAIN: &str = "What each word and column means: rpcbench report --explain";
+
+/// Lines above which the first has scrolled out of a small terminal by the time that the last is there.
+const SCREEN: usize = 20;
+
+/// Who won, once more below everything that came since.
+fn again(out: &mut String, summary: &Summary, style: Style) {
+    if out.lines().count() <= SCREEN {
+        return;
+    }
+    let won = summary.tables.iter().flat_map(conclusion::headline);
+    won.for_each(|line| prose(out, &line, BOLD, style));
 }
 
 /// Who won, and under which load.
@@ -97,7 +132,7 @@ fn heading(out: &mut String, summary: &Summary, part: &Part, style: Style) {
 
 /// A line in the width of the terminal.
 pub(crate) fn prose(out: &mut String, line: &str, ink: Ansi, style: Style) {
-    for part in wrap(line, style.width) {
+    for part in wrap(&style.plain(line), style.width) {
         out.push_str(&style.paint(ink, &part));
         out.push('\n');
     }
@@ -143,7 +178,7 @@ pub(crate) fn lines(
 ) {
     let mut grid = Grid::new();
     grid.load_style(presets::NOTHING);
-    fill(&mut grid, columns, str::to_owned);
+    fill(&mut grid, columns, |cell| style.plain(cell).into_owned());
     grid.column_iter_mut().for_each(|column| {
         column.set_padding((0, GAP));
     });

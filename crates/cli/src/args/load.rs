@@ -11,7 +11,8 @@ use rpcbench_record::{
 };
 
 use super::Format;
-use super::values::{Address, ArrivalsArg, CallsFile, Kind, Renamed, count, length, rate, warm_up};
+use super::arrivals::Asked;
+use super::values::{Address, ArrivalsArg, CallsFile, Renamed, count, length, rate, seed, warm_up};
 
 /// Calls in flight on a connection of a closed loop where the number is not given.
 const IN_FLIGHT_EACH: u32 = 20;
@@ -24,9 +25,6 @@ const GRACE_MS: u64 = 5000;
 const SHORTEST_WINDOW_MS: u64 = 100;
 /// Longest window, milliseconds: each slice of its series has a place in memory.
 const LONGEST_WINDOW_MS: u64 = 48 * 3_600_000;
-
-/// Where a search begins.
-const HALF: Rate = Rate::OfCapacity(50);
 
 /// Name of the workload that finds a capacity.
 const CAPACITY: &str = "capacity";
@@ -93,7 +91,7 @@ pub struct LoadArgs {
     #[arg(long, value_name = "PID")]
     pub pid: Option<u32>,
     /// Connections
-    #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = count)]
+    #[arg(short, long, value_name = "N", default_value_t = 50, allow_hyphen_values = true, value_parser = count)]
     pub connections: u32,
     /// How many calls a connection carries before the client ends it and opens another: long (all), short (one) or
     /// calls:N
@@ -101,7 +99,7 @@ pub struct LoadArgs {
     pub connection_life: ConnectionLife,
     /// Calls in flight on each connection; in an open loop, at most so many [default: 20, in an open loop 100; under
     /// json and thrift 1, and no more than a connection lives for]
-    #[arg(short = 'm', long, value_name = "N", value_parser = count)]
+    #[arg(short = 'm', long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub in_flight: Option<u32>,
     /// Send calls on a connection before those ahead of them are answered, under a protocol that otherwise takes one at
     /// a time
@@ -112,28 +110,31 @@ pub struct LoadArgs {
     #[arg(long, value_name = "ARRIVALS")]
     pub arrivals: Option<ArrivalsArg>,
     /// Calls a second over all connections, at equal distances; short for --arrivals constant:RATE
-    #[arg(short, long, value_name = "RATE", value_parser = rate)]
+    #[arg(short, long, value_name = "RATE", allow_hyphen_values = true, value_parser = rate)]
     pub rate: Option<Rate>,
     /// Length of the measured window
-    #[arg(short = 'z', short_alias = 'd', long, value_name = "LENGTH", default_value = "10s", value_parser = length)]
+    #[arg(short = 'z', short_alias = 'd', long, value_name = "LENGTH", default_value = "10s", allow_hyphen_values = true, value_parser = length)]
     pub duration: u64,
     /// Calls to make in the measured window, in place of a length: it ends with the last of them
     #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["duration", "find_max", "sweep"], value_parser = clap::value_parser!(u64).range(1..))]
     pub calls: Option<u64>,
     /// Load before the measured window: none, or a length such as 5s
-    #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = lead)]
+    #[arg(long, value_name = "LENGTH", default_value = "1s", allow_hyphen_values = true, value_parser = lead)]
     pub warmup: u64,
     /// A call unanswered for this long has failed
-    #[arg(long, value_name = "LENGTH", default_value = "10s", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", default_value = "10s", allow_hyphen_values = true, value_parser = length)]
     pub timeout: u64,
+    /// How long opening all connections may take
+    #[arg(long, value_name = "LENGTH", default_value = "10s", allow_hyphen_values = true, value_parser = length)]
+    pub connect_timeout: u64,
     /// How long calls in flight at the end may still be answered [default: 5s, and at most the timeout]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub grace: Option<u64>,
     /// Threads that make the load
-    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = count)]
+    #[arg(short, long, value_name = "N", default_value_t = 1, allow_hyphen_values = true, value_parser = count)]
     pub threads: u32,
     /// Seed of the payloads, and of random arrivals
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true, value_parser = seed)]
     pub seed: u64,
     /// Several loads in place of one.
     #[command(flatten)]
@@ -170,14 +171,6 @@ pub struct SeveralArgs {
     pub sweep: Option<Sweep>,
 }
 
-impl SeveralArgs {
-    /// The rate of the first load, where none is given. `None`: there is one load.
-    fn first(&self) -> Option<Rate> {
-        let swept = self.sweep.as_ref().and_then(|sweep| sweep.rates().first().copied());
-        swept.or(self.find_max.map(|_| HALF))
-    }
-}
-
 /// What the command prints, and where it writes.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Results")]
@@ -211,6 +204,7 @@ impl LoadArgs {
     pub fn workloads(&self) -> Result<Vec<Workload>, LoadError> {
         self.check()?;
         let load = self.load()?;
+        self.check_rate(&load)?;
         let mut workloads = match &self.several.sweep {
             None => vec![load],
             Some(sweep) => swept(&load, sweep),
@@ -235,7 +229,7 @@ impl LoadArgs {
     }
 
     fn load(&self) -> Result<Workload, LoadError> {
-        let arrivals = self.arrivals()?;
+        let arrivals = self.asked().arrivals()?;
         let default = match arrivals.is_open() {
             _ if self.one_at_a_time() => 1,
             true => IN_FLIGHT_EACH_OPEN,
@@ -304,14 +298,19 @@ impl LoadArgs {
                 "no call is waited for beyond its timeout; raise the first or lower the second",
             ));
         }
-        match self.several.find_max {
-            Some(limit) if !limit.bounds_load() => Err(LoadError::Value {
-                given: format!("--find-max {limit}"),
-                problem: "only a response time or errors below a limit have a highest rate, such as 'p99<10ms'"
-                    .to_owned(),
-            }),
-            _ => Ok(()),
+        Ok(())
+    }
+
+    fn check_rate(&self, load: &Workload) -> Result<(), LoadError> {
+        let peaks = self.several.sweep.iter().flat_map(Sweep::rates);
+        let peaks = peaks.filter_map(|rate| at_rate(load.arrivals, *rate));
+        for arrivals in peaks.chain([load.arrivals]) {
+            let load = Workload { arrivals, ..load.clone() };
+            if let Some(problem) = load.rate_problem() {
+                return Err(LoadError::Value { given: format!("--arrivals {arrivals}"), problem });
+            }
         }
+        Ok(())
     }
 
     fn check_pipelining(&self) -> Result<(), LoadError> {
@@ -343,44 +342,10 @@ impl LoadArgs {
         }
     }
 
-    /// When calls come due, from `--arrivals` and `--rate`.
-    fn arrivals(&self) -> Result<Arrivals, LoadError> {
-        let several = self.several.first();
-        match (self.arrivals, self.rate.or(several)) {
-            (None, None) => Ok(Arrivals::Closed),
-            (None, Some(rate)) if several.is_some() => Ok(Arrivals::Poisson { rate }),
-            (None, Some(rate)) => Ok(Arrivals::Constant { rate }),
-            (Some(ArrivalsArg::Kind(kind)), Some(rate)) => Ok(kind.at(rate)),
-            (Some(ArrivalsArg::Kind(kind)), None) => Err(LoadError::Value {
-                given: format!("--arrivals {kind}"),
-                problem: format!("needs a rate: write --arrivals {kind}:RATE, or add --rate RATE"),
-            }),
-            (Some(ArrivalsArg::Whole(arrivals)), _) => self.whole(arrivals),
-        }
-    }
-
-    /// An arrival process that leaves nothing open.
-    fn whole(&self, arrivals: Arrivals) -> Result<Arrivals, LoadError> {
-        let one_rate = matches!(arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
-        let (first, remedy) = match (self.rate, &self.several) {
-            (Some(rate), _) if arrivals == Arrivals::Closed => (
-                format!("--rate {rate}"),
-                "a closed loop has no rate of its own; leave one of them out",
-            ),
-            (Some(rate), _) => {
-                (format!("--rate {rate}"), "it has its rate already; leave one of them out")
-            }
-            (None, SeveralArgs { sweep: Some(sweep), .. }) => (
-                format!("--sweep {sweep}"),
-                "a sweep sets the rates; write --arrivals poisson or --arrivals constant",
-            ),
-            (None, SeveralArgs { find_max: Some(limit), .. }) if !one_rate => (
-                format!("--find-max {limit}"),
-                "a search needs one rate; write --arrivals poisson or --arrivals constant",
-            ),
-            _ => return Ok(arrivals),
-        };
-        Err(contradiction(first, format!("--arrivals {arrivals}"), remedy))
+    fn asked(&self) -> Asked<'_> {
+        let SeveralArgs { find_max, sweep } = &self.several;
+        let (arrivals, rate, find_max) = (self.arrivals, self.rate, *find_max);
+        Asked { arrivals, rate, find_max, sweep: sweep.as_ref() }
     }
 }
 
@@ -409,18 +374,8 @@ fn same(first: &str, second: &str, path: &Path) -> LoadError {
     )
 }
 
-fn contradiction(first: String, second: String, remedy: &'static str) -> LoadError {
+pub(super) fn contradiction(first: String, second: String, remedy: &'static str) -> LoadError {
     LoadError::Contradiction { first, second, remedy }
-}
-
-impl Kind {
-    /// The arrival process with that rate.
-    fn at(self, rate: Rate) -> Arrivals {
-        match self {
-            Self::Constant => Arrivals::Constant { rate },
-            Self::Poisson => Arrivals::Poisson { rate },
-        }
-    }
 }
 
 /// A load at each rate of a sweep.

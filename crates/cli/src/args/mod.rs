@@ -1,5 +1,6 @@
 //! The command line, as typed. Nothing here touches a file, the terminal or the environment.
 
+mod arrivals;
 mod compare;
 mod load;
 mod run;
@@ -19,7 +20,8 @@ pub use load::{LoadArgs, ResultArgs};
 pub use run::RunArgs;
 pub use selection::SelectionArgs;
 pub use simple::{
-    BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, ListArgs, ListWhat, ReportArgs,
+    BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, ListArgs, ListWhat, NewArgs, NewWhat,
+    ReportArgs, ServeArgs,
 };
 pub use table::TableArgs;
 pub use values::{Address, CallsFile, CallsFormat};
@@ -69,6 +71,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Build servers whose toolchains are installed
     Build(BuildArgs),
+    /// Lay out something new: a server
+    New(NewArgs),
     /// List servers and suites: what there is, what can run here, and why not
     List(ListArgs),
     /// Examine this machine: toolchains, cgroup rights, CPU layout; each finding with its remedy
@@ -77,6 +81,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Say what changed from one run to a later one: faster, slower, the same, or can't tell
     Compare(CompareArgs),
+    /// Start one server under limits, and say how to load it
+    Serve(ServeArgs),
     /// Load one server that runs already, at an address
     Load(Box<LoadArgs>),
     /// Print a completion script for a shell

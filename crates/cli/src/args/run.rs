@@ -4,11 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rpcbench_contract::Shape;
-use rpcbench_harness::suite::Overrides;
+use rpcbench_harness::search::Sweep;
+use rpcbench_harness::suite::{Loads, Overrides};
 use rpcbench_harness::units;
-use rpcbench_record::{ConnectionLife, WarmUp};
+use rpcbench_record::{ConnectionLife, Rate, Threshold, WarmUp};
 
-use super::values::{count, length, warm_up};
+use super::arrivals::Asked;
+use super::load::LoadError;
+use super::values::{ArrivalsArg, Renamed, count, length, memory, rate, seed, warm_up};
 use super::{Format, SelectionArgs, TableArgs};
 
 /// `rpcbench run`.
@@ -23,17 +26,20 @@ Examples:
   rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
   rpcbench run --suite slo go-grpc             The highest rate that keeps p99 below 10 ms
   rpcbench run --suite short-connections go-grpc go-thrift
+  rpcbench run --rate 5k --duration 10s        Response times at 5,000 calls a second
+  rpcbench run --sweep 10%..90% --duration 3s  Response times over load
+  rpcbench run --suite mine.toml               A suite of your own
   rpcbench run --warmup 30s --shape record --connections 10 --in-flight 100
   rpcbench run --resume results/2026-03-01T12-00-00")]
 pub struct RunArgs {
     /// Which servers.
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Suite that gives the workloads and limits
+    /// Suite that gives the workloads and limits: one of `rpcbench list suites`, or a file such as mine.toml
     #[arg(long, value_name = "NAME", default_value = "quick")]
     pub suite: String,
     /// Seed of payloads and of the order of trials [default: drawn anew, and recorded]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = seed)]
     pub seed: Option<u64>,
     /// How the results are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
@@ -59,7 +65,7 @@ pub struct RunArgs {
 }
 
 /// Everything that makes a plan, which a resumed run has already.
-const PLANNING: [&str; 26] = [
+const PLANNING: [&str; 30] = [
     "servers",
     "protocol",
     "language",
@@ -74,6 +80,10 @@ const PLANNING: [&str; 26] = [
     "cpus",
     "memory",
     "shape",
+    "arrivals",
+    "rate",
+    "find_max",
+    "sweep",
     "connections",
     "connection_life",
     "in_flight",
@@ -93,55 +103,71 @@ const PLANNING: [&str; 26] = [
 #[command(next_help_heading = "In place of the suite's values")]
 pub struct WorkloadArgs {
     /// Go on until servers are told apart, or known to be equal within this [quick: 5%]
-    #[arg(long, value_name = "PERCENT", value_parser = units::share)]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = units::share)]
     pub precision: Option<f64>,
     /// End after this long at the latest, such as 10m [quick: 6m]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub max_time: Option<u64>,
     /// Processes of each server, exactly so many; an interval needs two, a narrow one more
     #[arg(long, value_name = "N", value_parser = count, conflicts_with = "precision")]
     pub processes: Option<u32>,
     /// Windows in which each process is measured; it is frozen while others run
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub rounds: Option<u32>,
     /// Length of a trial's measured window, such as 10s
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub duration: Option<u64>,
     /// Calls of a trial, in place of a length: its window ends with the last of them
     #[arg(long, value_name = "N", conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..))]
     pub calls: Option<u64>,
     /// Warm-up: until-steady, none, a length such as 30s, or calls:N/CLIENTS
-    #[arg(long, value_name = "LENGTH", value_parser = warm_up)]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = warm_up)]
     pub warmup: Option<WarmUp>,
     /// Give up on a server that is not steady after this
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub warmup_max: Option<u64>,
     /// CPUs that a server may use
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub cpus: Option<u32>,
     /// Memory that a server may use, such as 512M or 2G (M means MiB)
-    #[arg(long, value_name = "SIZE", value_parser = units::memory)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = memory)]
     pub memory: Option<u64>,
     /// Connections
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub connections: Option<u32>,
     /// How many calls a connection carries before the client ends it: long (all), short (one) or calls:N
     #[arg(long, value_name = "LIFE")]
     pub connection_life: Option<ConnectionLife>,
     /// Calls in flight over all connections, at least one for each
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub in_flight: Option<u32>,
     /// What a call carries: text:N (N bytes), record, dto or tree
     #[arg(long, value_name = "SHAPE")]
     pub shape: Option<Shape>,
+    /// When calls come due: closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or
+    /// steps:FROM..TO+STEP/LENGTH; RATE in calls a second, or as 40% of each server's capacity
+    #[arg(long, value_name = "ARRIVALS")]
+    pub arrivals: Option<ArrivalsArg>,
+    /// Calls a second over all connections, at equal distances; short for --arrivals constant:RATE
+    #[arg(short, long, value_name = "RATE", allow_hyphen_values = true, value_parser = rate)]
+    pub rate: Option<Rate>,
+    /// Search for the highest rate that keeps this, such as 'p99<10ms' or 'errors<0.1%'
+    #[arg(long, value_name = "THRESHOLD", conflicts_with = "sweep")]
+    pub find_max: Option<Threshold>,
+    /// Load at each of these rates: FROM..TO+STEP, as 10%..90% of each server's capacity or 1k..10k+1k calls a second
+    #[arg(long, value_name = "RATES", conflicts_with = "rate")]
+    pub sweep: Option<Sweep>,
+    /// See --arrivals
+    #[arg(long, hide = true, value_parser = Renamed("--arrivals"))]
+    law: Option<String>,
     /// A call unanswered for this long has failed
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub timeout: Option<u64>,
     /// How long calls in flight at the end of a trial may still be answered
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub grace: Option<u64>,
     /// Threads that make the load, each with a CPU of its own where there are enough
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub client_threads: Option<u32>,
     /// Send calls on a connection before those ahead of them are answered, even under json and thrift [default
     /// there: a connection for each call in flight]
@@ -151,9 +177,12 @@ pub struct WorkloadArgs {
 
 impl WorkloadArgs {
     /// As the planner takes them.
-    #[must_use]
-    pub fn overrides(&self) -> Overrides {
-        Overrides {
+    ///
+    /// # Errors
+    /// If options contradict each other.
+    pub fn overrides(&self) -> Result<Overrides, LoadError> {
+        Ok(Overrides {
+            loads: self.loads()?,
             processes: self.processes,
             rounds: self.rounds,
             precision: self.precision,
@@ -173,6 +202,17 @@ impl WorkloadArgs {
             grace_ms: self.grace,
             client_threads: self.client_threads,
             pipelining: self.pipelining,
+        })
+    }
+
+    /// The loads that are to take the place of the suite's.
+    fn loads(&self) -> Result<Option<Loads>, LoadError> {
+        let (arrivals, rate, find_max) = (self.arrivals, self.rate, self.find_max);
+        let asked = Asked { arrivals, rate, find_max, sweep: self.sweep.as_ref() };
+        if !asked.is_any() {
+            return Ok(None);
         }
+        let arrivals = asked.arrivals()?;
+        Ok(Some(Loads { arrivals, find_max, sweep: self.sweep.clone() }))
     }
 }

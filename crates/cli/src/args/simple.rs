@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use rpcbench_record::Protocol;
 
+use super::values::{count, memory};
 use super::{Format, SelectionArgs, TableArgs};
 
 /// `rpcbench check`.
@@ -31,12 +33,74 @@ pub struct CheckArgs {
 Examples:
   rpcbench build
   rpcbench build rust-tonic
+  rpcbench build --lock go-gin                 Write its lock file anew
 
 What did not change since it was built is not built again.")]
 pub struct BuildArgs {
     /// Which servers.
     #[command(flatten)]
     pub selection: SelectionArgs,
+    /// Write lock files anew, and build nothing
+    #[arg(long)]
+    pub lock: bool,
+}
+
+/// `rpcbench new`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench new server go fiber
+  rpcbench new server python grpclib --protocol grpc
+
+CONTRIBUTING.md goes on from there.")]
+pub struct NewArgs {
+    /// What to lay out
+    #[command(subcommand)]
+    pub what: NewWhat,
+}
+
+/// What `rpcbench new` lays out.
+#[derive(Debug, Subcommand)]
+pub enum NewWhat {
+    /// Lay out the folder of a server that builds, and says what is still to be written
+    Server {
+        /// Its language: a folder of servers/
+        #[arg(value_name = "LANGUAGE")]
+        language: String,
+        /// The library, as its folder is to be called
+        #[arg(value_name = "LIBRARY")]
+        library: String,
+        /// How calls travel to it
+        #[arg(long, value_name = "PROTOCOL", default_value_t = Protocol::Json)]
+        protocol: Protocol,
+    },
+}
+
+/// `rpcbench serve`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench serve go-grpc
+  rpcbench serve java-grpc@zgc --port 7000 --cpus 2 --memory 1G
+  rpcbench serve go-connect:json
+
+Prints its address when it answers, and on standard error the line that loads it. Ctrl-C ends it.")]
+pub struct ServeArgs {
+    /// The server; a variant is NAME@VARIANT, one protocol of several NAME:PROTOCOL
+    #[arg(value_name = "SERVER")]
+    pub server: String,
+    /// The port on which it listens, on the loopback interface
+    #[arg(long, value_name = "PORT", default_value_t = 50051, value_parser = clap::value_parser!(u16).range(1..))]
+    pub port: u16,
+    /// CPUs that it may use
+    #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true, value_parser = count)]
+    pub cpus: u32,
+    /// Memory that it may use, such as 512M or 2G (M means MiB)
+    #[arg(long, value_name = "SIZE", default_value = "512M", allow_hyphen_values = true, value_parser = memory)]
+    pub memory: u64,
+    /// Run it as it was built before
+    #[arg(long)]
+    pub no_build: bool,
 }
 
 /// `rpcbench list`.
@@ -85,6 +149,7 @@ pub struct DoctorArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
+  rpcbench report                                The newest run
   rpcbench report results/2026-03-01T12-00-00
   rpcbench report results/2026-03-01T12-00-00 --wide
   rpcbench report results/2026-03-01T12-00-00 --columns place,server,calls/cpu-s,p99.9
@@ -92,9 +157,12 @@ Examples:
   rpcbench report results/2026-03-01T12-00-00 --html report.html
   rpcbench report results/monday                 A load that --out wrote")]
 pub struct ReportArgs {
-    /// Folder of the run, or of the load that `rpcbench load --out` wrote; several with --html
-    #[arg(value_name = "RECORD", required = true)]
+    /// Folder of the run, or of the load that `rpcbench load --out` wrote; several with --html [default: the newest run]
+    #[arg(value_name = "RECORD")]
     pub runs: Vec<PathBuf>,
+    /// Folder in which the newest is looked for, where none is named
+    #[arg(long, value_name = "DIR", default_value = "results", conflicts_with = "runs")]
+    pub results: PathBuf,
     /// How the results are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,

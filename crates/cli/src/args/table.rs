@@ -18,6 +18,9 @@ pub struct TableArgs {
     /// Show the best of each protocol, language or server, too
     #[arg(long, value_name = "WHAT")]
     pub group_by: Option<GroupBy>,
+    /// Say what each word and column means
+    #[arg(long)]
+    pub explain: bool,
 }
 
 impl TableArgs {
@@ -29,6 +32,6 @@ impl TableArgs {
             (false, false) => Columns::Chosen(self.columns.clone()),
             (false, true) => Columns::Few,
         };
-        Layout { columns, sort: self.sort, group_by: self.group_by }
+        Layout { columns, sort: self.sort, group_by: self.group_by, explain: self.explain }
     }
 }

@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser};
 use rpcbench_contract::Shape;
 use rpcbench_harness::manifest::Selection;
-use rpcbench_harness::suite::Overrides;
+use rpcbench_harness::suite::{Loads, Overrides};
 use rpcbench_record::{Protocol, WarmUp};
 
 use super::*;
@@ -111,6 +111,7 @@ fn run_takes_every_field_of_a_workload() {
         calls: None,
         cpus: Some(2),
         memory_bytes: Some(512 << 20),
+        loads: None,
         shape: Some(Shape::Record),
         connections: Some(10),
         connection_life: Some("calls:2".parse().unwrap()),
@@ -123,7 +124,7 @@ fn run_takes_every_field_of_a_workload() {
         client_threads: Some(2),
         pipelining: true,
     };
-    assert_eq!(args.workload.overrides(), expected);
+    assert_eq!(args.workload.overrides(), Ok(expected));
 }
 
 #[test]
@@ -131,14 +132,44 @@ fn run_alone_leaves_the_suite_as_it_is() {
     let args = run("rpcbench run");
     assert_eq!(args.selection.selection(), Selection::default());
     assert_eq!(run("rpcbench run --all").selection.selection(), Selection::ALL);
-    assert_eq!(args.workload.overrides(), Overrides::default());
+    assert_eq!(args.workload.overrides(), Ok(Overrides::default()));
     assert_eq!(args.suite, "quick");
     assert_eq!(args.format, Format::Table);
-    assert_eq!(run("rpcbench run --processes 3").workload.overrides().processes, Some(3));
+    let processes = |line| run(line).workload.overrides().map(|it| it.processes);
+    assert_eq!(processes("rpcbench run --processes 3"), Ok(Some(3)));
+}
+
+#[test]
+fn run_takes_arrivals_as_load_does() {
+    let loads = |line: &str| {
+        let loads = run(&format!("rpcbench run {line}")).workload.overrides().map(|it| it.loads);
+        let shown = |it: Loads| {
+            let find = it.find_max.map(|limit| format!(" for {limit}")).unwrap_or_default();
+            let sweep = it.sweep.map(|sweep| format!(" in {sweep}")).unwrap_or_default();
+            format!("{}{find}{sweep}", it.arrivals)
+        };
+        loads.map(|loads| loads.map(shown)).map_err(|error| error.to_string())
+    };
+    let is = |line: &str, expected: &str| assert_eq!(loads(line), Ok(Some(expected.to_owned())));
+    assert_eq!(loads("--connections 5"), Ok(None));
+    is("--rate 5k", "constant:5000");
+    is("--arrivals poisson:40%", "poisson:40%");
+    is("--arrivals closed", "closed");
+    is("--find-max 'p99<10ms'", "poisson:50% for p99<10ms");
+    is("--sweep 10%..90%", "poisson:10% in 10%..90%");
+    is("--sweep 1k..3k+1k --arrivals constant", "constant:1000 in 1k..3k+1k");
+    insta::assert_snapshot!(loads("--arrivals closed --rate 5").unwrap_err(), @"--rate 5 contradicts --arrivals closed: a closed loop has no rate of its own; leave one of them out");
+    insta::assert_snapshot!(loads("--find-max 'p99>10ms'").unwrap_err(), @"--find-max p99>10ms: only a response time or errors below a limit have a highest rate, such as 'p99<10ms'");
+    insta::assert_snapshot!(refused("rpcbench run --law closed"), @"error: --law is --arrivals now");
 }
 
 #[test]
 fn wrong_values_are_refused_with_the_remedy() {
+    insta::assert_snapshot!(refused("rpcbench run --duration -1s"), @"error: invalid value '-1s' for '--duration <LENGTH>': '-1s' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m");
+    insta::assert_snapshot!(refused("rpcbench run --memory 1"), @"error: invalid value '1' for '--memory <SIZE>': no server starts in 1 B; write a number and a unit, such as 512M or 2G");
+    insta::assert_snapshot!(refused("rpcbench run --seed abc"), @"error: invalid value 'abc' for '--seed <N>': must be a whole number from 0 to 9007199254740991");
+    insta::assert_snapshot!(refused("rpcbench run --seed 9007199254740992"), @"error: invalid value '9007199254740992' for '--seed <N>': must be a whole number from 0 to 9007199254740991");
+    insta::assert_snapshot!(refused("rpcbench load 127.0.0.1:1 --rate -5"), @"error: invalid value '-5' for '--rate <RATE>': write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%");
     insta::assert_snapshot!(refused("rpcbench run --duration 10"), @"error: invalid value '10' for '--duration <LENGTH>': '10' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m");
     insta::assert_snapshot!(refused("rpcbench run --duration 0s"), @"error: invalid value '0s' for '--duration <LENGTH>': must be at least 1ms");
     insta::assert_snapshot!(refused("rpcbench run --memory lots"), @"error: invalid value 'lots' for '--memory <SIZE>': 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)");
@@ -171,16 +202,20 @@ fn a_resumed_run_has_its_plan_already() {
     let run = command.find_subcommand("run").expect("run");
     // What remains free: how results are shown, and whether to build.
     let free = [
-        "format", "wide", "columns", "sort", "group_by", "no_build", "resume", "verbose", "color",
-        "root", "help", "version",
+        "format", "wide", "columns", "sort", "group_by", "explain", "no_build", "resume",
+        "verbose", "color", "root", "help", "version",
     ];
-    for arg in run.get_arguments().filter(|a| !free.contains(&a.get_id().as_str())) {
+    let planning = |arg: &&clap::Arg| !arg.is_hide_set() && !free.contains(&arg.get_id().as_str());
+    for arg in run.get_arguments().filter(planning) {
         let value = match arg.get_id().as_str() {
             "precision" => "5%",
             "shape" => "dto",
             "connection_life" => "short",
             "protocol" => "grpc",
             "memory" => "1G",
+            "arrivals" => "closed",
+            "sweep" => "10%..90%",
+            "find_max" => "p99<10ms",
             "duration" | "max_time" | "warmup" | "warmup_max" | "timeout" | "grace" => "1s",
             _ => "1",
         };
@@ -217,11 +252,13 @@ fn help_reads_well() {
       run          Build, check, warm and measure servers, and compare them
       check        Prove that servers keep the contract: every case, no measuring
       build        Build servers whose toolchains are installed
+      new          Lay out something new: a server
       list         List servers and suites: what there is, what can run here, and why not
       doctor       Examine this machine: toolchains, cgroup rights, CPU layout; each finding with its
                    remedy
       report       Show a run that was made before
       compare      Say what changed from one run to a later one: faster, slower, the same, or can't tell
+      serve        Start one server under limits, and say how to load it
       load         Load one server that runs already, at an address
       completions  Print a completion script for a shell
       help         Print this message or the help of the given subcommand(s)

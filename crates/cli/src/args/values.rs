@@ -10,7 +10,7 @@ use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use rpcbench_harness::{suite, units};
-use rpcbench_record::{Arrivals, ArrivalsError, Rate, WarmUp};
+use rpcbench_record::{Arrivals, ArrivalsError, MOST_SEED, Rate, WarmUp};
 
 /// Where a server listens: `HOST:PORT`. An IPv6 address stands in brackets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +78,16 @@ impl FromStr for ArrivalsArg {
             "constant" => Ok(Self::Kind(Kind::Constant)),
             "poisson" => Ok(Self::Kind(Kind::Poisson)),
             _ => text.parse().map(Self::Whole),
+        }
+    }
+}
+
+impl Kind {
+    /// The arrival process with that rate.
+    pub(super) fn at(self, rate: Rate) -> Arrivals {
+        match self {
+            Self::Constant => Arrivals::Constant { rate },
+            Self::Poisson => Arrivals::Poisson { rate },
         }
     }
 }
@@ -159,6 +169,24 @@ pub(super) fn length(text: &str) -> Result<u64, String> {
         Ok(milliseconds) => Ok(milliseconds),
         Err(_) => Err("is longer than any run can be".to_owned()),
     }
+}
+
+/// Memory for a server, bytes. Less than this is meant to be something else.
+pub(super) fn memory(text: &str) -> Result<u64, String> {
+    const LEAST: u64 = 1 << 20;
+    match units::memory(text) {
+        Ok(bytes) if bytes < LEAST => Err(format!(
+            "no server starts in {}; write a number and a unit, such as 512M or 2G",
+            units::bytes(bytes)
+        )),
+        read => read.map_err(|error| error.to_string()),
+    }
+}
+
+/// A seed.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    let seed = text.parse().ok().filter(|seed| *seed <= MOST_SEED);
+    seed.ok_or_else(|| format!("must be a whole number from 0 to {MOST_SEED}"))
 }
 
 /// A number of things, at least one.

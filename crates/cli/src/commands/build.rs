@@ -1,50 +1,176 @@
 //! `rpcbench build`, and the building that comes before other commands.
 
-use anstream::eprintln;
-use rpcbench_harness::manifest::{Catalog, Entry};
-use rpcbench_harness::run::{BuildEvent, BuildState, Building, Candidate, candidates};
+use std::collections::BTreeSet;
+use std::time::Duration;
 
+use indicatif::{ProgressBar, ProgressStyle};
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_harness::build;
+use rpcbench_harness::manifest::{Entry, Server};
+use rpcbench_harness::run::{BuildEvent, BuildState, Builder, Building, Candidate, Interrupt};
+use rpcbench_harness::toolchain;
+
+use super::shared;
 use crate::Verdict;
 use crate::args::BuildArgs;
 use crate::context::Context;
+use crate::print::{note, out};
 
 pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
-    let catalog = Catalog::load(&context.root()?)?;
-    let entries = catalog.select(&args.selection.selection())?;
-    let built = candidates(&entries, Building::Changed, &context.build_env, &mut |event| {
-        tell(event, 1);
-    });
+    let interrupt = shared::listen(Interrupt::default())?;
+    let catalog = shared::catalog(&context.root()?)?;
+    let entries = catalog.into_selected(&args.selection.selection())?;
+    if args.lock {
+        return lock(context, &entries, &interrupt);
+    }
+    let built = run(context, &entries, Building::Changed, &interrupt, Say::Everything)?;
     let failed = built.iter().any(|candidate| matches!(candidate.build, BuildState::Failed(_)));
-    Ok(if failed { Verdict::Against } else { Verdict::Done })
+    Ok(if failed { Verdict::Stopped } else { Verdict::Done })
+}
+
+/// Writes lock files anew.
+fn lock(context: &Context, entries: &[Entry], interrupt: &Interrupt) -> anyhow::Result<Verdict> {
+    let mut servers: Vec<&Server> = entries.iter().map(|entry| &*entry.server).collect();
+    servers.dedup_by_key(|server| &server.name);
+    for server in servers {
+        note!("{:<16} locking", server.name);
+        let locked = build::lock(server, &context.build_env, &mut || interrupt.check().is_ok());
+        interrupt.check()?;
+        locked?;
+        out!("{}", server.lock.display())?;
+    }
+    Ok(Verdict::Done)
 }
 
 /// Builds what `entries` need, and says so on standard error.
-pub fn prepare(context: &Context, entries: &[Entry], no_build: bool) -> Vec<Candidate> {
+pub fn prepare(
+    context: &Context,
+    entries: &[Entry],
+    no_build: bool,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<Candidate>> {
     let building = if no_build { Building::Never } else { Building::Changed };
-    candidates(entries, building, &context.build_env, &mut |event| tell(event, context.verbose))
+    let say = if context.verbose > 0 { Say::Everything } else { Say::News };
+    run(context, entries, building, interrupt, say)
 }
 
-fn tell(event: &BuildEvent<'_>, verbose: u8) {
-    match event {
-        BuildEvent::Building(server) => {
-            let log = server.build_folder.join("build.log");
-            eprintln!("{:<16} building; log: {}", server.name, log.display());
-        }
-        BuildEvent::Done(server, BuildState::Built(built)) if built.rebuilt || verbose > 0 => {
-            let versions: Vec<String> =
-                built.versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
-            let state = if built.rebuilt { "built" } else { "up to date" };
-            eprintln!("{:<16} {state}: {}", server.name, versions.join(", "));
-        }
-        BuildEvent::Done(_, BuildState::Built(_)) => {}
-        BuildEvent::Done(server, BuildState::Skipped { reason }) => {
-            eprintln!("{:<16} skipped: {reason}", server.name);
-        }
-        BuildEvent::Done(server, BuildState::Failed(failure)) => {
-            eprintln!("{:<16} failed: {}", server.name, failure.reason);
-            for line in &failure.log_tail {
-                eprintln!("    {line}");
+/// What is said of builds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Say {
+    /// What was built, and what was not.
+    News,
+    /// Also what was built before.
+    Everything,
+}
+
+fn run(
+    context: &Context,
+    entries: &[Entry],
+    building: Building,
+    interrupt: &Interrupt,
+    say: Say,
+) -> anyhow::Result<Vec<Candidate>> {
+    let builder = Builder { building, env: &context.build_env, interrupt };
+    let mut told = Told::new(context, entries, say);
+    let candidates = builder.candidates(entries, &mut |event| told.event(event));
+    told.bar.finish_and_clear();
+    let candidates = candidates?;
+    warn_of_ended_support(&candidates);
+    Ok(candidates)
+}
+
+/// Says which toolchains nobody should run any more.
+fn warn_of_ended_support(candidates: &[Candidate]) {
+    let today = toolchain::today();
+    let lines = candidates.iter().flat_map(|candidate| {
+        toolchain::unsupported(&candidate.entry.server, &candidate.toolchains, today)
+    });
+    let lines: BTreeSet<String> = lines.collect();
+    lines.iter().for_each(|line| note!("rpcbench: {line}"));
+}
+
+/// A line of what is done, cut to the width of the terminal.
+fn style() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {wide_msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+/// Tells how building goes: on a terminal by a line that is drawn over, and everywhere by lines that stay.
+struct Told {
+    bar: ProgressBar,
+    live: bool,
+    say: Say,
+    /// Servers that were dealt with, and all of them.
+    position: (usize, usize),
+    began: Nanos,
+}
+
+impl Told {
+    fn new(context: &Context, entries: &[Entry], say: Say) -> Self {
+        let bar = if context.live { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        bar.set_style(style());
+        let mut names: Vec<&str> = entries.iter().map(|entry| entry.server.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Self { bar, live: context.live, say, position: (0, names.len()), began: clock::now() }
+    }
+
+    fn event(&mut self, event: &BuildEvent<'_>) {
+        match event {
+            BuildEvent::Building(server) => {
+                self.began = clock::now();
+                let log = server.build_folder.join("build.log");
+                self.keep(&format!("{:<16} building; log: {}", server.name, log.display()));
+            }
+            BuildEvent::Waiting(server) => self.waiting(server),
+            BuildEvent::Done(server, state) => {
+                self.position.0 += 1;
+                self.done(server, state);
             }
         }
+    }
+
+    fn waiting(&self, server: &Server) {
+        if !self.live {
+            return;
+        }
+        let (done, all) = self.position;
+        let seconds = Nanos(clock::now().since(self.began)).as_secs_f64();
+        let line = build::log_tail(server, 1).pop().unwrap_or_default();
+        let now =
+            format!("building {} of {all}: {}, {seconds:.0} s: {line}", done + 1, server.name);
+        self.bar.set_message(now);
+        self.bar.tick();
+    }
+
+    fn done(&self, server: &Server, state: &BuildState) {
+        let name = &server.name;
+        match state {
+            BuildState::Built(built) if built.rebuilt || self.say == Say::Everything => {
+                let versions: Vec<String> = built
+                    .versions
+                    .iter()
+                    .map(|(name, version)| format!("{name} {version}"))
+                    .collect();
+                let took = Duration::from_nanos(clock::now().since(self.began)).as_secs();
+                let state = match built.rebuilt {
+                    true => format!("built in {took} s"),
+                    false => "up to date".to_owned(),
+                };
+                let all = versions.iter().map(|version| format!(", {version}")).collect::<String>();
+                self.keep(&format!("{name:<16} {state}{all}"));
+            }
+            BuildState::Built(_) => {}
+            BuildState::Skipped { reason } => self.keep(&format!("{name:<16} skipped: {reason}")),
+            BuildState::Failed(failure) => {
+                self.keep(&format!("{name:<16} failed: {}", failure.reason));
+                failure.log_tail.iter().for_each(|line| self.keep(&format!("    {line}")));
+            }
+        }
+    }
+
+    /// A line that stays.
+    fn keep(&self, line: &str) {
+        self.bar.suspend(|| note!("{line}"));
     }
 }

@@ -8,10 +8,10 @@ use rpcbench_report::{
     Changes, LoadView, changes, changes_csv, changes_json, changes_markdown, changes_text,
 };
 
-use super::shared;
 use crate::Verdict;
 use crate::args::{CompareArgs, Format};
 use crate::context::Context;
+use crate::print::{note, print};
 
 pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict> {
     let (old, new) = (read(&args.old)?, read(&args.new)?);
@@ -19,7 +19,7 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
     if !args.force {
         refuse(&changes)?;
     }
-    shared::print(&match args.format {
+    print(&match args.format {
         Format::Table => changes_text(&changes, context.style),
         Format::Markdown => changes_markdown(&changes),
         Format::Json => changes_json(&changes)?,
@@ -62,7 +62,7 @@ fn judged(changes: &Changes, args: &CompareArgs) -> Verdict {
         for row in changes.broken(limit) {
             verdict = Verdict::Against;
             let (entry, workload) = (&row.entry, &row.workload);
-            anstream::eprintln!("rpcbench: {limit} is broken by {entry} under {workload}");
+            note!("rpcbench: {limit} is broken by {entry} under {workload}");
         }
     }
     verdict

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use anstream::println;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::doctor::{Facts, Language, Severity, examine, languages, noise};
 use rpcbench_harness::isolation::Isolation;
-use rpcbench_harness::manifest::{Catalog, Selection};
+use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::run::{Ending, Interrupt};
 use rpcbench_harness::suite::Overrides;
 use rpcbench_harness::toolchain::Probe;
@@ -20,40 +19,46 @@ use super::shared;
 use crate::Verdict;
 use crate::args::DoctorArgs;
 use crate::context::Context;
+use crate::print::{Unprinted, out};
 
 /// Rounds of 2 ms on each CPU.
 const ROUNDS: u32 = 2500;
 /// The server that is measured against itself: it needs nothing but Rust, and warms at once.
 const EQUAL: &str = "rust-tonic@current-thread";
 const PROCESSES: u32 = 2;
+/// The figure that tells whether a machine is good enough, and how far equal servers may differ in it: as near as runs want
+/// to know, and as near as a run of the default length still gets.
+const PRICE: &str = "calls per server CPU-second";
+const GOOD: f64 = 0.05;
+const FAIR: f64 = 0.15;
 
 pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
-    let catalog = Catalog::load(&context.root()?)?;
+    let catalog = shared::catalog(&context.root()?)?;
     if args.missing {
-        languages(&catalog, &context.build_env).iter().for_each(show_missing);
+        languages(&catalog, &context.build_env).iter().try_for_each(show_missing)?;
         return Ok(Verdict::Done);
     }
     let topology = Topology::read().context("CPUs that this process may use")?;
     let isolation = Isolation::detect(&topology.cpus());
-    for finding in examine(&Facts::gather(&topology, &isolation, &catalog, &context.build_env)) {
+    let findings = examine(&Facts::gather(&topology, &isolation, &catalog, &context.build_env));
+    for finding in &findings {
         let (mark, style) = match finding.severity {
             Severity::Ok => ("ok", AnsiColor::Green.on_default()),
             Severity::Advice => ("advice", AnsiColor::Yellow.on_default()),
             Severity::Problem => ("problem", AnsiColor::Red.on_default()),
         };
-        println!("{style}{mark:<8}{style:#} {:<20} {}", finding.id, finding.what);
-        if let Some(remedy) = finding.remedy {
-            println!("{:<8} {:<20} -> {remedy}", "", "");
+        out!("{style}{mark:<8}{style:#} {:<20} {}", finding.id, finding.what)?;
+        if let Some(remedy) = &finding.remedy {
+            out!("{:<8} {:<20} -> {remedy}", "", "")?;
         }
     }
-    match args.noise {
-        true => show_noise(context, &topology.cpus()),
-        false => Ok(Verdict::Done),
-    }
+    let wrong = findings.iter().any(|finding| finding.severity == Severity::Problem);
+    let verdict = if args.noise { show_noise(context, &topology.cpus())? } else { Verdict::Done };
+    Ok(if wrong && verdict == Verdict::Done { Verdict::Against } else { verdict })
 }
 
 /// One line for each toolchain that a language lacks.
-fn show_missing(language: &Language) {
+fn show_missing(language: &Language) -> Result<(), Unprinted> {
     for probe in &language.probes {
         let Probe::Missing(missing) = probe else { continue };
         let or_dash = |text: Option<&str>| text.filter(|t| !t.is_empty()).unwrap_or("-").to_owned();
@@ -65,40 +70,64 @@ fn show_missing(language: &Language) {
             or_dash(Some(&missing.apt.join(", "))),
             missing.install.clone(),
         ];
-        println!("{}", fields.join("\t"));
+        out!("{}", fields.join("\t"))?;
     }
+    Ok(())
 }
 
 /// What one CPU makes of equal work, then what the whole bench makes of equal servers.
 fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
     let bold = Style::new().bold();
-    println!("\n{bold}The same work, {ROUNDS} rounds of about 2 ms on each CPU{bold:#}");
+    out!("\n{bold}The same work, {ROUNDS} rounds of about 2 ms on each CPU{bold:#}")?;
     for cpu in noise(cpus, ROUNDS)? {
-        println!(
+        out!(
             "  CPU {:<3} median {:.3} ms, 5th to 95th percentile {:.1} % of it, worst {:.1} % above",
             cpu.cpu,
             cpu.median_ns as f64 / 1e6,
             cpu.spread * 100.0,
             cpu.worst * 100.0
-        );
+        )?;
     }
-    println!("\n{bold}The same server, entered twice{bold:#}");
+    out!("\n{bold}The same server, entered twice{bold:#}")?;
     let (run, ending) = run_equals(context)?;
     let spreads = spreads(&run);
     for spread in &spreads {
-        println!(
+        out!(
             "  {:<28} between the two {:.1} %, between all trials {:.1} %",
             spread.figure,
             spread.between * 100.0,
             spread.trials * 100.0
-        );
+        )?;
     }
-    if spreads.is_empty() {
-        println!("  nothing could be measured");
+    let Some(price) = spreads.iter().find(|spread| spread.figure == PRICE) else {
+        out!("Bad: nothing could be measured")?;
+        return Ok(Verdict::Against);
+    };
+    let (good, words) = judged(price.between);
+    out!("{words}")?;
+    Ok(match (ending?, good) {
+        (Ending::Interrupted, _) => Verdict::Stopped,
+        (Ending::Finished, true) => Verdict::Done,
+        (Ending::Finished, false) => Verdict::Against,
+    })
+}
+
+/// Whether equal servers are near enough for servers to be compared, and what that means. `between`: how far they differ, a
+/// share of their mean.
+fn judged(between: f64) -> (bool, String) {
+    let share = format!("equal servers differ by {:.1} % in {PRICE} here", between * 100.0);
+    if between <= GOOD {
+        (true, format!("Good: {share}."))
+    } else if between <= FAIR {
+        (
+            true,
+            format!(
+                "Fair: {share}; what differs less takes more processes, which runs add by themselves."
+            ),
+        )
     } else {
-        println!("Differences between servers that are smaller than this are noise.");
+        (false, format!("Bad: {share}; end other programs, or take a machine without neighbours."))
     }
-    Ok(if ending? == Ending::Finished { Verdict::Done } else { Verdict::Stopped })
 }
 
 /// Runs one server against itself; the record stays like that of any run.
@@ -112,6 +141,25 @@ fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreErr
         results: Path::new("results"),
         no_build: false,
     };
-    let interrupt = shared::listen(Interrupt::default(), shared::AFTER_THIS_TRIAL)?;
+    let interrupt = shared::listen(Interrupt::default())?;
     Ok(Work::begin(context, &order, interrupt)?.execute(context))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_is_good_fair_or_bad() {
+        assert_eq!(
+            judged(0.012),
+            (
+                true,
+                "Good: equal servers differ by 1.2 % in calls per server CPU-second here."
+                    .to_owned()
+            )
+        );
+        assert!(judged(0.1).0 && judged(0.1).1.starts_with("Fair: "));
+        assert!(!judged(0.3).0 && judged(0.3).1.starts_with("Bad: "));
+    }
 }

@@ -1,40 +1,41 @@
 //! `rpcbench list`.
 
-use anstream::println;
 use rpcbench_harness::build_env::BuildEnv;
-use rpcbench_harness::manifest::{Catalog, Server};
+use rpcbench_harness::manifest::{Selection, Server};
 use rpcbench_harness::suite::{Suite, Suites};
 use rpcbench_harness::toolchain::{Probe, probe_all};
-use rpcbench_record::Workload;
-use rpcbench_record::units::{bytes, plural};
 
-use super::matrix;
+use super::{matrix, shared, suites};
 use crate::Verdict;
 use crate::args::{ListArgs, ListWhat};
 use crate::context::Context;
+use crate::print::{Unprinted, out};
 
 pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     let root = context.root()?;
+    let catalog = shared::catalog(&root)?;
     if args.matrix {
-        println!("{}", matrix::text(&Catalog::load(&root)?.matrix()));
+        out!("{}", matrix::text(&catalog.matrix()))?;
         return Ok(Verdict::Done);
     }
     if args.what != Some(ListWhat::Suites) {
-        println!("Servers");
-        let catalog = Catalog::load(&root)?;
-        catalog.servers().iter().for_each(|server| show_server(server, &context.build_env));
+        out!("Servers")?;
+        catalog.servers().iter().try_for_each(|server| show_server(server, &context.build_env))?;
     }
     if args.what.is_none() {
-        println!();
+        out!("")?;
     }
     if args.what != Some(ListWhat::Servers) {
-        println!("Suites");
-        Suites::load(&root)?.all().iter().for_each(show_suite);
+        out!("Suites")?;
+        let entries = catalog.select(&Selection::default())?;
+        let cpus = shared::available_cpus()?;
+        let shown = |suite: &Suite| out!("{}", suites::text(suite, &entries, cpus));
+        Suites::load(&root)?.all().iter().try_for_each(shown)?;
     }
     Ok(Verdict::Done)
 }
 
-fn show_server(server: &Server, env: &BuildEnv) {
+fn show_server(server: &Server, env: &BuildEnv) -> Result<(), Unprinted> {
     let probes = probe_all(server, env);
     let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
     let found: Vec<String> = probes
@@ -48,38 +49,9 @@ fn show_server(server: &Server, env: &BuildEnv) {
         true => format!("can run here ({})", found.join(", ")),
         false => format!("can't run here: {}", missing.join("; ")),
     };
-    println!("  {:<16} {}, {}: {state}", server.name, server.library, server.language_title);
+    out!("  {:<16} {}, {}: {state}", server.name, server.library, server.language_title)?;
     for (name, variant) in &server.variants {
-        println!("    {:<30} {}", format!("{}@{name}", server.name), variant.note);
+        out!("    {:<30} {}", format!("{}@{name}", server.name), variant.note)?;
     }
-}
-
-fn show_suite(suite: &Suite) {
-    let memory = suite.limits.memory_bytes.map_or("no memory limit".to_owned(), bytes);
-    println!("  {:<18} {}", suite.name, suite.description);
-    println!(
-        "  {:<18} {} CPU, {memory}, {}: {}",
-        "",
-        suite.limits.cpus,
-        trials(suite),
-        suite.workloads.iter().map(load).collect::<Vec<_>>().join("; ")
-    );
-}
-
-/// `3 processes`; `at most 16 processes x 16 windows`.
-fn trials(suite: &Suite) -> String {
-    let at_most = if suite.stopping.is_some() { "at most " } else { "" };
-    let processes = plural(suite.processes.into(), "process");
-    let windows = match suite.rounds {
-        1 => String::new(),
-        rounds => format!(" x {rounds} windows"),
-    };
-    format!("{at_most}{processes}{windows}")
-}
-
-fn load(workload: &Workload) -> String {
-    format!(
-        "{}, {} connections, {} in flight, {}",
-        workload.shape, workload.connections, workload.in_flight, workload.window
-    )
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Files that are there whole or not at all.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -25,12 +25,14 @@ enum Target {
 }
 
 impl OutFile {
-    /// Opens it. A file that is there stays as it is until [`Self::commit`].
-    pub fn open(path: &Path) -> anyhow::Result<Self> {
-        Self::try_open(path).with_context(|| format!("{}: can't be written", path.display()))
+    /// Opens it. A file that is there stays as it is until [`Self::commit`]; one that is not of its own kind, as told by how
+    /// it `begins`, is never replaced.
+    pub fn open(path: &Path, begins: &[u8]) -> anyhow::Result<Self> {
+        Self::try_open(path, begins)
+            .with_context(|| format!("{}: can't be written", path.display()))
     }
 
-    fn try_open(path: &Path) -> anyhow::Result<Self> {
+    fn try_open(path: &Path, begins: &[u8]) -> anyhow::Result<Self> {
         let there = match fs::metadata(path) {
             Ok(there) => Some(there),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -43,6 +45,11 @@ impl OutFile {
             let file = OpenOptions::new().write(true).open(path)?;
             if !there.is_file() {
                 return Ok(Self { path: path.to_owned(), to: Target::Stream(file) });
+            }
+            if !is_own(path, begins)? {
+                bail!(
+                    "it is a file of another kind, and would be lost; name another, or remove it"
+                );
             }
         }
         // A link stays one, to the new file.
@@ -76,6 +83,13 @@ impl OutFile {
     }
 }
 
+/// Whether a file is empty or begins so.
+fn is_own(path: &Path, begins: &[u8]) -> io::Result<bool> {
+    let mut first = Vec::new();
+    File::open(path)?.take(begins.len() as u64).read_to_end(&mut first)?;
+    Ok(first.is_empty() || first == begins)
+}
+
 impl Write for OutFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.to {
@@ -101,11 +115,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         fs::write(&path, "old").unwrap();
-        let mut given_up = OutFile::open(&path).unwrap();
+        let mut given_up = OutFile::open(&path, b"old").unwrap();
         given_up.write_all(b"half").unwrap();
         drop(given_up);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-        let mut file = OutFile::open(&path).unwrap();
+        let mut file = OutFile::open(&path, b"old").unwrap();
         file.write_all(b"new").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         file.commit().unwrap();
@@ -119,7 +133,7 @@ mod tests {
         let [path, link] = ["real", "link"].map(|name| folder.path().join(name));
         fs::write(&path, "old").unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        let mut file = OutFile::open(&link).unwrap();
+        let mut file = OutFile::open(&link, b"old").unwrap();
         file.write_all(b"new").unwrap();
         file.commit().unwrap();
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
@@ -130,7 +144,7 @@ mod tests {
     fn a_bad_place_is_told_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let refused = |path: &Path| {
-            let error = OutFile::open(path).map(drop).unwrap_err();
+            let error = OutFile::open(path, b"").map(drop).unwrap_err();
             format!("{error:#}").replace(&folder.path().display().to_string(), "F")
         };
         assert_eq!(refused(folder.path()), "F: can't be written: it is a folder; name a file");
@@ -139,8 +153,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_of_another_kind_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("README.md");
+        for (there, begins, replaced) in [
+            ("# Read me", "PAR1", false),
+            ("PAR1...", "PAR1", true),
+            ("", "PAR1", true),
+            ("P", "PAR1", false),
+        ] {
+            fs::write(&path, there).unwrap();
+            let opened = OutFile::open(&path, begins.as_bytes());
+            assert_eq!(opened.is_ok(), replaced, "{there}");
+        }
+    }
+
+    #[test]
     fn a_device_stays_a_device() {
-        let mut file = OutFile::open(Path::new("/dev/null")).unwrap();
+        let mut file = OutFile::open(Path::new("/dev/null"), b"PAR1").unwrap();
         file.write_all(b"gone").unwrap();
         file.commit().unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::slice;
 
 use anyhow::{Context as _, bail};
 use rpcbench_record::Run;
@@ -12,22 +11,31 @@ use rpcbench_report::{
 };
 
 use super::out_file::OutFile;
-use super::shared;
 use crate::Verdict;
 use crate::args::{Format, ReportArgs, TableArgs};
 use crate::context::Context;
+use crate::print::print;
 
 pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
     if let Some(file) = &args.html {
-        return write_page(file, &args.runs);
+        return write_page(file, &named(args)?);
     }
     let look = Look::of(args.format, &args.table)?;
-    let [run] = args.runs.as_slice() else {
+    let folders = named(args)?;
+    let [folder] = folders.as_slice() else {
         bail!("several records are shown together by --html FILE; name one");
     };
-    let run = rpcbench_record::read(run)?;
+    let run = rpcbench_record::read(folder)?;
     show(context, &run, &look)?;
     Ok(Verdict::Done)
+}
+
+/// The records asked for; where none is, the newest run's.
+fn named(args: &ReportArgs) -> anyhow::Result<Vec<PathBuf>> {
+    match args.runs.as_slice() {
+        [] => Ok(vec![newest(&args.results)?]),
+        named => Ok(named.to_owned()),
+    }
 }
 
 fn write_page(file: &Path, records: &[PathBuf]) -> anyhow::Result<Verdict> {
@@ -62,6 +70,19 @@ fn read_calls(folder: &Path) -> anyhow::Result<Option<Calls>> {
     serde_json::from_slice(&text).map(Some).with_context(whose)
 }
 
+/// The run in `results` that was begun last. Folders without a record are left alone.
+fn newest(results: &Path) -> anyhow::Result<PathBuf> {
+    let none =
+        || format!("{}: no run here; name one, or make one with `rpcbench run`", results.display());
+    let folders = fs::read_dir(results).with_context(none)?;
+    let begun = |folder: PathBuf| {
+        let made = fs::metadata(folder.join("run.json")).and_then(|it| it.modified()).ok()?;
+        Some((made, folder))
+    };
+    let newest = folders.flatten().filter_map(|item| begun(item.path())).max();
+    newest.map(|(_, folder)| folder).with_context(none)
+}
+
 /// How a run is shown.
 pub struct Look {
     format: Format,
@@ -79,7 +100,7 @@ impl Look {
         let layout = table.layout();
         if format != Format::Table && layout != Layout::default() {
             bail!(
-                "--wide, --columns, --sort and --group-by are for --format table; markdown has every column, json and csv every figure"
+                "--wide, --columns, --sort, --group-by and --explain are for --format table; markdown has every column, json and csv every figure"
             );
         }
         Ok(Self { format, layout })
@@ -91,7 +112,7 @@ pub fn show(context: &Context, run: &Run, look: &Look) -> anyhow::Result<()> {
     if let Some(load) = LoadView::of(run) {
         if look.layout != Layout::default() {
             bail!(
-                "--wide, --columns, --sort and --group-by are for runs; this is the record of a load, which is shown whole"
+                "--wide, --columns, --sort, --group-by and --explain are for runs; this is the record of a load, which is shown whole"
             );
         }
         let text = match look.format {
@@ -100,7 +121,7 @@ pub fn show(context: &Context, run: &Run, look: &Look) -> anyhow::Result<()> {
             Format::Json => load.json()?,
             Format::Csv => load.csv()?,
         };
-        return shared::print(&text);
+        return Ok(print(&text)?);
     }
     let summary = summary(run);
     let text = match look.format {
@@ -109,7 +130,7 @@ pub fn show(context: &Context, run: &Run, look: &Look) -> anyhow::Result<()> {
         Format::Json => json(&summary)?,
         Format::Csv => csv(&summary)?,
     };
-    shared::print(&text)
+    Ok(print(&text)?)
 }
 
 /// Writes the HTML, Markdown and CSV views into the record's folder.

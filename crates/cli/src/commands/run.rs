@@ -2,17 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anstream::eprintln;
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock;
-use rpcbench_harness::cpus::Topology;
-use rpcbench_harness::manifest::{Catalog, Entry, Selection};
+use rpcbench_harness::manifest::{Entry, Selection};
+use rpcbench_harness::room;
 use rpcbench_harness::run::{
-    BuildState, Candidate, Ending, Environment, Event, Interrupt, Observer, Runner, Subject,
-    same_machine,
+    BuildState, Candidate, Ending, Environment, Event, Here, Interrupt, Observer, Runner, Subject,
+    resumable,
 };
-use rpcbench_harness::suite::{Overrides, Suites, fit, plan};
-use rpcbench_record::{Header, PlacementKind, Plan, Run, StoreError, Tool, Writer};
+use rpcbench_harness::suite::{Overrides, Suite, fit, plan};
+use rpcbench_record::{Header, MOST_SEED, PlacementKind, Plan, Run, StoreError, Tool, Writer};
 use rpcbench_report::summary;
 
 use super::calls_log::CallFiles;
@@ -22,19 +21,22 @@ use super::{build, shared};
 use crate::Verdict;
 use crate::args::RunArgs;
 use crate::context::Context;
+use crate::print::note;
 use crate::progress::Progress;
 
 pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
     let look = Look::of(args.format, &args.table)?;
-    let interrupt = shared::listen(Interrupt::default(), shared::AFTER_THIS_TRIAL)?;
+    let interrupt = shared::listen(Interrupt::default())?;
     let work = match &args.resume {
-        None => Work::begin(context, &Order::of(args), interrupt)?,
+        None => Work::begin(context, &Order::of(args)?, interrupt)?,
         Some(folder) => Work::resume(context, folder, args.no_build, interrupt)?,
     };
     let folder = work.folder.clone();
     let (run, ending) = work.execute(context);
-    show(context, &run, &look)?;
-    conclude(&run, &folder, ending)
+    let shown = show(context, &run, &look);
+    // The terminal may be gone: the record is for later.
+    let verdict = conclude(&run, &folder, ending)?;
+    shown.map(|()| verdict)
 }
 
 /// What is to be run.
@@ -49,16 +51,16 @@ pub struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    fn of(args: &'a RunArgs) -> Self {
-        Self {
+    fn of(args: &'a RunArgs) -> anyhow::Result<Self> {
+        Ok(Self {
             selection: args.selection.selection(),
             suite: &args.suite,
-            overrides: args.workload.overrides(),
+            overrides: args.workload.overrides()?,
             scale_to_machine: args.scale_to_machine,
             seed: args.seed,
             results: &args.results,
             no_build: args.no_build,
-        }
+        })
     }
 }
 
@@ -81,17 +83,18 @@ impl Work {
         interrupt: Interrupt,
     ) -> anyhow::Result<Self> {
         let root = context.root()?;
-        let catalog = Catalog::load(&root)?;
-        let suites = Suites::load(&root)?;
-        let mut entries = catalog.select(&order.selection)?;
+        let catalog = shared::catalog(&root)?;
+        let suite = Suite::named(&root, order.suite)?;
+        let mut entries = catalog.into_selected(&order.selection)?;
         let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
-        let seed = order.seed.unwrap_or_else(rand::random);
-        let suite = suites.find(order.suite)?;
-        let cpus = Topology::read().context("CPUs that this process may use")?.cpus().len();
-        let overrides = fit(suite, &order.overrides, cpus as u32, order.scale_to_machine)?;
-        let plan = plan(suite, &overrides, &planned, seed)?;
+        let seed = order.seed.unwrap_or_else(|| rand::random::<u64>() & MOST_SEED);
+        order.overrides.cpus.map_or(Ok(()), shared::check_cpus)?;
+        let there = shared::available_cpus()?;
+        let overrides = fit(&suite, &order.overrides, there, order.scale_to_machine)?;
+        let plan = plan(&suite, &overrides, &planned, seed)?;
+        room::check(&plan)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
-        let candidates = build::prepare(context, &entries, order.no_build);
+        let candidates = build::prepare(context, &entries, order.no_build, &interrupt)?;
         somebody_runs(&candidates)?;
         let machine = machine(context, &plan)?;
         let mut environment = machine.environment(seed, interrupt);
@@ -116,16 +119,19 @@ impl Work {
                 folder.display()
             );
         }
-        let catalog = Catalog::load(&context.root()?)?;
+        let catalog = shared::catalog(&context.root()?)?;
         let servers = run.header.plan.servers.iter();
         let patterns: Vec<String> = servers
             .map(|server| server.entry.split('#').next().unwrap_or_default().to_owned())
             .collect();
-        let entries = catalog.select(&Selection::named(patterns))?;
-        let candidates = build::prepare(context, &entries, no_build);
+        let entries = catalog.into_selected(&Selection::named(patterns))?;
+        let candidates = build::prepare(context, &entries, no_build, &interrupt)?;
         let machine = machine(context, &run.header.plan)?;
         let mut environment = machine.environment(run.header.plan.seed, interrupt);
-        same_machine(&run, &machine.fingerprint())?;
+        let here = machine.fingerprint();
+        let subjects = subjects(&machine, &candidates);
+        resumable(&run, &Here { tool: &tool(), machine: &here, subjects: &subjects })?;
+        drop(subjects);
         let writer = Writer::resume(folder)?;
         let folder = folder.to_owned();
         let calls = CallFiles::of(&run.header.plan, &folder, &mut environment);
@@ -134,22 +140,26 @@ impl Work {
 
     /// Runs it. The run comes back as far as it got.
     pub fn execute(self, context: &Context) -> (Run, Result<Ending, StoreError>) {
-        let progress = Progress::new(context);
+        let plan = self.run.header.plan.clone();
+        let progress = Progress::new(context, &plan);
         let observer = Logged { progress: &progress, calls: self.calls };
-        let native = &self.machine.native;
-        let subjects: Vec<Subject<'_>> =
-            self.candidates.iter().map(|candidate| Subject::native(native, candidate)).collect();
+        let subjects = subjects(&self.machine, &self.candidates);
         let runner = Runner {
             environment: &self.environment,
             subjects: &subjects,
             writer: Some(self.writer),
             run: self.run,
             observer: &observer,
+            done: 0,
         };
         let done = runner.execute();
         progress.finish();
         done
     }
+}
+
+fn subjects<'a>(machine: &'a ThisMachine, candidates: &'a [Candidate]) -> Vec<Subject<'a>> {
+    candidates.iter().map(|candidate| Subject::native(&machine.native, candidate)).collect()
 }
 
 /// Shows a run's progress, and writes its calls where they are asked for.
@@ -164,7 +174,7 @@ impl Observer for Logged<'_> {
         if let (Event::Trial(trial), Some(calls)) = (event, &self.calls)
             && let Err(problem) = calls.write(trial)
         {
-            eprintln!("rpcbench: calls of this trial are not written: {problem:#}");
+            anstream::eprintln!("rpcbench: calls of this trial are not written: {problem:#}");
         }
     }
 }
@@ -178,9 +188,9 @@ fn conclude(
     let views = write_views(folder, run);
     let ending = ending.context("the record is incomplete; what was measured is shown above")?;
     views?;
-    eprintln!("record: {}", folder.display());
+    note!("record: {}", folder.display());
     if ending == Ending::Interrupted {
-        eprintln!("go on with: rpcbench run --resume {}", folder.display());
+        note!("go on with: rpcbench run --resume {}", folder.display());
         return Ok(Verdict::Stopped);
     }
     let summary = summary(run);

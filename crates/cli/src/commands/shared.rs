@@ -1,51 +1,80 @@
 //! What several commands need: before they can start, and to show what they found.
 
-use std::io::Write as _;
+use std::path::Path;
 use std::thread;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
+use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::cpus::{Topology, pin_this_thread};
 use rpcbench_harness::isolation::Isolation;
 use rpcbench_harness::machine::fingerprint;
+use rpcbench_harness::manifest::Catalog;
 use rpcbench_harness::placement::Native;
 use rpcbench_harness::run::{Environment, Interrupt, Raised};
 use rpcbench_record::{Limits, Machine};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::context::Context;
+use crate::print::note;
 
-/// Ctrl-C and SIGTERM: the first does what `first` says, the second stops now, and where nothing heeds it any more, the
-/// program ends. Servers that were started here die with it, and files are whole or not there.
+/// Ctrl-C, SIGTERM and SIGHUP: while a trial is on, the first lets it end (of a load: ends it here), and the second stops now;
+/// outside of trials the first does. Where nothing heeds it any more, the program ends. Servers that were started here die with
+/// it, and files are whole or not there.
 #[expect(clippy::exit, reason = "the main thread is where nothing heeds signals")]
-pub fn listen(interrupt: Interrupt, first: &'static str) -> anyhow::Result<Interrupt> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).context("signal handlers")?;
+pub fn listen(interrupt: Interrupt) -> anyhow::Result<Interrupt> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("signal handlers")?;
     let told = interrupt.clone();
     thread::spawn(move || {
         for _ in signals.forever() {
-            match told.raise() {
-                Raised::First => anstream::eprintln!("\nrpcbench: {first}; once more to stop now"),
-                Raised::Second => {
-                    anstream::eprintln!("\nrpcbench: stopping now; once more to wait for nothing");
-                }
-                Raised::Unheeded => {
-                    anstream::eprintln!("\nrpcbench: ended before everything was written");
-                    std::process::exit(2);
-                }
+            let raised = told.raise();
+            note!("\nrpcbench: {}", what_follows(raised, told.ends_window(), clock::now()));
+            if raised == Raised::Unheeded {
+                std::process::exit(2);
             }
         }
     });
     Ok(interrupt)
 }
 
-/// Writes a result to standard output.
-pub fn print(text: &str) -> anyhow::Result<()> {
-    let mut stdout = anstream::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).context("standard output")
+fn what_follows(raised: Raised, ends_window: bool, now: Nanos) -> String {
+    match raised {
+        Raised::AfterTrial(_) if ends_window => {
+            "ending the window here; once more to stop now".to_owned()
+        }
+        Raised::AfterTrial(trial) => {
+            let left = trial.ends.map(|ends| (ends - now).as_secs_f64().ceil());
+            let left = left.map(|seconds| format!(", which ends in {seconds:.0} s"));
+            format!("stopping after this trial{}; once more to stop now", left.unwrap_or_default())
+        }
+        Raised::Now => "stopping now; once more to wait for nothing".to_owned(),
+        Raised::Unheeded => "ended before everything was written".to_owned(),
+    }
 }
 
-/// What the first Ctrl-C does to a run.
-pub const AFTER_THIS_TRIAL: &str = "stopping after this trial";
+/// The servers under `root`. What is wrong with a manifest is told, and is in nobody else's way.
+pub fn catalog(root: &Path) -> anyhow::Result<Catalog> {
+    let catalog = Catalog::load(root)?;
+    for broken in catalog.broken() {
+        note!("rpcbench: {} is left out: {}", broken.name, broken.error);
+    }
+    Ok(catalog)
+}
+
+/// Refuses `--cpus` beyond those that there are.
+pub fn check_cpus(typed: u32) -> anyhow::Result<()> {
+    let there = available_cpus()?;
+    if typed > there {
+        bail!("--cpus {typed}: this process may use {there}, the client's among them; give fewer");
+    }
+    Ok(())
+}
+
+/// CPUs that this process may use.
+pub fn available_cpus() -> anyhow::Result<u32> {
+    let cpus = Topology::read().context("CPUs that this process may use")?.cpus().len();
+    Ok(u32::try_from(cpus).unwrap_or(u32::MAX))
+}
 
 /// This machine as the place of servers and client.
 pub struct ThisMachine {
@@ -57,7 +86,8 @@ impl ThisMachine {
     /// The client that loads servers here.
     pub fn environment(&self, seed: u64, interrupt: Interrupt) -> Environment {
         let client_cpus = self.native.split.client.clone();
-        Environment { client_cpus, pinned: true, seed, interrupt, call_log: None }
+        let connect_timeout = Environment::CONNECT_TIMEOUT;
+        Environment { client_cpus, pinned: true, seed, connect_timeout, interrupt, call_log: None }
     }
 
     /// What the record says about it.
@@ -76,16 +106,33 @@ pub fn this_machine(
     let topology = Topology::read().context("CPUs that this process may use")?;
     let isolation = Isolation::detect(&topology.cpus());
     for folder in isolation.sweep() {
-        anstream::eprintln!(
-            "rpcbench: removed {}, left by a run that was killed",
-            folder.display()
-        );
+        note!("rpcbench: removed {}, left by a run that was killed", folder.display());
     }
     let split = topology.split(limits.cpus, client_threads);
     pin_this_thread(split.rest()).context("CPU affinity of the client")?;
     let logs = context.root()?.join("build/logs");
     std::fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
     let base_env = context.base_env.clone();
-    let native = Native { isolation, split, limits, base_env, logs };
+    let native = Native { isolation, split, limits, base_env, logs, port: None };
     Ok(ThisMachine { native, topology })
+}
+
+#[cfg(test)]
+mod tests {
+    use rpcbench_harness::run::TrialOn;
+
+    use super::*;
+
+    #[test]
+    fn a_signal_is_answered_with_what_follows() {
+        let now = Nanos::from_millis(1000);
+        let trial = |ends| Raised::AfterTrial(TrialOn { ends });
+        let said = |raised| what_follows(raised, false, now);
+        let known = said(trial(Some(Nanos::from_millis(4200))));
+        assert_eq!(known, "stopping after this trial, which ends in 4 s; once more to stop now");
+        assert_eq!(said(trial(None)), "stopping after this trial; once more to stop now");
+        assert_eq!(said(Raised::Now), "stopping now; once more to wait for nothing");
+        let load = what_follows(trial(None), true, now);
+        assert_eq!(load, "ending the window here; once more to stop now");
+    }
 }

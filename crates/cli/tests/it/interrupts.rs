@@ -31,7 +31,10 @@ fn once_ends_the_trial_and_the_rest_can_follow() {
     bench.nothing_left(ended.pid);
     let folder = bench.results();
     let resume = format!("run --resume results/{}", folder.file_name().unwrap().display());
-    ended.complains(&["stopping after this trial", &format!("go on with: rpcbench {resume}")]);
+    ended.complains(&[
+        "stopping after this trial, which ends in ",
+        &format!("go on with: rpcbench {resume}"),
+    ]);
     ended.shows(&["calls/cpu-s", "the run is unfinished: 1 of 6 trials ended"]);
 
     let before = bench.record();
@@ -53,7 +56,7 @@ fn twice_stops_at_once() {
     let mut program = bench.start("run @spawn-child --duration 1h -v");
     program.await_line("measuring, trial 1");
     program.signal(Signal::INT);
-    program.await_line("stopping after this trial; once more to stop now");
+    program.await_line("; once more to stop now");
     program.signal(Signal::INT);
     let ended = program.finish().expect(2);
     bench.nothing_left(ended.pid);
@@ -62,19 +65,53 @@ fn twice_stops_at_once() {
     assert_eq!((run.preparations.len(), run.trials.len(), run.finished), (1, 0, None));
 }
 
-/// The check of so slow a server takes minutes.
+/// Nothing of it is a result: there is nothing to wait for. The check of so slow a server takes minutes.
 #[test]
-fn twice_stops_a_check_too() {
+fn once_stops_a_check_at_once() {
     let bench = Bench::new().variant("slower", "--behaviour slow:50ms");
     for words in ["run @slower", "check @slower"] {
-        let mut program = bench.start(words);
+        let program = bench.start(words);
         // It is asked for readiness once, and then for everything in the check.
         wait_until("a check", || bench.processes().into_iter().any(|pid| waits(pid) > 50));
         program.signal(Signal::INT);
-        program.await_line("once more to stop now");
-        program.signal(Signal::INT);
+        let ended = program.finish().expect(2);
+        ended.complains(&["stopping now"]);
+        assert!(!ended.err.contains("failed"), "{}", ended.err);
+        bench.nothing_left(ended.pid);
+    }
+    assert!(bench.record().preparations.is_empty(), "what was interrupted is no result");
+}
+
+/// A terminal that closes, and whoever ends a job.
+#[test]
+fn other_signals_end_a_run_as_ctrl_c_does() {
+    for signal in [Signal::HUP, Signal::TERM] {
+        let bench = Bench::new();
+        let mut program = bench.start("run @honest --rounds 3 -v");
+        program.await_line("measuring, trial 1");
+        program.signal(signal);
         let ended = program.finish().expect(2);
         bench.nothing_left(ended.pid);
+        ended.complains(&["go on with: rpcbench run --resume"]);
+        ended.shows(&["calls/cpu-s", "the run is unfinished"]);
+        assert_eq!(bench.record().trials.len(), 1);
+    }
+}
+
+#[test]
+fn a_build_is_stopped_with_all_that_it_started() {
+    let script = "set -eu\necho $$ > \"$RPCBENCH_BUILD_DIR/pid\"\nsleep 1000\n";
+    let bench = Bench::new().edit("servers/testkit/build.sh", "set -eu\n", script);
+    for words in ["build testkit-liar", "run @honest", "check @honest"] {
+        let pid = bench.root().join("build/servers/testkit-liar/pid");
+        let program = bench.start(words);
+        wait_until("the build", || fs::read_to_string(&pid).is_ok_and(|it| it.ends_with('\n')));
+        program.signal(Signal::INT);
+        let ended = program.finish().expect(2);
+        ended.complains(&["stopping now"]);
+        let pid: i32 = fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+        wait_until("the build's end", || waits(pid) == 0);
+        fs::remove_file(bench.root().join("build/servers/testkit-liar/pid")).unwrap();
     }
 }
 

@@ -1,7 +1,7 @@
 //! `rpcbench load`: arrival processes, what it tells while it goes on, the files that it writes, and how it ends.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -194,11 +194,37 @@ fn a_file_that_cannot_be_written_is_told_before_the_load() {
             ["--out: the record can't be written: /dev/null/x", "Not a directory"],
         ),
     ];
+    let honest = server("honest");
     for (words, parts) in cases {
-        let ended = look(&format!("load 127.0.0.1:1 {words}")).expect(2);
+        let ended = load(&honest, words).expect(2);
         ended.complains(&parts);
-        assert!(!ended.err.contains("connections"), "{}", ended.err);
+        assert_eq!(honest.calls(), 0);
     }
+}
+
+/// Nothing is waited for, and nothing is left that a second try would stumble over.
+#[test]
+fn nobody_there_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("record");
+    let words = format!("load 127.0.0.1:1 --connect-timeout 1h --out {}", out.display());
+    look(&words).expect(2).complains(&["127.0.0.1:1: nobody listens there; start the server"]);
+    assert!(!out.exists());
+    look("load localhost:1").expect(2).complains(&["nobody listens there"]);
+}
+
+#[test]
+fn whoever_speaks_another_protocol_is_told_at_once() {
+    let web = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let words = format!("load {} --connect-timeout 1h", web.local_addr().unwrap());
+    let answering = std::thread::spawn(move || {
+        let (mut stream, _) = web.accept().unwrap();
+        stream.read_exact(&mut [0; 24]).unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+    });
+    let ended = look(&words).expect(2);
+    answering.join().unwrap();
+    ended.complains(&["it speaks HTTP/1.1, not gRPC; give --protocol json"]);
 }
 
 #[test]
@@ -207,7 +233,9 @@ fn a_record_that_is_there_is_not_written_over() {
     let words = format!("--duration 200ms --out {}", folder.path().display());
     load(&server("honest"), &words).expect(0);
     let before = fs::read(folder.path().join("events.jsonl")).unwrap();
-    load(&server("honest"), &words).expect(2).complains(&["--out: ", "run.json: File exists"]);
+    load(&server("honest"), &words)
+        .expect(2)
+        .complains(&["--out: ", "a run record is here already; name another folder"]);
     assert_eq!(fs::read(folder.path().join("events.jsonl")).unwrap(), before);
     let resumed = look(&format!("run --resume {}", folder.path().display())).expect(2);
     resumed.complains(&["the record of a load", "rpcbench report"]);

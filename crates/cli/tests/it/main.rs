@@ -20,6 +20,7 @@ mod protocols;
 mod ranks;
 mod readme;
 mod records;
+mod serve;
 mod slo;
 mod testkit;
 mod truth;

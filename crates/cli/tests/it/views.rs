@@ -8,8 +8,19 @@ use serde_json::Value;
 use crate::bench::{Bench, look, rpcbench};
 use crate::program::Program;
 
-const COMMANDS: [&str; 9] =
-    ["run", "check", "build", "list", "doctor", "report", "compare", "load", "completions"];
+const COMMANDS: [&str; 11] = [
+    "run",
+    "check",
+    "build",
+    "new",
+    "list",
+    "doctor",
+    "report",
+    "compare",
+    "serve",
+    "load",
+    "completions",
+];
 
 #[test]
 fn every_command_has_help_with_examples() {
@@ -48,7 +59,7 @@ fn list_has_every_server_and_suite() {
     assert!(servers.contains("answers correctly") && !servers.contains("Suites"), "{servers}");
     let suites = look("list suites").expect(0).out;
     assert!(
-        suites.contains("256 MiB, 1 process x 2 windows: ") && !suites.contains("honest"),
+        suites.contains("256 MiB, 1 process x 2 windows\n") && !suites.contains("honest"),
         "{suites}"
     );
 }
@@ -158,7 +169,8 @@ fn progress_tells_every_step() {
     assert_eq!(json["run"]["finished"], true);
     ended.complains(&[
         "testkit-liar",
-        "built: h2 ",
+        "built in ",
+        " s, h2 ",
         "ready: ",
         "cases passed",
         "trial 1: ",

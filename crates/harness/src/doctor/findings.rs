@@ -216,10 +216,12 @@ fn toolchain(language: &Language) -> Finding {
         let what = format!("{title}: servers that need what is missing will be skipped");
         return advice(&id, what, &remedies.join("; "));
     }
-    let found = language.probes.iter().filter_map(|probe| match probe {
-        Probe::Found(tool) => Some(format!("{} {}", tool.name, tool.version)),
-        Probe::Missing(_) => None,
-    });
+    if !language.unsupported.is_empty() {
+        let what = format!("{title}: measured on what nobody should run any more");
+        return advice(&id, what, &language.unsupported.join("; "));
+    }
+    let found = language.probes.iter().filter_map(Probe::found);
+    let found = found.map(|tool| format!("{} {}", tool.name, tool.version));
     fine(&id, format!("{title}: {}", found.collect::<Vec<_>>().join(", ")))
 }
 
@@ -262,7 +264,12 @@ mod tests {
             load: Some(0.02),
             cpu_pressure: Some(0.0),
             steal: Some(0.0),
-            languages: vec![Language { title: "Go".to_owned(), name: "go".to_owned(), probes }],
+            languages: vec![Language {
+                title: "Go".to_owned(),
+                name: "go".to_owned(),
+                probes,
+                unsupported: Vec::new(),
+            }],
         }
     }
 

@@ -3,8 +3,6 @@
 mod findings;
 mod noise;
 
-use std::fs;
-
 use procfs::{CpuPressure, Current, CurrentSI, KernelStats, LoadAverage, Meminfo};
 use rpcbench_record::{IsolationMode, Machine};
 
@@ -13,6 +11,7 @@ use crate::cpus::Topology;
 use crate::isolation::Isolation;
 use crate::machine::fingerprint;
 use crate::manifest::Catalog;
+use crate::room::local_ports;
 use crate::toolchain::{self, Probe};
 
 pub use findings::examine;
@@ -76,6 +75,8 @@ pub struct Language {
     pub name: String,
     /// What asking for each toolchain came to.
     pub probes: Vec<Probe>,
+    /// What of them is past the end of its support, one line each.
+    pub unsupported: Vec<String>,
 }
 
 impl Facts {
@@ -102,12 +103,6 @@ impl Facts {
     }
 }
 
-fn local_ports() -> Option<(u32, u32)> {
-    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
-    let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
-    Some((numbers.next()?, numbers.next()?))
-}
-
 fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
     let stolen = time.steal?;
     let busy =
@@ -127,6 +122,7 @@ pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
                 title: server.language_title.clone(),
                 name: server.language.clone(),
                 probes: Vec::new(),
+                unsupported: Vec::new(),
             });
             found.len() - 1
         });
@@ -134,6 +130,12 @@ pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
         for spec in &server.toolchains {
             if probes.iter().all(|probe| probe.name() != spec.name) {
                 probes.push(toolchain::probe(spec, &server.folder, env));
+            }
+        }
+        let tools: Vec<_> = probes.iter().filter_map(Probe::found).cloned().collect();
+        for line in toolchain::unsupported(server, &tools, toolchain::today()) {
+            if !found[at].unsupported.contains(&line) {
+                found[at].unsupported.push(line);
             }
         }
     }

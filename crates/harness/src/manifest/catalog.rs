@@ -12,10 +12,20 @@ use super::{Entry, Selection, Server, select};
 use crate::config;
 
 /// All servers there are.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Catalog {
     servers: Vec<Arc<Server>>,
+    broken: Vec<Broken>,
     missing: Vec<MissingEntry>,
+}
+
+/// A server, or a whole language, whose manifest can't be used.
+#[derive(Debug)]
+pub struct Broken {
+    /// The server's name, `cobol-grpc`; of a language `cobol-*`.
+    pub name: String,
+    /// What is wrong.
+    pub error: ManifestError,
 }
 
 impl Catalog {
@@ -25,35 +35,22 @@ impl Catalog {
     /// A folder in `servers/` is a language if it has a `_language.toml`, and a folder in that is a server
     /// if it has a `server.toml`; other folders are left alone.
     ///
+    /// One bad manifest is in nobody else's way: see [`Self::broken`].
+    ///
     /// # Errors
-    /// The first thing wrong with any manifest, with its file, key, value and remedy.
+    /// What is wrong with the files that all servers share, and where there is no server at all.
     pub fn load(root: &Path) -> Result<Self, ManifestError> {
         let root = root.canonicalize().map_err(|source| config::unreadable(root, source))?;
         let folder = root.join("servers");
         let defaults_file = folder.join("_defaults.toml");
         let defaults: Defaults = config::read(&defaults_file)?;
-        let mut servers = Vec::new();
+        let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for language_folder in folders(&folder)? {
-            let language_file = language_folder.join("_language.toml");
-            let server_folders = servers_in(&language_folder)?;
-            if !language_file.exists() && server_folders.is_empty() {
-                continue;
-            }
-            let language: Language = config::read(&language_file)?;
-            for folder in server_folders {
-                let server_file = folder.join("server.toml");
-                let server: ServerFile = config::read(&server_file)?;
-                let layers = Layers {
-                    root: &root,
-                    folder: &folder,
-                    defaults: (&defaults_file, &defaults),
-                    language: (&language_file, &language),
-                    server: (&server_file, &server),
-                };
-                servers.push(Arc::new(layers.resolve()?));
-            }
+            let mut reading =
+                Reading { root: &root, defaults: (&defaults_file, &defaults), broken: &mut broken };
+            servers.extend(reading.language(&language_folder));
         }
-        if servers.is_empty() {
+        if servers.is_empty() && broken.is_empty() {
             return Err(ManifestError::NoServers { path: folder });
         }
         let missing_file = folder.join("_missing.toml");
@@ -61,13 +58,19 @@ impl Catalog {
             true => config::read::<MissingFile>(&missing_file)?.missing.unwrap_or_default(),
             false => Vec::new(),
         };
-        Ok(Self { servers, missing })
+        Ok(Self { servers, broken, missing })
     }
 
     /// All servers, by name.
     #[must_use]
     pub fn servers(&self) -> &[Arc<Server>] {
         &self.servers
+    }
+
+    /// What can't be used of `servers/`.
+    #[must_use]
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
     }
 
     /// Every entry there is: each server under each of its protocols, in each of its variants.
@@ -96,6 +99,74 @@ impl Catalog {
     pub fn select(&self, selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
         select::select(&self.entries(), selection)
     }
+
+    /// As [`Self::select`]; what is asked for by its name and can't be used is refused for the reason why.
+    ///
+    /// # Errors
+    /// As [`Self::select`], and what is wrong with the manifest of a server that is asked for.
+    pub fn into_selected(mut self, selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
+        let is_meant =
+            |broken: &Broken| selection.patterns.iter().any(|pattern| broken.is(pattern));
+        if let Some(at) = self.broken.iter().position(is_meant) {
+            return Err(self.broken.swap_remove(at).error);
+        }
+        self.select(selection)
+    }
+}
+
+impl Broken {
+    /// Whether a pattern names it, and not just anything.
+    fn is(&self, pattern: &str) -> bool {
+        let server = pattern.split(['@', ':']).next().unwrap_or_default();
+        match self.name.strip_suffix('*') {
+            Some(language) => server.starts_with(language),
+            None => server == self.name,
+        }
+    }
+}
+
+/// Reads the manifests of one language.
+struct Reading<'a> {
+    root: &'a Path,
+    defaults: (&'a Path, &'a Defaults),
+    broken: &'a mut Vec<Broken>,
+}
+
+impl Reading<'_> {
+    fn language(&mut self, folder: &Path) -> Vec<Arc<Server>> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file = folder.join("_language.toml");
+        let servers = match servers_in(folder) {
+            Ok(servers) if servers.is_empty() && !file.exists() => return Vec::new(),
+            Ok(servers) => servers,
+            Err(error) => return self.breaks(format!("{name}-*"), error),
+        };
+        let language: Language = match config::read(&file) {
+            Ok(language) => language,
+            Err(error) => return self.breaks(format!("{name}-*"), error.into()),
+        };
+        let mut found = Vec::new();
+        for server in servers {
+            let library = server.file_name().unwrap_or_default().to_string_lossy();
+            match self.server((&file, &language), &server) {
+                Ok(server) => found.push(Arc::new(server)),
+                Err(error) => found.extend(self.breaks(format!("{name}-{library}"), error)),
+            }
+        }
+        found
+    }
+
+    fn server(&self, language: (&Path, &Language), folder: &Path) -> Result<Server, ManifestError> {
+        let file = folder.join("server.toml");
+        let server: ServerFile = config::read(&file)?;
+        let (root, defaults) = (self.root, self.defaults);
+        Layers { root, folder, defaults, language, server: (&file, &server) }.resolve()
+    }
+
+    fn breaks(&mut self, name: String, error: ManifestError) -> Vec<Arc<Server>> {
+        self.broken.push(Broken { name, error });
+        Vec::new()
+    }
 }
 
 fn servers_in(language: &Path) -> Result<Vec<PathBuf>, ManifestError> {
@@ -104,13 +175,13 @@ fn servers_in(language: &Path) -> Result<Vec<PathBuf>, ManifestError> {
     Ok(found)
 }
 
-/// The visible folders in `parent`, sorted.
+/// The visible folders in `parent`, sorted; what begins with `_` is no server.
 fn folders(parent: &Path) -> Result<Vec<PathBuf>, ManifestError> {
     let refused = |source| config::unreadable(parent, source);
     let mut found = Vec::new();
     for item in fs::read_dir(parent).map_err(refused)? {
         let item = item.map_err(refused)?;
-        let hidden = item.file_name().to_string_lossy().starts_with('.');
+        let hidden = item.file_name().to_string_lossy().starts_with(['.', '_']);
         if !hidden && item.path().is_dir() {
             found.push(item.path());
         }

@@ -152,6 +152,12 @@ impl Server {
         self.build.command.iter().map(|word| self.expand(word)).collect()
     }
 
+    /// The command that writes the lock file anew, placeholders expanded. Empty: there is none.
+    #[must_use]
+    pub fn lock_command(&self) -> Vec<String> {
+        self.build.lock.iter().map(|word| self.expand(word)).collect()
+    }
+
     fn expand(&self, text: &str) -> String {
         let path = |path: &Path| path.to_string_lossy().into_owned();
         text.replace("{build}", &path(&self.build_folder)).replace("{server}", &path(&self.folder))

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use jiff::civil::Date;
 use regex::Regex;
 use rpcbench_record::Protocol;
 
 use super::names::{Name, Packages, VersionNumber};
 use crate::config::{At, table, texts};
 
-texts!(Protocol);
+texts!(Date, Protocol);
 
 table! {
     /// `servers/_defaults.toml`.
@@ -74,12 +75,14 @@ table! {
         minimum: Option<VersionNumber> = "minimum = \"1.25\"",
         install: String = "install = \"Go 1.25 or newer from https://go.dev/dl/\"",
         apt: Option<Vec<Packages>> = "apt = [\"golang-go\"]",
+        end_of_support: Option<BTreeMap<Name, Date>> = "end_of_support = { \"18\" = \"2025-04-30\" }",
     }
 }
 
 table! {
     pub(super) struct Build {
         command: Option<At<Vec<String>>> = "command = [\"sh\", \"../build.sh\"]",
+        lock: Option<At<Vec<String>>> = "lock = [\"sh\", \"../build.sh\", \"lock\"]",
         inputs: Option<Vec<String>> = "inputs = [\"../build.sh\"]",
     }
 }

@@ -17,13 +17,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use jiff::civil::Date;
 use regex::Regex;
 use rpcbench_record::Protocol;
 
-pub use catalog::Catalog;
+pub use catalog::{Broken, Catalog};
 pub use entry::{Address, Entry};
 pub use error::ManifestError;
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
+pub(crate) use names::is_name;
 pub use select::Selection;
 
 /// One implementation under test, all layers merged.
@@ -87,6 +89,8 @@ pub struct ToolchainSpec {
     pub install: String,
     /// Debian packages that have it, each as a Debian dependency: `nodejs (>= 18)`, `a | b`.
     pub apt: Vec<String>,
+    /// Releases by how their versions begin, and the last day on which each had fixes. A release that is not there is supported.
+    pub end_of_support: BTreeMap<String, Date>,
 }
 
 /// How a server is built.
@@ -94,6 +98,8 @@ pub struct ToolchainSpec {
 pub struct BuildSpec {
     /// Run in the server's folder, placeholders not yet expanded.
     pub command: Vec<String>,
+    /// Writes the lock file anew, run as the command is. Empty: nothing does.
+    pub lock: Vec<String>,
     /// Files and folders beside the server's folder and the definitions in `contract/` whose change means a rebuild.
     pub inputs: Vec<PathBuf>,
 }

@@ -33,6 +33,11 @@ pub(super) struct Packages(pub String);
 
 texts!(VersionNumber, Packages);
 
+/// Whether a text can be the name of a language, a library's folder or a variant.
+pub(crate) fn is_name(text: &str) -> bool {
+    NAME.is_match(text)
+}
+
 /// What a [`Name`] must look like.
 pub(super) const NAME_RULE: &str =
     "use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first";

@@ -67,9 +67,12 @@ impl Layers<'_> {
         let command =
             command.ok_or_else(|| layers::Build::missing(self.language.0, "build.", "command"))?;
         check_command(command, &["build", "server"])?;
+        let lock = layers.iter().find_map(|build| build.lock.as_ref());
+        lock.map_or(Ok(()), |lock| check_command(lock, &["build", "server"]))?;
         let inputs = layers.iter().find_map(|build| build.inputs.as_deref()).unwrap_or_default();
         Ok(BuildSpec {
             command: command.value.clone(),
+            lock: lock.map(|lock| lock.value.clone()).unwrap_or_default(),
             inputs: inputs.iter().map(|input| self.path(build_folder, input)).collect(),
         })
     }
@@ -85,11 +88,9 @@ impl Layers<'_> {
             return Err(cap.bad("it must not be below least_warm_up"));
         }
         let threads = layers.iter().find_map(|runtime| runtime.compiler_threads.clone());
-        Ok(Runtime {
-            least_warm_up,
-            warm_up_cap: cap.value,
-            compiler_threads: threads.unwrap_or_default(),
-        })
+        // Judged blind, a compiler at work would pass for steadiness: that there is none must be said.
+        let compiler_threads = threads.ok_or_else(|| missing("compiler_threads"))?;
+        Ok(Runtime { least_warm_up, warm_up_cap: cap.value, compiler_threads })
     }
 
     fn command(&self) -> Result<Vec<String>, ConfigError> {
@@ -171,6 +172,12 @@ fn toolchains(
             minimum: tool.minimum.clone().map(|minimum| minimum.0),
             install: tool.install.clone(),
             apt: tool.apt.iter().flatten().map(|packages| packages.0.clone()).collect(),
+            end_of_support: tool
+                .end_of_support
+                .iter()
+                .flatten()
+                .map(|(release, day)| (release.0.clone(), *day))
+                .collect(),
         })
     };
     layers.into_iter().flatten().flatten().map(read).collect()

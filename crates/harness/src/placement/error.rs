@@ -18,6 +18,14 @@ pub enum PlacementError {
     /// Its process failed.
     #[error(transparent)]
     Process(#[from] ProcessError),
+    /// Its program can't be started, as its manifest has it.
+    #[error("{error}; correct 'run.command' in {}", manifest.display())]
+    Command {
+        /// What the system said of which command line.
+        error: ProcessError,
+        /// The manifest.
+        manifest: std::path::PathBuf,
+    },
     /// Its counters can't be read.
     #[error(transparent)]
     Counters(#[from] CounterError),

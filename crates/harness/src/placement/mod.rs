@@ -41,6 +41,11 @@ pub trait Running {
     /// How it is kept apart.
     fn isolation(&self) -> Isolation;
 
+    /// Its process. `None` where it is not of this machine, or not known.
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+
     /// Its CPU time. `None` where the placement can't see it.
     ///
     /// # Errors

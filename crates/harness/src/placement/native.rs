@@ -12,7 +12,7 @@ use crate::counters::{Counters, CpuReading, Meter};
 use crate::cpus::Split;
 use crate::isolation::{GroupLimits, Isolation};
 use crate::manifest::{Address, Entry};
-use crate::process::{Exit, ServerProcess, Spec};
+use crate::process::{Exit, ProcessError, ServerProcess, Spec};
 
 /// What this machine has for servers.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub struct Native {
     pub base_env: BTreeMap<String, String>,
     /// Folder for the servers' logs.
     pub logs: PathBuf,
+    /// Where servers listen. `None`: wherever a port is free.
+    pub port: Option<u16>,
 }
 
 impl Native {
@@ -54,6 +56,19 @@ struct Place<'a> {
     entry: &'a Entry,
 }
 
+impl Place<'_> {
+    /// What can't be started was named by the manifest.
+    fn blame(&self, error: ProcessError) -> PlacementError {
+        let manifest = self.entry.server.folder.join("server.toml");
+        match error {
+            ProcessError::Start { .. } | ProcessError::NoCommand => {
+                PlacementError::Command { error, manifest }
+            }
+            error => error.into(),
+        }
+    }
+}
+
 impl Placement for Place<'_> {
     fn isolation(&self) -> IsolationRecord {
         self.machine.describe(None)
@@ -61,7 +76,10 @@ impl Placement for Place<'_> {
 
     fn start(&self) -> Result<Box<dyn Running>, PlacementError> {
         let Self { machine, entry } = self;
-        let address = free_address()?;
+        let address = match machine.port {
+            Some(port) => Address { host: HOST, port },
+            None => free_address()?,
+        };
         let cpus = machine.split.server.clone();
         let limits = GroupLimits { cpus, memory_bytes: machine.limits.memory_bytes };
         let group = machine.isolation.create(&entry.name(), limits)?;
@@ -74,7 +92,7 @@ impl Placement for Place<'_> {
             stop_timeout: entry.server.stop_timeout,
         };
         Ok(Box::new(NativeServer {
-            process: ServerProcess::spawn(&spec, group)?,
+            process: ServerProcess::spawn(&spec, group).map_err(|error| self.blame(error))?,
             endpoint: SocketAddr::new(address.host, address.port).into(),
             isolation,
             meter: Meter::new(&entry.server.runtime.compiler_threads),
@@ -83,9 +101,12 @@ impl Placement for Place<'_> {
     }
 }
 
+/// The interface on which servers listen.
+const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
 /// An address of the loopback interface with a port that is free now.
 fn free_address() -> Result<Address, PlacementError> {
-    let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let host = HOST;
     let port = TcpListener::bind((host, 0)).and_then(|socket| socket.local_addr());
     let address = port.map_err(|source| PlacementError::Port { host, source })?;
     Ok(Address { host, port: address.port() })
@@ -106,6 +127,10 @@ impl Running for NativeServer {
 
     fn isolation(&self) -> IsolationRecord {
         self.isolation.clone()
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.process.pid().as_raw_pid().try_into().ok()
     }
 
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {

@@ -1,6 +1,7 @@
 //! A server that somebody else runs.
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use procfs::process::Process;
@@ -44,6 +45,13 @@ impl Unmanaged {
     ) -> Result<Self, PlacementError> {
         let process = pid.map(Watched::find).transpose()?;
         Ok(Self { endpoint, process, client_cpus })
+    }
+
+    /// The same server, at another address of its host.
+    #[must_use]
+    pub fn at(mut self, address: SocketAddr) -> Self {
+        self.endpoint.address = address;
+        self
     }
 
     /// Whether it is known to run on this machine.

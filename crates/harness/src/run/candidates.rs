@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rpcbench_record::{Failure, Toolchain};
 
+use super::interrupt::{Interrupt, StopNow};
 use crate::build::{self, BuildError, Built};
 use crate::build_env::BuildEnv;
 use crate::manifest::{Entry, Server};
@@ -39,6 +40,8 @@ pub enum BuildState {
 pub enum BuildEvent<'a> {
     /// Its build begins.
     Building(&'a Server),
+    /// Its build goes on; told several times a second.
+    Waiting(&'a Server),
     /// What came of it.
     Done(&'a Server, &'a BuildState),
 }
@@ -52,56 +55,76 @@ pub enum Building {
     Never,
 }
 
-/// Looks for the toolchains of every entry, and builds each server once, both in `env`.
-pub fn candidates(
-    entries: &[Entry],
-    building: Building,
-    env: &BuildEnv,
-    watch: &mut dyn FnMut(&BuildEvent<'_>),
-) -> Vec<Candidate> {
-    let mut done: BTreeMap<String, (Vec<Toolchain>, BuildState)> = BTreeMap::new();
-    entries
-        .iter()
-        .map(|entry| {
-            let server = &entry.server;
-            let (toolchains, build) = done
-                .entry(server.name.clone())
-                .or_insert_with(|| {
-                    let (toolchains, state) = candidate(server, building, env, watch);
-                    watch(&BuildEvent::Done(server, &state));
-                    (toolchains, state)
-                })
-                .clone();
-            Candidate { entry: entry.clone(), toolchains, build }
-        })
-        .collect()
+/// Builds servers.
+#[derive(Clone, Copy, Debug)]
+pub struct Builder<'a> {
+    /// Which.
+    pub building: Building,
+    /// What builds, and questions for toolchains, see of the environment.
+    pub env: &'a BuildEnv,
+    /// Ends the build that is on.
+    pub interrupt: &'a Interrupt,
 }
 
-fn candidate(
-    server: &Server,
-    building: Building,
-    env: &BuildEnv,
-    watch: &mut dyn FnMut(&BuildEvent<'_>),
-) -> (Vec<Toolchain>, BuildState) {
-    let probes = probe_all(server, env);
-    let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
-    if !missing.is_empty() {
-        return (found(probes), BuildState::Skipped { reason: missing.join("; ") });
+impl Builder<'_> {
+    /// Looks for the toolchains of every entry, and builds each server once.
+    ///
+    /// # Errors
+    /// When the run is to stop now.
+    pub fn candidates(
+        &self,
+        entries: &[Entry],
+        watch: &mut dyn FnMut(&BuildEvent<'_>),
+    ) -> Result<Vec<Candidate>, StopNow> {
+        let mut done: BTreeMap<String, (Vec<Toolchain>, BuildState)> = BTreeMap::new();
+        let mut candidates = Vec::new();
+        for entry in entries {
+            let server = &entry.server;
+            let (toolchains, build) = match done.get(&server.name) {
+                Some(known) => known.clone(),
+                None => {
+                    self.interrupt.check()?;
+                    let (toolchains, state) = self.candidate(server, watch);
+                    self.interrupt.check()?;
+                    watch(&BuildEvent::Done(server, &state));
+                    done.insert(server.name.clone(), (toolchains.clone(), state.clone()));
+                    (toolchains, state)
+                }
+            };
+            candidates.push(Candidate { entry: entry.clone(), toolchains, build });
+        }
+        Ok(candidates)
     }
-    let toolchains = found(probes);
-    let current = build::is_current(server, &toolchains).unwrap_or(false);
-    if !current && building == Building::Never {
-        let reason = "not built as it stands; leave --no-build away".to_owned();
-        return (toolchains, BuildState::Failed(Failure { reason, log_tail: Vec::new() }));
+
+    fn candidate(
+        &self,
+        server: &Server,
+        watch: &mut dyn FnMut(&BuildEvent<'_>),
+    ) -> (Vec<Toolchain>, BuildState) {
+        let probes = probe_all(server, self.env);
+        let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
+        if !missing.is_empty() {
+            return (found(probes), BuildState::Skipped { reason: missing.join("; ") });
+        }
+        let toolchains = found(probes);
+        let current = build::is_current(server, &toolchains).unwrap_or(false);
+        if !current && self.building == Building::Never {
+            let reason = "not built as it stands; leave --no-build away".to_owned();
+            return (toolchains, BuildState::Failed(Failure { reason, log_tail: Vec::new() }));
+        }
+        if !current {
+            watch(&BuildEvent::Building(server));
+        }
+        let mut go_on = || {
+            watch(&BuildEvent::Waiting(server));
+            self.interrupt.check().is_ok()
+        };
+        let state = match build::build(server, &toolchains, self.env, &mut go_on) {
+            Ok(built) => BuildState::Built(built),
+            Err(error) => BuildState::Failed(failure(&error)),
+        };
+        (toolchains, state)
     }
-    if !current {
-        watch(&BuildEvent::Building(server));
-    }
-    let state = match build::build(server, &toolchains, env) {
-        Ok(built) => BuildState::Built(built),
-        Err(error) => BuildState::Failed(failure(&error)),
-    };
-    (toolchains, state)
 }
 
 fn found(probes: Vec<Probe>) -> Vec<Toolchain> {

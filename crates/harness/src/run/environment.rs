@@ -7,9 +7,6 @@ use rpcbench_record::{Arrivals, Protocol, Workload};
 use super::interrupt::Interrupt;
 use crate::placement::Endpoint;
 
-/// How long opening all connections may take.
-const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(10_000);
-
 /// The client of a run.
 #[derive(Debug)]
 pub struct Environment {
@@ -19,6 +16,8 @@ pub struct Environment {
     pub pinned: bool,
     /// Seed of the payloads, and of random arrivals.
     pub seed: u64,
+    /// How long opening all connections may take.
+    pub connect_timeout: Nanos,
     /// Told by Ctrl-C.
     pub interrupt: Interrupt,
     /// Takes every measured call.
@@ -26,6 +25,9 @@ pub struct Environment {
 }
 
 impl Environment {
+    /// How long opening all connections may take where nobody says.
+    pub const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(10_000);
+
     /// The load of `workload` on a server. It begins as a closed loop, whatever the arrivals: a server is warmed at
     /// full load.
     pub(super) fn load(
@@ -47,7 +49,7 @@ impl Environment {
             cpus: if self.pinned { self.client_cpus.clone() } else { Vec::new() },
             timeout: Nanos::from_millis(workload.timeout_ms),
             grace: Nanos::from_millis(workload.grace_ms),
-            connect_timeout: CONNECT_TIMEOUT,
+            connect_timeout: self.connect_timeout,
             first_request: 0,
             pipelining: workload.pipelining,
         }

@@ -1,4 +1,5 @@
-//! Ctrl-C: once to stop after the trial, or to end its window; twice to stop now.
+//! Ctrl-C: while a trial is on, once to stop after it, or to end its window, and twice to stop now. Outside of trials there is
+//! nothing to wait for: once stops now.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,19 +15,38 @@ struct Shared {
     /// How often it was raised.
     times: Mutex<u8>,
     raised: Condvar,
+    /// The trial that is on.
+    trial: Mutex<Option<Trial>>,
     /// Whether the first ends the window that is on.
     ends_window: bool,
     /// There is nothing left to stop.
     concluded: AtomicBool,
 }
 
+/// A trial that is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// When its window ends. `None`: nobody knows yet.
+    pub ends: Option<Nanos>,
+}
+
+/// While it is there, a trial is on.
+#[must_use]
+pub struct TrialGuard<'a>(&'a Interrupt);
+
+impl Drop for TrialGuard<'_> {
+    fn drop(&mut self) {
+        *self.0.trial() = None;
+    }
+}
+
 /// What becomes of a Ctrl-C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Raised {
-    /// The first: the run ends in its own time.
-    First,
-    /// The second: the run stops now.
-    Second,
+    /// The first: the run ends after this trial.
+    AfterTrial(Trial),
+    /// The run stops now: no trial is on, or it was the second.
+    Now,
     /// One too many, or nothing is left that would heed it: whoever told it ends the program.
     Unheeded,
 }
@@ -48,11 +68,27 @@ impl Interrupt {
         let mut times = self.times();
         *times = times.saturating_add(1);
         self.0.raised.notify_all();
-        match *times {
-            1 => Raised::First,
-            2 if !self.0.concluded.load(Ordering::Relaxed) => Raised::Second,
+        match (*times, *self.trial()) {
+            (1, Some(trial)) => Raised::AfterTrial(trial),
+            (1, None) => Raised::Now,
+            (2, _) if !self.0.concluded.load(Ordering::Relaxed) => Raised::Now,
             _ => Raised::Unheeded,
         }
+    }
+
+    /// A trial is on from now until the guard is dropped. `ends`: when its window does, where that is known.
+    pub fn begin_trial(&self, ends: Option<Nanos>) -> TrialGuard<'_> {
+        *self.trial() = Some(Trial { ends });
+        TrialGuard(self)
+    }
+
+    fn trial(&self) -> MutexGuard<'_, Option<Trial>> {
+        self.0.trial.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How often it must be raised to stop what is on now.
+    fn enough(&self) -> u8 {
+        if self.trial().is_some() { 2 } else { 1 }
     }
 
     /// The run is over: what is left, to show and to write it, asks for nothing.
@@ -81,7 +117,7 @@ impl Interrupt {
     /// # Errors
     /// If so.
     pub fn check(&self) -> Result<(), StopNow> {
-        if *self.times() >= 2 { Err(StopNow) } else { Ok(()) }
+        if *self.times() >= self.enough() { Err(StopNow) } else { Ok(()) }
     }
 
     /// Waits until `deadline`.
@@ -89,7 +125,7 @@ impl Interrupt {
     /// # Errors
     /// As soon as the run is to stop now.
     pub fn wait_until(&self, deadline: Nanos) -> Result<(), StopNow> {
-        self.wait(deadline, 2);
+        self.wait(deadline, self.enough());
         self.check()
     }
 
@@ -98,7 +134,7 @@ impl Interrupt {
     /// # Errors
     /// As soon as the run is to stop now.
     pub fn cuts_short(&self, deadline: Nanos) -> Result<bool, StopNow> {
-        self.wait(deadline, if self.0.ends_window { 1 } else { 2 });
+        self.wait(deadline, if self.0.ends_window { 1 } else { self.enough() });
         self.check()?;
         Ok(self.ends_window())
     }
@@ -125,26 +161,40 @@ mod tests {
     #[test]
     fn the_first_lets_the_trial_end_and_the_second_does_not() {
         let interrupt = Interrupt::ending_windows();
+        let ends = Some(clock::now());
+        let trial = interrupt.begin_trial(ends);
         assert!(!interrupt.after_this());
         assert_eq!(interrupt.wait_until(clock::now()), Ok(()));
         assert_eq!(interrupt.cuts_short(clock::now()), Ok(false));
         let other = interrupt.clone();
         let raising = std::thread::spawn(move || other.raise());
         assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
-        assert_eq!(raising.join().unwrap(), Raised::First);
+        assert_eq!(raising.join().unwrap(), Raised::AfterTrial(Trial { ends }));
         assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
         assert!(interrupt.after_this() && interrupt.ends_window());
         assert_eq!(interrupt.wait_until(clock::now() + Nanos(1)), Ok(()));
-        assert_eq!(interrupt.clone().raise(), Raised::Second);
+        assert_eq!(interrupt.clone().raise(), Raised::Now);
         assert_eq!(interrupt.wait_until(Nanos::NEVER), Err(StopNow));
         assert_eq!(interrupt.cuts_short(Nanos::NEVER), Err(StopNow));
         assert_eq!(interrupt.raise(), Raised::Unheeded);
+        drop(trial);
+    }
+
+    #[test]
+    fn outside_of_trials_the_first_stops_now() {
+        let interrupt = Interrupt::default();
+        drop(interrupt.begin_trial(None));
+        let other = interrupt.clone();
+        let raising = std::thread::spawn(move || other.raise());
+        assert_eq!(interrupt.wait_until(Nanos::NEVER), Err(StopNow));
+        assert_eq!(raising.join().unwrap(), Raised::Now);
+        assert_eq!(interrupt.check(), Err(StopNow));
     }
 
     #[test]
     fn nothing_heeds_a_second_one_once_the_run_is_over() {
         let interrupt = Interrupt::default();
         interrupt.conclude();
-        assert_eq!([interrupt.raise(), interrupt.raise()], [Raised::First, Raised::Unheeded]);
+        assert_eq!([interrupt.raise(), interrupt.raise()], [Raised::Now, Raised::Unheeded]);
     }
 }

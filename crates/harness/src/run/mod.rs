@@ -12,12 +12,14 @@
 mod candidates;
 mod context;
 mod environment;
+mod estimate;
 mod interrupt;
 mod kept;
 mod look;
 mod observer;
 mod prepare;
 mod resume;
+mod serve;
 mod stopping;
 mod subject;
 mod target;
@@ -31,13 +33,15 @@ use rpcbench_record::{
     Workload, Writer,
 };
 
-pub use candidates::{BuildEvent, BuildState, Building, Candidate, candidates};
+pub use candidates::{BuildEvent, BuildState, Builder, Building, Candidate};
 use context::Context;
 pub use environment::Environment;
-pub use interrupt::{Interrupt, Raised, StopNow};
+pub use estimate::{Estimate, Left};
+pub use interrupt::{Interrupt, Raised, StopNow, Trial as TrialOn};
 use kept::{Kept, same_process};
 pub use observer::{Event, Observer, Phase, Stage};
-pub use resume::{ResumeError, remaining, same_machine};
+pub use resume::{Here, ResumeError, remaining, resumable};
+pub use serve::{Served, serve};
 use stopping::{Stopping, Turn};
 pub use subject::{Admission, Provenance, Subject};
 use target::{Target, Trouble};
@@ -84,6 +88,8 @@ pub struct Runner<'a> {
     pub run: Run,
     /// Who watches.
     pub observer: &'a dyn Observer,
+    /// Trials of the plan's order that are over, or left out.
+    pub done: usize,
 }
 
 impl<'a> Runner<'a> {
@@ -124,6 +130,7 @@ impl<'a> Runner<'a> {
                 kept.stop_all();
                 self.prepare_round(rest, &mut kept)?;
             }
+            self.done = self.run.header.plan.order.len() - rest.len();
             self.trial(planned, !self.has_later(rest), &mut kept)?;
         }
         if self.environment.interrupt.ends_window() {
@@ -233,7 +240,8 @@ impl<'a> Runner<'a> {
         if let Some(target) = kept.take(&self.run.header.plan, planned) {
             return Ok(Some(target));
         }
-        self.observer.event(&Event::Starting { entry: planned.entry.clone() });
+        self.observer
+            .event(&Event::Starting { entry: planned.entry.clone(), process: planned.process });
         let (preparation, target) = prepare::prepare(context, planned.process)?;
         self.record_preparation(preparation)?;
         if target.is_none() {
@@ -263,8 +271,9 @@ impl<'a> Runner<'a> {
             workload: workload.clone(),
             arrivals,
             number,
-            position: (self.run.trials.len(), self.run.header.plan.order.len()),
+            position: (self.done, self.run.header.plan.order.len()),
         });
+        let on = self.environment.interrupt.begin_trial(trial::end(context.workload));
         let outcome = match trial::run(target, context, arrivals) {
             Ok(outcome) => outcome,
             Err(Trouble::Server(failure)) => trial::Outcome {
@@ -276,6 +285,7 @@ impl<'a> Runner<'a> {
             },
             Err(Trouble::Stop(stop)) => return Err(stop),
         };
+        drop(on);
         let trial::Outcome { started, arrivals, search, unmeasured, result } = outcome;
         Ok(Trial {
             entry,

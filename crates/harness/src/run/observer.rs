@@ -12,6 +12,15 @@ pub enum Event<'a> {
     Starting {
         /// Whose.
         entry: String,
+        /// 1-based number of its process.
+        process: u32,
+    },
+    /// Connections are being opened; told several times a second.
+    Connecting {
+        /// Those that are open.
+        open: u64,
+        /// All of them.
+        wanted: u32,
     },
     /// A slice of a warm-up is over.
     Warming {
@@ -34,7 +43,7 @@ pub enum Event<'a> {
         arrivals: Arrivals,
         /// 1-based trial number.
         number: u32,
-        /// Trials of the whole run that have ended, and how many there are.
+        /// Trials of the whole run that are over or left out, and how many there are.
         position: (usize, usize),
     },
     /// A window is over, and its last calls are awaited.

@@ -41,10 +41,10 @@ fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Tar
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
         let own = Workload { connections: clients, in_flight: clients, ..workload.clone() };
-        target.connect(environment, &own, &shape, None)?;
+        target.connect(context, &own, &shape, None)?;
         preparation.warm = Some(warm_by_calls(&mut target, context, calls)?);
     }
-    target.connect(environment, workload, &shape, environment.call_log.as_ref())?;
+    target.connect(context, workload, &shape, environment.call_log.as_ref())?;
     if preparation.warm.is_none() {
         preparation.warm = warm(&mut target, context)?;
     }

@@ -1,6 +1,12 @@
 //! Going on with a run that was interrupted.
 
-use rpcbench_record::{Machine, PlannedTrial, Readiness, Run, TrialResult};
+use std::collections::BTreeMap;
+
+use rpcbench_record::{
+    Isolation, Machine, PlannedTrial, Preparation, Readiness, Run, Tool, Toolchain, TrialResult,
+};
+
+use super::subject::Subject;
 
 /// Why a run can't be gone on with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -8,29 +14,115 @@ pub enum ResumeError {
     /// There is nothing left.
     #[error("this run is finished; `rpcbench report` shows it")]
     Finished,
-    /// The numbers would not belong together.
-    #[error("this run was made on another machine ({there}; this is {here}); start a new one")]
-    OtherMachine {
-        /// CPU and kernel of the record.
+    /// The figures would not belong together.
+    #[error(
+        "this run was made {there}, and this is {here}: figures of both don't compare; start a new run"
+    )]
+    Differs {
+        /// What it was made on, or with.
         there: String,
-        /// CPU and kernel of this machine.
+        /// What there is now.
         here: String,
+    },
+    /// An entry of the plan is not there any more.
+    #[error(
+        "'{entry}' is in this run's plan, and there is no such entry any more; bring it back, or start a new run"
+    )]
+    Gone {
+        /// The entry.
+        entry: String,
+    },
+    /// An entry that was measured can't run any more.
+    #[error(
+        "{entry} was measured in this run, and can't run any more: {reason}; repair it, or start a new run"
+    )]
+    Broken {
+        /// The entry.
+        entry: String,
+        /// Why not.
+        reason: String,
     },
 }
 
-/// Refuses to go on with a run that is finished, or that was made on another machine.
+/// What would go on with a run.
+pub struct Here<'a> {
+    /// This program.
+    pub tool: &'a Tool,
+    /// This machine.
+    pub machine: &'a Machine,
+    /// The servers as they are built now.
+    pub subjects: &'a [Subject<'a>],
+}
+
+/// Refuses to go on with a run that is finished, or whose further trials would not compare with those it has: made on
+/// another machine, with other rights or limits, by another rpcbench, or of other servers.
 ///
 /// # Errors
 /// Why not.
-pub fn same_machine(run: &Run, here: &Machine) -> Result<(), ResumeError> {
+pub fn resumable(run: &Run, here: &Here<'_>) -> Result<(), ResumeError> {
     if run.finished.is_some() {
         return Err(ResumeError::Finished);
     }
-    let name = |machine: &Machine| {
-        format!("{} x {}, Linux {}", machine.cpu.logical, machine.cpu.model, machine.kernel)
+    same("on", machine(&run.header.machines.client), machine(here.machine))?;
+    same("by", tool(&run.header.tool), tool(here.tool))?;
+    for planned in &run.header.plan.servers {
+        let subject = here.subjects.iter().find(|subject| subject.entry == planned.entry);
+        let subject = subject.ok_or_else(|| ResumeError::Gone { entry: planned.entry.clone() })?;
+        let mut before = run.preparations.iter().rev();
+        let before =
+            before.find(|it| it.entry == planned.entry && it.readiness == Readiness::Ready);
+        before.map_or(Ok(()), |before| same_server(before, subject))?;
+    }
+    Ok(())
+}
+
+fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), ResumeError> {
+    let entry = &before.entry;
+    let broken =
+        |reason: &str| Err(ResumeError::Broken { entry: entry.clone(), reason: reason.to_owned() });
+    match &subject.readiness {
+        Readiness::Skipped { reason } => return broken(reason),
+        Readiness::Failed(failure) => return broken(&failure.reason),
+        Readiness::Ready => {}
+    }
+    let now = &subject.provenance;
+    let made_of = |versions: &BTreeMap<String, String>, lock: &str, tools: &[Toolchain]| {
+        let libraries = versions.iter().map(|(name, version)| format!("{name} {version}"));
+        let tools = tools.iter().map(|tool| format!("{} {}", tool.name, tool.version));
+        let parts: Vec<String> = libraries.chain(tools).collect();
+        let lock: String = lock.chars().take(12).collect();
+        format!("{entry} of {}, locked as {lock}", parts.join(", "))
     };
-    let (there, here) = (name(&run.header.machines.client), name(here));
-    if there == here { Ok(()) } else { Err(ResumeError::OtherMachine { there, here }) }
+    let there = made_of(&before.versions, &before.lock_hash, &before.toolchains);
+    same("with", there, made_of(&now.versions, &now.lock_hash, &now.toolchains))?;
+    let command = |words: &[String]| format!("{entry} as '{}'", words.join(" "));
+    same("with", command(&before.command), command(&now.command))?;
+    same("under", limits(&before.isolation), limits(&subject.placement.isolation()))
+}
+
+fn same(how: &str, there: String, here: String) -> Result<(), ResumeError> {
+    if there == here {
+        return Ok(());
+    }
+    Err(ResumeError::Differs { there: format!("{how} {there}"), here })
+}
+
+fn machine(machine: &Machine) -> String {
+    let Machine { cpu, kernel, cgroup, memory_bytes, .. } = machine;
+    let memory = rpcbench_record::units::bytes(*memory_bytes);
+    format!("{} x {}, {memory}, Linux {kernel}, cgroup {cgroup}", cpu.logical, cpu.model)
+}
+
+fn tool(tool: &Tool) -> String {
+    let commit = tool.commit.as_deref().unwrap_or("of no commit");
+    format!("rpcbench {} ({commit}, {})", tool.version, tool.profile)
+}
+
+/// What is enforced of the limits.
+fn limits(isolation: &Isolation) -> String {
+    let Isolation { mode, server_cpus, client_cpus, notes, .. } = isolation;
+    let notes: String = notes.iter().map(|note| format!("; {note}")).collect();
+    format!("{mode:?}, server CPUs {server_cpus:?}, client CPUs {client_cpus:?}{notes}")
 }
 
 /// The trials of the plan that have not ended, in the plan's order. A cell whose server failed, or was
@@ -74,12 +166,16 @@ fn is_done(run: &Run, planned: &PlannedTrial) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::time::Duration;
 
     use rpcbench_record::{
-        CheckResult, ConnectionLife, Cpu, Failure, Header, Isolation, IsolationMode, Limits,
-        PlacementKind, Plan, Preparation, SCHEMA, Tool, Trial, WarmUp, Window, Workload,
+        CheckResult, ConnectionLife, Cpu, Failure, Header, IsolationMode, Limits, PlacementKind,
+        Plan, PlannedServer, SCHEMA, Trial, WarmUp, Window, Workload,
     };
+
+    use crate::manifest::Runtime;
+    use crate::placement::{Placement, PlacementError, Running};
+    use crate::run::{Admission, Provenance};
 
     use super::*;
 
@@ -257,14 +353,84 @@ mod tests {
         assert_eq!(remaining(&run), [at("load"), at("other")]);
     }
 
+    fn refused(run: &Run, tool: &Tool, machine: &Machine, subjects: &[Subject<'_>]) -> String {
+        let refused = resumable(run, &Here { tool, machine, subjects });
+        refused.map_or_else(|error| error.to_string(), |()| "resumed".to_owned())
+    }
+
     #[test]
-    fn a_finished_run_and_another_machine_are_refused() {
+    fn a_finished_run_and_another_machine_or_program_are_refused() {
         let mut run = run();
-        assert_eq!(same_machine(&run, &machine()), Ok(()));
+        let tool = run.header.tool.clone();
+        assert_eq!(refused(&run, &tool, &machine(), &[]), "resumed");
         let other = Machine { kernel: "6.2".into(), ..machine() };
-        let error = same_machine(&run, &other).unwrap_err().to_string();
-        assert!(error.contains("2 x m, Linux 6.1") && error.contains("Linux 6.2"), "{error}");
+        insta::assert_snapshot!(refused(&run, &tool, &other, &[]), @"this run was made on 2 x m, 0 B, Linux 6.1, cgroup v2, and this is 2 x m, 0 B, Linux 6.2, cgroup v2: figures of both don't compare; start a new run");
+        let rights = Machine { cgroup: "none".into(), ..machine() };
+        insta::assert_snapshot!(refused(&run, &tool, &rights, &[]), @"this run was made on 2 x m, 0 B, Linux 6.1, cgroup v2, and this is 2 x m, 0 B, Linux 6.1, cgroup none: figures of both don't compare; start a new run");
+        let newer = Tool { commit: Some("abc".into()), ..tool.clone() };
+        insta::assert_snapshot!(refused(&run, &newer, &machine(), &[]), @"this run was made by rpcbench  (of no commit, ), and this is rpcbench  (abc, ): figures of both don't compare; start a new run");
         run.finished = Some(run.header.started);
-        assert_eq!(same_machine(&run, &machine()), Err(ResumeError::Finished));
+        assert_eq!(
+            resumable(&run, &Here { tool: &tool, machine: &machine(), subjects: &[] }),
+            Err(ResumeError::Finished)
+        );
+    }
+
+    struct Nowhere(Isolation);
+
+    impl Placement for Nowhere {
+        fn isolation(&self) -> Isolation {
+            self.0.clone()
+        }
+
+        fn start(&self) -> Result<Box<dyn Running>, PlacementError> {
+            unreachable!("nothing is started")
+        }
+    }
+
+    fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
+        let isolation = prepared(entry, Readiness::Ready).isolation;
+        Subject {
+            entry: entry.into(),
+            protocol: rpcbench_record::Protocol::Grpc,
+            provenance: Provenance {
+                versions: BTreeMap::from([("lib".to_owned(), version.to_owned())]),
+                ..Provenance::default()
+            },
+            runtime: Runtime {
+                least_warm_up: Duration::ZERO,
+                warm_up_cap: Duration::ZERO,
+                compiler_threads: Vec::new(),
+            },
+            admission: Admission::AsFound,
+            placement: Box::new(Nowhere(Isolation { server_cpus: cpus.to_vec(), ..isolation })),
+            readiness: Readiness::Ready,
+        }
+    }
+
+    #[test]
+    fn servers_that_are_gone_or_not_what_they_were_are_refused() {
+        let mut run = run();
+        let tool = run.header.tool.clone();
+        run.header.plan.servers.push(PlannedServer {
+            entry: "a".into(),
+            server: "a".into(),
+            protocol: rpcbench_record::Protocol::Grpc,
+            variant: None,
+            language: String::new(),
+            library: String::new(),
+        });
+        let refused = |run: &Run, subject: Subject<'_>| refused(run, &tool, &machine(), &[subject]);
+        insta::assert_snapshot!(refused(&run, subject("b", "1", &[])), @"'a' is in this run's plan, and there is no such entry any more; bring it back, or start a new run");
+        assert_eq!(refused(&run, subject("a", "2", &[])), "resumed");
+        let mut before = prepared("a", Readiness::Ready);
+        before.versions = BTreeMap::from([("lib".to_owned(), "1".to_owned())]);
+        run.preparations.push(before);
+        assert_eq!(refused(&run, subject("a", "1", &[])), "resumed");
+        insta::assert_snapshot!(refused(&run, subject("a", "2", &[])), @"this run was made with a of lib 1, locked as , and this is a of lib 2, locked as : figures of both don't compare; start a new run");
+        insta::assert_snapshot!(refused(&run, subject("a", "1", &[1])), @"this run was made under Affinity, server CPUs [], client CPUs [], and this is Affinity, server CPUs [1], client CPUs []: figures of both don't compare; start a new run");
+        let mut failed = subject("a", "1", &[]);
+        failed.readiness = Readiness::Failed(failure());
+        insta::assert_snapshot!(refused(&run, failed), @"a was measured in this run, and can't run any more: exited; repair it, or start a new run");
     }
 }

@@ -10,8 +10,11 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{CallLog, Client, Payload, Session, SessionError, profile};
 use rpcbench_record::{Failure, Isolation, Protocol, Workload, units};
 
+use super::context::Context;
 use super::environment::Environment;
 use super::interrupt::{Interrupt, StopNow};
+use super::observer::Event;
+use super::serve::Served;
 use super::subject::{Admission, Subject};
 use crate::counters::{Counters, CpuReading};
 use crate::placement::{PlacementError, Running};
@@ -123,6 +126,12 @@ impl Target {
         Client::new(self.protocol, self.server.endpoint().address, timeout)
     }
 
+    /// What whoever loads it needs to know.
+    pub fn served(&self) -> Served<'_> {
+        let (endpoint, pid) = (self.server.endpoint(), self.server.pid());
+        Served { endpoint, pid, isolation: self.server.isolation() }
+    }
+
     /// The conformance cases.
     pub fn check(&mut self, environment: &Environment) -> Result<CheckReport, Trouble> {
         let client = self.client(CHECK_CALL);
@@ -138,11 +147,12 @@ impl Target {
     /// Opens the connections of `workload`, in place of those that are open; measured calls go into `log`.
     pub fn connect(
         &mut self,
-        environment: &Environment,
+        context: &Context<'_>,
         workload: &Workload,
         shape: &Shape,
         log: Option<&CallLog>,
     ) -> Result<(), Trouble> {
+        let environment = context.environment;
         self.session = None;
         let payload: Arc<dyn Payload> =
             Arc::new(Corpus::generate(shape, environment.seed, self.profile.encoding));
@@ -154,7 +164,9 @@ impl Target {
         let given_up = move || {
             interrupt.check().is_err() || still.load(Ordering::Relaxed) && interrupt.ends_window()
         };
-        let opened = Session::open_with(&plan, &payload, log, given_up);
+        let wanted = plan.connections;
+        let mut tell = |open| context.observer.event(&Event::Connecting { open, wanted });
+        let opened = Session::open_with(&plan, &payload, log, given_up, &mut tell);
         connecting.store(false, Ordering::Relaxed);
         match opened {
             Ok(session) => self.session = Some(session),

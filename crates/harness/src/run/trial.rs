@@ -7,7 +7,7 @@ use rpcbench_engine::Span;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{
     Arrivals, Failure, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
-    Threshold, TrialResult, Unmeasured, Window as WindowPlan,
+    Threshold, TrialResult, Unmeasured, Window as WindowPlan, Workload,
 };
 
 use super::context::Context;
@@ -49,6 +49,12 @@ pub(super) struct Outcome {
     pub search: Option<Box<SearchRecord>>,
     pub unmeasured: Option<Unmeasured>,
     pub result: TrialResult,
+}
+
+/// When the window of a trial that begins now will end. `None` where that depends on the server: a number of calls, a search.
+pub(super) fn end(workload: &Workload) -> Option<Nanos> {
+    let length = workload.window.length_ms().filter(|_| workload.find_max.is_none())?;
+    Some(clock::now() + Nanos::from_millis(workload.settle_ms + length))
 }
 
 /// Measures a warm server under `arrivals`, or from there on searches for what its workload asks for.

@@ -29,6 +29,33 @@ pub(super) fn suite(suite: &Suite, overrides: &Overrides) -> Result<(), SuiteErr
     })
 }
 
+/// Most trials of a plan: each has its place in memory and in the record, and this many of the shortest take 28 hours.
+const MOST_TRIALS: u64 = 1_000_000;
+
+/// Refuses more trials than [`MOST_TRIALS`].
+pub(super) fn trials(
+    suite: &Suite,
+    overrides: &Overrides,
+    entries: usize,
+) -> Result<(), SuiteError> {
+    let (processes, rounds) = (suite.processes, suite.rounds);
+    let loads = suite.workloads.len() * entries;
+    let trials = u128::from(processes) * u128::from(rounds) * loads as u128;
+    if trials <= u128::from(MOST_TRIALS) {
+        return Ok(());
+    }
+    let places = Places { suite, workload: None };
+    let given = match processes >= rounds {
+        true => places.given("processes", "--processes", processes, overrides.processes.is_some()),
+        false => places.given("rounds", "--rounds", rounds, overrides.rounds.is_some()),
+    };
+    Err(given.bad(&format!(
+        "{processes} processes x {rounds} rounds of {entries} entries under {} loads are more trials than the {} that a plan may have; give fewer",
+        suite.workloads.len(),
+        units::count(MOST_TRIALS),
+    )))
+}
+
 /// Refuses a rule that could never hold, and one that would stop before anything was measured.
 fn stopping(places: &Places<'_>, overrides: &Overrides) -> Result<(), SuiteError> {
     let suite = places.suite;
@@ -141,6 +168,13 @@ fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), Su
     }
     if window.value > LONGEST_WINDOW_MS {
         return Err(window.bad("must be at most 48h: every 100ms of it has a place in memory"));
+    }
+    if let Some(problem) = w.rate_problem() {
+        let place = places.place("arrivals", "--arrivals", o.loads.is_some());
+        return Err(SuiteError::Value {
+            given: format!("{}{}{}", place.0, place.1, w.arrivals),
+            problem,
+        });
     }
     in_flight.at_least(
         &connections,

@@ -15,16 +15,18 @@ mod tests;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rpcbench_record::{
     Limits, PlacementKind, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Workload,
 };
 
 pub use error::SuiteError;
-pub use overrides::Overrides;
+pub use overrides::{Loads, Overrides};
 pub use scale::fit;
 
 use crate::config;
+use crate::manifest::Runtime;
 use rpcbench_record::units::{self, UnitError};
 
 /// A named list of workloads and the limits under which servers meet them.
@@ -66,20 +68,7 @@ impl Suites {
     /// # Errors
     /// The first thing wrong with any of them, with its file, key, value and remedy.
     pub fn load(root: &Path) -> Result<Self, SuiteError> {
-        let folder = root.join("suites");
-        let read = |source| config::unreadable(&folder, source);
-        let mut paths = Vec::new();
-        for entry in fs::read_dir(&folder).map_err(read)? {
-            let path = entry.map_err(read)?.path();
-            if path.extension().is_some_and(|e| e == "toml") {
-                paths.push(path);
-            }
-        }
-        if paths.is_empty() {
-            return Err(SuiteError::None { folder });
-        }
-        paths.sort();
-        let suites = paths.iter().map(|path| Suite::load(path)).collect::<Result<_, _>>()?;
+        let suites = files(root)?.iter().map(|path| Suite::load(path)).collect::<Result<_, _>>()?;
         Ok(Self { suites })
     }
 
@@ -88,20 +77,44 @@ impl Suites {
     pub fn all(&self) -> &[Suite] {
         &self.suites
     }
+}
 
-    /// The suite of that name.
-    ///
-    /// # Errors
-    /// If there is none: with the names that there are.
-    pub fn find(&self, name: &str) -> Result<&Suite, SuiteError> {
-        self.suites
-            .iter()
-            .find(|suite| suite.name == name)
-            .ok_or_else(|| error::unknown(name, self.suites.iter().map(|s| s.name.as_str())))
+/// The files `*.toml` in `root/suites`, sorted; at least one.
+fn files(root: &Path) -> Result<Vec<PathBuf>, SuiteError> {
+    let folder = root.join("suites");
+    let read = |source| config::unreadable(&folder, source);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(read)? {
+        let path = entry.map_err(read)?.path();
+        if path.extension().is_some_and(|e| e == "toml") {
+            paths.push(path);
+        }
     }
+    paths.sort();
+    if paths.is_empty() { Err(SuiteError::None { folder }) } else { Ok(paths) }
 }
 
 impl Suite {
+    /// The suite of that name in `root/suites`, or the one in a file: what ends in `.toml` is its path. Nothing else is
+    /// read, so that no other suite can be in the way.
+    ///
+    /// # Errors
+    /// If there is none: with the names that there are. What is wrong with it, with its key, value and remedy.
+    pub fn named(root: &Path, name: &str) -> Result<Self, SuiteError> {
+        if name.ends_with(".toml") {
+            return Self::load(Path::new(name));
+        }
+        let files = files(root)?;
+        let named = |path: &Path| path.file_stem().is_some_and(|stem| stem == name);
+        match files.iter().find(|path| named(path)) {
+            Some(path) => Self::load(path),
+            None => {
+                let stems = files.iter().filter_map(|path| path.file_stem()?.to_str());
+                Err(error::unknown(name, stems))
+            }
+        }
+    }
+
     /// Reads one file.
     ///
     /// # Errors
@@ -119,6 +132,32 @@ impl Suite {
         let suite = file::read(path, text)?;
         check::suite(&suite, &Overrides::default())?;
         Ok(suite)
+    }
+
+    /// How long it takes for one entry at most, as far as that can be known before: start and check of a process are a few
+    /// seconds, it is steady soon after its least warm-up, and a search takes a dozen windows.
+    #[must_use]
+    pub fn length(&self, runtime: &Runtime) -> Duration {
+        const START: Duration = Duration::from_secs(2);
+        const FLAT: Duration = Duration::from_secs(5);
+        const SEARCH: u32 = 12;
+        let ms = Duration::from_millis;
+        let mut process = Duration::ZERO;
+        for (at, w) in self.workloads.iter().enumerate() {
+            if !self.workloads[..at].iter().any(|before| before.shares_process(w)) {
+                process += START
+                    + match w.warm_up {
+                        WarmUp::Fixed { length_ms } => ms(length_ms),
+                        WarmUp::UntilSteady { least_ms, .. } => {
+                            runtime.least_warm_up.max(ms(least_ms)) + FLAT
+                        }
+                    };
+            }
+            let windows = if w.find_max.is_some() { SEARCH } else { 1 };
+            process +=
+                (ms(w.settle_ms) + ms(w.window.length_ms().unwrap_or(0))) * windows * self.rounds;
+        }
+        process * self.processes
     }
 
     /// Whether entries of that protocol take part.
@@ -177,6 +216,7 @@ pub fn plan(
     if servers.is_empty() && !entries.is_empty() {
         return Err(SuiteError::NoEntries { protocols: suite.protocols.unwrap_or_default() });
     }
+    check::trials(&suite, overrides, servers.len())?;
     let order = order::order(&suite, &servers, seed);
     Ok(Plan {
         suite: suite.name,

@@ -1,9 +1,12 @@
 //! Values from the command line that replace a suite's.
 
 use rpcbench_contract::Shape;
-use rpcbench_record::{ConnectionLife, Limits, Stopping, WarmUp, Window, Workload};
+use rpcbench_record::{
+    Arrivals, ConnectionLife, Limits, Rate, Stopping, Threshold, WarmUp, Window, Workload,
+};
 
 use super::Suite;
+use crate::search::{Sweep, at_rate};
 
 /// Processes of each entry that `--precision` may take in a suite that has no such number: with 16 of them a difference
 /// of the size that two processes of one server have by themselves can be told.
@@ -28,6 +31,8 @@ pub struct Overrides {
     pub cpus: Option<u32>,
     /// `--memory`, bytes.
     pub memory_bytes: Option<u64>,
+    /// `--arrivals`, `--rate`, `--sweep`, `--find-max`: in place of the suite's loads.
+    pub loads: Option<Loads>,
     /// `--shape`.
     pub shape: Option<Shape>,
     /// `--connections`.
@@ -52,6 +57,17 @@ pub struct Overrides {
     pub pipelining: bool,
 }
 
+/// Loads that replace a suite's: one, or those of a sweep, or a search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loads {
+    /// When calls come due; of a sweep at its first rate, of a search as it begins.
+    pub arrivals: Arrivals,
+    /// `--sweep`.
+    pub sweep: Option<Sweep>,
+    /// `--find-max`.
+    pub find_max: Option<Threshold>,
+}
+
 impl Overrides {
     pub(super) fn apply(&self, suite: &Suite) -> Suite {
         let mut suite = suite.clone();
@@ -60,6 +76,9 @@ impl Overrides {
         replace(&mut suite.limits.cpus, self.cpus);
         if self.memory_bytes.is_some() {
             suite.limits.memory_bytes = self.memory_bytes;
+        }
+        if let Some(loads) = &self.loads {
+            suite.workloads = loads.replace(&suite);
         }
         suite.workloads.iter_mut().for_each(|workload| self.apply_to(workload));
         suite
@@ -110,6 +129,51 @@ impl Overrides {
         replace(&mut workload.grace_ms, self.grace_ms);
         replace(&mut workload.client_threads, self.client_threads);
         workload.pipelining |= self.pipelining;
+    }
+}
+
+impl Loads {
+    /// Workloads of one process become these loads, before them the closed loop that finds the capacity where one takes a
+    /// share of it.
+    fn replace(&self, suite: &Suite) -> Vec<Workload> {
+        let mut groups: Vec<Vec<&Workload>> = Vec::new();
+        for workload in &suite.workloads {
+            match groups.iter_mut().find(|group| group[0].shares_process(workload)) {
+                Some(group) => group.push(workload),
+                None => groups.push(vec![workload]),
+            }
+        }
+        let alone = groups.len() == 1;
+        let mut workloads = Vec::new();
+        for group in groups {
+            let first = group[0];
+            let like = group.iter().find(|w| w.arrivals.is_open()).copied().unwrap_or(first);
+            let base = if alone { suite.name.clone() } else { first.name.clone() };
+            let loads = self.loads(&base, like);
+            if loads.iter().any(|load| load.arrivals.needs_capacity()) {
+                let name = if alone { "capacity".to_owned() } else { format!("{base}-capacity") };
+                let closed =
+                    Workload { name, arrivals: Arrivals::Closed, find_max: None, ..first.clone() };
+                workloads.push(closed);
+            }
+            workloads.extend(loads);
+        }
+        workloads
+    }
+
+    fn loads(&self, base: &str, like: &Workload) -> Vec<Workload> {
+        let load = Workload {
+            name: base.to_owned(),
+            arrivals: self.arrivals,
+            find_max: self.find_max,
+            ..like.clone()
+        };
+        let Some(sweep) = &self.sweep else { return vec![load] };
+        let at = |rate: &Rate| {
+            let name = format!("{base}-{}", rate.to_string().trim_end_matches('%'));
+            Some(Workload { name, arrivals: at_rate(self.arrivals, *rate)?, ..load.clone() })
+        };
+        sweep.rates().iter().filter_map(at).collect()
     }
 }
 

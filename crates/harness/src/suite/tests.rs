@@ -56,9 +56,12 @@ fn servers(names: &[&str]) -> Vec<PlannedServer> {
     names.iter().map(server).collect()
 }
 
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the root")
+}
+
 fn shipped() -> Suites {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the root");
-    Suites::load(root).expect("suites")
+    Suites::load(repository()).expect("suites")
 }
 
 /// The entries of a plan by a suite with this line in it.
@@ -171,6 +174,7 @@ fn every_override_replaces_its_field() {
         calls: None,
         cpus: Some(2),
         memory_bytes: Some(1 << 30),
+        loads: None,
         shape: Some(Shape::Dto),
         connections: Some(7),
         connection_life: Some(ConnectionLife::SHORT),
@@ -431,9 +435,9 @@ fn an_entry_has_one_name() {
 
 #[test]
 fn an_unknown_suite_is_refused_with_those_there_are() {
-    insta::assert_snapshot!(shipped().find("quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core");
-    insta::assert_snapshot!(shipped().find("zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core");
-    assert_eq!(shipped().find("quick").expect("quick").name, "quick");
+    insta::assert_snapshot!(Suite::named(repository(), "quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core");
+    insta::assert_snapshot!(Suite::named(repository(), "zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core");
+    assert_eq!(Suite::named(repository(), "quick").expect("quick").name, "quick");
 }
 
 #[test]
@@ -509,4 +513,69 @@ fn seeds_and_rounds_differ_in_order() {
     let rounds: Vec<Vec<String>> =
         order(1).chunks(6).map(|r| r.iter().map(|t| t.entry.clone()).collect()).collect();
     assert!(rounds.windows(2).any(|pair| pair[0] != pair[1]));
+}
+
+fn with_loads(
+    suite: &Suite,
+    arrivals: &str,
+    sweep: Option<&str>,
+    find_max: Option<&str>,
+) -> Vec<String> {
+    let loads = Loads {
+        arrivals: arrivals.parse().expect("arrivals"),
+        sweep: sweep.map(|text| text.parse().expect("a sweep")),
+        find_max: find_max.map(|text| text.parse().expect("a threshold")),
+    };
+    let suite = suite.with(&Overrides { loads: Some(loads), ..Overrides::default() });
+    let workloads = suite.expect("no contradiction").workloads;
+    workloads.iter().map(|w| format!("{}: {}, {}", w.name, w.arrivals, w.connections)).collect()
+}
+
+#[test]
+fn loads_take_the_place_of_those_of_the_suite() {
+    let quick = Suite::named(repository(), "quick").expect("quick");
+    assert_eq!(with_loads(&quick, "constant:5k", None, None), ["quick: constant:5000, 50"]);
+    assert_eq!(
+        with_loads(&quick, "poisson:10%", Some("10%..20%"), None),
+        ["capacity: closed, 50", "quick-10: poisson:10%, 50", "quick-20: poisson:20%, 50"]
+    );
+    assert_eq!(
+        with_loads(&quick, "poisson:50%", None, Some("p99<10ms")),
+        ["capacity: closed, 50", "quick: poisson:50%, 50"]
+    );
+    let latency = Suite::named(repository(), "latency").expect("latency");
+    assert_eq!(with_loads(&latency, "closed", None, None), ["latency: closed, 50"]);
+    let long = Suite::named(repository(), "long-connections").expect("long-connections");
+    let names = with_loads(&long, "constant:1k", None, None);
+    assert_eq!(names.len(), long.workloads.len(), "{names:?}");
+}
+
+#[test]
+fn a_suite_may_be_any_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mine = folder.path().join("mine.toml");
+    fs::write(&mine, GOOD).expect("a file");
+    let named = |name: &str| Suite::named(folder.path(), name).map(|suite| suite.name);
+    assert_eq!(named(mine.to_str().expect("text")).expect("mine"), "mine");
+    assert!(
+        named("other.toml")
+            .expect_err("a refusal")
+            .to_string()
+            .starts_with("other.toml: can't be read")
+    );
+}
+
+#[test]
+fn more_than_can_be_is_refused_before_anything_is_made_of_it() {
+    let refused = |overrides: Overrides| {
+        let refused = plan(&good(), &overrides, &servers(&["go-grpc"]), 1);
+        refused.expect_err("a refusal").to_string()
+    };
+    let rounds = Overrides { rounds: Some(999_999_999), ..Overrides::default() };
+    insta::assert_snapshot!(refused(rounds), @"--rounds 999999999: 2 processes x 999999999 rounds of 1 entries under 1 loads are more trials than the 1,000,000 that a plan may have; give fewer");
+    let processes = Overrides { processes: Some(u32::MAX), ..Overrides::default() };
+    insta::assert_snapshot!(refused(processes), @"--processes 4294967295: 4294967295 processes x 1 rounds of 1 entries under 1 loads are more trials than the 1,000,000 that a plan may have; give fewer");
+    let arrivals = "constant:1e9".parse().expect("arrivals");
+    let loads = Some(Loads { arrivals, sweep: None, find_max: None });
+    insta::assert_snapshot!(refused(Overrides { loads, ..Overrides::default() }), @"--arrivals constant:1000000000: no client makes so many; with 1 client thread, give at most 10.0M calls/s");
 }

@@ -1,6 +1,6 @@
 //! What a terminal shows.
 
-use rpcbench_record::{IsolationMode, Readiness, TrialResult, Unsteady};
+use rpcbench_record::{IsolationMode, Readiness, Run, TrialResult, Unsteady};
 use rpcbench_report::{ColumnName, Columns, Layout, Style, summary, text};
 
 use crate::builder::{RunBuilder, failure, measured, ok};
@@ -9,10 +9,17 @@ fn shown(builder: &RunBuilder) -> String {
     text(&summary(&builder.run), Style::default(), &Layout::default())
 }
 
+fn two_servers() -> Run {
+    let run = RunBuilder::new()
+        .entry("rust-tonic", &[184_000, 184_500, 183_800])
+        .entry("go-grpc", &[98_000, 98_900, 97_700]);
+    run.run
+}
+
 /// The page without the lines that are the same for all.
 fn table(builder: &RunBuilder) -> String {
     let page = shown(builder);
-    let own = page.lines().take_while(|line| *line != "How to read it");
+    let own = page.lines().take_while(|line| !line.starts_with("What each word"));
     let own = own.filter(|line| !line.starts_with("quick: ") && !line.starts_with("1 CPU, "));
     own.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
@@ -303,7 +310,8 @@ fn colour_only_paints() {
         |t| ok(t).mean_ns *= 0.9,
     );
     let plain = shown(&run);
-    let painted = text(&summary(&run.run), Style { color: true, width: None }, &Layout::default());
+    let painted =
+        text(&summary(&run.run), Style { color: true, ..Style::default() }, &Layout::default());
     assert!(painted.contains("\u{1b}["));
     assert!(!plain.contains('\u{1b}'));
     let mut stripped = String::new();
@@ -318,4 +326,35 @@ fn a_run_of_nothing_is_no_table() {
     let mut run = RunBuilder::new().planned("go-grpc", 3);
     run.run.finished = None;
     insta::assert_snapshot!(shown(&run));
+}
+
+#[test]
+fn words_are_explained_where_that_is_asked_for() {
+    let run = two_servers();
+    let layout = Layout { explain: true, ..Layout::default() };
+    let explained = text(&summary(&run), Style::default(), &layout);
+    assert!(explained.contains("How to read it\n  place: by "), "{explained}");
+    let short = text(&summary(&run), Style::default(), &Layout::default());
+    assert!(
+        short.contains("rpcbench report --explain") && !short.contains("How to read"),
+        "{short}"
+    );
+}
+
+#[test]
+fn the_answer_stands_first_and_last() {
+    let run = two_servers();
+    let layout =
+        Layout { explain: true, group_by: Some("server".parse().unwrap()), ..Layout::default() };
+    let long = text(&summary(&run), Style { width: Some(40), ..Style::default() }, &layout);
+    let first = long.lines().next().unwrap();
+    assert!(first.contains(" is fastest"), "{long}");
+    assert_eq!(long.lines().filter(|line| *line == first).count(), 2, "{long}");
+}
+
+#[test]
+fn a_terminal_of_ascii_gets_ascii() {
+    let layout = Layout { explain: true, ..Layout::default() };
+    let plain = text(&summary(&two_servers()), Style { ascii: true, ..Style::default() }, &layout);
+    assert!(plain.is_ascii() && plain.contains("+/-"), "{plain}");
 }

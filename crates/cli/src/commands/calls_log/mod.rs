@@ -44,7 +44,11 @@ pub struct LogThread {
 
 impl CallsLog {
     pub fn open(file: &CallsFile) -> anyhow::Result<Self> {
-        let to = BufWriter::new(OutFile::open(&file.path)?);
+        let begins = match file.format {
+            CallsFormat::Csv => COLUMNS[0],
+            CallsFormat::Parquet => "PAR1",
+        };
+        let to = BufWriter::new(OutFile::open(&file.path, begins.as_bytes())?);
         let writer: Box<dyn CallWriter> = match file.format {
             CallsFormat::Csv => Box::new(csv::Csv::new(to)?),
             CallsFormat::Parquet => Box::new(parquet::Parquet::new(to)?),

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use anstream::eprintln;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rpcbench_engine::Sample;
 use rpcbench_engine::clock::{self, Nanos};
@@ -14,6 +13,7 @@ use rpcbench_report::format::{count, duration_ns, percent, plural, si};
 
 use super::tap::LogTap;
 use crate::context::Context;
+use crate::print::note;
 
 /// How often the line on a terminal moves. A look costs each load thread a copy of its histograms.
 const LOOK: Nanos = Nanos::from_millis(1000);
@@ -64,8 +64,8 @@ impl<'a> Live<'a> {
     /// A line that stays.
     fn keep(&self, line: &str) {
         match &self.view {
-            View::Drawn(bar) => bar.suspend(|| eprintln!("{line}")),
-            View::Lines => eprintln!("{line}"),
+            View::Drawn(bar) => bar.suspend(|| note!("{line}")),
+            View::Lines => note!("{line}"),
             View::Quiet => {}
         }
     }
@@ -116,6 +116,7 @@ impl Observer for Live<'_> {
     fn event(&self, event: &Event<'_>) {
         match event {
             Event::Measuring { workload, arrivals, .. } => self.begun(workload, *arrivals),
+            Event::Connecting { open, wanted } => self.now(&format!("connecting {open}/{wanted}")),
             Event::Draining => self.now("waiting for the last calls"),
             Event::Step { step, .. } => self.keep(&LoadPoint::searched(step).line()),
             Event::Trial(trial) => self.ended(trial),
@@ -162,7 +163,7 @@ impl Observer for Live<'_> {
             (View::Drawn(bar), None) => bar.set_message(name),
             // The first look is what the second one is compared with.
             (View::Lines, Some(reading)) if now >= stage.start + LOOK => {
-                eprintln!("{stage_now}, {reading}");
+                note!("{stage_now}, {reading}");
             }
             (View::Lines | View::Quiet, _) => {}
         }

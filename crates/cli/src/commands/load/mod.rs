@@ -6,12 +6,12 @@ mod tap;
 
 use std::io::Write as _;
 
-use anstream::eprintln;
 use anyhow::{Context as _, bail};
-use rpcbench_engine::clock;
+use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::placement::Unmanaged;
+use rpcbench_harness::room;
 use rpcbench_harness::run::{Ending, Environment, Interrupt, Runner, Subject};
 use rpcbench_record::{
     Header, IsolationMode, Machines, Plan, Readiness, Run, ServerMachine, StoreError, TrialResult,
@@ -28,24 +28,35 @@ use super::shared;
 use crate::Verdict;
 use crate::args::{LoadArgs, ResultArgs};
 use crate::context::Context;
+use crate::print::note;
 use live::Live;
 use tap::LogTap;
 
 pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let topology = Topology::read().context("CPUs that this process may use")?;
     let cpus = topology.cpus();
-    let placement = Unmanaged::new(plan::resolve(&args.address)?, args.pid, cpus.clone())?;
+    let addresses = plan::resolve(&args.address)?;
+    let endpoint = plan::endpoint(args, &addresses);
+    let placement = Unmanaged::new(endpoint, args.pid, cpus.clone())?;
     let server_cpus = placement.server_cpus().map_or(cpus.len(), <[u32]>::len);
     let plan = plan::plan(args, u32::try_from(server_cpus).unwrap_or(u32::MAX))?;
+    room::check(&plan)?;
     let server =
         if placement.is_local() { ServerMachine::SameAsClient } else { ServerMachine::Unknown };
     let machines = Machines { client: fingerprint(&topology, IsolationMode::Unmanaged), server };
     let header = Header::new(tool(), context.arguments.clone(), clock::wall(), machines, plan);
+    let interrupt = shared::listen(Interrupt::ending_windows())?;
+    let placement = placement.at(plan::reach(args, addresses, &interrupt)?);
     let files = Files::open(&args.results, &header)?;
     let (tap, call_log) = LogTap::new(files.log);
-    let interrupt = shared::listen(Interrupt::ending_windows(), "ending the window here")?;
-    let environment =
-        Environment { client_cpus: cpus, pinned: false, seed: args.seed, interrupt, call_log };
+    let environment = Environment {
+        client_cpus: cpus,
+        pinned: false,
+        seed: args.seed,
+        connect_timeout: Nanos::from_millis(args.connect_timeout),
+        interrupt,
+        call_log,
+    };
     let subject = Subject::unmanaged(args.address.to_string(), args.protocol, placement);
     let plan = header.plan.clone();
     let live = Live::new(context, args.results.quiet, &plan, &tap);
@@ -55,6 +66,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
         writer: files.out,
         run: Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None },
         observer: &live,
+        done: 0,
     };
     let (run, ending) = runner.execute();
     live.finish();
@@ -62,6 +74,9 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     drop(environment);
     conclude(context, args, &run, Done { ending, tap, hdr: files.hdr })
 }
+
+/// How a log of HdrHistogram begins, whoever wrote it.
+const HDR: &[u8] = b"#[";
 
 /// What a load is written to, opened before anything is loaded.
 struct Files {
@@ -72,7 +87,7 @@ struct Files {
 
 impl Files {
     fn open(results: &ResultArgs, header: &Header) -> anyhow::Result<Self> {
-        let hdr = results.hdr.as_deref().map(OutFile::open).transpose()?;
+        let hdr = results.hdr.as_deref().map(|path| OutFile::open(path, HDR)).transpose()?;
         let log = results.log.as_ref().map(CallsLog::open).transpose()?;
         let create =
             |folder| Writer::create(folder, header).context("--out: the record can't be written");
@@ -156,7 +171,7 @@ fn without_capacity(plan: &Plan, run: &Run) -> Option<String> {
 /// Says on standard error what speaks against a load.
 fn told(load: &Load) -> Verdict {
     for line in load.complaints() {
-        eprintln!("rpcbench: {line}");
+        note!("rpcbench: {line}");
     }
     match (cut_short(load).is_some(), load.is_against()) {
         (true, _) => Verdict::Stopped,
@@ -169,12 +184,12 @@ fn told(load: &Load) -> Verdict {
 fn told_of_several(curve: &LoadCurve, ending: &Result<Ending, StoreError>) -> Verdict {
     if matches!(ending, Ok(Ending::Interrupted)) {
         let loads = plural(curve.points.len() as u64, "load");
-        eprintln!("rpcbench: stopped after {loads}; this is what was measured");
+        note!("rpcbench: stopped after {loads}; this is what was measured");
         return Verdict::Stopped;
     }
     let complaint = curve.complaint();
     if let Some(why) = &complaint {
-        eprintln!("rpcbench: {why}");
+        note!("rpcbench: {why}");
     }
     if complaint.is_some() { Verdict::Against } else { Verdict::Done }
 }

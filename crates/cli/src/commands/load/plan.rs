@@ -1,12 +1,20 @@
 //! What will run, from the arguments.
 
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use rpcbench_harness::placement::Endpoint;
+use rpcbench_harness::reach;
+use rpcbench_harness::run::Interrupt;
 use rpcbench_record::{Limits, PlacementKind, Plan, PlannedServer, PlannedTrial};
 
 use crate::args::{Address, LoadArgs};
+
+/// How often it is asked whether nobody waits any more.
+const ASK: Duration = Duration::from_millis(50);
 
 /// A run of one server that somebody else runs, one trial for each load. `cpus`: those that the server may use.
 pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
@@ -41,11 +49,39 @@ pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
     })
 }
 
-/// The first address of the host.
-pub fn resolve(address: &Address) -> anyhow::Result<Endpoint> {
-    let mut found = (address.host.as_str(), address.port)
-        .to_socket_addrs()
-        .with_context(|| format!("{}: no such host", address.host))?;
-    let first = found.next().with_context(|| format!("{}: no address", address.host))?;
-    Ok(Endpoint { address: first, authority: address.to_string() })
+/// The addresses of the host; at least one.
+pub fn resolve(address: &Address) -> anyhow::Result<Vec<SocketAddr>> {
+    let Address { host, port } = address;
+    let found = (host.as_str(), *port).to_socket_addrs();
+    let found: Vec<_> = found.with_context(|| format!("{host}: no such host"))?.collect();
+    if found.is_empty() {
+        bail!("{host}: no address");
+    }
+    Ok(found)
+}
+
+/// The server at the first of these addresses, which stands for the others until [`reach`].
+pub fn endpoint(args: &LoadArgs, addresses: &[SocketAddr]) -> Endpoint {
+    Endpoint { address: addresses[0], authority: args.address.to_string() }
+}
+
+/// The first of the addresses where somebody listens and speaks the protocol, unless Ctrl-C comes before.
+pub fn reach(
+    args: &LoadArgs,
+    addresses: Vec<SocketAddr>,
+    interrupt: &Interrupt,
+) -> anyhow::Result<SocketAddr> {
+    let (sender, reached) = channel();
+    let (protocol, within) = (args.protocol, Duration::from_millis(args.connect_timeout));
+    thread::spawn(move || sender.send(reach::reach(&addresses, protocol, within)));
+    loop {
+        match reached.recv_timeout(ASK) {
+            Ok(reached) => return Ok(reached?),
+            Err(_) if interrupt.check().is_err() => {
+                bail!("stopped before it was over; nothing was measured")
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => bail!("the server could not be looked for"),
+        }
+    }
 }

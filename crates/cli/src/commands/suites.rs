@@ -1,0 +1,156 @@
+//! `rpcbench list suites`: what each is for, what it needs, and how long it takes here.
+
+use std::time::Duration;
+
+use rpcbench_harness::manifest::{Entry, Runtime};
+use rpcbench_harness::suite::Suite;
+use rpcbench_record::units::{bytes, count, length_ms, plural};
+use rpcbench_record::{Arrivals, Rate, Workload};
+
+/// A few lines about a suite. `entries`: those that run by default; `cpus`: those that there are here.
+pub fn text(suite: &Suite, entries: &[Entry], cpus: u32) -> String {
+    let mut lines = vec![suite.description.clone(), setting(suite, cpus)];
+    let mut groups: Vec<Vec<&Workload>> = Vec::new();
+    for workload in &suite.workloads {
+        match groups.last_mut().filter(|group| group[0].shares_process(workload)) {
+            Some(group) => group.push(workload),
+            None => groups.push(vec![workload]),
+        }
+    }
+    lines.extend(loads(&groups));
+    lines.push(takes(suite, entries));
+    let heads = std::iter::once(suite.name.as_str()).chain(std::iter::repeat(""));
+    let shown = lines.iter().zip(heads).map(|(line, head)| format!("  {head:<18} {line}"));
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+/// `1 CPU, 512 MiB, at most 16 processes x 16 windows`, and what of it is not here.
+fn setting(suite: &Suite, cpus: u32) -> String {
+    let memory = suite.limits.memory_bytes.map_or("no memory limit".to_owned(), bytes);
+    let wanted = suite.limits.cpus;
+    let short = match wanted + 1 > cpus {
+        true => format!(" (and one for the client; {cpus} here)"),
+        false => String::new(),
+    };
+    format!("{}{short}, {memory}, {}", plural(wanted.into(), "CPU"), trials(suite))
+}
+
+/// `3 processes`; `at most 16 processes x 16 windows`.
+fn trials(suite: &Suite) -> String {
+    let at_most = if suite.stopping.is_some() { "at most " } else { "" };
+    let processes = plural(suite.processes.into(), "process");
+    let windows = match suite.rounds {
+        1 => String::new(),
+        rounds => format!(" x {rounds} windows"),
+    };
+    format!("{at_most}{processes}{windows}")
+}
+
+/// A line for the loads of each process; of processes that differ in their connections only, one for all.
+fn loads(groups: &[Vec<&Workload>]) -> Vec<String> {
+    let line = |group: &[&Workload], connections: &str, in_flight: &str| {
+        let shape = &group[0].shape;
+        let load = format!("{shape}, {connections} connections, {in_flight} in flight");
+        format!("{load}: {}", group_arrivals(group))
+    };
+    let same = |group: &Vec<&Workload>| {
+        let like = |w: &Workload| Workload {
+            name: String::new(),
+            connections: 0,
+            in_flight: 0,
+            ..w.clone()
+        };
+        group.len() == 1 && like(group[0]) == like(groups[0][0])
+    };
+    if groups.len() > 1 && groups.iter().all(same) {
+        let all = |of: fn(&Workload) -> u32| {
+            let numbers = groups.iter().map(|group| count(of(group[0]).into()));
+            numbers.collect::<Vec<_>>().join("/")
+        };
+        return vec![line(&groups[0], &all(|w| w.connections), &all(|w| w.in_flight))];
+    }
+    let each = groups.iter().map(|group| {
+        line(group, &count(group[0].connections.into()), &count(group[0].in_flight.into()))
+    });
+    each.collect()
+}
+
+/// `closed loop 5s; poisson at 10% to 90% of it, 9 loads of 10s`.
+fn group_arrivals(group: &[&Workload]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = group;
+    while let Some((first, _)) = rest.split_first() {
+        let alike = |w: &&&Workload| {
+            std::mem::discriminant(&w.arrivals) == std::mem::discriminant(&first.arrivals)
+                && (w.find_max, w.window) == (first.find_max, first.window)
+        };
+        let number = rest.iter().take_while(alike).count();
+        let last = rest[number - 1];
+        let each = if number > 1 { format!(", {number} loads of") } else { String::new() };
+        parts.push(format!("{}{each} {}", between(first, last), first.window));
+        rest = &rest[number..];
+    }
+    parts.join("; ")
+}
+
+fn between(first: &Workload, last: &Workload) -> String {
+    if let Some(limit) = first.find_max {
+        return format!("search for {limit}, windows of");
+    }
+    let (kind, from, to) = match (first.arrivals, last.arrivals) {
+        (Arrivals::Poisson { rate: from }, Arrivals::Poisson { rate: to }) => ("poisson", from, to),
+        (Arrivals::Constant { rate: from }, Arrivals::Constant { rate: to }) => {
+            ("constant", from, to)
+        }
+        (Arrivals::Closed, _) => return "closed loop".to_owned(),
+        (other, _) => return other.to_string(),
+    };
+    let of = if matches!(to, Rate::OfCapacity(_)) { " of capacity" } else { " calls/s" };
+    match from == to {
+        true => format!("{kind} at {from}{of}"),
+        false => format!("{kind} at {from} to {to}{of}"),
+    }
+}
+
+/// `about 12 min for 14 entries`.
+fn takes(suite: &Suite, entries: &[Entry]) -> String {
+    let taken: Vec<&Entry> = entries.iter().filter(|entry| suite.takes(entry.protocol)).collect();
+    let runtimes = taken.iter().map(|entry| &entry.server.runtime);
+    let time = runtimes.map(|runtime: &Runtime| suite.length(runtime)).sum::<Duration>();
+    let most = suite.stopping.and_then(|stopping| stopping.max_time_ms);
+    let entries = match taken.len() {
+        1 => "the one server".to_owned(),
+        number => format!("the {number} servers"),
+    };
+    match most.filter(|most| u128::from(*most) < time.as_millis()) {
+        Some(most) => {
+            format!("takes {} at most for {entries} that run by default", length_ms(most))
+        }
+        None => {
+            let minutes = (time.as_secs_f64() / 60.0).ceil();
+            format!("takes about {minutes:.0} min for {entries} that run by default")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rpcbench_harness::manifest::{Catalog, Selection};
+
+    use super::*;
+
+    #[test]
+    fn suites_tell_what_they_are_how_long_they_take_and_what_they_need() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/root");
+        let entries = Catalog::load(&root).unwrap().select(&Selection::default()).unwrap();
+        let shown = |name: &str| {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+            text(&Suite::named(&root, name).unwrap(), &entries[..3], 2)
+        };
+        insta::assert_snapshot!(
+            ["quick", "latency", "slo", "few-connections"].map(shown).join("\n")
+        );
+    }
+}

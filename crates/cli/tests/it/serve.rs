@@ -1,0 +1,157 @@
+//! What somebody new does first: a server that runs, the line that loads it, the newest results, a folder for a server.
+
+use std::fs;
+use std::net::TcpListener;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use crate::bench::{Bench, look, rpcbench};
+use crate::program::Program;
+use crate::testkit;
+
+/// A port that was free a moment ago.
+fn port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_server_is_served_until_ctrl_c_and_loaded_by_the_line_that_is_printed() {
+    let bench = Bench::new();
+    let port = port();
+    let mut program = bench.start(&format!("serve @honest --port {port}"));
+    program.await_line("testkit-liar@honest serves grpc on CPU ");
+    program.await_line(&format!("rpcbench load 127.0.0.1:{port} --pid "));
+    look(&format!("load 127.0.0.1:{port} -c 4 --duration 200ms")).expect(0).shows(&["ok calls/s"]);
+    let taken = bench.start(&format!("serve @honest --port {port}")).finish().expect(2);
+    taken.complains(&[&format!("--port {port} can't be used; give another")]);
+    program.signal(Signal::INT);
+    let ended = program.finish().expect(0);
+    assert_eq!(ended.out, format!("127.0.0.1:{port}\n"));
+    bench.nothing_left(ended.pid);
+}
+
+#[test]
+fn what_can_not_be_served_says_why() {
+    let bench = Bench::new();
+    let serve = |words: &str| bench.run(&format!("serve {words} --port {}", port())).expect(2);
+    serve("@exit-at-start").complains(&["exits on purpose with code 7", "before it was ready"]);
+    serve("testkit-liar").complains(&["'testkit-liar' is several: ", "name one of them"]);
+    serve("@honset").complains(&["did you mean 'testkit-liar@honest'?"]);
+    serve("@honest --cpus 4096").complains(&["--cpus 4096: this process may use "]);
+}
+
+#[test]
+fn the_newest_run_is_shown_where_none_is_named() {
+    let bench = Bench::new();
+    bench.run("report").expect(2).complains(&["results: no run here; name one, or make one"]);
+    fs::create_dir_all(bench.work().join("results/notes")).unwrap();
+    bench.run("run @honest --rounds 1 --duration 100ms").expect(0);
+    let newest = bench.run("run @busy --rounds 1 --duration 100ms").expect(0);
+    assert_eq!(bench.run("report").expect(0).out, newest.out);
+}
+
+#[test]
+fn a_full_disk_behind_standard_output_is_an_error() {
+    let root = testkit::folder().join("root");
+    for words in ["list", "completions bash", "doctor", "list --matrix"] {
+        let full = fs::File::create("/dev/full").unwrap();
+        let mut command = rpcbench(&["--root", root.to_str().unwrap()]);
+        let ended = command.args(words.split(' ')).stdout(full).output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{words}: {said}");
+        assert_eq!(said, "rpcbench: standard output: No space left on device (os error 28)\n");
+    }
+}
+
+#[test]
+fn what_the_machine_does_not_have_is_refused_before_anything_runs() {
+    let bench = Bench::new();
+    let refused = |words: &str, part: &str| {
+        let ended = bench.run(&format!("run @honest {words}")).expect(2);
+        ended.complains(&[part]);
+        assert!(!ended.err.contains("building"), "{}", ended.err);
+    };
+    refused("--cpus 4096", "--cpus 4096: this process may use ");
+    refused("--connections 70000 --in-flight 70000", "70000 connections");
+    refused("--rounds 999999999", "more trials than the 1,000,000 that a plan may have");
+    refused("--rate 1e9", "no client makes so many");
+}
+
+#[test]
+fn a_run_of_other_servers_is_not_gone_on_with() {
+    let bench = Bench::new();
+    let mut program = bench.start("run @honest --rounds 3 -v");
+    program.await_line("measuring, trial 1");
+    program.signal(Signal::INT);
+    program.finish().expect(2);
+    let resume = format!("run --resume {}", bench.results().display());
+    let lock = bench.root().join("servers/testkit/liar/Cargo.lock");
+    let before = fs::read_to_string(&lock).unwrap();
+    fs::write(&lock, format!("{before}# another\n")).unwrap();
+    bench
+        .run(&resume)
+        .expect(2)
+        .complains(&["this run was made with testkit-liar@honest of ", "start a new run"]);
+    fs::write(&lock, before).unwrap();
+    bench.run(&resume).expect(0);
+}
+
+#[test]
+fn a_command_that_can_not_be_started_names_file_and_key() {
+    let bench = Bench::new().edit(
+        "servers/testkit/floor/server.toml",
+        "command = [\"{build}/",
+        "command = [\"{build}/no-such-",
+    );
+    let ended = bench.run("check testkit-floor").expect(1);
+    ended.shows(&["can't be started", "correct 'run.command' in ", "testkit/floor/server.toml"]);
+}
+
+#[test]
+fn one_bad_manifest_leaves_the_other_servers() {
+    let bench = Bench::new().edit("servers/testkit/floor/server.toml", "library = ", "libary = ");
+    let ended = bench.run("check @honest").expect(0);
+    ended.complains(&["testkit-floor is left out: ", "did you mean 'library'?"]);
+    bench.run("check testkit-floor").expect(2).complains(&["did you mean 'library'?"]);
+}
+
+/// On a terminal, which `script` gives it.
+#[test]
+fn a_run_tells_how_long_it_takes_still_and_what_it_has_so_far() {
+    let bench = Bench::new();
+    let inner = bench.command("run @honest @busy --rounds 3");
+    let words = std::iter::once(inner.get_program()).chain(inner.get_args());
+    let line: Vec<String> = words.map(|word| format!("'{}'", word.display())).collect();
+    let on_terminal = |term: &str| {
+        let mut command = Command::new("script");
+        command.args(["--quiet", "--return", "--command", &line.join(" "), "/dev/null"]);
+        command.current_dir(bench.work()).env("RPCBENCH_TESTKIT", testkit::program());
+        Program::start(command.env("TERM", term)).finish().expect(0).out
+    };
+    let live = on_terminal("xterm");
+    for part in ["/6 trials", " s left", "so far: testkit-liar@honest ", "starting and checking"] {
+        assert!(live.contains(part), "no '{part}' in:\n{live}");
+    }
+    let dumb = on_terminal("dumb");
+    assert!(!dumb.contains('\u{1b}') && !dumb.contains("so far: "), "{dumb}");
+}
+
+#[test]
+fn a_new_server_says_what_is_to_be_done() {
+    let bench = Bench::new();
+    let template = bench.root().join("servers/testkit/_new");
+    fs::create_dir(&template).unwrap();
+    fs::write(template.join("server.toml"), "library = \"LIBRARY\"\nprotocols = [\"PROTOCOL\"]\n")
+        .unwrap();
+    let ended = bench.run("new server testkit mine --protocol grpc").expect(0);
+    ended.shows(&[
+        "servers/testkit/mine: server.toml",
+        "build --lock testkit-mine",
+        "check testkit-mine",
+    ]);
+    let made = fs::read_to_string(bench.root().join("servers/testkit/mine/server.toml")).unwrap();
+    assert_eq!(made, "library = \"mine\"\nprotocols = [\"grpc\"]\n");
+    bench.run("new server testkit mine").expect(2).complains(&["is there already"]);
+    bench.run("build --lock testkit-liar").expect(2).complains(&["nothing writes its lock file"]);
+}

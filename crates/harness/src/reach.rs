@@ -1,0 +1,201 @@
+//! Whether anybody listens at an address, and speaks what a load would: asked once before it, as a load can wait for its
+//! connections for long.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_record::{Protocol, units};
+
+/// How a client of HTTP/2 begins: the preface and an empty SETTINGS frame (RFC 9113, 3.4).
+const HTTP2_HELLO: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+/// Bytes of a frame's head, the first thing that a server of HTTP/2 says.
+const FRAME_HEAD: usize = 9;
+/// Type of a SETTINGS frame, at this place of the head.
+const SETTINGS: (usize, u8) = (3, 4);
+
+/// Nobody is there who could be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum ReachError {
+    /// No address took a connection.
+    #[error("{}: {}; start the server, or correct the address", list(tried), said(error, *within))]
+    Nobody {
+        /// All of them.
+        tried: Vec<SocketAddr>,
+        /// What the last one said.
+        error: io::Error,
+        /// Time that was waited for all of them.
+        within: Duration,
+    },
+    /// Somebody is there, and speaks something else.
+    #[error("{address}: {what}")]
+    Other {
+        /// Where.
+        address: SocketAddr,
+        /// What it speaks, and what to do.
+        what: String,
+    },
+}
+
+fn list(addresses: &[SocketAddr]) -> String {
+    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn said(error: &io::Error, within: Duration) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
+            format!("no answer within {}", units::length(within))
+        }
+        _ => format!("can't be reached: {error}"),
+    }
+}
+
+/// The first of `addresses` that takes a connection; what is there must speak the protocol, as far as its first words tell.
+///
+/// # Errors
+/// Who is there instead.
+pub fn reach(
+    addresses: &[SocketAddr],
+    protocol: Protocol,
+    within: Duration,
+) -> Result<SocketAddr, ReachError> {
+    let deadline = clock::now() + Nanos::from(within);
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for (at, address) in addresses.iter().enumerate() {
+        // One that never answers leaves time for those after it.
+        let left = Duration::from(deadline - clock::now()).max(Duration::from_millis(1));
+        let share = left / u32::try_from(addresses.len() - at).unwrap_or(1);
+        match TcpStream::connect_timeout(address, share) {
+            Ok(stream) => {
+                return match other(stream, protocol, share) {
+                    None => Ok(*address),
+                    Some(what) => Err(ReachError::Other { address: *address, what }),
+                };
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(ReachError::Nobody { tried: addresses.to_vec(), error: last, within })
+}
+
+/// What is there instead of the protocol. Only a server of HTTP/2 says something before it is asked.
+fn other(mut stream: TcpStream, protocol: Protocol, within: Duration) -> Option<String> {
+    if protocol != Protocol::Grpc {
+        return None;
+    }
+    let mut said = Vec::new();
+    let greeted = greet(&mut stream, within, &mut said);
+    // A few hundred microseconds may have gone into connecting.
+    let waited = Duration::from_millis((within + Duration::from_micros(999)).as_millis() as u64);
+    match judge(&said) {
+        Speaks::Http2 => None,
+        Speaks::Other(what) => Some(what.to_owned()),
+        Speaks::Nothing => Some(match greeted {
+            Err(error) if is_timeout(&error) => format!(
+                "it takes connections and says nothing for {}: not HTTP/2, as --protocol grpc needs",
+                units::length(waited)
+            ),
+            Ok(()) | Err(_) => {
+                "it ends the connection at the first words of HTTP/2, as --protocol grpc needs"
+                    .to_owned()
+            }
+        }),
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// Says hello, and takes what comes until it is a frame's head.
+fn greet(stream: &mut TcpStream, within: Duration, said: &mut Vec<u8>) -> io::Result<()> {
+    stream.set_write_timeout(Some(within))?;
+    stream.set_read_timeout(Some(within))?;
+    stream.write_all(HTTP2_HELLO)?;
+    stream.take(FRAME_HEAD as u64).read_to_end(said).map(drop)
+}
+
+/// What first words are of.
+#[derive(Debug, PartialEq, Eq)]
+enum Speaks {
+    Http2,
+    Other(&'static str),
+    Nothing,
+}
+
+fn judge(said: &[u8]) -> Speaks {
+    let (place, settings) = SETTINGS;
+    match said {
+        [] => Speaks::Nothing,
+        // An alert of any version.
+        [0x15, 0x03, ..] => {
+            Speaks::Other("it speaks TLS, which is not there yet; name a port without")
+        }
+        _ if said.starts_with(b"HTTP/1") => Speaks::Other(
+            "it speaks HTTP/1.1, not gRPC; give --protocol json, or the port of its gRPC service",
+        ),
+        _ if said.starts_with(b"SSH-") => {
+            Speaks::Other("it speaks SSH, not gRPC; correct the port")
+        }
+        _ if said.len() == FRAME_HEAD && said[place] == settings => Speaks::Http2,
+        _ => Speaks::Other(
+            "it does not speak HTTP/2, as --protocol grpc needs; correct the port or the --protocol",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// What is said of a server that says this and then ends the connection.
+    fn answer(said: &'static [u8], protocol: Protocol) -> Result<(), String> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut hello = [0; HTTP2_HELLO.len()];
+            // Of other protocols nothing comes.
+            let _ = stream.read_exact(&mut hello);
+            stream.write_all(said).unwrap();
+        });
+        let reached = reach(&[address], protocol, Duration::from_secs(30));
+        server.join().unwrap();
+        reached.map(drop).map_err(|error| error.to_string().replace(&address.to_string(), "SERVER"))
+    }
+
+    #[test]
+    fn whoever_speaks_something_else_is_named() {
+        assert_eq!(answer(b"\0\0\x06\x04\0\0\0\0\0rest", Protocol::Grpc), Ok(()));
+        assert_eq!(answer(b"", Protocol::Json), Ok(()));
+        let other = |said| answer(said, Protocol::Grpc).unwrap_err();
+        insta::assert_snapshot!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n"), @"SERVER: it speaks HTTP/1.1, not gRPC; give --protocol json, or the port of its gRPC service");
+        insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS, which is not there yet; name a port without");
+        insta::assert_snapshot!(other(b"SSH-2.0-OpenSSH"), @"SERVER: it speaks SSH, not gRPC; correct the port");
+        insta::assert_snapshot!(other(b"J\0\0\0\x0a8.0.36"), @"SERVER: it does not speak HTTP/2, as --protocol grpc needs; correct the port or the --protocol");
+        insta::assert_snapshot!(other(b""), @"SERVER: it ends the connection at the first words of HTTP/2, as --protocol grpc needs");
+    }
+
+    #[test]
+    fn nobody_and_silence_are_told_apart_and_all_addresses_are_tried() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = silent.local_addr().unwrap();
+        let closed = {
+            let gone = TcpListener::bind("127.0.0.1:0").unwrap();
+            gone.local_addr().unwrap()
+        };
+        let long = Duration::from_secs(30);
+        assert_eq!(reach(&[closed, address], Protocol::Thrift, long).unwrap(), address);
+        let nobody = reach(&[closed], Protocol::Grpc, long).unwrap_err().to_string();
+        assert!(
+            nobody.ends_with("nobody listens there; start the server, or correct the address"),
+            "{nobody}"
+        );
+        let silence = reach(&[address], Protocol::Grpc, Duration::from_millis(50)).unwrap_err();
+        assert!(silence.to_string().contains("says nothing for 50ms"), "{silence}");
+    }
+}

@@ -1,0 +1,194 @@
+//! How long a run will still take, from how long its parts took so far.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rpcbench_engine::clock::Nanos;
+use rpcbench_record::{Plan, PlannedTrial};
+
+/// What is left of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// How long.
+    pub length: Nanos,
+    /// It may end before: as soon as the answer is clear.
+    pub at_most: bool,
+}
+
+/// Learns how long preparations and trials take, and tells what is left from that.
+#[derive(Clone, Debug)]
+pub struct Estimate<'a> {
+    plan: &'a Plan,
+    began: Nanos,
+    /// How long each entry's preparations took, and how many there were.
+    preparations: BTreeMap<String, Mean>,
+    /// Processes that were prepared.
+    prepared: BTreeSet<(String, u32)>,
+    /// Entries that have no more trials.
+    out: BTreeSet<String>,
+    /// What a trial takes beyond its window and what leads to it.
+    overhead: Mean,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    sum: u64,
+    number: u64,
+}
+
+impl Mean {
+    fn add(&mut self, length: u64) {
+        self.sum += length;
+        self.number += 1;
+    }
+
+    fn get(self) -> Option<u64> {
+        self.sum.checked_div(self.number)
+    }
+}
+
+impl<'a> Estimate<'a> {
+    /// Of a run that begins now.
+    #[must_use]
+    pub fn new(plan: &'a Plan, began: Nanos) -> Self {
+        Self {
+            plan,
+            began,
+            preparations: BTreeMap::new(),
+            prepared: BTreeSet::new(),
+            out: BTreeSet::new(),
+            overhead: Mean::default(),
+        }
+    }
+
+    /// A process was made ready, or could not be (`is_ready`).
+    pub fn prepared(&mut self, entry: &str, process: u32, took: Nanos, is_ready: bool) {
+        self.prepared.insert((entry.to_owned(), process));
+        if is_ready {
+            self.preparations.entry(entry.to_owned()).or_default().add(took.0);
+        } else {
+            self.out.insert(entry.to_owned());
+        }
+    }
+
+    /// A trial has ended.
+    pub fn trial(&mut self, workload: &str, took: Nanos) {
+        self.overhead.add(took.0.saturating_sub(self.window(workload)));
+    }
+
+    /// What is left when so many trials of the plan's order are over or left out. `None` before anything is known.
+    #[must_use]
+    pub fn left(&self, done: usize, now: Nanos) -> Option<Left> {
+        let rest = self.plan.order.get(done..).unwrap_or_default();
+        let rest: Vec<&PlannedTrial> =
+            rest.iter().filter(|trial| !self.out.contains(&trial.entry)).collect();
+        let all = self.preparations.values().fold(Mean::default(), |all, mean| Mean {
+            sum: all.sum + mean.sum,
+            number: all.number + mean.number,
+        });
+        let usual = all.get()?;
+        let processes: BTreeSet<(String, u32)> =
+            rest.iter().map(|trial| (trial.entry.clone(), trial.process)).collect();
+        let preparations = processes.difference(&self.prepared).map(|(entry, _)| {
+            self.preparations.get(entry).and_then(|mean| mean.get()).unwrap_or(usual)
+        });
+        let overhead = self.overhead.get().unwrap_or(0);
+        let trials = rest.iter().map(|trial| self.window(&trial.workload) + overhead);
+        let length = Nanos(preparations.sum::<u64>() + trials.sum::<u64>());
+        let stopping = self.plan.stopping;
+        let time = stopping.and_then(|rule| rule.max_time_ms).map(Nanos::from_millis);
+        let time = time.map_or(Nanos::NEVER, |time| self.began + time - now);
+        let precision = stopping.is_some_and(|rule| rule.precision.is_some());
+        Some(Left { length: length.min(time), at_most: precision })
+    }
+
+    /// What the plan says of a trial's length.
+    fn window(&self, workload: &str) -> u64 {
+        let workload = self.plan.workload(workload);
+        let length = workload.map(|w| w.settle_ms + w.window.length_ms().unwrap_or(0));
+        Nanos::from_millis(length.unwrap_or(0)).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rpcbench_record::{Limits, PlacementKind, Stopping, WarmUp, Window, Workload};
+
+    use super::*;
+
+    const SECOND: Nanos = Nanos::from_millis(1000);
+
+    fn plan(stopping: Option<Stopping>) -> Plan {
+        let workload = Workload {
+            name: "w".into(),
+            shape: "text:100".into(),
+            connections: 1,
+            in_flight: 1,
+            arrivals: rpcbench_record::Arrivals::Closed,
+            find_max: None,
+            warm_up: WarmUp::Fixed { length_ms: 0 },
+            settle_ms: 500,
+            window: Window::Duration { length_ms: 1500 },
+            timeout_ms: 1000,
+            grace_ms: 1000,
+            client_threads: 1,
+            pipelining: false,
+        };
+        let trial = |process, entry: &str, number| PlannedTrial {
+            entry: entry.into(),
+            workload: "w".into(),
+            process,
+            number,
+        };
+        let order = (1..=2).flat_map(|process| {
+            (1..=2).flat_map(move |round| {
+                ["a", "b"].map(|e| trial(process, e, (process - 1) * 2 + round))
+            })
+        });
+        Plan {
+            suite: "s".into(),
+            seed: 1,
+            placement: PlacementKind::Native,
+            fail_if: Vec::new(),
+            stopping,
+            limits: Limits { cpus: 1, memory_bytes: None },
+            workloads: vec![workload],
+            servers: Vec::new(),
+            order: order.collect(),
+        }
+    }
+
+    fn seconds(left: Option<Left>) -> Option<u64> {
+        left.map(|left| left.length.0 / SECOND.0)
+    }
+
+    #[test]
+    fn what_is_left_follows_from_what_the_first_round_took() {
+        let plan = plan(None);
+        let mut estimate = Estimate::new(&plan, Nanos(0));
+        assert_eq!(estimate.left(0, Nanos(0)), None);
+        estimate.prepared("a", 1, Nanos(10 * SECOND.0), true);
+        // The other entry is thought to be alike: 3 more preparations and 8 trials of 2 s.
+        assert_eq!(seconds(estimate.left(0, Nanos(0))), Some(46));
+        estimate.prepared("b", 1, Nanos(4 * SECOND.0), true);
+        estimate.trial("w", Nanos(3 * SECOND.0));
+        estimate.trial("w", Nanos(3 * SECOND.0));
+        // 10 s and 4 s for the second processes, 6 trials of 3 s.
+        assert_eq!(seconds(estimate.left(2, Nanos(0))), Some(32));
+        estimate.prepared("b", 2, Nanos(0), false);
+        assert_eq!(seconds(estimate.left(4, Nanos(0))), Some(16));
+        assert_eq!(seconds(estimate.left(8, Nanos(0))), Some(0));
+    }
+
+    #[test]
+    fn a_run_with_a_limit_takes_no_longer_than_that() {
+        let plan = plan(Some(Stopping {
+            precision: Some(0.05),
+            least_processes: 1,
+            max_time_ms: Some(20_000),
+        }));
+        let mut estimate = Estimate::new(&plan, SECOND);
+        estimate.prepared("a", 1, Nanos(10 * SECOND.0), true);
+        let left = estimate.left(0, Nanos(11 * SECOND.0)).unwrap();
+        assert_eq!((left.length.0 / SECOND.0, left.at_most), (10, true));
+    }
+}
