@@ -73,6 +73,19 @@ satisfy() {
   done
 }
 
+# from_backports DEPENDENCY: what the release itself has only in an older version, where its backports are among apt's sources.
+from_backports() {
+  local backports
+  backports=$(apt-cache policy 2>/dev/null | grep -oE 'n=[a-z]+-backports' | head -n 1 | cut -d = -f 2) || true
+  [ -n "$backports" ] && apt-get satisfy --simulate -qq -t "$backports" "$1" >/dev/null 2>&1 || return 0
+  if may_install; then
+    say "installing $1 from $backports (some minutes)"
+    apt satisfy --no-install-recommends -t "$backports" "$1" || say "$1 could not be installed; going on without"
+  else
+    say "to install what is missing: sudo apt-get satisfy -t $backports '$1'"
+  fi
+}
+
 # provide DEPENDENCY...: installs those that apt can provide in the version asked for, where that is allowed.
 provide() {
   local dependency offered=()
@@ -80,7 +93,11 @@ provide() {
   has apt-get || return 0
   if may_install && lists_are_empty; then refresh; fi
   for dependency in "$@"; do
-    if apt-get satisfy --simulate -qq "$dependency" >/dev/null 2>&1; then offered+=("$dependency"); fi
+    if apt-get satisfy --simulate -qq "$dependency" >/dev/null 2>&1; then
+      offered+=("$dependency")
+    else
+      from_backports "$dependency"
+    fi
   done
   [ "${#offered[@]}" -gt 0 ] || return 0
   if may_install; then
@@ -127,6 +144,17 @@ report_missing() {
   done < <(missing)
 }
 
+# rust_can_be_had: before anything is installed for it, as without Rust all of that would be in vain.
+rust_can_be_had() {
+  has cargo && return
+  if has apt-get; then
+    if may_install && lists_are_empty; then refresh; fi
+    apt-get satisfy --simulate -qq rustup >/dev/null 2>&1 && may_install && return
+  fi
+  fail "Rust is missing, and nothing works without it; this installs it: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
+}
+
+rust_can_be_had
 provide_all bootstrap
 check_rust
 cargo build --release --locked --package rpcbench
