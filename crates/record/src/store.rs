@@ -46,6 +46,9 @@ pub enum StoreError {
     /// A record is there already, and is never replaced.
     #[error("{path}: a run record is here already; name another folder", path = .0.display())]
     Exists(PathBuf),
+    /// A file is in the place of a record's folder.
+    #[error("{path}: is a file; name a folder", path = .0.display())]
+    NoFolder(PathBuf),
     /// No record there.
     #[error("{path}: no run record here ({HEADER} is missing); name a folder that `rpcbench run` made", path = .0.display())]
     Missing(PathBuf),
@@ -86,6 +89,9 @@ impl Writer {
     /// # Errors
     /// When the folder can't be made or written.
     pub fn create(dir: &Path, header: &Header) -> Result<Self, StoreError> {
+        if dir.is_file() {
+            return Err(StoreError::NoFolder(dir.to_owned()));
+        }
         fs::create_dir_all(dir).map_err(at(dir))?;
         let path = dir.join(HEADER);
         let mut json = serde_json::to_vec_pretty(header).map_err(|source| StoreError::Parse {

@@ -87,6 +87,28 @@ fn every_example_parses() {
     }
 }
 
+/// Those between fences, as they stand there.
+#[test]
+fn every_command_line_of_the_documents_parses() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut tried = 0;
+    for page in ["README.md", "CONTRIBUTING.md", "docs/performance.md", "docs/record.md"] {
+        let text = std::fs::read_to_string(root.join(page)).expect(page);
+        for block in text.split("```").skip(1).step_by(2) {
+            for line in block.lines().map(|line| line.trim_start_matches("$ ").trim()) {
+                let line = line.strip_prefix("target/release/").unwrap_or(line);
+                if line.starts_with("rpcbench ") {
+                    let line = line.split(" #").next().unwrap_or_default();
+                    let line = &line.replace("ADDRESS", "127.0.0.1:1");
+                    assert!(parse(line).is_ok(), "{page}: {line}\n{}", refused(line));
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 30, "{tried}");
+}
+
 #[test]
 fn run_takes_every_field_of_a_workload() {
     let args = run(

@@ -1,17 +1,22 @@
 //! `rpcbench check`.
 
+use std::time::Duration;
+
 use anyhow::bail;
-use rpcbench_harness::run::{BuildState, Interrupt, Subject, Verified, verify};
+use indicatif::{ProgressBar, ProgressStyle};
+use rpcbench_harness::run::{BuildState, Candidate, Interrupt, Subject, Verified, verify};
 use rpcbench_record::{Failure, Limits};
 
 use super::{build, shared};
 use crate::Verdict;
 use crate::args::CheckArgs;
 use crate::context::Context;
-use crate::print::{note, out};
+use crate::print::{Unprinted, note, out};
 
 /// A check measures nothing: one CPU, and memory for the largest messages of the slowest runtime.
 const LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
+/// How often the line on a terminal moves.
+const TICK: Duration = Duration::from_millis(200);
 /// Payloads of a check are the same every time.
 const SEED: u64 = 1;
 
@@ -22,37 +27,82 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     let candidates = build::prepare(context, &entries, args.no_build, &interrupt)?;
     let machine = shared::this_machine(context, LIMITS, 1)?;
     let environment = machine.environment(SEED, interrupt);
-    let unbuilt = candidates.iter().any(|it| matches!(it.build, BuildState::Failed(_)));
-    let (mut passed, mut failed) = (0, 0);
+    let progress = progress(context, candidates.len());
+    let mut count = Count::default();
     for candidate in &candidates {
         let name = candidate.entry.name();
-        match verify(&environment, &Subject::native(&machine.native, candidate))? {
-            Verified::Skipped { reason } => out!("{name:<32} skipped: {reason}")?,
-            Verified::Checked(report) if report.failed.is_empty() => {
-                passed += 1;
-                out!("{name:<32} passed: {} cases", report.passed)?;
+        progress.inc(1);
+        progress.set_message(name.clone());
+        let verified = verify(&environment, &Subject::native(&machine.native, candidate))?;
+        count.add(&verified, candidate);
+        progress.suspend(|| tell(&name, &verified))?;
+    }
+    progress.finish_and_clear();
+    count.verdict()
+}
+
+/// On a terminal a line that says which server is checked.
+fn progress(context: &Context, servers: usize) -> ProgressBar {
+    if !context.live {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(servers as u64);
+    let style = ProgressStyle::with_template("{spinner} checking {pos} of {len}: {msg}, {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.enable_steady_tick(TICK);
+    bar
+}
+
+/// What came of servers so far.
+#[derive(Default)]
+struct Count {
+    passed: usize,
+    failed: usize,
+    /// Those whose build failed.
+    unbuilt: usize,
+}
+
+impl Count {
+    fn add(&mut self, verified: &Verified, candidate: &Candidate) {
+        match verified {
+            Verified::Skipped { .. } => {}
+            Verified::Checked(report) if report.failed.is_empty() => self.passed += 1,
+            Verified::Failed(_) if matches!(candidate.build, BuildState::Failed(_)) => {
+                self.unbuilt += 1
             }
-            Verified::Checked(report) => {
-                failed += 1;
-                let all = report.failed.len() + report.passed as usize;
-                out!("{name:<32} FAILED: {} of {all} cases", report.failed.len())?;
-                report.failed.iter().try_for_each(|case| out!("    {case}"))?;
-            }
-            Verified::Failed(failure) => {
-                failed += u32::from(matches!(candidate.build, BuildState::Built(_)));
-                out!("{name:<32} FAILED: {}", failure.reason)?;
-                log(&failure);
-            }
+            Verified::Checked(_) | Verified::Failed(_) => self.failed += 1,
         }
     }
-    if passed + failed == 0 && !unbuilt {
-        bail!("nothing could be checked here; `rpcbench doctor` says what is missing");
+
+    fn verdict(&self) -> anyhow::Result<Verdict> {
+        match (self.failed, self.unbuilt, self.passed) {
+            (0, 0, 0) => {
+                bail!("nothing could be checked here; `rpcbench doctor` says what is missing")
+            }
+            (0, 0, _) => Ok(Verdict::Done),
+            (0, ..) => Ok(Verdict::Stopped),
+            _ => Ok(Verdict::Against),
+        }
     }
-    Ok(match (failed, unbuilt) {
-        (0, false) => Verdict::Done,
-        (0, true) => Verdict::Stopped,
-        _ => Verdict::Against,
-    })
+}
+
+fn tell(name: &str, verified: &Verified) -> Result<(), Unprinted> {
+    match verified {
+        Verified::Skipped { reason } => out!("{name:<32} skipped: {reason}"),
+        Verified::Checked(report) if report.failed.is_empty() => {
+            out!("{name:<32} passed: {} cases", report.passed)
+        }
+        Verified::Checked(report) => {
+            let all = report.failed.len() + report.passed as usize;
+            out!("{name:<32} FAILED: {} of {all} cases", report.failed.len())?;
+            report.failed.iter().try_for_each(|case| out!("    {case}"))
+        }
+        Verified::Failed(failure) => {
+            out!("{name:<32} FAILED: {}", failure.reason)?;
+            log(failure);
+            Ok(())
+        }
+    }
 }
 
 fn log(failure: &Failure) {

@@ -220,7 +220,7 @@ pub fn measured<'a>(run: &'a Run, behaviour: &str) -> Vec<&'a Measured> {
 }
 
 /// Files behind links become files of their own.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for item in fs::read_dir(from).unwrap() {
         let path = item.unwrap().path();

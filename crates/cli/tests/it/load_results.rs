@@ -190,6 +190,10 @@ fn a_file_that_cannot_be_written_is_told_before_the_load() {
         ("--hdr /no/such/folder/x.csv", [place, "No such file"]),
         ("--log /no/such/folder/x.csv", [place, "No such file"]),
         (
+            "--out Cargo.toml",
+            ["--out: the record can't be written: Cargo.toml", "is a file; name a folder"],
+        ),
+        (
             "--out /dev/null/x",
             ["--out: the record can't be written: /dev/null/x", "Not a directory"],
         ),

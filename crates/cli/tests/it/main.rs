@@ -14,6 +14,7 @@ mod lies;
 mod load;
 mod load_results;
 mod memory;
+mod new_servers;
 mod processes;
 mod program;
 mod protocols;
