@@ -160,7 +160,9 @@ fn a_run_killed_before_its_first_event_can_be_gone_on_with() {
 fn a_record_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     drop(written(folder.path(), &[trial(1)]));
-    assert!(matches!(Writer::create(folder.path(), &header()), Err(StoreError::Io { .. })));
+    assert!(matches!(Writer::create(folder.path(), &header()), Err(StoreError::Exists(_))));
+    let file = folder.path().join("run.json");
+    assert!(matches!(Writer::create(&file, &header()), Err(StoreError::NoFolder(_))));
     assert_eq!(read(folder.path()).unwrap().trials, [trial(1)]);
 }
 
