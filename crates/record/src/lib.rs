@@ -35,8 +35,8 @@ pub use observations::{Look, RankedBy, observations, observe};
 pub use outcome::OutcomeKind;
 pub use pace::SATURATED;
 pub use plan::{
-    Limits, MOST_SEED, PlacementKind, Plan, PlannedServer, PlannedTrial, Published, Stopping, WarmUp,
-    Window, Workload,
+    Limits, MOST_SEED, PlacementKind, Plan, PlannedServer, PlannedTrial, Published, Stopping,
+    WarmUp, Window, Workload,
 };
 pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,

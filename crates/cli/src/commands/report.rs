@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use anyhow::{Context as _, bail};
 use rpcbench_record::Run;
@@ -43,11 +44,14 @@ fn write_page(file: &Path, records: &[PathBuf]) -> anyhow::Result<Verdict> {
     let runs = runs.collect::<Result<Vec<Run>, _>>()?;
     let calls = records.iter().map(|record| read_calls(record)).collect::<Result<_, _>>()?;
     let page = html_with_calls(&runs, calls)?;
-    let mut file = OutFile::open(file)?;
+    let mut file = OutFile::open(file, PAGE)?;
     file.write_all(page.as_bytes()).with_context(|| file.path().display().to_string())?;
     file.commit()?;
     Ok(Verdict::Done)
 }
+
+/// How a page begins.
+const PAGE: &[u8] = b"<!doctype html>";
 
 /// Beside the record of a load whose calls were logged: what a page draws of them.
 const CALLS: &str = "calls.json";

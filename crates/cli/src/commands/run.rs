@@ -164,7 +164,7 @@ fn subjects<'a>(machine: &'a ThisMachine, candidates: &'a [Candidate]) -> Vec<Su
 
 /// Shows a run's progress, and writes its calls where they are asked for.
 struct Logged<'a> {
-    progress: &'a Progress,
+    progress: &'a Progress<'a>,
     calls: Option<CallFiles>,
 }
 
@@ -174,7 +174,7 @@ impl Observer for Logged<'_> {
         if let (Event::Trial(trial), Some(calls)) = (event, &self.calls)
             && let Err(problem) = calls.write(trial)
         {
-            anstream::eprintln!("rpcbench: calls of this trial are not written: {problem:#}");
+            note!("rpcbench: calls of this trial are not written: {problem:#}");
         }
     }
 }

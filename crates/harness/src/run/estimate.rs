@@ -122,6 +122,7 @@ mod tests {
             name: "w".into(),
             shape: "text:100".into(),
             connections: 1,
+            connection_life: rpcbench_record::ConnectionLife::Long,
             in_flight: 1,
             arrivals: rpcbench_record::Arrivals::Closed,
             find_max: None,
@@ -149,6 +150,9 @@ mod tests {
             seed: 1,
             placement: PlacementKind::Native,
             fail_if: Vec::new(),
+            log_calls: false,
+            published: Vec::new(),
+            scaled_from: None,
             stopping,
             limits: Limits { cpus: 1, memory_bytes: None },
             workloads: vec![workload],
@@ -182,6 +186,7 @@ mod tests {
     #[test]
     fn a_run_with_a_limit_takes_no_longer_than_that() {
         let plan = plan(Some(Stopping {
+            agreement: None,
             precision: Some(0.05),
             least_processes: 1,
             max_time_ms: Some(20_000),
