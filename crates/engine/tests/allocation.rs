@@ -4,6 +4,7 @@
 //! a frame is cut in two for the first time. That happens a few times in its life, however many calls it makes.
 
 mod other;
+mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +14,7 @@ use other::Other;
 use rpcbench_contract::Corpus;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span, profile};
-use rpcbench_record::{ConnectionLife, Protocol};
+use rpcbench_record::Protocol;
 use rpcbench_testkit::Behaviour;
 
 /// The system's allocator, which counts what is asked of it.
@@ -112,21 +113,15 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
     };
     let server = Other::start(server);
     let plan = LoadPlan {
-        protocol,
-        address: server.address,
-        authority: server.address.to_string(),
         connections: CONNECTIONS,
         in_flight,
         arrivals: arrivals.parse().unwrap(),
-        seed: 1,
         threads: 2,
-        cpus: Vec::new(),
         timeout: Nanos::from_millis(60_000),
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
         pipelining: matches!(way, Way::JsonPipelined),
+        ..support::plan(protocol, server.address)
     };
     let payload: Arc<dyn Payload> =
         Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, profile(protocol).encoding));

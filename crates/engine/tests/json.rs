@@ -1,5 +1,7 @@
 //! Loads and checks over JSON: an honest server, and peers that follow a script of HTTP/1.1 as no ordinary server does.
 
+mod support;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +10,7 @@ use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_contract::{Method, Nonce};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
+use rpcbench_record::{Outcomes, Protocol};
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{ScriptError, ScriptedPeer, Wire};
 
@@ -43,21 +45,10 @@ impl Payload for Texts {
 
 fn plan(address: SocketAddr, connections: u32, in_flight: u32) -> LoadPlan {
     LoadPlan {
-        protocol: Protocol::Json,
-        address,
-        authority: address.to_string(),
         connections,
         in_flight,
-        arrivals: Arrivals::Closed,
-        seed: 1,
-        threads: 1,
-        cpus: Vec::new(),
-        timeout: Nanos::from_millis(10_000),
-        grace: Nanos::from_millis(10_000),
-        connect_timeout: Nanos::from_millis(10_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
         pipelining: in_flight > connections,
+        ..support::plan(Protocol::Json, address)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Connections that live for a number of calls, over real sockets, under each protocol.
 
+mod support;
+
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -31,21 +33,11 @@ fn server(behaviours: &[&str]) -> Server {
 
 fn plan(protocol: Protocol, address: SocketAddr, life: &str) -> LoadPlan {
     LoadPlan {
-        protocol,
-        address,
-        authority: address.to_string(),
         connections: 4,
         connection_life: life.parse().unwrap(),
         in_flight: 4,
-        arrivals: Arrivals::Closed,
-        seed: 1,
         threads: 2,
-        cpus: Vec::new(),
-        timeout: Nanos::from_millis(10_000),
-        grace: Nanos::from_millis(10_000),
-        connect_timeout: Nanos::from_millis(10_000),
-        first_request: 0,
-        pipelining: false,
+        ..support::plan(protocol, address)
     }
 }
 

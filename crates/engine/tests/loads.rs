@@ -1,5 +1,7 @@
 //! Loads on real servers: what calls come to.
 
+mod support;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -7,7 +9,7 @@ use std::sync::mpsc::channel;
 use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
 
@@ -16,23 +18,7 @@ fn server(behaviour: &str) -> Server {
 }
 
 fn plan(address: SocketAddr) -> LoadPlan {
-    LoadPlan {
-        protocol: Protocol::Grpc,
-        address,
-        authority: address.to_string(),
-        connections: 4,
-        in_flight: 40,
-        arrivals: Arrivals::Closed,
-        seed: 1,
-        threads: 2,
-        cpus: Vec::new(),
-        timeout: Nanos::from_millis(10_000),
-        grace: Nanos::from_millis(10_000),
-        connect_timeout: Nanos::from_millis(10_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
-        pipelining: false,
-    }
+    LoadPlan { connections: 4, in_flight: 40, threads: 2, ..support::plan(Protocol::Grpc, address) }
 }
 
 fn open(plan: &LoadPlan, shape: &str) -> Session {

@@ -2,6 +2,7 @@
 //! of open files.
 
 mod other;
+mod support;
 
 use std::fs;
 use std::net::SocketAddr;
@@ -11,7 +12,7 @@ use other::Other;
 use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+use rpcbench_record::Protocol;
 use rpcbench_testkit::Behaviour;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -36,21 +37,13 @@ fn resident() -> u64 {
 
 fn plan(address: SocketAddr, threads: u32) -> LoadPlan {
     LoadPlan {
-        protocol: Protocol::Grpc,
-        address,
-        authority: address.to_string(),
         connections: CONNECTIONS,
         in_flight: CONNECTIONS,
-        arrivals: Arrivals::Closed,
-        seed: 1,
         threads,
-        cpus: Vec::new(),
         timeout: Nanos::from_millis(60_000),
         grace: Nanos::from_millis(60_000),
         connect_timeout: Nanos::from_millis(60_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
-        pipelining: false,
+        ..support::plan(Protocol::Grpc, address)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Whole sessions against servers that behave and misbehave, over real sockets.
 
+mod support;
+
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, SessionError, Span};
-use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 
 const SEED: u64 = 11;
@@ -17,23 +19,7 @@ fn server(behaviour: &str) -> Server {
 }
 
 fn plan(address: SocketAddr) -> LoadPlan {
-    LoadPlan {
-        protocol: Protocol::Grpc,
-        address,
-        authority: address.to_string(),
-        connections: 3,
-        in_flight: 12,
-        arrivals: Arrivals::Closed,
-        seed: 1,
-        threads: 1,
-        cpus: Vec::new(),
-        timeout: Nanos::from_millis(10_000),
-        grace: Nanos::from_millis(10_000),
-        connect_timeout: Nanos::from_millis(10_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
-        pipelining: false,
-    }
+    LoadPlan { connections: 3, in_flight: 12, ..support::plan(Protocol::Grpc, address) }
 }
 
 fn payload(shape: &str) -> Arc<dyn Payload> {

@@ -1,5 +1,7 @@
 //! Loads over tcp-echo: an honest server, and peers that are not.
 
+mod support;
+
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -8,7 +10,7 @@ use std::thread;
 use rpcbench_contract::{Method, Nonce};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
-use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 
 /// Requests that must come back as they are.
@@ -34,21 +36,10 @@ impl Payload for Bytes {
 
 fn plan(address: SocketAddr) -> LoadPlan {
     LoadPlan {
-        protocol: Protocol::TcpEcho,
-        address,
-        authority: address.to_string(),
         connections: 4,
         in_flight: 40,
-        arrivals: Arrivals::Closed,
-        seed: 1,
         threads: 2,
-        cpus: Vec::new(),
-        timeout: Nanos::from_millis(10_000),
-        grace: Nanos::from_millis(10_000),
-        connect_timeout: Nanos::from_millis(10_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
-        pipelining: false,
+        ..support::plan(Protocol::TcpEcho, address)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Loads over Thrift in each of its forms: an honest server, cheats, and peers that break the rules.
 
+mod support;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use rpcbench_contract::cases;
 use rpcbench_contract::{Corpus, Encoding, Method, thrift_reply};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, Session, Span, profile};
-use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
+use rpcbench_record::{Outcomes, Protocol};
 use rpcbench_testkit::thrift::{Form, Message, Transport, kind};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
@@ -34,21 +36,11 @@ fn server(protocol: Protocol, answer: &str) -> Server {
 
 fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
     LoadPlan {
-        protocol,
-        address,
-        authority: address.to_string(),
         connections: 4,
         in_flight: 40,
-        arrivals: Arrivals::Closed,
-        seed: 1,
         threads: 2,
-        cpus: Vec::new(),
-        timeout: Nanos::from_millis(10_000),
-        grace: Nanos::from_millis(10_000),
-        connect_timeout: Nanos::from_millis(10_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
         pipelining: true,
+        ..support::plan(protocol, address)
     }
 }
 

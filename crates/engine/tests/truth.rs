@@ -1,13 +1,15 @@
 //! What must hold of a load over each protocol whose servers decode: against servers that behave and misbehave, over real
 //! sockets.
 
+mod support;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span, profile};
-use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+use rpcbench_record::Protocol;
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
 const SEED: u64 = 11;
@@ -23,21 +25,9 @@ fn server(protocol: Protocol, behaviour: &str) -> Server {
 
 fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
     LoadPlan {
-        protocol,
-        address,
-        authority: address.to_string(),
         connections: if protocol.takes_one_call_at_a_time() { IN_FLIGHT } else { 3 },
         in_flight: IN_FLIGHT,
-        arrivals: Arrivals::Closed,
-        seed: 1,
-        threads: 1,
-        cpus: Vec::new(),
-        timeout: Nanos::from_millis(10_000),
-        grace: Nanos::from_millis(10_000),
-        connect_timeout: Nanos::from_millis(10_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
-        pipelining: false,
+        ..support::plan(protocol, address)
     }
 }
 

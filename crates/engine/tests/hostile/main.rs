@@ -6,6 +6,8 @@ mod connections;
 mod endings;
 mod floods;
 mod limits;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use std::time::Duration;
 use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
-use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
+use rpcbench_record::{Outcomes, Protocol};
 use rpcbench_testkit::scripted::{
     Frame, Listener, Request, Requests, ScriptError, ScriptedPeer, Wire,
 };
@@ -25,23 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The one place that makes a plan: one connection, so that a script knows what comes on it.
 fn plan(address: SocketAddr, in_flight: u32) -> LoadPlan {
-    LoadPlan {
-        protocol: Protocol::Grpc,
-        address,
-        authority: address.to_string(),
-        connections: 1,
-        in_flight,
-        arrivals: Arrivals::Closed,
-        seed: 1,
-        threads: 1,
-        cpus: Vec::new(),
-        timeout: Nanos::from_millis(10_000),
-        grace: Nanos::from_millis(10_000),
-        connect_timeout: Nanos::from_millis(10_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
-        pipelining: false,
-    }
+    LoadPlan { in_flight, ..support::plan(Protocol::Grpc, address) }
 }
 
 /// What became of every call.

@@ -1,6 +1,9 @@
 //! The engine against an HTTP/2 server that has nothing to do with gRPC: Node's own, whose core is nghttp2.
 //! The testkit's servers, in the other tests, stand on the h2 crate.
 
+#[path = "../support/mod.rs"]
+mod support;
+
 use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -9,7 +12,7 @@ use std::sync::Arc;
 use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Session, Span};
-use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+use rpcbench_record::Protocol;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/interop/server.mjs");
 
@@ -60,21 +63,12 @@ impl Drop for Node {
 /// The one place that makes a plan.
 fn plan(address: SocketAddr) -> LoadPlan {
     LoadPlan {
-        protocol: Protocol::Grpc,
-        address,
-        authority: address.to_string(),
         connections: 2,
         in_flight: 8,
-        arrivals: Arrivals::Closed,
-        seed: 1,
-        threads: 1,
-        cpus: Vec::new(),
         timeout: Nanos::from_millis(20_000),
         grace: Nanos::from_millis(20_000),
         connect_timeout: Nanos::from_millis(20_000),
-        connection_life: ConnectionLife::Long,
-        first_request: 0,
-        pipelining: false,
+        ..support::plan(Protocol::Grpc, address)
     }
 }
 

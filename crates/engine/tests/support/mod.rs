@@ -1,0 +1,29 @@
+//! What tests of loads share.
+
+use std::net::SocketAddr;
+
+use rpcbench_engine::LoadPlan;
+use rpcbench_engine::clock::Nanos;
+use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
+
+/// One call at a time on one connection of one thread, with ten seconds for everything.
+pub fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
+    let limit = Nanos::from_millis(10_000);
+    LoadPlan {
+        protocol,
+        address,
+        authority: address.to_string(),
+        connections: 1,
+        connection_life: ConnectionLife::Long,
+        in_flight: 1,
+        arrivals: Arrivals::Closed,
+        seed: 1,
+        threads: 1,
+        cpus: Vec::new(),
+        timeout: limit,
+        grace: limit,
+        connect_timeout: limit,
+        first_request: 0,
+        pipelining: false,
+    }
+}
