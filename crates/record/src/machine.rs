@@ -1,5 +1,7 @@
 //! The machines that a run was made on.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -76,4 +78,11 @@ pub struct Toolchain {
     pub name: String,
     /// As it prints itself.
     pub version: String,
+}
+
+impl fmt::Display for Toolchain {
+    /// `go 1.26.1`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{} {}", self.name, self.version))
+    }
 }

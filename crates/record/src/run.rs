@@ -1,5 +1,7 @@
 //! A run as read back from disk.
 
+use std::fmt;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,14 @@ pub struct Tool {
     pub commit: Option<String>,
     /// `release` or `debug`.
     pub profile: String,
+}
+
+impl fmt::Display for Tool {
+    /// `0.1.0 (4f2a9c1)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let commit = self.commit.as_deref().map(|it| format!(" ({it})")).unwrap_or_default();
+        f.pad(&format!("{}{commit}", self.version))
+    }
 }
 
 /// What is known before anything is measured: the content of `run.json`.

@@ -44,12 +44,7 @@ impl<'a> Cell<'a> {
         let plan = &run.header.plan;
         let server = &plan.servers[number];
         let mine = |entry: &str, load: &str| entry == server.entry && load == workload.name;
-        let trials: BTreeMap<u32, &Trial> = run
-            .trials
-            .iter()
-            .filter(|t| mine(&t.entry, &t.workload))
-            .map(|t| (t.number, t))
-            .collect();
+        let trials = latest(run, &server.entry, &workload.name);
         // A run that ended when its answer was clear lacks nothing.
         let planned = match plan.stopping.filter(|_| run.finished.is_some()) {
             Some(_) => trials.len(),
@@ -68,7 +63,7 @@ impl<'a> Cell<'a> {
                 .filter(|_| workload.arrivals.needs_capacity()),
             capacity_failed: capacity_failed(run, server, workload),
             preparations: preparations(run, server, workload),
-            trials: trials.into_values().collect(),
+            trials,
         }
     }
 
@@ -262,6 +257,14 @@ impl<'a> Cell<'a> {
         }
         notes
     }
+}
+
+/// The latest trial of each number of a cell, in order.
+pub(crate) fn latest<'a>(run: &'a Run, entry: &str, workload: &str) -> Vec<&'a Trial> {
+    let own = |trial: &&Trial| trial.entry == entry && trial.workload == workload;
+    let all: BTreeMap<u32, &Trial> =
+        run.trials.iter().filter(own).map(|trial| (trial.number, trial)).collect();
+    all.into_values().collect()
 }
 
 /// What was prepared for a cell: processes started for it, or else those started for workloads before it that share

@@ -10,6 +10,7 @@ use crate::format;
 use crate::groups;
 use crate::published::{self, PUBLISHED};
 use crate::summary::{Summary, Table};
+use crate::warning::Warning;
 use crate::words::{self, Unranked};
 
 /// Renders a summary as Markdown (GitHub's tables), ending in a line feed.
@@ -39,10 +40,7 @@ pub fn markdown(summary: &Summary) -> String {
             }
         }
     }
-    blocks.extend(list(
-        "Warnings",
-        summary.warnings.iter().map(|w| format!("{}; {}", w.message(), w.advice())),
-    ));
+    blocks.extend(list("Warnings", summary.warnings.iter().map(Warning::line)));
     blocks.extend(list("How to read it", words::how_to_read(summary).into_iter()));
     let mut text = blocks.join("\n\n");
     text.push('\n');
@@ -51,17 +49,15 @@ pub fn markdown(summary: &Summary) -> String {
 
 fn origin(summary: &Summary) -> String {
     let (machine, tool) = (&summary.header.machines.client, &summary.header.tool);
-    let commit = tool.commit.as_deref().map(|c| format!(" ({c})")).unwrap_or_default();
     format!(
-        "{} on {}, {} of {}, {}, {}, Linux {}; rpcbench {}{commit}",
-        summary.header.started.strftime("%Y-%m-%d %H:%M UTC"),
+        "{} on {}, {} of {}, {}, {}, Linux {}; rpcbench {tool}",
+        words::began(&summary.header),
         machine.cpu.model,
         format::plural(u64::from(machine.cpu.logical), "CPU"),
         format::plural(u64::from(machine.cpu.cores), "core"),
         format::bytes(machine.memory_bytes),
         machine.os,
         machine.kernel,
-        tool.version,
     )
 }
 

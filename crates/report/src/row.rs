@@ -67,8 +67,7 @@ impl Row {
     /// `go 1.26.8`.
     #[must_use]
     pub fn toolchains(&self) -> String {
-        let all = self.toolchains.iter().map(|tool| format!("{} {}", tool.name, tool.version));
-        all.collect::<Vec<_>>().join(", ")
+        self.toolchains.iter().map(Toolchain::to_string).collect::<Vec<_>>().join(", ")
     }
 
     /// A figure by which entries are ranked.

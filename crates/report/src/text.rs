@@ -15,7 +15,6 @@ use crate::published::{self, PUBLISHED};
 use crate::row::Row;
 use crate::summary::{Summary, Table};
 use crate::verdict::Verdict;
-use crate::warning::Warning;
 use crate::words::{self, Unranked};
 use crate::wrap::wrap;
 
@@ -247,6 +246,5 @@ fn trouble(whose: &str, row: &Unranked) -> Vec<(Ansi, String)> {
 }
 
 fn warnings(summary: &Summary) -> impl Iterator<Item = (Ansi, String)> {
-    let line = |warning: &Warning| format!("{}; {}", warning.message(), warning.advice());
-    summary.warnings.iter().map(move |warning| (CAUTION, line(warning)))
+    summary.warnings.iter().map(|warning| (CAUTION, warning.line()))
 }

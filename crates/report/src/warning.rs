@@ -103,6 +103,11 @@ impl Warning {
         }
     }
 
+    /// What is the case, and what to do about it.
+    pub(crate) fn line(&self) -> String {
+        format!("{}; {}", self.message(), self.advice())
+    }
+
     /// What is the case, one sentence without its full stop.
     #[must_use]
     pub fn message(&self) -> String {

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use rpcbench_record::{
-    Arrivals, ConnectionLife, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, WarmUp, Workload,
+    Arrivals, ConnectionLife, Header, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, WarmUp,
+    Workload,
 };
 
 use crate::curve::{Curve, Part, is_given};
@@ -38,6 +39,11 @@ const LIVES: [&str; 2] = [
     "connect: until the connection is open, HTTP/2's settings included; call: from there to the answer.",
     "p50, p99 beside them: what the caller waits, connect and call together.",
 ];
+
+/// When a run began, to the minute.
+pub(crate) fn began(header: &Header) -> String {
+    header.started.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
 
 /// How to read what a summary shows.
 pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {

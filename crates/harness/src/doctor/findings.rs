@@ -221,8 +221,8 @@ fn toolchain(language: &Language) -> Finding {
         return advice(&id, what, &language.unsupported.join("; "));
     }
     let found = language.probes.iter().filter_map(Probe::found);
-    let found = found.map(|tool| format!("{} {}", tool.name, tool.version));
-    fine(&id, format!("{title}: {}", found.collect::<Vec<_>>().join(", ")))
+    let found: Vec<String> = found.map(ToString::to_string).collect();
+    fine(&id, format!("{title}: {}", found.join(", ")))
 }
 
 #[cfg(test)]

@@ -106,10 +106,9 @@ const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// An address of the loopback interface with a port that is free now.
 fn free_address() -> Result<Address, PlacementError> {
-    let host = HOST;
-    let port = TcpListener::bind((host, 0)).and_then(|socket| socket.local_addr());
-    let address = port.map_err(|source| PlacementError::Port { host, source })?;
-    Ok(Address { host, port: address.port() })
+    let port = TcpListener::bind((HOST, 0)).and_then(|socket| socket.local_addr());
+    let address = port.map_err(|source| PlacementError::Port { host: HOST, source })?;
+    Ok(Address { host: HOST, port: address.port() })
 }
 
 struct NativeServer {

@@ -88,7 +88,7 @@ fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), Resume
     let now = &subject.provenance;
     let made_of = |versions: &BTreeMap<String, String>, lock: &str, tools: &[Toolchain]| {
         let libraries = versions.iter().map(|(name, version)| format!("{name} {version}"));
-        let tools = tools.iter().map(|tool| format!("{} {}", tool.name, tool.version));
+        let tools = tools.iter().map(Toolchain::to_string);
         let parts: Vec<String> = libraries.chain(tools).collect();
         let lock: String = lock.chars().take(12).collect();
         format!("{entry} of {}, locked as {lock}", parts.join(", "))

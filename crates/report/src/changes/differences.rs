@@ -3,7 +3,7 @@
 use rpcbench_record::{Header, Machine, Run, Workload};
 use serde_json::Value;
 
-use super::cells::Sides;
+use super::cells::Cells;
 use crate::format;
 
 /// Something that two runs do not have in common.
@@ -147,9 +147,9 @@ fn plain(value: &Value) -> String {
 }
 
 /// Entries of which the runs have different versions.
-pub(super) fn versions(sides: &Sides) -> Vec<String> {
+pub(super) fn versions(cells: &[Cells]) -> Vec<String> {
     let mut told = Vec::new();
-    for pair in sides.cells().0.iter().flat_map(|cells| &cells.pairs) {
+    for pair in cells.iter().flat_map(|cells| &cells.pairs) {
         let (old, new) = (pair.old.versions(), pair.new.versions());
         let line = format!("{}: {old}; now {new}", pair.new.server.entry);
         if old != new && !told.contains(&line) {

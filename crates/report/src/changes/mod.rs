@@ -112,7 +112,7 @@ pub fn changes(old: &Run, new: &Run, asked: &Asked) -> Changes {
     let machines = compared.iter().filter_map(|it| it.reference);
     Changes {
         differences: differences(&old, &new),
-        versions: versions(&sides),
+        versions: versions(&cells),
         rows: rows.collect(),
         left_out,
         machine: machines.max_by(|a, b| far(a).total_cmp(&far(b))),

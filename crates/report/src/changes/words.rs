@@ -5,6 +5,7 @@ use rpcbench_stats::Finding;
 
 use super::{Change, Changes, Difference};
 use crate::format;
+use crate::words::began;
 
 /// Figures that must move alike before it is remarked upon.
 const ALIKE: usize = 4;
@@ -28,13 +29,7 @@ pub(super) fn range(row: &Change) -> Option<String> {
 
 /// `2026-03-01 12:00 UTC, rpcbench 0.1.0 (4f2a9c1), quick`.
 pub(super) fn origin(header: &Header) -> String {
-    let commit = header.tool.commit.as_deref().map(|it| format!(" ({it})")).unwrap_or_default();
-    format!(
-        "{}, rpcbench {}{commit}, {}",
-        header.started.strftime("%Y-%m-%d %H:%M UTC"),
-        header.tool.version,
-        header.plan.suite,
-    )
+    format!("{}, rpcbench {}, {}", began(header), header.tool, header.plan.suite)
 }
 
 /// Whether rows differ in it.
@@ -135,14 +130,19 @@ fn machine(changes: &Changes) -> Option<String> {
                 .to_owned(),
         );
     };
-    let slower = if machine < 1.0 { "faster" } else { "slower" };
-    let by = format::percent((machine - 1.0).abs());
+    let slower = slower(machine);
     (!changes.adjusted).then(|| {
         format!(
-            "by its reference the machine was {by} {slower} in the new run, and figures can't be adjusted for it: ranges \
+            "by its reference the machine was {slower} in the new run, and figures can't be adjusted for it: ranges \
              are wider by as much"
         )
     })
+}
+
+/// `3.1 % slower`, of a ratio of times.
+fn slower(ratio: f64) -> String {
+    let by = format::percent((ratio - 1.0).abs());
+    format!("{by} {}", if ratio < 1.0 { "faster" } else { "slower" })
 }
 
 /// The smallest change that the runs tell, and how the machine was.
@@ -163,10 +163,9 @@ pub(super) fn resolution(changes: &Changes) -> Vec<String> {
         ),
     }
     if let Some(machine) = changes.machine.filter(|_| changes.adjusted) {
-        let slower = if machine < 1.0 { "faster" } else { "slower" };
-        let by = format::percent((machine - 1.0).abs());
+        let slower = slower(machine);
         lines.push(format!(
-            "By its reference the machine was {by} {slower} in the new run; figures are adjusted for it."
+            "By its reference the machine was {slower} in the new run; figures are adjusted for it."
         ));
     }
     lines

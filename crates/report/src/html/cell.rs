@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::buckets::{Distribution, buckets};
 use super::table::window_figures;
 use crate::catalog::{Subject, Value};
+use crate::cell::latest;
 use crate::row::Row;
 
 /// Columns of a heat map, at most. Neighbours are added up until there are no more.
@@ -87,7 +88,7 @@ impl CellView {
     /// Of a row: its trials in the order of the record.
     pub(super) fn of(run: &Run, workload: &str, row: &Row) -> Self {
         let entry = &row.server.entry;
-        let trials: Vec<&Trial> = latest(run, workload, entry);
+        let trials = latest(run, entry, workload);
         let own = |p: &&Preparation| &p.entry == entry && p.workload == workload;
         let warm =
             run.preparations.iter().filter(own).filter_map(|p| warm(p.process, p.warm.as_ref()?));
@@ -122,14 +123,6 @@ impl CellView {
             warm: Vec::new(),
         }
     }
-}
-
-/// The latest of each number, in order.
-fn latest<'a>(run: &'a Run, workload: &str, entry: &str) -> Vec<&'a Trial> {
-    let own = |trial: &&Trial| trial.workload == workload && trial.entry == entry;
-    let all: std::collections::BTreeMap<u32, &Trial> =
-        run.trials.iter().filter(own).map(|trial| (trial.number, trial)).collect();
-    all.into_values().collect()
 }
 
 fn window(run: &Run, trial: &Trial, measured: &Measured) -> WindowView {

@@ -35,20 +35,19 @@ pub(super) fn name(run: &Run) -> String {
     server.map_or_else(|| run.header.plan.suite.clone(), |server| server.entry.clone())
 }
 
-/// The part of a run that is a load. `None` where it is none, or never came to a whole window.
-pub(super) fn part(run: &Run) -> Option<PartView> {
-    Some(match LoadView::of(run)? {
-        LoadView::One(load) => one(run, &load),
-        LoadView::Several(curve) => rates::part(&curve),
-    })
+/// The part of a run that is a load.
+pub(super) fn part(run: &Run, load: &LoadView) -> PartView {
+    match load {
+        LoadView::One(load) => one(run, load),
+        LoadView::Several(curve) => rates::part(curve),
+    }
 }
 
 /// What speaks against it.
-pub(super) fn warnings(run: &Run) -> Vec<String> {
-    match LoadView::of(run) {
-        Some(LoadView::One(load)) => page::of(&load).remarks,
-        Some(LoadView::Several(curve)) => curve.complaint().into_iter().collect(),
-        None => Vec::new(),
+pub(super) fn warnings(load: &LoadView) -> Vec<String> {
+    match load {
+        LoadView::One(load) => page::of(load).remarks,
+        LoadView::Several(curve) => curve.complaint().into_iter().collect(),
     }
 }
 

@@ -24,7 +24,7 @@ use rpcbench_record::Run;
 use crate::export::ExportError;
 use crate::layout::Layout;
 use crate::load::LoadView;
-use crate::summary::summary;
+use crate::summary::{Summary, summary};
 use crate::text::{Style, text};
 
 /// The page without data.
@@ -51,10 +51,11 @@ pub fn html(runs: &[Run]) -> Result<String, ExportError> {
 /// As [`html`].
 pub fn html_with_calls(runs: &[Run], calls: Vec<Option<Calls>>) -> Result<String, ExportError> {
     let runs: Vec<Run> = runs.iter().map(Run::printable).collect();
-    let page = page::Page::of(&runs, calls)?;
+    let records: Vec<Record> = runs.iter().map(Record::of).collect();
+    let page = page::Page::of(&records, calls);
     let names: Vec<&str> = page.runs.iter().map(|run| run.name.as_str()).collect();
     let title = format!("rpcbench: {}", names.join(", "));
-    let plain: Vec<String> = runs.iter().map(plain).collect();
+    let plain: Vec<String> = records.iter().map(Record::text).collect();
     let data = packed(&serde_json::to_vec(&page)?)?;
     // The data goes in last: nothing foreign is searched for a place to put something.
     let (head, rest) = halves(TEMPLATE, TITLE);
@@ -69,11 +70,31 @@ fn halves<'a>(template: &'a str, mark: &str) -> (&'a str, &'a str) {
     template.split_once(mark).unwrap_or((template, ""))
 }
 
-/// A run as a terminal shows it.
-fn plain(run: &Run) -> String {
-    match LoadView::of(run) {
-        Some(load) => load.text(Style::default()),
-        None => text(&summary(run), Style::default(), &Layout::default()),
+/// A record, with what is known of it.
+struct Record<'a> {
+    run: &'a Run,
+    view: View,
+}
+
+enum View {
+    /// Of a server at an address.
+    Load(LoadView),
+    /// Of servers that were run, or of a load that never came to a whole window.
+    Servers(Box<Summary>),
+}
+
+impl<'a> Record<'a> {
+    fn of(run: &'a Run) -> Self {
+        let load = LoadView::of(run).map(View::Load);
+        Self { run, view: load.unwrap_or_else(|| View::Servers(Box::new(summary(run)))) }
+    }
+
+    /// As a terminal shows it.
+    fn text(&self) -> String {
+        match &self.view {
+            View::Load(load) => load.text(Style::default()),
+            View::Servers(summary) => text(summary, Style::default(), &Layout::default()),
+        }
     }
 }
 

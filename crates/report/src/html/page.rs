@@ -1,14 +1,15 @@
 //! The page's data: what is known of each record as a whole.
 
-use rpcbench_record::{Header, Isolation, Machine, Preparation, Readiness, Run, ServerMachine};
+use rpcbench_record::{
+    Header, Isolation, Machine, Preparation, Readiness, Run, ServerMachine, Toolchain,
+};
 use serde::Serialize;
 
 use super::calls::Calls;
 use super::part::PartView;
-use super::{load, part};
-use crate::export::ExportError;
+use super::{Record, View, load, part};
 use crate::format;
-use crate::summary::{Summary, summary};
+use crate::warning::Warning;
 use crate::words;
 
 /// Version of the page's data; the page and its data are always of one version.
@@ -52,41 +53,36 @@ struct ProcessView {
 }
 
 impl Page {
-    pub(super) fn of(runs: &[Run], calls: Vec<Option<Calls>>) -> Result<Self, ExportError> {
+    pub(super) fn of(records: &[Record], calls: Vec<Option<Calls>>) -> Self {
         let calls = calls.into_iter().chain(std::iter::repeat(None));
-        let view = |(run, calls)| Ok(RunView { calls, ..RunView::of(run)? });
-        let runs = runs.iter().zip(calls).map(view).collect::<Result<_, ExportError>>()?;
-        Ok(Self { schema: SCHEMA, runs })
+        let view = |(record, calls)| RunView { calls, ..RunView::of(record) };
+        Self { schema: SCHEMA, runs: records.iter().zip(calls).map(view).collect() }
     }
 }
 
 impl RunView {
-    fn of(run: &Run) -> Result<Self, ExportError> {
-        let summary = summary(run);
-        let header = &run.header;
-        let view = match load::part(run) {
-            Some(part) => Self {
+    fn of(Record { run, view }: &Record) -> Self {
+        match view {
+            View::Load(load) => Self {
                 name: load::name(run),
-                warnings: load::warnings(run),
-                parts: vec![part],
-                how_to_read: Vec::new(),
+                warnings: load::warnings(load),
+                parts: vec![load::part(run, load)],
                 ..Self::blank(run)
             },
-            None => Self {
-                name: header.plan.suite.clone(),
-                parts: part::parts(run, &summary),
-                warnings: warnings(&summary),
-                how_to_read: words::how_to_read(&summary),
+            View::Servers(summary) => Self {
+                name: run.header.plan.suite.clone(),
+                parts: part::parts(run, summary),
+                warnings: summary.warnings.iter().map(Warning::line).collect(),
+                how_to_read: words::how_to_read(summary),
                 ..Self::blank(run)
             },
-        };
-        Ok(view)
+        }
     }
 
     fn blank(run: &Run) -> Self {
         Self {
             name: String::new(),
-            started: run.header.started.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            started: words::began(&run.header),
             parts: Vec::new(),
             warnings: Vec::new(),
             how_to_read: Vec::new(),
@@ -96,10 +92,6 @@ impl RunView {
             calls: None,
         }
     }
-}
-
-fn warnings(summary: &Summary) -> Vec<String> {
-    summary.warnings.iter().map(|w| format!("{}; {}", w.message(), w.advice())).collect()
 }
 
 /// What was typed, as a shell takes it. A record has the arguments alone.
@@ -121,11 +113,10 @@ fn command(arguments: &[String]) -> String {
 fn origin(run: &Run) -> Vec<(&'static str, String)> {
     let Header { id, tool, started, machines, plan, .. } = &run.header;
     let ended = run.finished.map(|at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
-    let commit = tool.commit.as_deref().map(|c| format!(" ({c})")).unwrap_or_default();
     let mut facts = vec![
         ("began", started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
         ("ended", ended.unwrap_or_else(|| "it did not come to its end".to_owned())),
-        ("rpcbench", format!("{}{commit}, {} build", tool.version, tool.profile)),
+        ("rpcbench", format!("{tool}, {} build", tool.profile)),
         ("seed", plan.seed.to_string()),
         ("run", id.to_string()),
     ];
@@ -175,7 +166,7 @@ fn process(p: &Preparation) -> ProcessView {
     let pairs = |of: &std::collections::BTreeMap<String, String>, by: &str| {
         of.iter().map(|(name, value)| format!("{name}{by}{value}")).collect::<Vec<_>>().join(", ")
     };
-    let tools = p.toolchains.iter().map(|tool| format!("{} {}", tool.name, tool.version));
+    let tools = p.toolchains.iter().map(Toolchain::to_string);
     let failed = p.check.failed.len() as u64;
     let checked = match (p.check.passed, failed) {
         (0, 0) => String::new(),

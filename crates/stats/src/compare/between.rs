@@ -7,7 +7,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::model::{Difference, Model, OwnError};
+use super::model::{Model, OwnError};
 use super::reference::{self, Adjusted};
 use super::windows::Windows;
 use super::{Observation, Pair, Question, Unadjusted};
@@ -59,7 +59,7 @@ pub fn between_runs(
     let moved = states.map_or(0.0, |(old, new)| new - old);
     let unknown = if unadjusted.is_some() { moved.abs() } else { 0.0 };
     let change =
-        |(a, b): &(usize, usize)| change(old.entry(*a)?, new.entry(*b)?, question, unknown);
+        |(a, b): &(usize, usize)| Some(change(old.entry(*a)?, new.entry(*b)?, question, unknown));
     Changes {
         list: entries.iter().map(change).collect(),
         reference: states.map(|_| moved.exp()),
@@ -92,7 +92,7 @@ fn change(
     (new, new_error): (f64, Option<OwnError>),
     question: &Question,
     unknown: f64,
-) -> Option<Change> {
+) -> Change {
     let tail = 1.0 - question.confidence;
     let known = old_error.zip(new_error).map(|(old, new)| error_of_difference(old, new));
     let half = |tail: f64| {
@@ -100,14 +100,8 @@ fn change(
         let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
         Some(students.inverse_cdf(1.0 - tail) * variance.sqrt() + unknown)
     };
-    let difference = Difference {
-        a: 0,
-        b: 1,
-        difference: new - old,
-        half: half(tail / 2.0),
-        half_equal: half(tail),
-    };
-    Some(Change { old: old.exp(), new: new.exp(), pair: difference.found(question.precision) })
+    let pair = Pair::of(new - old, half(tail / 2.0), half(tail), question.precision);
+    Change { old: old.exp(), new: new.exp(), pair }
 }
 
 /// By F. E. Satterthwaite, for two errors that are known apart.

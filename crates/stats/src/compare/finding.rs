@@ -44,6 +44,25 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// From the difference of the logarithms of two means, with half of its interval, and half of that by which equality is
+    /// judged.
+    pub(super) fn of(
+        difference: f64,
+        half: Option<f64>,
+        half_equal: Option<f64>,
+        precision: f64,
+    ) -> Self {
+        let size = difference.abs();
+        let apart = half.is_some_and(|half| size > half);
+        let equal = half_equal.is_some_and(|half| size + half < precision.ln_1p());
+        let end = |half: f64| (difference + half).exp();
+        Self {
+            ratio: difference.exp(),
+            range: half.map(|half| Range { low: end(-half), high: end(half) }),
+            finding: Finding::new(apart, equal, difference > 0.0),
+        }
+    }
+
     /// The same, of the second entry beside the first.
     pub(super) fn turned(self) -> Self {
         let turned = |range: Range| Range { low: 1.0 / range.high, high: 1.0 / range.low };
@@ -101,7 +120,7 @@ impl Finding {
         }
     }
 
-    pub(super) fn new(is_apart: bool, is_equal: bool, is_faster: bool) -> Self {
+    fn new(is_apart: bool, is_equal: bool, is_faster: bool) -> Self {
         match (is_apart, is_equal, is_faster) {
             (false, false, _) => Self::Open,
             (false, true, _) => Self::Equal,

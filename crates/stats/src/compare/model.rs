@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Question;
-use super::finding::{Estimate, Finding, Pair, Range, Spread, median};
+use super::finding::{Estimate, Pair, Range, Spread, median};
 use super::reference::{Adjusted, Slope};
 use super::robust::huber_mean;
 use super::two_way::{Cell, TwoWay};
@@ -39,11 +39,11 @@ pub(super) struct OwnError {
 pub(super) struct Difference {
     pub a: usize,
     pub b: usize,
-    pub difference: f64,
+    difference: f64,
     /// Half of the simultaneous interval.
     pub half: Option<f64>,
     /// Half of the interval that equality is judged by.
-    pub half_equal: Option<f64>,
+    half_equal: Option<f64>,
 }
 
 /// What a usual pair is like, to say what more processes would tell.
@@ -278,15 +278,7 @@ impl OwnError {
 
 impl Difference {
     pub fn found(&self, precision: f64) -> Pair {
-        let size = self.difference.abs();
-        let apart = self.half.is_some_and(|half| size > half);
-        let equal = self.half_equal.is_some_and(|half| size + half < precision.ln_1p());
-        let end = |half: f64| (self.difference + half).exp();
-        Pair {
-            ratio: self.difference.exp(),
-            range: self.half.map(|half| Range { low: end(-half), high: end(half) }),
-            finding: Finding::new(apart, equal, self.difference > 0.0),
-        }
+        Pair::of(self.difference, self.half, self.half_equal, precision)
     }
 }
 

@@ -35,7 +35,7 @@ impl CallFiles {
         let Some(measured) = trial.measured() else { return Ok(()) };
         fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
         let name = format!("{}.{}.{}.parquet", trial.entry, trial.workload, trial.number);
-        let file = OutFile::open(&self.folder.join(name), b"PAR1")?;
+        let file = OutFile::open(&self.folder.join(name), parquet::BEGINS.as_bytes())?;
         let mut writer: Box<dyn CallWriter> =
             Box::new(parquet::Parquet::new(BufWriter::new(file))?);
         let mut logged = 0;

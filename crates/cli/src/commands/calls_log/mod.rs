@@ -46,7 +46,7 @@ impl CallsLog {
     pub fn open(file: &CallsFile) -> anyhow::Result<Self> {
         let begins = match file.format {
             CallsFormat::Csv => COLUMNS[0],
-            CallsFormat::Parquet => "PAR1",
+            CallsFormat::Parquet => parquet::BEGINS,
         };
         let to = BufWriter::new(OutFile::open(&file.path, begins.as_bytes())?);
         let writer: Box<dyn CallWriter> = match file.format {

@@ -14,6 +14,9 @@ use rpcbench_engine::LoggedCall;
 use super::{COLUMNS, CallWriter, outcome};
 use crate::commands::out_file::OutFile;
 
+/// How every file of the format begins.
+pub const BEGINS: &str = "PAR1";
+
 const SCHEMA: &str = "message calls {
     required int64 due_ns;
     optional int64 written_ns;
