@@ -100,21 +100,6 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends a connection that has carried all calls of its life.
-    #[cold]
-    pub(super) fn retire(&mut self, index: usize) {
-        if self.slots[index].connection.is_none() {
-            return; // Lost with its goodbye.
-        }
-        self.driver.close(index);
-        self.slots[index].retire();
-        let now = self.driver.now();
-        self.calls.recorder.on_connection(now, |it| it.retired += 1);
-        if self.slots[index].is_wanted() {
-            self.wanted.push(index);
-        }
-    }
-
     /// A connection that takes no more calls goes on in a slot of its own until the last of them has ended, and another
     /// is opened in its place; one at a time. Where the connection is then.
     #[cold]
