@@ -6,11 +6,11 @@ use crate::bench::Bench;
 
 const RUN: &str = "--warmup none --duration 200ms --processes 5 --rounds 1";
 
-/// A bench with an old run, and one of the same server that costs `cost` microseconds a call instead of 300.
+/// A bench with an old run, and one of the same server that costs `cost` microseconds a call instead of 60.
 fn two_runs(cost: &str) -> Bench {
-    let bench = Bench::new().variant("changing", "--behaviour busy:300");
+    let bench = Bench::new().variant("changing", "--behaviour busy:60");
     bench.run(&format!("run @changing {RUN} --results old")).expect(0);
-    let bench = bench.edit("servers/testkit/liar/server.toml", "busy:300", &format!("busy:{cost}"));
+    let bench = bench.edit("servers/testkit/liar/server.toml", "busy:60", &format!("busy:{cost}"));
     bench.run(&format!("run @changing {RUN} --results new")).expect(0);
     bench
 }
@@ -24,7 +24,7 @@ fn only(bench: &Bench, results: &str) -> String {
 
 #[test]
 fn a_server_that_got_much_dearer_is_slower_and_breaks_its_limit() {
-    let bench = two_runs("1200");
+    let bench = two_runs("400");
     let (old, new) = (only(&bench, "old"), only(&bench, "new"));
     let ended = bench.run(&format!("compare {old} {new}")).expect(0);
     ended.shows(&["testkit-liar@changing is slower: calls/cpu-s -", "old: ", "new: "]);

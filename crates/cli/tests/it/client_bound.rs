@@ -10,7 +10,7 @@ use crate::bench::Bench;
 
 /// Threads that want the load thread's CPU: so many that little of it is left where priorities don't count, as in some
 /// sandboxes.
-const HOGS: usize = 30;
+const HOGS: usize = 120;
 
 /// Ends the hogs when dropped.
 struct Hogs<'a>(&'a AtomicBool);
