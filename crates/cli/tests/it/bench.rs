@@ -1,11 +1,13 @@
 //! A root of its own for each test, with the testkit's servers, and the binary run on it.
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rpcbench_record::{Measured, Run, TrialResult};
+use rpcbench_testkit::Server;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -24,6 +26,47 @@ static MACHINE: RwLock<()> = RwLock::new(());
 enum Machine {
     Shared(#[expect(dead_code, reason = "held, not looked at")] RwLockReadGuard<'static, ()>),
     Alone(#[expect(dead_code, reason = "held, not looked at")] RwLockWriteGuard<'static, ()>),
+}
+
+impl Machine {
+    fn shared() -> Self {
+        Self::Shared(MACHINE.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn alone() -> Self {
+        Self::Alone(MACHINE.write().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A server of the testkit within the test, which `rpcbench load` loads; a test has one at a time.
+pub struct Target {
+    server: Server,
+    _machine: Machine,
+}
+
+impl Target {
+    /// For what may run beside other tests.
+    pub fn new(behaviour: &str) -> Self {
+        Self::on(Machine::shared(), behaviour)
+    }
+
+    /// For what the client must not be late in.
+    pub fn alone(behaviour: &str) -> Self {
+        Self::on(Machine::alone(), behaviour)
+    }
+
+    fn on(machine: Machine, behaviour: &str) -> Self {
+        let server = Server::start(behaviour.parse().unwrap()).unwrap();
+        Self { server, _machine: machine }
+    }
+}
+
+impl Deref for Target {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.server
+    }
 }
 
 /// A root and a folder for results, gone when dropped.
@@ -50,12 +93,12 @@ pub fn look(words: &str) -> Ended {
 impl Bench {
     /// For what may run beside other tests.
     pub fn new() -> Self {
-        Self::on(Machine::Shared(MACHINE.read().unwrap_or_else(PoisonError::into_inner)))
+        Self::on(Machine::shared())
     }
 
     /// For what compares figures.
     pub fn alone() -> Self {
-        Self::on(Machine::Alone(MACHINE.write().unwrap_or_else(PoisonError::into_inner)))
+        Self::on(Machine::alone())
     }
 
     fn on(machine: Machine) -> Self {

@@ -2,22 +2,17 @@
 
 use std::net::TcpListener;
 
-use rpcbench_testkit::Server;
 use serde_json::Value;
 
-use crate::bench::look;
+use crate::bench::{Target, look};
 
-fn server(behaviour: &str) -> Server {
-    Server::start(behaviour.parse().unwrap()).unwrap()
-}
-
-fn load(server: &Server, words: &str) -> crate::program::Ended {
+fn load(server: &Target, words: &str) -> crate::program::Ended {
     look(&format!("load {} -c 4 -m 4 --duration 300ms {words}", server.address()))
 }
 
 #[test]
 fn an_honest_server_is_loaded() {
-    let honest = server("honest");
+    let honest = Target::new("honest");
     let ended = load(&honest, "--warmup 100ms --format json").expect(0);
     let json: Value = ended.json();
     let text = json.to_string();
@@ -34,7 +29,7 @@ fn an_honest_server_is_loaded() {
 fn calls_that_fail_are_a_verdict_against() {
     let fails = |behaviour: &str, part: &str| {
         let words = "--warmup none --timeout 200ms --grace 200ms";
-        load(&server(behaviour), words).expect(1).shows(&[part]);
+        load(&Target::new(behaviour), words).expect(1).shows(&[part]);
     };
     fails("status-once:100", "13 INTERNAL");
     fails("wrong-once:100", "wrong answer");
@@ -45,7 +40,7 @@ fn calls_that_fail_are_a_verdict_against() {
 
 #[test]
 fn a_warm_up_that_fails_is_told() {
-    let ended = load(&server("reset-after:100"), "--warmup 100ms").expect(1);
+    let ended = load(&Target::new("reset-after:100"), "--warmup 100ms").expect(1);
     ended.complains(&["calls failed in the warm-up, such as: Connection reset by peer"]);
 }
 

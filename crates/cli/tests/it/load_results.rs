@@ -11,26 +11,21 @@ use parquet::record::RowAccessor;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{Latency, Measured, Run, TrialResult};
 use rpcbench_stats::Histogram;
-use rpcbench_testkit::Server;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::bench::{Bench, look, rpcbench};
+use crate::bench::{Target, look, rpcbench};
 use crate::program::{Ended, Program};
 use crate::testkit;
 
-fn server(behaviour: &str) -> Server {
-    Server::start(behaviour.parse().unwrap()).unwrap()
-}
-
-fn load(server: &Server, words: &str) -> Ended {
+fn load(server: &Target, words: &str) -> Ended {
     look(&format!("load {} -c 4 --warmup 100ms {words}", server.address()))
 }
 
 #[test]
 fn an_open_loop_makes_the_calls_of_its_schedule() {
     // On a busy machine the client itself may be late; its calls are those of the arrival process all the same.
-    let json = load(&server("honest"), "--rate 500 --duration 1s --format json").json();
+    let json = load(&Target::new("honest"), "--rate 500 --duration 1s --format json").json();
     assert_eq!(json["arrivals"], "constant:500");
     assert_eq!((&json["calls"], &json["pacing_due"]), (&500.into(), &500.into()), "{json:#}");
     assert!(json["service_p50_ns"].as_u64() <= json["p50_ns"].as_u64());
@@ -40,7 +35,7 @@ fn an_open_loop_makes_the_calls_of_its_schedule() {
 #[test]
 fn a_share_of_the_capacity_is_measured_first() {
     let words = "--arrivals poisson:10% --duration 500ms --format json -m 4";
-    let ended = load(&server("honest"), words);
+    let ended = load(&Target::new("honest"), words);
     ended.complains(&[
         "share of the capacity: a closed loop of 4 s",
         "capacity: ",
@@ -86,7 +81,7 @@ fn a_server_that_rpcbench_did_not_start_is_watched_by_its_process_id() {
 
 #[test]
 fn it_tells_how_it_goes_unless_it_is_to_be_quiet() {
-    let honest = server("honest");
+    let honest = Target::new("honest");
     let loud = load(&honest, "--duration 2500ms").expect(0);
     let lines: Vec<&str> = loud.err.lines().collect();
     assert_eq!(lines.len(), 2, "{lines:?}");
@@ -105,7 +100,7 @@ fn it_tells_how_it_goes_unless_it_is_to_be_quiet() {
 fn files_hold_what_was_measured() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let failing = server("status-once:100");
+    let failing = Target::new("status-once:100");
     for (log, count) in [("calls.csv", csv as fn(&Path) -> [u64; 2]), ("calls.parquet", parquet)] {
         let words = format!(
             "--rate 1000 --duration 1s --out {} --hdr {} --log {}",
@@ -198,7 +193,7 @@ fn a_file_that_cannot_be_written_is_told_before_the_load() {
             ["--out: the record can't be written: /dev/null/x", "Not a directory"],
         ),
     ];
-    let honest = server("honest");
+    let honest = Target::new("honest");
     for (words, parts) in cases {
         let ended = load(&honest, words).expect(2);
         ended.complains(&parts);
@@ -235,9 +230,9 @@ fn whoever_speaks_another_protocol_is_told_at_once() {
 fn a_record_that_is_there_is_not_written_over() {
     let folder = tempfile::tempdir().unwrap();
     let words = format!("--duration 200ms --out {}", folder.path().display());
-    load(&server("honest"), &words).expect(0);
+    load(&Target::new("honest"), &words).expect(0);
     let before = fs::read(folder.path().join("events.jsonl")).unwrap();
-    load(&server("honest"), &words)
+    load(&Target::new("honest"), &words)
         .expect(2)
         .complains(&["--out: ", "a run record is here already; name another folder"]);
     assert_eq!(fs::read(folder.path().join("events.jsonl")).unwrap(), before);
@@ -247,7 +242,7 @@ fn a_record_that_is_there_is_not_written_over() {
 
 #[test]
 fn a_full_disk_costs_the_file_and_not_the_results() {
-    let ended = load(&server("honest"), "--duration 200ms --hdr /dev/full").expect(2);
+    let ended = load(&Target::new("honest"), "--duration 200ms --hdr /dev/full").expect(2);
     ended.shows(&["ok calls/s", "p99.9"]);
     ended.complains(&["the results above are complete", "/dev/full", "No space left"]);
 }
@@ -261,7 +256,7 @@ fn a_search_that_could_not_end_is_refused_before_anything_is_loaded() {
 
 #[test]
 fn a_full_standard_output_is_an_error_like_any_other() {
-    let server = server("honest");
+    let server = Target::new("honest");
     let address = server.address().to_string();
     let full = fs::File::create("/dev/full").unwrap();
     let mut load = rpcbench(&["load", &address, "--duration", "200ms", "--quiet"]);
@@ -273,11 +268,9 @@ fn a_full_standard_output_is_an_error_like_any_other() {
 
 #[test]
 fn a_rate_beyond_the_server_is_a_verdict_against() {
-    // Beside other tests the client may be late itself, which comes first.
-    let _alone = Bench::alone();
     // Four calls at a time, each of 20 ms or more: 200 a second at most.
     let words = "-m 1 --rate 800 --duration 1s --format json";
-    let ended = load(&server("slow:20ms"), words).expect(1);
+    let ended = load(&Target::alone("slow:20ms"), words).expect(1);
     ended.complains(&["overloaded: 800 calls came due a second, and "]);
     let json = ended.json();
     assert_eq!(json["verdict"], "overloaded", "{json:#}");
@@ -288,13 +281,13 @@ fn a_rate_beyond_the_server_is_a_verdict_against() {
 #[test]
 fn a_rate_that_falls_has_its_mean_as_calls_a_second() {
     let words = "--arrivals ramp:1000..100/1s --duration 1s --format json";
-    let json = load(&server("honest"), words).json();
+    let json = load(&Target::new("honest"), words).json();
     assert_eq!((&json["calls"], &json["calls_per_s"]), (&550.into(), &550.0.into()), "{json:#}");
 }
 
 #[test]
 fn a_limit_that_is_exceeded_is_a_verdict_against() {
-    let honest = server("slow:20ms");
+    let honest = Target::new("slow:20ms");
     let words = "--duration 300ms -m 1 --fail-if p50>10ms --fail-if max>9s --fail-if rate<1M";
     let ended = load(&honest, words).expect(1);
     ended.complains(&["--fail-if p50>10ms: p50 is 2", "--fail-if rate<1000000: rate is "]);
@@ -305,7 +298,7 @@ fn a_limit_that_is_exceeded_is_a_verdict_against() {
 
 #[test]
 fn calls_may_fail_within_a_limit() {
-    let failing = server("status-once:100");
+    let failing = Target::new("status-once:100");
     let words = "-m 4 --duration 300ms";
     load(&failing, &format!("{words} --fail-if errors>1.5%")).expect(0).shows(&["INTERNAL"]);
     let ended = load(&failing, &format!("{words} --fail-if errors>0.5%")).expect(1);
@@ -315,7 +308,7 @@ fn calls_may_fail_within_a_limit() {
 
 #[test]
 fn a_client_that_was_late_takes_the_blame() {
-    let honest = server("honest");
+    let honest = Target::new("honest");
     let address = honest.address().to_string();
     // With room for all calls, and for few.
     for in_flight in ["100", "2"] {
@@ -337,7 +330,7 @@ fn a_client_that_was_late_takes_the_blame() {
 
 #[test]
 fn ctrl_c_ends_the_window_and_nothing_of_it_is_lost() {
-    let honest = server("honest");
+    let honest = Target::new("honest");
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("record");
     let address = honest.address().to_string();
@@ -374,7 +367,7 @@ fn ctrl_c_ends_the_wait_for_connections() {
 
 #[test]
 fn ctrl_c_twice_does_not_wait_for_the_last_calls() {
-    let hangs = server("hang-after:200");
+    let hangs = Target::new("hang-after:200");
     let address = hangs.address().to_string();
     let words = ["load", &address, "-c", "4", "--rate", "1000", "--duration", "15s"];
     let words = [&words[..], &["--warmup", "none", "--timeout", "1h", "--grace", "1h"]].concat();
@@ -388,7 +381,7 @@ fn ctrl_c_twice_does_not_wait_for_the_last_calls() {
 
 #[test]
 fn ctrl_c_ends_a_sweep_and_the_loads_before_are_shown() {
-    let honest = server("honest");
+    let honest = Target::new("honest");
     let address = honest.address().to_string();
     let words = ["load", &address, "-c", "4", "--sweep", "200..900+100", "--arrivals", "constant"];
     let mut program = Program::start(rpcbench(&words).args(["--duration", "1s"]));
@@ -403,7 +396,7 @@ fn ctrl_c_ends_a_sweep_and_the_loads_before_are_shown() {
 #[test]
 fn a_highest_rate_is_searched_for() {
     let words = "--find-max p50<100ms --rate 1000 --duration 100ms --timeout 3s --grace 3s";
-    let ended = load(&server("slow:1ms"), &format!("{words} --format json"));
+    let ended = load(&Target::new("slow:1ms"), &format!("{words} --format json"));
     let json = ended.json();
     assert_eq!(
         (&json["threshold"], &json["capacity_calls_per_s"]),
@@ -420,7 +413,7 @@ fn a_highest_rate_is_searched_for() {
 
 #[test]
 fn a_sweep_and_a_search_are_recorded_and_shown_again() {
-    let slow = server("slow:1ms");
+    let slow = Target::new("slow:1ms");
     let folder = tempfile::tempdir().unwrap();
     for (name, words) in [
         ("sweep", "--sweep 200..400+200 --arrivals constant"),
@@ -446,16 +439,16 @@ fn a_sweep_and_a_search_are_recorded_and_shown_again() {
 #[test]
 fn a_sweep_loads_at_each_of_its_rates() {
     let words = "--sweep 200..600+200 --arrivals constant --duration 500ms";
-    let ended = load(&server("honest"), words);
+    let ended = load(&Target::new("honest"), words);
     ended.shows(&["Latency over load", "\n  200 ", "\n  400 ", "\n  600 "]);
-    let csv = load(&server("honest"), &format!("{words} --format csv")).out;
+    let csv = load(&Target::new("honest"), &format!("{words} --format csv")).out;
     let calls: Vec<&str> = csv.lines().map(|row| row.split(',').nth(6).unwrap()).collect();
     assert_eq!(calls, ["calls", "100", "200", "300"]);
 }
 
 #[test]
 fn a_number_of_calls_is_made_and_no_more() {
-    let server = server("honest");
+    let server = Target::new("honest");
     for (words, calls) in [("-n 1000 -c 5", 1000), ("-n 1 -c 5", 1), ("-n 300 --rate 2k", 300)] {
         let words = format!("load {} {words} --warmup none --format json", server.address());
         // On a busy machine the client itself may be late, which is a verdict against; its calls are counted all the same.
@@ -472,7 +465,7 @@ fn a_number_of_calls_is_made_and_no_more() {
 
 #[test]
 fn the_floor_is_loaded_with_every_shape() {
-    let floor = server("tcp-echo");
+    let floor = Target::new("tcp-echo");
     for shape in ["text:0", "text:100", "record", "dto", "tree"] {
         let words = format!("--protocol tcp-echo --shape {shape} -n 500 --format json");
         let json = load(&floor, &words).expect(0).json();
