@@ -99,7 +99,9 @@ fn a_server_that_resets_connections_loses_the_calls_on_them_and_no_other() {
         let Measurement { tally, .. } = make(&plan(protocol, server.address(), "short"), 60);
         assert_eq!(tally.outcomes.total(), 60, "{protocol}");
         assert_eq!((tally.outcomes.ok, tally.outcomes.transport), (50, 10), "{protocol}");
-        assert_eq!((tally.connections.reset, tally.connections.orderly), (10, 0), "{protocol}");
+        // Of the other three, each may be reset between its reply and its planned end.
+        let ends = (tally.connections.reset, tally.connections.orderly);
+        assert!(matches!(ends, (10..=13, 0)), "{ends:?}, {protocol}");
     }
 }
 

@@ -46,10 +46,6 @@ impl Program {
         Self { child, lines, seen: Vec::new(), out }
     }
 
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Waits for a line on standard error with `part` in it.
     pub fn await_line(&mut self, part: &str) {
         loop {

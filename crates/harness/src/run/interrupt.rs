@@ -12,7 +12,7 @@ pub struct Interrupt(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// How often it was raised.
+    /// How often it was raised; at least 2 once the run is to stop now, so that a trial that begins meanwhile stops too.
     times: Mutex<u8>,
     raised: Condvar,
     /// The trial that is on.
@@ -70,7 +70,10 @@ impl Interrupt {
         self.0.raised.notify_all();
         match (*times, *self.trial()) {
             (1, Some(trial)) => Raised::AfterTrial(trial),
-            (1, None) => Raised::Now,
+            (1, None) => {
+                *times = 2;
+                Raised::Now
+            }
             (2, _) if !self.0.concluded.load(Ordering::Relaxed) => Raised::Now,
             _ => Raised::Unheeded,
         }
@@ -189,6 +192,8 @@ mod tests {
         assert_eq!(interrupt.wait_until(Nanos::NEVER), Err(StopNow));
         assert_eq!(raising.join().unwrap(), Raised::Now);
         assert_eq!(interrupt.check(), Err(StopNow));
+        let _late = interrupt.begin_trial(None);
+        assert_eq!(interrupt.check(), Err(StopNow), "a trial that began just then does not go on");
     }
 
     #[test]

@@ -266,6 +266,7 @@ impl<'a> Runner<'a> {
     ) -> Result<Trial, StopNow> {
         let began = clock::wall();
         let PlannedTrial { entry, workload, process, number } = planned.clone();
+        let on = self.environment.interrupt.begin_trial(trial::end(context.workload));
         self.observer.event(&Event::Measuring {
             entry: entry.clone(),
             workload: workload.clone(),
@@ -273,7 +274,6 @@ impl<'a> Runner<'a> {
             number,
             position: (self.done, self.run.header.plan.order.len()),
         });
-        let on = self.environment.interrupt.begin_trial(trial::end(context.workload));
         let outcome = match trial::run(target, context, arrivals) {
             Ok(outcome) => outcome,
             Err(Trouble::Server(failure)) => trial::Outcome {
