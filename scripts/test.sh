@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# All tests: set-up, format and lints, unit to integration tests, the HTML page in a browser, documentation,
-# fuzzing, then real servers end to end.
+# All tests: set-up, format and lints, documentation, unit to integration tests, the HTML page in a browser, fuzzing,
+# then real servers end to end.
 # The closing lines of the test runner come last.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -61,10 +61,10 @@ closing() {
 
 step "set-up" scripts/setup.sh test
 step "format and lints" scripts/lint.sh
+step "documentation" cargo_doc
 step "generated code" scripts/generated.sh
 trap closing EXIT
 step "tests" cargo_test
 step "page" page
-step "documentation" cargo_doc
 step "fuzzing" fuzz
 step "end to end" end_to_end

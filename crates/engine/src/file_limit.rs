@@ -37,13 +37,13 @@ pub fn given() -> Rlimit {
     *GIVEN.get_or_init(|| getrlimit(Resource::Nofile))
 }
 
-/// Raises the limit if it is too low for the plan: up to the hard limit, and that too where the process
-/// is privileged.
+/// Raises the limit if it is too low for the plan; see [`reserve`].
 pub(crate) fn make_room(plan: &LoadPlan) -> Result<(), FileLimit> {
     reserve(plan.connections, plan.threads)
 }
 
-/// Raises the limit if it is too low for so many connections and load threads, as [`make_room`] does.
+/// Raises the limit if it is too low for so many connections and load threads: up to the hard limit, and that too
+/// where the process is privileged.
 ///
 /// # Errors
 /// If it can't be raised so far.

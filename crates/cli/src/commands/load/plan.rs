@@ -60,7 +60,7 @@ pub fn resolve(address: &Address) -> anyhow::Result<Vec<SocketAddr>> {
     Ok(found)
 }
 
-/// The server at the first of these addresses, which stands for the others until [`reach`].
+/// The server at the first of these addresses, which stands for the others until [`reach()`].
 pub fn endpoint(args: &LoadArgs, addresses: &[SocketAddr]) -> Endpoint {
     Endpoint { address: addresses[0], authority: args.address.to_string() }
 }
