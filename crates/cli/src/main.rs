@@ -69,6 +69,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<Verdict> {
         Command::List(args) => commands::list::list(context, &args),
         Command::Doctor(args) => commands::doctor::doctor(context, &args),
         Command::Report(args) => commands::report::report(context, &args),
+        Command::History(args) => commands::history::history(context, &args),
         Command::Compare(args) => commands::compare::compare(context, &args),
         Command::Serve(args) => commands::serve::serve(context, &args),
         Command::Load(args) => commands::load::load(context, &args),

@@ -5,6 +5,7 @@
 //! run that dies loses nothing that was measured. Every view is a pure function of a [`Run`].
 
 mod arrivals;
+mod build;
 mod connection_life;
 mod connections;
 mod id;
@@ -27,6 +28,7 @@ mod unsteady;
 mod upgrade;
 
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
+pub use build::{Age, Build};
 pub use connection_life::{ConnectionLife, ConnectionLifeError};
 pub use connections::Connections;
 pub use id::RunId;

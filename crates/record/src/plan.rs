@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
+use crate::build::Build;
 use crate::connection_life::ConnectionLife;
 use crate::protocol::Protocol;
 use crate::threshold::Threshold;
@@ -184,7 +185,7 @@ pub struct Limits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedServer {
     /// Unique in the run: `go-grpc`, `java-grpc@zgc`, and `go-connect:json` of a server that speaks several
-    /// protocols; the second time the same is entered it is `go-grpc#2`.
+    /// protocols; the second time the same is entered it is `go-grpc#2`, and of two builds `go-grpc#old`, `go-grpc#new`.
     pub entry: String,
     /// The server without protocol and variant: `java-grpc`.
     pub server: String,
@@ -197,6 +198,21 @@ pub struct PlannedServer {
     pub language: String,
     /// What a reader knows it by: `grpc-java`.
     pub library: String,
+    /// Which of two builds it is, where a run compares builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<Build>,
+}
+
+impl PlannedServer {
+    /// The entry without what tells its build: `go-grpc@default` of `go-grpc@default#new`.
+    #[must_use]
+    pub fn without_build(&self) -> &str {
+        let build = self
+            .build
+            .as_ref()
+            .and_then(|build| self.entry.strip_suffix(&build.age.to_string())?.strip_suffix('#'));
+        build.unwrap_or(&self.entry)
+    }
 }
 
 /// Where servers run, and who starts them.

@@ -80,6 +80,12 @@ fn header(Header { tool, machines, plan, .. }: &mut Header) {
         escape_all([&mut server.entry, &mut server.server]);
         escape_all([&mut server.language, &mut server.library]);
         escape_all(&mut server.variant);
+        escape_all(
+            server
+                .build
+                .iter_mut()
+                .flat_map(|it| std::iter::once(&mut it.origin).chain(&mut it.commit)),
+        );
     }
     for planned in &mut plan.order {
         escape_all([&mut planned.entry, &mut planned.workload]);

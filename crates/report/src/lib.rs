@@ -14,6 +14,7 @@ mod doubt;
 mod export;
 mod figures;
 mod groups;
+mod history;
 mod html;
 mod layout;
 mod lives;
@@ -36,8 +37,8 @@ mod wrap;
 pub use catalog::figure_list;
 pub use changes::{
     Asked, Change, ChangeLimit, ChangeLimitError, Changes, ComparedFigure, Difference,
-    UnknownFigure, changes, changes_csv, changes_json, changes_markdown, changes_schema,
-    changes_text,
+    UnknownFigure, changes, changes_csv, changes_json, changes_markdown, changes_of_builds,
+    changes_schema, changes_text,
 };
 pub use columns::{ColumnName, Columns, UnknownColumn};
 pub use conclusion::Conclusion;
@@ -47,6 +48,10 @@ pub use rpcbench_record::units as format;
 
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
 pub use groups::{GroupBy, UnknownGroup};
+pub use history::{
+    CellHistory, History, Point, Since, history, history_csv, history_json, history_markdown,
+    history_schema, history_text,
+};
 pub use html::{Calls, html, html_with_calls};
 pub use layout::Layout;
 pub use lives::Lives;

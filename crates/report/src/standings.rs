@@ -127,7 +127,7 @@ pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
         let alone = others.into_iter().map(|row| vec![row]);
         for mut group in std::iter::once(ranked).chain(alone) {
             let comparison =
-                comparison(&observations, &members(&group), &run.header.plan).comparison;
+                comparison(&observations, &members(&group), &run.header.plan, 1).comparison;
             for (at, row) in group.iter_mut().enumerate() {
                 if let Some(estimate) = comparison.estimate(at) {
                     row.know(by, &estimate);
@@ -142,7 +142,7 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
     let mut ranked: Vec<&mut Row> = rows.iter_mut().filter(|row| row.competes()).collect();
     let observations = observations(run, workload, by);
     let Asked { comparison, question } =
-        comparison(&observations, &members(&ranked), &run.header.plan);
+        comparison(&observations, &members(&ranked), &run.header.plan, 1);
     let precision = question.precision;
     let count = ranked.len();
     let each = (0..count).flat_map(|first| (first + 1..count).map(move |second| (first, second)));
@@ -198,8 +198,14 @@ fn members(rows: &[&mut Row]) -> Vec<usize> {
 }
 
 /// Compares some of the plan's entries, in the order given. What a look on the way has decided stays at that look's
-/// confidence; else the run was not ended by what it found, and this is its last look.
-fn comparison(observations: &[Observation], members: &[usize], plan: &Plan) -> Asked {
+/// confidence; else the run was not ended by what it found, and this is its last look. Of `figures` that are compared, each
+/// has its part of the error that all may make together.
+pub(crate) fn comparison(
+    observations: &[Observation],
+    members: &[usize],
+    plan: &Plan,
+    figures: usize,
+) -> Asked {
     let own = observations.iter().filter_map(|observation| {
         let entry = members.iter().position(|member| *member == observation.entry)?;
         Some(Observation { entry, ..*observation })
@@ -207,7 +213,8 @@ fn comparison(observations: &[Observation], members: &[usize], plan: &Plan) -> A
     let own: Vec<Observation> = own.collect();
     let done = own.iter().map(|observation| observation.process).max().unwrap_or_default();
     let asked = |look| {
-        let question = plan.question(look);
+        let mut question = plan.question(look);
+        question.confidence = 1.0 - (1.0 - question.confidence) / figures.max(1) as f64;
         Asked { comparison: compare(&own, members.len(), &question), question }
     };
     let on_the_way = asked(Look::OnTheWay(done));
@@ -218,9 +225,9 @@ fn comparison(observations: &[Observation], members: &[usize], plan: &Plan) -> A
 }
 
 /// A comparison, and what was asked.
-struct Asked {
-    comparison: Comparison,
-    question: Question,
+pub(crate) struct Asked {
+    pub comparison: Comparison,
+    pub question: Question,
 }
 
 /// What follows from a range alone.

@@ -1,36 +1,47 @@
 //! `rpcbench compare`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rpcbench_record::units;
+use rpcbench_harness::manifest::Selection;
+use rpcbench_harness::suite::Overrides;
 use rpcbench_report::{Asked, ChangeLimit, ComparedFigure};
+use thiserror::Error;
 
 use super::Format;
+use super::load::LoadError;
+use super::run::WorkloadArgs;
+use super::values::seed;
 
 /// `rpcbench compare`.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    override_usage = "\
+rpcbench compare [OPTIONS] OLD NEW
+       rpcbench compare [OPTIONS] --build OLD --build NEW SERVER...",
+    after_help = "\
 Examples:
   rpcbench compare results/2026-03-01T12-00-00 results/2026-03-02T12-00-00
   rpcbench compare results/monday results/tuesday --figure p99 --figure memory_peak_bytes
   rpcbench compare results/main results/branch --format markdown --fail-if 'calls_per_server_cpu_s<-5%'
+  rpcbench compare --build HEAD --build . go-grpc         What did I just make faster?
+  rpcbench compare --build v1.2 --build ../next go-grpc --precision 2% --max-time 20m
+  rpcbench compare results/2026-03-03T12-00-00            A run of two builds, shown again
 
-Two runs share no rounds, so what the machine did between them counts as error: to tell small changes, measure old and
-new in one run. Exits with 1 if a limit is broken, with 2 if the runs can't be compared.")]
+Two runs share no rounds, so what the machine did between them counts as error. Two builds of a server are measured in
+one run, in turn, which tells much smaller changes. Exits with 1 if a limit is broken, with 2 if there is nothing to
+compare."
+)]
 pub struct CompareArgs {
-    /// Folder of the earlier run
-    #[arg(value_name = "OLD")]
-    pub old: PathBuf,
-    /// Folder of the later run
-    #[arg(value_name = "NEW")]
-    pub new: PathBuf,
+    /// Folders of the earlier run and of the later one; with --build, servers by name or glob
+    #[arg(value_name = "RUN or SERVER", required = true)]
+    names: Vec<String>,
+    /// Measure this build beside another; the old one comes first. A folder with servers/ in it, or a git revision
+    #[arg(long = "build", value_name = "TREE")]
+    builds: Vec<String>,
     /// Compare this figure too, by title or export field, such as p99 or memory_peak_bytes
     #[arg(long = "figure", value_name = "NAME")]
     pub figures: Vec<ComparedFigure>,
-    /// Changes up to this count as none
-    #[arg(long, value_name = "PERCENT", value_parser = units::share, default_value = "5%")]
-    pub precision: f64,
     /// Exit with 1 if a figure surely changed, and by more than this, such as 'calls_per_server_cpu_s<-5%' or
     /// 'p99_ns>+10%'
     #[arg(long, value_name = "LIMIT")]
@@ -41,9 +52,91 @@ pub struct CompareArgs {
     /// How the changes are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
+    /// Suite that gives the workloads and limits of builds: one of `rpcbench list suites`, or a file such as mine.toml
+    #[arg(long, value_name = "NAME", default_value = "quick", requires = "builds")]
+    pub suite: String,
+    /// Seed of payloads and of the order of trials [default: drawn anew, and recorded]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = seed, requires = "builds")]
+    pub seed: Option<u64>,
+    /// Folder in which the run of builds gets a folder of its own
+    #[arg(long, value_name = "DIR", default_value = "results", requires = "builds")]
+    pub results: PathBuf,
+    /// Run servers as they were built before
+    #[arg(long, requires = "builds")]
+    pub no_build: bool,
+    /// What to change in the suite; of two runs, only the precision.
+    #[command(flatten)]
+    workload: WorkloadArgs,
+}
+
+/// What is compared.
+#[derive(Debug)]
+pub enum Compared<'a> {
+    /// An earlier run and a later one.
+    Runs(&'a Path, &'a Path),
+    /// The builds that a run has measured.
+    Run(&'a Path),
+    /// Builds that are to be measured.
+    Builds {
+        /// The old one and the new one, as typed.
+        builds: [&'a str; 2],
+        /// Which of their servers.
+        selection: Selection,
+        /// What to change in the suite.
+        overrides: Box<Overrides>,
+    },
+}
+
+/// Why the words make no comparison.
+#[derive(Debug, Error)]
+pub enum CompareError {
+    /// Builds come in twos.
+    #[error("{0} --build: give two, the old one first, such as --build HEAD --build .")]
+    Builds(usize),
+    /// So do runs.
+    #[error(
+        "{0} runs: name two, the earlier one first; to compare servers of one run, see its table"
+    )]
+    Runs(usize),
+    /// Runs are as they were made.
+    #[error(
+        "only --precision says how runs are compared; --duration, --rounds and the like need two --build"
+    )]
+    Made,
+    /// Options of a run that contradict each other.
+    #[error(transparent)]
+    Load(#[from] LoadError),
 }
 
 impl CompareArgs {
+    /// What is to be compared.
+    ///
+    /// # Errors
+    /// If the words make no comparison.
+    pub fn compared(&self) -> Result<Compared<'_>, CompareError> {
+        let overrides = Box::new(self.workload.overrides()?);
+        match self.builds.as_slice() {
+            [] => self.runs(&overrides),
+            [old, new] => Ok(Compared::Builds {
+                builds: [old, new],
+                selection: Selection::named(self.names.clone()),
+                overrides,
+            }),
+            builds => Err(CompareError::Builds(builds.len())),
+        }
+    }
+
+    fn runs(&self, overrides: &Overrides) -> Result<Compared<'_>, CompareError> {
+        if (Overrides { precision: None, ..overrides.clone() }) != Overrides::default() {
+            return Err(CompareError::Made);
+        }
+        match self.names.as_slice() {
+            [run] => Ok(Compared::Run(Path::new(run))),
+            [old, new] => Ok(Compared::Runs(Path::new(old), Path::new(new))),
+            names => Err(CompareError::Runs(names.len())),
+        }
+    }
+
     /// What is asked of the runs: the figures of limits as well.
     #[must_use]
     pub fn asked(&self) -> Asked {
@@ -53,6 +146,6 @@ impl CompareArgs {
                 figures.push(figure);
             }
         }
-        Asked { figures, precision: self.precision }
+        Asked { figures, precision: self.workload.precision }
     }
 }

@@ -15,13 +15,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
-pub use compare::CompareArgs;
+pub use compare::{CompareArgs, Compared};
 pub use load::{LoadArgs, ResultArgs};
 pub use run::RunArgs;
 pub use selection::SelectionArgs;
 pub use simple::{
-    BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, ListArgs, ListWhat, NewArgs, NewWhat,
-    ReportArgs, ServeArgs,
+    BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, HistoryArgs, ListArgs, ListWhat, NewArgs,
+    NewWhat, ReportArgs, ServeArgs,
 };
 pub use table::TableArgs;
 pub use values::{Address, CallsFile, CallsFormat};
@@ -31,11 +31,12 @@ pub use values::{Address, CallsFile, CallsFormat};
 #[command(name = "rpcbench", version, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
-  rpcbench run                                Compare up to twelve representative servers
+  rpcbench run                                    Compare up to twelve representative servers
   rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
-  rpcbench load 127.0.0.1:50051               Load a server that runs already
+  rpcbench load 127.0.0.1:50051                   Load a server that runs already
   rpcbench compare results/monday results/tuesday
-  rpcbench doctor                             Say what this machine lacks for good figures
+  rpcbench compare --build HEAD --build . go-grpc
+  rpcbench doctor                                 Say what this machine lacks for good figures
 
 Exit codes: 0 done, 1 a verdict against (a check failed), 2 could not run.")]
 pub struct Cli {
@@ -79,8 +80,10 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Show a run that was made before
     Report(ReportArgs),
-    /// Say what changed from one run to a later one: faster, slower, the same, or can't tell
-    Compare(CompareArgs),
+    /// Say what changed between two runs or builds: faster, slower, the same, or can't tell
+    Compare(Box<CompareArgs>),
+    /// Show how servers fared from run to run
+    History(HistoryArgs),
     /// Start one server under limits, and say how to load it
     Serve(ServeArgs),
     /// Load one server that runs already, at an address

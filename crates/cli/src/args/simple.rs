@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use rpcbench_record::Protocol;
+use rpcbench_record::{Protocol, units};
 
 use super::values::{count, memory};
 use super::{Format, SelectionArgs, TableArgs};
@@ -172,6 +172,28 @@ pub struct ReportArgs {
     /// Columns of the table.
     #[command(flatten)]
     pub table: TableArgs,
+}
+
+/// `rpcbench history`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rpcbench history                               All runs in results/, cell by cell
+  rpcbench history results go-grpc               Of one server in all its variants
+  rpcbench history nightly go-grpc --format csv > go-grpc.csv")]
+pub struct HistoryArgs {
+    /// Folder with the folders of the runs
+    #[arg(value_name = "DIR", default_value = "results")]
+    pub results: PathBuf,
+    /// Only these servers or entries, by name [default: all]
+    #[arg(value_name = "SERVER")]
+    pub servers: Vec<String>,
+    /// Changes up to this count as none [default: 5%]
+    #[arg(long, value_name = "PERCENT", value_parser = units::share)]
+    pub precision: Option<f64>,
+    /// How the history is printed
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: Format,
 }
 
 /// `rpcbench completions`.

@@ -279,7 +279,8 @@ fn help_reads_well() {
       doctor       Examine this machine: toolchains, cgroup rights, CPU layout; each finding with its
                    remedy
       report       Show a run that was made before
-      compare      Say what changed from one run to a later one: faster, slower, the same, or can't tell
+      compare      Say what changed between two runs or builds: faster, slower, the same, or can't tell
+      history      Show how servers fared from run to run
       serve        Start one server under limits, and say how to load it
       load         Load one server that runs already, at an address
       completions  Print a completion script for a shell
@@ -297,11 +298,12 @@ fn help_reads_well() {
                           one, or beside the program]
 
     Examples:
-      rpcbench run                                Compare up to twelve representative servers
+      rpcbench run                                    Compare up to twelve representative servers
       rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
-      rpcbench load 127.0.0.1:50051               Load a server that runs already
+      rpcbench load 127.0.0.1:50051                   Load a server that runs already
       rpcbench compare results/monday results/tuesday
-      rpcbench doctor                             Say what this machine lacks for good figures
+      rpcbench compare --build HEAD --build . go-grpc
+      rpcbench doctor                                 Say what this machine lacks for good figures
 
     Exit codes: 0 done, 1 a verdict against (a check failed), 2 could not run.
     ");

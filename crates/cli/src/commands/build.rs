@@ -109,10 +109,8 @@ impl Told {
     fn new(context: &Context, entries: &[Entry], say: Say) -> Self {
         let bar = if context.live { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         bar.set_style(style());
-        let mut names: Vec<&str> = entries.iter().map(|entry| entry.server.name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        Self { bar, live: context.live, say, position: (0, names.len()), began: clock::now() }
+        let folders: BTreeSet<_> = entries.iter().map(|entry| &entry.server.build_folder).collect();
+        Self { bar, live: context.live, say, position: (0, folders.len()), began: clock::now() }
     }
 
     fn event(&mut self, event: &BuildEvent<'_>) {

@@ -2,30 +2,73 @@
 
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
+use rpcbench_harness::run::Interrupt;
 use rpcbench_record::Run;
 use rpcbench_report::{
-    Changes, LoadView, changes, changes_csv, changes_json, changes_markdown, changes_text,
+    Changes, LoadView, changes, changes_csv, changes_json, changes_markdown, changes_of_builds,
+    changes_text,
 };
 
+use super::run::{Order, Work, conclude};
+use super::shared;
 use crate::Verdict;
-use crate::args::{CompareArgs, Format};
+use crate::args::{CompareArgs, Compared, Format};
 use crate::context::Context;
 use crate::print::{note, print};
 
 pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict> {
-    let (old, new) = (read(&args.old)?, read(&args.new)?);
-    let changes = changes(&old, &new, &args.asked());
-    if !args.force {
-        refuse(&changes)?;
+    match args.compared()? {
+        Compared::Runs(old, new) => {
+            let changes = changes(&read(old)?, &read(new)?, &args.asked());
+            if !args.force {
+                refuse(&changes)?;
+            }
+            show(context, args, &changes)
+        }
+        Compared::Run(folder) => show(context, args, &of_builds(&read(folder)?, args)?),
+        Compared::Builds { builds, selection, overrides } => {
+            let order = Order {
+                selection,
+                builds: Some(builds),
+                suite: &args.suite,
+                overrides: *overrides,
+                scale_to_machine: false,
+                seed: args.seed,
+                results: &args.results,
+                no_build: args.no_build,
+            };
+            measure(context, args, &order)
+        }
     }
+}
+
+/// Measures builds, and compares them as far as that got.
+fn measure(context: &Context, args: &CompareArgs, order: &Order<'_>) -> anyhow::Result<Verdict> {
+    let interrupt = shared::listen(Interrupt::default())?;
+    let work = Work::begin(context, order, interrupt)?;
+    let folder = work.folder.clone();
+    let (run, ending) = work.execute(context);
+    let shown = show(context, args, &of_builds(&run, args)?);
+    let verdict = conclude(&run, &folder, ending)?;
+    let limits = shown?;
+    Ok(if verdict == Verdict::Done { limits } else { verdict })
+}
+
+fn of_builds(run: &Run, args: &CompareArgs) -> anyhow::Result<Changes> {
+    changes_of_builds(run, &args.asked()).context(
+        "this run did not compare builds; name an earlier run and a later one, or two --build and a server",
+    )
+}
+
+fn show(context: &Context, args: &CompareArgs, changes: &Changes) -> anyhow::Result<Verdict> {
     print(&match args.format {
-        Format::Table => changes_text(&changes, context.style),
-        Format::Markdown => changes_markdown(&changes),
-        Format::Json => changes_json(&changes)?,
-        Format::Csv => changes_csv(&changes)?,
+        Format::Table => changes_text(changes, context.style),
+        Format::Markdown => changes_markdown(changes),
+        Format::Json => changes_json(changes)?,
+        Format::Csv => changes_csv(changes)?,
     })?;
-    Ok(judged(&changes, args))
+    Ok(judged(changes, args))
 }
 
 /// A run of servers; a load on an address has one process, of which nothing follows.

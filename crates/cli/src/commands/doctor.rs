@@ -135,6 +135,7 @@ fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreErr
     let order = Order {
         scale_to_machine: false,
         selection: Selection::named(vec![EQUAL.to_owned(); 2]),
+        builds: None,
         suite: "quick",
         overrides: Overrides { processes: Some(PROCESSES), ..Overrides::default() },
         seed: None,

@@ -6,6 +6,7 @@ pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
+pub mod history;
 pub mod list;
 pub mod load;
 mod matrix;

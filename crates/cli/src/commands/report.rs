@@ -1,7 +1,7 @@
 //! `rpcbench report`, and the views that every run leaves beside its record.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -78,13 +78,20 @@ fn read_calls(folder: &Path) -> anyhow::Result<Option<Calls>> {
 fn newest(results: &Path) -> anyhow::Result<PathBuf> {
     let none =
         || format!("{}: no run here; name one, or make one with `rpcbench run`", results.display());
-    let folders = fs::read_dir(results).with_context(none)?;
+    let newest = records(results).with_context(none)?.pop();
+    newest.with_context(none)
+}
+
+/// The records in `results`, the one that was begun last at the end. Folders without one are left alone.
+pub fn records(results: &Path) -> io::Result<Vec<PathBuf>> {
     let begun = |folder: PathBuf| {
         let made = fs::metadata(folder.join("run.json")).and_then(|it| it.modified()).ok()?;
         Some((made, folder))
     };
-    let newest = folders.flatten().filter_map(|item| begun(item.path())).max();
-    newest.map(|(_, folder)| folder).with_context(none)
+    let folders = fs::read_dir(results)?.flatten();
+    let mut records: Vec<_> = folders.filter_map(|item| begun(item.path())).collect();
+    records.sort();
+    Ok(records.into_iter().map(|(_, folder)| folder).collect())
 }
 
 /// How a run is shown.

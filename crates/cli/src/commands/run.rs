@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock;
-use rpcbench_harness::manifest::{Entry, Selection};
+use rpcbench_harness::manifest::{Entry, Selection, Tree};
 use rpcbench_harness::room;
 use rpcbench_harness::run::{
     BuildState, Candidate, Ending, Environment, Event, Here, Interrupt, Observer, Runner, Subject,
     resumable,
 };
 use rpcbench_harness::suite::{Overrides, Suite, fit, plan};
-use rpcbench_record::{Header, MOST_SEED, PlacementKind, Plan, Run, StoreError, Tool, Writer};
+use rpcbench_record::{
+    Age, Build, Header, MOST_SEED, PlacementKind, Plan, Run, StoreError, Tool, Writer,
+};
 use rpcbench_report::summary;
 
 use super::calls_log::CallFiles;
@@ -42,6 +44,8 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
 /// What is to be run.
 pub struct Order<'a> {
     pub selection: Selection,
+    /// The old build and the new one, where builds are compared.
+    pub builds: Option<[&'a str; 2]>,
     pub suite: &'a str,
     pub overrides: Overrides,
     pub scale_to_machine: bool,
@@ -54,6 +58,7 @@ impl<'a> Order<'a> {
     fn of(args: &'a RunArgs) -> anyhow::Result<Self> {
         Ok(Self {
             selection: args.selection.selection(),
+            builds: None,
             suite: &args.suite,
             overrides: args.workload.overrides()?,
             scale_to_machine: args.scale_to_machine,
@@ -83,9 +88,8 @@ impl Work {
         interrupt: Interrupt,
     ) -> anyhow::Result<Self> {
         let root = context.root()?;
-        let catalog = shared::catalog(&root)?;
         let suite = Suite::named(&root, order.suite)?;
-        let mut entries = catalog.into_selected(&order.selection)?;
+        let mut entries = entries(&root, order)?;
         let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
         let seed = order.seed.unwrap_or_else(|| rand::random::<u64>() & MOST_SEED);
         order.overrides.cpus.map_or(Ok(()), shared::check_cpus)?;
@@ -119,12 +123,7 @@ impl Work {
                 folder.display()
             );
         }
-        let catalog = shared::catalog(&context.root()?)?;
-        let servers = run.header.plan.servers.iter();
-        let patterns: Vec<String> = servers
-            .map(|server| server.entry.split('#').next().unwrap_or_default().to_owned())
-            .collect();
-        let entries = catalog.into_selected(&Selection::named(patterns))?;
+        let entries = planned_entries(&context.root()?, &run.header.plan)?;
         let candidates = build::prepare(context, &entries, no_build, &interrupt)?;
         let machine = machine(context, &run.header.plan)?;
         let mut environment = machine.environment(run.header.plan.seed, interrupt);
@@ -158,6 +157,38 @@ impl Work {
     }
 }
 
+fn entries(root: &Path, order: &Order<'_>) -> anyhow::Result<Vec<Entry>> {
+    let Some([old, new]) = order.builds else {
+        return Ok(shared::catalog(root)?.into_selected(&order.selection)?);
+    };
+    let mut entries = Vec::new();
+    for (age, origin) in [(Age::Old, old), (Age::New, new)] {
+        entries.extend(Tree::find(root, age, origin)?.entries(&order.selection)?);
+    }
+    Ok(entries)
+}
+
+/// The entries of a plan, of each of its builds.
+fn planned_entries(root: &Path, plan: &Plan) -> anyhow::Result<Vec<Entry>> {
+    let mut builds: Vec<Option<&Build>> = Vec::new();
+    for server in &plan.servers {
+        if !builds.contains(&server.build.as_ref()) {
+            builds.push(server.build.as_ref());
+        }
+    }
+    let mut entries = Vec::new();
+    for build in builds {
+        let servers = plan.servers.iter().filter(|server| server.build.as_ref() == build);
+        let names = servers.map(|server| server.entry.split('#').next().unwrap_or_default());
+        let selection = Selection::named(names.map(str::to_owned).collect());
+        entries.extend(match build {
+            Some(build) => Tree::again(root, build)?.entries(&selection)?,
+            None => shared::catalog(root)?.into_selected(&selection)?,
+        });
+    }
+    Ok(entries)
+}
+
 fn subjects<'a>(machine: &'a ThisMachine, candidates: &'a [Candidate]) -> Vec<Subject<'a>> {
     candidates.iter().map(|candidate| Subject::native(&machine.native, candidate)).collect()
 }
@@ -180,7 +211,7 @@ impl Observer for Logged<'_> {
 }
 
 /// After everything that there is was shown, whatever went wrong.
-fn conclude(
+pub fn conclude(
     run: &Run,
     folder: &Path,
     ending: Result<Ending, StoreError>,

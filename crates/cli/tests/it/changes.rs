@@ -1,5 +1,12 @@
 //! `rpcbench compare`, over runs that were made for it.
 
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use rpcbench_record::Age;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -17,7 +24,7 @@ fn two_runs(cost: &str) -> Bench {
 
 /// The one run in a folder of results.
 fn only(bench: &Bench, results: &str) -> String {
-    let mut runs = std::fs::read_dir(bench.work().join(results)).unwrap();
+    let mut runs = fs::read_dir(bench.work().join(results)).unwrap();
     let run = runs.next().unwrap().unwrap();
     format!("{results}/{}", run.file_name().to_str().unwrap())
 }
@@ -35,6 +42,95 @@ fn a_server_that_got_much_dearer_is_slower_and_breaks_its_limit() {
     let row = &json["changes"][0];
     assert!(row["ratio"].as_f64().unwrap() < 0.5 && row["finding"] == "slower", "{row}");
     bench.run(&format!("compare {new} {old} {limit}")).expect(0).shows(&["is faster"]);
+}
+
+/// A root whose servers are committed to a repository of its own.
+fn committed() -> Bench {
+    let bench = Bench::new().variant("changing", "--behaviour busy:60");
+    git(&bench.root(), "init --quiet");
+    git(&bench.root(), "add .");
+    git(&bench.root(), "-c user.name=a -c user.email=a@example.com commit --quiet -m servers");
+    // What the manifest of the testkit's server names outside of its root.
+    let revisions = bench.root().join("build/revisions");
+    fs::create_dir_all(&revisions).unwrap();
+    for input in ["src", "Cargo.toml", "build.rs"] {
+        symlink(bench.root().join("..").join(input), revisions.join("..").join(input)).unwrap();
+        symlink(bench.root().join("..").join(input), revisions.join(input)).unwrap();
+    }
+    bench
+}
+
+fn git(root: &Path, words: &str) {
+    let ended = Command::new("git").arg("-C").arg(root).args(words.split(' ')).output().unwrap();
+    assert!(ended.status.success(), "{words}: {ended:?}");
+}
+
+#[test]
+fn a_history_has_every_run_and_says_what_is_left_out() {
+    let bench = two_runs("400");
+    for results in ["old", "new"] {
+        let run = only(&bench, results);
+        fs::create_dir_all(bench.work().join("all")).unwrap();
+        fs::rename(bench.work().join(&run), bench.work().join("all").join(results)).unwrap();
+    }
+    fs::create_dir(bench.work().join("all/broken")).unwrap();
+    fs::write(bench.work().join("all/broken/run.json"), "{").unwrap();
+    let ended = bench.run("history all").expect(0);
+    ended.shows(&["2 runs, ", "testkit-liar@changing under quick", "slower"]);
+    ended.complains(&["all/broken is left out"]);
+    let points = &bench.run("history all @changing --format json").expect(0).json()["points"];
+    assert_eq!((points.as_array().unwrap().len(), &points[1]["finding"]), (2, &"slower".into()));
+    bench.run("history all nobody").expect(2).complains(&["no run in all has measured nobody"]);
+    bench.run("history nowhere").expect(2).complains(&["nowhere: no runs here"]);
+}
+
+#[test]
+fn two_builds_are_compared_in_one_run() {
+    let bench = committed();
+    let bench = bench.edit("servers/testkit/liar/server.toml", "busy:60", "busy:400");
+    let new = bench.root().display().to_string();
+    let limit = "--fail-if calls_per_server_cpu_s<-30%";
+    let words = format!("compare --build HEAD --build {new} @changing {RUN} {limit} -v");
+    let mut program = bench.start(&words);
+    program.await_line("measuring, trial 1");
+    program.signal(Signal::INT);
+    let ended = program.finish().expect(2);
+    ended.shows(&["old: HEAD (", &format!("new: {new}"), "run: "]);
+    ended.complains(&["go on with: rpcbench run --resume"]);
+
+    let folder = bench.results().display().to_string();
+    bench.run(&format!("run --resume {folder}")).expect(0);
+    let ages: Vec<Age> = bench
+        .record()
+        .header
+        .plan
+        .servers
+        .iter()
+        .map(|it| it.build.as_ref().unwrap().age)
+        .collect();
+    assert_eq!(ages, [Age::Old, Age::New]);
+    let ended = bench.run(&format!("compare {folder} {limit} --format json")).expect(1);
+    ended.complains(&["is broken by testkit-liar@changing"]);
+    let json = ended.json();
+    let row = &json["changes"][0];
+    assert!(row["ratio"].as_f64().unwrap() < 0.5 && row["finding"] == "slower", "{row}");
+    assert_eq!(json["old"]["build"], "HEAD");
+    assert_eq!((&json["new"]["build"], &json["new"]["build_commit"]), (&new.into(), &Value::Null));
+}
+
+#[test]
+fn builds_that_are_none_are_refused_by_name() {
+    let bench = Bench::new();
+    let refused = |words: &str, why: &str| bench.run(words).expect(2).complains(&[why]);
+    refused("compare --build nowhere --build . @honest", "--build nowhere: neither a folder with");
+    refused("compare --build . @honest", "1 --build: give two");
+    refused("compare a b c", "3 runs: name two");
+    refused("compare a b --duration 3s", "need two --build");
+    let root = bench.root().display().to_string();
+    refused(&format!("compare --build {root} --build {root} nobody"), "nobody");
+    bench.run(&format!("run @honest {RUN}")).expect(0);
+    let folder = bench.results().display().to_string();
+    refused(&format!("compare {folder}"), "did not compare builds");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 
-use rpcbench_record::{Limits, PlannedServer, Protocol};
+use rpcbench_record::{Build, Limits, PlannedServer, Protocol};
 
 use super::{Server, Variant};
 
@@ -21,6 +21,8 @@ pub struct Entry {
     pub variant: Option<String>,
     /// 1, or 2 and more where the same is entered again.
     pub copy: NonZeroU32,
+    /// Which of two builds it is, where builds are compared.
+    pub build: Option<Build>,
 }
 
 /// Where a server is to listen.
@@ -44,6 +46,7 @@ impl Entry {
             protocol,
             variant: variant.clone(),
             copy: NonZeroU32::MIN,
+            build: None,
         };
         let protocols = server.protocols.iter();
         protocols.flat_map(|p| variants.iter().map(move |variant| entry(*p, variant))).collect()
@@ -68,13 +71,13 @@ impl Entry {
         }
     }
 
-    /// Unique in a selection: `java-grpc@zgc`, `go-grpc#2`.
+    /// Unique in a selection: `java-grpc@zgc`, `go-grpc#2`, `go-grpc#old`.
     #[must_use]
     pub fn name(&self) -> String {
-        match self.copy.get() {
-            1 => self.base_name(),
-            copy => format!("{}#{copy}", self.base_name()),
-        }
+        let copy = Some(self.copy.get()).filter(|copy| *copy > 1).map(|copy| copy.to_string());
+        let build = self.build.as_ref().map(|build| build.age.to_string());
+        let marks = copy.into_iter().chain(build).map(|mark| format!("#{mark}"));
+        marks.fold(self.base_name(), |name, mark| name + &mark)
     }
 
     /// What the variant changes.
@@ -99,6 +102,7 @@ impl Entry {
             variant: self.variant.clone(),
             language: self.server.language.clone(),
             library: self.server.library.clone(),
+            build: self.build.clone(),
         }
     }
 

@@ -12,6 +12,7 @@ mod matrix;
 mod names;
 mod resolve;
 mod select;
+mod tree;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub use error::ManifestError;
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
 pub(crate) use names::is_name;
 pub use select::Selection;
+pub use tree::{Tree, TreeError};
 
 /// One implementation under test, all layers merged.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Which entries can run here: toolchains looked for, servers built.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use rpcbench_record::{Failure, Toolchain};
 
@@ -76,18 +77,18 @@ impl Builder<'_> {
         entries: &[Entry],
         watch: &mut dyn FnMut(&BuildEvent<'_>),
     ) -> Result<Vec<Candidate>, StopNow> {
-        let mut done: BTreeMap<String, (Vec<Toolchain>, BuildState)> = BTreeMap::new();
+        let mut done: BTreeMap<PathBuf, (Vec<Toolchain>, BuildState)> = BTreeMap::new();
         let mut candidates = Vec::new();
         for entry in entries {
             let server = &entry.server;
-            let (toolchains, build) = match done.get(&server.name) {
+            let (toolchains, build) = match done.get(&server.build_folder) {
                 Some(known) => known.clone(),
                 None => {
                     self.interrupt.check()?;
                     let (toolchains, state) = self.candidate(server, watch);
                     self.interrupt.check()?;
                     watch(&BuildEvent::Done(server, &state));
-                    done.insert(server.name.clone(), (toolchains.clone(), state.clone()));
+                    done.insert(server.build_folder.clone(), (toolchains.clone(), state.clone()));
                     (toolchains, state)
                 }
             };

@@ -419,6 +419,7 @@ mod tests {
             variant: None,
             language: String::new(),
             library: String::new(),
+            build: None,
         });
         let refused = |run: &Run, subject: Subject<'_>| refused(run, &tool, &machine(), &[subject]);
         insta::assert_snapshot!(refused(&run, subject("b", "1", &[])), @"'a' is in this run's plan, and there is no such entry any more; bring it back, or start a new run");

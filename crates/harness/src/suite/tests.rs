@@ -52,6 +52,7 @@ fn servers(names: &[&str]) -> Vec<PlannedServer> {
         variant: None,
         language: "go".to_owned(),
         library: "grpc".to_owned(),
+        build: None,
     };
     names.iter().map(server).collect()
 }

@@ -230,22 +230,13 @@ fn place(subject: &Subject) -> Option<String> {
     })
 }
 
-/// `98.2k ±1.6 %` of what entries are ranked by, each part in line with those of other rows; else `98.2k`.
+/// `98.2k ±1.6 %` of what entries are ranked by; else `98.2k`.
 fn speed(subject: &Subject, by: RankedBy) -> Option<String> {
     let Some(row) = subject.cell else {
         return Some(format::si(subject.figures.as_deref()?.calls_per_s.value));
     };
     let estimate = row.estimate(by)?;
-    let value = format::si(estimate.value);
-    if by != row.by {
-        return Some(value);
-    }
-    let percent = match estimate.half_width() {
-        None => format!("{}  ", format::NOTHING),
-        Some(share) if share < 0.095 => format!("{:.1} %", share * 100.0),
-        Some(share) => format!("{:.0} %", share * 100.0),
-    };
-    Some(format!("{value} ±{percent:>5}"))
+    Some(if by == row.by { estimate.rate() } else { format::si(estimate.value) })
 }
 
 /// A plain `0` where there are none.

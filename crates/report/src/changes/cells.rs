@@ -1,24 +1,36 @@
 //! Which cells two runs share, and their figures.
 
-use rpcbench_record::{RankedBy, Run, Trial, Workload, observations, observe};
-use rpcbench_stats::{Change as Found, Changes as Compared, Observation, Question, between_runs};
+use rpcbench_record::{Age, RankedBy, Run, Trial, Workload, observations, observe};
+use rpcbench_stats::{
+    Adjustment, Change as Found, Changes as Compared, Observation, Question, between_runs,
+};
 
 use super::{Change, ComparedFigure};
 use crate::catalog::{Subject, Value};
 use crate::row::Row;
-use crate::standings::finding;
+use crate::standings::{comparison, finding};
 use crate::summary::{Summary, Table, summary};
 
-/// One of the runs.
+/// One of the runs, or one of the builds of a run.
 pub(super) struct Side<'a> {
     pub run: &'a Run,
     pub summary: Summary,
+    /// Only what is of this build.
+    pub build: Option<Age>,
 }
 
 /// Both.
 pub(super) struct Sides<'a> {
     pub old: Side<'a>,
     pub new: Side<'a>,
+}
+
+/// What is asked of a figure of both.
+pub(super) struct Asking {
+    /// Of two runs.
+    pub question: Question,
+    /// How many figures are compared.
+    pub figures: usize,
 }
 
 /// The entries that both runs have measured under a workload.
@@ -36,8 +48,15 @@ pub(super) struct Pair<'s> {
 }
 
 impl<'a> Side<'a> {
-    pub fn of(run: &'a Run) -> Self {
-        Self { run, summary: summary(run) }
+    pub fn of(run: &'a Run, build: Option<Age>) -> Self {
+        Self { run, summary: summary(run), build }
+    }
+
+    /// Its entries, without what tells their build.
+    fn entries(&self) -> impl Iterator<Item = &str> {
+        let servers = self.summary.header.plan.servers.iter();
+        let mine = servers.filter(|server| server.build.as_ref().map(|it| it.age) == self.build);
+        mine.map(|server| server.without_build())
     }
 
     fn table(&self, workload: &str) -> Option<&Table> {
@@ -46,8 +65,12 @@ impl<'a> Side<'a> {
 
     /// A cell whose figures say something about the server.
     fn row(&self, workload: &str, entry: &str) -> Result<&Row, String> {
+        let is_it = |row: &&Row| {
+            let build = row.server.build.as_ref().map(|build| build.age);
+            build == self.build && row.server.without_build() == entry
+        };
         let rows = self.table(workload).map(|table| &table.rows);
-        let row = rows.and_then(|rows| rows.iter().find(|row| row.server.entry == entry));
+        let row = rows.and_then(|rows| rows.iter().find(is_it));
         let row = row.ok_or("it was not measured")?;
         match row.verdict.is_ranked() {
             true => Ok(row),
@@ -98,33 +121,62 @@ impl Sides<'_> {
     /// The entries of either run, those of the new one first.
     fn entries(&self) -> Vec<&str> {
         let mut entries: Vec<&str> = Vec::new();
-        for side in [&self.new, &self.old] {
-            for server in &side.summary.header.plan.servers {
-                if !entries.contains(&server.entry.as_str()) {
-                    entries.push(&server.entry);
-                }
+        for entry in self.new.entries().chain(self.old.entries()) {
+            if !entries.contains(&entry) {
+                entries.push(entry);
             }
         }
         entries
     }
 
     fn pair(&self, workload: &str, entry: &str) -> Result<Pair<'_>, String> {
-        let old = self.old.row(workload, entry).map_err(|why| format!("in the old run, {why}"))?;
-        let new = self.new.row(workload, entry).map_err(|why| format!("in the new run, {why}"))?;
+        let what = if self.new.build.is_some() { "build" } else { "run" };
+        let of = |age: &'static str| move |why: String| format!("in the {age} {what}, {why}");
+        let old = self.old.row(workload, entry).map_err(of("old"))?;
+        let new = self.new.row(workload, entry).map_err(of("new"))?;
         Ok(Pair { old, new })
     }
 
-    pub fn compare(&self, cells: &Cells, figure: ComparedFigure, question: &Question) -> Compared {
-        let of = |side: &Side| side.observations(cells.workload, figure);
-        let numbers: Vec<_> =
-            cells.pairs.iter().map(|pair| (pair.old.number, pair.new.number)).collect();
-        let mut compared = between_runs(&of(&self.old), &of(&self.new), &numbers, question);
+    pub fn compare(&self, cells: &Cells, figure: ComparedFigure, asking: &Asking) -> Compared {
+        let mut compared = match self.new.build {
+            Some(_) => self.within_run(cells, figure, asking),
+            None => self.between_runs(cells, figure, &asking.question),
+        };
         if figure.ranks() == Some(RankedBy::HighestRate) {
             for (pair, found) in cells.pairs.iter().zip(&mut compared.list) {
-                widen(pair, found, question.precision);
+                widen(pair, found, asking.question.precision);
             }
         }
         compared
+    }
+
+    fn between_runs(&self, cells: &Cells, figure: ComparedFigure, question: &Question) -> Compared {
+        let of = |side: &Side| side.observations(cells.workload, figure);
+        let numbers: Vec<_> =
+            cells.pairs.iter().map(|pair| (pair.old.number, pair.new.number)).collect();
+        between_runs(&of(&self.old), &of(&self.new), &numbers, question)
+    }
+
+    /// As the entries of a run are ranked: what all of them share in a round cancels.
+    fn within_run(&self, cells: &Cells, figure: ComparedFigure, asking: &Asking) -> Compared {
+        let observations = self.new.observations(cells.workload, figure);
+        let members: Vec<usize> =
+            cells.pairs.iter().flat_map(|pair| [pair.old.number, pair.new.number]).collect();
+        let plan = &self.new.run.header.plan;
+        let comparison = comparison(&observations, &members, plan, asking.figures).comparison;
+        let found = |at: usize| {
+            let (old, new) = (2 * at, 2 * at + 1);
+            let mut pair = comparison.pair(new, old)?;
+            pair.finding = finding(pair.range, asking.question.precision);
+            let mean = |entry| Some(comparison.estimate(entry)?.mean);
+            Some(Found { old: mean(old)?, new: mean(new)?, pair })
+        };
+        let unadjusted = match comparison.adjustment() {
+            Adjustment::Raw(why) => Some(why),
+            Adjustment::To { .. } => None,
+        };
+        let list = (0..cells.pairs.len()).map(found).collect();
+        Compared { list, reference: None, unadjusted }
     }
 }
 
@@ -142,7 +194,7 @@ impl Cells<'_> {
     pub fn change(&self, pair: &Pair, figure: ComparedFigure, found: &Found) -> Change {
         Change {
             workload: self.workload.name.clone(),
-            entry: pair.new.server.entry.clone(),
+            entry: pair.new.server.without_build().to_owned(),
             figure,
             old: found.old,
             new: found.new,

@@ -151,7 +151,7 @@ pub(super) fn versions(cells: &[Cells]) -> Vec<String> {
     let mut told = Vec::new();
     for pair in cells.iter().flat_map(|cells| &cells.pairs) {
         let (old, new) = (pair.old.versions(), pair.new.versions());
-        let line = format!("{}: {old}; now {new}", pair.new.server.entry);
+        let line = format!("{}: {old}; now {new}", pair.new.server.without_build());
         if old != new && !told.contains(&line) {
             told.push(line);
         }

@@ -23,7 +23,7 @@ pub struct UnknownFigure {
 impl ComparedFigure {
     /// What entries are ranked by.
     #[must_use]
-    pub(super) fn ranking(by: RankedBy) -> Self {
+    pub(crate) fn ranking(by: RankedBy) -> Self {
         let key = ranked_by(by);
         let found = FIGURES.iter().find(|figure| figure.key == key);
         Self(found.unwrap_or(&FIGURES[0]))
@@ -39,6 +39,11 @@ impl ComparedFigure {
     pub fn all() -> impl Iterator<Item = Self> {
         let of_trials = exported(Export::Trials).chain([Self::ranking(RankedBy::HighestRate).0]);
         of_trials.filter(|figure| figure.is_measured()).map(Self)
+    }
+
+    /// What columns of it are called.
+    pub(crate) fn title(self) -> &'static str {
+        self.0.title()
     }
 
     /// Its name in exports.

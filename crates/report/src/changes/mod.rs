@@ -1,4 +1,5 @@
-//! A run beside an earlier one of the same entries: what became faster, what slower, and what can't be told.
+//! A run beside an earlier one of the same entries, or two builds in one run: what became faster, what slower, and what
+//! can't be told.
 
 mod cells;
 mod differences;
@@ -7,15 +8,16 @@ mod limit;
 mod view;
 mod words;
 
-use rpcbench_record::{Header, Run};
+use rpcbench_record::{Age, Build, Header, Run};
 use rpcbench_stats::{Changes as Compared, Finding, Question, Range};
 
-use cells::{Cells, Side, Sides};
+use cells::{Asking, Cells, Side, Sides};
 pub use differences::Difference;
 use differences::{differences, versions};
 pub use figure::{ComparedFigure, UnknownFigure};
 pub use limit::{ChangeLimit, ChangeLimitError};
 pub use view::{changes_csv, changes_json, changes_markdown, changes_schema, changes_text};
+pub(crate) use words::change as change_of;
 
 /// Probability with which any of the statements about a pair of runs is false.
 const ERROR: f64 = 0.05;
@@ -25,18 +27,20 @@ const ERROR: f64 = 0.05;
 pub struct Asked {
     /// Figures besides those that entries are ranked by.
     pub figures: Vec<ComparedFigure>,
-    /// Difference up to which two values count as the same, a share.
-    pub precision: f64,
+    /// Difference up to which two values count as the same, a share. `None`: what a run of builds was made for, else 5 %.
+    pub precision: Option<f64>,
 }
 
-/// Two runs, compared.
+/// Two runs, or two builds in one, compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changes {
     /// The earlier run.
     pub old: Header,
-    /// The later one.
+    /// The later one; the same where builds are compared.
     pub new: Header,
-    /// In what the runs differ besides their servers, what forbids a comparison first.
+    /// The old build and the new one, where builds are compared.
+    pub builds: Option<[Build; 2]>,
+    /// In what two runs differ besides their servers, what forbids a comparison first.
     pub differences: Vec<Difference>,
     /// In what their servers differ: `go-grpc: grpc 1.80.0, now 1.81.0`.
     pub versions: Vec<String>,
@@ -49,7 +53,7 @@ pub struct Changes {
     pub machine: Option<f64>,
     /// Whether all figures are adjusted by the machine reference.
     pub adjusted: bool,
-    /// See [`Asked::precision`].
+    /// Difference up to which two values count as the same, a share.
     pub precision: f64,
 }
 
@@ -90,20 +94,30 @@ impl Changes {
 #[must_use]
 pub fn changes(old: &Run, new: &Run, asked: &Asked) -> Changes {
     let (old, new) = (old.printable(), new.printable());
-    let sides = Sides { old: Side::of(&old), new: Side::of(&new) };
+    let sides = Sides { old: Side::of(&old, None), new: Side::of(&new, None) };
+    Changes { differences: differences(&old, &new), ..compared(&sides, asked) }
+}
+
+/// Compares the builds of a run. `None` where it did not measure two.
+#[must_use]
+pub fn changes_of_builds(run: &Run, asked: &Asked) -> Option<Changes> {
+    let run = run.printable();
+    let builds = || run.header.plan.servers.iter().filter_map(|server| server.build.as_ref());
+    let of = |age| builds().find(|build| build.age == age).cloned();
+    let builds = [of(Age::Old)?, of(Age::New)?];
+    let sides = Sides { old: Side::of(&run, Some(Age::Old)), new: Side::of(&run, Some(Age::New)) };
+    Some(Changes { builds: Some(builds), ..compared(&sides, asked) })
+}
+
+fn compared(sides: &Sides<'_>, asked: &Asked) -> Changes {
     let (cells, left_out) = sides.cells();
     let measures: Vec<(&Cells, ComparedFigure)> = cells
         .iter()
         .flat_map(|cells| figures(cells, asked).into_iter().map(move |figure| (cells, figure)))
         .collect();
-    let statements: usize = measures.iter().map(|(cells, _)| cells.pairs.len()).sum();
-    let question = Question {
-        confidence: 1.0 - ERROR / statements.max(1) as f64,
-        precision: asked.precision,
-        baseline: None,
-    };
+    let asking = asking(sides, asked, &measures);
     let compared: Vec<Compared> =
-        measures.iter().map(|(cells, figure)| sides.compare(cells, *figure, &question)).collect();
+        measures.iter().map(|(cells, figure)| sides.compare(cells, *figure, &asking)).collect();
     let rows = measures.iter().zip(&compared).flat_map(|((cells, figure), compared)| {
         let found = cells.pairs.iter().zip(&compared.list);
         found.filter_map(|(pair, found)| Some(cells.change(pair, *figure, found.as_ref()?)))
@@ -111,16 +125,31 @@ pub fn changes(old: &Run, new: &Run, asked: &Asked) -> Changes {
     let far = |ratio: &f64| ratio.ln().abs();
     let machines = compared.iter().filter_map(|it| it.reference);
     Changes {
-        differences: differences(&old, &new),
+        builds: None,
+        differences: Vec::new(),
         versions: versions(&cells),
         rows: rows.collect(),
         left_out,
         machine: machines.max_by(|a, b| far(a).total_cmp(&far(b))),
         adjusted: compared.iter().all(|it| it.unadjusted.is_none()),
-        precision: asked.precision,
-        old: old.header.clone(),
-        new: new.header.clone(),
+        precision: asking.question.precision,
+        old: sides.old.run.header.clone(),
+        new: sides.new.run.header.clone(),
     }
+}
+
+/// All statements hold at once: each has its part of the error.
+fn asking(sides: &Sides<'_>, asked: &Asked, measures: &[(&Cells, ComparedFigure)]) -> Asking {
+    let statements: usize = measures.iter().map(|(cells, _)| cells.pairs.len()).sum();
+    let stopping = sides.new.run.header.plan.stopping.filter(|_| sides.new.build.is_some());
+    let planned = stopping.and_then(|stopping| stopping.precision);
+    let usual = Question::default();
+    let question = Question {
+        confidence: 1.0 - ERROR / statements.max(1) as f64,
+        precision: asked.precision.or(planned).unwrap_or(usual.precision),
+        ..usual
+    };
+    Asking { question, figures: measures.len() }
 }
 
 /// What cells are ranked by, then what is asked for besides.

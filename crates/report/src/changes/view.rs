@@ -1,6 +1,6 @@
 //! A comparison of two runs for terminals, Markdown and programs.
 
-use rpcbench_record::{Header, RunId};
+use rpcbench_record::{Build, Header, RunId};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -58,8 +58,20 @@ pub fn changes_markdown(changes: &Changes) -> String {
     text
 }
 
-fn runs(changes: &Changes) -> [String; 2] {
-    [format!("old: {}", origin(&changes.old)), format!("new: {}", origin(&changes.new))]
+/// What was compared.
+fn runs(changes: &Changes) -> Vec<String> {
+    match &changes.builds {
+        Some([old, new]) => {
+            vec![
+                format!("old: {old}"),
+                format!("new: {new}"),
+                format!("run: {}", origin(&changes.new)),
+            ]
+        }
+        None => {
+            vec![format!("old: {}", origin(&changes.old)), format!("new: {}", origin(&changes.new))]
+        }
+    }
 }
 
 fn columns(rows: &[Change]) -> Vec<Column> {
@@ -68,7 +80,7 @@ fn columns(rows: &[Change]) -> Vec<Column> {
     if differ(rows, |row| &row.workload) {
         columns.push(Column::new("workload", false, of(|row| row.workload.clone())));
     }
-    columns.push(Column::new("figure", false, of(|row| row.figure.0.title().to_owned())));
+    columns.push(Column::new("figure", false, of(|row| row.figure.title().to_owned())));
     columns.push(Column::new("old", true, of(|row| row.figure.show(row.old))));
     columns.push(Column::new("new", true, of(|row| row.figure.show(row.new))));
     columns.push(Column::new("change", true, of(|row| words::change(row.ratio))));
@@ -93,6 +105,7 @@ fn ink(row: &Change) -> anstyle::Style {
 struct ChangesView<'a> {
     schema: u32,
     old: RunView<'a>,
+    /// The same as `old` where builds of one run are compared.
     new: RunView<'a>,
     /// Difference up to which two values count as the same.
     precision_share: f64,
@@ -113,6 +126,10 @@ struct RunView<'a> {
     started: String,
     tool_version: &'a str,
     tool_commit: Option<&'a str>,
+    /// Where builds of one run are compared: the folder, or the revision as typed.
+    build: Option<&'a str>,
+    /// The commit of a revision, hex.
+    build_commit: Option<&'a str>,
 }
 
 /// One figure of a cell in both runs.
@@ -139,8 +156,8 @@ struct ChangeView<'a> {
 pub fn changes_json(changes: &Changes) -> Result<String, ExportError> {
     to_json(&ChangesView {
         schema: CHANGES_SCHEMA,
-        old: run(&changes.old),
-        new: run(&changes.new),
+        old: run(&changes.old, changes.builds.as_ref().map(|[old, _]| old)),
+        new: run(&changes.new, changes.builds.as_ref().map(|[_, new]| new)),
         precision_share: changes.precision,
         machine_ratio: changes.machine,
         adjusted: changes.adjusted,
@@ -171,13 +188,15 @@ pub fn changes_schema() -> serde_json::Value {
     settings.into_generator().into_root_schema_for::<ChangesView>().to_value()
 }
 
-fn run(header: &Header) -> RunView<'_> {
+fn run<'a>(header: &'a Header, build: Option<&'a Build>) -> RunView<'a> {
     RunView {
         id: header.id,
         suite: &header.plan.suite,
         started: header.started.to_string(),
         tool_version: &header.tool.version,
         tool_commit: header.tool.commit.as_deref(),
+        build: build.map(|build| build.origin.as_str()),
+        build_commit: build.and_then(|build| build.commit.as_deref()),
     }
 }
 

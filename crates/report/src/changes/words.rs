@@ -13,7 +13,7 @@ const ALIKE: usize = 4;
 const NAMED: usize = 5;
 
 /// `-7.9 %`, of a ratio.
-pub(super) fn change(ratio: f64) -> String {
+pub(crate) fn change(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match percent.abs() < 9.95 {
         true => format!("{percent:+.1} %"),
@@ -48,7 +48,8 @@ pub(super) fn headline(changes: &Changes) -> Vec<String> {
         lines.push(format!("{} more changed, see below.", sure.len() - NAMED));
     }
     if changes.rows.is_empty() {
-        lines.push("The two runs have nothing in common that can be compared.".to_owned());
+        let two = if changes.builds.is_some() { "builds" } else { "runs" };
+        lines.push(format!("The two {two} have nothing in common that can be compared."));
     }
     lines.extend(rest(changes));
     lines
@@ -65,7 +66,7 @@ fn sentence(row: &Change, rows: &[Change]) -> String {
         "{}{under} is {}: {} {}{range}.",
         row.entry,
         row.figure.word(row.finding),
-        row.figure.0.title(),
+        row.figure.title(),
         change(row.ratio)
     )
 }
@@ -99,8 +100,11 @@ pub(super) fn warnings(changes: &Changes) -> Vec<String> {
             }
         })
         .collect();
-    lines.extend(all_alike(changes));
-    lines.extend(machine(changes));
+    if changes.builds.is_none() {
+        // In one run the machine is the same for both.
+        lines.extend(all_alike(changes));
+        lines.extend(machine(changes));
+    }
     lines
 }
 
@@ -152,10 +156,14 @@ pub(super) fn resolution(changes: &Changes) -> Vec<String> {
     halves.sort_by(f64::total_cmp);
     let mut lines = Vec::new();
     match halves.get(halves.len() / 2) {
-        Some(half) => lines.push(format!(
-            "Changes below about {} can't be told from these runs; more processes of each server in both tell smaller ones.",
-            format::percent(half - 1.0)
-        )),
+        Some(half) => {
+            let more = match changes.builds {
+                Some(_) => "this run; a finer --precision with more --max-time tells",
+                None => "these runs; more processes of each server in both tell",
+            };
+            let least = format::percent(half - 1.0);
+            lines.push(format!("Changes below about {least} can't be told from {more} smaller ones."));
+        }
         None if changes.rows.is_empty() => {}
         None => lines.push(
             "A run with one process of each server tells nothing of changes: runs differ by as much as processes do."

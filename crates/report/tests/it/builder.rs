@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Arrivals, CheckResult, ClientUsage, ConnectionLife, Cpu, Failure, Header, Isolation,
-    IsolationMode, Latency, Limits, Machine, MachineUsage, Measured, Outcomes, PlacementKind, Plan,
-    PlannedServer, PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice,
-    Tool, Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
+    Age, Arrivals, Build, CheckResult, ClientUsage, ConnectionLife, Cpu, Failure, Header,
+    Isolation, IsolationMode, Latency, Limits, Machine, MachineUsage, Measured, Outcomes,
+    PlacementKind, Plan, PlannedServer, PlannedTrial, Preparation, Protocol, Readiness, Run,
+    SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window,
+    Workload,
 };
 use rpcbench_stats::Histogram;
 
@@ -229,6 +230,7 @@ impl RunBuilder {
             variant,
             language: language.to_owned(),
             library: library.to_owned(),
+            build: None,
         });
         self.run.header.plan.order.extend((1..=trials).map(|number| PlannedTrial {
             entry: name.to_owned(),
@@ -236,6 +238,14 @@ impl RunBuilder {
             process: number,
             number,
         }));
+        self
+    }
+
+    /// Says which of two builds the last entry is; its name tells it too.
+    pub fn build(mut self, age: Age, origin: &str, commit: Option<&str>) -> Self {
+        let server = self.run.header.plan.servers.last_mut().expect("an entry before");
+        let (origin, commit) = (origin.to_owned(), commit.map(str::to_owned));
+        server.build = Some(Build { age, origin, commit });
         self
     }
 

@@ -1,10 +1,11 @@
 //! Two runs, compared.
 
-use rpcbench_record::{TrialResult, WarmUp};
+use rpcbench_record::{Age, TrialResult, WarmUp};
 use rpcbench_report::{
     Asked, ChangeLimit, Changes, Style, changes, changes_csv, changes_json, changes_markdown,
-    changes_schema, changes_text,
+    changes_of_builds, changes_schema, changes_text,
 };
+use rpcbench_stats::Finding;
 
 use crate::builder::{RunBuilder, failure};
 
@@ -17,7 +18,7 @@ fn scaled(rates: [u64; 8], percent: u64) -> [u64; 8] {
 
 fn asked(figures: &[&str]) -> Asked {
     let figures = figures.iter().map(|name| name.parse().expect("a figure"));
-    Asked { figures: figures.collect(), precision: 0.05 }
+    Asked { figures: figures.collect(), precision: None }
 }
 
 fn old() -> RunBuilder {
@@ -42,6 +43,55 @@ fn one_is_slower_and_the_other_the_same() {
 fn what_differs_but_a_little_is_the_same_or_slightly_slower() {
     let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 98)).entry("rust-tonic", &RUST);
     insta::assert_snapshot!(shown(&compared(&old(), &new, &[])));
+}
+
+/// A run of an old build and of one with these rates.
+fn builds(new: [u64; 8]) -> RunBuilder {
+    RunBuilder::new()
+        .entry("go-grpc#old", &GO)
+        .build(Age::Old, "v1.2", Some("4f2a9c1d00aa"))
+        .entry("go-grpc#new", &new)
+        .build(Age::New, "/home/me/next", None)
+}
+
+#[test]
+fn a_build_is_beside_the_other_in_one_run() {
+    let changes = changes_of_builds(&builds(scaled(GO, 97)).run, &asked(&["p99"])).unwrap();
+    insta::assert_snapshot!(shown(&changes));
+    insta::assert_snapshot!(changes_json(&changes).unwrap());
+}
+
+#[test]
+fn what_both_builds_suffer_cancels_as_it_does_not_between_runs() {
+    let noisy = |percent: u64| {
+        [60, 100, 75, 90, 65, 95, 80, 70].map(|noise: u64| 1_000 * noise * percent / 100)
+    };
+    let (old, new) = (noisy(100), noisy(97));
+    let one_run = RunBuilder::new()
+        .entry("go-grpc#old", &old)
+        .build(Age::Old, "v1.2", None)
+        .entry("go-grpc#new", &new)
+        .build(Age::New, "v1.3", None);
+    let within = changes_of_builds(&one_run.run, &asked(&[])).unwrap();
+    assert!(within.rows[0].finding.is_slower(), "{:?}", within.rows[0]);
+    let of = |rates| RunBuilder::new().entry("go-grpc", rates);
+    let between = compared(&of(&old), &of(&new), &[]);
+    assert_eq!(between.rows[0].finding, Finding::Open, "{:?}", between.rows[0]);
+}
+
+#[test]
+fn a_run_without_builds_has_none_to_compare() {
+    assert_eq!(changes_of_builds(&old().run, &asked(&[])), None);
+}
+
+#[test]
+fn a_build_that_failed_is_named_with_the_reason() {
+    let run = RunBuilder::new()
+        .entry("go-grpc#old", &GO)
+        .build(Age::Old, "v1.2", None)
+        .results("go-grpc#new", vec![TrialResult::Failed(failure("it crashed", &[]))])
+        .build(Age::New, "v1.3", None);
+    insta::assert_snapshot!(shown(&changes_of_builds(&run.run, &asked(&[])).unwrap()));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rpcbench_report::{changes_schema, export_schema, figure_list};
+use rpcbench_report::{changes_schema, export_schema, figure_list, history_schema};
 
 const REMEDY: &str =
     "derive it again with `cargo test -p rpcbench-report --test it derive -- --ignored`";
@@ -25,12 +25,13 @@ fn replaced(page: &str, name: &str, by: &str) -> String {
 }
 
 /// Each derived file with its content.
-fn derived() -> [(&'static str, String); 3] {
+fn derived() -> [(&'static str, String); 4] {
     let page = replaced(&read("method.md"), "figures", &format!("\n{}\n", figure_list()));
     [
         ("method.md", page),
         ("schemas/export.schema.json", format!("{:#}\n", export_schema())),
         ("schemas/changes.schema.json", format!("{:#}\n", changes_schema())),
+        ("schemas/history.schema.json", format!("{:#}\n", history_schema())),
     ]
 }
 

@@ -6,6 +6,7 @@ mod derived;
 mod doubts;
 mod exports;
 mod foreign;
+mod history;
 mod html;
 mod lives;
 mod load;

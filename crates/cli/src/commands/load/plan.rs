@@ -45,6 +45,7 @@ pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
             variant: None,
             language: String::new(),
             library: String::new(),
+            build: None,
         }],
     })
 }

@@ -1,0 +1,237 @@
+//! Trees that servers are built from: folders, and revisions of the repository.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+
+use rpcbench_record::{Age, Build};
+use thiserror::Error;
+
+use super::{Catalog, Entry, ManifestError, Selection};
+
+/// Why a build's servers can't be had.
+#[derive(Debug, Error)]
+pub enum TreeError {
+    /// Neither a folder with servers nor a revision.
+    #[error(
+        "--build {origin}: neither a folder with servers/ in it nor a revision of {}; name one of both",
+        root.display()
+    )]
+    Unknown {
+        /// As typed.
+        origin: String,
+        /// Where revisions are looked for.
+        root: PathBuf,
+    },
+    /// Git can't be run.
+    #[error("--build {origin}: git, which brings a revision's files, can't be run: {source}")]
+    Git {
+        /// As typed.
+        origin: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A revision's files can't be brought.
+    #[error("--build {origin}: its files can't be brought to {}: {problem}", folder.display())]
+    Files {
+        /// As typed.
+        origin: String,
+        /// Where to.
+        folder: PathBuf,
+        /// What went wrong.
+        problem: String,
+    },
+    /// Its servers can't be used.
+    #[error("--build {origin}: {source}")]
+    Servers {
+        /// As typed.
+        origin: String,
+        /// What is wrong.
+        source: Box<ManifestError>,
+    },
+}
+
+/// Files of a build.
+#[derive(Debug)]
+pub struct Tree {
+    folder: PathBuf,
+    build: Build,
+}
+
+impl Tree {
+    /// What is meant by `origin`: a folder with `servers/` in it, else a revision of the repository of `root`. The files of a
+    /// revision are put under `root/build/revisions`, where they stay for the next time.
+    ///
+    /// # Errors
+    /// If it is neither, or its files can't be brought.
+    pub fn find(root: &Path, age: Age, origin: &str) -> Result<Self, TreeError> {
+        if Path::new(origin).join("servers").is_dir() {
+            let failed = |source: io::Error| files(origin, Path::new(origin), source.to_string());
+            let folder = Path::new(origin).canonicalize().map_err(failed)?;
+            let origin = folder.display().to_string();
+            return Ok(Self { folder, build: Build { age, origin, commit: None } });
+        }
+        let revision = Revision { root, origin };
+        let commit = revision.commit()?;
+        let folder = revision.brought(&commit)?;
+        Ok(Self { folder, build: Build { age, origin: origin.to_owned(), commit: Some(commit) } })
+    }
+
+    /// The tree of a recorded build, whatever its revision's name means by now.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub fn again(root: &Path, build: &Build) -> Result<Self, TreeError> {
+        let origin = build.commit.as_ref().unwrap_or(&build.origin);
+        let tree = Self::find(root, build.age, origin)?;
+        Ok(Self { build: build.clone(), ..tree })
+    }
+
+    /// Its entries that are meant.
+    ///
+    /// # Errors
+    /// If its manifests can't be used, or nothing is meant.
+    pub fn entries(&self, selection: &Selection) -> Result<Vec<Entry>, TreeError> {
+        let selected =
+            Catalog::load(&self.folder).and_then(|catalog| catalog.into_selected(selection));
+        let failed = |source| {
+            let origin = self.build.origin.clone();
+            TreeError::Servers { origin, source: Box::new(source) }
+        };
+        let of_this = |entry| Entry { build: Some(self.build.clone()), ..entry };
+        Ok(selected.map_err(failed)?.into_iter().map(of_this).collect())
+    }
+}
+
+fn files(origin: &str, folder: &Path, problem: String) -> TreeError {
+    TreeError::Files { origin: origin.to_owned(), folder: folder.to_owned(), problem }
+}
+
+/// A revision of the repository of `root`.
+struct Revision<'a> {
+    root: &'a Path,
+    origin: &'a str,
+}
+
+impl Revision<'_> {
+    /// Its commit, hex.
+    fn commit(&self) -> Result<String, TreeError> {
+        let commit = format!("{}^{{commit}}", self.origin);
+        let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
+        let Output { status, stdout, .. } =
+            self.git(&words).output().map_err(|source| self.no_git(source))?;
+        let commit = String::from_utf8_lossy(&stdout).trim().to_owned();
+        match status.success() && !commit.is_empty() {
+            true => Ok(commit),
+            false => Err(TreeError::Unknown {
+                origin: self.origin.to_owned(),
+                root: self.root.to_owned(),
+            }),
+        }
+    }
+
+    /// Its files. They are unpacked beside their place first, so that what is there is whole.
+    fn brought(&self, commit: &str) -> Result<PathBuf, TreeError> {
+        let revisions = self.root.join("build/revisions");
+        let folder = revisions.join(commit);
+        if folder.join("servers").is_dir() {
+            return Ok(folder);
+        }
+        let failed = |problem: String| files(self.origin, &folder, problem);
+        let part = revisions.join(format!("{commit}.part"));
+        let _ = fs::remove_dir_all(&part);
+        fs::create_dir_all(&part).map_err(|source| failed(source.to_string()))?;
+        let mut archive = self
+            .git(&["archive", "--format=tar", commit])
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|source| self.no_git(source))?;
+        let unpacked = unpack(&mut archive, &part);
+        let archived = archive.wait().map_err(|source| failed(source.to_string()))?;
+        match unpacked {
+            Err(source) => return Err(failed(format!("tar: {source}"))),
+            Ok(tar) if !tar.success() => return Err(failed(format!("tar: {tar}"))),
+            Ok(_) if !archived.success() => return Err(failed(format!("git: {archived}"))),
+            Ok(_) => {}
+        }
+        fs::rename(&part, &folder).map_err(|source| failed(source.to_string()))?;
+        Ok(folder)
+    }
+
+    fn git(&self, words: &[&str]) -> Command {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(self.root).args(words).stdin(Stdio::null());
+        git
+    }
+
+    fn no_git(&self, source: io::Error) -> TreeError {
+        TreeError::Git { origin: self.origin.to_owned(), source }
+    }
+}
+
+fn unpack(archive: &mut Child, folder: &Path) -> io::Result<ExitStatus> {
+    let files = archive.stdout.take().map_or_else(Stdio::null, Stdio::from);
+    Command::new("tar").arg("-x").arg("-C").arg(folder).stdin(files).status()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn git(folder: &Path, words: &[&str]) {
+        let ended = Command::new("git").arg("-C").arg(folder).args(words).output().unwrap();
+        assert!(ended.status.success(), "{words:?}: {ended:?}");
+    }
+
+    /// A repository in whose one commit `servers/file` says `old`, and where it says `new` by now.
+    fn repository() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("servers/file");
+        fs::create_dir(root.path().join("servers")).unwrap();
+        fs::write(&file, "old").unwrap();
+        git(root.path(), &["init", "--quiet"]);
+        git(root.path(), &["add", "."]);
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+        git(root.path(), &[&identity[..], &["commit", "--quiet", "-m", "old"]].concat());
+        fs::write(&file, "new").unwrap();
+        root
+    }
+
+    fn content(tree: &Tree) -> String {
+        fs::read_to_string(tree.folder.join("servers/file")).unwrap()
+    }
+
+    #[test]
+    fn a_revision_is_as_it_was_and_a_folder_as_it_is() {
+        let root = repository();
+        let old = Tree::find(root.path(), Age::Old, "HEAD").unwrap();
+        let new = Tree::find(root.path(), Age::New, root.path().to_str().unwrap()).unwrap();
+        assert_eq!((content(&old).as_str(), content(&new).as_str()), ("old", "new"));
+        assert_eq!(old.build.commit.as_ref().map(String::len), Some(40));
+        assert_eq!((new.build.age, &new.build.commit), (Age::New, &None));
+    }
+
+    #[test]
+    fn a_recorded_revision_is_found_again_whatever_its_name_means_by_now() {
+        let root = repository();
+        let first = Tree::find(root.path(), Age::Old, "HEAD").unwrap();
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+        git(root.path(), &[&identity[..], &["commit", "--quiet", "-a", "-m", "new"]].concat());
+        assert_eq!(content(&Tree::find(root.path(), Age::New, "HEAD").unwrap()), "new");
+        let again = Tree::again(root.path(), &first.build).unwrap();
+        assert_eq!((content(&again).as_str(), &again.build), ("old", &first.build));
+    }
+
+    #[test]
+    fn what_is_neither_is_refused() {
+        let root = repository();
+        for origin in ["nothing", "--all", "HEAD:servers"] {
+            let error = Tree::find(root.path(), Age::Old, origin).unwrap_err();
+            assert!(matches!(error, TreeError::Unknown { .. }), "{error}");
+        }
+        let bare = tempfile::tempdir().unwrap();
+        let error = Tree::find(bare.path(), Age::Old, "HEAD").unwrap_err();
+        assert!(error.to_string().contains("neither a folder with servers/ in it"), "{error}");
+    }
+}

@@ -1,0 +1,67 @@
+//! Builds of a server that a run compares.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One of the two builds that a run compares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Build {
+    /// Which of the two.
+    pub age: Age,
+    /// The folder that it was built from, or the revision as typed.
+    pub origin: String,
+    /// The commit of a revision, hex. `None`: it was built from a folder as it was.
+    pub commit: Option<String>,
+}
+
+/// Which of two builds.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Age {
+    /// The one that the other is compared with.
+    Old,
+    /// The other.
+    New,
+}
+
+impl fmt::Display for Age {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Old => "old",
+            Self::New => "new",
+        })
+    }
+}
+
+impl fmt::Display for Build {
+    /// `main (4f2a9c1)`, or the folder.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let commit = self.commit.as_deref().map(|commit| commit.get(..7).unwrap_or(commit));
+        match commit.filter(|commit| !self.origin.starts_with(commit)) {
+            Some(commit) => write!(f, "{} ({commit})", self.origin),
+            None => f.write_str(&self.origin),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(origin: &str, commit: Option<&str>) -> String {
+        let (origin, commit) = (origin.to_owned(), commit.map(str::to_owned));
+        Build { age: Age::Old, origin, commit }.to_string()
+    }
+
+    #[test]
+    fn a_revision_is_shown_with_its_commit_unless_it_is_one() {
+        let commit = Some("4f2a9c1d00aa");
+        assert_eq!(shown("main", commit), "main (4f2a9c1)");
+        assert_eq!(shown("4f2a9c1d0", commit), "4f2a9c1d0");
+        assert_eq!(shown("/home/me/next", None), "/home/me/next");
+    }
+}

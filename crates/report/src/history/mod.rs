@@ -1,0 +1,146 @@
+//! What cells are ranked by, from run to run.
+
+mod plot;
+mod view;
+
+use std::collections::BTreeMap;
+
+use rpcbench_record::{Header, RankedBy, Run};
+use rpcbench_stats::Question;
+
+use crate::changes::{Asked, Change, Changes, changes};
+use crate::figures::Estimate;
+use crate::row::Row;
+use crate::summary::{Summary, summary};
+use crate::verdict::Verdict;
+
+pub use view::{history_csv, history_json, history_markdown, history_schema, history_text};
+
+/// Cells over runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct History {
+    /// The runs, the earliest first.
+    pub runs: Vec<Header>,
+    /// Those of the latest run first.
+    pub cells: Vec<CellHistory>,
+    /// Difference up to which two values count as the same, a share.
+    pub precision: f64,
+}
+
+/// A cell over the runs that have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellHistory {
+    /// Name of the entry.
+    pub entry: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// What it is ranked by.
+    pub by: RankedBy,
+    /// In the order of the runs.
+    pub points: Vec<Point>,
+}
+
+/// A cell in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Its place in [`History::runs`].
+    pub run: usize,
+    /// What the figure is worth.
+    pub verdict: Verdict,
+    /// `None` where the verdict forbids a place.
+    pub estimate: Option<Estimate>,
+    /// Library versions.
+    pub versions: String,
+    /// Since the last run before that has a figure.
+    pub since: Since,
+}
+
+/// What became of a cell since the run before.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Since {
+    /// One of the two has no figure.
+    Nothing,
+    /// No difference between servers follows from the two, for this reason.
+    Incomparable(String),
+    /// As `rpcbench compare` says.
+    Changed(Box<Change>),
+}
+
+/// The history of the cells of some servers, all where `servers` is empty. A name is an entry's or a server's. Builds that a
+/// run compared are left out: they are no history.
+#[must_use]
+pub fn history(runs: &[Run], servers: &[String], precision: Option<f64>) -> History {
+    let mut runs: Vec<Run> = runs.iter().map(Run::printable).collect();
+    runs.sort_by_key(|run| run.header.started);
+    let summaries: Vec<Summary> = runs.iter().map(summary).collect();
+    let asked = Asked { figures: Vec::new(), precision };
+    let mut pairs = Pairs { runs: &runs, asked, known: BTreeMap::new() };
+    let names = names(&summaries, servers).into_iter();
+    let cells = names.map(|name| cell(name, &summaries, &mut pairs)).collect();
+    let precision = precision.unwrap_or(Question::default().precision);
+    History { runs: runs.into_iter().map(|run| run.header).collect(), cells, precision }
+}
+
+/// Entry and workload of a cell.
+type Name = (String, String);
+
+/// The cells, those of later runs first.
+fn names(summaries: &[Summary], servers: &[String]) -> Vec<Name> {
+    let meant = |row: &&Row| {
+        let server = &row.server;
+        let named = servers.iter().any(|name| *name == server.entry || *name == server.server);
+        server.build.is_none() && (servers.is_empty() || named)
+    };
+    let mut names: Vec<Name> = Vec::new();
+    for table in summaries.iter().rev().flat_map(|summary| &summary.tables) {
+        for row in table.rows.iter().filter(meant) {
+            let name = (row.server.entry.clone(), table.workload.name.clone());
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+fn cell((entry, workload): Name, summaries: &[Summary], pairs: &mut Pairs<'_>) -> CellHistory {
+    let mut points: Vec<Point> = Vec::new();
+    let mut by = RankedBy::CallsPerCpuSecond;
+    for (run, summary) in summaries.iter().enumerate() {
+        let table = summary.tables.iter().find(|table| table.workload.name == workload);
+        let row = table.and_then(|table| table.rows.iter().find(|row| row.server.entry == entry));
+        let Some(row) = row else { continue };
+        by = row.by;
+        let estimate = row.ranked().filter(|_| row.verdict.is_ranked());
+        let before = points.iter().rev().find(|point| point.estimate.is_some());
+        let since = match before.filter(|_| estimate.is_some()) {
+            Some(before) => pairs.since(before.run, run, &entry, &workload),
+            None => Since::Nothing,
+        };
+        let (verdict, versions) = (row.verdict.clone(), row.versions());
+        points.push(Point { run, verdict, estimate, versions, since });
+    }
+    CellHistory { entry, workload, by, points }
+}
+
+/// Runs beside earlier ones, compared when they are first asked for.
+struct Pairs<'a> {
+    runs: &'a [Run],
+    asked: Asked,
+    known: BTreeMap<(usize, usize), Changes>,
+}
+
+impl Pairs<'_> {
+    fn since(&mut self, old: usize, new: usize, entry: &str, workload: &str) -> Since {
+        let (runs, asked) = (self.runs, &self.asked);
+        let pair = self.known.entry((old, new));
+        let changes = pair.or_insert_with(|| changes(&runs[old], &runs[new], asked));
+        if let Some(obstacle) = changes.obstacles().next() {
+            let reason = format!("{}: {}, now {}", obstacle.field, obstacle.old, obstacle.new);
+            return Since::Incomparable(reason);
+        }
+        let mut rows = changes.rows.iter();
+        let row = rows.find(|row| row.entry == entry && row.workload == workload);
+        row.map_or(Since::Nothing, |row| Since::Changed(Box::new(row.clone())))
+    }
+}

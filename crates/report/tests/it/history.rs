@@ -1,0 +1,81 @@
+//! Cells from run to run.
+
+use jiff::SignedDuration;
+use rpcbench_record::{Run, TrialResult};
+use rpcbench_report::{
+    History, Style, history, history_csv, history_json, history_markdown, history_schema,
+    history_text,
+};
+
+use crate::builder::{RunBuilder, failure};
+
+const GO: [u64; 8] = [98_000, 98_900, 97_700, 98_400, 98_100, 98_600, 97_900, 98_300];
+
+/// Four runs, a day apart: as fast, slower with another library, failed, and on another machine.
+fn runs() -> Vec<Run> {
+    let slower = GO.map(|rate| rate * 88 / 100);
+    let go = |rates: [u64; 8]| RunBuilder::new().entry("go-grpc", &rates);
+    let upgraded = go(slower).prepared(|it| {
+        it.versions.insert("grpc".to_owned(), "1.3.0".to_owned());
+    });
+    let crashed = TrialResult::Failed(failure("it crashed", &[]));
+    let failed = RunBuilder::new().results("go-grpc", vec![crashed]);
+    let mut elsewhere = go(GO);
+    elsewhere.run.header.machines.client.cpu.model = "another".to_owned();
+    let mut runs = [go(GO), upgraded, failed, elsewhere].map(|builder| builder.run);
+    for (day, run) in runs.iter_mut().enumerate() {
+        run.header.started += SignedDuration::from_hours(24 * day as i64);
+    }
+    runs.into()
+}
+
+fn shown(history: &History) -> String {
+    history_text(history, Style::default())
+}
+
+#[test]
+fn each_run_is_beside_the_one_before() {
+    let mut runs = runs();
+    runs.reverse();
+    let history = history(&runs, &[], None);
+    insta::assert_snapshot!("runs", shown(&history));
+    insta::assert_snapshot!("runs_markdown", history_markdown(&history));
+}
+
+#[test]
+fn exports_have_a_row_for_each_run_of_each_cell() {
+    let history = history(&runs(), &[], None);
+    let json = history_json(&history).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    jsonschema::validate(&history_schema(), &json).expect("as the schema says");
+    let points = json["points"].as_array().unwrap();
+    assert_eq!(points.len(), 4);
+    assert_eq!(points[1]["finding"], "slower");
+    assert!((points[1]["ratio"].as_f64().unwrap() - 0.88).abs() < 0.01);
+    assert_eq!(
+        (&points[2]["value"], &points[2]["finding"]),
+        (&serde_json::Value::Null, &"failed".into())
+    );
+    assert_eq!(history_csv(&history).unwrap().lines().count(), 5);
+}
+
+#[test]
+fn only_the_servers_asked_for_are_shown() {
+    let run = RunBuilder::new().entry("go-grpc@x", &GO).entry("rust-tonic", &GO).run;
+    let entries = |servers: &[&str]| -> Vec<String> {
+        let servers: Vec<String> = servers.iter().map(|&name| name.to_owned()).collect();
+        let history = history(std::slice::from_ref(&run), &servers, None);
+        history.cells.into_iter().map(|cell| cell.entry).collect()
+    };
+    assert_eq!(entries(&["go-grpc"]), ["go-grpc@x"]);
+    assert_eq!(entries(&["go-grpc@x"]), ["go-grpc@x"]);
+    assert_eq!(entries(&["rust-tonic", "go-grpc"]).len(), 2);
+    assert!(entries(&["nobody"]).is_empty());
+}
+
+#[test]
+fn builds_are_no_history() {
+    use rpcbench_record::Age;
+    let run = RunBuilder::new().entry("go-grpc#old", &GO).build(Age::Old, "v1", None).run;
+    assert!(history(&[run], &[], None).cells.is_empty());
+}
