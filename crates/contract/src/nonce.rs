@@ -1,17 +1,14 @@
 //! Bytes of a request that are its call's own.
 
-/// Half a byte of each digit counts; a carry runs through the other half.
-const COUNTS: u64 = 0x0f0f_0f0f_0f0f_0f0f;
 /// The digits are `@`, `A` to `O`: their lower halves are their values.
 const ZEROS: u64 = 0x4040_4040_4040_4040;
 
 /// A number that no other call with the same request has. It is written into the request in 8 digits, and comes back with
 /// the reply, so that a reply which is remembered is the reply to no other call.
 ///
-/// It is kept as its digits: base 16 with the digits `@` and `A` to `O`, which no text format escapes, and in which
-/// counting takes a few instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nonce([u8; Self::DIGITS]);
+/// Its digits are base 16, `@` and `A` to `O`: no text format escapes them, and a few shifts make all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nonce(u32);
 
 impl Nonce {
     /// Digits of a nonce; bytes.
@@ -19,25 +16,27 @@ impl Nonce {
 
     /// The nonce of a number.
     #[must_use]
-    pub fn new(number: u32) -> Self {
-        let halves =
-            (0..Self::DIGITS).map(|place| u64::from(number >> (4 * place) & 15) << (8 * place));
-        Self((halves.sum::<u64>() | ZEROS).to_be_bytes())
+    pub const fn new(number: u32) -> Self {
+        Self(number)
     }
 
     /// The nonce that is `step` further on. After the highest number comes 0.
     #[inline]
     #[must_use]
-    pub fn plus(self, step: Self) -> Self {
-        let (number, step) = (u64::from_be_bytes(self.0), u64::from_be_bytes(step.0) & COUNTS);
-        Self(((number | !COUNTS).wrapping_add(step) & COUNTS | ZEROS).to_be_bytes())
+    pub const fn plus(self, step: u32) -> Self {
+        Self(self.0.wrapping_add(step))
     }
 
     /// All digits, the highest first.
     #[inline]
     #[must_use]
-    pub fn digits(self) -> [u8; Self::DIGITS] {
-        self.0
+    pub const fn digits(self) -> [u8; Self::DIGITS] {
+        // Half the number moves up, then half of each half, until each digit has a byte of its own.
+        let mut digits = self.0 as u64;
+        digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff;
+        digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff;
+        digits = (digits | digits << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+        (digits | ZEROS).to_be_bytes()
     }
 
     /// Whether `place` has its last digits.
@@ -46,10 +45,11 @@ impl Nonce {
     /// Where `place` has more than [`Self::DIGITS`] bytes.
     #[inline]
     #[must_use]
-    pub fn is(&self, place: &[u8]) -> bool {
+    pub fn is(self, place: &[u8]) -> bool {
+        let digits = self.digits();
         match <&[u8; Self::DIGITS]>::try_from(place) {
-            Ok(place) => *place == self.0,
-            Err(_) => place == &self.0[Self::DIGITS - place.len()..],
+            Ok(place) => *place == digits,
+            Err(_) => place == &digits[Self::DIGITS - place.len()..],
         }
     }
 
@@ -58,17 +58,12 @@ impl Nonce {
     /// # Panics
     /// Where `place` has more than [`Self::DIGITS`] bytes.
     #[inline]
-    pub fn write(&self, place: &mut [u8]) {
+    pub fn write(self, place: &mut [u8]) {
+        let digits = self.digits();
         match <&mut [u8; Self::DIGITS]>::try_from(&mut *place) {
-            Ok(place) => *place = self.0,
-            Err(_) => place.copy_from_slice(&self.0[Self::DIGITS - place.len()..]),
+            Ok(place) => *place = digits,
+            Err(_) => place.copy_from_slice(&digits[Self::DIGITS - place.len()..]),
         }
-    }
-}
-
-impl Default for Nonce {
-    fn default() -> Self {
-        Self(ZEROS.to_be_bytes())
     }
 }
 
@@ -94,13 +89,8 @@ mod tests {
 
         #[test]
         fn counting_is_adding(number: u32, step: u32) {
-            let sum = Nonce::new(number).plus(Nonce::new(step));
+            let sum = Nonce::new(number).plus(step);
             prop_assert_eq!(sum, Nonce::new(number.wrapping_add(step)));
         }
-    }
-
-    #[test]
-    fn the_default_is_zero() {
-        assert_eq!(Nonce::default(), Nonce::new(0));
     }
 }

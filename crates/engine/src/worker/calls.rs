@@ -21,7 +21,7 @@ pub(crate) struct Calls {
     next_request: u32,
     /// The nonce of each request's next call, and how far apart those of its calls are.
     nonce: Nonce,
-    nonce_step: Nonce,
+    nonce_step: u32,
     /// A call that is answered so long after it came due, or later, has failed.
     timeout: Nanos,
     /// Calls in flight or waiting on all connections.
@@ -52,8 +52,8 @@ impl Calls {
             recorder: Recorder::new(plan.protocol, log),
             count,
             next_request: (plan.first_request + thread * step) % count,
-            nonce: Nonce::new((opened.0 >> 12) as u32).plus(Nonce::new(thread)),
-            nonce_step: Nonce::new(plan.threads),
+            nonce: Nonce::new((opened.0 >> 12) as u32).plus(thread),
+            nonce_step: plan.threads,
             payload,
             timeout: plan.timeout,
             outstanding: 0,
