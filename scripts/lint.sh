@@ -59,6 +59,26 @@ python_servers() {
   done < <(files '*.py')
 }
 
+# As Go: with the headers that a server's last build has generated.
+cpp_servers() {
+  has g++ || return 0
+  local folder build
+  for folder in servers/cpp/*/; do
+    build=build/servers/cpp-$(basename "$folder")
+    [ -d "$build" ] || { echo "- $folder: not linted, as it was not built"; continue; }
+    run g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -I servers/cpp -isystem "$build" "${folder}main.cc"
+  done
+}
+
+# The syntax alone, as the libraries are Maven's to find; Kotlin's and Scala's compilers come from Maven too.
+java_servers() {
+  local jdk sources
+  jdk=$(sh servers/java/jdk.sh 2>/dev/null) || return 0
+  mapfile -t sources < <(files '*.java')
+  echo "+ javac: parse ${#sources[@]} files"
+  "$jdk/bin/javac" -proc:none -XDshould-stop.ifNoError=PARSE -d "$target/lint" "${sources[@]}"
+}
+
 shell_scripts() {
   has shellcheck || return 0
   local scripts
@@ -98,5 +118,7 @@ links
 method_names
 rust
 go_servers
+cpp_servers
+java_servers
 node_servers
 python_servers

@@ -146,7 +146,10 @@ mod tests {
             let server = catalog.servers().iter().find(|server| server.name == new.name);
             let server = server.unwrap_or_else(|| panic!("{:?}", catalog.broken()));
             assert_eq!(server.protocols, [Protocol::Json]);
-            crate::build::read_lock(server).unwrap();
+            // C++'s is written by the build.
+            if !server.lock.starts_with(&server.build_folder) {
+                crate::build::read_lock(server).unwrap();
+            }
         }
     }
 
@@ -162,7 +165,8 @@ mod tests {
         assert!(new("go", "../fiber").unwrap_err().contains("can't be part of a server's name"));
         let unknown = new("pyton", "x").unwrap_err();
         assert!(
-            unknown.contains("did you mean 'python'?); there are: go, java, node, python"),
+            unknown
+                .contains("did you mean 'python'?); there are: cpp, go, java, node, python, rust"),
             "{unknown}"
         );
     }

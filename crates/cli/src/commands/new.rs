@@ -1,5 +1,6 @@
 //! `rpcbench new`.
 
+use rpcbench_harness::manifest::Catalog;
 use rpcbench_harness::new_server;
 
 use crate::Verdict;
@@ -9,10 +10,17 @@ use crate::print::out;
 
 pub fn new(context: &Context, args: &NewArgs) -> anyhow::Result<Verdict> {
     let NewWhat::Server { language, library, protocol } = &args.what;
-    let new = new_server::create(&context.root()?, language, library, *protocol)?;
+    let root = context.root()?;
+    let new = new_server::create(&root, language, library, *protocol)?;
     let name = &new.name;
+    let catalog = Catalog::load(&root)?;
+    let server = catalog.servers().iter().find(|server| server.name == *name);
+    let lock = match server.is_some_and(|server| !server.lock_command().is_empty()) {
+        true => format!(", then: rpcbench build --lock {name}"),
+        false => String::new(),
+    };
     out!("{}: {}", new.folder.display(), new.files.join(", "))?;
-    out!("1. name the library where its language does, then: rpcbench build --lock {name}")?;
+    out!("1. name the library where its language does{lock}")?;
     out!("2. write the server; contract/README.md says what it must answer")?;
     out!("3. rpcbench check {name}")?;
     Ok(Verdict::Done)
