@@ -1,14 +1,17 @@
 //! One call at a time, blocking: for checking a server, not for loading it.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::mem::MaybeUninit;
+use std::net::Shutdown;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_contract::{Method, Nonce};
 use rpcbench_record::Protocol;
+use socket2::Socket;
 
+use crate::address::ServerAddress;
 use crate::clock::{self, Nanos};
 use crate::payload::Payload;
 use crate::protocol::{Call, Connection, End, Events, ForProtocol, dispatch};
@@ -23,8 +26,8 @@ pub struct Client(Box<dyn Caller + Send>);
 impl Client {
     /// A client of the server at `address`; `timeout` bounds each call, connecting included.
     #[must_use]
-    pub fn new(protocol: Protocol, address: SocketAddr, timeout: Duration) -> Self {
-        Self(dispatch(protocol, Make { address, timeout }))
+    pub fn new(protocol: Protocol, address: impl Into<ServerAddress>, timeout: Duration) -> Self {
+        Self(dispatch(protocol, Make { address: address.into(), timeout }))
     }
 }
 
@@ -46,7 +49,7 @@ enum Place {
 }
 
 struct Make {
-    address: SocketAddr,
+    address: ServerAddress,
     timeout: Duration,
 }
 
@@ -60,13 +63,13 @@ impl ForProtocol for Make {
 
 /// A client of one protocol.
 struct Blocking<C> {
-    address: SocketAddr,
+    address: ServerAddress,
     timeout: Duration,
     link: Option<Link<C>>,
 }
 
 struct Link<C> {
-    stream: TcpStream,
+    stream: Socket,
     connection: C,
     out: Vec<u8>,
 }
@@ -128,7 +131,7 @@ impl<C: Connection> Blocking<C> {
     ) -> Result<Answer, CallError> {
         let deadline = clock::now() + Nanos::from(self.timeout);
         let templates =
-            Arc::new(C::templates(&Single { method, message }, &self.address.to_string()));
+            Arc::new(C::templates(&Single { method, message }, &self.address.authority()));
         for _ in 0..MOST_REFUSALS {
             let mut link = self.ready(&templates, deadline)?;
             let answer = link.exchange(&templates, place, deadline)?;
@@ -155,7 +158,7 @@ impl<C: Connection> Blocking<C> {
             return Ok(link);
         }
         for _ in 0..MOST_REFUSALS {
-            let mut link = Link::open(self.address, Arc::clone(templates), deadline)?;
+            let mut link = Link::open(&self.address, Arc::clone(templates), deadline)?;
             if link.await_room(deadline)? {
                 return Ok(link);
             }
@@ -191,13 +194,12 @@ impl Answer {
 
 impl<C: Connection> Link<C> {
     fn open(
-        address: SocketAddr,
+        address: &ServerAddress,
         templates: Arc<C::Templates>,
         deadline: Nanos,
     ) -> Result<Self, CallError> {
         let left = left(deadline)?;
-        let stream = TcpStream::connect_timeout(&address, left).map_err(describe)?;
-        stream.set_nodelay(true).map_err(describe)?;
+        let stream = address.connect(left).map_err(describe)?;
         let mut out = Vec::new();
         let connection = C::new(templates, 1, &Arc::default(), &mut out);
         let mut link = Self { stream, connection, out };
@@ -239,7 +241,7 @@ impl<C: Connection> Link<C> {
 
     /// Takes what has come while nobody waited for anything; whether the peer has left the connection open.
     fn take_in(&mut self, deadline: Nanos) -> Result<bool, CallError> {
-        let mut first = [0];
+        let mut first = [MaybeUninit::uninit()];
         loop {
             self.stream.set_nonblocking(true).map_err(describe)?;
             let waiting = self.stream.peek(&mut first);

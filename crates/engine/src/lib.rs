@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod address;
 mod client;
 pub mod clock;
 mod driver;
@@ -24,6 +25,7 @@ mod slot;
 mod thread;
 mod worker;
 
+pub use address::ServerAddress;
 pub use client::Client;
 pub use file_limit::FileLimit;
 pub use log::{CallLog, Ended, LoggedCall, call_log};

@@ -1,9 +1,8 @@
 //! What the engine is to do.
 
-use std::net::SocketAddr;
-
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
+use crate::address::ServerAddress;
 use crate::clock::Nanos;
 
 /// A load on one address.
@@ -12,7 +11,7 @@ pub struct LoadPlan {
     /// How calls travel.
     pub protocol: Protocol,
     /// Where the server listens.
-    pub address: SocketAddr,
+    pub address: ServerAddress,
     /// What `:authority` says; usually the address as typed.
     pub authority: String,
     /// Connections over all threads; at least 1.
@@ -154,12 +153,14 @@ impl LoadPlan {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
+
     use super::*;
 
     fn plan(protocol: Protocol, connections: u32, in_flight: u32) -> LoadPlan {
         LoadPlan {
             protocol,
-            address: ([127, 0, 0, 1], 1).into(),
+            address: SocketAddr::from(([127, 0, 0, 1], 1)).into(),
             authority: String::new(),
             connections,
             connection_life: ConnectionLife::Long,

@@ -1,7 +1,6 @@
 //! A load on a server over its whole life: connected once, warmed, measured any number of times.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -10,6 +9,7 @@ use std::time::Duration;
 use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice};
 use rpcbench_stats::Histogram;
 
+use crate::address::ServerAddress;
 use crate::clock::{self, Nanos};
 use crate::file_limit::{self, FileLimit};
 use crate::log::CallLog;
@@ -36,7 +36,7 @@ pub enum SessionError {
     #[error("{open} of {wanted} connections to {address} opened within {seconds} s{}", problem.as_ref().map(|p| format!("; the first that did not: {p}")).unwrap_or_default())]
     Connect {
         /// Where to.
-        address: SocketAddr,
+        address: ServerAddress,
         /// Connections that are open.
         open: usize,
         /// Connections planned.
@@ -191,7 +191,7 @@ impl Session {
             return Ok(());
         }
         let seconds = plan.connect_timeout.as_secs_f64();
-        let (address, wanted) = (plan.address, plan.connections);
+        let (address, wanted) = (plan.address.clone(), plan.connections);
         Err(SessionError::Connect { address, open, wanted, seconds, problem })
     }
 

@@ -211,7 +211,7 @@ impl LoadThread {
         let waker = self.waker.clone();
         let sources = match self.plan.connection_life {
             ConnectionLife::Long => Sources::any(),
-            ConnectionLife::Calls(_) => Sources::spread(self.plan.address, self.number),
+            ConnectionLife::Calls(_) => Sources::spread(&self.plan.address, self.number),
         };
         let driver = EpollDriver::new(connections, waker, sources)?;
         dispatch(self.plan.protocol, Loading { thread: self, driver })

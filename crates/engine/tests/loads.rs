@@ -5,13 +5,15 @@ mod support;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::time::Duration;
 
+use rpcbench_contract::cases::Caller as _;
 use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, ServerAddress, Session, Span};
 use rpcbench_record::Protocol;
-use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
+use rpcbench_testkit::{Server, relay_unix};
 
 fn server(behaviour: &str) -> Server {
     Server::start(behaviour.parse().unwrap()).unwrap()
@@ -51,6 +53,29 @@ fn every_call_is_counted_once_and_the_server_counts_the_same() {
     assert_eq!(session.progress().ended, measured + before);
     assert_eq!(server.calls(), measured + before);
     assert_eq!(server.connections(), 4);
+}
+
+#[test]
+fn a_server_behind_a_unix_socket_is_loaded_and_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("server.sock");
+    let server = server("honest");
+    relay_unix(&path, server.address()).unwrap();
+    for life in ["long", "calls:7"] {
+        let address = ServerAddress::Unix(path.clone());
+        let plan = support::plan(Protocol::Grpc, address);
+        let plan = LoadPlan { connection_life: life.parse().unwrap(), ..plan };
+        let measurement = measure(&mut open(&plan, "record"), 100);
+        let outcomes = measurement.tally.outcomes;
+        assert_eq!(outcomes.errors(), 0, "{life}: {:?}", measurement.tally.examples);
+        assert!(outcomes.ok > 10, "{life}: {outcomes:?}");
+    }
+    let corpus = Corpus::plain(&"dto".parse().unwrap(), 11, Encoding::Protobuf);
+    let (method, request) = (corpus.method(), corpus.request(0));
+    let address = ServerAddress::Unix(path);
+    let mut client = Client::new(Protocol::Grpc, address, Duration::from_secs(10));
+    let reply = client.call(method, request).unwrap();
+    assert_eq!(corpus.verify(0, None, &reply), Ok(()));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn whoever_waits_for_a_server_can_give_up() {
     assert!(matches!(opened, Err(SessionError::GivenUp)));
 
     let hangs = server("hang-after:1");
-    let plan = LoadPlan { address: hangs.address(), ..plan };
+    let plan = LoadPlan { address: hangs.address().into(), ..plan };
     let given_up = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&given_up);
     let given_up_now = move || asked.load(Ordering::Relaxed);

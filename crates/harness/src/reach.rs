@@ -2,11 +2,12 @@
 //! connections for long.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use rpcbench_engine::ServerAddress;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{Protocol, units};
+use socket2::Socket;
 
 /// How a client of HTTP/2 begins: the preface and an empty SETTINGS frame (RFC 9113, 3.4).
 const HTTP2_HELLO: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
@@ -22,7 +23,7 @@ pub enum ReachError {
     #[error("{}: {}; start the server, or correct the address", list(tried), said(error, *within))]
     Nobody {
         /// All of them.
-        tried: Vec<SocketAddr>,
+        tried: Vec<ServerAddress>,
         /// What the last one said.
         error: io::Error,
         /// Time that was waited for all of them.
@@ -32,13 +33,13 @@ pub enum ReachError {
     #[error("{address}: {what}")]
     Other {
         /// Where.
-        address: SocketAddr,
+        address: ServerAddress,
         /// What it speaks, and what to do.
         what: String,
     },
 }
 
-fn list(addresses: &[SocketAddr]) -> String {
+fn list(addresses: &[ServerAddress]) -> String {
     addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -57,21 +58,21 @@ fn said(error: &io::Error, within: Duration) -> String {
 /// # Errors
 /// Who is there instead.
 pub fn reach(
-    addresses: &[SocketAddr],
+    addresses: &[ServerAddress],
     protocol: Protocol,
     within: Duration,
-) -> Result<SocketAddr, ReachError> {
+) -> Result<ServerAddress, ReachError> {
     let deadline = clock::now() + Nanos::from(within);
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for (at, address) in addresses.iter().enumerate() {
         // One that never answers leaves time for those after it.
         let left = Duration::from(deadline - clock::now()).max(Duration::from_millis(1));
         let share = left / u32::try_from(addresses.len() - at).unwrap_or(1);
-        match TcpStream::connect_timeout(address, share) {
+        match address.connect(share) {
             Ok(stream) => {
                 return match other(stream, protocol, share) {
-                    None => Ok(*address),
-                    Some(what) => Err(ReachError::Other { address: *address, what }),
+                    None => Ok(address.clone()),
+                    Some(what) => Err(ReachError::Other { address: address.clone(), what }),
                 };
             }
             Err(error) => last = error,
@@ -81,7 +82,7 @@ pub fn reach(
 }
 
 /// What is there instead of the protocol. Only a server of HTTP/2 says something before it is asked.
-fn other(mut stream: TcpStream, protocol: Protocol, within: Duration) -> Option<String> {
+fn other(mut stream: Socket, protocol: Protocol, within: Duration) -> Option<String> {
     if protocol != Protocol::Grpc {
         return None;
     }
@@ -110,7 +111,7 @@ fn is_timeout(error: &io::Error) -> bool {
 }
 
 /// Says hello, and takes what comes until it is a frame's head.
-fn greet(stream: &mut TcpStream, within: Duration, said: &mut Vec<u8>) -> io::Result<()> {
+fn greet(stream: &mut Socket, within: Duration, said: &mut Vec<u8>) -> io::Result<()> {
     stream.set_write_timeout(Some(within))?;
     stream.set_read_timeout(Some(within))?;
     stream.write_all(HTTP2_HELLO)?;
@@ -163,7 +164,7 @@ mod tests {
             let _ = stream.read_exact(&mut hello);
             stream.write_all(said).unwrap();
         });
-        let reached = reach(&[address], protocol, Duration::from_secs(30));
+        let reached = reach(&[address.into()], protocol, Duration::from_secs(30));
         server.join().unwrap();
         reached.map(drop).map_err(|error| error.to_string().replace(&address.to_string(), "SERVER"))
     }
@@ -183,13 +184,16 @@ mod tests {
     #[test]
     fn nobody_and_silence_are_told_apart_and_all_addresses_are_tried() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = silent.local_addr().unwrap();
+        let address = ServerAddress::from(silent.local_addr().unwrap());
         let closed = {
             let gone = TcpListener::bind("127.0.0.1:0").unwrap();
-            gone.local_addr().unwrap()
+            ServerAddress::from(gone.local_addr().unwrap())
         };
         let long = Duration::from_secs(30);
-        assert_eq!(reach(&[closed, address], Protocol::Thrift, long).unwrap(), address);
+        assert_eq!(
+            reach(&[closed.clone(), address.clone()], Protocol::Thrift, long).unwrap(),
+            address
+        );
         let nobody = reach(&[closed], Protocol::Grpc, long).unwrap_err().to_string();
         assert!(
             nobody.ends_with("nobody listens there; start the server, or correct the address"),

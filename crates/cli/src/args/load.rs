@@ -77,7 +77,7 @@ The server must offer rpcbench's contract: contract/README.md.
 Exit codes: 0 done, 1 a verdict against (calls failed, a limit of --fail-if was exceeded, or the
 client fell behind its own schedule), 2 could not run, or could not write a file.")]
 pub struct LoadArgs {
-    /// Where the server listens: HOST:PORT
+    /// Where the server listens: HOST:PORT or unix:PATH
     #[arg(value_name = "ADDRESS")]
     pub address: Address,
     /// What a call carries: text:N (N bytes), record, dto or tree

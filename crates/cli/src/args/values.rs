@@ -9,23 +9,56 @@ use std::str::FromStr;
 use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
+use rpcbench_engine::ServerAddress;
 use rpcbench_harness::{suite, units};
 use rpcbench_record::{Arrivals, ArrivalsError, MOST_SEED, Rate, WarmUp};
 
-/// Where a server listens: `HOST:PORT`. An IPv6 address stands in brackets.
+/// Where a server listens: `HOST:PORT`, with an IPv6 address in brackets, or `unix:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// A name or an address, without brackets.
-    pub host: String,
-    /// The port.
-    pub port: u16,
+pub enum Address {
+    /// A port of a host.
+    Host {
+        /// A name or an address, without brackets.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+/// Most bytes of a socket's path (unix(7): 108 with the zero at its end).
+const MOST_PATH: usize = 107;
+
+impl Address {
+    /// What requests name as their host: the address as typed, if it is one of the network.
+    pub fn authority(&self) -> String {
+        match self {
+            Self::Host { .. } => self.to_string(),
+            Self::Unix(path) => ServerAddress::Unix(path.clone()).authority(),
+        }
+    }
+
+    fn unix(path: &str) -> Result<Self, String> {
+        match path.len() {
+            0 => Err("the path is missing; write unix:PATH, such as unix:/run/app.sock".to_owned()),
+            1..=MOST_PATH => Ok(Self::Unix(path.into())),
+            long => Err(format!(
+                "a socket's path has at most {MOST_PATH} bytes, this one has {long}; give a shorter one, such as one relative to the current folder"
+            )),
+        }
+    }
 }
 
 impl FromStr for Address {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const REMEDY: &str = "write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051";
+        const REMEDY: &str =
+            "write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH";
+        if let Some(path) = text.strip_prefix("unix:") {
+            return Self::unix(path.strip_prefix("//").unwrap_or(path));
+        }
         if let Some((scheme, _)) = text.split_once("://") {
             return Err(format!("leave '{scheme}://' out; {REMEDY}"));
         }
@@ -38,16 +71,17 @@ impl FromStr for Address {
         };
         match port.parse() {
             Ok(0) | Err(_) => Err(format!("'{port}' is not a port from 1 to 65535; {REMEDY}")),
-            Ok(port) => Ok(Self { host: host.to_owned(), port }),
+            Ok(port) => Ok(Self::Host { host: host.to_owned(), port }),
         }
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.host.contains(':') {
-            true => write!(f, "[{}]:{}", self.host, self.port),
-            false => write!(f, "{}:{}", self.host, self.port),
+        match self {
+            Self::Host { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Self::Host { host, port } => write!(f, "{host}:{port}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 
+use rpcbench_testkit::relay_unix;
 use serde_json::Value;
 
 use crate::bench::{Target, look};
@@ -42,6 +43,18 @@ fn calls_that_fail_are_a_verdict_against() {
 fn a_warm_up_that_fails_is_told() {
     let ended = load(&Target::new("reset-after:100"), "--warmup 100ms").expect(1);
     ended.complains(&["calls failed in the warm-up, such as: Connection reset by peer"]);
+}
+
+#[test]
+fn a_unix_socket_is_an_address_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("server.sock");
+    let honest = Target::new("honest");
+    relay_unix(&path, honest.address()).unwrap();
+    let ended = look(&format!("load unix:{} -c 4 --duration 300ms", path.display())).expect(0);
+    ended.shows(&[&format!("unix:{}", path.display()), "calls/s"]);
+    let ended = look(&format!("load unix:{}.gone", path.display())).expect(2);
+    ended.complains(&["server.sock.gone", "No such file or directory", "start the server"]);
 }
 
 #[test]

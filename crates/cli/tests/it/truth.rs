@@ -19,7 +19,7 @@ const SECOND: Nanos = Nanos::from_millis(1000);
 fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
     LoadPlan {
         protocol: Protocol::Grpc,
-        address,
+        address: address.into(),
         authority: address.to_string(),
         connections: 6,
         in_flight: 6000,

@@ -1,7 +1,6 @@
 //! The epoll driver: edge-triggered, each socket registered once.
 
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
 use rustix::buffer::spare_capacity;
@@ -12,6 +11,7 @@ use rustix::net::{self, RecvFlags, SendFlags, sockopt};
 
 use super::alarm::{Alarm, Wait};
 use super::{Driver, Ready, Received, Sources, Waker, connecting, timespec};
+use crate::address::ServerAddress;
 use crate::clock::{self, Nanos};
 
 /// Most that one read takes: 20 replies of 10 kB.
@@ -97,7 +97,7 @@ impl Driver for EpollDriver {
         self.awake
     }
 
-    fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()> {
+    fn connect(&mut self, connection: usize, address: &ServerAddress) -> io::Result<()> {
         let socket = connecting(address, self.sources.next())?;
         epoll::add(&self.epoll, &socket, EventData::new_u64(connection as u64), EVERYTHING)?;
         self.sockets[connection] = Some(Socket { fd: socket, ending: false });

@@ -17,8 +17,9 @@ use std::os::fd::OwnedFd;
 
 use rustix::event::Timespec;
 use rustix::io::Errno;
-use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
+use crate::address::ServerAddress;
 use crate::clock::Nanos;
 
 /// Something that happened to a connection.
@@ -42,7 +43,7 @@ pub(crate) trait Driver {
     }
 
     /// Starts to connect; `Ready` with `writable` follows.
-    fn connect(&mut self, connection: usize, address: SocketAddr) -> io::Result<()>;
+    fn connect(&mut self, connection: usize, address: &ServerAddress) -> io::Result<()>;
 
     /// What became of the connect after that `Ready`.
     fn connected(&mut self, connection: usize) -> io::Result<()>;
@@ -75,18 +76,38 @@ pub(crate) struct Received<'a> {
 }
 
 /// A socket that does not block, and that connects, from `source` if it is given.
-fn connecting(address: SocketAddr, source: Option<Ipv4Addr>) -> io::Result<OwnedFd> {
+fn connecting(address: &ServerAddress, source: Option<Ipv4Addr>) -> io::Result<OwnedFd> {
+    let (socket, connected) = match address {
+        ServerAddress::Tcp(address) => {
+            let socket = tcp(address, source)?;
+            let connected = net::connect(&socket, address);
+            (socket, connected)
+        }
+        ServerAddress::Unix(path) => {
+            let socket = socket(AddressFamily::UNIX)?;
+            let connected = net::connect(&socket, &SocketAddrUnix::new(path)?);
+            (socket, connected)
+        }
+    };
+    match connected {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn tcp(address: &SocketAddr, source: Option<Ipv4Addr>) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    let socket = net::socket_with(family, SocketType::STREAM, flags, None)?;
+    let socket = socket(family)?;
     sockopt::set_tcp_nodelay(&socket, true)?;
     if let Some(source) = source {
         source::bind(&socket, source)?;
     }
-    match net::connect(&socket, &address) {
-        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
-        Err(error) => Err(error.into()),
-    }
+    Ok(socket)
+}
+
+fn socket(family: AddressFamily) -> io::Result<OwnedFd> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    Ok(net::socket_with(family, SocketType::STREAM, flags, None)?)
 }
 
 /// Nanoseconds as the kernel takes them.

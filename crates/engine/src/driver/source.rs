@@ -5,12 +5,14 @@
 //! connections use up within seconds. The loopback interface has 16 million addresses, each with ports of its own.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 
 use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::IpBindAddressNoPort;
 use rustix::net;
+
+use crate::address::ServerAddress;
 
 /// Addresses that a load thread's connections come from in turn: with more of them a free port is found sooner, and more
 /// ports wait for their minute to pass.
@@ -30,8 +32,8 @@ impl Sources {
     }
 
     /// Addresses of thread `thread`'s own, where the server is on the loopback interface: from 127.0.0.2 on.
-    pub fn spread(server: SocketAddr, thread: u32) -> Self {
-        let on_loopback = matches!(server.ip(), IpAddr::V4(address) if address.is_loopback());
+    pub fn spread(server: &ServerAddress, thread: u32) -> Self {
+        let on_loopback = matches!(server, ServerAddress::Tcp(SocketAddr::V4(address)) if address.ip().is_loopback());
         let first = u32::from(Ipv4Addr::LOCALHOST) + 1 + thread * ADDRESSES;
         Self { first: on_loopback.then_some(first), turn: 0 }
     }
@@ -58,7 +60,8 @@ mod tests {
     #[test]
     fn threads_have_addresses_of_their_own_and_only_towards_the_loopback_interface() {
         let taken = |server: &str, thread| {
-            let mut sources = Sources::spread(server.parse().unwrap(), thread);
+            let server = ServerAddress::Tcp(server.parse().unwrap());
+            let mut sources = Sources::spread(&server, thread);
             (0..=ADDRESSES).map(|_| sources.next()).collect::<Vec<_>>()
         };
         let (first, second) = (taken("127.0.0.1:1", 0), taken("127.0.0.1:1", 1));

@@ -32,7 +32,7 @@ fn wait(driver: &mut impl Driver) -> Vec<Ready> {
 /// Connects `connection` to a new listener.
 fn connect(driver: &mut impl Driver, connection: usize) -> TcpStream {
     let listener = listen();
-    driver.connect(connection, listener.local_addr().unwrap()).unwrap();
+    driver.connect(connection, &listener.local_addr().unwrap().into()).unwrap();
     let (peer, _) = listener.accept().unwrap();
     while !wait(driver).iter().any(|it| it.connection == connection && it.writable) {}
     peer
@@ -69,7 +69,7 @@ fn pattern(length: usize) -> Vec<u8> {
 fn the_end_of_a_stream_is_seen_even_if_it_comes_with_the_last_bytes() {
     let (mut driver, _) = driver();
     let listener = listen();
-    driver.connect(0, listener.local_addr().unwrap()).unwrap();
+    driver.connect(0, &listener.local_addr().unwrap().into()).unwrap();
     let (mut peer, _) = listener.accept().unwrap();
     peer.write_all(b"last").unwrap();
     drop(peer);
@@ -138,7 +138,7 @@ fn any_number_of_bytes_may_wait_to_be_received() {
 fn a_refused_connection_says_so() {
     let (mut driver, _) = driver();
     let closed = listen().local_addr().unwrap();
-    if let Err(error) = driver.connect(0, closed) {
+    if let Err(error) = driver.connect(0, &closed.into()) {
         return assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
     }
     wait(&mut driver);

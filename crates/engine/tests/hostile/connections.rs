@@ -45,7 +45,7 @@ where
     let examples = &tally.examples;
     assert!(examples.iter().any(|it| it.starts_with(&expected)), "{examples:?}");
     // The script may wait for one more.
-    drop(TcpStream::connect(plan.address));
+    drop(TcpStream::connect(peer.address()));
     peer.finish().unwrap();
 }
 

@@ -1,18 +1,17 @@
 //! What tests of loads share.
 
-use std::net::SocketAddr;
-
-use rpcbench_engine::LoadPlan;
 use rpcbench_engine::clock::Nanos;
+use rpcbench_engine::{LoadPlan, ServerAddress};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 /// One call at a time on one connection of one thread, with ten seconds for everything.
-pub fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
+pub fn plan(protocol: Protocol, address: impl Into<ServerAddress>) -> LoadPlan {
+    let address = address.into();
     let limit = Nanos::from_millis(10_000);
     LoadPlan {
         protocol,
+        authority: address.authority(),
         address,
-        authority: address.to_string(),
         connections: 1,
         connection_life: ConnectionLife::Long,
         in_flight: 1,

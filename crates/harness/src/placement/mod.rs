@@ -13,6 +13,7 @@ mod unmanaged;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use rpcbench_engine::ServerAddress;
 use rpcbench_record::Isolation;
 
 use crate::counters::{Counters, CpuReading};
@@ -98,13 +99,14 @@ pub trait Running {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// Its address.
-    pub address: SocketAddr,
+    pub address: ServerAddress,
     /// What requests name as their host: the address as the user wrote it.
     pub authority: String,
 }
 
 impl From<SocketAddr> for Endpoint {
     fn from(address: SocketAddr) -> Self {
-        Self { address, authority: address.to_string() }
+        let address = ServerAddress::from(address);
+        Self { authority: address.authority(), address }
     }
 }

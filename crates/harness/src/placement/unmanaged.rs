@@ -1,10 +1,10 @@
 //! A server that somebody else runs.
 
 use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use procfs::process::Process;
+use rpcbench_engine::ServerAddress;
 use rpcbench_record::{Isolation, IsolationMode};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
@@ -49,7 +49,7 @@ impl Unmanaged {
 
     /// The same server, at another address of its host.
     #[must_use]
-    pub fn at(mut self, address: SocketAddr) -> Self {
+    pub fn at(mut self, address: ServerAddress) -> Self {
         self.endpoint.address = address;
         self
     }
@@ -57,7 +57,7 @@ impl Unmanaged {
     /// Whether it is known to run on this machine.
     #[must_use]
     pub fn is_local(&self) -> bool {
-        self.process.is_some() || self.endpoint.address.ip().is_loopback()
+        self.process.is_some() || self.endpoint.address.is_local()
     }
 
     /// CPUs that the watched process may use. `None` where none is watched.

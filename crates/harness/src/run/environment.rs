@@ -38,7 +38,7 @@ impl Environment {
     ) -> LoadPlan {
         LoadPlan {
             protocol,
-            address: endpoint.address,
+            address: endpoint.address.clone(),
             authority: endpoint.authority.clone(),
             connections: workload.connections_under(protocol),
             connection_life: workload.connection_life,

@@ -123,7 +123,7 @@ impl Target {
     }
 
     fn client(&self, timeout: Duration) -> Client {
-        Client::new(self.protocol, self.server.endpoint().address, timeout)
+        Client::new(self.protocol, self.server.endpoint().address.clone(), timeout)
     }
 
     /// What whoever loads it needs to know.

@@ -1,11 +1,12 @@
 //! What will run, from the arguments.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::ToSocketAddrs;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use rpcbench_engine::ServerAddress;
 use rpcbench_harness::placement::Endpoint;
 use rpcbench_harness::reach;
 use rpcbench_harness::run::Interrupt;
@@ -51,10 +52,14 @@ pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
 }
 
 /// The addresses of the host; at least one.
-pub fn resolve(address: &Address) -> anyhow::Result<Vec<SocketAddr>> {
-    let Address { host, port } = address;
+pub fn resolve(address: &Address) -> anyhow::Result<Vec<ServerAddress>> {
+    let (host, port) = match address {
+        Address::Host { host, port } => (host, port),
+        Address::Unix(path) => return Ok(vec![ServerAddress::Unix(path.clone())]),
+    };
     let found = (host.as_str(), *port).to_socket_addrs();
-    let found: Vec<_> = found.with_context(|| format!("{host}: no such host"))?.collect();
+    let found = found.with_context(|| format!("{host}: no such host"))?;
+    let found: Vec<_> = found.map(ServerAddress::from).collect();
     if found.is_empty() {
         bail!("{host}: no address");
     }
@@ -62,16 +67,16 @@ pub fn resolve(address: &Address) -> anyhow::Result<Vec<SocketAddr>> {
 }
 
 /// The server at the first of these addresses, which stands for the others until [`reach()`].
-pub fn endpoint(args: &LoadArgs, addresses: &[SocketAddr]) -> Endpoint {
-    Endpoint { address: addresses[0], authority: args.address.to_string() }
+pub fn endpoint(args: &LoadArgs, addresses: &[ServerAddress]) -> Endpoint {
+    Endpoint { address: addresses[0].clone(), authority: args.address.authority() }
 }
 
 /// The first of the addresses where somebody listens and speaks the protocol, unless Ctrl-C comes before.
 pub fn reach(
     args: &LoadArgs,
-    addresses: Vec<SocketAddr>,
+    addresses: Vec<ServerAddress>,
     interrupt: &Interrupt,
-) -> anyhow::Result<SocketAddr> {
+) -> anyhow::Result<ServerAddress> {
     let (sender, reached) = channel();
     let (protocol, within) = (args.protocol, Duration::from_millis(args.connect_timeout));
     thread::spawn(move || sender.send(reach::reach(&addresses, protocol, within)));

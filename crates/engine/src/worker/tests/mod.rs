@@ -5,6 +5,7 @@ mod lives;
 mod open;
 mod simulation;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use rpcbench_contract::{Method, Nonce};
@@ -75,7 +76,7 @@ fn start(worker: &mut Worker<Connection, Simulation>, arrivals: &str, span: Opti
 fn plan(connections: u32, in_flight: u32) -> LoadPlan {
     LoadPlan {
         protocol: Protocol::Grpc,
-        address: ([127, 0, 0, 1], 1).into(),
+        address: SocketAddr::from(([127, 0, 0, 1], 1)).into(),
         authority: String::new(),
         connections,
         in_flight,

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::net::SocketAddr;
 
+use crate::address::ServerAddress;
 use crate::clock::Nanos;
 use crate::driver::{Driver, Ready, Received};
 use crate::protocol::http2::frame::{self, Head, put};
@@ -163,7 +163,7 @@ impl Driver for Simulation {
         self.now
     }
 
-    fn connect(&mut self, connection: usize, _address: SocketAddr) -> io::Result<()> {
+    fn connect(&mut self, connection: usize, _address: &ServerAddress) -> io::Result<()> {
         self.sockets[connection].connects_at = Some(self.now + self.connect_takes);
         self.opened += u64::from(!self.refuses);
         Ok(())
