@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::ops::Deref;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -108,9 +109,7 @@ impl Bench {
         for part in ["servers", "suites"] {
             copy(&kit.join("root").join(part), &at("root").join(part));
         }
-        for input in ["src", "Cargo.toml", "build.rs"] {
-            std::os::unix::fs::symlink(kit.join(input), at(input)).unwrap();
-        }
+        link_inputs(&kit, folder.path());
         fs::create_dir(at("work")).unwrap();
         Self { folder, _machine: machine }
     }
@@ -131,6 +130,19 @@ impl Bench {
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(part), "no '{part}' in {file}");
         fs::write(path, text.replacen(part, by, 1)).unwrap();
+        self
+    }
+
+    /// Commits the root to a repository of its own.
+    pub fn commit(self) -> Self {
+        let root = self.root();
+        git(&root, "init --quiet");
+        git(&root, "add .");
+        git(&root, "-c user.name=a -c user.email=a@example.com commit --quiet -m servers");
+        let revisions = root.join("build/revisions");
+        fs::create_dir_all(&revisions).unwrap();
+        link_inputs(self.folder.path(), &root.join("build"));
+        link_inputs(self.folder.path(), &revisions);
         self
     }
 
@@ -260,6 +272,18 @@ pub fn measured<'a>(run: &'a Run, behaviour: &str) -> Vec<&'a Measured> {
             TrialResult::Failed(_) => None,
         })
         .collect()
+}
+
+/// What the manifests of the testkit's servers name outside of their root, whose folder `to` is.
+fn link_inputs(from: &Path, to: &Path) {
+    for input in ["src", "Cargo.toml", "build.rs"] {
+        symlink(from.join(input), to.join(input)).unwrap();
+    }
+}
+
+fn git(root: &Path, words: &str) {
+    let ended = Command::new("git").arg("-C").arg(root).args(words.split(' ')).output().unwrap();
+    assert!(ended.status.success(), "{words}: {ended:?}");
 }
 
 /// Files behind links become files of their own.

@@ -1,9 +1,6 @@
 //! `rpcbench compare`, over runs that were made for it.
 
 use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::process::Command;
 
 use rpcbench_record::Age;
 use rustix::process::Signal;
@@ -44,27 +41,6 @@ fn a_server_that_got_much_dearer_is_slower_and_breaks_its_limit() {
     bench.run(&format!("compare {new} {old} {limit}")).expect(0).shows(&["is faster"]);
 }
 
-/// A root whose servers are committed to a repository of its own.
-fn committed() -> Bench {
-    let bench = Bench::new().variant("changing", "--behaviour busy:60");
-    git(&bench.root(), "init --quiet");
-    git(&bench.root(), "add .");
-    git(&bench.root(), "-c user.name=a -c user.email=a@example.com commit --quiet -m servers");
-    // What the manifest of the testkit's server names outside of its root.
-    let revisions = bench.root().join("build/revisions");
-    fs::create_dir_all(&revisions).unwrap();
-    for input in ["src", "Cargo.toml", "build.rs"] {
-        symlink(bench.root().join("..").join(input), revisions.join("..").join(input)).unwrap();
-        symlink(bench.root().join("..").join(input), revisions.join(input)).unwrap();
-    }
-    bench
-}
-
-fn git(root: &Path, words: &str) {
-    let ended = Command::new("git").arg("-C").arg(root).args(words.split(' ')).output().unwrap();
-    assert!(ended.status.success(), "{words}: {ended:?}");
-}
-
 #[test]
 fn a_history_has_every_run_and_says_what_is_left_out() {
     let bench = two_runs("400");
@@ -86,7 +62,7 @@ fn a_history_has_every_run_and_says_what_is_left_out() {
 
 #[test]
 fn two_builds_are_compared_in_one_run() {
-    let bench = committed();
+    let bench = Bench::new().variant("changing", "--behaviour busy:60").commit();
     let bench = bench.edit("servers/testkit/liar/server.toml", "busy:60", "busy:400");
     let new = bench.root().display().to_string();
     let limit = "--fail-if calls_per_server_cpu_s<-30%";

@@ -1,19 +1,218 @@
-//! What README shows is what the program prints.
+//! What README shows is what the program prints, and its command lines work.
 
+use std::env;
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{self, Command};
 
-use crate::bench::rpcbench;
+use rpcbench_testkit::{Server, relay_unix};
+use rustix::process::Signal;
+
+use crate::bench::{Bench, copy, rpcbench};
+use crate::kernel::wait_until;
 use crate::program::Program;
+use crate::testkit;
+
+/// Calls after which a load is on: more than the load before may have left in flight.
+const LOADED: u64 = 10_000;
+
+/// How a record's line of a trial begins.
+const TRIAL: &str = "{\"trial\":";
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn readme() -> String {
+    fs::read_to_string(repository().join("README.md")).expect("README.md")
+}
 
 #[test]
 fn the_matrix_is_the_one_that_is_printed() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("README.md")).expect("README.md");
+    let page = readme();
     let shown = page.split("<!-- matrix -->\n").nth(1).expect("a matrix");
     let shown = shown.split("<!-- /matrix -->").next().expect("its end");
+    let root = repository();
     let root = root.to_str().expect("a path in UTF-8");
     let mut command = rpcbench(&["--root", root, "list", "--matrix"]);
     let printed = Program::start(&mut command).finish().expect(0);
     assert_eq!(shown, printed.out, "copy what `rpcbench list --matrix` prints into README.md");
+}
+
+/// In a shell, as they stand there but for the server's address and process id. What takes long is ended with Ctrl-C
+/// once it measures.
+#[test]
+fn every_command_line_works() {
+    let page = readme();
+    let (compare, load) = page.split_once("\n## Load one server\n").expect("both parts");
+    let place = Place::new();
+    place.make_runs();
+    let lines = command_lines(compare);
+    assert!(lines.len() > 20, "{lines:?}");
+    lines.iter().for_each(|line| place.perform(line));
+    fs::remove_dir_all(place.root().join("results/monday")).unwrap();
+    let lines = command_lines(load);
+    assert!(lines.len() > 10, "{lines:?}");
+    lines.iter().for_each(|line| place.perform(line));
+}
+
+/// Those between fences that run rpcbench.
+fn command_lines(text: &str) -> Vec<&str> {
+    let blocks = text.split("```").skip(1).step_by(2);
+    let lines = blocks.flat_map(str::lines);
+    lines
+        .filter(|line| line.trim_start_matches("target/release/").starts_with("rpcbench "))
+        .collect()
+}
+
+/// A root with servers of the names in README, all of them the testkit's, and a server that runs already.
+struct Place {
+    bench: Bench,
+    server: Server,
+    socket: PathBuf,
+    path: String,
+}
+
+impl Place {
+    fn new() -> Self {
+        let bench = Bench::new();
+        let root = bench.root();
+        lay_out(&root);
+        let bench = bench.commit();
+        let work = bench.work();
+        let program = env!("CARGO_BIN_EXE_rpcbench");
+        symlink(program, work.join("rpcbench")).unwrap();
+        fs::create_dir_all(root.join("target/release")).unwrap();
+        symlink(program, root.join("target/release/rpcbench")).unwrap();
+        let path = format!("{}:{}", work.display(), env::var("PATH").unwrap());
+        let server = Server::start("honest".parse().unwrap()).unwrap();
+        let socket = work.join("app.sock");
+        relay_unix(&socket, server.address()).unwrap();
+        Self { bench, server, socket, path }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.bench.root()
+    }
+
+    /// The runs that README names.
+    fn make_runs(&self) {
+        let results = self.root().join("results");
+        for names in [&["2026-03-01T12-00-00", "monday", "main"][..], &["tuesday", "branch"]] {
+            self.start("rpcbench run --results made").finish().expect(0);
+            let made = self.root().join("made");
+            let run = fs::read_dir(&made).unwrap().next().unwrap().unwrap().path();
+            names.iter().for_each(|name| copy(&run, &results.join(name)));
+            fs::remove_dir_all(made).unwrap();
+        }
+    }
+
+    fn start(&self, line: &str) -> Program {
+        let line = line
+            .replace("127.0.0.1:50051", &self.server.address().to_string())
+            .replace("/run/app.sock", self.socket.to_str().unwrap())
+            .replace("--pid 4242", &format!("--pid {}", process::id()));
+        let mut shell = Command::new("bash");
+        shell.args(["-c", &format!("exec {line}")]).current_dir(self.root());
+        shell.env("PATH", &self.path).env("RPCBENCH_TESTKIT", testkit::program());
+        Program::start(&mut shell)
+    }
+
+    fn perform(&self, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match (words[1], words[2..].first()) {
+            ("run", _) | ("compare", Some(&"--build")) => self.measure(line),
+            ("load", _) => self.load(line),
+            (command, _) => {
+                let ended = self.start(line).finish();
+                let verdict = command == "doctor" || line.contains("--fail-if");
+                let done = ended.code == Some(0) || verdict && ended.code == Some(1);
+                let shown = !ended.out.is_empty() || line.contains("--html");
+                assert!(done && shown, "{line}: {ended:#?}");
+            }
+        }
+    }
+
+    /// A run, up to its first trial.
+    fn measure(&self, line: &str) {
+        let before = self.trials();
+        let mut program = self.start(line);
+        wait_until("a trial", || self.trials() > before || program.has_ended());
+        if !program.has_ended() {
+            program.signal(Signal::INT);
+        }
+        let ended = program.finish();
+        let done = matches!(ended.code, Some(0 | 2)) && !ended.out.is_empty();
+        assert!(self.trials() > before && done, "{line}: {ended:#?}");
+        self.bench.nothing_left(ended.pid);
+    }
+
+    /// Trials in all records.
+    fn trials(&self) -> usize {
+        let runs = fs::read_dir(self.root().join("results")).unwrap();
+        let events = runs.map(|run| run.unwrap().path().join("events.jsonl"));
+        let events = events.map(|file| fs::read_to_string(file).unwrap_or_default());
+        events.map(|text| text.lines().filter(|line| line.starts_with(TRIAL)).count()).sum()
+    }
+
+    /// A load, up to the first calls, or to its end where that is to be shown.
+    fn load(&self, line: &str) {
+        let before = self.server.calls();
+        let is_loaded = || self.server.calls() > before + LOADED;
+        let mut program = self.start(line);
+        wait_until("a load", || is_loaded() || program.has_ended());
+        if !line.contains("--out") && !program.has_ended() {
+            program.signal(Signal::INT);
+        }
+        let ended = program.finish();
+        let done = match line.contains("--out") {
+            true => ended.code == Some(0),
+            false => matches!(ended.code, Some(0..=2)),
+        };
+        assert!(is_loaded() && done, "{line}: {ended:#?}");
+    }
+}
+
+/// What README names: servers in two languages, suites, and a suite of the reader's own.
+fn lay_out(root: &Path) {
+    let servers = root.join("servers");
+    for (language, name) in [("go", "Go"), ("java", "Java")] {
+        let (kit, to) = (servers.join("testkit"), servers.join(language));
+        fs::create_dir(&to).unwrap();
+        fs::copy(kit.join("build.sh"), to.join("build.sh")).unwrap();
+        let manifest = fs::read_to_string(kit.join("_language.toml")).unwrap();
+        fs::write(to.join("_language.toml"), manifest.replace("Testkit", name)).unwrap();
+    }
+    server(&servers.join("go/grpc"), "grpc", "representative = true");
+    server(&servers.join("go/net-http"), "json", "representative = true");
+    let java = servers.join("java/grpc");
+    server(&java, "grpc", "");
+    let variants = "[variants.g1]\nnote = \"one\"\nrepresentative = true\n[variants.zgc]\nnote = \"another\"\n";
+    let manifest = java.join("server.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(manifest, text + variants).unwrap();
+    fs::remove_dir_all(servers.join("testkit")).unwrap();
+    let suites = root.join("suites");
+    for name in ["one-core.toml", "short-connections.toml"] {
+        fs::copy(suites.join("fresh.toml"), suites.join(name)).unwrap();
+    }
+    fs::copy(suites.join("quick.toml"), root.join("mine.toml")).unwrap();
+}
+
+/// A server of the testkit under another name; `mark` is a line of its manifest.
+fn server(folder: &Path, protocol: &str, mark: &str) {
+    let behaviour = if protocol == "json" { "json" } else { "honest" };
+    let manifest = format!(
+        "library = \"testkit\"\nprotocols = [\"{protocol}\"]\nlock = \"Cargo.lock\"\n{mark}\n\
+         [versions]\nh2 = 'name = \"h2\"\\nversion = \"([^\"]+)\"'\n\
+         [run]\ncommand = [\"{{build}}/server\", \"--behaviour\", \"{behaviour}\"]\n"
+    );
+    fs::create_dir(folder).unwrap();
+    fs::write(folder.join("server.toml"), manifest).unwrap();
+    fs::copy(
+        testkit::folder().join("root/servers/testkit/liar/Cargo.lock"),
+        folder.join("Cargo.lock"),
+    )
+    .unwrap();
 }
