@@ -14,8 +14,9 @@ build=$RPCBENCH_BUILD_DIR
 
 if [ "${1:-}" = lock ]; then
     python3 -m venv --clear "$build/lock"
-    "$build/lock/bin/python" -m pip install --quiet --disable-pip-version-check pip-tools
-    "$build/lock/bin/pip-compile" --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras requirements.in
+    "$build/lock/bin/python" -m pip install --quiet --disable-pip-version-check pip-tools==7.6.2
+    "$build/lock/bin/pip-compile" --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
+        --no-emit-find-links --no-emit-index-url requirements.in
     exit 0
 fi
 
