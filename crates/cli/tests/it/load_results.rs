@@ -22,6 +22,18 @@ fn load(server: &Target, words: &str) -> Ended {
     look(&format!("load {} -c 4 --warmup 100ms {words}", server.address()))
 }
 
+/// The first of some loads for which the machine left the client its CPU. One that it took away makes the client late, and
+/// then that is the verdict.
+fn undisturbed(load: impl Fn() -> Ended) -> Ended {
+    let is_free = |ended: &Ended| {
+        let json = ended.json();
+        let of = |name: &str| json[name].as_u64().unwrap();
+        of("client_steal_ns") + of("client_run_delay_ns") < of("window_ns") / 20
+    };
+    let mut loads = (0..20).map(|_| load());
+    loads.find(is_free).expect("a window of 20 with a CPU for the client")
+}
+
 #[test]
 fn an_open_loop_makes_the_calls_of_its_schedule() {
     // On a busy machine the client itself may be late; its calls are those of the arrival process all the same.
@@ -270,7 +282,8 @@ fn a_full_standard_output_is_an_error_like_any_other() {
 fn a_rate_beyond_the_server_is_a_verdict_against() {
     // Four calls at a time, each of 20 ms or more: 200 a second at most.
     let words = "-m 1 --rate 800 --duration 1s --format json";
-    let ended = load(&Target::alone("slow:20ms"), words).expect(1);
+    let server = Target::alone("slow:20ms");
+    let ended = undisturbed(|| load(&server, words)).expect(1);
     ended.complains(&["overloaded: 800 calls came due a second, and "]);
     let json = ended.json();
     assert_eq!(json["verdict"], "overloaded", "{json:#}");
