@@ -24,13 +24,14 @@ const SERVER: &str = "testkit-liar@";
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// What a test has of the machine.
-enum Machine {
+pub enum Machine {
     Shared(#[expect(dead_code, reason = "held, not looked at")] RwLockReadGuard<'static, ()>),
     Alone(#[expect(dead_code, reason = "held, not looked at")] RwLockWriteGuard<'static, ()>),
 }
 
 impl Machine {
-    fn shared() -> Self {
+    /// Beside others that share it.
+    pub fn shared() -> Self {
         Self::Shared(MACHINE.read().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -1,6 +1,5 @@
 //! What README shows is what the program prints, and its command lines work.
 
-use std::env;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -71,7 +70,6 @@ struct Place {
     bench: Bench,
     server: Server,
     socket: PathBuf,
-    path: String,
 }
 
 impl Place {
@@ -85,11 +83,10 @@ impl Place {
         symlink(program, work.join("rpcbench")).unwrap();
         fs::create_dir_all(root.join("target/release")).unwrap();
         symlink(program, root.join("target/release/rpcbench")).unwrap();
-        let path = format!("{}:{}", work.display(), env::var("PATH").unwrap());
         let server = Server::start("honest".parse().unwrap()).unwrap();
         let socket = work.join("app.sock");
         relay_unix(&socket, server.address()).unwrap();
-        Self { bench, server, socket, path }
+        Self { bench, server, socket }
     }
 
     fn root(&self) -> PathBuf {
@@ -114,8 +111,9 @@ impl Place {
             .replace("/run/app.sock", self.socket.to_str().unwrap())
             .replace("--pid 4242", &format!("--pid {}", process::id()));
         let mut shell = Command::new("bash");
-        shell.args(["-c", &format!("exec {line}")]).current_dir(self.root());
-        shell.env("PATH", &self.path).env("RPCBENCH_TESTKIT", testkit::program());
+        let script = format!("PATH={}:$PATH; exec {line}", self.bench.work().display());
+        shell.args(["-c", &script]).current_dir(self.root());
+        shell.env("RPCBENCH_TESTKIT", testkit::program());
         Program::start(&mut shell)
     }
 
