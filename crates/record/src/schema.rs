@@ -18,8 +18,9 @@ pub fn event() -> Value {
     of::<Event>()
 }
 
-/// As it is written: a field that is always there is required.
-fn of<T: JsonSchema>() -> Value {
+/// The schema of a type as it is written: a field that is always there is required.
+#[must_use]
+pub fn of<T: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator()

@@ -4,8 +4,7 @@
 //! `_low` and `_high` are the ends of a 95 % interval. What is not known is `null` in JSON and empty in CSV,
 //! never 0. The `schema` of JSON is [`EXPORT_SCHEMA`].
 
-use rpcbench_record::{Header, Machine, Run, RunId, Tool, Workload};
-use schemars::generate::SchemaSettings;
+use rpcbench_record::{Header, Machine, Run, RunId, Tool, Workload, schema};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
@@ -130,8 +129,7 @@ pub fn json(summary: &Summary) -> Result<String, ExportError> {
 /// The JSON Schema (draft 2020-12) of what [`json`] writes. `docs/schemas` has it.
 #[must_use]
 pub fn export_schema() -> serde_json::Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<SummaryView>().to_value()
+    schema::of::<SummaryView>()
 }
 
 fn cells_schema(_: &mut SchemaGenerator) -> Schema {
@@ -172,6 +170,21 @@ pub(crate) fn to_csv(
     for row in rows {
         writer.serialize(row.values().collect::<Vec<_>>())?;
     }
+    written(writer)
+}
+
+/// Rows under a header of their fields.
+pub(crate) fn rows_csv<R: Serialize>(
+    rows: impl IntoIterator<Item = R>,
+) -> Result<String, ExportError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row)?;
+    }
+    written(writer)
+}
+
+fn written(writer: csv::Writer<Vec<u8>>) -> Result<String, ExportError> {
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

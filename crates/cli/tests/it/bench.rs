@@ -287,6 +287,11 @@ fn git(root: &Path, words: &str) {
     assert!(ended.status.success(), "{words}: {ended:?}");
 }
 
+/// Folder of the sources.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// Files behind links become files of their own.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::bench::{Machine, copy, rpcbench};
+use crate::bench::{Machine, copy, repository, rpcbench};
 use crate::program::{Ended, Program};
 
 /// Languages with a template.
@@ -42,10 +42,6 @@ impl Root {
         Program::start(Command::new("bash").args(["-e", "-c", text]).current_dir(self.path()))
             .finish()
     }
-}
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Whether a language's own servers can run here, of what `rpcbench list servers` says.

@@ -8,7 +8,7 @@ use std::process::{self, Command};
 use rpcbench_testkit::{Server, relay_unix};
 use rustix::process::Signal;
 
-use crate::bench::{Bench, copy, rpcbench};
+use crate::bench::{Bench, copy, repository, rpcbench};
 use crate::kernel::wait_until;
 use crate::program::Program;
 use crate::testkit;
@@ -18,10 +18,6 @@ const LOADED: u64 = 10_000;
 
 /// How a record's line of a trial begins.
 const TRIAL: &str = "{\"trial\":";
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn readme() -> String {
     fs::read_to_string(repository().join("README.md")).expect("README.md")

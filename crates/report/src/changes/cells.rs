@@ -9,12 +9,13 @@ use super::{Change, ComparedFigure};
 use crate::catalog::{Subject, Value};
 use crate::row::Row;
 use crate::standings::{comparison, finding};
-use crate::summary::{Summary, Table, summary};
+use crate::summary::{Summary, Table};
 
 /// One of the runs, or one of the builds of a run.
-pub(super) struct Side<'a> {
+#[derive(Clone, Copy)]
+pub(crate) struct Side<'a> {
     pub run: &'a Run,
-    pub summary: Summary,
+    pub summary: &'a Summary,
     /// Only what is of this build.
     pub build: Option<Age>,
 }
@@ -48,10 +49,6 @@ pub(super) struct Pair<'s> {
 }
 
 impl<'a> Side<'a> {
-    pub fn of(run: &'a Run, build: Option<Age>) -> Self {
-        Self { run, summary: summary(run), build }
-    }
-
     /// Its entries, without what tells their build.
     fn entries(&self) -> impl Iterator<Item = &str> {
         let servers = self.summary.header.plan.servers.iter();

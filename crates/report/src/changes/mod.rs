@@ -11,13 +11,16 @@ mod words;
 use rpcbench_record::{Age, Build, Header, Run};
 use rpcbench_stats::{Changes as Compared, Finding, Question, Range};
 
-use cells::{Asking, Cells, Side, Sides};
+pub(crate) use cells::Side;
+use cells::{Asking, Cells, Sides};
 pub use differences::Difference;
 use differences::{differences, versions};
 pub use figure::{ComparedFigure, UnknownFigure};
 pub use limit::{ChangeLimit, ChangeLimitError};
 pub use view::{changes_csv, changes_json, changes_markdown, changes_schema, changes_text};
 pub(crate) use words::change as change_of;
+
+use crate::summary::summary;
 
 /// Probability with which any of the statements about a pair of runs is false.
 const ERROR: f64 = 0.05;
@@ -94,8 +97,15 @@ impl Changes {
 #[must_use]
 pub fn changes(old: &Run, new: &Run, asked: &Asked) -> Changes {
     let (old, new) = (old.printable(), new.printable());
-    let sides = Sides { old: Side::of(&old, None), new: Side::of(&new, None) };
-    Changes { differences: differences(&old, &new), ..compared(&sides, asked) }
+    let summaries = [summary(&old), summary(&new)];
+    let side = |run, summary| Side { run, summary, build: None };
+    changes_of_runs(side(&old, &summaries[0]), side(&new, &summaries[1]), asked)
+}
+
+/// The same of printable runs whose summaries are known.
+pub(crate) fn changes_of_runs(old: Side<'_>, new: Side<'_>, asked: &Asked) -> Changes {
+    let differences = differences(old.run, new.run);
+    Changes { differences, ..compared(&Sides { old, new }, asked) }
 }
 
 /// Compares the builds of a run. `None` where it did not measure two.
@@ -105,8 +115,10 @@ pub fn changes_of_builds(run: &Run, asked: &Asked) -> Option<Changes> {
     let builds = || run.header.plan.servers.iter().filter_map(|server| server.build.as_ref());
     let of = |age| builds().find(|build| build.age == age).cloned();
     let builds = [of(Age::Old)?, of(Age::New)?];
-    let sides = Sides { old: Side::of(&run, Some(Age::Old)), new: Side::of(&run, Some(Age::New)) };
-    Some(Changes { builds: Some(builds), ..compared(&sides, asked) })
+    let summary = summary(&run);
+    let [old, new] =
+        [Age::Old, Age::New].map(|age| Side { run: &run, summary: &summary, build: Some(age) });
+    Some(Changes { builds: Some(builds), ..compared(&Sides { old, new }, asked) })
 }
 
 fn compared(sides: &Sides<'_>, asked: &Asked) -> Changes {

@@ -1,14 +1,13 @@
 //! A comparison of two runs for terminals, Markdown and programs.
 
-use rpcbench_record::{Build, Header, RunId};
+use rpcbench_record::{Build, Header, RunId, schema};
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
 use super::words::{self, differ, headline, origin, resolution, warnings};
 use super::{Change, Changes};
 use crate::columns::Column;
-use crate::export::{ExportError, to_json};
+use crate::export::{ExportError, rows_csv, to_json};
 use crate::format::NOTHING;
 use crate::markdown;
 use crate::text::{self, BAD, BOLD, CAUTION, GOOD, PLAIN, Style, lines, plain, prose, section};
@@ -173,19 +172,13 @@ pub fn changes_json(changes: &Changes) -> Result<String, ExportError> {
 /// # Errors
 /// If a row can't be written; see [`ExportError`].
 pub fn changes_csv(changes: &Changes) -> Result<String, ExportError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for change in &changes.rows {
-        writer.serialize(row(change))?;
-    }
-    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    rows_csv(changes.rows.iter().map(row))
 }
 
 /// The JSON Schema (draft 2020-12) of what [`changes_json`] writes. `docs/schemas` has it.
 #[must_use]
 pub fn changes_schema() -> serde_json::Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<ChangesView>().to_value()
+    schema::of::<ChangesView>()
 }
 
 fn run<'a>(header: &'a Header, build: Option<&'a Build>) -> RunView<'a> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rpcbench_record::{Header, RankedBy, Run};
 use rpcbench_stats::Question;
 
-use crate::changes::{Asked, Change, Changes, changes};
+use crate::changes::{Asked, Change, Changes, Side, changes_of_runs};
 use crate::figures::Estimate;
 use crate::row::Row;
 use crate::summary::{Summary, summary};
@@ -74,9 +74,9 @@ pub fn history(runs: &[Run], servers: &[String], precision: Option<f64>) -> Hist
     runs.sort_by_key(|run| run.header.started);
     let summaries: Vec<Summary> = runs.iter().map(summary).collect();
     let asked = Asked { figures: Vec::new(), precision };
-    let mut pairs = Pairs { runs: &runs, asked, known: BTreeMap::new() };
+    let mut pairs = Pairs { runs: &runs, summaries: &summaries, asked, known: BTreeMap::new() };
     let names = names(&summaries, servers).into_iter();
-    let cells = names.map(|name| cell(name, &summaries, &mut pairs)).collect();
+    let cells = names.map(|name| cell(name, &mut pairs)).collect();
     let precision = precision.unwrap_or(Question::default().precision);
     History { runs: runs.into_iter().map(|run| run.header).collect(), cells, precision }
 }
@@ -103,10 +103,10 @@ fn names(summaries: &[Summary], servers: &[String]) -> Vec<Name> {
     names
 }
 
-fn cell((entry, workload): Name, summaries: &[Summary], pairs: &mut Pairs<'_>) -> CellHistory {
+fn cell((entry, workload): Name, pairs: &mut Pairs<'_>) -> CellHistory {
     let mut points: Vec<Point> = Vec::new();
     let mut by = RankedBy::CallsPerCpuSecond;
-    for (run, summary) in summaries.iter().enumerate() {
+    for (run, summary) in pairs.summaries.iter().enumerate() {
         let table = summary.tables.iter().find(|table| table.workload.name == workload);
         let row = table.and_then(|table| table.rows.iter().find(|row| row.server.entry == entry));
         let Some(row) = row else { continue };
@@ -126,15 +126,17 @@ fn cell((entry, workload): Name, summaries: &[Summary], pairs: &mut Pairs<'_>) -
 /// Runs beside earlier ones, compared when they are first asked for.
 struct Pairs<'a> {
     runs: &'a [Run],
+    summaries: &'a [Summary],
     asked: Asked,
     known: BTreeMap<(usize, usize), Changes>,
 }
 
 impl Pairs<'_> {
     fn since(&mut self, old: usize, new: usize, entry: &str, workload: &str) -> Since {
-        let (runs, asked) = (self.runs, &self.asked);
+        let (runs, summaries, asked) = (self.runs, self.summaries, &self.asked);
+        let side = |at: usize| Side { run: &runs[at], summary: &summaries[at], build: None };
         let pair = self.known.entry((old, new));
-        let changes = pair.or_insert_with(|| changes(&runs[old], &runs[new], asked));
+        let changes = pair.or_insert_with(|| changes_of_runs(side(old), side(new), asked));
         if let Some(obstacle) = changes.obstacles().next() {
             let reason = format!("{}: {}, now {}", obstacle.field, obstacle.old, obstacle.new);
             return Since::Incomparable(reason);

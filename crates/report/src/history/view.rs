@@ -1,15 +1,14 @@
 //! A history for terminals, Markdown and programs.
 
-use rpcbench_record::RunId;
+use rpcbench_record::{RunId, schema};
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
 use super::plot::plot;
 use super::{CellHistory, History, Point, Since};
 use crate::changes::{ComparedFigure, change_of};
 use crate::columns::Column;
-use crate::export::{ExportError, to_json};
+use crate::export::{ExportError, rows_csv, to_json};
 use crate::format::{self, NOTHING};
 use crate::markdown;
 use crate::text::{self, BAD, BOLD, GOOD, PLAIN, Style, lines, prose};
@@ -180,19 +179,13 @@ pub fn history_json(history: &History) -> Result<String, ExportError> {
 /// # Errors
 /// If a row can't be written; see [`ExportError`].
 pub fn history_csv(history: &History) -> Result<String, ExportError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for point in points(history) {
-        writer.serialize(point)?;
-    }
-    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    rows_csv(points(history))
 }
 
 /// The JSON Schema (draft 2020-12) of what [`history_json`] writes. `docs/schemas` has it.
 #[must_use]
 pub fn history_schema() -> serde_json::Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<HistoryView>().to_value()
+    schema::of::<HistoryView>()
 }
 
 fn points(history: &History) -> impl Iterator<Item = PointView<'_>> {
