@@ -144,8 +144,11 @@ fn slices(length: Nanos) -> usize {
 
 /// Keeps a line for each kind of error, at most eight.
 fn add_example(examples: &mut Vec<String>, text: &str) {
+    if examples.len() == MAX_EXAMPLES {
+        return;
+    }
     let text: String = printable(text).chars().take(MAX_EXAMPLE).collect();
-    if examples.len() < MAX_EXAMPLES && !examples.contains(&text) {
+    if !examples.contains(&text) {
         examples.push(text);
     }
 }
@@ -184,6 +187,9 @@ pub(crate) struct Recorder {
     /// Calls outside the window: warm-up.
     outside: Outcomes,
     outside_examples: Vec<String>,
+    /// The outcome that was explained last, and whether in the window: millions of calls may end alike, and words take
+    /// longer than counting.
+    explained: Option<(bool, Outcome)>,
     /// Calls that ended `ok` and are still to be counted.
     burst: Burst,
     log: Option<BatchWriter>,
@@ -221,6 +227,7 @@ impl Recorder {
             window: None,
             outside: Outcomes::default(),
             outside_examples: Vec::new(),
+            explained: None,
             burst: Burst::default(),
             log: log.map(BatchWriter::new),
         }
@@ -229,6 +236,7 @@ impl Recorder {
     /// Starts to measure anew.
     pub fn measure(&mut self, span: Span) {
         self.burst.calls = 0;
+        self.explained = None;
         // The series of a span whose end is not known grows.
         let length = if span.end == Nanos::NEVER { Nanos(0) } else { span.end - span.start };
         self.window = Some(Window { span, tally: Tally::new(length) });
@@ -249,6 +257,7 @@ impl Recorder {
         if let Some(log) = &mut self.log {
             log.flush();
         }
+        self.explained = None;
         self.window.take().map(|window| window.tally)
     }
 
@@ -299,10 +308,7 @@ impl Recorder {
         }
         if !matches!(outcome, Outcome::Ok) {
             tally.failed(call, *span, done, outcome);
-            if let Some(example) = outcome.example(self.protocol) {
-                add_example(&mut tally.examples, &example);
-            }
-            return;
+            return self.explain_outcome(outcome, true);
         }
         self.burst = Burst { due: call.due, written: call.written, done, calls: 1 };
         if self.log.is_some() {
@@ -333,9 +339,20 @@ impl Recorder {
             }
         }
         outcome.count(&mut self.outside);
-        if let Some(example) = outcome.example(self.protocol) {
-            add_example(&mut self.outside_examples, &example);
+        self.explain_outcome(outcome, false);
+    }
+
+    fn explain_outcome(&mut self, outcome: &Outcome, measured: bool) {
+        if self.explained.as_ref().is_some_and(|(of, last)| *of == measured && last == outcome) {
+            return;
         }
+        let Some(example) = outcome.example(self.protocol) else { return };
+        let examples = match &mut self.window {
+            Some(window) if measured => &mut window.tally.examples,
+            _ => &mut self.outside_examples,
+        };
+        add_example(examples, &example);
+        self.explained = Some((measured, outcome.clone()));
     }
 
     /// Something became of a connection at `at`; counted where it is not before the span.

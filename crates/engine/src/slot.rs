@@ -47,6 +47,8 @@ pub(crate) struct Slot<C> {
     pub opened_at: Nanos,
     retry_at: Nanos,
     pause: Nanos,
+    /// Whether it waits since the connection was handed over, and no attempt to open the next has failed.
+    handed_over: bool,
 }
 
 impl<C: Connection> Slot<C> {
@@ -69,6 +71,7 @@ impl<C: Connection> Slot<C> {
             opened_at: Nanos(0),
             retry_at: Nanos::NEVER,
             pause: RETRY.0,
+            handed_over: false,
         }
     }
 
@@ -103,6 +106,7 @@ impl<C: Connection> Slot<C> {
         self.link = Link::Down;
         self.retry_at = if self.pause == RETRY.0 { now } else { now + self.pause };
         self.lengthen_pause();
+        self.handed_over = true;
         rest
     }
 
@@ -176,6 +180,17 @@ impl<C: Connection> Slot<C> {
     #[inline]
     pub fn works(&mut self) {
         self.pause = RETRY.0;
+    }
+
+    /// Calls have ended on the connection that was handed over: the next is opened at once, unless that was tried and failed.
+    pub fn worked(&mut self, now: Nanos) {
+        if self.link == Link::Down && !self.handed_over {
+            return;
+        }
+        self.works();
+        if self.retry_at().is_some() {
+            self.retry_at = self.retry_at.min(now);
+        }
     }
 
     /// When to connect again, if it is lost.
@@ -304,6 +319,7 @@ impl<C: Connection> Slot<C> {
         let pause = if finished && self.pause == RETRY.0 { Nanos(0) } else { self.pause };
         self.link = Link::Down;
         self.retry_at = if self.home.is_some() { Nanos::NEVER } else { now + pause };
+        self.handed_over = false;
         self.lengthen_pause();
         self.problem = Some(reason.to_owned());
         self.out.clear();
@@ -364,5 +380,24 @@ mod tests {
         assert_eq!(wait_after(&mut slot, other), RETRY.0);
         assert_eq!(wait_after(&mut slot, b""), RETRY.0);
         assert_eq!(wait_after(&mut slot, last), Nanos(0));
+    }
+
+    #[test]
+    fn answers_on_a_connection_that_was_handed_over_let_the_next_be_opened_at_once() {
+        let mut slot: Slot<Json> = Slot::new(1, None);
+        let hand_over = |slot: &mut Slot<Json>| {
+            slot.hand_over(0, Nanos(7));
+            slot.retry_at().unwrap()
+        };
+        assert_eq!(hand_over(&mut slot), Nanos(7));
+        assert!(hand_over(&mut slot) > Nanos(7));
+        slot.worked(Nanos(7));
+        assert_eq!(slot.retry_at(), Some(Nanos(7)));
+        assert_eq!(hand_over(&mut slot), Nanos(7));
+        slot.lose("nobody listens any more", Nanos(7));
+        let waits = slot.retry_at();
+        slot.worked(Nanos(7));
+        assert_eq!(slot.retry_at(), waits);
+        assert!(waits > Some(Nanos(7)));
     }
 }

@@ -299,9 +299,12 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.phase = Phase::Draining { until: now + self.plan.grace };
         }
         if now >= self.expiry_at {
-            let idle = self.phase == Phase::Idle;
-            self.expiry_at = if idle { Nanos::NEVER } else { now + EXPIRY_CHECK };
-            self.expire(now - self.plan.timeout, now);
+            let more = self.expire(now - self.plan.timeout, now);
+            self.expiry_at = match self.phase {
+                Phase::Idle => Nanos::NEVER,
+                _ if more => now,
+                _ => now + EXPIRY_CHECK,
+            };
             self.give_up_opening(now);
         }
         self.release(now);
@@ -321,9 +324,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends the calls that came due at or before `cutoff`.
-    fn expire(&mut self, cutoff: Nanos, now: Nanos) {
-        self.give_up_unsent(cutoff, now);
+    /// Ends the calls that came due at or before `cutoff`. True if not all of them could be ended in one turn.
+    fn expire(&mut self, cutoff: Nanos, now: Nanos) -> bool {
+        let more = self.give_up_unsent(cutoff, now);
         for slot in 0..self.slots.len() {
             if !self.slots[slot].has_calls() {
                 continue;
@@ -342,6 +345,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
                 self.send(slot);
             }
         }
+        more
     }
 
     /// After `ended` calls of a slot have ended, as many come due.
@@ -407,6 +411,10 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
         let home = slot.home.unwrap_or(index);
         self.slots[home].again.extend(again);
+        if ended > 0 && home != index {
+            self.slots[home].worked(at);
+            self.retry_at = self.retry_at.min(self.slots[home].retry_at().unwrap_or(Nanos::NEVER));
+        }
         if self.slots[index].greeting {
             self.greet(index, at);
         }

@@ -11,6 +11,9 @@ use crate::protocol::Connection;
 use crate::recorder::Taken;
 use crate::slot::Slot;
 
+/// Most calls that are given up in a turn, some 10 ms of work: a thread that is told to end must hear of it.
+pub(super) const MOST_GIVEN_UP: usize = 1 << 17;
+
 /// When calls of an open loop come due, and whether they wait.
 #[derive(Debug)]
 pub(super) struct OpenLoop {
@@ -112,21 +115,24 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends the calls that came due at or before `cutoff` and found no room until now.
-    pub(super) fn give_up_unsent(&mut self, cutoff: Nanos, now: Nanos) {
-        let Some(open) = &mut self.open else { return };
-        let late = |due: &Nanos| *due <= cutoff;
-        if !open.due_times.peek().is_some_and(|due| late(&due)) {
-            return;
+    /// Ends the calls that came due at or before `cutoff` and found no room until now, the oldest first. True if there
+    /// are more of them.
+    pub(super) fn give_up_unsent(&mut self, cutoff: Nanos, now: Nanos) -> bool {
+        let Some(open) = &mut self.open else { return false };
+        let is_late = |open: &OpenLoop| open.due_times.peek().is_some_and(|due| due <= cutoff);
+        if !is_late(open) {
+            return false;
         }
         let outcome = not_sent(&self.slots);
-        while let Some(due) = open.due_times.peek().filter(late) {
+        for _ in 0..MOST_GIVEN_UP {
+            let Some(due) = open.due_times.peek().filter(|due| *due <= cutoff) else { break };
             open.due_times.advance();
             let call = self.calls.due(due);
             let taken = if open.watch.missed(due) { Taken::Late } else { Taken::HeldBack };
             self.calls.recorder.taken_up(due, taken);
             self.calls.end(call, now, &outcome);
         }
+        is_late(open)
     }
 
     /// Whether calls that are due have still to be put out.

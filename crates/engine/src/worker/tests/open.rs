@@ -3,6 +3,7 @@
 use super::*;
 use crate::log::{Ended, LoggedCall, call_log};
 use crate::pacing::Schedule;
+use crate::worker::open::MOST_GIVEN_UP;
 
 const SECOND: u64 = 1000 * MS;
 
@@ -213,6 +214,28 @@ fn what_finds_no_room_until_the_end_of_the_grace_is_not_sent() {
     let unsent = measured.log.iter().filter(|call| call.ended == Ended::NotSent);
     assert!(unsent.clone().count() > 100);
     assert!(unsent.clone().all(|call| call.written.is_none()));
+}
+
+#[test]
+fn no_turn_gives_up_more_calls_than_a_thread_may_be_deaf_for() {
+    let nothing = Simulation::new(1, Service::StopsAt(Nanos(0), Nanos(MS)));
+    let plan = LoadPlan { timeout: Nanos(MS), grace: Nanos(MS), ..plan(1, 1) };
+    let mut worker = connect(plan, nothing, None);
+    let begin = worker.now();
+    let span = Span { start: begin, end: begin + Nanos(SECOND) };
+    start(&mut worker, "constant:1000000", Some(span));
+    worker.driver.now = begin + Nanos(2 * SECOND);
+    let mut given_up = Vec::new();
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+        let so_far = worker.calls().recorder.so_far().unwrap().outcomes.not_sent;
+        given_up.push(so_far - given_up.iter().sum::<u64>());
+    }
+    assert!(given_up.iter().all(|calls| *calls <= 2 * MOST_GIVEN_UP as u64), "{given_up:?}");
+    let tally = worker.calls().recorder.take().unwrap();
+    assert_eq!(tally.outcomes.total(), 1_000_000);
+    assert!(tally.outcomes.not_sent > 900_000, "{:?}", tally.outcomes);
+    assert_eq!(tally.examples.len(), 1, "{:?}", tally.examples);
 }
 
 #[test]
