@@ -3,9 +3,11 @@
 mod args;
 mod commands;
 mod context;
+mod live;
 mod print;
 mod progress;
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -27,7 +29,10 @@ enum Verdict {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return not_to_be_done(&error),
+    };
     let context = Context::new(cli.global);
     match dispatch(&context, cli.command) {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
@@ -44,6 +49,17 @@ fn main() -> ExitCode {
             note!("rpcbench: {}", lines.join("\n"));
             ExitCode::from(2)
         }
+    }
+}
+
+/// Shows help or the version, where that was asked for, or says what is wrong with the arguments.
+fn not_to_be_done(error: &clap::Error) -> ExitCode {
+    match error.print() {
+        Err(failed) if !error.use_stderr() && failed.kind() != io::ErrorKind::BrokenPipe => {
+            note!("rpcbench: standard output: {failed}");
+            ExitCode::from(2)
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2)),
     }
 }
 
@@ -85,10 +101,10 @@ mod tests {
 
     #[test]
     fn what_an_error_says_itself_is_not_said_again() {
-        let full = std::io::Error::other("no space left");
+        let full = io::Error::other("no space left");
         let own = anyhow::Error::from(full).context("run.json: no space left");
         assert_eq!(describe(&own.context("the record")), "the record: run.json: no space left");
-        let plain: anyhow::Result<()> = Err(std::io::Error::other("refused")).context("a.hdr");
+        let plain: anyhow::Result<()> = Err(io::Error::other("refused")).context("a.hdr");
         assert_eq!(describe(&plain.unwrap_err()), "a.hdr: refused");
     }
 }

@@ -3,9 +3,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::run::{Estimate, Event, Left, Observer};
 use rpcbench_record::{
@@ -15,13 +14,11 @@ use rpcbench_report::format::{duration_ns, si};
 use rpcbench_stats::Steadiness;
 
 use crate::context::Context;
+use crate::live;
 use crate::print::note;
 
 /// Trials of a run of which each has no line of its own that stays.
 const MANY: usize = 60;
-/// How often the line moves.
-const TICK: Duration = Duration::from_millis(200);
-
 /// Entries whose figures so far are shown beside what is done now.
 const LEADERS: usize = 3;
 
@@ -46,11 +43,7 @@ struct State<'a> {
 
 impl<'a> Progress<'a> {
     pub fn new(context: &Context, plan: &'a Plan) -> Self {
-        let bar = if context.live { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-        bar.set_style(ProgressStyle::default_spinner());
-        if context.live {
-            bar.enable_steady_tick(TICK);
-        }
+        let bar = live::ticking(context, "{spinner} {msg}");
         let (live, verbose, now) = (context.live, context.verbose, clock::now());
         let state = RefCell::new(State {
             estimate: Estimate::new(plan, now),
@@ -143,7 +136,7 @@ impl State<'_> {
     }
 
     fn count(&mut self, trial: &Trial) {
-        let TrialResult::Measured(measured) = &trial.result else { return };
+        let Some(measured) = trial.measured() else { return };
         let Some(usage) = measured.server.as_ref().filter(|_| trial.arrivals.is_none()) else {
             return;
         };

@@ -90,9 +90,10 @@ fn other(mut stream: Socket, protocol: Protocol, within: Duration) -> Option<Str
     let greeted = greet(&mut stream, within, &mut said);
     // A few hundred microseconds may have gone into connecting.
     let waited = Duration::from_millis((within + Duration::from_micros(999)).as_millis() as u64);
-    match judge(&said) {
+    let speaks = judge(&said);
+    match speaks {
         Speaks::Http2 => None,
-        Speaks::Other(what) => Some(what.to_owned()),
+        Speaks::Tls | Speaks::Http1 | Speaks::Ssh | Speaks::Unknown => instead(&speaks, protocol),
         Speaks::Nothing => Some(match greeted {
             Err(error) if is_timeout(&error) => format!(
                 "it takes connections and says nothing for {}: not HTTP/2, as --protocol grpc needs",
@@ -122,7 +123,10 @@ fn greet(stream: &mut Socket, within: Duration, said: &mut Vec<u8>) -> io::Resul
 #[derive(Debug, PartialEq, Eq)]
 enum Speaks {
     Http2,
-    Other(&'static str),
+    Tls,
+    Http1,
+    Ssh,
+    Unknown,
     Nothing,
 }
 
@@ -131,32 +135,57 @@ fn judge(said: &[u8]) -> Speaks {
     match said {
         [] => Speaks::Nothing,
         // An alert of any version.
-        [0x15, 0x03, ..] => {
-            Speaks::Other("it speaks TLS, which is not there yet; name a port without")
-        }
-        _ if said.starts_with(b"HTTP/1") => Speaks::Other(
-            "it speaks HTTP/1.1, not gRPC; give --protocol json, or the port of its gRPC service",
-        ),
-        _ if said.starts_with(b"SSH-") => {
-            Speaks::Other("it speaks SSH, not gRPC; correct the port")
-        }
+        [0x15, 0x03, ..] => Speaks::Tls,
+        _ if said.starts_with(b"HTTP/1") => Speaks::Http1,
+        _ if said.starts_with(b"SSH-") => Speaks::Ssh,
         _ if said.len() == FRAME_HEAD && said[place] == settings => Speaks::Http2,
-        _ => Speaks::Other(
-            "it does not speak HTTP/2, as --protocol grpc needs; correct the port or the --protocol",
-        ),
+        _ => Speaks::Unknown,
     }
+}
+
+/// What is there in place of the protocol, and what to do. `None` where it may be the protocol.
+fn instead(speaks: &Speaks, protocol: Protocol) -> Option<String> {
+    let what = match speaks {
+        Speaks::Tls => "it speaks TLS, which is not there yet; name a port without".to_owned(),
+        Speaks::Http2 => format!("it speaks HTTP/2, not {protocol}; give --protocol grpc"),
+        Speaks::Http1 if protocol == Protocol::Json => return None,
+        Speaks::Http1 if protocol == Protocol::Grpc => {
+            "it speaks HTTP/1.1, not gRPC; give --protocol json, or the port of its gRPC service"
+                .to_owned()
+        }
+        Speaks::Http1 => format!("it speaks HTTP/1.1, not {protocol}; give --protocol json"),
+        Speaks::Ssh => format!("it speaks SSH, not {protocol}; correct the port"),
+        Speaks::Unknown if protocol == Protocol::Grpc => {
+            "it does not speak HTTP/2, as --protocol grpc needs; correct the port or the --protocol"
+                .to_owned()
+        }
+        Speaks::Unknown | Speaks::Nothing => return None,
+    };
+    Some(what)
+}
+
+/// What is there in place of a protocol whose calls all failed, as far as a server tells that is greeted in HTTP/2: of most
+/// protocols nobody says a word before the first call.
+#[must_use]
+pub fn who_else(address: &ServerAddress, protocol: Protocol, within: Duration) -> Option<String> {
+    let mut stream = address.connect(within).ok()?;
+    let mut said = Vec::new();
+    // What came before the stream broke counts.
+    let _ = greet(&mut stream, within, &mut said);
+    instead(&judge(&said), protocol)
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
+    use std::slice;
 
     use super::*;
 
-    /// What is said of a server that says this and then ends the connection.
-    fn answer(said: &'static [u8], protocol: Protocol) -> Result<(), String> {
+    /// What `ask` says of a server that says this and then ends the connection.
+    fn of_server<T>(said: &'static [u8], ask: impl FnOnce(&ServerAddress) -> T) -> T {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+        let address = ServerAddress::from(listener.local_addr().unwrap());
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut hello = [0; HTTP2_HELLO.len()];
@@ -164,9 +193,31 @@ mod tests {
             let _ = stream.read_exact(&mut hello);
             stream.write_all(said).unwrap();
         });
-        let reached = reach(&[address.into()], protocol, Duration::from_secs(30));
+        let answer = ask(&address);
         server.join().unwrap();
-        reached.map(drop).map_err(|error| error.to_string().replace(&address.to_string(), "SERVER"))
+        answer
+    }
+
+    fn answer(said: &'static [u8], protocol: Protocol) -> Result<(), String> {
+        of_server(said, |address| {
+            let reached = reach(slice::from_ref(address), protocol, Duration::from_secs(30));
+            let name =
+                |error: ReachError| error.to_string().replace(&address.to_string(), "SERVER");
+            reached.map(drop).map_err(name)
+        })
+    }
+
+    #[test]
+    fn whoever_is_there_instead_is_named_for_protocols_in_which_nobody_speaks_first() {
+        let other = |said, protocol| {
+            of_server(said, |address| who_else(address, protocol, Duration::from_secs(30)))
+        };
+        assert_eq!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Json), None);
+        assert_eq!(other(b"", Protocol::Thrift), None);
+        let named = |said, protocol| other(said, protocol).unwrap();
+        insta::assert_snapshot!(named(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Thrift), @"it speaks HTTP/1.1, not thrift; give --protocol json");
+        insta::assert_snapshot!(named(b"\x15\x03\x01\0\x02\x02\x46", Protocol::Json), @"it speaks TLS, which is not there yet; name a port without");
+        insta::assert_snapshot!(named(b"\0\0\x06\x04\0\0\0\0\0rest", Protocol::Thrift), @"it speaks HTTP/2, not thrift; give --protocol grpc");
     }
 
     #[test]
@@ -176,7 +227,7 @@ mod tests {
         let other = |said| answer(said, Protocol::Grpc).unwrap_err();
         insta::assert_snapshot!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n"), @"SERVER: it speaks HTTP/1.1, not gRPC; give --protocol json, or the port of its gRPC service");
         insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS, which is not there yet; name a port without");
-        insta::assert_snapshot!(other(b"SSH-2.0-OpenSSH"), @"SERVER: it speaks SSH, not gRPC; correct the port");
+        insta::assert_snapshot!(other(b"SSH-2.0-OpenSSH"), @"SERVER: it speaks SSH, not grpc; correct the port");
         insta::assert_snapshot!(other(b"J\0\0\0\x0a8.0.36"), @"SERVER: it does not speak HTTP/2, as --protocol grpc needs; correct the port or the --protocol");
         insta::assert_snapshot!(other(b""), @"SERVER: it ends the connection at the first words of HTTP/2, as --protocol grpc needs");
     }

@@ -33,7 +33,7 @@ pub struct Connections {
     pub reopened: u64,
     /// Calls that the peer said it never looked at; one that is refused twice counts twice.
     pub refused: u64,
-    /// Those of them that were sent again.
+    /// Times that such a call was sent again, those refused before the window included.
     pub resent: u64,
     /// Why the first connection ended, one line. `None` where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -79,23 +79,23 @@ impl<'a> Curve<'a> {
         entries.iter().flat_map(|entry| rows(entry)).collect()
     }
 
-    /// Rows whose figures are not the server's at their load, with the loads; those of one cause together.
+    /// Rows whose figures are not the server's at their load, with the loads. Those of one verdict stand together, with the
+    /// reason at the last of their loads; what failed does so only for the same reason.
     pub(crate) fn troubles(&self) -> Vec<(Unranked, String)> {
-        let mut found: Vec<(Unranked, Vec<&str>)> = Vec::new();
+        let mut found: Vec<(Vec<Unranked>, Vec<&str>)> = Vec::new();
         for table in &self.tables {
             for row in unranked(table) {
                 let name = table.workload.name.as_str();
-                let same = |(other, _): &&mut (Unranked, Vec<&str>)| {
-                    (&other.entry, other.verdict, &other.reason)
-                        == (&row.entry, row.verdict, &row.reason)
-                };
-                match found.iter_mut().find(same) {
-                    Some((_, names)) => names.push(name),
-                    None => found.push((row, vec![name])),
+                match found.iter_mut().find(|(others, _)| is_like(&others[0], &row)) {
+                    Some((rows, names)) => {
+                        rows.push(row);
+                        names.push(name);
+                    }
+                    None => found.push((vec![row], vec![name])),
                 }
             }
         }
-        found.into_iter().map(|(row, names)| (row, names.join(", "))).collect()
+        found.into_iter().filter_map(|(rows, names)| folded(rows, &names)).collect()
     }
 
     /// Entries that were not measured under some load, with the loads.
@@ -111,5 +111,51 @@ impl<'a> Curve<'a> {
             }
         }
         found.into_iter().map(|(absent, names)| (absent, names.join(", "))).collect()
+    }
+}
+
+fn is_like(one: &Unranked, other: &Unranked) -> bool {
+    let has_evidence = !one.evidence.is_empty() || !other.evidence.is_empty();
+    (&one.entry, one.verdict) == (&other.entry, other.verdict)
+        && (one.reason == other.reason || !has_evidence)
+}
+
+/// The last of some rows, with all their loads; which load its reason is of where they differ.
+fn folded(mut rows: Vec<Unranked>, names: &[&str]) -> Option<(Unranked, String)> {
+    let last = rows.pop()?;
+    let same = rows.iter().all(|row| row.reason == last.reason);
+    let reason = match names.last().filter(|_| !same) {
+        Some(name) => format!("in {name}, {}", last.reason),
+        None => last.reason,
+    };
+    Some((Unranked { reason, ..last }, names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(reason: &str, evidence: &[&str]) -> Unranked {
+        Unranked {
+            entry: "go-grpc".to_owned(),
+            verdict: "generator late",
+            reason: reason.to_owned(),
+            evidence: evidence.iter().map(|line| (*line).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn rows_of_one_verdict_stand_together_with_the_last_ones_reason() {
+        let (early, late) = (row("1 % late", &[]), row("5 % late", &[]));
+        assert!(is_like(&early, &late));
+        let (shown, loads) = folded(vec![early.clone(), late], &["open-80", "open-90"]).unwrap();
+        assert_eq!(
+            (shown.reason.as_str(), loads.as_str()),
+            ("in open-90, 5 % late", "open-80, open-90")
+        );
+        let (shown, _) =
+            folded(vec![early.clone(), early.clone()], &["open-80", "open-90"]).unwrap();
+        assert_eq!(shown.reason, "1 % late");
+        assert!(!is_like(&early, &row("no reply", &["panic: ..."])));
     }
 }

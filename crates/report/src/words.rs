@@ -267,6 +267,7 @@ fn warm_up(warm_up: WarmUp) -> String {
 }
 
 /// A row outside the ranking, and why.
+#[derive(Clone, Debug)]
 pub(crate) struct Unranked {
     pub(crate) entry: String,
     pub(crate) verdict: &'static str,

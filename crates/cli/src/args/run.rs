@@ -65,7 +65,7 @@ pub struct RunArgs {
 }
 
 /// Everything that makes a plan, which a resumed run has already.
-const PLANNING: [&str; 30] = [
+const PLANNING: [&str; 32] = [
     "servers",
     "protocol",
     "language",
@@ -90,7 +90,9 @@ const PLANNING: [&str; 30] = [
     "calls",
     "scale_to_machine",
     "warmup",
+    "warmup_min",
     "warmup_max",
+    "settle",
     "duration",
     "timeout",
     "grace",
@@ -123,9 +125,15 @@ pub struct WorkloadArgs {
     /// Warm-up: until-steady, none, a length such as 30s, or calls:N/CLIENTS
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = warm_up)]
     pub warmup: Option<WarmUp>,
+    /// Call no server steady before this
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
+    pub warmup_min: Option<u64>,
     /// Give up on a server that is not steady after this
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub warmup_max: Option<u64>,
+    /// Load before each window, after other servers had the CPUs [quick: 150ms]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
+    pub settle: Option<u64>,
     /// CPUs that a server may use
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
     pub cpus: Option<u32>,
@@ -196,7 +204,9 @@ impl WorkloadArgs {
             connection_life: self.connection_life,
             in_flight: self.in_flight,
             warm_up: self.warmup,
+            warm_up_least_ms: self.warmup_min,
             warm_up_cap_ms: self.warmup_max,
+            settle_ms: self.settle,
             duration_ms: self.duration,
             timeout_ms: self.timeout,
             grace_ms: self.grace,

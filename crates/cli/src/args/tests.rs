@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser};
 use rpcbench_contract::Shape;
 use rpcbench_harness::manifest::Selection;
-use rpcbench_harness::suite::{Loads, Overrides};
+use rpcbench_harness::suite::{Loads, Overrides, Suite};
 use rpcbench_record::{Protocol, WarmUp};
 
 use super::*;
@@ -113,7 +113,7 @@ fn every_command_line_of_the_documents_parses() {
 fn run_takes_every_field_of_a_workload() {
     let args = run(
         "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
-         --duration 10s --warmup until-steady --warmup-max 1m --cpus 2 --memory 512M --seed 7 \
+         --duration 10s --warmup until-steady --warmup-min 9s --warmup-max 1m --settle 200ms --cpus 2 --memory 512M --seed 7 \
          --connections 10 --in-flight 20 --shape record --protocol grpc --language go --timeout 2s --grace 1s \
          --client-threads 2 --pipelining --connection-life calls:2",
     );
@@ -139,7 +139,9 @@ fn run_takes_every_field_of_a_workload() {
         connection_life: Some("calls:2".parse().unwrap()),
         in_flight: Some(20),
         warm_up: Some(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
+        warm_up_least_ms: Some(9000),
         warm_up_cap_ms: Some(60_000),
+        settle_ms: Some(200),
         duration_ms: Some(10_000),
         timeout_ms: Some(2000),
         grace_ms: Some(1000),
@@ -147,6 +149,28 @@ fn run_takes_every_field_of_a_workload() {
         pipelining: true,
     };
     assert_eq!(args.workload.overrides(), Ok(expected));
+}
+
+#[test]
+fn each_key_of_a_workload_has_an_option() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let suite = "description = \"\"\nprocesses = 1\nrounds = 1\n[limits]\ncpus = 1\n";
+    std::fs::write(&file, format!("{suite}[[workload]]\nno_such_key = 1\n")).unwrap();
+    let refused = Suite::load(&file).expect_err("a refusal").to_string();
+    let (_, keys) = refused.split_once("allowed here: ").expect(&refused);
+    let command = Cli::command();
+    let run = command.find_subcommand("run").unwrap();
+    for key in keys.split(", ").filter(|key| *key != "name") {
+        let option = match key {
+            "warm_up" => "warmup",
+            "warm_up_least" => "warmup-min",
+            "warm_up_cap" => "warmup-max",
+            key => &key.replace('_', "-"),
+        };
+        let known = run.get_arguments().any(|arg| arg.get_long() == Some(option));
+        assert!(known, "--{option} is missing, for {key}");
+    }
 }
 
 #[test]
@@ -238,7 +262,8 @@ fn a_resumed_run_has_its_plan_already() {
             "arrivals" => "closed",
             "sweep" => "10%..90%",
             "find_max" => "p99<10ms",
-            "duration" | "max_time" | "warmup" | "warmup_max" | "timeout" | "grace" => "1s",
+            "duration" | "max_time" | "warmup" | "warmup_min" | "warmup_max" | "settle"
+            | "timeout" | "grace" => "1s",
             _ => "1",
         };
         let option = arg.get_long().map(|long| format!("--{long}")).unwrap_or_default();

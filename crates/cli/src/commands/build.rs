@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::build;
 use rpcbench_harness::manifest::{Entry, Server};
@@ -14,6 +14,7 @@ use super::shared;
 use crate::Verdict;
 use crate::args::BuildArgs;
 use crate::context::Context;
+use crate::live;
 use crate::print::{note, out};
 
 pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
@@ -89,12 +90,6 @@ fn warn_of_ended_support(candidates: &[Candidate]) {
     lines.iter().for_each(|line| note!("rpcbench: {line}"));
 }
 
-/// A line of what is done, cut to the width of the terminal.
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {wide_msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_spinner())
-}
-
 /// Tells how building goes: on a terminal by a line that is drawn over, and everywhere by lines that stay.
 struct Told {
     bar: ProgressBar,
@@ -107,8 +102,8 @@ struct Told {
 
 impl Told {
     fn new(context: &Context, entries: &[Entry], say: Say) -> Self {
-        let bar = if context.live { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-        bar.set_style(style());
+        // Cut to the width of the terminal.
+        let bar = live::line(context, "{spinner} {wide_msg}");
         let folders: BTreeSet<_> = entries.iter().map(|entry| &entry.server.build_folder).collect();
         Self { bar, live: context.live, say, position: (0, folders.len()), began: clock::now() }
     }
@@ -119,6 +114,7 @@ impl Told {
                 self.began = clock::now();
                 let log = server.build_folder.join("build.log");
                 self.keep(&format!("{:<16} building; log: {}", server.name, log.display()));
+                self.waiting(server);
             }
             BuildEvent::Waiting(server) => self.waiting(server),
             BuildEvent::Done(server, state) => {
@@ -135,8 +131,12 @@ impl Told {
         let (done, all) = self.position;
         let seconds = Nanos(clock::now().since(self.began)).as_secs_f64();
         let line = build::log_tail(server, 1).pop().unwrap_or_default();
-        let now =
-            format!("building {} of {all}: {}, {seconds:.0} s: {line}", done + 1, server.name);
+        let left = live::left(done, all, self.bar.elapsed());
+        let now = format!(
+            "building {} of {all}: {}, {seconds:.0} s{left}: {line}",
+            done + 1,
+            server.name
+        );
         self.bar.set_message(now);
         self.bar.tick();
     }

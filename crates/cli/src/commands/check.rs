@@ -1,9 +1,7 @@
 //! `rpcbench check`.
 
-use std::time::Duration;
-
 use anyhow::bail;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use rpcbench_harness::run::{BuildState, Candidate, Interrupt, Subject, Verified, verify};
 use rpcbench_record::{Failure, Limits};
 
@@ -11,12 +9,11 @@ use super::{build, shared};
 use crate::Verdict;
 use crate::args::CheckArgs;
 use crate::context::Context;
+use crate::live;
 use crate::print::{Unprinted, note, out};
 
 /// A check measures nothing: one CPU, and memory for the largest messages of the slowest runtime.
 const LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
-/// How often the line on a terminal moves.
-const TICK: Duration = Duration::from_millis(200);
 /// Payloads of a check are the same every time.
 const SEED: u64 = 1;
 
@@ -29,10 +26,11 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     let environment = machine.environment(SEED, interrupt);
     let progress = progress(context, candidates.len());
     let mut count = Count::default();
-    for candidate in &candidates {
+    for (done, candidate) in candidates.iter().enumerate() {
         let name = candidate.entry.name();
+        let left = live::left(done, candidates.len(), progress.elapsed());
         progress.inc(1);
-        progress.set_message(name.clone());
+        progress.set_message(format!("{name}{left}"));
         let verified = verify(&environment, &Subject::native(&machine.native, candidate))?;
         count.add(&verified, candidate);
         progress.suspend(|| tell(&name, &verified))?;
@@ -43,13 +41,8 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
 
 /// On a terminal a line that says which server is checked.
 fn progress(context: &Context, servers: usize) -> ProgressBar {
-    if !context.live {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(servers as u64);
-    let style = ProgressStyle::with_template("{spinner} checking {pos} of {len}: {msg}, {elapsed}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar.enable_steady_tick(TICK);
+    let bar = live::ticking(context, "{spinner} checking {pos} of {len}: {msg}");
+    bar.set_length(servers as u64);
     bar
 }
 

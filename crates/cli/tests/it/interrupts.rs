@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use crate::bench::Bench;
 use crate::kernel::wait_until;
+use crate::program::Ended;
 
 /// Every planned trial once, and nothing else.
 #[track_caller]
@@ -50,19 +51,32 @@ fn once_ends_the_trial_and_the_rest_can_follow() {
     bench.run(&resume).expect(2).complains(&["this run is finished"]);
 }
 
-#[test]
-fn twice_stops_at_once() {
-    let bench = Bench::new();
-    let mut program = bench.start("run @spawn-child --duration 1h -v");
+/// A run that is told to end in its first trial, and once more.
+fn stopped_twice(bench: &Bench, words: &str) -> Ended {
+    let mut program = bench.start(words);
     program.await_line("measuring, trial 1");
     program.signal(Signal::INT);
     program.await_line("; once more to stop now");
     program.signal(Signal::INT);
     let ended = program.finish().expect(2);
     bench.nothing_left(ended.pid);
+    ended
+}
+
+#[test]
+fn twice_stops_at_once() {
+    let bench = Bench::new();
+    let ended = stopped_twice(&bench, "run @spawn-child --duration 1h -v");
     ended.complains(&["stopping now", "go on with: rpcbench run --resume"]);
     let run = bench.record();
     assert_eq!((run.preparations.len(), run.trials.len(), run.finished), (1, 0, None));
+}
+
+/// Far more calls come due than can be made, or than can be counted in the time in which they come.
+#[test]
+fn a_load_that_nobody_can_make_is_stopped_at_once() {
+    let bench = Bench::alone();
+    stopped_twice(&bench, "run @honest --rate 9M --duration 1h --timeout 1s --grace 1s -v");
 }
 
 /// Nothing of it is a result: there is nothing to wait for. The check of so slow a server takes minutes.

@@ -238,6 +238,14 @@ fn whoever_speaks_another_protocol_is_told_at_once() {
     ended.complains(&["it speaks HTTP/1.1, not gRPC; give --protocol json"]);
 }
 
+/// Nobody says a word before the first call of these protocols.
+#[test]
+fn whoever_speaks_another_protocol_is_told_once_all_calls_have_failed() {
+    let words = "--protocol json --duration 100ms --timeout 100ms --grace 100ms";
+    let ended = load(&Target::new("honest"), words).expect(1);
+    ended.complains(&[": it speaks HTTP/2, not json; give --protocol grpc"]);
+}
+
 #[test]
 fn a_record_that_is_there_is_not_written_over() {
     let folder = tempfile::tempdir().unwrap();

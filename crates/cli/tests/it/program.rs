@@ -46,15 +46,19 @@ impl Program {
         Self { child, lines, seen: Vec::new(), out }
     }
 
-    /// Waits for a line on standard error with `part` in it.
-    pub fn await_line(&mut self, part: &str) {
+    /// Waits for a line on standard error with `part` in it, and returns it.
+    pub fn await_line(&mut self, part: &str) -> String {
+        self.await_either(&[part])
+    }
+
+    /// As `await_line`, with one of `parts` in it.
+    pub fn await_either(&mut self, parts: &[&str]) -> String {
         loop {
             let line = self.lines.recv_timeout(Duration::from_secs(60));
-            let line = line.unwrap_or_else(|_| panic!("no line '{part}' in {:#?}", self.seen));
-            let found = line.contains(part);
-            self.seen.push(line);
-            if found {
-                return;
+            let line = line.unwrap_or_else(|_| panic!("no line {parts:?} in {:#?}", self.seen));
+            self.seen.push(line.clone());
+            if parts.iter().any(|part| line.contains(part)) {
+                return line;
             }
         }
     }

@@ -2,16 +2,17 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::process::Signal;
 
-use crate::bench::{Bench, look, rpcbench};
+use crate::bench::{Bench, rpcbench};
 use crate::program::Program;
 use crate::testkit;
 
 /// A port that was free a moment ago.
-fn port() -> u16 {
+pub fn port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
@@ -21,8 +22,11 @@ fn a_server_is_served_until_ctrl_c_and_loaded_by_the_line_that_is_printed() {
     let port = port();
     let mut program = bench.start(&format!("serve @honest --port {port}"));
     program.await_line("testkit-liar@honest serves grpc on CPU ");
-    program.await_line(&format!("rpcbench load 127.0.0.1:{port} --pid "));
-    look(&format!("load 127.0.0.1:{port} -c 4 --duration 200ms")).expect(0).shows(&["ok calls/s"]);
+    let load = program.await_line(&format!("rpcbench load 127.0.0.1:{port} --pid "));
+    let program_folder = Path::new(env!("CARGO_BIN_EXE_rpcbench")).parent().unwrap();
+    let line = format!("PATH={}:$PATH; {load} -c 4 -d 200ms", program_folder.display());
+    let loaded = Program::start(Command::new("sh").args(["-c", &line])).finish().expect(0);
+    loaded.shows(&["ok calls/s", "calls/cpu-s"]);
     let taken = bench.start(&format!("serve @honest --port {port}")).finish().expect(2);
     taken.complains(&[&format!("--port {port} can't be used; give another")]);
     program.signal(Signal::INT);
@@ -54,7 +58,7 @@ fn the_newest_run_is_shown_where_none_is_named() {
 #[test]
 fn a_full_disk_behind_standard_output_is_an_error() {
     let root = testkit::folder().join("root");
-    for words in ["list", "completions bash", "doctor", "list --matrix"] {
+    for words in ["list", "completions bash", "doctor", "list --matrix", "--help", "--version"] {
         let full = fs::File::create("/dev/full").unwrap();
         let mut command = rpcbench(&["--root", root.to_str().unwrap()]);
         let ended = command.args(words.split(' ')).stdout(full).output().unwrap();
@@ -116,25 +120,12 @@ fn one_bad_manifest_leaves_the_other_servers() {
     bench.run("check testkit-floor").expect(2).complains(&["did you mean 'library'?"]);
 }
 
-/// On a terminal, which `script` gives it.
 #[test]
-fn a_run_tells_how_long_it_takes_still_and_what_it_has_so_far() {
-    let bench = Bench::new();
-    let inner = bench.command("run @honest @busy --rounds 3");
-    let words = std::iter::once(inner.get_program()).chain(inner.get_args());
-    let line: Vec<String> = words.map(|word| format!("'{}'", word.display())).collect();
-    let on_terminal = |term: &str| {
-        let mut command = Command::new("script");
-        command.args(["--quiet", "--return", "--command", &line.join(" "), "/dev/null"]);
-        command.current_dir(bench.work()).env("RPCBENCH_TESTKIT", testkit::program());
-        Program::start(command.env("TERM", term)).finish().expect(0).out
-    };
-    let live = on_terminal("xterm");
-    for part in ["/6 trials", " s left", "so far: testkit-liar@honest ", "starting and checking"] {
-        assert!(live.contains(part), "no '{part}' in:\n{live}");
-    }
-    let dumb = on_terminal("dumb");
-    assert!(!dumb.contains('\u{1b}') && !dumb.contains("so far: "), "{dumb}");
+fn one_bad_suite_leaves_the_others() {
+    let bench = Bench::new().edit("suites/slo.toml", "processes = ", "proceses = ");
+    let ended = bench.run("list suites").expect(0);
+    ended.complains(&["slo.toml is left out: ", "did you mean 'processes'?"]);
+    ended.shows(&["quick", "latency"]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What is printed, where it goes, and how it looks there.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -7,6 +9,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, look, rpcbench};
 use crate::program::Program;
+use crate::testkit;
 
 const COMMANDS: [&str; 11] = [
     "run",
@@ -39,7 +42,7 @@ fn completions_are_a_script_that_the_shell_takes() {
     assert!(script.contains("_rpcbench()") && script.contains("--in-flight"), "{script}");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("rpcbench.bash");
-    std::fs::write(&file, script).unwrap();
+    fs::write(&file, script).unwrap();
     let parsed = Command::new("bash").arg("-n").arg(&file).output().unwrap();
     assert!(parsed.status.success(), "{parsed:?}");
     look("completions fish").expect(0).shows(&["complete -c rpcbench"]);
@@ -90,6 +93,19 @@ fn doctor_has_a_remedy_for_each_fault() {
     }
 }
 
+/// Client and server would share it.
+#[test]
+fn doctor_finds_against_a_machine_of_one_cpu() {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    let first = list.trim().split([',', '-']).next().unwrap();
+    let mut command = Command::new("taskset");
+    let root = testkit::folder().join("root");
+    command.args(["--cpu-list", first, env!("CARGO_BIN_EXE_rpcbench"), "doctor", "--root"]);
+    let ended = Program::start(command.arg(root)).finish().expect(1);
+    ended.shows(&["problem  cpus ", "-> use a machine with at least 2 CPUs"]);
+}
+
 #[test]
 fn a_run_is_shown_in_every_format() {
     let bench = Bench::new();
@@ -97,6 +113,11 @@ fn a_run_is_shown_in_every_format() {
     let folder = bench.results();
     let report = |words: &str| bench.run(&format!("report {} {words}", folder.display())).expect(0);
     assert_eq!(report("").out, made.out);
+    let (_, warnings) = made.out.split_once("Warnings\n").unwrap_or_default();
+    let warnings: Vec<&str> = warnings.lines().filter(|line| line.starts_with("  ")).collect();
+    assert_eq!(warnings.len(), warnings.iter().collect::<BTreeSet<_>>().len(), "{warnings:?}");
+    // JavaScript and jq round what is larger.
+    assert!(bench.record().header.plan.seed < 1 << 53);
     let markdown = report("--format markdown").out;
     assert!(
         markdown.contains("| testkit-liar@honest") || markdown.contains("testkit-liar@honest |")
@@ -106,7 +127,7 @@ fn a_run_is_shown_in_every_format() {
     assert_eq!(csv.lines().count(), 3, "{csv}");
     assert!(csv.starts_with("workload,entry,server,"), "{csv}");
     assert_eq!(cells["workloads"][0]["cells"].as_array().map(Vec::len), Some(2));
-    let beside = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let beside = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!((beside("report.md"), beside("cells.csv")), (markdown, csv));
     assert_eq!(beside("trials.csv").lines().count(), 3);
     let page = folder.join("again.html");
@@ -128,12 +149,12 @@ fn several_records_are_one_page_and_nothing_else() {
     let bench = Bench::new();
     bench.run("run @honest --results a").expect(0);
     bench.run("run @honest --results b").expect(0);
-    let folders = |name: &str| std::fs::read_dir(bench.work().join(name)).unwrap();
+    let folders = |name: &str| fs::read_dir(bench.work().join(name)).unwrap();
     let record = |name: &str| folders(name).next().unwrap().unwrap().path();
     let records = format!("{} {}", record("a").display(), record("b").display());
     let page = bench.work().join("both.html");
     bench.run(&format!("report {records} --html {}", page.display())).expect(0);
-    assert!(std::fs::read_to_string(&page).unwrap().contains("<title>rpcbench: quick, quick<"));
+    assert!(fs::read_to_string(&page).unwrap().contains("<title>rpcbench: quick, quick<"));
     bench.run(&format!("report {records}")).expect(2).complains(&["--html FILE"]);
     let both = format!("report {} --html x.html --format csv", record("a").display());
     bench.run(&both).expect(2).complains(&["--html", "--format"]);
@@ -183,7 +204,7 @@ fn progress_tells_every_step() {
 #[test]
 fn a_reader_that_has_enough_is_no_failure() {
     let words = "\"$0\" --help; \"$0\" list --root \"$1\"; echo $? >&2";
-    let root = crate::testkit::folder().join("root");
+    let root = testkit::folder().join("root");
     let ended = Program::start(
         Command::new("bash")
             .args(["-c", &format!("({words}) | true"), env!("CARGO_BIN_EXE_rpcbench")])

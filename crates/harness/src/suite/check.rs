@@ -85,25 +85,29 @@ fn capacity(suite: &Suite, w: &Workload) -> Result<(), SuiteError> {
     Err(SuiteError::Value { given, problem: problem.to_owned() })
 }
 
-/// Refuses a cap where no workload warms until steady, and one beside a fixed length.
+/// Refuses bounds where no workload warms until steady, and beside a fixed length.
 pub(super) fn overrides(suite: &Suite, overrides: &Overrides) -> Result<(), SuiteError> {
-    let Some(cap) = overrides.warm_up_cap_ms else { return Ok(()) };
-    let first = format!("--warmup-max {}", time(cap));
-    let remedy = "only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady";
-    if let Some(fixed) = overrides.warm_up.and_then(without_cap) {
+    let (least, cap) = (overrides.warm_up_least_ms, overrides.warm_up_cap_ms);
+    let bounds = [("--warmup-min", least), ("--warmup-max", cap)];
+    let given = bounds.into_iter().find_map(|(option, bound)| Some((option, bound?)));
+    let Some((option, bound)) = given else { return Ok(()) };
+    let first = format!("{option} {}", time(bound));
+    let remedy =
+        "only a warm-up until steady has bounds; leave this one out, or add --warmup until-steady";
+    if let Some(fixed) = overrides.warm_up.and_then(without_bounds) {
         let second = format!("--warmup {fixed}");
         return Err(SuiteError::Contradiction { first, second, remedy });
     }
     let of_suite = suite.workloads.iter().filter(|_| overrides.warm_up.is_none());
-    let fixed = of_suite.filter_map(|w| Some((w, without_cap(w.warm_up)?))).next();
+    let fixed = of_suite.filter_map(|w| Some((w, without_bounds(w.warm_up)?))).next();
     let Some((workload, fixed)) = fixed else { return Ok(()) };
     let places = Places { suite, workload: Some(workload) };
     let second = format!("{} = \"{fixed}\"", places.file("warm_up"));
     Err(SuiteError::Contradiction { first, second, remedy })
 }
 
-/// A warm-up that has no cap, as written.
-fn without_cap(warm_up: WarmUp) -> Option<String> {
+/// A warm-up that has no bounds, as written.
+fn without_bounds(warm_up: WarmUp) -> Option<String> {
     match warm_up {
         WarmUp::UntilSteady { .. } => None,
         WarmUp::Fixed { length_ms } => Some(time(length_ms)),
@@ -160,7 +164,7 @@ fn workload(suite: &Suite, w: &Workload, overrides: &Overrides) -> Result<(), Su
     if let WarmUp::UntilSteady { least_ms, cap_ms: Some(cap) } = w.warm_up {
         let cap = length("warm_up_cap", "--warmup-max", cap, o.warm_up_cap_ms.is_some());
         cap.positive()?;
-        let least = length("warm_up_least", "--warmup", least_ms, false);
+        let least = length("warm_up_least", "--warmup-min", least_ms, o.warm_up_least_ms.is_some());
         cap.at_least(&least, "warming can't end before it may; raise the first")?;
     }
     if window.value < SHORTEST_WINDOW_MS {

@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rpcbench_record::{
-    Limits, PlacementKind, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Workload,
+    Limits, PlacementKind, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Window,
+    Workload,
 };
 
 pub use error::SuiteError;
@@ -57,19 +58,32 @@ pub struct Suite {
 }
 
 /// All suites of a folder.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Suites {
     suites: Vec<Suite>,
+    left_out: Vec<(PathBuf, SuiteError)>,
 }
 
 impl Suites {
     /// Loads every `*.toml` in `root/suites`.
     ///
     /// # Errors
-    /// The first thing wrong with any of them, with its file, key, value and remedy.
+    /// If there are none.
     pub fn load(root: &Path) -> Result<Self, SuiteError> {
-        let suites = files(root)?.iter().map(|path| Suite::load(path)).collect::<Result<_, _>>()?;
-        Ok(Self { suites })
+        let mut all = Self { suites: Vec::new(), left_out: Vec::new() };
+        for path in files(root)? {
+            match Suite::load(&path) {
+                Ok(suite) => all.suites.push(suite),
+                Err(problem) => all.left_out.push((path, problem)),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Files that are no suites, with what is wrong: key, value and remedy.
+    #[must_use]
+    pub fn left_out(&self) -> &[(PathBuf, SuiteError)] {
+        &self.left_out
     }
 
     /// All of them, by name.
@@ -135,12 +149,14 @@ impl Suite {
     }
 
     /// How long it takes for one entry at most, as far as that can be known before: start and check of a process are a few
-    /// seconds, it is steady soon after its least warm-up, and a search takes a dozen windows. What is counted in calls adds nothing.
+    /// seconds, it is steady soon after its least warm-up, and a search takes a dozen windows. Calls that are counted are made by a
+    /// server that is none of the fast ones.
     #[must_use]
     pub fn length(&self, runtime: &Runtime) -> Duration {
         const START: Duration = Duration::from_secs(2);
         const FLAT: Duration = Duration::from_secs(5);
         const SEARCH: u32 = 12;
+        const CALLS_PER_MS: u64 = 10;
         let ms = Duration::from_millis;
         let mut process = Duration::ZERO;
         for (at, w) in self.workloads.iter().enumerate() {
@@ -151,12 +167,15 @@ impl Suite {
                         WarmUp::UntilSteady { least_ms, .. } => {
                             runtime.least_warm_up.max(ms(least_ms)) + FLAT
                         }
-                        WarmUp::Calls { .. } => Duration::ZERO,
+                        WarmUp::Calls { calls, .. } => ms(calls / CALLS_PER_MS),
                     };
             }
             let windows = if w.find_max.is_some() { SEARCH } else { 1 };
-            process +=
-                (ms(w.settle_ms) + ms(w.window.length_ms().unwrap_or(0))) * windows * self.rounds;
+            let window = match w.window {
+                Window::Duration { length_ms } => ms(length_ms),
+                Window::Calls { calls } => ms(calls / CALLS_PER_MS),
+            };
+            process += (ms(w.settle_ms) + window) * windows * self.rounds;
         }
         process * self.processes
     }

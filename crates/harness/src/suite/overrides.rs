@@ -43,8 +43,12 @@ pub struct Overrides {
     pub in_flight: Option<u32>,
     /// `--warmup`. Replaces the suite's cap too. A cap of its own is not looked at.
     pub warm_up: Option<WarmUp>,
+    /// `--warmup-min`, milliseconds.
+    pub warm_up_least_ms: Option<u64>,
     /// `--warmup-max`, milliseconds.
     pub warm_up_cap_ms: Option<u64>,
+    /// `--settle`, milliseconds.
+    pub settle_ms: Option<u64>,
     /// `--duration`, milliseconds.
     pub duration_ms: Option<u64>,
     /// `--timeout`, milliseconds.
@@ -117,11 +121,11 @@ impl Overrides {
         replace(&mut workload.connection_life, self.connection_life);
         replace(&mut workload.in_flight, self.in_flight);
         replace(&mut workload.warm_up, self.warm_up);
-        if let (WarmUp::UntilSteady { cap_ms, .. }, Some(cap)) =
-            (&mut workload.warm_up, self.warm_up_cap_ms)
-        {
-            *cap_ms = Some(cap);
+        if let WarmUp::UntilSteady { least_ms, cap_ms } = &mut workload.warm_up {
+            replace(least_ms, self.warm_up_least_ms);
+            *cap_ms = self.warm_up_cap_ms.or(*cap_ms);
         }
+        replace(&mut workload.settle_ms, self.settle_ms);
         let window = self.duration_ms.map(|length_ms| Window::Duration { length_ms });
         replace(&mut workload.window, window);
         replace(&mut workload.window, self.calls.map(|calls| Window::Calls { calls }));

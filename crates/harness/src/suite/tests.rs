@@ -62,7 +62,9 @@ fn repository() -> &'static Path {
 }
 
 fn shipped() -> Suites {
-    Suites::load(repository()).expect("suites")
+    let shipped = Suites::load(repository()).expect("suites");
+    assert!(shipped.left_out().is_empty(), "{:?}", shipped.left_out());
+    shipped
 }
 
 /// The entries of a plan by a suite with this line in it.
@@ -181,7 +183,9 @@ fn every_override_replaces_its_field() {
         connection_life: Some(ConnectionLife::SHORT),
         in_flight: Some(7),
         warm_up: Some(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
+        warm_up_least_ms: Some(8000),
         warm_up_cap_ms: Some(9000),
+        settle_ms: Some(70),
         duration_ms: Some(11_000),
         timeout_ms: Some(3000),
         grace_ms: Some(2000),
@@ -198,7 +202,8 @@ fn every_override_replaces_its_field() {
         connections: 7,
         connection_life: ConnectionLife::SHORT,
         in_flight: 7,
-        warm_up: WarmUp::UntilSteady { least_ms: 0, cap_ms: Some(9000) },
+        warm_up: WarmUp::UntilSteady { least_ms: 8000, cap_ms: Some(9000) },
+        settle_ms: 70,
         window: Window::Duration { length_ms: 11_000 },
         timeout_ms: 3000,
         grace_ms: 2000,
@@ -317,7 +322,7 @@ fn a_warm_up_is_of_so_many_calls_by_so_many_clients() {
     }
     let cap = Overrides { warm_up_cap_ms: Some(1000), ..Overrides::default() };
     let error = warm("calls:2000/100").expect("a good suite").with(&cap).expect_err("a refusal");
-    insta::assert_snapshot!(error, @r#"--warmup-max 1s contradicts suites/mine.toml: warm_up = "calls:2000/100": only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady"#);
+    insta::assert_snapshot!(error, @r#"--warmup-max 1s contradicts suites/mine.toml: warm_up = "calls:2000/100": only a warm-up until steady has bounds; leave this one out, or add --warmup until-steady"#);
 }
 
 #[test]
@@ -410,11 +415,11 @@ fn a_grace_beyond_the_timeout_contradicts() {
 fn a_cap_beside_a_fixed_warm_up_contradicts() {
     let fixed = Some(WarmUp::Fixed { length_ms: 30_000 });
     let both = Overrides { warm_up: fixed, warm_up_cap_ms: Some(60_000), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(both), @"--warmup-max 1m contradicts --warmup 30s: only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady");
+    insta::assert_snapshot!(refused_with(both), @"--warmup-max 1m contradicts --warmup 30s: only a warm-up until steady has bounds; leave this one out, or add --warmup until-steady");
     let text = GOOD.replace("until-steady", "30s");
     let cap = Overrides { warm_up_cap_ms: Some(60_000), ..Overrides::default() };
     let error = parsed(&text).and_then(|s| s.with(&cap)).expect_err("a refusal");
-    insta::assert_snapshot!(error, @r#"--warmup-max 1m contradicts suites/mine.toml: warm_up = "30s": only a warm-up until steady has a cap; leave --warmup-max out, or add --warmup until-steady"#);
+    insta::assert_snapshot!(error, @r#"--warmup-max 1m contradicts suites/mine.toml: warm_up = "30s": only a warm-up until steady has bounds; leave this one out, or add --warmup until-steady"#);
     let in_file = text.replace("duration =", "warm_up_cap = \"60s\"\nduration =");
     insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml:12: workload[0].warm_up_cap = "60s" contradicts suites/mine.toml:11: workload[0].warm_up = "30s": only "until-steady" has bounds; remove one of them"#);
 }

@@ -114,7 +114,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("connections_broken", Count, "Connections on which the server broke the protocol", Window(|w| some(w.connections()?.broken))),
     figure("connections_reopened", Count, "Times that a connection was opened in the place of another, or tried to be", Window(|w| some(w.connections()?.reopened))),
     figure("calls_refused", Count, "Calls that the server said it never looked at; one that is refused twice counts twice", Window(|w| some(w.connections()?.refused))),
-    figure("calls_resent", Count, "Those of them that were sent again", Window(|w| some(w.connections()?.resent))),
+    figure("calls_resent", Count, "Times that such a call was sent again, those refused before the window included", Window(|w| some(w.connections()?.resent))),
     figure("steady_after_ms", Milliseconds, "From the first load until the server was steady; mean of its processes", Cell(|c| some(c.steady_after_ms?))).column("steady", Place::Figures).wide().text(steady),
     figure("cold_calls_per_s", PerSecond, "Calls a second over the first second of load; mean of its processes", Cell(|c| some(c.cold_calls_per_s?))),
     figure("arrivals", Word, "When calls come due; of a trial with its rate in calls a second", Any(|s| some(arrivals(s)?))),

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rpcbench_engine::Sample;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::run::{Event, Observer, Phase, Stage};
-use rpcbench_record::{Arrivals, Plan, Trial, TrialResult};
+use rpcbench_record::{Arrivals, Plan, Trial};
 use rpcbench_report::LoadPoint;
 use rpcbench_report::format::{count, duration_ns, percent, plural, si};
 
@@ -99,7 +99,7 @@ impl<'a> Live<'a> {
     }
 
     fn ended(&self, trial: &Trial) {
-        let TrialResult::Measured(measured) = &trial.result else { return };
+        let Some(measured) = trial.measured() else { return };
         if self.finds_capacity(&trial.workload) {
             self.log.forget();
             let found = measured.outcomes.ok as f64 * 1e9 / measured.window_ns.max(1) as f64;

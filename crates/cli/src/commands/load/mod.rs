@@ -5,17 +5,17 @@ mod plan;
 mod tap;
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::placement::Unmanaged;
-use rpcbench_harness::room;
 use rpcbench_harness::run::{Ending, Environment, Interrupt, Runner, Subject};
+use rpcbench_harness::{reach, room};
 use rpcbench_record::{
-    Header, IsolationMode, Machines, Plan, Readiness, Run, ServerMachine, StoreError, TrialResult,
-    Writer,
+    Header, IsolationMode, Machines, Plan, Readiness, Run, ServerMachine, StoreError, Trial, Writer,
 };
 use rpcbench_report::format::{plural, si};
 use rpcbench_report::{Load, LoadCurve, LoadView, cut_short, load_hdr};
@@ -46,7 +46,8 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let machines = Machines { client: fingerprint(&topology, IsolationMode::Unmanaged), server };
     let header = Header::new(tool(), context.arguments.clone(), clock::wall(), machines, plan);
     let interrupt = shared::listen(Interrupt::ending_windows())?;
-    let placement = placement.at(plan::reach(args, addresses, &interrupt)?);
+    let address = plan::reach(args, addresses, &interrupt)?;
+    let placement = placement.at(address.clone());
     let files = Files::open(&args.results, &header)?;
     let (tap, call_log) = LogTap::new(files.log);
     let environment = Environment {
@@ -72,7 +73,21 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     live.finish();
     // The log of calls ends when nobody can send any more.
     drop(environment);
-    conclude(context, args, &run, Done { ending, tap, hdr: files.hdr })
+    let verdict = conclude(context, args, &run, Done { ending, tap, hdr: files.hdr });
+    if no_call_was_answered(&run)
+        && let Some(what) = reach::who_else(&address, args.protocol, WHO_ELSE)
+    {
+        note!("rpcbench: {address}: {what}");
+    }
+    verdict
+}
+
+/// How long somebody has to say who is there, after a load in vain.
+const WHO_ELSE: Duration = Duration::from_secs(1);
+
+fn no_call_was_answered(run: &Run) -> bool {
+    let measured = run.trials.iter().filter_map(Trial::measured);
+    !run.trials.is_empty() && measured.map(|window| window.outcomes.ok).sum::<u64>() == 0
 }
 
 /// How a log of HdrHistogram begins, whoever wrote it.
@@ -144,12 +159,7 @@ fn why_nothing(run: &Run) -> String {
         Readiness::Failed(failure) => Some(failure.reason.clone()),
         Readiness::Ready | Readiness::Skipped { .. } => None,
     });
-    let failed = failed.or_else(|| {
-        run.trials.iter().find_map(|trial| match &trial.result {
-            TrialResult::Failed(failure) => Some(failure.reason.clone()),
-            TrialResult::Measured(_) => None,
-        })
-    });
+    let failed = failed.or_else(|| run.trials.iter().find_map(Trial::failure).map(str::to_owned));
     failed
         .or_else(|| without_capacity(&run.header.plan, run))
         .unwrap_or_else(|| "stopped before it was over; nothing was measured".to_owned())

@@ -1,0 +1,54 @@
+//! The line on a terminal that is drawn over while something goes on.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use rpcbench_record::units;
+
+use crate::context::Context;
+
+/// How often the line moves while nothing happens.
+const TICK: Duration = Duration::from_millis(200);
+
+/// The line by an indicatif template; hidden where standard error is no terminal.
+pub fn line(context: &Context, template: &str) -> ProgressBar {
+    if !context.live {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner();
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
+    bar.set_style(if context.style.ascii { style.tick_chars("|/-\\ ") } else { style });
+    bar
+}
+
+/// The same, which moves by itself too.
+pub fn ticking(context: &Context, template: &str) -> ProgressBar {
+    let bar = line(context, template);
+    if context.live {
+        bar.enable_steady_tick(TICK);
+    }
+    bar
+}
+
+/// `, about 40s left`: as much for each of the rest as it took for those that are done. Nothing is known before the first.
+pub fn left(done: usize, all: usize, taken: Duration) -> String {
+    let Some(each) = u32::try_from(done).ok().and_then(|done| taken.checked_div(done)) else {
+        return String::new();
+    };
+    let left = each * u32::try_from(all - done).unwrap_or(u32::MAX);
+    format!(", about {} left", units::length(Duration::from_secs(left.as_secs() + 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_takes_as_long_for_each_as_what_is_done() {
+        let seconds = Duration::from_secs;
+        assert_eq!(left(0, 12, seconds(9)), "");
+        assert_eq!(left(3, 12, seconds(30)), ", about 1m 31s left");
+        assert_eq!(left(12, 12, seconds(30)), ", about 1s left");
+    }
+}
