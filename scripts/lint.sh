@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
 # Formatting and lints: the workspace, the Rust servers, and the other languages' servers with what ships with their toolchains.
+#
+#   lint.sh          all of it
+#   lint.sh cpp      the C++ servers, once they are built
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -63,7 +66,7 @@ python_servers() {
 cpp_servers() {
   has g++ || return 0
   local folder build
-  for folder in servers/cpp/*/; do
+  for folder in servers/cpp/[!_]*/; do
     build=build/servers/cpp-$(basename "$folder")
     [ -d "$build" ] || { echo "- $folder: not linted, as it was not built"; continue; }
     run g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -I servers/cpp -isystem "$build" "${folder}main.cc"
@@ -90,6 +93,9 @@ shell_scripts() {
 # files PATTERN: files of the project whose names match, but nothing that was built.
 files() { find . \( -name target -o -name node_modules -o -path ./build -o -path ./results -o -name .git \) -prune -o -type f -name "$1" -print; }
 
+# prose FILE: a document without its blocks of code.
+prose() { awk '/^ *```/ { code = !code; next } !code' "$1"; }
+
 # links: every relative link in the documents leads to a file.
 links() {
   echo "+ relative links in *.md"
@@ -97,7 +103,7 @@ links() {
   while IFS= read -r file; do
     while IFS= read -r target; do
       [ -e "$(dirname "$file")/$target" ] || { echo "$file: there is no $target" >&2; broken=1; }
-    done < <(grep -oE '\]\([^)]+\)' "$file" | sed 's/^](//; s/)$//; s/#.*//' | grep -vE '^(https?:|mailto:|$)' || true)
+    done < <(prose "$file" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//; s/#.*//' | grep -vE '^(https?:|mailto:|$)' || true)
   done < <(files '*.md')
   return "$broken"
 }
@@ -113,6 +119,11 @@ method_names() {
   return "$missing"
 }
 
+case "${1:-}" in
+  "") ;;
+  cpp) cpp_servers; exit ;;
+  *) echo "lint.sh: unknown word '$1'; known: cpp" >&2; exit 2 ;;
+esac
 shell_scripts
 links
 method_names

@@ -2,7 +2,7 @@
 # Installs what building rpcbench and its servers needs, and only what is missing, with apt where that is allowed.
 #
 #   setup.sh          what `make bench` needs
-#   setup.sh test     what `make test` needs: the same, a linter for shell scripts, and npm and a browser for the HTML page
+#   setup.sh test     what `make test` needs: the same, a linter for shell scripts, npm and a browser for the HTML page, and curl
 #
 # Only Rust and a C compiler are indispensable: with them rpcbench is built, which then says what each language lacks
 # (`rpcbench doctor --missing`). What can't be had leaves that language's servers out, and nothing here fails.
@@ -34,6 +34,7 @@ bootstrap() {
   has cargo || echo rustup
   [ "$mode" = bench ] && return
   has shellcheck || echo shellcheck
+  has curl || echo curl
   has npm || echo npm
   has chromium || [ -n "${CHROMIUM:-}" ] || echo chromium
 }

@@ -93,6 +93,17 @@ pub enum BuildError {
         /// Its language's folder.
         language: String,
     },
+    /// Its build writes its lock file.
+    #[error(
+        "{server}: there is nothing to lock: its libraries are the system's, such as Debian's packages, and each build writes down in {} which it has found",
+        lock.display()
+    )]
+    LockedByBuild {
+        /// The server.
+        server: String,
+        /// The lock file.
+        lock: PathBuf,
+    },
     /// Nobody waits for it any more.
     #[error("{server}: the build was stopped before it was over")]
     GivenUp {
@@ -213,6 +224,10 @@ pub fn lock(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<(), BuildError> {
     let command = server.lock_command();
+    if command.is_empty() && server.lock.starts_with(&server.build_folder) {
+        let (server, lock) = (server.name.clone(), server.lock.clone());
+        return Err(BuildError::LockedByBuild { server, lock });
+    }
     if command.is_empty() {
         return Err(BuildError::NoLockCommand {
             server: server.name.clone(),

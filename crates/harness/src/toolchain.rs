@@ -176,15 +176,20 @@ fn no_version(spec: &ToolchainSpec, said: &Said) -> String {
 pub fn unsupported(server: &Server, found: &[Toolchain], today: Date) -> Vec<String> {
     let ended = |tool: &Toolchain| {
         let spec = server.toolchains.iter().find(|spec| spec.name == tool.name)?;
-        let version = numbers(&tool.version);
         let mut releases = spec.end_of_support.iter();
-        let (_, day) = releases.find(|(release, _)| version.starts_with(&numbers(release)))?;
+        let (_, day) = releases.find(|(release, _)| is_of(&tool.version, release))?;
         let Toolchain { name, version } = tool;
         (*day < today).then(|| {
             format!("{name} {version} has had no fixes since {day}: install a newer release")
         })
     };
     found.iter().filter_map(ended).collect()
+}
+
+/// Whether a version is one of a release's: `3.0.7` of `3.0`, and `3.10.1` not of `3.1`.
+fn is_of(version: &str, release: &str) -> bool {
+    let rest = version.strip_prefix(release);
+    rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
 }
 
 /// The day, where the clock of this machine is.
@@ -289,18 +294,19 @@ mod tests {
     fn a_release_without_fixes_is_told_from_the_day_after_its_last() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let catalog = crate::manifest::Catalog::load(&root).unwrap();
-        let server = catalog.servers().iter().find(|server| server.name == "node-http").unwrap();
-        let told = |version: &str, day: &str| {
-            let node = Toolchain { name: "node".to_owned(), version: version.to_owned() };
-            unsupported(server, &[node], day.parse().unwrap())
+        let told = |server: &str, tool: &str, version: &str, day: &str| {
+            let server = catalog.servers().iter().find(|other| other.name == server).unwrap();
+            let tool = Toolchain { name: tool.to_owned(), version: version.to_owned() };
+            unsupported(server, &[tool], day.parse().unwrap()).join("")
         };
-        assert_eq!(told("18.20.4", "2025-04-30"), [] as [String; 0]);
-        let late = told("18.20.4", "2025-05-01");
-        assert!(
-            late[0].starts_with("node 18.20.4 has had no fixes since 2025-04-30: "),
-            "{late:?}"
-        );
-        assert_eq!(told("180.1.0", "2025-05-01"), [] as [String; 0]);
+        assert_eq!(told("node-http", "node", "18.20.4", "2025-04-30"), "");
+        insta::assert_snapshot!(told("node-http", "node", "18.20.4", "2025-05-01"), @"node 18.20.4 has had no fixes since 2025-04-30: install a newer release");
+        assert_eq!(told("node-http", "node", "180.1.0", "2025-05-01"), "");
+        assert_eq!(told("ruby-sinatra", "ruby", "3.4.1", "2025-05-01"), "");
+        for server in ["java-grpc", "kotlin-grpc", "scala-pekko-grpc"] {
+            let late = told(server, "jdk", "24.0.2", "2025-10-01");
+            assert!(late.starts_with("jdk 24.0.2 has had no fixes since 2025-09-30: "), "{late}");
+        }
     }
 
     #[test]

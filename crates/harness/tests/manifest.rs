@@ -166,6 +166,20 @@ install = "Thrift's compiler"
 }
 
 #[test]
+fn a_language_may_have_the_toolchains_of_another() {
+    let root = root();
+    let (_, rest) = LANGUAGE.split_once("[build]").unwrap();
+    let kotlin = format!("name = \"Kotlin\"\ntoolchains_of = \"java\"\n[build]{rest}");
+    write(root.path(), "servers/kotlin/_language.toml", &kotlin);
+    write(root.path(), "servers/kotlin/grpc/server.toml", SERVER);
+    let catalog = load(&root);
+    let server = catalog.servers().iter().find(|server| server.name == "kotlin-grpc").unwrap();
+    let needed: Vec<&str> = server.toolchains.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(needed, ["java"]);
+    insta::assert_snapshot!(language_refusal("name = \"Java\"", "name = \"Java\"\ntoolchains_of = \"jawa\""), @r#"servers/java/_language.toml:3: toolchains_of = "jawa": there is no servers/jawa/_language.toml"#);
+}
+
+#[test]
 fn a_variant_changes_command_and_environment() {
     let catalog = load(&root());
     let entry = &catalog.select(&named(&["java-grpc@zgc"])).unwrap()[0];

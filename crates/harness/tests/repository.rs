@@ -4,6 +4,15 @@ use std::path::Path;
 
 use rpcbench_harness::build::read_lock;
 use rpcbench_harness::manifest::{Catalog, MatrixCell, Selection};
+use rpcbench_harness::toolchain::unsupported;
+use rpcbench_record::Toolchain;
+
+/// Languages whose toolchains have no dates of the end of support, and why.
+const NO_DATES: [(&str, &str); 3] = [
+    ("cpp", "nothing but the program runs, and its libraries are the distribution's"),
+    ("go", "a release has fixes until the next but one, which comes on no set day"),
+    ("rust", "nothing but the program runs"),
+];
 
 fn catalog() -> Catalog {
     Catalog::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
@@ -27,6 +36,21 @@ fn every_lock_file_tells_one_version_of_each_library() {
             let (versions, _) = read_lock(server).unwrap();
             assert_eq!(versions.len(), server.versions.len(), "{}", server.name);
         }
+    }
+}
+
+/// Also of the oldest release that servers are run on.
+#[test]
+fn every_runtime_has_the_days_on_which_its_support_ends() {
+    for server in catalog().servers() {
+        let dated = server.toolchains.iter().find(|tool| !tool.end_of_support.is_empty());
+        let exempt = NO_DATES.iter().any(|(language, _)| *language == server.language);
+        assert_eq!(dated.is_none(), exempt, "{}", server.name);
+        let Some(runtime) = dated else { continue };
+        let version = runtime.minimum.clone().unwrap();
+        let oldest = Toolchain { name: runtime.name.clone(), version };
+        let told = unsupported(server, &[oldest], "2100-01-01".parse().unwrap());
+        assert_eq!(told.len(), 1, "{}: {runtime:?}", server.name);
     }
 }
 

@@ -51,7 +51,7 @@ fn can_run(listed: &str, language: &str) -> bool {
         line.trim_start().starts_with(&format!("{language}-")) && line.contains("can run here")
     });
     if !can {
-        eprintln!("SKIPPED: a new server in {language}, whose toolchain is not here");
+        eprintln!("SKIPPED: {language}, whose toolchain is not here");
     }
     can
 }
@@ -77,34 +77,104 @@ fn a_new_server_builds_and_its_check_says_what_to_do() {
     }
 }
 
-/// The walk through a second Python server, block by block: commands are run, files written.
+/// Of servers whose packages come from nowhere, so that the registry has no say.
+#[test]
+fn a_lock_file_that_is_written_anew_is_as_it_was() {
+    let root = Root::new();
+    let listed = root.run("list servers").expect(0).out;
+    for (language, library, lock) in [
+        ("dotnet", "minimal", "packages.lock.json"),
+        ("go", "net-http", "go.mod"),
+        ("node", "http", "package-lock.json"),
+    ] {
+        if !can_run(&listed, language) {
+            continue;
+        }
+        let lock = root.path().join("servers").join(language).join(library).join(lock);
+        let before = fs::read_to_string(&lock).unwrap();
+        // In Go it is the list of packages as well.
+        if language != "go" {
+            fs::remove_file(&lock).unwrap();
+        }
+        root.run(&format!("build --lock {language}-{library}")).expect(0);
+        assert_eq!(fs::read_to_string(&lock).unwrap(), before, "{}", lock.display());
+    }
+}
+
+#[test]
+fn libraries_of_the_distribution_are_not_locked() {
+    let root = Root::new();
+    for server in ["php-fpm", "ruby-sinatra"] {
+        let lock = root.path().canonicalize().unwrap().join("build/servers").join(server);
+        let said = root.run(&format!("build --lock {server}")).expect(2).err;
+        let why =
+            "there is nothing to lock: its libraries are the system's, such as Debian's packages";
+        let how = format!("and each build writes down in {}/packages.lock", lock.display());
+        assert!(said.ends_with(&format!("{server}: {why}, {how} which it has found")), "{said}");
+    }
+}
+
+/// Of a walk: its language, the new server's folder, and the file that the code is for.
+struct Walk<'a> {
+    language: &'a str,
+    library: &'a str,
+    source: &'a str,
+}
+
+impl Walk<'_> {
+    /// Block by block: commands are run, files written. The check must say what the page shows.
+    fn follow(&self, text: &str) {
+        let root = Root::new();
+        if !can_run(&root.run("list servers").expect(0).out, self.language) {
+            return;
+        }
+        fs::create_dir_all(root.path().join("target/release")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_rpcbench"), root.path().join("target/release/rpcbench"))
+            .unwrap();
+        let folder = root.path().join("servers").join(self.language).join(self.library);
+        let mut checked = false;
+        for block in text.split("```").skip(1).step_by(2) {
+            let (kind, text) = block.split_once('\n').unwrap();
+            match kind {
+                "sh" => assert_eq!(root.shell(text).code, Some(0), "{text}"),
+                "toml" => fs::write(folder.join("server.toml"), text).unwrap(),
+                "console" => {
+                    show(&root, text);
+                    checked = true;
+                }
+                code => {
+                    assert_eq!(code, self.language);
+                    fs::write(folder.join(self.source), text).unwrap();
+                }
+            }
+        }
+        assert!(checked, "{text}");
+    }
+}
+
+/// The first command must print what stands below it.
+fn show(root: &Root, text: &str) {
+    let (command, shown) = text.strip_prefix("$ ").unwrap().split_once('\n').unwrap();
+    let shown = shown.split("$ ").next().unwrap();
+    assert_eq!(root.shell(command).expect(0).out, shown, "{command}");
+}
+
+fn section<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
+    page.split(from).nth(1).unwrap().split(to).next().unwrap()
+}
+
 #[test]
 fn the_server_that_contributing_writes_passes_the_check() {
-    let root = Root::new();
-    if !can_run(&root.run("list servers").expect(0).out, "python") {
-        return;
-    }
-    fs::create_dir_all(root.path().join("target/release")).unwrap();
-    symlink(env!("CARGO_BIN_EXE_rpcbench"), root.path().join("target/release/rpcbench")).unwrap();
     let page = fs::read_to_string(repository().join("CONTRIBUTING.md")).unwrap();
-    let walk = page.split("## Adding a server in a language that is there\n").nth(1).unwrap();
-    let walk = walk.split("**6. ").next().unwrap();
-    let folder = root.path().join("servers/python/grpclib");
-    let mut checked = false;
-    for block in walk.split("```").skip(1).step_by(2) {
-        let (kind, text) = block.split_once('\n').unwrap();
-        match kind {
-            "sh" => assert_eq!(root.shell(text).code, Some(0), "{text}"),
-            "toml" => fs::write(folder.join("server.toml"), text).unwrap(),
-            "python" => fs::write(folder.join("server.py"), text).unwrap(),
-            "console" => {
-                let (command, shown) = text.strip_prefix("$ ").unwrap().split_once('\n').unwrap();
-                let shown = shown.split("$ ").next().unwrap();
-                assert_eq!(root.shell(command).expect(0).out, shown, "{command}");
-                checked = true;
-            }
-            other => panic!("a block of {other}"),
-        }
-    }
-    assert!(checked, "{walk}");
+    let walk = Walk { language: "python", library: "grpclib", source: "server.py" };
+    walk.follow(section(&page, "## Adding a server in a language that is there\n", "**6. "));
+}
+
+#[test]
+fn the_servers_of_the_page_for_go_and_java_pass_the_check() {
+    let page = fs::read_to_string(repository().join("docs/new-servers.md")).unwrap();
+    let go = Walk { language: "go", library: "chi", source: "main.go" };
+    go.follow(section(&page, "## Go\n", "\n## "));
+    let java = Walk { language: "java", library: "httpserver", source: "EchoServer.java" };
+    java.follow(section(&page, "## Java\n", "\n## "));
 }

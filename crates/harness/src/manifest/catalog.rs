@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::error::ManifestError;
 use super::layers::{Defaults, Language, MissingEntry, MissingFile, Server as ServerFile};
 use super::matrix::{self, Matrix};
-use super::resolve::Layers;
+use super::resolve::{Layer, Layers};
 use super::{Entry, Selection, Server, select};
-use crate::config;
+use crate::config::{self, ConfigError};
 
 /// All servers there are.
 #[derive(Debug)]
@@ -145,10 +145,15 @@ impl Reading<'_> {
             Ok(language) => language,
             Err(error) => return self.breaks(format!("{name}-*"), error.into()),
         };
+        let lender = match self.lender(&language) {
+            Ok(lender) => lender,
+            Err(error) => return self.breaks(format!("{name}-*"), error.into()),
+        };
+        let lender = lender.as_ref().map(|(file, language)| (file.as_path(), language));
         let mut found = Vec::new();
         for server in servers {
             let library = server.file_name().unwrap_or_default().to_string_lossy();
-            match self.server((&file, &language), &server) {
+            match self.server((&file, &language), lender, &server) {
                 Ok(server) => found.push(Arc::new(server)),
                 Err(error) => found.extend(self.breaks(format!("{name}-{library}"), error)),
             }
@@ -156,11 +161,27 @@ impl Reading<'_> {
         found
     }
 
-    fn server(&self, language: (&Path, &Language), folder: &Path) -> Result<Server, ManifestError> {
+    /// The language whose toolchains this one has.
+    fn lender(&self, language: &Language) -> Result<Option<(PathBuf, Language)>, ConfigError> {
+        let Some(name) = &language.toolchains_of else { return Ok(None) };
+        let file = self.root.join("servers").join(&name.value.0).join("_language.toml");
+        if !file.exists() {
+            return Err(name.bad(format!("there is no {}", file.display())));
+        }
+        let lender = config::read(&file)?;
+        Ok(Some((file, lender)))
+    }
+
+    fn server(
+        &self,
+        language: Layer<'_, Language>,
+        lender: Option<Layer<'_, Language>>,
+        folder: &Path,
+    ) -> Result<Server, ManifestError> {
         let file = folder.join("server.toml");
         let server: ServerFile = config::read(&file)?;
         let (root, defaults) = (self.root, self.defaults);
-        Layers { root, folder, defaults, language, server: (&file, &server) }.resolve()
+        Layers { root, folder, defaults, language, lender, server: (&file, &server) }.resolve()
     }
 
     fn breaks(&mut self, name: String, error: ManifestError) -> Vec<Arc<Server>> {

@@ -40,6 +40,7 @@ table! {
     /// `servers/<language>/_language.toml`.
     pub(super) struct Language {
         name: String = "name = \"Go\"",
+        toolchains_of: Option<At<Name>> = "toolchains_of = \"java\"",
         toolchain: Option<Vec<Toolchain>> = "[[toolchain]]",
         build: Build = "[build]",
         runtime: Runtime = "[runtime]",

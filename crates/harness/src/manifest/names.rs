@@ -31,7 +31,7 @@ pub(super) struct VersionNumber(pub String);
 #[derive(Clone, Debug)]
 pub(super) struct Packages(pub String);
 
-texts!(VersionNumber, Packages);
+texts!(Name, VersionNumber, Packages);
 
 /// Whether a text can be the name of a language, a library's folder or a variant.
 pub(crate) fn is_name(text: &str) -> bool {

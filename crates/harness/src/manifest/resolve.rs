@@ -19,7 +19,7 @@ static PLACEHOLDER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{([a-z_]+)\}").expect("a constant pattern"));
 
 /// A manifest and the file that it came from.
-type Layer<'a, T> = (&'a Path, &'a T);
+pub(super) type Layer<'a, T> = (&'a Path, &'a T);
 
 /// Everything that makes up one server.
 pub(super) struct Layers<'a> {
@@ -27,6 +27,8 @@ pub(super) struct Layers<'a> {
     pub folder: &'a Path,
     pub defaults: Layer<'a, Defaults>,
     pub language: Layer<'a, Language>,
+    /// The language that lends its toolchains.
+    pub lender: Option<Layer<'a, Language>>,
     pub server: Layer<'a, layers::Server>,
 }
 
@@ -37,6 +39,9 @@ impl Layers<'_> {
         let language_name = name_of(language_file.parent().unwrap_or(self.root))?;
         let name = format!("{language_name}-{}", name_of(self.folder)?);
         let build_folder = self.root.join("build/servers").join(&name);
+        let (lender_file, lender) = self.lender.unzip();
+        let manifests = lender_file.into_iter().chain([language_file, server_file]);
+        let lent = lender.map_or(&None, |lender| &lender.toolchain);
         Ok(Server {
             lock: self.path(&build_folder, &server.lock),
             language: language_name,
@@ -45,8 +50,8 @@ impl Layers<'_> {
             protocols: protocols(&server.protocols)?,
             folder: self.folder.to_owned(),
             contract: self.root.join("contract"),
-            manifests: vec![language_file.to_owned(), server_file.to_owned()],
-            toolchains: toolchains([&language.toolchain, &server.toolchain])?,
+            manifests: manifests.map(Path::to_owned).collect(),
+            toolchains: toolchains([lent, &language.toolchain, &server.toolchain])?,
             build: self.build(&build_folder)?,
             runtime: self.runtime()?,
             command: self.command()?,
@@ -159,9 +164,9 @@ fn protocols(listed: &At<Vec<At<Protocol>>>) -> Result<Vec<Protocol>, ConfigErro
     Ok(protocols)
 }
 
-/// Those of the language, then those that the server alone needs.
+/// Those of the language that lends its own, of the language, then those that the server alone needs.
 fn toolchains(
-    layers: [&Option<Vec<layers::Toolchain>>; 2],
+    layers: [&Option<Vec<layers::Toolchain>>; 3],
 ) -> Result<Vec<ToolchainSpec>, ConfigError> {
     let read = |tool: &layers::Toolchain| {
         check_command(&tool.command, &[])?;
