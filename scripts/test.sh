@@ -10,6 +10,7 @@ logs=$target/test
 mkdir -p "$logs"
 : >"$logs/cargo-test.log"
 : >"$logs/passed-again"
+: >"$logs/peers.log"
 
 # step NAME COMMAND...
 step() {
@@ -49,11 +50,21 @@ page() {
   (cd web && RPCBENCH=$program npx playwright test)
 }
 
-# Real servers: each keeps the contract, and none fails in a short run of those that run by default.
+# Programs of others call the servers that were built, and stand in front of them.
+peers() {
+  local tests
+  tests=$(scripts/peers.sh)
+  [ -n "$tests" ] || return 0
+  mapfile -t tests <<<"$tests"
+  cargo test --workspace --locked --test it -- --ignored "${tests[@]}" 2>&1 | tee "$logs/peers.log"
+}
+
+# Real servers: each keeps the contract, for the clients of others too, and none fails in a short run of those that run by default.
 end_to_end() {
   local rpcbench=$target/release/rpcbench results=$logs/results
   cargo build --release --locked --package rpcbench
   "$rpcbench" check --all
+  peers
   rm -rf "$results"
   "$rpcbench" run --duration 500ms --warmup 1s --processes 1 --rounds 2 --seed 7 --results "$results"
   if grep -E ',(failed|suspect),' "$results"/*/cells.csv; then
@@ -66,10 +77,13 @@ end_to_end() {
 closing() {
   local code=$?
   echo
-  grep '^test result:' "$logs/cargo-test.log" || true
+  grep -h '^test result:' "$logs/cargo-test.log" "$logs/peers.log" || true
   sed 's/^/failed once, and passed by itself: /' "$logs/passed-again"
-  awk -v again="$(wc -l <"$logs/passed-again")" '/^test result:/ { passed += $4; failed += $6; skipped += $8 }
-    END { printf "%d passed, %d failed, %d skipped\n", passed + again, failed - again, skipped }' "$logs/cargo-test.log"
+  # What is in the second log was skipped in the first.
+  awk -v again="$(wc -l <"$logs/passed-again")" '/^test result:/ { passed += $4; failed += $6 }
+    /^test result:/ { skipped += FILENAME ~ /peers.log$/ ? -($4 + $6) : $8 }
+    END { printf "%d passed, %d failed, %d skipped\n", passed + again, failed - again, skipped }' \
+    "$logs/cargo-test.log" "$logs/peers.log"
   [ "$code" = 0 ] || echo "make test: failed (exit code $code)" >&2
   return "$code"
 }
@@ -83,3 +97,4 @@ step "tests" cargo_test
 step "page" page
 step "fuzzing" fuzz
 step "end to end" end_to_end
+step "C++ lints" scripts/lint.sh cpp

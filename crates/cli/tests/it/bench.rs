@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use rpcbench_record::{Measured, Run, TrialResult};
+use rpcbench_record::{Measured, Run, Trial};
 use rpcbench_testkit::Server;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -267,12 +267,7 @@ impl Cells {
 pub fn measured<'a>(run: &'a Run, behaviour: &str) -> Vec<&'a Measured> {
     let name = format!("{SERVER}{behaviour}");
     let trials = run.trials.iter().filter(|trial| trial.entry == name);
-    trials
-        .filter_map(|trial| match &trial.result {
-            TrialResult::Measured(measured) => Some(&**measured),
-            TrialResult::Failed(_) => None,
-        })
-        .collect()
+    trials.filter_map(Trial::measured).collect()
 }
 
 /// What the manifests of the testkit's servers name outside of their root, whose folder `to` is.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rpcbench_record::{Arrivals, Rate, Run, TrialResult};
+use rpcbench_record::{Arrivals, Rate, Run};
 use rustix::process::Signal;
 
 use crate::bench::Bench;
@@ -24,7 +24,7 @@ fn loads_are_shares(run: &Run) {
             };
             let off = rate.get() / (capacity * share) - 1.0;
             assert!(off.abs() < 1e-3, "{rate} of {capacity}");
-            let TrialResult::Measured(measured) = &trial.result else { panic!("{trial:?}") };
+            let measured = trial.measured().unwrap_or_else(|| panic!("{trial:?}"));
             let pacing = measured.pacing.expect("an open loop");
             assert_eq!(measured.outcomes.total(), pacing.due);
             assert_eq!(measured.latency.as_ref().expect("answers").count, measured.outcomes.ok);

@@ -1,6 +1,6 @@
 //! The search for the highest rate, end to end.
 
-use rpcbench_record::{Arrivals, Rate, Run, Search, StepVerdict, Trial, TrialResult};
+use rpcbench_record::{Arrivals, Rate, Run, Search, StepVerdict, Trial};
 
 use crate::bench::Bench;
 
@@ -55,7 +55,7 @@ fn the_limit_of_a_known_server_is_found() {
         // The trial is a window at that rate.
         let met = search.met().expect("a rate");
         assert_eq!(trial.arrivals, Some(Arrivals::Poisson { rate: Rate::PerSecond(met.rate) }));
-        let TrialResult::Measured(measured) = &trial.result else { panic!("{trial:?}") };
+        let measured = trial.measured().unwrap_or_else(|| panic!("{trial:?}"));
         assert!(met.windows.contains(measured));
         assert_eq!(search.threshold.holds(measured), Some(true));
         ended.expect(0).shows(&["open loop, highest rate of Poisson arrivals with p99<1s"]);

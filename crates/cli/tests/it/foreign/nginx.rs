@@ -1,0 +1,115 @@
+//! nginx between the engine and a server. It ends each connection after some calls, in the middle of the load.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use rpcbench_record::{Measured, Run, TrialResult};
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use super::servers::Served;
+use crate::bench::look;
+use crate::program::Program;
+use crate::serve::port;
+
+/// Calls of a measured window.
+const CALLS: u64 = 5000;
+const CONNECTIONS: u64 = 10;
+
+/// How nginx speaks a protocol.
+struct Speech {
+    /// Of the directive `listen`, after the address.
+    listen: &'static str,
+    /// What leads to the upstream `server`.
+    pass: &'static str,
+}
+
+const HTTP1: Speech = Speech {
+    listen: "",
+    pass: "proxy_pass http://server; proxy_http_version 1.1; proxy_set_header Connection '';",
+};
+const HTTP2: Speech = Speech { listen: " http2", pass: "grpc_pass grpc://server;" };
+
+#[test]
+#[ignore = "needs the built servers"]
+fn nginx_ends_connections_under_json_calls_and_none_is_lost() {
+    let server = Served::start("rust-axum").expect("Rust is always there");
+    for (life, words) in [(100, ""), (100, "--pipelining -m 8"), (1, "")] {
+        no_call_is_lost(&server, &HTTP1, life, &format!("--protocol json {words}"));
+    }
+    server.stop();
+}
+
+#[test]
+#[ignore = "needs the built servers"]
+fn nginx_ends_connections_under_grpc_calls_and_none_is_lost() {
+    let server = Served::start("rust-tonic").expect("Rust is always there");
+    for (life, words) in [(100, "-m 1"), (100, "-m 20"), (1, "-m 1")] {
+        no_call_is_lost(&server, &HTTP2, life, words);
+    }
+    server.stop();
+}
+
+/// All calls are ok, and nginx, which ends a connection after `life` calls, counted as many as the engine, warm-up included.
+fn no_call_is_lost(server: &Served, speech: &Speech, life: u64, words: &str) {
+    let nginx = Nginx::start(server, speech, life);
+    let record = nginx.folder.path().join("record");
+    let fixed = format!("-c {CONNECTIONS} -n {CALLS} --warmup 300ms --out {}", record.display());
+    look(&format!("load 127.0.0.1:{} {fixed} {words}", nginx.port)).expect(0);
+    let run = rpcbench_record::read(&record).unwrap();
+    let (measured, before) = window(&run);
+    assert_eq!((measured.outcomes.ok, measured.outcomes.total()), (CALLS, CALLS), "{words}");
+    let passed_on = BTreeMap::from([("200".to_owned(), CALLS + before)]);
+    assert_eq!(nginx.stop(), passed_on, "{words}");
+    let seen = measured.connections.as_ref().unwrap();
+    assert!(seen.ended >= CALLS / life - CONNECTIONS && seen.reopened > 0, "{words}: {seen:?}");
+    assert_eq!((seen.orderly, seen.broken), (seen.ended, 0), "{words}: {seen:?}");
+}
+
+/// The only window of the run, and how many calls there were outside of it, all of which must be ok.
+fn window(run: &Run) -> (&Measured, u64) {
+    let [trial] = &run.trials[..] else { panic!("{:?}", run.trials) };
+    let TrialResult::Measured(measured) = &trial.result else { panic!("{:?}", trial.result) };
+    let before = &trial.unmeasured.as_ref().unwrap().outcomes;
+    assert_eq!(before.ok, before.total());
+    (measured, before.ok)
+}
+
+struct Nginx {
+    folder: TempDir,
+    program: Program,
+    port: u16,
+}
+
+impl Nginx {
+    fn start(server: &Served, speech: &Speech, life: u64) -> Self {
+        let (folder, port) = (tempfile::tempdir().unwrap(), port());
+        let at = folder.path().to_str().unwrap();
+        let conf = include_str!("nginx.conf")
+            .replace("@folder@", at)
+            .replace("@life@", &life.to_string())
+            .replace("@server@", &server.address.to_string())
+            .replace("@listen@", &format!("127.0.0.1:{port}{}", speech.listen))
+            .replace("@pass@", speech.pass);
+        let file = folder.path().join("nginx.conf");
+        fs::write(&file, conf).unwrap();
+        // Where Debian has it, which is not in every PATH.
+        let script = "PATH=$PATH:/usr/sbin; exec nginx -e stderr -p \"$0\" -c \"$1\"";
+        let mut command = Command::new("sh");
+        let mut program = Program::start(command.args(["-c", script, at]).arg(file));
+        // What it says once it listens. Where it is missing, the shell says so.
+        program.await_line("event method");
+        Self { folder, program, port }
+    }
+
+    /// Ends it, and tells how many calls it passed on, by their status.
+    fn stop(self) -> BTreeMap<String, u64> {
+        self.program.signal(Signal::QUIT);
+        self.program.finish().expect(0);
+        let calls = fs::read_to_string(self.folder.path().join("calls")).unwrap();
+        let mut counts = BTreeMap::new();
+        calls.lines().for_each(|status| *counts.entry(status.to_owned()).or_default() += 1);
+        counts
+    }
+}

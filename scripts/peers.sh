@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# What others wrote and the end-to-end tests need, into target/peers: grpcurl, a Go module, and Apache's Thrift library for Python in
+# a virtual environment, with the code that its compiler generates. curl and nginx are the distribution's.
+# Prints the tests that can be run here; what is missing is named, and in CI nothing may be.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+grpcurl_version=v1.9.4
+locked=servers/python/thrift/requirements.txt # the versions and their hashes
+folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")/peers
+PATH=$PATH:/usr/sbin # where the distribution has nginx
+
+. scripts/apt.sh
+
+# peer NAME INSTALL PROGRAM...: the tests with NAME, if its programs are there.
+peer() {
+  local name=$1 install=$2 program
+  shift 2
+  for program; do
+    has "$program" && continue
+    echo "peers: $program is missing, so the tests with $name are left out: $install" >&2
+    [ "${CI:-}" != true ] || exit 1
+    return 1
+  done
+  echo "foreign::$name"
+}
+
+# installed_grpcurl: the version that is there; nothing where there is none.
+installed_grpcurl() {
+  [ -x "$folder/grpcurl" ] || return 0
+  go version -m "$folder/grpcurl" 2>/dev/null | awk '$1 == "mod" { print $3 }'
+}
+
+grpcurl() {
+  [ "$(installed_grpcurl)" != "$grpcurl_version" ] || return 0
+  echo "peers: building grpcurl $grpcurl_version"
+  GOBIN=$folder go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"
+}
+
+thrift_library() {
+  cmp -s "$locked" "$folder/venv/requirements.txt" && return
+  python3 -m venv --clear "$folder/venv"
+  "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+    --require-hashes --requirement "$locked"
+  cp "$locked" "$folder/venv/requirements.txt"
+}
+
+thrift_code() {
+  rm -rf "$folder/thrift"
+  mkdir "$folder/thrift"
+  thrift -gen py -out "$folder/thrift" contract/echo.thrift
+}
+
+mkdir -p "$folder"
+peer curl "apt-get install curl" curl || true
+peer nginx "apt-get install nginx-light" nginx || true
+if peer grpcurl "install Go from https://go.dev/dl/" go; then
+  grpcurl >&2
+fi
+if peer thrift "apt-get install python3-venv thrift-compiler" python3 thrift; then
+  thrift_library >&2
+  thrift_code >&2
+fi
