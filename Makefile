@@ -7,7 +7,7 @@ CARGO_TARGET_DIR ?= target
 RPCBENCH := $(CARGO_TARGET_DIR)/release/rpcbench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench bench-client bench-peers build check test lint page generated rpcbench clean
+.PHONY: help setup bench bench-client bench-peers resolution build check test lint page generated rpcbench clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,6 +24,10 @@ bench-client: setup ## Compare rpcbench's own client with h2load, ghz and the fl
 	@scripts/bench-client.sh $(ARGS)
 
 bench-peers: bench-client
+
+resolution: setup ## Show which differences runs tell on this machine (docs/method.md); 15 minutes, and they add up
+	cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-resolution
+	$(CARGO_TARGET_DIR)/release/rpcbench-resolution --programs $(CARGO_TARGET_DIR)/release $(ARGS)
 
 build: setup rpcbench ## Build rpcbench and the servers
 	$(RPCBENCH) build $(ARGS)
@@ -45,7 +49,7 @@ generated: ## Derive committed generated code again and compare
 	@scripts/generated.sh
 
 clean: ## Delete what was built; results/ stays
-	rm -rf target build
+	rm -rf target build crates/testkit/root/build
 
 rpcbench:
 	cargo build --release --locked --package rpcbench

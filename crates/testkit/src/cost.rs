@@ -23,6 +23,8 @@ const LONGEST_GAP: Duration = Duration::from_millis(100);
 /// The compiler thread is busy for `COMPILE_TIME` of every `COMPILE_PERIOD` of load.
 const COMPILE_PERIOD: Duration = Duration::from_millis(10);
 const COMPILE_TIME: Duration = Duration::from_millis(2);
+/// Calls after each of which a dearer server pays what it owes: reading two clocks for each call would cost more than that.
+const CALLS_PER_PAYMENT: u64 = 64;
 /// A server that eats memory stops here, so that a forgotten limit does not take the machine with it.
 const MEMORY_CAP: usize = 2 << 30;
 
@@ -33,6 +35,8 @@ pub(crate) struct Spender {
     load: Load,
     compiler: Option<Compiler>,
     hoard: RefCell<Hoard>,
+    /// CPU time that a dearer server has burnt so far.
+    burnt: Cell<Duration>,
 }
 
 impl Spender {
@@ -48,6 +52,7 @@ impl Spender {
             load: Load::default(),
             compiler,
             hoard: RefCell::default(),
+            burnt: Cell::default(),
         })
     }
 
@@ -61,10 +66,18 @@ impl Spender {
             }
             Cost::DelayOnce(..) => {}
             Cost::Busy(cost) => clock::burn(cost),
+            Cost::Dearer(share) if number.is_multiple_of(CALLS_PER_PAYMENT) => self.pay(share),
+            Cost::Dearer(_) => {}
             Cost::WarmStep { seconds, factor } => self.warm_up(seconds, factor),
             Cost::NeverSettles => clock::burn(unsettled_cost(self.load.grow())),
             Cost::Memory(bytes) => self.hoard.borrow_mut().take(bytes),
         }
+    }
+
+    fn pay(&self, share: f64) {
+        let before = clock::this_process();
+        clock::burn(debt(before, self.burnt.get(), share));
+        self.burnt.set(self.burnt.get() + (clock::this_process() - before));
     }
 
     fn warm_up(&self, seconds: f64, factor: f64) {
@@ -77,6 +90,11 @@ impl Spender {
         }
         clock::burn(WARM_COST.mul_f64(factor));
     }
+}
+
+/// What is left to burn until it is this share of all other CPU time. `all` includes what was burnt.
+fn debt(all: Duration, burnt: Duration, share: f64) -> Duration {
+    all.saturating_sub(burnt).mul_f64(share).saturating_sub(burnt)
 }
 
 fn unsettled_cost(load: Duration) -> Duration {
@@ -170,6 +188,15 @@ mod tests {
         assert!((at(1.0).as_secs_f64() / at(0.0).as_secs_f64() - 0.92).abs() < 1e-3);
         assert!(at(27.9) < DEAREST / 10);
         assert_eq!(at(28.0), DEAREST);
+    }
+
+    #[test]
+    fn a_debt_is_paid_once() {
+        let millis = Duration::from_millis;
+        assert_eq!(debt(millis(1_000), millis(0), 0.05), millis(50));
+        assert_eq!(debt(millis(1_050), millis(50), 0.05), millis(0));
+        assert_eq!(debt(millis(1_550), millis(50), 0.05), millis(25));
+        assert_eq!(debt(millis(1_000), millis(100), 0.05), millis(0));
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub(crate) enum Cost {
     Delay(Duration),
     DelayOnce(NonZeroU64, Duration),
     Busy(Duration),
+    /// A share of what it costs by itself.
+    Dearer(f64),
     WarmStep {
         seconds: f64,
         factor: f64,
@@ -186,6 +188,7 @@ impl Plan {
             Behaviour::Slow(delay) => self.cost = Cost::Delay(delay),
             Behaviour::SlowOnce(every, delay) => self.cost = Cost::DelayOnce(every, delay),
             Behaviour::Busy(cost) => self.cost = Cost::Busy(cost),
+            Behaviour::Dearer(percent) => self.cost = Cost::Dearer(percent / 100.0),
         }
     }
 }
@@ -232,7 +235,8 @@ fn part(behaviour: &Behaviour) -> Part {
         | Behaviour::NeverSettles
         | Behaviour::Slow(_)
         | Behaviour::SlowOnce(..)
-        | Behaviour::Busy(_) => Part::Cost,
+        | Behaviour::Busy(_)
+        | Behaviour::Dearer(_) => Part::Cost,
         Behaviour::EatMemoryAtStart(_)
         | Behaviour::IgnoreSigterm
         | Behaviour::SpawnChild

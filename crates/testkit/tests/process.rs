@@ -175,6 +175,21 @@ fn busy_uses_the_cpu_it_should() {
 }
 
 #[test]
+fn dearer_costs_more_than_it_would() {
+    let cost = |behaviour| {
+        let mut server = Process::start(&[behaviour, "counting"]);
+        let client = server.connect();
+        for _ in 0..640 {
+            client.text("abc").unwrap();
+        }
+        let (_, user, system) = server.count();
+        user + system
+    };
+    let (plain, dearer) = (cost("honest"), cost("dearer:900"));
+    assert!(dearer > plain * 4, "plain {plain:?}, dearer {dearer:?}");
+}
+
+#[test]
 fn warm_step_gets_cheaper_and_its_compiler_is_a_thread() {
     let cost = |behaviour| {
         let mut server = Process::start(&[behaviour, "counting"]);

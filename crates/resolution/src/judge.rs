@@ -1,0 +1,137 @@
+//! What a run said, beside what is true.
+
+use rpcbench_record::Run;
+use rpcbench_report::{Pair, Summary, Table, summary};
+
+use crate::design::{Design, ENTRIES};
+use crate::noise::{Noise, noise};
+
+/// A run of a known design.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// What was run.
+    pub design: Design,
+    /// The run's folder.
+    pub name: String,
+    /// Processes of each entry.
+    pub processes: usize,
+    /// From the run's begin to its end, seconds, builds and checks included. `None` while it has not ended.
+    pub seconds: Option<f64>,
+    /// Entries without a place.
+    pub unranked: usize,
+    /// Pairs of equal entries that were told apart.
+    pub wrong: usize,
+    /// Entries that the dearer one was called slower than.
+    pub found: usize,
+    /// The smallest difference that the run says it can tell, a share.
+    pub resolution: Option<f64>,
+    /// What the noise was, and what took it away.
+    pub noise: Noise,
+}
+
+impl Judged {
+    /// The run in the folder `name`. `None` where it is of no design, or nothing was measured.
+    pub fn of(name: &str, run: &Run) -> Option<Self> {
+        let design = Design::of(&run.header.plan)?;
+        let Summary { tables, .. } = summary(run);
+        let table = tables.first()?;
+        let pairs = table.standings.as_ref().map_or(&[][..], |it| &it.pairs);
+        let counts = counts(pairs, design);
+        let ended = run.finished.map(|at| at.duration_since(run.header.started).as_secs_f64());
+        Some(Self {
+            design,
+            name: name.to_owned(),
+            processes: table.standings.as_ref().map_or(0, |it| it.processes),
+            seconds: ended,
+            unranked: ENTRIES - ranked(table),
+            wrong: counts.wrong,
+            found: counts.found,
+            resolution: table.standings.as_ref().and_then(|it| it.resolution),
+            noise: noise(run, &table.workload),
+        })
+    }
+
+    /// Whether the run said nothing false, and of equal entries ranked all, of a dearer one that it is not the fastest.
+    pub fn is_right(&self) -> bool {
+        self.wrong == 0
+            && match self.design {
+                Design::Equal => self.unranked == 0,
+                Design::Dearer5 | Design::Dearer10 => self.found > 0,
+            }
+    }
+}
+
+/// How many runs of a design were right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Score {
+    /// What was run.
+    pub design: Design,
+    /// Runs that said what is true.
+    pub right: usize,
+    /// Runs.
+    pub all: usize,
+}
+
+impl Score {
+    /// `None` without a run of the design.
+    pub fn of(runs: &[Judged], design: Design) -> Option<Self> {
+        let own = || runs.iter().filter(|run| run.design == design);
+        let (right, all) = (own().filter(|run| run.is_right()).count(), own().count());
+        (all > 0).then_some(Self { design, right, all })
+    }
+
+    /// Whether enough of them were.
+    pub fn is_met(self) -> bool {
+        self.right as f64 >= self.design.bar() * self.all as f64
+    }
+}
+
+fn ranked(table: &Table) -> usize {
+    table.rows.iter().filter(|row| row.place.is_some()).count()
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    wrong: usize,
+    found: usize,
+}
+
+fn counts(pairs: &[Pair], design: Design) -> Counts {
+    let mut counts = Counts::default();
+    for pair in pairs.iter().filter(|pair| pair.is_told_apart()) {
+        let is_dearer = |entry: &str| design.dearer() == Some(entry);
+        let slower = if pair.finding.is_faster() { &pair.second } else { &pair.first };
+        match (is_dearer(&pair.first) || is_dearer(&pair.second), is_dearer(slower)) {
+            (true, true) => counts.found += 1,
+            _ => counts.wrong += 1,
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use rpcbench_stats::Finding;
+
+    use super::*;
+
+    fn pair(first: &str, second: &str, finding: Finding) -> Pair {
+        let entry = |name: &str| format!("testkit-liar@{name}");
+        Pair { first: entry(first), second: entry(second), ratio: 1.05, range: None, finding }
+    }
+
+    #[test]
+    fn only_a_dearer_entry_that_is_called_slower_is_found() {
+        let pairs = [
+            pair("honest", "dearer", Finding::Faster),
+            pair("honest#2", "dearer", Finding::SlightlyFaster),
+            pair("dearer", "honest#3", Finding::Slower),
+            pair("dearer", "honest#4", Finding::Faster),
+            pair("honest", "honest#2", Finding::Equal),
+            pair("honest", "honest#3", Finding::Open),
+            pair("honest", "honest#4", Finding::Slower),
+        ];
+        assert_eq!(counts(&pairs, Design::Dearer5), Counts { wrong: 2, found: 3 });
+        assert_eq!(counts(&pairs[4..], Design::Equal), Counts { wrong: 1, found: 0 });
+    }
+}

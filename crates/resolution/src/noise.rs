@@ -1,0 +1,85 @@
+//! What each part of the model takes away of the noise.
+
+use rpcbench_record::{
+    Look, RankedBy, ReferenceUsage, Run, Trial, Workload, observations, observe,
+};
+use rpcbench_stats::{Adjustment, Observation, Spread, compare};
+
+/// Part of the machine reference's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Messages through a pair of sockets.
+    Syscalls,
+    /// Loads from memory.
+    Memory,
+    /// Arithmetic.
+    Arithmetic,
+}
+
+/// Every part.
+pub const PARTS: [Part; 3] = [Part::Syscalls, Part::Memory, Part::Arithmetic];
+
+/// Standard deviations of the logarithm of a window's figure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// Of a process's windows.
+    pub windows: Option<f64>,
+    /// The same without what all entries of a round share.
+    pub in_rounds: Option<f64>,
+    /// The same, adjusted by one part of the reference, as in [`PARTS`]. `None` where it could not serve.
+    pub by_part: [Option<f64>; 3],
+    /// The same, adjusted by the whole reference.
+    pub by_all: Option<f64>,
+}
+
+/// The noise of one workload of a run.
+pub fn noise(run: &Run, workload: &Workload) -> Noise {
+    let by = RankedBy::of(run, workload);
+    let windows = observations(run, workload, by);
+    let raw = spread(run, &with(&windows, &[])).map(|(spread, _)| spread);
+    let adjusted = |windows: &[Observation]| {
+        let (spread, adjustment) = spread(run, windows)?;
+        matches!(adjustment, Adjustment::To { .. }).then_some(spread.adjusted)
+    };
+    Noise {
+        windows: raw.map(|it| it.windows),
+        in_rounds: raw.map(|it| it.in_rounds),
+        by_part: PARTS.map(|part| {
+            let readings = observe(run, workload, |trial| Some(part.reading(reference(trial)?)));
+            adjusted(&with(&windows, &readings))
+        }),
+        by_all: adjusted(&windows),
+    }
+}
+
+fn spread(run: &Run, windows: &[Observation]) -> Option<(Spread, Adjustment)> {
+    let plan = &run.header.plan;
+    let processes = windows.iter().map(|window| window.process).max()?;
+    let found = compare(windows, plan.servers.len(), &plan.question(Look::Last(processes)));
+    Some((found.spread()?, found.adjustment()))
+}
+
+/// The windows with these readings as their reference.
+fn with(windows: &[Observation], readings: &[Observation]) -> Vec<Observation> {
+    let place = |it: &Observation| (it.entry, it.process, it.round);
+    let reading = |window: &Observation| {
+        readings.iter().find(|it| place(it) == place(window)).map(|it| it.value)
+    };
+    windows.iter().map(|it| Observation { reference: reading(it), ..*it }).collect()
+}
+
+fn reference(trial: &Trial) -> Option<ReferenceUsage> {
+    trial.measured()?.machine.reference
+}
+
+impl Part {
+    /// CPU time of a piece of it, nanoseconds.
+    fn reading(self, usage: ReferenceUsage) -> f64 {
+        let all = match self {
+            Self::Syscalls => usage.syscalls_ns,
+            Self::Memory => usage.memory_ns,
+            Self::Arithmetic => usage.arithmetic_ns,
+        };
+        all as f64 / usage.pieces.max(1) as f64
+    }
+}
