@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
+use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Parser, ValueEnum};
 use rpcbench_client_bench::command::{Programs, message};
 use rpcbench_client_bench::lineup::{Client, Load, ROWS, Row, Target, order};
 use rpcbench_client_bench::machine::{Cpus, Machine, first_cpus};
@@ -36,7 +36,7 @@ struct Arguments {
     seed: u64,
     /// How the table is printed
     #[arg(long, default_value = "text")]
-    format: Format,
+    format: Style,
     /// CPU of the clients [default: the first]
     #[arg(long, value_name = "CPU")]
     client_cpu: Option<usize>,
@@ -66,14 +66,6 @@ struct Arguments {
 fn row() -> impl TypedValueParser<Value = Row> {
     let names = ROWS.map(|row| row.to_string());
     PossibleValuesParser::new(names).try_map(|name| Row::named(&name).ok_or("there is no such row"))
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    /// For a terminal
-    Text,
-    /// Markdown, to be pasted
-    Markdown,
 }
 
 fn main() -> ExitCode {
@@ -112,11 +104,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let bench = Bench { programs, targets, seconds: arguments.seconds, cpu: cpus.client };
     let samples = bench.measure(rows, arguments.rounds, arguments.seed)?;
     let lines = summarise(rows, &samples, arguments.seconds);
-    let style = match arguments.format {
-        Format::Text => Style::Text,
-        Format::Markdown => Style::Markdown,
-    };
-    write!(io::stdout(), "{}", render(&heading, &lines, style))?;
+    write!(io::stdout(), "{}", render(&heading, &lines, arguments.format))?;
     Ok(lines.iter().all(|line| line.figures.is_ok()))
 }
 

@@ -1,5 +1,6 @@
 //! The comparison as a table.
 
+use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::lineup::Client;
@@ -7,11 +8,11 @@ use crate::machine::{Cpus, Machine};
 use crate::summary::{Figures, Line, Spread};
 
 /// How the table is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Style {
-    /// For a terminal.
+    /// For a terminal
     Text,
-    /// Markdown, to be pasted.
+    /// Markdown, to be pasted
     Markdown,
 }
 

@@ -6,7 +6,7 @@ use rpcbench_stats::{Observation, Question, look_level};
 
 use crate::plan::{Plan, Workload};
 use crate::run::Run;
-use crate::trial::{Measured, Trial, TrialResult};
+use crate::trial::Trial;
 
 /// The figure by which the entries of a workload are ranked; more of it is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl RankedBy {
             return Self::HighestRate;
         }
         let windows = windows(run, workload);
-        let mut seen = windows.values().filter_map(|trial| measured(trial));
+        let mut seen = windows.values().filter_map(|trial| trial.measured());
         match seen.any(|window| window.server.is_some()) {
             true => Self::CallsPerCpuSecond,
             false if windows.is_empty() => Self::CallsPerCpuSecond,
@@ -39,8 +39,8 @@ impl RankedBy {
     /// Its value in a trial. `None` where the trial failed or does not have it.
     fn value(self, trial: &Trial) -> Option<f64> {
         match self {
-            Self::CallsPerCpuSecond => measured(trial)?.ok_per_server_cpu_s(),
-            Self::CallsPerSecond => measured(trial)?.ok_per_s(),
+            Self::CallsPerCpuSecond => trial.measured()?.ok_per_server_cpu_s(),
+            Self::CallsPerSecond => trial.measured()?.ok_per_s(),
             Self::HighestRate => Some(trial.search.as_ref()?.met()?.rate.get()),
         }
     }
@@ -97,7 +97,7 @@ pub fn observe(
 ) -> Vec<Observation> {
     let of = |((entry, round), trial): ((usize, u32), &Trial)| {
         let value = figure(trial).filter(|value| *value > 0.0)?;
-        let reference = measured(trial).and_then(|window| window.machine.reference);
+        let reference = trial.measured().and_then(|window| window.machine.reference);
         let reference = reference.map(|reference| reference.mean_ns());
         Some(Observation { entry, process: trial.process, round, value, reference })
     };
@@ -113,13 +113,6 @@ fn windows<'a>(run: &'a Run, workload: &Workload) -> BTreeMap<(usize, u32), &'a 
     };
     let mine = run.trials.iter().filter(|trial| trial.workload == workload.name);
     mine.filter_map(place).collect()
-}
-
-fn measured(trial: &Trial) -> Option<&Measured> {
-    match &trial.result {
-        TrialResult::Measured(measured) => Some(measured),
-        TrialResult::Failed(_) => None,
-    }
 }
 
 #[cfg(test)]

@@ -72,11 +72,7 @@ impl<'a> Cell<'a> {
     }
 
     fn numbered(&self) -> Vec<(&'a Trial, &'a Measured)> {
-        let measured = |t: &&'a Trial| match &t.result {
-            TrialResult::Measured(measured) => Some((*t, &**measured)),
-            TrialResult::Failed(_) => None,
-        };
-        self.trials.iter().filter_map(measured).collect()
+        self.trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect()
     }
 
     /// Why there is no row for it. `None` where there is one.

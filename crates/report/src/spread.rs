@@ -1,6 +1,6 @@
 //! How far equal things differ: one server entered twice.
 
-use rpcbench_record::{Measured, Run, TrialResult};
+use rpcbench_record::{Measured, Run, Trial};
 
 /// How far one figure differs where nothing differs.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,10 +57,8 @@ fn values(run: &Run, entry: &str, of: &Figure) -> Option<Vec<f64>> {
     run.trials
         .iter()
         .filter(|trial| trial.entry == entry)
-        .filter_map(|trial| match &trial.result {
-            TrialResult::Measured(measured) => Some(of(measured)),
-            TrialResult::Failed(_) => None,
-        })
+        .filter_map(Trial::measured)
+        .map(of)
         .collect()
 }
 

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use rpcbench_record::{
-    Connections, Header, Latency, Limits, Measured, PlannedServer, Run, Trial, TrialResult,
-    Workload,
+    Connections, Header, Latency, Limits, Measured, PlannedServer, Run, Trial, Workload,
 };
 
 use crate::figures::Figures;
@@ -67,10 +66,7 @@ impl<'a> Subject<'a> {
     /// A trial of a run.
     pub(crate) fn trial(run: &'a Run, trial: &'a Trial) -> Self {
         let plan = &run.header.plan;
-        let measured = match &trial.result {
-            TrialResult::Measured(measured) => Some(&**measured),
-            TrialResult::Failed(_) => None,
-        };
+        let measured = trial.measured();
         Self {
             header: Some(&run.header),
             workload: plan.workload(&trial.workload),

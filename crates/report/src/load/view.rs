@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rpcbench_record::{
     Arrivals, Limits, Measured, PlacementKind, Plan, PlannedServer, Protocol, Rate, Run, Threshold,
-    Tool, Trial, TrialResult, Unmeasured, Workload,
+    Tool, Trial, Unmeasured, Workload,
 };
 
 use super::curve::{LoadCurve, LoadPoint};
@@ -123,13 +123,13 @@ impl LoadView {
 
 impl Load {
     fn of(run: &Run, server: &PlannedServer, workload: &Workload, trial: &Trial) -> Option<Self> {
-        let measured = measured_of(trial)?.clone();
+        let measured = trial.measured()?.clone();
         let plan = &run.header.plan;
         let mut before = trial.unmeasured.clone().unwrap_or_default();
         let by_share = workload.arrivals.needs_capacity();
         let closed = by_share.then(|| workload.capacity_from(&plan.workloads)).flatten();
         let closed = closed.and_then(|closed| {
-            run.trials.iter().find(|t| t.workload == closed.name).and_then(measured_of)
+            run.trials.iter().find(|t| t.workload == closed.name).and_then(Trial::measured)
         });
         if let Some(closed) = closed {
             before.outcomes.add(&closed.outcomes);
@@ -164,13 +164,6 @@ impl Load {
     /// The figures of the window. `None` for one without length.
     pub(super) fn figures(&self) -> Option<Figures> {
         Figures::of(&[&self.measured], Some(self.limits))
-    }
-}
-
-fn measured_of(trial: &Trial) -> Option<&Measured> {
-    match &trial.result {
-        TrialResult::Measured(measured) => Some(measured),
-        TrialResult::Failed(_) => None,
     }
 }
 
@@ -209,7 +202,7 @@ impl LoadPoint {
         };
         let workload = plan.workload(&trial.workload)?;
         let server = plan.servers.iter().find(|server| server.entry == trial.entry)?;
-        let measured = measured_of(trial)?;
+        let measured = trial.measured()?;
         (!is_cut_short(measured, workload))
             .then(|| Self::swept(rate, measured.clone(), workload, server.protocol))
     }
