@@ -7,7 +7,7 @@ use rpcbench_record::{Run, TrialResult};
 use rustix::process::Signal;
 
 use crate::bench::Bench;
-use crate::kernel::wait_until;
+use crate::kernel::{groups_of, wait_until};
 use crate::program::Ended;
 
 /// Every planned trial once, and nothing else.
@@ -171,9 +171,9 @@ fn servers_die_with_a_killed_run_and_the_rest_can_follow() {
     resume(&bench, ended.pid, 1);
 }
 
-/// One is frozen when the run is killed, and another has a child.
+/// One is frozen when the run is killed, and the other has a child.
 #[test]
-fn what_a_killed_run_left_is_swept_by_the_next() {
+fn nothing_is_left_of_a_killed_run() {
     let bench = Bench::new();
     let mut program = bench.start("run @honest @spawn-child -v");
     for _ in 0..2 {
@@ -181,6 +181,8 @@ fn what_a_killed_run_left_is_swept_by_the_next() {
     }
     program.signal(Signal::KILL);
     let ended = program.finish();
+    wait_until("the servers' end", || bench.processes().is_empty());
+    wait_until("the end of their groups", || groups_of(ended.pid).is_empty());
     resume(&bench, ended.pid, 1);
 }
 

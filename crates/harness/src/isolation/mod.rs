@@ -6,6 +6,7 @@
 mod affinity;
 mod error;
 mod files;
+mod guard;
 mod join;
 mod mounts;
 mod names;
@@ -15,11 +16,13 @@ mod v2;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use rpcbench_record::IsolationMode;
 use rustix::process::Pid;
 
 pub use error::IsolationError;
+use guard::Guard;
 pub use join::Joiner;
 use mounts::Mounts;
 use names::Owner;
@@ -102,6 +105,9 @@ pub struct Isolation {
     home: Home,
     mounts: Mounts,
     notes: Vec<String>,
+    /// Started with the first group. `None` in it where none is needed, or none can be had: the next harness
+    /// sweeps up then.
+    guard: OnceLock<Option<Guard>>,
 }
 
 #[derive(Debug)]
@@ -130,7 +136,7 @@ impl Isolation {
             match home.and_then(|home| usable(home, cpus)) {
                 Ok(home) => {
                     let notes = home.note().into_iter().collect();
-                    return Self { home, mounts, notes };
+                    return Self { home, mounts, notes, guard: OnceLock::new() };
                 }
                 Err(reason) => reasons.push(reason),
             }
@@ -145,7 +151,8 @@ impl Isolation {
             "no cgroup ({reason}): CPUs by affinity only, no memory limit enforced, \
              CPU time to the clock tick; run as root, or in a delegated cgroup, for more"
         );
-        Self { home: Home::Affinity, mounts: Mounts::default(), notes: vec![note] }
+        let (mounts, guard) = (Mounts::default(), OnceLock::new());
+        Self { home: Home::Affinity, mounts, notes: vec![note], guard }
     }
 
     /// How servers are kept apart.
@@ -175,6 +182,7 @@ impl Isolation {
     /// # Errors
     /// If the kernel refuses: the file and the value are named.
     pub fn create(&self, label: &str, limits: GroupLimits) -> Result<Group, IsolationError> {
+        self.guard.get_or_init(|| self.home.guard());
         self.home.create(label, limits)
     }
 }
@@ -191,6 +199,14 @@ impl Home {
         match self {
             Self::V2(home, _) => home.note(),
             Self::V1(..) | Self::Affinity => None,
+        }
+    }
+
+    /// Elsewhere frozen processes die of a signal.
+    fn guard(&self) -> Option<Guard> {
+        match self {
+            Self::V1(home, owner) => home.guard(*owner).ok(),
+            Self::V2(..) | Self::Affinity => None,
         }
     }
 
@@ -276,8 +292,8 @@ impl Group {
 
     /// Stops all its processes, and returns when they have stopped.
     ///
-    /// Under cgroup v1 a frozen process does not die with the harness: [`Isolation::sweep`] ends it when the
-    /// next one starts.
+    /// Under cgroup v1 a frozen process does not die with the harness by itself: a shell beside it ends it, and
+    /// where there is none [`Isolation::sweep`] does when the next one starts.
     ///
     /// # Errors
     /// If the kernel refuses, or some process does not stop in time.

@@ -36,14 +36,19 @@ impl Owner {
         })
     }
 
+    /// How the names of all its groups begin.
+    pub(super) fn prefix(self) -> String {
+        let Self { namespace, pid, started } = self;
+        format!("{PREFIX}-{namespace}-{pid}-{started}-")
+    }
+
     /// A name that no other group of this or any other living harness has.
     pub(super) fn name(self, label: &str) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let Self { namespace, pid, started } = self;
         let label =
             label.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_.@#".contains(c), "_");
-        format!("{PREFIX}-{namespace}-{pid}-{started}-{number}-{label}")
+        format!("{}{number}-{label}", self.prefix())
     }
 
     /// Whose group it is, if it is one of a harness.

@@ -1,5 +1,6 @@
 //! Groups under cgroup version 1: one folder in each controller's hierarchy.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -7,7 +8,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::files::{
     cpu_list, create, keyed, number, pids, read, remove, stuck, throttled, until, write,
 };
+use super::guard::Guard;
 use super::mounts::{Mounts, Place};
+use super::names::Owner;
 use super::{CpuTime, GroupLimits, IsolationError, MemoryUse};
 
 /// Where groups can be made.
@@ -40,6 +43,13 @@ impl Home {
             cpuacct: own("cpuacct")?,
             cpu: own("cpu").ok(),
         })
+    }
+
+    /// Ends what is left in the groups of `owner` when this process does.
+    pub(super) fn guard(&self, owner: Owner) -> io::Result<Guard> {
+        let homes = [&*self.cpuset, &*self.memory, &*self.freezer, &*self.cpuacct];
+        let hierarchies: Vec<&Path> = homes.into_iter().chain(self.cpu.as_deref()).collect();
+        Guard::start(&owner.prefix(), &self.freezer, &hierarchies)
     }
 
     pub(super) fn create(&self, name: &str, limits: &GroupLimits) -> Result<Group, IsolationError> {
