@@ -120,9 +120,7 @@ impl State<'_> {
         let took = Nanos(now.since(self.begun));
         match event {
             Event::Starting { .. } => self.begun = now,
-            Event::Prepared(Preparation { entry, process, readiness, .. }) => {
-                self.estimate.prepared(entry, *process, took, *readiness == Readiness::Ready);
-            }
+            Event::Prepared(preparation) => self.estimate.prepared(preparation, took),
             Event::Measuring { position, .. } => {
                 (self.position, self.begun) = (*position, now);
             }
@@ -210,6 +208,7 @@ fn warmed(preparation: &Preparation) -> String {
     let cases = preparation.check.passed;
     let warm = preparation.warm.as_ref().map_or(String::new(), |warm| match warm.steady_after_ms {
         Some(ms) => format!(", steady after {:.1} s", ms as f64 / 1e3),
+        None if warm.as_earlier => ", warmed as before".to_owned(),
         None => warm.unsteady.as_ref().map_or(String::new(), |why| format!(", not steady: {why}")),
     });
     format!("ready: {cases} cases passed{warm}")

@@ -12,6 +12,7 @@ pub mod machine;
 pub mod manifest;
 pub mod new_server;
 pub mod placement;
+pub mod presence;
 pub mod process;
 pub mod reach;
 mod reference;

@@ -207,6 +207,22 @@ fn a_variant_changes_command_and_environment() {
 }
 
 #[test]
+fn a_server_may_stand_beside_its_variants() {
+    let root = root();
+    let variant = format!(
+        "plain = true\nrepresentative = true\n{GO}[variants.gogc-off]\nnote = \"off\"\nenv = {{ GOGC = \"off\" }}\n"
+    );
+    write(root.path(), "servers/go/grpc/server.toml", &variant);
+    let catalog = load(&root);
+    assert_eq!(names(&catalog, &[]), ["go-grpc"]);
+    assert_eq!(names(&catalog, &["go-grpc"]), ["go-grpc"]);
+    assert_eq!(names(&catalog, &["go-grpc*"]), ["go-grpc", "go-grpc@gogc-off"]);
+    let entries = catalog.select(&named(&["go-grpc*"])).unwrap();
+    assert!(!entries[0].env().contains_key("GOGC"));
+    assert_eq!(entries[1].env()["GOGC"], "off");
+}
+
+#[test]
 fn patterns_select() {
     let catalog = load(&root());
     assert_eq!(names(&catalog, &[]), ["go-grpc", "java-grpc@g1", "java-grpc@zgc"]);
@@ -269,7 +285,7 @@ fn an_unknown_server_is_answered_with_what_there_is() {
 
 #[test]
 fn unknown_keys_are_refused_in_every_table() {
-    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @"servers/java/grpc/server.toml:4: unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, toolchain, lock, versions, build, runtime, run, variants, representative, ready_timeout, stop_timeout");
+    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @"servers/java/grpc/server.toml:4: unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, toolchain, lock, versions, build, runtime, run, variants, plain, representative, ready_timeout, stop_timeout");
     insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: unknown key 'variants.g1.arg' (did you mean 'args'?); allowed here: note, representative, args, env");
     insta::assert_snapshot!(server_refusal("[run]", "[run]\nport = 1"), @"servers/java/grpc/server.toml:10: unknown key 'run.port'; allowed here: command, env");
     insta::assert_snapshot!(language_refusal("minimum", "minimun"), @"servers/java/_language.toml:9: unknown key 'toolchain[0].minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install, apt, end_of_support");

@@ -105,6 +105,13 @@ pub struct WarmCurve {
     pub steady_after_ms: Option<u64>,
     /// Why it is not steady, where it is not.
     pub unsteady: Option<Unsteady>,
+    /// Whether earlier processes of the entry had told how long it takes: then only that was waited for, and nothing was
+    /// judged.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub as_earlier: bool,
+    /// Milliseconds for which later processes of the entry need be warmed, as far as this one tells. `None`: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub later_ms: Option<u64>,
     /// Calls a second over the first second: the *cold* rate.
     pub cold_rate: f64,
 }

@@ -309,9 +309,13 @@ pub struct MachineUsage {
     /// From the server's CPUs, nanoseconds. `None` as above, and where nobody knows which those are.
     #[serde(default)]
     pub server_steal_ns: Option<u64>,
-    /// Time for which the server's CPUs ran any task, to the clock tick, nanoseconds. More than the
-    /// server's own CPU time: other programs were there. `None` for a server that is not ours.
+    /// Time for which the server's CPUs ran any task, to the clock tick, nanoseconds; with that of interrupts where the
+    /// kernel is known to charge them to the task they interrupt. More than the server's own CPU time: other programs
+    /// were there. `None` for a server that is not ours.
     pub server_cpus_busy_ns: Option<u64>,
+    /// Other runs of rpcbench that had some of the same CPUs when the window ended.
+    #[serde(default)]
+    pub rivals: u32,
     /// Time for which some task on the machine waited for a CPU, nanoseconds. `None` without PSI.
     pub cpu_pressure_ns: Option<u64>,
     /// What the machine reference cost on the server's CPUs. `None` where it was not read: in an open loop, where it could

@@ -99,6 +99,7 @@ impl<'a> Cell<'a> {
         let figures = Figures::of(&trials, Some(self.limits));
         let (verdict, evidence) = self.verdict(figures.as_ref(), course);
         let curves = || self.preparations.iter().filter_map(|p| p.warm.as_ref());
+        let judged = curves().filter(|curve| !curve.as_earlier);
         Row {
             number: self.number,
             server: self.server.clone(),
@@ -117,7 +118,7 @@ impl<'a> Cell<'a> {
             offered_per_s: mean(&self.offered()),
             capacity_per_s: self.capacity.filter(|_| self.workload.arrivals.needs_capacity()),
             steady_after_ms: mean(
-                &curves().map(|c| c.steady_after_ms.map(|ms| ms as f64)).collect::<Vec<_>>(),
+                &judged.map(|c| c.steady_after_ms.map(|ms| ms as f64)).collect::<Vec<_>>(),
             )
             .map(|ms| ms.round() as u64),
             cold_calls_per_s: mean(&curves().map(|c| Some(c.cold_rate)).collect::<Vec<_>>()),

@@ -139,6 +139,8 @@ fn not_steady(warm_up: WarmUp, preparation: &Preparation) -> Option<Warming> {
     let curve = preparation.warm.as_ref()?;
     match curve.steady_after_ms {
         Some(_) => None,
+        // Those that it follows were.
+        None if curve.as_earlier => None,
         None => Some(Warming::NotSteady { why: curve.unsteady.clone() }),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rpcbench_record::{Isolation, IsolationMode, Measured, Preparation, Run};
+use rpcbench_record::{Isolation, IsolationMode, Measured, Preparation, Run, Trial};
 
 use crate::cell::Cell;
 use crate::figures::{Figures, share};
@@ -75,6 +75,13 @@ pub enum Warning {
         /// Share of the time of the server's CPUs.
         share: f64,
     },
+    /// Another run measured on the same CPUs.
+    Rivals {
+        /// Windows at whose end it was there.
+        trials: u32,
+        /// All windows.
+        of: u32,
+    },
     /// The CPU controller held a server back.
     Throttled {
         /// The entry that suffered most.
@@ -99,6 +106,7 @@ impl Warning {
             Self::ClientBound { .. } => "client-bound",
             Self::Steal { .. } => "steal",
             Self::Foreign { .. } => "foreign",
+            Self::Rivals { .. } => "rivals",
             Self::Throttled { .. } => "throttled",
         }
     }
@@ -144,6 +152,9 @@ impl Warning {
                 "other programs took up to {} of the server's CPUs ({entry})",
                 format::percent(*share)
             ),
+            Self::Rivals { trials, of } => {
+                format!("another run had some of the same CPUs in {trials} of {of} windows")
+            }
             Self::Throttled { entry, share } => format!(
                 "the CPU controller held {entry} back for {} of the time",
                 format::percent(*share)
@@ -166,6 +177,9 @@ impl Warning {
             Self::ClientBound { .. } => "take more --client-threads, or fewer --cpus",
             Self::Steal { .. } => "repeat when the host is quieter, or on a machine of its own",
             Self::Foreign { .. } => "end them, or repeat when the machine is idle",
+            Self::Rivals { .. } => {
+                "make one run after the other, or give each CPUs of its own with taskset"
+            }
             Self::Throttled { .. } => "look for a CPU quota set above rpcbench's own cgroup",
         }
     }
@@ -192,6 +206,7 @@ pub(crate) fn warnings(run: &Run, tables: &[Table], cells: &[Cell]) -> Vec<Warni
         worst(cells, foreign_share, FOREIGN_SHARE)
             .map(|(entry, share)| Warning::Foreign { entry, share }),
     );
+    found.extend(rivals(run));
     found.extend(
         worst(cells, throttled_share, THROTTLED_SHARE)
             .map(|(entry, share)| Warning::Throttled { entry, share }),
@@ -278,6 +293,12 @@ fn foreign_share(cell: &Cell) -> Option<f64> {
         Some(share((all - own).max(0.0), there))
     };
     cell.measured().into_iter().filter_map(of_trial).max_by(f64::total_cmp)
+}
+
+fn rivals(run: &Run) -> Option<Warning> {
+    let windows: Vec<&Measured> = run.trials.iter().filter_map(Trial::measured).collect();
+    let trials = windows.iter().filter(|window| window.machine.rivals > 0).count() as u32;
+    (trials > 0).then_some(Warning::Rivals { trials, of: windows.len() as u32 })
 }
 
 fn throttled_share(cell: &Cell) -> Option<f64> {

@@ -102,6 +102,7 @@ impl Work {
         somebody_runs(&candidates)?;
         let machine = machine(context, &plan)?;
         let mut environment = machine.environment(seed, interrupt);
+        environment.presence = machine.announce();
         let run = blank(header(context, &machine, plan));
         let folder = new_folder(order.results)?;
         let calls = CallFiles::of(&run.header.plan, &folder, &mut environment);
@@ -131,6 +132,7 @@ impl Work {
         let subjects = subjects(&machine, &candidates);
         resumable(&run, &Here { tool: &tool(), machine: &here, subjects: &subjects })?;
         drop(subjects);
+        environment.presence = machine.announce();
         let writer = Writer::resume(folder)?;
         let folder = folder.to_owned();
         let calls = CallFiles::of(&run.header.plan, &folder, &mut environment);

@@ -1,15 +1,17 @@
 //! What several commands need: before they can start, and to show what they found.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_harness::cpus::{Topology, pin_this_thread};
+use rpcbench_harness::cpus::{Split, Topology, pin_this_thread};
 use rpcbench_harness::isolation::Isolation;
 use rpcbench_harness::machine::fingerprint;
 use rpcbench_harness::manifest::Catalog;
 use rpcbench_harness::placement::Native;
+use rpcbench_harness::presence::{Presence, Rival};
 use rpcbench_harness::run::{Environment, Interrupt, Raised};
 use rpcbench_record::{Limits, Machine};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -87,7 +89,31 @@ impl ThisMachine {
     pub fn environment(&self, seed: u64, interrupt: Interrupt) -> Environment {
         let client_cpus = self.native.split.client.clone();
         let connect_timeout = Environment::CONNECT_TIMEOUT;
-        Environment { client_cpus, pinned: true, seed, connect_timeout, interrupt, call_log: None }
+        Environment {
+            client_cpus,
+            pinned: true,
+            seed,
+            connect_timeout,
+            interrupt,
+            presence: None,
+            call_log: None,
+        }
+    }
+
+    /// Tells other runs of this one, and the user of those that have the same CPUs.
+    pub fn announce(&self) -> Option<Presence> {
+        let Split { server, client, .. } = &self.native.split;
+        let cpus: BTreeSet<u32> = server.iter().chain(client).copied().collect();
+        let presence = Presence::announce(&Vec::from_iter(cpus)).ok()?;
+        for Rival { pid, cpus } in presence.rivals() {
+            let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+            note!(
+                "rpcbench: another run (process {pid}) measures on CPU {} too, so both will be wrong; \
+                 end one, or give each CPUs of its own with taskset",
+                cpus.join(", ")
+            );
+        }
+        Some(presence)
     }
 
     /// What the record says about it.

@@ -18,6 +18,7 @@ mod load_results;
 mod memory;
 mod new_servers;
 mod old_runtimes;
+mod presence;
 mod processes;
 mod program;
 mod protocols;

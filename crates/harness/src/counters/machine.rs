@@ -1,8 +1,10 @@
 //! What the machine suffers: time stolen by a hypervisor, tasks waiting for a CPU.
 
+use std::collections::HashMap;
 use std::fs;
+use std::sync::OnceLock;
 
-use procfs::{CpuPressure, Current};
+use procfs::{ConfigSetting, CpuPressure, Current};
 use rpcbench_record::MachineUsage;
 
 use super::CounterError;
@@ -35,7 +37,7 @@ impl MachineReading {
             steal_ns: ticks(&stat, &both, &STEAL) * tick_ns,
             client_steal_ns: ticks(&stat, client, &STEAL) * tick_ns,
             server_steal_ns: of_server(&STEAL),
-            server_busy_ns: of_server(&TASKS),
+            server_busy_ns: of_server(busy()),
             pressure_ns: pressure.map(|pressure| pressure.some.total * 1000),
         })
     }
@@ -52,14 +54,34 @@ impl MachineReading {
             server_cpus_busy_ns: less(self.server_busy_ns, earlier.server_busy_ns),
             cpu_pressure_ns: less(self.pressure_ns, earlier.pressure_ns),
             reference: None,
+            rivals: 0,
         }
     }
 }
 
 /// Columns of `/proc/stat`: time of tasks in user mode, with raised niceness, and in the kernel.
 const TASKS: [usize; 3] = [1, 2, 3];
+/// The same, and time of interrupts and of soft interrupts.
+const TASKS_AND_INTERRUPTS: [usize; 5] = [1, 2, 3, 6, 7];
 /// Column of the time that a hypervisor took.
 const STEAL: [usize; 1] = [8];
+
+/// Columns that together are what a server's own CPU time is a part of.
+///
+/// A kernel without `CONFIG_IRQ_TIME_ACCOUNTING` charges interrupts to the task they interrupt, and lists them apart all the
+/// same: without them a stranger hides behind the server's own network work. Any other kernel charges nobody. Where it does
+/// not tell which it is, less is taken for a stranger's than may be.
+fn busy() -> &'static [usize] {
+    static CHARGED: OnceLock<bool> = OnceLock::new();
+    let charged = CHARGED.get_or_init(|| procfs::kernel_config().is_ok_and(|it| is_charged(&it)));
+    if *charged { &TASKS_AND_INTERRUPTS } else { &TASKS }
+}
+
+/// What is off is not listed; this architecture has the option at all where it lists the second.
+fn is_charged(config: &HashMap<String, ConfigSetting>) -> bool {
+    !config.contains_key("CONFIG_IRQ_TIME_ACCOUNTING")
+        && config.contains_key("CONFIG_HAVE_IRQ_TIME_ACCOUNTING")
+}
 
 /// Ticks in `columns` of the CPUs named. The lines carry the CPU's number; with some CPU offline it is
 /// not the line's.
@@ -88,6 +110,17 @@ mod tests {
         assert_eq!(ticks(STAT, &[3, 0], &STEAL), 88);
         assert_eq!(ticks(STAT, &[1], &STEAL), 0);
         assert_eq!(ticks(STAT, &[3], &TASKS), 6);
+        assert_eq!(ticks(STAT, &[3], &TASKS_AND_INTERRUPTS), 19);
+    }
+
+    #[test]
+    fn interrupts_are_charged_to_tasks_where_the_kernel_does_not_count_them_apart() {
+        let has = |names: &[&str]| {
+            let config = names.iter().map(|name| ((*name).to_owned(), ConfigSetting::Yes));
+            is_charged(&config.collect())
+        };
+        let (on, can) = ("CONFIG_IRQ_TIME_ACCOUNTING", "CONFIG_HAVE_IRQ_TIME_ACCOUNTING");
+        assert!(has(&[can]) && !has(&[can, on]) && !has(&[]));
     }
 
     #[test]
@@ -113,6 +146,7 @@ mod tests {
             server_cpus_busy_ns: Some(2),
             cpu_pressure_ns: Some(1),
             reference: None,
+            rivals: 0,
         };
         assert_eq!(later.since(&earlier), expected);
         let without = MachineReading {

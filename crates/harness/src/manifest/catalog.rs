@@ -87,7 +87,7 @@ impl Catalog {
 
     /// The entries of a selection, in the order of their first mention by its patterns.
     ///
-    /// A pattern is a server (`go-grpc`: all its protocols and variants), one of its protocols
+    /// A pattern is an entry (`go-grpc`), a server (`java-grpc`: all its protocols and variants), one of its protocols
     /// (`go-connect:json`), a variant (`java-grpc@zgc`), or a glob of these (`java-*`, `*@zgc`, `*@*`: whatever has
     /// variants). An entry that is named in full more than once
     /// is run as often: the second time it is `go-grpc#2`. What a glob selects again is not repeated.

@@ -17,7 +17,7 @@ pub struct Entry {
     pub server: Arc<Server>,
     /// How calls travel to it.
     pub protocol: Protocol,
-    /// The variant, where the server has variants.
+    /// The variant. `None`: the server without any.
     pub variant: Option<String>,
     /// 1, or 2 and more where the same is entered again.
     pub copy: NonZeroU32,
@@ -37,10 +37,9 @@ pub struct Address {
 impl Entry {
     /// The entries of one server: one for each of its protocols and variants.
     pub(super) fn of(server: &Arc<Server>) -> Vec<Self> {
-        let variants: Vec<Option<String>> = match server.variants.is_empty() {
-            true => vec![None],
-            false => server.variants.keys().cloned().map(Some).collect(),
-        };
+        let plain = server.plain.then_some(None);
+        let variants: Vec<Option<String>> =
+            plain.into_iter().chain(server.variants.keys().cloned().map(Some)).collect();
         let entry = |protocol, variant: &Option<String>| Self {
             server: Arc::clone(server),
             protocol,

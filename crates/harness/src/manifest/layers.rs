@@ -62,6 +62,7 @@ table! {
         runtime: Runtime = "[runtime]",
         run: Run = "[run]",
         variants: Option<BTreeMap<Name, Variant>> = "[variants.g1]",
+        plain: Option<bool> = "plain = true",
         representative: Option<At<bool>> = "representative = true",
         ready_timeout: Option<Duration> = "ready_timeout = \"30s\"",
         stop_timeout: Option<Duration> = "stop_timeout = \"5s\"",

@@ -63,8 +63,10 @@ pub struct Server {
     pub env: BTreeMap<String, String>,
     /// Variants by name; empty where it has none.
     pub variants: BTreeMap<String, Variant>,
-    /// Whether it stands for its language where nobody says which servers are meant. Of a server with variants, they say
-    /// so themselves.
+    /// Whether it is an entry without a variant, beside those that it has.
+    pub plain: bool,
+    /// Whether it stands for its language, without a variant, where nobody says which servers are meant. Variants say so
+    /// themselves.
     pub representative: bool,
     /// The lock file, absolute.
     pub lock: PathBuf,

@@ -57,6 +57,7 @@ impl Layers<'_> {
             command: self.command()?,
             env: merged([language.run.env.as_ref(), server.run.env.as_ref()]),
             variants: server.variants.iter().flatten().map(variant).collect(),
+            plain: is_plain(server),
             representative: representative(server)?,
             versions: server.versions.clone().into_iter().collect(),
             ready_timeout: self.timeout("ready_timeout", |times| times.0)?,
@@ -188,10 +189,14 @@ fn toolchains(
     layers.into_iter().flatten().flatten().map(read).collect()
 }
 
+fn is_plain(server: &layers::Server) -> bool {
+    server.variants.is_none() || server.plain.unwrap_or_default()
+}
+
 fn representative(server: &layers::Server) -> Result<bool, ConfigError> {
     match &server.representative {
         None => Ok(false),
-        Some(given) if server.variants.is_none() => Ok(given.value),
+        Some(given) if is_plain(server) => Ok(given.value),
         Some(given) => Err(given.bad("this server has variants; say so of one of them")),
     }
 }

@@ -81,7 +81,10 @@ fn named(all: &[Entry], patterns: &[String]) -> Result<Vec<Entry>, ManifestError
     let mut chosen: Vec<Choice<'_>> = Vec::new();
     for text in patterns {
         let pattern = Pattern::new(text)?;
-        let matching: Vec<&Entry> = all.iter().filter(|entry| pattern.matches(entry)).collect();
+        let mut matching: Vec<&Entry> = all.iter().filter(|entry| pattern.matches(entry)).collect();
+        if matching.iter().any(|entry| entry.base_name() == *text) {
+            matching.retain(|entry| entry.base_name() == *text);
+        }
         if matching.is_empty() {
             return Err(no_match(all, text));
         }

@@ -18,6 +18,8 @@ pub(super) struct Context<'a> {
     pub environment: &'a Environment,
     pub subject: &'a Subject<'a>,
     pub workload: &'a Workload,
+    /// How long the entry need be warmed, from earlier processes of it. `None`: nobody knows.
+    pub known_warm_up: Option<Nanos>,
     pub observer: &'a dyn Observer,
 }
 

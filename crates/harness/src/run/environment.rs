@@ -6,6 +6,7 @@ use rpcbench_record::{Arrivals, Protocol, Workload};
 
 use super::interrupt::Interrupt;
 use crate::placement::Endpoint;
+use crate::presence::Presence;
 
 /// The client of a run.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Environment {
     pub connect_timeout: Nanos,
     /// Told by Ctrl-C.
     pub interrupt: Interrupt,
+    /// What other runs of this machine know of this one, and it of them. `None`: nothing.
+    pub presence: Option<Presence>,
     /// Takes every measured call.
     pub call_log: Option<CallLog>,
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{Plan, PlannedTrial};
+use rpcbench_record::{Plan, PlannedTrial, Preparation, Readiness, WarmCurve};
 
 /// What is left of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,8 @@ pub struct Left {
 pub struct Estimate<'a> {
     plan: &'a Plan,
     began: Nanos,
-    /// How long each entry's preparations took, and how many there were.
+    /// How long each entry's preparations took, the first without what later ones need not be warmed, and how many there
+    /// were.
     preparations: BTreeMap<String, Mean>,
     /// Processes that were prepared.
     prepared: BTreeSet<(String, u32)>,
@@ -60,13 +61,15 @@ impl<'a> Estimate<'a> {
         }
     }
 
-    /// A process was made ready, or could not be (`is_ready`).
-    pub fn prepared(&mut self, entry: &str, process: u32, took: Nanos, is_ready: bool) {
-        self.prepared.insert((entry.to_owned(), process));
-        if is_ready {
-            self.preparations.entry(entry.to_owned()).or_default().add(took.0);
+    /// A process was made ready, or could not be.
+    pub fn prepared(&mut self, preparation: &Preparation, took: Nanos) {
+        let entry = &preparation.entry;
+        self.prepared.insert((entry.clone(), preparation.process));
+        if preparation.readiness == Readiness::Ready {
+            let later = took.0.saturating_sub(once(preparation).0);
+            self.preparations.entry(entry.clone()).or_default().add(later);
         } else {
-            self.out.insert(entry.to_owned());
+            self.out.insert(entry.clone());
         }
     }
 
@@ -109,10 +112,17 @@ impl<'a> Estimate<'a> {
     }
 }
 
+/// Warm-up that later processes of the entry need not have.
+fn once(preparation: &Preparation) -> Nanos {
+    let spared = |warm: &WarmCurve| Some(warm.slices.last()?.at_ms.saturating_sub(warm.later_ms?));
+    Nanos::from_millis(preparation.warm.as_ref().and_then(spared).unwrap_or(0))
+}
+
 #[cfg(test)]
 mod tests {
-    use rpcbench_record::{Limits, PlacementKind, Stopping, WarmUp, Window, Workload};
+    use rpcbench_record::{Limits, PlacementKind, Stopping, WarmSlice, WarmUp, Window, Workload};
 
+    use super::super::resume::tests::prepared;
     use super::*;
 
     const SECOND: Nanos = Nanos::from_millis(1000);
@@ -161,6 +171,10 @@ mod tests {
         }
     }
 
+    fn ready(entry: &str, process: u32) -> Preparation {
+        Preparation { process, ..prepared(entry, Readiness::Ready) }
+    }
+
     fn seconds(left: Option<Left>) -> Option<u64> {
         left.map(|left| left.length.0 / SECOND.0)
     }
@@ -170,17 +184,39 @@ mod tests {
         let plan = plan(None);
         let mut estimate = Estimate::new(&plan, Nanos(0));
         assert_eq!(estimate.left(0, Nanos(0)), None);
-        estimate.prepared("a", 1, Nanos(10 * SECOND.0), true);
+        estimate.prepared(&ready("a", 1), Nanos(10 * SECOND.0));
         // The other entry is thought to be alike: 3 more preparations and 8 trials of 2 s.
         assert_eq!(seconds(estimate.left(0, Nanos(0))), Some(46));
-        estimate.prepared("b", 1, Nanos(4 * SECOND.0), true);
+        estimate.prepared(&ready("b", 1), Nanos(4 * SECOND.0));
         estimate.trial("w", Nanos(3 * SECOND.0));
         estimate.trial("w", Nanos(3 * SECOND.0));
         // 10 s and 4 s for the second processes, 6 trials of 3 s.
         assert_eq!(seconds(estimate.left(2, Nanos(0))), Some(32));
-        estimate.prepared("b", 2, Nanos(0), false);
+        let missing = Readiness::Skipped { reason: String::new() };
+        estimate.prepared(&Preparation { readiness: missing, ..ready("b", 2) }, Nanos(0));
         assert_eq!(seconds(estimate.left(4, Nanos(0))), Some(16));
         assert_eq!(seconds(estimate.left(8, Nanos(0))), Some(0));
+    }
+
+    #[test]
+    fn later_processes_are_thought_to_be_warmed_as_long_as_they_will() {
+        let plan = plan(None);
+        let mut estimate = Estimate::new(&plan, Nanos(0));
+        let slice = WarmSlice { at_ms: 6000, calls: 1, server_cpu_ns: 1, compiler_cpu_ns: 0 };
+        let warm = WarmCurve {
+            slices: vec![slice],
+            steady_after_ms: Some(1000),
+            unsteady: None,
+            as_earlier: false,
+            later_ms: Some(2000),
+            cold_rate: 1.0,
+        };
+        for entry in ["a", "b"] {
+            let preparation = Preparation { warm: Some(warm.clone()), ..ready(entry, 1) };
+            estimate.prepared(&preparation, Nanos(7 * SECOND.0));
+        }
+        // 3 s for each of the second processes, 8 trials of 2 s.
+        assert_eq!(seconds(estimate.left(0, Nanos(0))), Some(22));
     }
 
     #[test]
@@ -192,7 +228,7 @@ mod tests {
             max_time_ms: Some(20_000),
         }));
         let mut estimate = Estimate::new(&plan, SECOND);
-        estimate.prepared("a", 1, Nanos(10 * SECOND.0), true);
+        estimate.prepared(&ready("a", 1), Nanos(10 * SECOND.0));
         let left = estimate.left(0, Nanos(11 * SECOND.0)).unwrap();
         assert_eq!((left.length.0 / SECOND.0, left.at_most), (10, true));
     }

@@ -227,7 +227,21 @@ impl<'a> Runner<'a> {
     where
         'a: 'c,
     {
-        Context { environment: self.environment, subject, workload, observer: self.observer }
+        Context {
+            environment: self.environment,
+            subject,
+            workload,
+            known_warm_up: self.known_warm_up(&subject.entry, &workload.name),
+            observer: self.observer,
+        }
+    }
+
+    /// The longest that any process of an entry tells; `None` where one of those that were judged did not become steady.
+    fn known_warm_up(&self, entry: &str, workload: &str) -> Option<Nanos> {
+        let of_entry = |p: &&Preparation| p.entry == entry && p.workload == workload;
+        let curves = self.run.preparations.iter().filter(of_entry).filter_map(|p| p.warm.as_ref());
+        let told = curves.filter(|curve| !curve.as_earlier).map(|curve| curve.later_ms);
+        told.collect::<Option<Vec<u64>>>()?.into_iter().max().map(Nanos::from_millis)
     }
 
     /// The server for a trial: the one that is kept for it, or a new one made ready. `None`: it can't be, and has no more trials.

@@ -165,7 +165,7 @@ fn is_done(run: &Run, planned: &PlannedTrial) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use rpcbench_record::{
@@ -254,7 +254,7 @@ mod tests {
         serde_json::from_str(json).unwrap()
     }
 
-    fn prepared(entry: &str, readiness: Readiness) -> Preparation {
+    pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation {
         Preparation {
             entry: entry.into(),
             workload: "w".into(),

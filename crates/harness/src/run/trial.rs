@@ -249,6 +249,8 @@ fn window(
         let own = machine.reference.map_or(0, |reference| reference.cpu_ns());
         machine.server_cpus_busy_ns = machine.server_cpus_busy_ns.map(|ns| ns.saturating_sub(own));
     }
+    let presence = context.environment.presence.as_ref();
+    machine.rivals = presence.map_or(0, |presence| presence.rivals().len() as u32);
     let before = std::mem::take(&mut measurement.unmeasured);
     let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
     Ok(Window {

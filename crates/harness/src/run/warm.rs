@@ -17,6 +17,9 @@ const SLICE: Nanos = Nanos::from_millis(500);
 const WINDOW: usize = 10;
 /// Change of calls per server CPU-second over the window that counts as flat whatever the noise.
 const TOLERANCE: f64 = 0.05;
+/// How much longer than until the first process of an entry was steady the later ones are warmed: none is exactly like the
+/// other, and connections and caches are new.
+const SURE: Nanos = Nanos::from_millis(1000);
 /// CPU time of the compiler threads that counts as quiet, of the server's.
 const COMPILER_SHARE: f64 = 0.05;
 
@@ -27,10 +30,13 @@ struct Goal {
     cap: usize,
     /// Only the cap counts.
     fixed: bool,
+    /// The cap is what earlier processes of the entry tell.
+    as_earlier: bool,
 }
 
 impl Goal {
-    fn new(warm_up: WarmUp, runtime: &Runtime) -> Self {
+    /// `known`: what earlier processes of the entry tell, which only a warm-up until steady heeds.
+    fn new(warm_up: WarmUp, runtime: &Runtime, known: Option<Nanos>) -> Self {
         let slices = |length: Nanos| length.0.div_ceil(SLICE.0) as usize;
         let (least, cap, fixed) = match warm_up {
             WarmUp::Fixed { length_ms } => (Nanos(0), Nanos::from_millis(length_ms), true),
@@ -47,7 +53,9 @@ impl Goal {
             tolerance: TOLERANCE,
             compiler_share: COMPILER_SHARE,
         };
-        Self { rule, cap: slices(cap), fixed }
+        let known = known.filter(|_| !fixed);
+        let (cap, as_earlier) = (known.unwrap_or(cap), known.is_some());
+        Self { rule, cap: slices(cap), fixed: fixed || as_earlier, as_earlier }
     }
 }
 
@@ -57,7 +65,8 @@ pub(super) fn warm(
     target: &mut Target,
     context: &Context<'_>,
 ) -> Result<Option<WarmCurve>, Trouble> {
-    let goal = Goal::new(context.workload.warm_up, &context.subject.runtime);
+    let Context { workload, subject, known_warm_up, .. } = *context;
+    let goal = Goal::new(workload.warm_up, &subject.runtime, known_warm_up);
     if goal.cap == 0 {
         return Ok(None);
     }
@@ -90,7 +99,7 @@ pub(super) fn warm_by_calls(
     context: &Context<'_>,
     calls: u64,
 ) -> Result<WarmCurve, Trouble> {
-    let goal = Goal::new(context.workload.warm_up, &context.subject.runtime);
+    let goal = Goal::new(context.workload.warm_up, &context.subject.runtime, None);
     let mut curve = Curve::begin(target)?;
     target.session()?.start_measuring_calls(clock::now(), calls);
     while !target.session()?.is_drained() {
@@ -166,8 +175,12 @@ impl Curve {
         // The first slice of the flat window is where it began to be steady.
         let flat_from = self.slices.len().saturating_sub(goal.rule.window);
         let before = flat_from.checked_sub(1).and_then(|at| self.slices.get(at));
+        let steady_after_ms = steady.then(|| before.map_or(0, |slice| slice.at_ms));
+        let least_ms = goal.rule.min_slices as u64 * SLICE.0 / 1_000_000;
         WarmCurve {
-            steady_after_ms: steady.then(|| before.map_or(0, |slice| slice.at_ms)),
+            steady_after_ms,
+            as_earlier: goal.as_earlier,
+            later_ms: steady_after_ms.map(|ms| (ms + SURE.0 / 1_000_000).max(least_ms)),
             unsteady: Unsteady::of(verdict).filter(|_| !goal.fixed),
             cold_rate: cold_rate(&self.slices),
             slices: self.slices,
@@ -204,7 +217,7 @@ mod tests {
     #[test]
     fn the_later_of_two_leasts_counts_and_the_cap_asked_for() {
         let bounds = |warm_up| {
-            let goal = Goal::new(warm_up, &runtime());
+            let goal = Goal::new(warm_up, &runtime(), None);
             (goal.rule.min_slices, goal.cap, goal.fixed)
         };
         assert_eq!(bounds(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }), (4, 40, false));
@@ -212,6 +225,19 @@ mod tests {
         assert_eq!(bounds(asked), (60, 121, false));
         assert_eq!(bounds(WarmUp::Fixed { length_ms: 0 }), (1, 0, true));
         assert_eq!(bounds(WarmUp::Fixed { length_ms: 700 }), (1, 2, true));
+    }
+
+    #[test]
+    fn a_process_is_warmed_for_as_long_as_earlier_ones_took() {
+        let known = Some(Nanos::from_millis(3400));
+        let until_steady = WarmUp::UntilSteady { least_ms: 0, cap_ms: None };
+        let goal = Goal::new(until_steady, &runtime(), known);
+        assert_eq!((goal.cap, goal.fixed, goal.as_earlier), (7, true, true));
+        let told = curve(7).end(&goal, Steadiness::Climbing { change: 0.5 });
+        assert_eq!((told.steady_after_ms, told.unsteady, told.later_ms), (None, None, None));
+        assert!(told.as_earlier);
+        let goal = Goal::new(WarmUp::Fixed { length_ms: 700 }, &runtime(), known);
+        assert_eq!((goal.cap, goal.as_earlier), (2, false));
     }
 
     fn curve(slices: u64) -> Curve {
@@ -228,22 +254,24 @@ mod tests {
 
     #[test]
     fn it_was_steady_from_where_the_flat_window_began() {
-        let goal = Goal::new(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }, &runtime());
+        let goal = Goal::new(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }, &runtime(), None);
         let early = curve(10).end(&goal, Steadiness::Steady);
         assert_eq!((early.steady_after_ms, early.unsteady), (Some(0), None));
+        // The language's least warm-up.
+        assert_eq!(early.later_ms, Some(2000));
         let late = curve(34).end(&goal, Steadiness::Steady);
-        assert_eq!(late.steady_after_ms, Some(12_000));
+        assert_eq!((late.steady_after_ms, late.later_ms), (Some(12_000), Some(13_000)));
         let noisy = curve(40).end(&goal, Steadiness::Noisy { change: 0.3 });
         assert_eq!((noisy.steady_after_ms, noisy.unsteady), (Some(15_000), None));
         let never = curve(40).end(&goal, Steadiness::Climbing { change: 0.123 });
-        assert_eq!(never.steady_after_ms, None);
+        assert_eq!((never.steady_after_ms, never.later_ms), (None, None));
         let why = never.unsteady.unwrap().to_string();
         assert_eq!(why, "calls per CPU-second still rose by 12 % in 5 s");
     }
 
     #[test]
     fn a_fixed_warm_up_claims_nothing() {
-        let goal = Goal::new(WarmUp::Fixed { length_ms: 5000 }, &runtime());
+        let goal = Goal::new(WarmUp::Fixed { length_ms: 5000 }, &runtime(), None);
         let curve = curve(10).end(&goal, Steadiness::Steady);
         assert_eq!((curve.steady_after_ms, curve.unsteady), (None, None));
     }

@@ -103,6 +103,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("steal_ns", Ns, "Time that the hypervisor took from the CPUs of client and server", Windows(|f| some(f.steal_ns))),
     figure("client_steal_ns", Ns, "Of it, from the client's CPUs", Window(|w| some(w.measured.machine.client_steal_ns?))),
     figure("server_steal_ns", Ns, "From the server's CPUs; those that both use count in each", Window(|w| some(w.measured.machine.server_steal_ns?))),
+    figure("rivals", Count, "Other runs of rpcbench that had some of the same CPUs when the window ended", Window(|w| some(w.measured.machine.rivals))),
     figure("cpu_pressure_ns", Ns, "Time for which some task of the machine waited for a CPU", Window(|w| some(w.measured.machine.cpu_pressure_ns?))),
     figure("connections_opened", Count, "Connections that came to be open in the window or while its last calls were awaited, where they live for a number of calls", Window(|w| some(w.connections()?.opened))),
     figure("connections_ended", Count, "Connections that ended in the window or while its last calls were awaited, closed by the peer or lost", Window(|w| some(w.connections()?.ended))),

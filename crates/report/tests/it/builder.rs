@@ -280,6 +280,8 @@ fn preparation(entry: &str) -> Preparation {
             slices: Vec::new(),
             steady_after_ms: Some(3200),
             unsteady: None,
+            as_earlier: false,
+            later_ms: None,
             cold_rate: 21_000.0,
         }),
         readiness: Readiness::Ready,

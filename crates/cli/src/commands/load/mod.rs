@@ -56,6 +56,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
         seed: args.seed,
         connect_timeout: Nanos::from_millis(args.connect_timeout),
         interrupt,
+        presence: None,
         call_log,
     };
     let subject = Subject::unmanaged(args.address.to_string(), args.protocol, placement);

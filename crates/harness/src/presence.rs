@@ -1,0 +1,119 @@
+//! Runs of this machine that know of each other, so that two on the same CPUs are not taken for slow servers.
+//!
+//! Each holds a name among the kernel's abstract sockets: that takes no rights and no file, and ends with the process however
+//! it ends. Runs in another network namespace, as containers have one, are not seen.
+
+use std::io;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+const PREFIX: &str = "rpcbench-run";
+
+/// What a run has told others of itself; dropping it takes that back.
+#[derive(Debug)]
+pub struct Presence {
+    name: Name,
+    _socket: UnixDatagram,
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Name {
+    pid: u32,
+    /// The same process id may be there once more, in another container.
+    nonce: u32,
+    cpus: Vec<u32>,
+}
+
+/// Another run that has some of the same CPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rival {
+    /// Its process, as it knows itself.
+    pub pid: u32,
+    /// The CPUs that both have.
+    pub cpus: Vec<u32>,
+}
+
+impl Presence {
+    /// Tells others that this process measures on `cpus`.
+    ///
+    /// # Errors
+    /// If the system has no such sockets.
+    pub fn announce(cpus: &[u32]) -> io::Result<Self> {
+        let name = Name { pid: std::process::id(), nonce: rand::random(), cpus: cpus.to_vec() };
+        let address = SocketAddr::from_abstract_name(name.to_string())?;
+        Ok(Self { name, _socket: UnixDatagram::bind_addr(&address)? })
+    }
+
+    /// The other runs that have some of the same CPUs now. None where the system does not tell.
+    #[must_use]
+    pub fn rivals(&self) -> Vec<Rival> {
+        let sockets = procfs::net::unix().unwrap_or_default();
+        // What is abstract begins with @ there.
+        let names = sockets.iter().filter_map(|socket| socket.path.as_deref()?.to_str());
+        self.name.rivals(names.filter_map(|path| Name::parse(path.strip_prefix('@')?)))
+    }
+}
+
+impl Name {
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.strip_prefix(PREFIX)?.strip_prefix('/')?.split('/');
+        let mut number = || parts.next()?.parse().ok();
+        let (pid, nonce) = (number()?, number()?);
+        let cpus = parts.next()?.split(',').map(|cpu| cpu.parse().ok()).collect::<Option<_>>()?;
+        Some(Self { pid, nonce, cpus })
+    }
+
+    fn rivals(&self, all: impl Iterator<Item = Self>) -> Vec<Rival> {
+        let both = |cpus: Vec<u32>| cpus.into_iter().filter(|cpu| self.cpus.contains(cpu));
+        all.filter(|other| (other.pid, other.nonce) != (self.pid, self.nonce))
+            .map(|other| Rival { pid: other.pid, cpus: both(other.cpus).collect() })
+            .filter(|rival| !rival.cpus.is_empty())
+            .collect()
+    }
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
+        write!(f, "{PREFIX}/{}/{}/{}", self.pid, self.nonce, cpus.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(nonce: u32, cpus: &[u32]) -> Name {
+        Name { pid: 7, nonce, cpus: cpus.to_vec() }
+    }
+
+    #[test]
+    fn a_name_tells_its_run() {
+        let name = name(1, &[0, 3]);
+        assert_eq!(name.to_string(), "rpcbench-run/7/1/0,3");
+        assert_eq!(Name::parse("rpcbench-run/7/1/0,3"), Some(name));
+        for other in ["rpcbench", "rpcbench-run/7", "rpcbench-run/7/1/", "rpcbench-run/7/1/0,x"] {
+            assert_eq!(Name::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn rivals_have_a_cpu_in_common() {
+        let all = [name(1, &[0, 1]), name(2, &[2, 3]), name(3, &[1, 2])];
+        let rivals = name(1, &[0, 1]).rivals(all.into_iter());
+        assert_eq!(rivals, [Rival { pid: 7, cpus: vec![1] }]);
+    }
+
+    /// On CPUs that no machine has, so that no run of this one is in the way.
+    #[test]
+    fn a_run_is_seen_as_long_as_it_is_there() {
+        let first = Presence::announce(&[70_001, 70_002]).unwrap();
+        assert_eq!(first.rivals(), []);
+        let second = Presence::announce(&[70_002]).unwrap();
+        let seen = Rival { pid: std::process::id(), cpus: vec![70_002] };
+        assert_eq!((first.rivals(), second.rivals()), (vec![seen.clone()], vec![seen]));
+        drop(second);
+        assert_eq!(first.rivals(), []);
+    }
+}
