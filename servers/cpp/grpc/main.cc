@@ -1,4 +1,6 @@
-// The contract's gRPC service on grpc++, callback API. The address comes from the environment.
+// The contract's gRPC service on grpc++.
+//
+// `server`, on the callback API, or `server completion-queue`; address and number of CPUs come from the environment.
 
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
@@ -12,69 +14,38 @@
 #include <stdexcept>
 #include <string>
 
-#include "echo.grpc.pb.h"
+#include "api.h"
+#include "callback.h"
+#include "completion_queue.h"
 #include "settings.h"
 
 namespace {
 
-namespace pb = rpcbench::v1;
-using grpc::CallbackServerContext;
-using grpc::ServerUnaryReactor;
-
 // How long open connections may take to finish their calls after SIGTERM.
 constexpr std::chrono::seconds kDrain{2};
 
-ServerUnaryReactor* Done(CallbackServerContext* context) {
-  ServerUnaryReactor* reactor = context->DefaultReactor();
-  reactor->Finish(grpc::Status::OK);
-  return reactor;
+std::unique_ptr<Api> Make(const std::string& kind) {
+  const unsigned cpus = settings::Cpus();
+  if (kind.empty()) return std::make_unique<callback::Callback>();
+  if (kind == "completion-queue") return std::make_unique<completion_queue::CompletionQueues>(cpus);
+  throw std::runtime_error("unknown API \"" + kind + "\": completion-queue, or nothing for callbacks");
 }
 
-// The library hands requests out as const, so their content is copied, as it is in every service on this API.
-class EchoService final : public pb::Echo::CallbackService {
-  ServerUnaryReactor* Text(CallbackServerContext* context, const pb::TextRequest* request,
-                           pb::TextReply* reply) override {
-    reply->set_echo(request->text());
-    return Done(context);
-  }
-
-  ServerUnaryReactor* Record(CallbackServerContext* context, const pb::RecordRequest* request,
-                             pb::RecordReply* reply) override {
-    if (request->has_record()) *reply->mutable_echo() = request->record();
-    return Done(context);
-  }
-
-  ServerUnaryReactor* Dto(CallbackServerContext* context, const pb::DtoRequest* request,
-                          pb::DtoReply* reply) override {
-    if (request->has_dto()) *reply->mutable_echo() = request->dto();
-    return Done(context);
-  }
-
-  ServerUnaryReactor* Tree(CallbackServerContext* context, const pb::TreeRequest* request,
-                           pb::TreeReply* reply) override {
-    if (request->has_tree()) *reply->mutable_echo() = request->tree();
-    return Done(context);
-  }
-};
-
 // The library's defaults stand: messages up to 4 MiB, no limit on streams per connection, TCP_NODELAY.
-//
-// The callback API's threads are the library's own: half as many as the machine has CPUs, at least 2 and at most 16.
-// ResourceQuota::SetMaxThreads does not reach them, so the number of CPUs is only checked here; the kernel enforces it.
-std::unique_ptr<grpc::Server> Start(EchoService& service) {
+std::unique_ptr<grpc::Server> Start(Api& api) {
   const std::string address = settings::Host() + ":" + std::to_string(settings::Port());
-  settings::Cpus();
   grpc::ServerBuilder builder;
   // By default a second server would share the port unnoticed.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.AddListeningPort(address, grpc::InsecureServerCredentials());
-  builder.RegisterService(&service);
+  api.Register(builder);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (server == nullptr) throw std::runtime_error("cannot listen on " + address);
+  api.Start();
   return server;
 }
 
-void Serve() {
+void Serve(const std::string& kind) {
   // Blocked before the library starts its threads, so that only sigwait below takes it.
   sigset_t stop;
   sigemptyset(&stop);
@@ -82,18 +53,19 @@ void Serve() {
   if (const int error = pthread_sigmask(SIG_BLOCK, &stop, nullptr); error != 0) {
     throw std::runtime_error(std::string("cannot wait for SIGTERM: ") + std::strerror(error));
   }
-  EchoService service;
-  const std::unique_ptr<grpc::Server> server = Start(service);
+  const std::unique_ptr<Api> api = Make(kind);
+  const std::unique_ptr<grpc::Server> server = Start(*api);
   int signal = 0;
   sigwait(&stop, &signal);
   server->Shutdown(std::chrono::system_clock::now() + kDrain);
+  api->Stop();
 }
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   try {
-    Serve();
+    Serve(count > 1 ? arguments[1] : "");
   } catch (const std::exception& error) {
     std::cerr << "cpp-grpc: " << error.what() << '\n';
     return EXIT_FAILURE;

@@ -1,6 +1,6 @@
 //! The contract's service as JSON on axum.
 //!
-//! `server current-thread` or `server multi-thread`; address and number of CPUs come from the environment.
+//! `server current-thread`, `server multi-thread` or `server runtime-per-cpu`; address and number of CPUs come from the environment.
 
 mod messages;
 

@@ -1,6 +1,6 @@
 //! What the contract's servers in Rust share: settings, runtime, listening, ending. It knows no library but tokio.
 
-use std::{env, error::Error, io, process::ExitCode, str::FromStr, time::Duration};
+use std::{env, error::Error, io, net, process::ExitCode, str::FromStr, thread, time::Duration};
 
 use tokio::{
     net::TcpListener,
@@ -16,10 +16,10 @@ const DRAIN: Duration = Duration::from_secs(2);
 pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// Listens where the environment says, within the limits that it names, on the runtime that the first argument names
-/// (`current-thread` or `multi-thread`). What goes wrong is printed in one line that begins with the name.
+/// (`current-thread`, `multi-thread` or `runtime-per-cpu`). What goes wrong is printed in one line that begins with the name.
 pub fn run<S: Future<Output = Result<(), Failure>>>(
     name: &str,
-    serve: impl FnOnce(TcpListener) -> S,
+    serve: impl Fn(TcpListener) -> S + Copy + Send,
 ) -> ExitCode {
     match try_run(serve) {
         Ok(()) => ExitCode::SUCCESS,
@@ -31,7 +31,7 @@ pub fn run<S: Future<Output = Result<(), Failure>>>(
 }
 
 fn try_run<S: Future<Output = Result<(), Failure>>>(
-    serve: impl FnOnce(TcpListener) -> S,
+    serve: impl Fn(TcpListener) -> S + Copy + Send,
 ) -> Result<(), Failure> {
     let host: String = setting("RPCBENCH_HOST")?;
     let port: u16 = setting("RPCBENCH_PORT")?;
@@ -39,13 +39,33 @@ fn try_run<S: Future<Output = Result<(), Failure>>>(
     if cpus == 0 {
         return Err("RPCBENCH_CPUS: must be 1 or more".into());
     }
-    runtime(env::args().nth(1).as_deref(), cpus)?.block_on(async {
-        let listener = TcpListener::bind((host.as_str(), port)).await.map_err(|error| {
+    let runtimes = runtimes(env::args().nth(1).as_deref(), cpus)?;
+    let listen = TcpListener::bind((host.as_str(), port));
+    let listener =
+        runtimes[0].block_on(listen).and_then(TcpListener::into_std).map_err(|error| {
             io::Error::new(error.kind(), format!("cannot listen on {host}:{port}: {error}"))
         })?;
+    let (own, others) = (&runtimes[0], &runtimes[1..]);
+    thread::scope(|scope| {
+        let listener = &listener;
+        let answer = move |runtime| answer(runtime, listener.try_clone()?, serve);
+        let threads: Vec<_> =
+            others.iter().map(|runtime| scope.spawn(move || answer(runtime))).collect();
+        answer(own)?;
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| "a thread panicked")?)
+    })
+}
+
+/// Answers on one runtime until SIGTERM.
+fn answer<S: Future<Output = Result<(), Failure>>>(
+    runtime: &Runtime,
+    listener: net::TcpListener,
+    serve: impl FnOnce(TcpListener) -> S,
+) -> Result<(), Failure> {
+    runtime.block_on(async {
         let mut overdue = signal(SignalKind::terminate())?;
         tokio::select! {
-            ended = serve(listener) => ended,
+            ended = serve(TcpListener::from_std(listener)?) => ended,
             () = async { overdue.recv().await; sleep(DRAIN).await } => Ok(()),
         }
     })
@@ -56,15 +76,18 @@ fn setting<T: FromStr<Err: Error>>(name: &str) -> Result<T, String> {
     text.parse().map_err(|error| format!("{name}: {text:?}: {error}"))
 }
 
-fn runtime(kind: Option<&str>, cpus: usize) -> Result<Runtime, Failure> {
-    let mut builder = match kind {
-        Some("current-thread") => Builder::new_current_thread(),
-        Some("multi-thread") => Builder::new_multi_thread(),
+fn runtimes(kind: Option<&str>, cpus: usize) -> Result<Vec<Runtime>, Failure> {
+    let (mut builder, count) = match kind {
+        Some("current-thread") => (Builder::new_current_thread(), 1),
+        Some("multi-thread") => (Builder::new_multi_thread(), 1),
+        Some("runtime-per-cpu") => (Builder::new_current_thread(), cpus),
         other => {
-            return Err(format!("runtime {other:?}: must be current-thread or multi-thread").into());
+            let known = "current-thread, multi-thread or runtime-per-cpu";
+            return Err(format!("runtime {other:?}: must be {known}").into());
         }
     };
-    Ok(builder.worker_threads(cpus).enable_all().build()?)
+    builder.worker_threads(cpus).enable_all();
+    Ok((0..count).map(|_| builder.build()).collect::<io::Result<_>>()?)
 }
 
 /// Resolves when the server is to take no further calls, which is at SIGTERM.

@@ -1,6 +1,6 @@
 //! The contract's gRPC service on tonic.
 //!
-//! `server current-thread` or `server multi-thread`; address and number of CPUs come from the environment.
+//! `server current-thread`, `server multi-thread` or `server runtime-per-cpu`; address and number of CPUs come from the environment.
 
 use std::process::ExitCode;
 
