@@ -20,7 +20,7 @@ setup: ## Install what building needs and is missing (apt, as root or with sudo)
 bench: setup rpcbench ## Build everything and compare all servers that can run here
 	$(RPCBENCH) run $(ARGS)
 
-bench-client: setup ## Compare rpcbench's own client with h2load, ghz and the floor (docs/performance.md)
+bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and the floor (docs/performance.md)
 	@scripts/bench-client.sh $(ARGS)
 
 bench-peers: bench-client

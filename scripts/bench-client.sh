@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs rpcbench, h2load, ghz and the floor in turn against the same servers, and prints what a call costs each of them.
-# Installs h2load (Debian's nghttp2-client) and ghz (a Go module, into build/load-generators/) where they are missing.
+# Runs rpcbench, h2load, ghz, wrk and the floor in turn against the same servers, and prints what a call costs each of
+# them. Installs h2load (Debian's nghttp2-client), wrk (Debian's) and ghz (a Go module, into build/load-generators/)
+# where they are missing.
 #
 #   bench-client.sh [ARGUMENT...]    arguments of rpcbench-client-bench: --rounds 9 --seconds 5 --format markdown, see --help
 #
-# Without Go, ghz is left out. h2load is indispensable.
+# Without Go, ghz is left out, and wrk where apt can't install it. h2load is indispensable.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,22 +15,25 @@ folder=$PWD/build/load-generators
 
 say() { echo "bench-client: $*" >&2; }
 
-fail() {
-  say "$*"
-  exit 1
-}
-
 . scripts/apt.sh
 
-want_h2load() {
-  has h2load && return
-  may_install || fail "h2load is missing, and apt can't be used here: sudo apt-get install nghttp2-client, then try again"
-  say "installing nghttp2-client"
-  apt install --no-install-recommends nghttp2-client && return
+# want PROGRAM PACKAGE: installs it where it is missing.
+want() {
+  has "$1" && return
+  if ! may_install; then
+    say "$1 is missing, and apt can't be used here: sudo apt-get install $2, then try again"
+    return 1
+  fi
+  say "installing $2"
+  apt install --no-install-recommends "$2" && return
   apt update || say "apt-get update failed; going on with the lists there are"
-  apt install --no-install-recommends nghttp2-client ||
-    fail "nghttp2-client, which has h2load, could not be installed with apt: install it, then try again"
+  apt install --no-install-recommends "$2" && return
+  say "$2, which has $1, could not be installed with apt: install it, then try again"
+  return 1
 }
+
+# wrk_version: it says so above its usage, and fails, as it was told no address.
+wrk_version() { { wrk -v || true; } | awk 'NR == 1 { print $2 }'; }
 
 # installed_ghz: the version of the ghz in the build folder; nothing where there is none.
 installed_ghz() {
@@ -49,7 +53,8 @@ want_ghz() {
 }
 
 mkdir -p "$folder"
-want_h2load
+want h2load nghttp2-client || exit 1
+want wrk wrk || say "wrk is left out"
 want_ghz
 cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-client-bench
 "$target/release/rpcbench" build rust-tonic >&2
@@ -57,4 +62,5 @@ cargo build --release --locked --package rpcbench --package rpcbench-testkit --p
 arguments=(--programs "$target/release" --h2load "$(command -v h2load)")
 found=$(installed_ghz)
 [ -z "$found" ] || arguments+=(--ghz "$folder/ghz" --ghz-version "$found")
+! has wrk || arguments+=(--wrk "$(command -v wrk)" --wrk-version "$(wrk_version)")
 exec "$target/release/rpcbench-client-bench" "${arguments[@]}" "$@"

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rpcbench_contract::{Corpus, Encoding, Shape};
 
-use crate::lineup::{Client, Load};
+use crate::lineup::{Client, Load, Row};
 
 /// The payload of every call: one hundred bytes of text.
 pub const SHAPE: Shape = Shape::Text(100);
@@ -21,10 +21,14 @@ pub struct Programs {
     pub h2load: Option<PathBuf>,
     /// `ghz`.
     pub ghz: Option<PathBuf>,
+    /// `wrk`.
+    pub wrk: Option<PathBuf>,
     /// The contract, `echo.proto`, for ghz.
     pub proto: PathBuf,
     /// A file with the message that h2load sends: see [`message`].
     pub body: PathBuf,
+    /// What wrk sends, as Lua.
+    pub script: PathBuf,
 }
 
 impl Programs {
@@ -34,30 +38,34 @@ impl Programs {
         match client {
             Client::Ghz => self.ghz.as_ref(),
             Client::H2load => self.h2load.as_ref(),
+            Client::Wrk => self.wrk.as_ref(),
             Client::Floor => Some(&self.floor),
             Client::Rpcbench => Some(&self.rpcbench),
         }
     }
 
-    /// The arguments with which `client` keeps up `load` against `address` for so many seconds.
+    /// The arguments with which `client` keeps up the load of `row` against `address` for so many seconds.
     #[must_use]
     pub fn arguments(
         &self,
         client: Client,
-        load: Load,
+        row: Row,
         address: &str,
         seconds: u64,
     ) -> Vec<OsString> {
-        let Load { connections, in_flight } = load;
+        let Row { protocol, load: Load { connections, in_flight }, .. } = row;
         let all = connections * in_flight;
         let line = match client {
             Client::Rpcbench => format!(
-                "load {address} --shape {SHAPE} -c {connections} -m {in_flight} -z {seconds}s --warmup none --quiet --format json"
+                "load {address} --protocol {protocol} --shape {SHAPE} -c {connections} -m {in_flight} -z {seconds}s \
+                 --warmup none --quiet --format json"
             ),
-            Client::Floor => {
-                format!("{address} --shape {SHAPE} -c {connections} -m {in_flight} -d {seconds}")
-            }
+            Client::Floor => format!(
+                "{address} --protocol {protocol} --shape {SHAPE} -c {connections} -m {in_flight} -d {seconds}"
+            ),
             Client::H2load => format!("-c {connections} -m {in_flight} -D {seconds}"),
+            // It has one call in flight on each connection.
+            Client::Wrk => format!("-t 1 -c {connections} -d {seconds}s"),
             Client::Ghz => format!(
                 "--insecure --call rpcbench.v1.Echo.Text -c {all} --connections {connections} \
                  -z {seconds}s --duration-stop wait"
@@ -70,6 +78,7 @@ impl Programs {
 
     fn own_arguments(&self, client: Client, address: &str) -> Vec<OsString> {
         let method = SHAPE.method();
+        let url = format!("http://{address}/{}/{}", method.service(), method.name());
         match client {
             Client::Rpcbench | Client::Floor => Vec::new(),
             Client::H2load => vec![
@@ -79,8 +88,9 @@ impl Programs {
                 "te: trailers".into(),
                 "-d".into(),
                 self.body.clone().into(),
-                format!("http://{address}/{}/{}", method.service(), method.name()).into(),
+                url.into(),
             ],
+            Client::Wrk => vec!["-s".into(), self.script.clone().into(), url.into()],
             Client::Ghz => vec![
                 "--proto".into(),
                 self.proto.clone().into(),
@@ -107,20 +117,30 @@ pub fn message() -> Vec<u8> {
 mod tests {
     use super::*;
 
-    const CLIENTS: [Client; 4] = [Client::Ghz, Client::H2load, Client::Floor, Client::Rpcbench];
+    const STEPS: [(&str, Client); 7] = [
+        ("tonic-50x20", Client::Ghz),
+        ("tonic-50x20", Client::H2load),
+        ("null-50x20", Client::Floor),
+        ("null-50x20", Client::Rpcbench),
+        ("json-50x1", Client::Wrk),
+        ("json-50x1", Client::Floor),
+        ("json-50x1", Client::Rpcbench),
+    ];
 
-    /// What one would type for 50x20 and two seconds.
-    fn line(client: Client) -> String {
+    /// What one would type for two seconds of a row.
+    fn line((row, client): (&str, Client)) -> String {
         let programs = Programs {
             rpcbench: "rpcbench".into(),
             floor: "rpcbench-floor".into(),
             h2load: Some("h2load".into()),
             ghz: Some("ghz".into()),
             proto: "contract/echo.proto".into(),
+            wrk: Some("wrk".into()),
             body: "BODY".into(),
+            script: "crates/client-bench/wrk.lua".into(),
         };
-        let load = Load { connections: 50, in_flight: 20 };
-        let quoted = programs.arguments(client, load, "ADDRESS", 2).into_iter().map(|argument| {
+        let row = Row::named(row).unwrap();
+        let quoted = programs.arguments(client, row, "ADDRESS", 2).into_iter().map(|argument| {
             let argument = argument.into_string().unwrap();
             if argument.contains([' ', '{']) {
                 format!(" '{argument}'")
@@ -135,14 +155,14 @@ mod tests {
 
     #[test]
     fn each_client_is_told_the_same_load_in_its_own_words() {
-        insta::assert_snapshot!(CLIENTS.map(|client| line(client) + "\n").concat());
+        insta::assert_snapshot!(STEPS.map(|step| line(step) + "\n").concat());
     }
 
     #[test]
     fn the_documentation_shows_these_command_lines() {
         let page = include_str!("../../../docs/performance.md").replace(" \\\n    ", " ");
-        for client in CLIENTS {
-            let line = line(client);
+        for step in STEPS {
+            let line = line(step);
             assert!(page.lines().any(|it| it == line), "docs/performance.md lacks: {line}");
         }
     }

@@ -6,12 +6,14 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 
+use crate::protocol::Protocol;
+
 /// The server that is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The tonic server of `servers/rust/tonic` on one thread.
     Tonic,
-    /// The testkit's null server: the least work that is still correct gRPC.
+    /// The testkit's null server: the least work that is still correct in its protocol.
     Null,
 }
 
@@ -31,6 +33,8 @@ pub enum Client {
     Ghz,
     /// h2load, of nghttp2.
     H2load,
+    /// wrk, of Will Glozer.
+    Wrk,
     /// `rpcbench-floor`: see [`crate::floor`].
     Floor,
     /// `rpcbench load`.
@@ -42,6 +46,7 @@ impl fmt::Display for Client {
         f.pad(match self {
             Self::Ghz => "ghz",
             Self::H2load => "h2load",
+            Self::Wrk => "wrk",
             Self::Floor => "floor",
             Self::Rpcbench => "rpcbench",
         })
@@ -68,6 +73,8 @@ impl fmt::Display for Load {
 pub struct Row {
     /// Who is loaded.
     pub target: Target,
+    /// How calls travel.
+    pub protocol: Protocol,
     /// With what.
     pub load: Load,
     /// By whom, and what rpcbench is to reach beside each: so many times the client's calls per client
@@ -76,13 +83,14 @@ pub struct Row {
 }
 
 impl fmt::Display for Row {
-    /// By this name a row is asked for: `tonic-50x20`.
+    /// By this name a row is asked for: `tonic-50x20`, `json-50x1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let target = match self.target {
-            Target::Tonic => "tonic",
-            Target::Null => "null",
-        };
-        write!(f, "{target}-{}", self.load)
+        match (self.target, self.protocol) {
+            (Target::Tonic, _) => f.write_str("tonic"),
+            (Target::Null, Protocol::Grpc) => f.write_str("null"),
+            (Target::Null, protocol) => write!(f, "{protocol}"),
+        }?;
+        write!(f, "-{}", self.load)
     }
 }
 
@@ -102,15 +110,18 @@ impl Row {
 
 /// The share of the floor that rpcbench is to reach.
 const NEAR_FLOOR: (Client, Option<f64>) = (Client::Floor, Some(0.7));
+/// The same over JSON and Thrift.
+const NEARER_FLOOR: (Client, Option<f64>) = (Client::Floor, Some(0.85));
 
 const fn load(connections: u32, in_flight: u32) -> Load {
     Load { connections, in_flight }
 }
 
 /// Everything that is compared.
-pub const ROWS: [Row; 6] = [
+pub const ROWS: [Row; 8] = [
     Row {
         target: Target::Tonic,
+        protocol: Protocol::Grpc,
         load: load(50, 20),
         clients: &[
             (Client::Ghz, Some(28.0)),
@@ -120,28 +131,45 @@ pub const ROWS: [Row; 6] = [
     },
     Row {
         target: Target::Null,
+        protocol: Protocol::Grpc,
         load: load(50, 20),
         clients: &[(Client::H2load, Some(5.0)), NEAR_FLOOR, (Client::Rpcbench, Some(2e6))],
     },
     Row {
         target: Target::Null,
+        protocol: Protocol::Grpc,
         load: load(5, 5),
         clients: &[(Client::H2load, Some(2.5)), NEAR_FLOOR, (Client::Rpcbench, None)],
     },
     Row {
         target: Target::Null,
+        protocol: Protocol::Grpc,
         load: load(1, 100),
         clients: &[(Client::H2load, Some(7.0)), NEAR_FLOOR, (Client::Rpcbench, None)],
     },
     Row {
         target: Target::Null,
+        protocol: Protocol::Grpc,
         load: load(250, 2),
         clients: &[(Client::H2load, Some(2.4)), NEAR_FLOOR, (Client::Rpcbench, None)],
     },
     Row {
         target: Target::Null,
+        protocol: Protocol::Grpc,
         load: load(50, 1),
         clients: &[(Client::H2load, Some(1.9)), NEAR_FLOOR, (Client::Rpcbench, None)],
+    },
+    Row {
+        target: Target::Null,
+        protocol: Protocol::Json,
+        load: load(50, 1),
+        clients: &[(Client::Wrk, Some(1.4)), NEARER_FLOOR, (Client::Rpcbench, None)],
+    },
+    Row {
+        target: Target::Null,
+        protocol: Protocol::Thrift,
+        load: load(50, 1),
+        clients: &[NEARER_FLOOR, (Client::Rpcbench, None)],
     },
 ];
 
@@ -213,12 +241,13 @@ mod tests {
             assert_eq!(Row::named(&row.to_string()), Some(row));
         }
         assert_eq!(ROWS[0].to_string(), "tonic-50x20");
+        assert_eq!(ROWS[6].to_string(), "json-50x1");
         assert_eq!(Row::named("tonic-5x5"), None);
     }
 
     #[test]
     fn a_client_that_is_not_there_is_left_out() {
         let steps = order(&ROWS, 1, 1, |client| client == Client::Ghz);
-        assert_eq!(steps.len(), 2 + 5 * 3);
+        assert_eq!(steps.len(), 2 + 6 * 3 + 2);
     }
 }

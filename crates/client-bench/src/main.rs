@@ -9,14 +9,15 @@ use anyhow::Context as _;
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rpcbench_client_bench::command::{Programs, message};
-use rpcbench_client_bench::lineup::{Client, Load, ROWS, Row, Target, order};
+use rpcbench_client_bench::lineup::{Client, ROWS, Row, Target, order};
 use rpcbench_client_bench::machine::{Cpus, Machine, first_cpus};
 use rpcbench_client_bench::parse;
 use rpcbench_client_bench::process::{self, TargetProcess};
+use rpcbench_client_bench::protocol::Protocol;
 use rpcbench_client_bench::render::{Heading, Style, render};
 use rpcbench_client_bench::summary::{Sample, Usage, summarise};
 
-/// Benchmarks rpcbench's own client: calls per client CPU-second, beside h2load, ghz and the floor
+/// Benchmarks rpcbench's own client: calls per client CPU-second, beside h2load, ghz, wrk and the floor
 ///
 /// Exit code: 0 when every client ran without a failed call, 1 when a line is void, 2 when it could not run.
 #[derive(Parser)]
@@ -59,9 +60,20 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     ghz: Option<PathBuf>,
     /// The version of ghz, which does not know it where it was built as a Go module
-    #[arg(long, value_name = "VERSION", default_value = "of unknown version")]
+    #[arg(long, value_name = "VERSION", default_value = UNKNOWN)]
     ghz_version: String,
+    /// wrk; without it, its lines are left out
+    #[arg(long, value_name = "FILE")]
+    wrk: Option<PathBuf>,
+    /// The version of wrk, which takes being asked for it as an error
+    #[arg(long, value_name = "VERSION", default_value = UNKNOWN)]
+    wrk_version: String,
+    /// What wrk sends
+    #[arg(long, value_name = "FILE", default_value = "crates/client-bench/wrk.lua")]
+    wrk_script: PathBuf,
 }
+
+const UNKNOWN: &str = "of unknown version";
 
 fn row() -> impl TypedValueParser<Value = Row> {
     let names = ROWS.map(|row| row.to_string());
@@ -88,12 +100,14 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
         floor: arguments.programs.join("rpcbench-floor"),
         h2load: arguments.h2load.clone(),
         ghz: arguments.ghz.clone(),
+        wrk: arguments.wrk.clone(),
         proto: arguments.proto.clone(),
         body: body.path().to_owned(),
+        script: arguments.wrk_script.clone(),
     };
     let heading = Heading {
         machine: Machine::read().context("/proc")?,
-        versions: versions(&programs, &arguments.ghz_version, cpus.client)?,
+        versions: versions(&programs, arguments, cpus.client)?,
         rounds: arguments.rounds,
         seconds: arguments.seconds,
         seed: arguments.seed,
@@ -120,7 +134,7 @@ fn cpus(arguments: &Arguments) -> anyhow::Result<Cpus> {
     Ok(Cpus { client, server })
 }
 
-fn versions(programs: &Programs, ghz_version: &str, cpu: usize) -> anyhow::Result<Vec<String>> {
+fn versions(programs: &Programs, arguments: &Arguments, cpu: usize) -> anyhow::Result<Vec<String>> {
     let mut versions = Vec::new();
     for client in [Client::Rpcbench, Client::H2load] {
         let Some(program) = programs.program(client) else { continue };
@@ -128,34 +142,49 @@ fn versions(programs: &Programs, ghz_version: &str, cpu: usize) -> anyhow::Resul
         command.arg("--version");
         versions.push(process::run(command, cpu)?.output.trim().to_owned());
     }
-    versions.extend(programs.ghz.is_some().then(|| format!("ghz {ghz_version}")));
+    for (client, version) in
+        [(Client::Ghz, &arguments.ghz_version), (Client::Wrk, &arguments.wrk_version)]
+    {
+        versions.extend(programs.program(client).map(|_| format!("{client} {version}")));
+    }
     Ok(versions)
 }
 
 /// The servers of all rows, which run all the time; those that are not loaded are idle.
-struct Targets(Vec<(Target, TargetProcess)>);
+struct Targets(Vec<((Target, Protocol), TargetProcess)>);
 
 impl Targets {
     fn start(arguments: &Arguments, rows: &[Row], cpu: usize) -> anyhow::Result<Self> {
         let testkit = arguments.programs.join("rpcbench-testkit");
-        let mut targets = Vec::new();
-        for target in [Target::Null, Target::Tonic] {
-            if rows.iter().any(|row| row.target == target) {
-                let process = match target {
-                    Target::Null => TargetProcess::start(&testkit, &["--behaviour", "null"], cpu),
+        let mut targets = Self(Vec::new());
+        for row in rows {
+            if targets.address(*row).is_err() {
+                let process = match row.target {
+                    Target::Null => {
+                        TargetProcess::start(&testkit, &["--behaviour", null(row.protocol)], cpu)
+                    }
                     Target::Tonic => {
                         TargetProcess::start(&arguments.tonic, &["current-thread"], cpu)
                     }
                 };
-                targets.push((target, process?));
+                targets.0.push(((row.target, row.protocol), process?));
             }
         }
-        Ok(Self(targets))
+        Ok(targets)
     }
 
-    fn address(&self, target: Target) -> anyhow::Result<SocketAddr> {
-        let found = self.0.iter().find(|(other, _)| *other == target);
-        found.map(|(_, process)| process.address).with_context(|| format!("{target} does not run"))
+    fn address(&self, row: Row) -> anyhow::Result<SocketAddr> {
+        let found = self.0.iter().find(|(served, _)| *served == (row.target, row.protocol));
+        found.map(|(_, process)| process.address).with_context(|| format!("no server for {row}"))
+    }
+}
+
+/// The testkit's null server of a protocol.
+fn null(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Grpc => "null",
+        Protocol::Json => "null-json",
+        Protocol::Thrift => "thrift",
     }
 }
 
@@ -175,24 +204,24 @@ impl Bench {
         let steps = order(rows, rounds, seed, missing);
         let mut samples = Vec::new();
         for (index, step) in steps.iter().enumerate() {
-            let Row { target, load, .. } = rows[step.row];
+            let row = rows[step.row];
             let (number, round, client) = (index + 1, step.round + 1, step.client);
             let _ = writeln!(
                 io::stderr(),
-                "{number} of {}: round {round}, {target} {load}, {client}",
+                "{number} of {}: round {round}, {row}, {client}",
                 steps.len()
             );
-            let result = self.run_client(client, load, self.targets.address(target)?);
+            let result = self.run_client(client, row, self.targets.address(row)?);
             let result = result.map_err(|error| format!("{error:#}"));
             samples.push(Sample { step: *step, result });
         }
         Ok(samples)
     }
 
-    fn run_client(&self, client: Client, load: Load, address: SocketAddr) -> anyhow::Result<Usage> {
+    fn run_client(&self, client: Client, row: Row, address: SocketAddr) -> anyhow::Result<Usage> {
         let program = self.programs.program(client).context("there is no program")?;
         let mut command = Command::new(program);
-        command.args(self.programs.arguments(client, load, &address.to_string(), self.seconds));
+        command.args(self.programs.arguments(client, row, &address.to_string(), self.seconds));
         let finished = process::run(command, self.cpu)?;
         let counts = parse::counts(client, &finished.output)?;
         Usage::new(counts, finished.cpu).map_err(anyhow::Error::msg)

@@ -10,7 +10,7 @@ use crate::lineup::Client;
 /// Calls of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls that succeeded, as far as the client looks: h2load does not read grpc-status.
+    /// Calls that succeeded, as far as the client looks: h2load does not read grpc-status, and wrk no body.
     pub ok: u64,
     /// Calls that failed.
     pub failed: u64,
@@ -50,6 +50,7 @@ pub fn counts(client: Client, output: &str) -> Result<Counts, ParseError> {
     };
     match client {
         Client::H2load => h2load(output).ok_or_else(|| missing("line `requests: ...`")),
+        Client::Wrk => wrk(output).ok_or_else(|| missing("line `... requests in ...`")),
         Client::Ghz => ghz(output).ok_or_else(|| missing("status code distribution")),
         Client::Floor | Client::Rpcbench => {
             json(output).map_err(|source| ParseError::Json { client, source })
@@ -66,6 +67,27 @@ fn h2load(output: &str) -> Option<Counts> {
     });
     let found = LINE.as_ref()?.captures(output)?;
     Some(Counts { ok: found[1].parse().ok()?, failed: found[2].parse().ok()? })
+}
+
+/// `  378291 requests in 2.10s, 45.90MB read`, and where calls failed, lines on sockets and on statuses. A request
+/// that got another status is among the requests, one without a reply is not.
+fn wrk(output: &str) -> Option<Counts> {
+    static LINES: LazyLock<Option<[Regex; 3]>> = LazyLock::new(|| {
+        let requests = Regex::new(r"(?m)^\s*(\d+) requests in ").ok()?;
+        let sockets =
+            r"(?m)^\s*Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)";
+        let statuses = Regex::new(r"(?m)^\s*Non-2xx or 3xx responses: (\d+)").ok()?;
+        Some([requests, Regex::new(sockets).ok()?, statuses])
+    });
+    // The sum of the numbers in a line; `None`: there is no such line.
+    let numbers = |line: &Regex| -> Option<u64> {
+        let found = line.captures(output)?;
+        found.iter().skip(1).flatten().map(|number| number.as_str().parse::<u64>().ok()).sum()
+    };
+    let [requests, sockets, statuses] = LINES.as_ref()?;
+    let (requests, refused) = (numbers(requests)?, numbers(statuses).unwrap_or(0));
+    let failed = refused + numbers(sockets).unwrap_or(0);
+    Some(Counts { ok: requests.checked_sub(refused)?, failed })
 }
 
 /// Lines such as `  [OK]   24933 responses` below `Status code distribution:`.
@@ -123,6 +145,23 @@ mod tests {
         let output = include_str!("../tests/captured/ghz-errors.txt");
         let expected = Counts { ok: 11_386, failed: 1_917 };
         assert_eq!(counts(Client::Ghz, output).unwrap(), expected);
+    }
+
+    #[test]
+    fn calls_of_wrk() {
+        let output = include_str!("../tests/captured/wrk.txt");
+        let expected = Counts { ok: 110_862, failed: 0 };
+        assert_eq!(counts(Client::Wrk, output).unwrap(), expected);
+    }
+
+    #[test]
+    fn calls_of_wrk_that_failed() {
+        let output = include_str!("../tests/captured/wrk-errors.txt");
+        let expected = Counts { ok: 79_031 - 790, failed: 790 };
+        assert_eq!(counts(Client::Wrk, output).unwrap(), expected);
+        let output = include_str!("../tests/captured/wrk-reset.txt");
+        let expected = Counts { ok: 1_000, failed: 14_521 + 11_866 };
+        assert_eq!(counts(Client::Wrk, output).unwrap(), expected);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::lineup::Client;
+use crate::lineup::{Client, Row};
 use crate::machine::{Cpus, Machine};
 use crate::summary::{Figures, Line, Spread};
 
@@ -33,8 +33,9 @@ pub struct Heading {
     pub cpus: Cpus,
 }
 
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
     "server",
+    "protocol",
     "load",
     "client",
     "calls per client CPU-s",
@@ -54,7 +55,7 @@ pub fn render(heading: &Heading, lines: &[Line], style: Style) -> String {
         Style::Markdown => presets::ASCII_MARKDOWN,
     });
     table.set_header(COLUMNS);
-    for column in table.column_iter_mut().skip(3).take(5) {
+    for column in table.column_iter_mut().skip(4).take(5) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     for line in lines {
@@ -64,7 +65,7 @@ pub fn render(heading: &Heading, lines: &[Line], style: Style) -> String {
     out.push_str(&format!("{table}\n\n{}", verdict(lines)));
     for Line { row, client, figures } in lines {
         if let Err(problem) = figures {
-            out.push_str(&format!("- void: {} {} {client}: {problem}\n", row.target, row.load));
+            out.push_str(&format!("- void: {row} {client}: {problem}\n"));
         }
     }
     out
@@ -90,7 +91,9 @@ fn above(heading: &Heading, style: Style) -> String {
 
 fn cells(line: &Line) -> Vec<String> {
     let Line { row, client, figures } = line;
-    let mut cells = vec![row.target.to_string(), row.load.to_string(), client.to_string()];
+    let Row { target, protocol, load, .. } = row;
+    let mut cells =
+        vec![target.to_string(), protocol.to_string(), load.to_string(), client.to_string()];
     match figures {
         Ok(Figures { calls_per_cpu_s, calls_per_s, cpu_share, ratio, .. }) => cells.extend([
             spread(calls_per_cpu_s, thousands),
@@ -165,6 +168,7 @@ mod tests {
             },
             Line { row: ROWS[1], client: Client::Floor, figures: figures(3.5e6, Some(0.68)) },
             Line { row: ROWS[1], client: Client::Rpcbench, figures: figures(2_449_900.0, None) },
+            Line { row: ROWS[6], client: Client::Wrk, figures: figures(120_000.0, Some(1.6)) },
         ]
     }
 

@@ -1,36 +1,48 @@
 //! The floor against the testkit's servers.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use rpcbench_client_bench::floor::{Floor, FloorError};
-use rpcbench_contract::{Corpus, Encoding};
-use rpcbench_testkit::Server;
+use rpcbench_client_bench::lineup::Load;
+use rpcbench_client_bench::protocol::Protocol;
+use rpcbench_testkit::{Behaviour, Plan, Server};
 
 /// Calls made on each connection before any is counted.
 const OPENING: u64 = 3;
 
-fn corpus(shape: &str) -> Corpus {
-    Corpus::plain(&shape.parse().unwrap(), 1, Encoding::Protobuf)
+fn server(behaviour: &str) -> Server {
+    Server::start(behaviour.parse().unwrap()).unwrap()
 }
 
-fn null() -> Server {
-    Server::start("null".parse().unwrap()).unwrap()
+fn open(
+    address: SocketAddr,
+    protocol: Protocol,
+    (connections, in_flight): (u32, u32),
+    shape: &str,
+) -> Result<Floor, FloorError> {
+    let load = Load { connections, in_flight };
+    Floor::open(address, protocol, load, &shape.parse().unwrap())
 }
 
 #[test]
 fn it_counts_exactly_the_calls_that_the_server_answered() {
-    let server = null();
-    let mut floor = Floor::open(server.address(), 3, 7, &corpus("text:100")).unwrap();
-    let calls = floor.run(Duration::from_millis(100)).unwrap();
-    assert!(calls > 21, "{calls} calls, and 21 at once");
-    assert_eq!(server.calls(), calls + 3 * OPENING);
+    for (protocol, behaviour) in
+        [(Protocol::Grpc, "null"), (Protocol::Json, "null-json"), (Protocol::Thrift, "thrift")]
+    {
+        let server = server(behaviour);
+        let mut floor = open(server.address(), protocol, (3, 7), "text:100").unwrap();
+        let calls = floor.run(Duration::from_millis(100)).unwrap();
+        assert!(calls > 21, "{calls} calls of {protocol}, and 21 at once");
+        assert_eq!(server.calls(), calls + 3 * OPENING, "{protocol}");
+    }
 }
 
 /// Past both windows of a connection: the server's, which it opens again every 512 MiB, and our own of 2 GiB.
 #[test]
 fn it_goes_on_when_windows_are_opened_again() {
-    let server = null();
-    let mut floor = Floor::open(server.address(), 1, 20, &corpus("text:16000")).unwrap();
+    let server = server("null");
+    let mut floor = open(server.address(), Protocol::Grpc, (1, 20), "text:16000").unwrap();
     let mut calls = OPENING;
     while calls * 16_000 < (1 << 31) {
         calls += floor.run(Duration::from_millis(200)).unwrap();
@@ -40,14 +52,24 @@ fn it_goes_on_when_windows_are_opened_again() {
 
 #[test]
 fn a_wrong_answer_is_seen_before_anything_is_counted() {
-    let server = Server::start("byte-echo".parse().unwrap()).unwrap();
-    let opened = Floor::open(server.address(), 1, 1, &corpus("text:100"));
-    assert!(matches!(opened.err().unwrap(), FloorError::Opening(_)));
+    for (protocol, behaviours) in [
+        (Protocol::Grpc, &["byte-echo"][..]),
+        (Protocol::Json, &["json", "byte-echo"]),
+        (Protocol::Json, &["json", "always-internal"]),
+        (Protocol::Thrift, &["thrift", "byte-echo"]),
+        (Protocol::Thrift, &["thrift", "always-internal"]),
+    ] {
+        let behaviours: Vec<Behaviour> = behaviours.iter().map(|it| it.parse().unwrap()).collect();
+        let plan = Plan::new(&behaviours).unwrap();
+        let server = Server::start_at(([127, 0, 0, 1], 0).into(), plan).unwrap();
+        let opened = open(server.address(), protocol, (1, 1), "text:100");
+        assert!(matches!(opened.err().unwrap(), FloorError::Opening(_)), "{behaviours:?}");
+    }
 }
 
 #[test]
 fn a_server_that_is_not_there_is_named() {
-    let address = null().address();
-    let error = Floor::open(address, 1, 1, &corpus("text:100")).err().unwrap();
+    let address = server("null").address();
+    let error = open(address, Protocol::Grpc, (1, 1), "text:100").err().unwrap();
     assert!(error.to_string().starts_with(&format!("connection to {address} ")), "{error}");
 }

@@ -1,4 +1,4 @@
-//! `rpcbench-floor`: loads the testkit's null server and parses nothing.
+//! `rpcbench-floor`: loads the testkit's null servers and parses nothing.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use clap::Parser;
 use rpcbench_client_bench::floor::Floor;
-use rpcbench_contract::{Corpus, Encoding, Shape};
+use rpcbench_client_bench::lineup::Load;
+use rpcbench_client_bench::protocol::Protocol;
+use rpcbench_contract::Shape;
 
 /// The least that a client must do: writes and reads the bytes of calls, parses nothing
 #[derive(Parser)]
@@ -15,6 +17,9 @@ use rpcbench_contract::{Corpus, Encoding, Shape};
 struct Arguments {
     /// Where the null server listens: IP:PORT
     address: SocketAddr,
+    /// How calls travel
+    #[arg(long, default_value = "grpc")]
+    protocol: Protocol,
     /// Connections
     #[arg(short, long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     connections: u32,
@@ -40,9 +45,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let corpus = Corpus::plain(&arguments.shape, 1, Encoding::Protobuf);
-    let Arguments { address, connections, in_flight, duration, .. } = *arguments;
-    let mut floor = Floor::open(address, connections, in_flight, &corpus)?;
+    let Arguments { address, protocol, connections, in_flight, duration, .. } = *arguments;
+    let load = Load { connections, in_flight };
+    let mut floor = Floor::open(address, protocol, load, &arguments.shape)?;
     let calls = floor.run(Duration::from_secs(duration))?;
     writeln!(io::stdout(), r#"{{"calls":{calls},"ok":{calls}}}"#)?;
     Ok(())

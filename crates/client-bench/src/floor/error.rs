@@ -25,7 +25,7 @@ pub enum FloorError {
         source: io::Error,
     },
     /// The first calls of a connection were not answered as the floor needs it.
-    #[error("first calls on a connection: {0}; the floor needs the null server")]
+    #[error("first calls on a connection: {0}; the floor needs the null server of its protocol")]
     Opening(String),
     /// The kernel refused a system call.
     #[error("the kernel refused {call}")]
@@ -49,9 +49,9 @@ pub enum FloorError {
         /// Bytes that it should have taken.
         bytes: usize,
     },
-    /// A connection has used all of its stream identifiers.
-    #[error("a connection has used up its stream identifiers; take a shorter run")]
-    Streams,
+    /// A connection has used all numbers that calls can have.
+    #[error("a connection has used up the numbers of its calls; take a shorter run")]
+    Numbers,
     /// Calls that have no reply.
     #[error("{calls} calls were not answered within {grace_s} s after the last one was sent")]
     Unanswered {

@@ -3,35 +3,37 @@
 /// The null server opens the connection's window again when it has received so many bytes of DATA.
 const REFILL: u64 = 1 << 29;
 /// Bytes of a WINDOW_UPDATE frame.
-pub(super) const WINDOW_UPDATE: u64 = 13;
+const WINDOW_UPDATE: u64 = 13;
 
-/// What a server sends, as a function of the number of calls: replies of one size, and a WINDOW_UPDATE
+/// What a server sends, as a function of the number of calls: replies of one size, and in HTTP/2 a WINDOW_UPDATE
 /// before every reply at which its window is opened again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replies {
     /// Bytes of a reply.
     size: u64,
-    /// Calls from one WINDOW_UPDATE to the next.
-    period: u64,
+    /// Calls from one WINDOW_UPDATE to the next; `None` without windows.
+    period: Option<u64>,
 }
 
 impl Replies {
-    /// Replies of `size` bytes to requests of `data` bytes of DATA each.
-    pub fn new(size: u64, data: u64) -> Self {
-        Self { size, period: REFILL.div_ceil(data) }
+    /// Replies of `size` bytes to requests of which `windowed` bytes count against the server's window, if it has one.
+    pub fn new(size: u64, windowed: Option<u64>) -> Self {
+        Self { size, period: windowed.map(|bytes| REFILL.div_ceil(bytes)) }
     }
 
     /// Bytes sent in answer to `calls` calls.
     pub fn bytes(self, calls: u64) -> u64 {
-        calls * self.size + calls / self.period * WINDOW_UPDATE
+        let updates = self.period.map_or(0, |period| calls / period);
+        calls * self.size + updates * WINDOW_UPDATE
     }
 
     /// Calls whose whole replies are within the first `bytes` bytes.
     pub fn answered(self, bytes: u64) -> u64 {
-        let period = self.bytes(self.period);
+        let Some(calls) = self.period else { return bytes / self.size };
+        let period = self.bytes(calls);
         let rest = bytes % period;
         // The last reply of a period comes behind the WINDOW_UPDATE, so that it is in the next one.
-        bytes / period * self.period + (rest / self.size).min(self.period - 1)
+        bytes / period * calls + (rest / self.size).min(calls - 1)
     }
 }
 
@@ -41,13 +43,16 @@ mod tests {
 
     #[test]
     fn a_reply_counts_when_its_last_byte_is_there() {
-        let replies = Replies::new(146, 107);
-        assert_eq!([0, 145, 146, 147, 292].map(|bytes| replies.answered(bytes)), [0, 0, 1, 1, 2]);
+        for windowed in [None, Some(107)] {
+            let replies = Replies::new(146, windowed);
+            let answered = [0, 145, 146, 147, 292].map(|bytes| replies.answered(bytes));
+            assert_eq!(answered, [0, 0, 1, 1, 2]);
+        }
     }
 
     #[test]
     fn bytes_and_calls_agree_around_every_window_update() {
-        let replies = Replies { size: 7, period: 5 };
+        let replies = Replies { size: 7, period: Some(5) };
         for calls in 1..1_000 {
             let end = replies.bytes(calls);
             assert_eq!(replies.answered(end), calls);
@@ -57,7 +62,7 @@ mod tests {
 
     #[test]
     fn the_window_is_opened_by_the_call_that_passes_its_limit() {
-        let replies = Replies::new(100, 1 << 28);
+        let replies = Replies::new(100, Some(1 << 28));
         assert_eq!([1, 2, 3, 4].map(|calls| replies.bytes(calls)), [100, 213, 313, 426]);
     }
 }

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use rpcbench_contract::Corpus;
+use rpcbench_contract::{Corpus, Shape};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::io::Errno;
@@ -16,8 +16,11 @@ use rustix::time::{
 
 use super::opening::{self, Opened};
 use super::replies::Replies;
-use super::requests::{Requests, frame, wire};
+use super::requests::Requests;
+use super::wire::{self, frame};
 use super::{FloorError, opening::CALLS};
+use crate::lineup::Load;
+use crate::protocol::Protocol;
 
 /// Most that one read takes, and events taken at once: as the engine's epoll driver has them.
 const RECEIVE_BUFFER: usize = 256 * 1024;
@@ -31,7 +34,6 @@ const REFILL: u64 = 1 << 30;
 
 struct Connection {
     stream: TcpStream,
-    next_stream: u32,
     sent: u64,
     answered: u64,
     received: u64,
@@ -48,41 +50,45 @@ pub struct Floor {
     requests: Requests,
     replies: Replies,
     in_flight: u32,
-    /// Calls after which a connection's window is opened again.
-    refill_calls: u64,
+    /// Bytes of a reply that count against our window; `None` without windows.
+    windowed: Option<u64>,
     buffer: Box<[u8]>,
     outstanding: u64,
     loading: bool,
 }
 
 impl Floor {
-    /// Opens `connections` connections, of which each will keep `in_flight` calls in flight, and makes
-    /// three checked calls on each.
+    /// Opens the connections of `load`, and makes three checked calls on each.
     ///
     /// # Errors
     /// If a connection can't be opened, or what comes back is nothing that the floor can count: see
     /// [`FloorError`].
     pub fn open(
         address: SocketAddr,
-        connections: u32,
-        in_flight: u32,
-        corpus: &Corpus,
+        protocol: Protocol,
+        load: Load,
+        shape: &Shape,
     ) -> Result<Self, FloorError> {
-        let requests = Requests::new(corpus, &address.to_string(), in_flight as usize)?;
+        let Load { connections, in_flight } = load;
+        let corpus = Corpus::plain(shape, 1, protocol.encoding());
+        let wire = wire::of(protocol, corpus.method(), address);
+        let requests = Requests::new(&corpus, &*wire, in_flight as usize)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(FloorError::kernel("epoll_create"))?;
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK)
             .map_err(FloorError::kernel("timerfd_create"))?;
         add(&epoll, &timer, TIMER, EventFlags::IN | EventFlags::ET)?;
         let opened = (0..connections)
-            .map(|_| opening::open(address, &requests, corpus))
+            .map(|_| opening::open(address, &*wire, &corpus))
             .collect::<Result<Vec<Opened>, _>>()?;
         let size = opened.first().map_or(1, |opened| opened.reply);
         if let Some(other) = opened.iter().find(|opened| opened.reply != size) {
             let problem = format!("replies of {size} and of {} bytes", other.reply);
             return Err(FloorError::Opening(problem));
         }
-        let replies = Replies::new(size as u64, requests.data() as u64);
+        // The reply carries what the request did, so that it counts for as much.
+        let windowed = wire.windowed(corpus.request(0));
+        let replies = Replies::new(size as u64, windowed);
         let connections: Vec<Connection> =
             opened.into_iter().map(|opened| Connection::new(opened.stream, replies)).collect();
         let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
@@ -93,10 +99,10 @@ impl Floor {
             epoll,
             timer,
             connections,
-            refill_calls: REFILL / requests.data() as u64,
             requests,
             replies,
             in_flight,
+            windowed,
             buffer: vec![0; RECEIVE_BUFFER].into(),
             outstanding: 0,
             loading: false,
@@ -193,8 +199,8 @@ impl Floor {
                 return Err(self.too_much(index));
             }
             self.outstanding -= ended;
-            if answered - connection.refilled >= self.refill_calls {
-                self.refill(index)?;
+            if let Some(bytes) = self.windowed {
+                self.refill(index, bytes)?;
             }
             if self.loading && ended > 0 {
                 self.send(index, ended)?;
@@ -213,23 +219,24 @@ impl Floor {
 
     fn send(&mut self, index: usize, count: u64) -> Result<(), FloorError> {
         let connection = &mut self.connections[index];
-        let requests = self.requests.take(count as usize, connection.next_stream);
-        put(&connection.stream, requests.ok_or(FloorError::Streams)?)?;
-        connection.next_stream += 2 * count as u32;
+        let requests = self.requests.take(count as usize, connection.sent);
+        put(&connection.stream, requests.ok_or(FloorError::Numbers)?)?;
         connection.sent += count;
         self.outstanding += count;
         Ok(())
     }
 
-    /// Opens the connection's window by what came since it was last opened.
-    #[cold]
-    fn refill(&mut self, index: usize) -> Result<(), FloorError> {
+    /// Opens the connection's window by what came since it was last opened, if that is much; a reply has
+    /// `windowed` bytes of it.
+    fn refill(&mut self, index: usize, windowed: u64) -> Result<(), FloorError> {
         let connection = &mut self.connections[index];
-        let calls = connection.answered - connection.refilled;
+        let bytes = (connection.answered - connection.refilled) * windowed;
+        if bytes < REFILL {
+            return Ok(());
+        }
         connection.refilled = connection.answered;
-        let bytes = calls * self.requests.data() as u64;
         let mut out = Vec::new();
-        frame(&mut out, wire::WINDOW_UPDATE, 0, 0, &(bytes as u32).to_be_bytes());
+        frame::put(&mut out, frame::WINDOW_UPDATE, 0, 0, &(bytes as u32).to_be_bytes());
         put(&connection.stream, &out)
     }
 }
@@ -237,14 +244,7 @@ impl Floor {
 impl Connection {
     fn new(stream: TcpStream, replies: Replies) -> Self {
         let calls = u64::from(CALLS);
-        Self {
-            stream,
-            next_stream: 2 * CALLS + 1,
-            sent: calls,
-            answered: calls,
-            received: replies.bytes(calls),
-            refilled: 0,
-        }
+        Self { stream, sent: calls, answered: calls, received: replies.bytes(calls), refilled: 0 }
     }
 }
 
