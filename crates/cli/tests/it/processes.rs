@@ -33,7 +33,9 @@ fn a_process_for_each_round_where_there_is_one() {
 #[test]
 fn later_processes_are_warmed_as_long_as_the_first_took() {
     let bench = Bench::new();
-    bench.run("run @honest --processes 3 --rounds 1 --warmup until-steady --warmup-max 60s").expect(0);
+    bench
+        .run("run @honest --processes 3 --rounds 1 --warmup until-steady --warmup-max 60s")
+        .expect(0);
     let run = bench.record();
     let curves: Vec<_> = run.preparations.iter().map(|p| p.warm.clone().unwrap()).collect();
     let (first, later) = curves.split_first().unwrap();

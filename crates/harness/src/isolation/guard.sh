@@ -1,3 +1,4 @@
+#!/bin/sh
 # sh -c guard.sh guard PREFIX FREEZER HIERARCHY...
 # When standard input ends: kills what is left in the groups FREEZER/PREFIX*, and removes the groups PREFIX* of each
 # hierarchy. A frozen process dies only when it is thawed, and one that forks is killed in a later turn.
