@@ -1,0 +1,137 @@
+// The contract's service as JSON on Boost.Beast. Address and number of CPUs come from the environment.
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/system/system_error.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "session.h"
+#include "settings.h"
+
+namespace {
+
+using boost::asio::ip::tcp;
+using ErrorCode = boost::beast::error_code;
+
+// How long open connections may take to finish their calls after SIGTERM.
+constexpr std::chrono::seconds kDrain{2};
+
+// How long to wait before the next connection is accepted where the system has no room for it.
+constexpr std::chrono::milliseconds kPause{100};
+
+// Accepts connections. Its own steps are taken one after the other, on whichever thread; those of connections are not bound to them.
+class Listener {
+ public:
+  Listener(boost::asio::io_context& context, const tcp::endpoint& endpoint)
+      : context_(context), acceptor_(boost::asio::make_strand(context)), pause_(acceptor_.get_executor()) {
+    acceptor_.open(endpoint.protocol());
+    acceptor_.set_option(tcp::acceptor::reuse_address(true));
+    acceptor_.bind(endpoint);
+    acceptor_.listen();
+    Accept();
+  }
+
+  // No further connection is accepted, and open ones end with their next reply.
+  void Stop() {
+    stopping_ = true;
+    boost::asio::post(acceptor_.get_executor(), [this] {
+      acceptor_.close();
+      pause_.cancel();
+    });
+  }
+
+ private:
+  void Accept() {
+    acceptor_.async_accept(context_,
+                           [this](ErrorCode error, tcp::socket socket) { OnAccept(error, std::move(socket)); });
+  }
+
+  void OnAccept(ErrorCode error, tcp::socket socket) {
+    if (stopping_) return;
+    if (error) {
+      pause_.expires_after(kPause);
+      pause_.async_wait([this](ErrorCode) { Accept(); });
+      return;
+    }
+    // Where it can't be set the connection is about to end, which its first read shows.
+    socket.set_option(tcp::no_delay(true), error);
+    std::make_shared<echo::Session>(std::move(socket), stopping_)->Read();
+    Accept();
+  }
+
+  boost::asio::io_context& context_;
+  std::atomic<bool> stopping_{false};
+  tcp::acceptor acceptor_;
+  boost::asio::steady_timer pause_;
+};
+
+// Blocked before the first thread is started, so that only sigwait takes it.
+sigset_t BlockSigterm() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  if (const int error = pthread_sigmask(SIG_BLOCK, &signals, nullptr); error != 0) {
+    throw std::runtime_error(std::string("cannot wait for SIGTERM: ") + std::strerror(error));
+  }
+  return signals;
+}
+
+std::unique_ptr<Listener> Listen(boost::asio::io_context& context) {
+  const std::string host = settings::Host();
+  const std::string port = std::to_string(settings::Port());
+  try {
+    const tcp::endpoint endpoint = *tcp::resolver(context).resolve(host, port, tcp::resolver::passive).begin();
+    return std::make_unique<Listener>(context, endpoint);
+  } catch (const boost::system::system_error& error) {
+    throw std::runtime_error("cannot listen on " + host + ":" + port + ": " + error.code().message());
+  }
+}
+
+// Answers until SIGTERM, with a thread for each CPU.
+void Serve() {
+  const sigset_t signals = BlockSigterm();
+  const unsigned cpus = settings::Cpus();
+  boost::asio::io_context context(static_cast<int>(cpus));
+  const std::unique_ptr<Listener> listener = Listen(context);
+  std::vector<std::future<void>> threads;
+  for (unsigned i = 0; i < cpus; ++i) {
+    threads.push_back(std::async(std::launch::async, [&context]() noexcept { context.run(); }));
+  }
+  int signal = 0;
+  sigwait(&signals, &signal);
+  listener->Stop();
+  const auto deadline = std::chrono::steady_clock::now() + kDrain;
+  for (const auto& thread : threads) thread.wait_until(deadline);
+  context.stop();
+  for (auto& thread : threads) thread.get();
+}
+
+}  // namespace
+
+int main() {
+  try {
+    Serve();
+  } catch (const std::exception& error) {
+    std::cerr << "cpp-beast: " << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
