@@ -1,0 +1,55 @@
+// The contract's gRPC service on grpc-go, with messages encoded and decoded by vtprotobuf's generated code.
+package main
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"rpcbench.dev/servers/go/grpc-vtprotobuf/echopb"
+	"rpcbench.dev/servers/go/service"
+)
+
+var errNotUTF8 = status.Error(codes.InvalidArgument, "a string is not UTF-8")
+
+type echo struct {
+	echopb.UnimplementedEchoServer
+}
+
+func (echo) Text(_ context.Context, in *echopb.TextRequest) (*echopb.TextReply, error) {
+	if !valid(in.GetText()) {
+		return nil, errNotUTF8
+	}
+	return &echopb.TextReply{Echo: in.GetText()}, nil
+}
+
+func (echo) Record(_ context.Context, in *echopb.RecordRequest) (*echopb.RecordReply, error) {
+	if !validRecord(in.GetRecord()) {
+		return nil, errNotUTF8
+	}
+	return &echopb.RecordReply{Echo: in.GetRecord()}, nil
+}
+
+func (echo) Dto(_ context.Context, in *echopb.DtoRequest) (*echopb.DtoReply, error) {
+	if !validDto(in.GetDto()) {
+		return nil, errNotUTF8
+	}
+	return &echopb.DtoReply{Echo: in.GetDto()}, nil
+}
+
+func (echo) Tree(_ context.Context, in *echopb.TreeRequest) (*echopb.TreeReply, error) {
+	return &echopb.TreeReply{Echo: in.GetTree()}, nil
+}
+
+// The library's defaults stand: messages up to 4 MiB, no limit on streams per connection, a goroutine per call.
+func server() service.Server {
+	server := grpc.NewServer()
+	echopb.RegisterEchoServer(server, echo{})
+	return server
+}
+
+func main() {
+	service.Run("go-grpc-vtprotobuf", server)
+}

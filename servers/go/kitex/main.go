@@ -1,0 +1,69 @@
+// The contract's Thrift service on Kitex.
+package main
+
+import (
+	"context"
+	"net"
+
+	"github.com/cloudwego/kitex/pkg/remote"
+	"github.com/cloudwego/kitex/pkg/rpcinfo"
+	kitex "github.com/cloudwego/kitex/server"
+	"github.com/cloudwego/kitex/server/genericserver"
+
+	v1 "rpcbench.dev/contract/rpcbench/v1"
+	echoservice "rpcbench.dev/contract/rpcbench/v1/echo"
+	"rpcbench.dev/servers/go/service"
+)
+
+type echo struct{}
+
+func (echo) Text(_ context.Context, in *v1.TextRequest) (*v1.TextReply, error) {
+	return &v1.TextReply{Echo: in.GetText()}, nil
+}
+
+func (echo) Record(_ context.Context, in *v1.RecordRequest) (*v1.RecordReply, error) {
+	return &v1.RecordReply{Echo: in.GetRecord()}, nil
+}
+
+func (echo) Dto(_ context.Context, in *v1.DtoRequest) (*v1.DtoReply, error) {
+	return &v1.DtoReply{Echo: in.GetDto()}, nil
+}
+
+func (echo) Tree(_ context.Context, in *v1.TreeRequest) (*v1.TreeReply, error) {
+	return &v1.TreeReply{Echo: in.GetTree()}, nil
+}
+
+// unknown refuses calls of other methods with Thrift's own exception. By itself the library has one of its own for them, 20.
+func unknown(_ context.Context, _, method string, _ any) (any, error) {
+	return nil, remote.NewTransErrorWithMsg(remote.UnknownMethod, "unknown method "+method)
+}
+
+// server makes the library's server once there is a listener, one that the package service can run.
+type server struct {
+	listening chan kitex.Server
+}
+
+func (s server) Serve(listener net.Listener) error {
+	server := echoservice.NewServer(
+		&echo{},
+		kitex.WithListener(listener),
+		kitex.WithServerBasicInfo(&rpcinfo.EndpointBasicInfo{ServiceName: "rpcbench.v1.Echo"}),
+		// The package service sees to SIGTERM.
+		kitex.WithExitSignal(func() <-chan error { return nil }),
+	)
+	others := &genericserver.UnknownServiceOrMethodHandler{DefaultHandler: unknown}
+	if err := genericserver.RegisterUnknownServiceOrMethodHandler(server, others); err != nil {
+		return err
+	}
+	s.listening <- server
+	return server.Run()
+}
+
+func (s server) GracefulStop() {
+	server := <-s.listening
+	_ = server.Stop()
+}
+
+func main() {
+	service.Run("go-kitex", func() service.Server { return server{make(chan kitex.Server, 1)} })
+}
