@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the Python server in the current folder into RPCBENCH_BUILD_DIR: its sources, those that all share, a virtual environment
-# with the locked packages, each checked against its hash, and the code generated from the contract, for gRPC or Thrift.
+# with the locked packages, each checked against its hash, and the code generated from the contract, for gRPC or Thrift, or, for a
+# library that reads it at the start, the contract.
 #
 #   build.sh          builds
 #   build.sh lock     writes requirements.txt anew
@@ -32,4 +33,5 @@ if grep -q '^thrift==' requirements.txt; then
     thrift -gen py -out "$build" "$RPCBENCH_CONTRACT/echo.thrift"
     "$build/venv/bin/python" -m compileall -q "$build/rpcbench"
 fi
+! grep -q '^thriftpy2==' requirements.txt || cp "$RPCBENCH_CONTRACT/echo.thrift" "$build"
 "$build/venv/bin/python" -m compileall -q "$build"/*.py
