@@ -81,8 +81,8 @@ fn every_cheat_fails_in_json() {
 
 #[test]
 fn every_cheat_fails_in_thrift() {
-    // Both encodings, and both transports, which no cheat looks at.
-    for protocol in [Protocol::Thrift, Protocol::ThriftBufferedCompact] {
+    // No cheat looks at the transport; without frames a request that is cut has no end, and nobody can answer it.
+    for protocol in [Protocol::Thrift, Protocol::ThriftCompact] {
         for (cheat, [.., case], _) in CHEATS {
             gives_away(protocol, cheat, case);
         }
