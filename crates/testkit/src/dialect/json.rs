@@ -30,6 +30,11 @@ impl Reply {
         Self { status, body: body.to_string().into() }
     }
 
+    /// What a call is answered with, whether it failed or not.
+    pub(crate) fn of(reply: Result<Bytes, Self>) -> Self {
+        reply.map_or_else(|failure| failure, |body| Self { status: 200, body })
+    }
+
     fn encode(&self) -> Vec<u8> {
         let Self { status, body } = self;
         let head = format!(
@@ -98,7 +103,6 @@ impl InOrder for Json {
     }
 
     fn write(&self, _request: &Request, reply: Result<Bytes, Reply>) -> Answer {
-        let reply = reply.map_or_else(|failure| failure, |body| Reply { status: 200, body });
-        Answer { bytes: reply.encode(), last: false }
+        Answer { bytes: Reply::of(reply).encode(), last: false }
     }
 }
