@@ -9,7 +9,7 @@ use std::time::Duration;
 use rpcbench_contract::cases::{CallError, Caller};
 use rpcbench_contract::{Method, Nonce};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, Session};
 use rpcbench_record::{Outcomes, Protocol};
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{ScriptError, ScriptedPeer, Wire};
@@ -53,11 +53,7 @@ fn plan(address: SocketAddr, connections: u32, in_flight: u32) -> LoadPlan {
 }
 
 fn measure(plan: &LoadPlan, lengths: &[usize], millis: u64) -> Measurement {
-    let mut session = Session::open(plan, &Texts::of(lengths)).unwrap();
-    session.start();
-    let start = clock::now() + Nanos::from_millis(20);
-    session.measure(Span { start, end: start + Nanos::from_millis(millis) });
-    session.finish().unwrap()
+    support::measure(&mut Session::open(plan, &Texts::of(lengths)).unwrap(), millis)
 }
 
 /// Loads until so many calls are answered; what became of all.

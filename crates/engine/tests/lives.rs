@@ -4,12 +4,10 @@ mod support;
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
 use std::thread;
 
-use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, profile};
+use rpcbench_engine::{LoadPlan, Measurement};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
@@ -43,10 +41,7 @@ fn plan(protocol: Protocol, address: SocketAddr, life: &str) -> LoadPlan {
 
 /// Makes so many calls.
 fn make(plan: &LoadPlan, calls: u64) -> Measurement {
-    let shape: Shape = "text:100".parse().unwrap();
-    let encoding = profile(plan.protocol).encoding;
-    let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape, 11, encoding));
-    let mut session = Session::open(plan, &payload).unwrap();
+    let mut session = support::open(plan, "text:100");
     session.start_measuring_calls(clock::now(), calls);
     while !session.is_drained() {
         clock::sleep_until(clock::now() + Nanos::from_millis(1));
@@ -144,10 +139,7 @@ fn short_connections_come_from_addresses_of_their_own() {
     let address = listener.local_addr().unwrap();
     for (life, spread) in [(ConnectionLife::SHORT, true), (ConnectionLife::Long, false)] {
         let plan = LoadPlan { connection_life: life, ..plan(Protocol::Thrift, address, "long") };
-        let shape: Shape = "text:1".parse().unwrap();
-        let encoding = profile(plan.protocol).encoding;
-        let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape, 11, encoding));
-        let _session = Session::open(&plan, &payload).unwrap();
+        let _session = support::open(&plan, "text:1");
         let mut from: Vec<_> = (0..4).map(|_| listener.accept().unwrap().1.ip()).collect();
         from.sort_unstable();
         from.dedup();

@@ -10,13 +10,14 @@ use std::time::Duration;
 use rpcbench_contract::cases::Caller as _;
 use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, ServerAddress, Session, Span};
+use rpcbench_engine::{Client, LoadPlan, Payload, ServerAddress, Session};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
 use rpcbench_testkit::{Server, relay_unix};
+use support::measure;
 
 fn server(behaviour: &str) -> Server {
-    Server::start(behaviour.parse().unwrap()).unwrap()
+    support::server(Protocol::Grpc, behaviour)
 }
 
 fn plan(address: SocketAddr) -> LoadPlan {
@@ -27,14 +28,6 @@ fn open(plan: &LoadPlan, shape: &str) -> Session {
     let payload: Arc<dyn Payload> =
         Arc::new(Corpus::plain(&shape.parse().unwrap(), 11, Encoding::Protobuf));
     Session::open(plan, &payload).unwrap()
-}
-
-/// Load from now on, of which `millis` are measured.
-fn measure(session: &mut Session, millis: u64) -> Measurement {
-    session.start();
-    let start = clock::now() + Nanos::from_millis(20);
-    session.measure(Span { start, end: start + Nanos::from_millis(millis) });
-    session.finish().unwrap()
 }
 
 #[test]

@@ -6,16 +6,14 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, SessionError, Span};
+use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Span};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
-
-const SEED: u64 = 11;
+use support::{assert_sums, measure};
 
 fn server(behaviour: &str) -> Server {
-    Server::start(behaviour.parse().unwrap()).unwrap()
+    support::server(Protocol::Grpc, behaviour)
 }
 
 fn plan(address: SocketAddr) -> LoadPlan {
@@ -23,29 +21,11 @@ fn plan(address: SocketAddr) -> LoadPlan {
 }
 
 fn payload(shape: &str) -> Arc<dyn Payload> {
-    let shape: Shape = shape.parse().unwrap();
-    Arc::new(Corpus::generate(&shape, SEED, Encoding::Protobuf))
+    support::payload(Protocol::Grpc, shape)
 }
 
 fn open(plan: &LoadPlan) -> Session {
-    Session::open(plan, &payload("text:100")).unwrap()
-}
-
-/// Load from now on, of which `millis` are measured.
-fn measure(session: &mut Session, millis: u64) -> Measurement {
-    session.start();
-    let start = clock::now() + Nanos::from_millis(20);
-    session.measure(Span { start, end: start + Nanos::from_millis(millis) });
-    session.finish().unwrap()
-}
-
-/// What holds for every measurement, whatever the server did.
-fn assert_sums(measurement: &Measurement) {
-    let tally = &measurement.tally;
-    assert_eq!(tally.ok.count(), tally.outcomes.ok);
-    assert_eq!(tally.errors.count(), tally.outcomes.errors());
-    let sliced: u64 = tally.series.iter().map(|slice| slice.ok + slice.errors).sum();
-    assert!(sliced <= tally.outcomes.total());
+    support::open(plan, "text:100")
 }
 
 #[test]

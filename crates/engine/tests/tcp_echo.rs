@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::thread;
 
 use rpcbench_contract::{Method, Nonce};
-use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_engine::clock::Nanos;
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 
@@ -46,11 +46,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
 fn measure(plan: &LoadPlan, millis: u64) -> Measurement {
     let bodies = [0, 1, 100, 5_000, 300_000].map(|length| (0..length).map(|n| n as u8).collect());
     let payload: Arc<dyn Payload> = Arc::new(Bytes(bodies.into()));
-    let mut session = Session::open(plan, &payload).unwrap();
-    session.start();
-    let start = clock::now() + Nanos::from_millis(20);
-    session.measure(Span { start, end: start + Nanos::from_millis(millis) });
-    session.finish().unwrap()
+    support::measure(&mut Session::open(plan, &payload).unwrap(), millis)
 }
 
 /// A peer that treats each connection as told.

@@ -4,17 +4,14 @@ mod support;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
-use rpcbench_contract::cases;
-use rpcbench_contract::{Corpus, Encoding, Method, thrift_reply};
-use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, Session, Span, profile};
-use rpcbench_record::{Outcomes, Protocol};
+use rpcbench_contract::{Encoding, Method, thrift_reply};
+use rpcbench_engine::clock::Nanos;
+use rpcbench_engine::{LoadPlan, Measurement};
+use rpcbench_record::Protocol;
 use rpcbench_testkit::thrift::{Form, Message, Transport, kind};
-use rpcbench_testkit::{Behaviour, Plan, Server};
+use support::{came, server};
 
 const PROTOCOLS: [Protocol; 4] = [
     Protocol::Thrift,
@@ -25,13 +22,6 @@ const PROTOCOLS: [Protocol; 4] = [
 
 fn form(protocol: Protocol) -> Form {
     protocol.name().parse().unwrap()
-}
-
-/// A server of a protocol that answers as told.
-fn server(protocol: Protocol, answer: &str) -> Server {
-    let behaviours: Vec<Behaviour> =
-        [protocol.name(), answer].map(|text| text.parse().unwrap()).into();
-    Server::start_at(([127, 0, 0, 1], 0).into(), Plan::new(&behaviours).unwrap()).unwrap()
 }
 
 fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
@@ -50,21 +40,7 @@ fn single(protocol: Protocol, address: SocketAddr) -> LoadPlan {
 }
 
 fn measure(plan: &LoadPlan, shape: &str, millis: u64) -> Measurement {
-    let encoding = profile(plan.protocol).encoding;
-    let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, encoding));
-    let mut session = Session::open(plan, &payload).unwrap();
-    session.start();
-    let start = clock::now() + Nanos::from_millis(20);
-    session.measure(Span { start, end: start + Nanos::from_millis(millis) });
-    session.finish().unwrap()
-}
-
-/// All that calls came to, before the window and in it, and what was said of them.
-fn came(measurement: Measurement) -> (Outcomes, Vec<String>) {
-    let mut outcomes = measurement.tally.outcomes;
-    outcomes.add(&measurement.unmeasured.outcomes);
-    (outcomes, [measurement.tally.examples, measurement.unmeasured.examples].concat())
+    support::measure(&mut support::open(plan, shape), millis)
 }
 
 #[test]
@@ -89,31 +65,6 @@ fn calls_come_due_by_a_rate() {
     let measurement = measure(&plan, "text:100", 500);
     let outcomes = &measurement.tally.outcomes;
     assert_eq!((outcomes.total(), outcomes.ok), (500, 500), "{:?}", measurement.tally.examples);
-}
-
-#[test]
-fn cheats_fail_the_check_and_the_run() {
-    for protocol in PROTOCOLS {
-        for cheat in
-            ["byte-echo", "canned", "skim", "swap", "memo:24", "always-internal", "error-in-reply"]
-        {
-            let server = server(protocol, cheat);
-            let (outcomes, _) = came(measure(&plan(protocol, server.address()), "tree", 60));
-            assert!(outcomes.errors() > 0, "{protocol} {cheat}: {outcomes:?}");
-            let mut client = Client::new(protocol, server.address(), Duration::from_secs(20));
-            let report = cases::check(&mut client, profile(protocol), 3);
-            assert!(!report.failed.is_empty(), "{protocol} {cheat}");
-        }
-    }
-}
-
-#[test]
-fn exceptions_are_statuses_with_names() {
-    let server = server(Protocol::ThriftCompact, "always-internal");
-    let plan = plan(Protocol::ThriftCompact, server.address());
-    let (outcomes, examples) = came(measure(&plan, "text:100", 60));
-    assert_eq!((outcomes.ok, outcomes.total()), (0, outcomes.status[&6]));
-    assert!(examples.iter().all(|it| it.starts_with("INTERNAL_ERROR: call ")), "{examples:?}");
 }
 
 /// A call as a peer sees it.
@@ -239,7 +190,11 @@ fn a_peer_that_closes_costs_the_connection() {
 fn a_reply_to_nothing_costs_the_connection_and_no_call_is_counted_twice() {
     for protocol in PROTOCOLS {
         let address = peer(protocol, |call| [call.right_reply(), call.right_reply()].concat());
-        let (outcomes, examples) = came(measure(&single(protocol, address), "text:100", 100));
+        let measurement = measure(&single(protocol, address), "text:100", 100);
+        let connections = &measurement.tally.connections;
+        assert!(connections.broken > 0, "{protocol}: {connections:?}");
+        let (outcomes, examples) = came(measurement);
+        // One of each connection, and none for the second reply.
         assert!(outcomes.ok > 0, "{protocol}: {outcomes:?}");
         assert_eq!(
             outcomes.total(),

@@ -81,9 +81,9 @@ pub enum Behaviour {
     Json,
     /// The least work that is still correct JSON over HTTP/1.1, and not gRPC; every shape, but texts are quickest.
     NullJson,
-    /// Speaks tcp-echo and not gRPC: every shape, honestly.
+    /// Speaks tcp-echo and not gRPC, with whatever other behaviours need no message that is decoded.
     TcpEcho,
-    /// Speaks a form of Thrift and not gRPC: every shape, and answers as the other behaviours say.
+    /// Speaks a form of Thrift and not gRPC, with whatever other behaviours it has.
     Thrift(ThriftForm),
 }
 
@@ -141,8 +141,16 @@ pub const FORMS: &[Form] = &[
     form("null", "null", "the least work that is still correct gRPC, text only"),
     form("json", "json", "JSON over HTTP/1.1 in place of gRPC; goes with those above but null"),
     form("null-json", "null-json", "JSON over HTTP/1.1 in place of gRPC, with the least work"),
-    form("tcp-echo", "tcp-echo", "speaks tcp-echo in place of gRPC, with the least work"),
-    form("thrift", "thrift", "speaks framed binary Thrift in place of gRPC"),
+    form(
+        "tcp-echo",
+        "tcp-echo",
+        "tcp-echo in place of gRPC; with the least work where it is honest",
+    ),
+    form(
+        "thrift",
+        "thrift",
+        "framed binary Thrift in place of gRPC; goes with those above but null",
+    ),
     form("thrift-compact", "thrift-compact", "the same, framed and compact"),
     form("thrift-buffered", "thrift-buffered", "the same, buffered and binary"),
     form("thrift-buffered-compact", "thrift-buffered-compact", "the same, buffered and compact"),

@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::plan::{Fault, Wire};
+use crate::thrift::{Form, Message, exception, kind};
 
 /// A TCP stream that outlives the HTTP/2 connection on it.
 pub(crate) struct SharedStream(pub(crate) Rc<TcpStream>);
@@ -74,12 +75,25 @@ const HALF_A_FRAME: [u8; 19] =
 /// Half of a reply of HTTP/1.1: its head says 20 bytes, 8 follow.
 const HALF_A_REPLY: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{\"echo\":";
 
+/// Half of a reply of tcp-echo: its length says 20 bytes, 7 follow.
+const HALF_AN_ECHO: &[u8] = b"\0\0\0\x14half of";
+
+fn half_a_message(form: Form) -> Vec<u8> {
+    let body = form.exception(exception::INTERNAL_ERROR, "half of it");
+    let message = Message { kind: kind::REPLY, name: b"Text", sequence_id: 1, body: &body };
+    let mut bytes = form.write(&message);
+    bytes.truncate(bytes.len() / 2);
+    bytes
+}
+
 async fn truncate(stream: &Rc<TcpStream>, wire: Wire) -> io::Result<()> {
     let half = match wire {
-        Wire::Grpc => &HALF_A_FRAME,
-        Wire::Json => HALF_A_REPLY,
+        Wire::Grpc => HALF_A_FRAME.to_vec(),
+        Wire::Json => HALF_A_REPLY.to_vec(),
+        Wire::Thrift(form) => half_a_message(form),
+        Wire::TcpEcho => HALF_AN_ECHO.to_vec(),
     };
-    write(stream, half).await?;
+    write(stream, &half).await?;
     let mut end = SharedStream(Rc::clone(stream));
     shut_down(stream);
     // Closing with unread bytes would send a reset; the peer must see a plain end instead.

@@ -3,7 +3,7 @@
 //! - [`Server`] runs a [`Behaviour`] inside a test, on a thread of its own.
 //! - The binary `rpcbench-testkit` runs the same behaviours as an ordinary server under test.
 //! - [`thrift`] has Thrift's messages.
-//! - [`relay_unix`] puts a Unix socket in front of a server.
+//! - [`relay_unix`] puts a Unix socket in front of a server, [`relay_in_pieces`] cuts what it and its client say into pieces.
 //! - [`scripted`] is a peer that follows a script of raw HTTP/2 frames or HTTP/1.1, and [`http2`] has the frames.
 
 mod answer;
@@ -11,25 +11,25 @@ mod behaviour;
 mod clock;
 mod cost;
 mod delay;
+mod dialect;
 mod echo;
 mod fault;
 mod file_limit;
 pub mod http2;
 mod null;
 mod plan;
+mod relay;
 pub mod scripted;
 mod serve;
-mod serve_json;
 mod server;
 mod skim;
 mod swap;
 pub mod thrift;
 mod transcode;
-mod unix_relay;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
 pub use clock::{CpuTime, process_cpu};
 pub use file_limit::raise_file_limit;
 pub use plan::{Plan, PlanError};
+pub use relay::{relay_in_pieces, relay_unix};
 pub use server::{Ended, Server, StartError};
-pub use unix_relay::relay_unix;

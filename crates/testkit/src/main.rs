@@ -8,7 +8,7 @@ use clap::Parser;
 use rpcbench_testkit::{Behaviour, Ended, FORMS, Plan, Server, process_cpu, raise_file_limit};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// A gRPC server that misbehaves on purpose
+/// A server that misbehaves on purpose
 #[derive(Parser)]
 #[command(version, after_help = behaviours())]
 struct Arguments {

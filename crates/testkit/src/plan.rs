@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use crate::Behaviour;
+use crate::null;
 use crate::thrift::Form;
 
 /// A server's behaviours, sorted by the part that each concerns.
@@ -14,8 +15,6 @@ pub struct Plan {
     pub(crate) cost: Cost,
     pub(crate) fault: Option<FaultAfter>,
     pub(crate) opening: Opening,
-    /// The form of Thrift that it speaks in place of gRPC.
-    pub(crate) thrift: Option<Form>,
     /// Whether SIGTERM does nothing.
     pub ignore_sigterm: bool,
     /// Whether a child process is left behind.
@@ -32,6 +31,8 @@ pub(crate) enum Wire {
     #[default]
     Grpc,
     Json,
+    Thrift(Form),
+    TcpEcho,
 }
 
 /// What a call is answered with.
@@ -51,7 +52,6 @@ pub(crate) enum Answer {
     OkOnTruncated,
     Null,
     NullJson,
-    TcpEcho,
 }
 
 /// What a call costs before it is answered.
@@ -149,6 +149,21 @@ impl Plan {
         }
     }
 
+    /// The server of the least work that does what the plan says, if there is one.
+    pub(crate) fn least_work(&self) -> Option<null::Kind> {
+        let only_answers = self.answer == Answer::Honest
+            && self.cost == Cost::Nothing
+            && self.fault.is_none()
+            && self.opening == Opening::Serve;
+        match (self.answer, self.wire) {
+            (Answer::Null, _) => Some(null::Kind::Grpc),
+            (Answer::NullJson, _) => Some(null::Kind::Json),
+            (_, Wire::Thrift(form)) if only_answers => Some(null::Kind::Thrift(form)),
+            (_, Wire::TcpEcho) if only_answers => Some(null::Kind::TcpEcho),
+            _ => None,
+        }
+    }
+
     fn adopt(&mut self, behaviour: &Behaviour) {
         let fault = |calls: u64, fault: Fault| Some(FaultAfter { calls, fault });
         match *behaviour {
@@ -166,8 +181,8 @@ impl Plan {
             Behaviour::OkOnTruncated => self.answer = Answer::OkOnTruncated,
             Behaviour::Null => self.answer = Answer::Null,
             Behaviour::NullJson => self.answer = Answer::NullJson,
-            Behaviour::TcpEcho => self.answer = Answer::TcpEcho,
-            Behaviour::Thrift(form) => self.thrift = Some(form),
+            Behaviour::TcpEcho => self.wire = Wire::TcpEcho,
+            Behaviour::Thrift(form) => self.wire = Wire::Thrift(form),
             Behaviour::NeverReady => self.opening = Opening::NeverReady,
             Behaviour::NoListen => self.opening = Opening::NoListen,
             Behaviour::ExitAtStart(code) => self.opening = Opening::Exit(code),
@@ -198,17 +213,23 @@ fn contradict(first: &Behaviour, second: &Behaviour) -> bool {
     if one == Part::Process || other == Part::Process {
         return first == second;
     }
-    let bare =
-        |it: &Behaviour| matches!(it, Behaviour::Null | Behaviour::NullJson | Behaviour::TcpEcho);
-    // Thrift is spoken by servers that only answer.
-    let spoken = |it: &Behaviour, part| matches!(it, Behaviour::Thrift(_)) && part != Part::Answer;
-    let thrift = spoken(first, other) || spoken(second, one);
-    one == other || thrift || bare(first) || bare(second)
+    let bare = |it: &Behaviour| matches!(it, Behaviour::Null | Behaviour::NullJson);
+    let echo = |it: &Behaviour| *it == Behaviour::TcpEcho;
+    let mute = echo(first) && needs_a_message(second) || echo(second) && needs_a_message(first);
+    one == other || mute || bare(first) || bare(second)
+}
+
+/// Whether a behaviour is about messages that are decoded, or should be: in tcp-echo there are none.
+fn needs_a_message(behaviour: &Behaviour) -> bool {
+    matches!(
+        behaviour,
+        Behaviour::ByteEcho | Behaviour::Skim | Behaviour::Swap | Behaviour::OkOnTruncated
+    )
 }
 
 fn part(behaviour: &Behaviour) -> Part {
     match behaviour {
-        Behaviour::Json => Part::Wire,
+        Behaviour::Json | Behaviour::Thrift(_) | Behaviour::TcpEcho => Part::Wire,
         Behaviour::Honest
         | Behaviour::Canned
         | Behaviour::ByteEcho
@@ -221,9 +242,7 @@ fn part(behaviour: &Behaviour) -> Part {
         | Behaviour::StatusOnce(_)
         | Behaviour::OkOnTruncated
         | Behaviour::Null
-        | Behaviour::NullJson
-        | Behaviour::TcpEcho => Part::Answer,
-        Behaviour::Thrift(_) => Part::Wire,
+        | Behaviour::NullJson => Part::Answer,
         Behaviour::NeverReady | Behaviour::NoListen | Behaviour::ExitAtStart(_) => Part::Opening,
         Behaviour::ExitAfter(_)
         | Behaviour::HangAfter(_)
@@ -270,5 +289,22 @@ mod tests {
         assert!(plan(&["null", "counting"]).is_ok());
         assert!(plan(&["json", "null-json"]).is_err());
         assert_eq!(plan(&["json", "canned"]).unwrap().wire, Wire::Json);
+        assert!(plan(&["json", "thrift"]).is_err());
+        assert!(plan(&["tcp-echo", "byte-echo"]).is_err(), "which is honest there");
+    }
+
+    #[test]
+    fn thrift_and_tcp_echo_take_least_work_unless_something_is_asked_of_them() {
+        let kind = |texts: &[&str]| plan(texts).unwrap().least_work();
+        for form in Form::ALL {
+            let name = form.to_string();
+            assert_eq!(kind(&[&name, "counting"]), Some(null::Kind::Thrift(form)));
+            for more in ["canned", "slow:5ms", "reset-after:9", "never-ready"] {
+                assert_eq!(kind(&[&name, more]), None, "{more}");
+            }
+        }
+        assert_eq!(kind(&["tcp-echo"]), Some(null::Kind::TcpEcho));
+        assert_eq!(kind(&["tcp-echo", "busy:5"]), None);
+        assert_eq!((kind(&["json"]), kind(&["honest"])), (None, None));
     }
 }

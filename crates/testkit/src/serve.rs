@@ -19,10 +19,10 @@ use tokio::task::spawn_local;
 
 use crate::answer::Answerer;
 use crate::cost::Spender;
+use crate::dialect::{self, Grpc, Json, TcpEcho};
 use crate::echo::{self, Status};
 use crate::fault::{self, SharedStream};
 use crate::plan::{Fault, FaultAfter, Opening, Plan, Wire};
-use crate::serve_json;
 
 const WINDOW: u32 = 16 << 20;
 
@@ -113,10 +113,12 @@ async fn attend(stream: TcpStream, site: Rc<Site>) {
         return std::future::pending().await;
     }
     let fault = match site.wire {
-        Wire::Grpc => converse(Rc::clone(&stream), &site).await.ok().flatten(),
-        Wire::Json => serve_json::converse(&stream, &site).await.ok().flatten(),
+        Wire::Grpc => converse(Rc::clone(&stream), &site).await.ok(),
+        Wire::Json => dialect::converse(&Json, &stream, &site).await.ok(),
+        Wire::Thrift(form) => dialect::converse(&form, &stream, &site).await.ok(),
+        Wire::TcpEcho => dialect::converse(&TcpEcho, &stream, &site).await.ok(),
     };
-    if let Some(fault) = fault {
+    if let Some(fault) = fault.flatten() {
         // The peer may be gone already.
         let _ = fault::strike(fault, stream, site.wire).await;
     }
@@ -177,7 +179,7 @@ async fn call(
         return std::future::pending().await;
     };
     site.spend(number).await;
-    let reply = site.answerer().answer(head.uri.path(), &body, number);
+    let reply = site.answerer().answer(&Grpc, head.uri.path(), &body, number);
     send(respond, reply)
 }
 

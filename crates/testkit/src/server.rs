@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
 use crate::cost::Hoard;
-use crate::plan::{Answer, Opening, Plan};
+use crate::plan::{Opening, Plan};
 use crate::serve::Counters;
 use crate::{Behaviour, PlanError, null, serve};
 
@@ -197,21 +197,9 @@ fn run(
             stop.read_exact(&mut [0]).or_else(expect_end)?;
             Ok(Ended::Stopped)
         }
-        Port::Listening(listener) if plan.answer == Answer::Null => {
-            null::serve_grpc(&listener, &stop, &counters)?;
-            Ok(Ended::Stopped)
-        }
-        Port::Listening(listener) if plan.answer == Answer::NullJson => {
-            null::serve_json(&listener, &stop, &counters)?;
-            Ok(Ended::Stopped)
-        }
-        Port::Listening(listener) if plan.answer == Answer::TcpEcho => {
-            null::serve_tcp_echo(&listener, &stop, &counters)?;
-            Ok(Ended::Stopped)
-        }
-        Port::Listening(listener) => match plan.thrift {
-            Some(form) => {
-                null::serve_thrift(&listener, &stop, &counters, form, plan.answer)?;
+        Port::Listening(listener) => match plan.least_work() {
+            Some(kind) => {
+                null::serve(kind, &listener, &stop, &counters)?;
                 Ok(Ended::Stopped)
             }
             None => run_async(listener, plan, counters, stop),

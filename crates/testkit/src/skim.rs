@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 
+use crate::dialect::Reply;
 use crate::echo::{INTERNAL, Status, UNIMPLEMENTED};
-use crate::serve_json::Reply;
 
 /// The reply to a method of the contract. The fields of the request and of a message in it are followed from tag to tag,
 /// so that what is cut short is refused; their values are not looked at, nor is what lies deeper.
-pub(crate) fn reply(path: &str, message: &[u8]) -> Result<Bytes, Status> {
+pub(crate) fn protobuf(path: &str, message: &[u8]) -> Result<Bytes, Status> {
     let is_text = match path {
         "/rpcbench.v1.Echo/Text" => true,
         "/rpcbench.v1.Echo/Record" | "/rpcbench.v1.Echo/Dto" | "/rpcbench.v1.Echo/Tree" => false,
@@ -36,16 +36,16 @@ pub(crate) fn reply(path: &str, message: &[u8]) -> Result<Bytes, Status> {
 }
 
 /// The same for a request in JSON: what stands between its first colon and its last brace is copied.
-pub(crate) fn json(body: &[u8]) -> Reply {
+pub(crate) fn json(body: &[u8]) -> Result<Bytes, Reply> {
     if serde_json::from_slice::<serde_json::Value>(body).is_err() {
-        return Reply::error(400, "malformed request");
+        return Err(Reply::error(400, "malformed request"));
     }
     let start = body.iter().position(|byte| *byte == b':').map_or(body.len(), |at| at + 1);
     let end = body.iter().rposition(|byte| *byte == b'}').filter(|end| start < *end);
-    match end {
-        Some(end) => Reply::ok([b"{\"echo\":", &body[start..end], b"}"].concat()),
-        None => Reply::ok("{}"),
-    }
+    Ok(match end {
+        Some(end) => [b"{\"echo\":", &body[start..end], b"}"].concat().into(),
+        None => Bytes::from_static(b"{}"),
+    })
 }
 
 /// What the fields with number 1 hold. Nothing if they can't be followed.

@@ -25,7 +25,10 @@ fn behaviours(variant: &Value) -> Vec<Behaviour> {
 
 #[test]
 fn every_variant_has_behaviours_that_go_together() {
-    for (server, more) in [("liar", None), ("json", Some(Behaviour::Json))] {
+    let thrift = "thrift".parse().unwrap();
+    for (server, more) in
+        [("liar", None), ("json", Some(Behaviour::Json)), ("thrift", Some(thrift))]
+    {
         for (name, variant) in manifest(server)["variants"].as_table().unwrap() {
             let behaviours: Vec<_> = more.iter().cloned().chain(behaviours(variant)).collect();
             assert!(Plan::new(&behaviours).is_ok(), "{server}@{name}");

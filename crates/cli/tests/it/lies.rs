@@ -5,11 +5,13 @@ use rpcbench_record::Readiness;
 use crate::bench::Bench;
 
 /// Cheats that never give the one right answer that makes a server ready.
-const NEVER_READY: usize = 2;
+const NEVER_READY: usize = 3;
 /// Each cheat, those that are never ready first, and what gives it away.
-const CHEATS: [(&str, &str); 7] = [
+const CHEATS: [(&str, &str); 9] = [
     ("byte-echo", "the reply is the request, byte for byte"),
     ("always-internal", "status 13"),
+    ("error-in-reply", "the reply is no rpcbench.v1.TextReply: "),
+    ("swap", "text/truncated: a request cut to 1 of 102 bytes was answered with OK"),
     ("canned", "text/filled: echo: expected "),
     ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),
     ("skim", "tree/twice: echo.name comes twice in the reply"),
@@ -18,14 +20,29 @@ const CHEATS: [(&str, &str); 7] = [
 ];
 
 /// The same over JSON.
-const JSON_CHEATS: [(&str, &str); 7] = [
+const JSON_CHEATS: [(&str, &str); 9] = [
     ("byte-echo", "the reply is the request, byte for byte"),
     ("always-internal", "status 500"),
+    ("error-in-reply", "echo: expected "),
+    ("swap", "json/truncated: a request to Text cut to 1 bytes was answered with OK"),
     ("canned", "text/filled: echo: expected "),
     ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),
     ("skim", "json/escapes: "),
     ("memo-by-beginning", "text/many-requests: "),
     ("ok-on-truncated", "json/truncated: a request to Text cut to 1 bytes was answered with OK"),
+];
+
+/// The same over Thrift.
+const THRIFT_CHEATS: [(&str, &str); 9] = [
+    ("byte-echo", "the reply is the request, byte for byte"),
+    ("always-internal", "status 6"),
+    ("error-in-reply", "the reply is no TextReply: "),
+    ("swap", "struct/twice: "),
+    ("canned", "text/filled: echo: expected "),
+    ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),
+    ("skim", "struct/twice: "),
+    ("memo-by-beginning", "text/many-requests: "),
+    ("ok-on-truncated", "struct/truncated: "),
 ];
 
 /// So that servers that are never ready are soon given up.
@@ -50,8 +67,13 @@ fn check_tells_cheats_from_honest_servers_over_json() {
     tells_cheats("testkit-json", JSON_CHEATS);
 }
 
+#[test]
+fn check_tells_cheats_from_honest_servers_over_thrift() {
+    tells_cheats("testkit-thrift", THRIFT_CHEATS);
+}
+
 /// Asserts that `check` passes the server's honest variant, and each cheat shows its evidence.
-fn tells_cheats(server: &str, cheats: [(&str, &str); 7]) {
+fn tells_cheats(server: &str, cheats: [(&str, &str); 9]) {
     let names = cheats.map(|(name, _)| format!("{server}@{name}"));
     let words = format!("check {server}@honest {}", names.join(" "));
     let ended = impatient().run(&words).expect(1);

@@ -1,28 +1,33 @@
-//! What the engine says of a server that is known, over real sockets.
+//! What the engine says of a server that is known, over real sockets and each protocol.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::thread;
 
-use rpcbench_contract::{Corpus, Encoding, Shape};
+use rpcbench_contract::{Corpus, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span, profile};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
-use rpcbench_testkit::Server;
+use rpcbench_testkit::{Plan, Server, raise_file_limit};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::testkit;
 
 const SECOND: Nanos = Nanos::from_millis(1000);
 
-fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
+/// More calls may be in flight than come due while a server is stopped.
+fn plan(protocol: Protocol, address: SocketAddr, arrivals: &str) -> LoadPlan {
+    let (connections, in_flight) =
+        if protocol.takes_one_call_at_a_time() { (250, 250) } else { (6, 6000) };
     LoadPlan {
-        protocol: Protocol::Grpc,
+        protocol,
         address: address.into(),
         authority: address.to_string(),
-        connections: 6,
-        in_flight: 6000,
+        connections,
+        in_flight,
         arrivals: arrivals.parse().unwrap(),
         seed: 7,
         threads: 2,
@@ -38,7 +43,7 @@ fn plan(address: SocketAddr, arrivals: &str) -> LoadPlan {
 
 fn open(plan: &LoadPlan) -> Session {
     let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::generate(&Shape::Text(100), 1, Encoding::Protobuf));
+        Arc::new(Corpus::generate(&Shape::Text(100), 1, profile(plan.protocol).encoding));
     Session::open(plan, &payload).unwrap()
 }
 
@@ -80,46 +85,111 @@ impl Drop for Process {
     }
 }
 
+/// The servers of the testkit that do the least work, or nothing but answer.
+fn behaviour(protocol: Protocol) -> &'static str {
+    if protocol == Protocol::Grpc { "null" } else { protocol.name() }
+}
+
+/// Every protocol's result: they are had side by side, as they take their time asleep, and once for all tests.
+type Results<T> = OnceLock<HashMap<Protocol, T>>;
+
+/// The result of a protocol, if its part did not fail.
+fn result_of<T: Send>(results: &Results<T>, protocol: Protocol, part: fn(Protocol) -> T) -> &T {
+    let all = results.get_or_init(|| {
+        raise_file_limit().unwrap();
+        thread::scope(|scope| {
+            let parts = Protocol::ALL.map(|it| (it, scope.spawn(move || part(it))));
+            parts.into_iter().filter_map(|(it, part)| Some((it, part.join().ok()?))).collect()
+        })
+    });
+    all.get(&protocol).unwrap_or_else(|| panic!("no result over {protocol}"))
+}
+
+macro_rules! over_each_protocol {
+    ($($module:ident: $protocol:ident),+ $(,)?) => {
+        $(mod $module {
+            use rpcbench_record::Protocol;
+
+            #[test]
+            fn a_server_stopped_for_one_second_in_ten_is_in_the_quantiles() {
+                super::stopped_for_one_second_in_ten(Protocol::$protocol);
+            }
+
+            #[test]
+            fn an_open_loop_sends_what_its_arrival_process_says_and_the_server_counts_the_same() {
+                super::sent_as_the_arrival_process_says(Protocol::$protocol);
+            }
+        })+
+    };
+}
+
+over_each_protocol!(
+    grpc: Grpc,
+    json: Json,
+    thrift: Thrift,
+    thrift_compact: ThriftCompact,
+    thrift_buffered: ThriftBuffered,
+    thrift_buffered_compact: ThriftBufferedCompact,
+    tcp_echo: TcpEcho,
+);
+
+/// A load of 10 s, of which the server is stopped for one: each protocol's for another, since what was held up then comes
+/// all at once.
+fn load_with_a_stop(protocol: Protocol) -> Measurement {
+    let server = Process::start(behaviour(protocol));
+    let mut session = open(&plan(protocol, server.address, "constant:200"));
+    let place = Protocol::ALL.iter().position(|it| *it == protocol).unwrap() as u64;
+    measure(&mut session, Nanos(10 * SECOND.0), |start| {
+        clock::sleep_until(start + Nanos((1 + place) * SECOND.0));
+        server.signal(Signal::STOP);
+        clock::sleep_until(start + Nanos((2 + place) * SECOND.0));
+        server.signal(Signal::CONT);
+    })
+}
+
 /// A tenth of the calls come due while the server is stopped, and wait 0 to 1 s for it: 5 % of all wait
 /// longer than 0.5 s, and 1 % longer than 0.9 s.
-#[test]
-fn a_server_stopped_for_one_second_in_ten_is_in_the_quantiles() {
-    let server = Process::start("null");
-    let mut session = open(&plan(server.address, "constant:1000"));
-    let measurement = measure(&mut session, Nanos(10 * SECOND.0), |start| {
-        clock::sleep_until(start + Nanos(4 * SECOND.0));
-        server.signal(Signal::STOP);
-        clock::sleep_until(start + Nanos(5 * SECOND.0));
-        server.signal(Signal::CONT);
-    });
-    let tally = &measurement.tally;
-    assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (10_000, 0));
+fn stopped_for_one_second_in_ten(protocol: Protocol) {
+    static LOADS: Results<Measurement> = OnceLock::new();
+    let tally = &result_of(&LOADS, protocol, load_with_a_stop).tally;
+    assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (2_000, 0));
     for (q, expected) in [(0.95, 0.5e9), (0.99, 0.9e9)] {
         let found = tally.ok.quantile(q).unwrap() as f64;
         assert!((found / expected - 1.0).abs() < 0.05, "{q}: {found} ns for {expected}");
     }
 }
 
-#[test]
-fn an_open_loop_sends_what_its_arrival_process_says_and_the_server_counts_the_same() {
+/// A load of 1 s by each arrival process, and how many calls the server has counted after it.
+fn load_by_each_arrival_process(protocol: Protocol) -> Vec<(&'static str, Measurement, u64)> {
+    let own = behaviour(protocol).parse().unwrap();
+    let server = Server::start_at(([127, 0, 0, 1], 0).into(), Plan::new(&[own]).unwrap()).unwrap();
+    let load = |arrivals| {
+        let mut session = open(&plan(protocol, server.address(), arrivals));
+        (arrivals, measure(&mut session, SECOND, |_| ()), server.calls())
+    };
+    ["constant:700", "poisson:700", "ramp:100..900/1s", "steps:200..600+200/250ms"].map(load).into()
+}
+
+fn sent_as_the_arrival_process_says(protocol: Protocol) {
+    static LOADS: Results<Vec<(&str, Measurement, u64)>> = OnceLock::new();
     let mut all = 0;
-    let server = Server::start("honest".parse().unwrap()).unwrap();
-    for arrivals in ["constant:700", "poisson:700", "ramp:100..900/1s", "steps:200..600+200/250ms"]
+    for (arrivals, measurement, counted) in
+        result_of(&LOADS, protocol, load_by_each_arrival_process)
     {
-        let mut session = open(&plan(server.address(), arrivals));
-        let measurement = measure(&mut session, SECOND, |_| ());
-        let pacing = measurement.pacing.unwrap();
+        let pacing = measurement.pacing.as_ref().unwrap();
         assert_eq!(measurement.tally.outcomes.ok, pacing.due, "{arrivals}");
-        assert_eq!((measurement.tally.outcomes.errors(), pacing.held_back), (0, 0), "{arrivals}");
+        assert_eq!(measurement.tally.outcomes.errors(), 0, "{arrivals}");
+        // A connection with a call of its own to wait for can take no other.
+        assert!(pacing.held_back == 0 || protocol.takes_one_call_at_a_time(), "{arrivals}");
         all += pacing.due + measurement.unmeasured.outcomes.total();
-        assert_eq!(server.calls(), all, "{arrivals}");
+        assert_eq!(*counted, all, "{arrivals}");
     }
 }
 
 #[test]
 fn an_arrival_process_can_not_change_under_calls() {
     let server = Server::start("honest".parse().unwrap()).unwrap();
-    let mut session = open(&plan(server.address(), "closed"));
+    let mut session = open(&plan(Protocol::Grpc, server.address(), "closed"));
     session.start();
     let change = session.change_arrivals(Arrivals::Closed).unwrap_err().to_string();
     assert!(change.contains("end it first"), "{change}");

@@ -2,8 +2,7 @@
 //!
 //! One thread, one epoll loop, one read and one write per connection and turn. In gRPC a request's message is sent back
 //! with its tag changed from field 1 to field 2; request headers are not decoded, so every call counts as one of the text
-//! shape. In JSON a text comes back under another key. In tcp-echo the bytes are sent back.
-//! Thrift is spoken here by servers of any kind, honest or not.
+//! shape. In JSON a text comes back under another key, in Thrift as another field. In tcp-echo the bytes are sent back.
 
 mod connection;
 mod encoder;
@@ -20,10 +19,8 @@ use std::io;
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-use crate::plan::Answer;
 use crate::serve::Counters;
 use crate::thrift::Form;
 use connection::{Buffers, Connection, Turn};
@@ -45,47 +42,31 @@ trait Session {
 /// Connections by descriptor, which the kernel keeps small.
 type Connections<S> = Vec<Option<Box<Connection<S>>>>;
 
-/// Serves gRPC until the other end of `stop` is closed.
-pub(crate) fn serve_grpc(
+/// What a server of the least work speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Grpc,
+    Json,
+    TcpEcho,
+    Thrift(Form),
+}
+
+/// Serves until the other end of `stop` is closed.
+pub(crate) fn serve(
+    kind: Kind,
     listener: &TcpListener,
     stop: &UnixStream,
     counters: &Counters,
 ) -> io::Result<()> {
-    serve(listener, stop, counters, session::Session::default)
+    match kind {
+        Kind::Grpc => attend(listener, stop, counters, session::Session::default),
+        Kind::Json => attend(listener, stop, counters, json::Json::default),
+        Kind::TcpEcho => attend(listener, stop, counters, tcp_echo::TcpEcho::default),
+        Kind::Thrift(form) => attend(listener, stop, counters, || thrift::Thrift::new(form)),
+    }
 }
 
-/// Serves JSON over HTTP/1.1 until the other end of `stop` is closed.
-pub(crate) fn serve_json(
-    listener: &TcpListener,
-    stop: &UnixStream,
-    counters: &Counters,
-) -> io::Result<()> {
-    serve(listener, stop, counters, json::Json::default)
-}
-
-/// Serves tcp-echo until the other end of `stop` is closed.
-pub(crate) fn serve_tcp_echo(
-    listener: &TcpListener,
-    stop: &UnixStream,
-    counters: &Counters,
-) -> io::Result<()> {
-    serve(listener, stop, counters, tcp_echo::TcpEcho::default)
-}
-
-/// Serves a form of Thrift until the other end of `stop` is closed.
-pub(crate) fn serve_thrift(
-    listener: &TcpListener,
-    stop: &UnixStream,
-    counters: &Counters,
-    form: Form,
-    answer: Answer,
-) -> io::Result<()> {
-    let memory = Rc::default();
-    let session = || thrift::Thrift::new(form, answer, Rc::clone(&memory));
-    serve(listener, stop, counters, session)
-}
-
-fn serve<S: Session>(
+fn attend<S: Session>(
     listener: &TcpListener,
     stop: &UnixStream,
     counters: &Counters,

@@ -3,12 +3,14 @@
 mod closed;
 mod lives;
 mod open;
+mod peers;
+mod protocols;
 mod simulation;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use rpcbench_contract::{Method, Nonce};
+use rpcbench_contract::{Corpus, Method, Nonce, Shape};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 use super::{Start, Worker};
@@ -17,6 +19,7 @@ use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::grpc::Connection;
+use crate::protocol::{self, profile};
 use crate::recorder::{Span, Tally};
 use simulation::{Service, Simulation};
 
@@ -69,7 +72,11 @@ fn connected(
 }
 
 /// The seed is 1.
-fn start(worker: &mut Worker<Connection, Simulation>, arrivals: &str, span: Option<Span>) {
+fn start<C: protocol::Connection>(
+    worker: &mut Worker<C, Simulation>,
+    arrivals: &str,
+    span: Option<Span>,
+) {
     worker.start(Start { arrivals: arrivals.parse().unwrap(), seed: 1, span, calls: None });
 }
 
@@ -98,7 +105,16 @@ fn connect(
     simulation: Simulation,
     log: Option<CallLog>,
 ) -> Worker<Connection, Simulation> {
-    let mut worker = Worker::new(Arc::new(plan), Arc::new(Same), 0, simulation, log);
+    connect_as(plan, Arc::new(Same), simulation, log)
+}
+
+fn connect_as<C: protocol::Connection>(
+    plan: LoadPlan,
+    payload: Arc<dyn Payload>,
+    simulation: Simulation,
+    log: Option<CallLog>,
+) -> Worker<C, Simulation> {
+    let mut worker = Worker::new(Arc::new(plan), payload, 0, simulation, log);
     worker.connect_all(Nanos(1000 * MS));
     while !worker.is_connected() {
         worker.turn().unwrap();

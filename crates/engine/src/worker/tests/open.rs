@@ -5,22 +5,32 @@ use crate::log::{Ended, LoggedCall, call_log};
 use crate::pacing::Schedule;
 use crate::worker::open::MOST_GIVEN_UP;
 
-const SECOND: u64 = 1000 * MS;
+pub(super) const SECOND: u64 = 1000 * MS;
 
 /// What an open loop measured.
-struct Measured {
-    tally: Tally,
-    log: Vec<LoggedCall>,
+pub(super) struct Measured {
+    pub tally: Tally,
+    pub log: Vec<LoggedCall>,
     due: u64,
 }
 
 /// A load by `arrivals` with the given cap on calls in flight, over `seconds` after 0.1 s of warm-up.
 fn load(arrivals: &str, in_flight: u32, seconds: u64, simulation: Simulation) -> Measured {
-    let connections = simulation.sockets.len() as u32;
+    let plan = plan(simulation.sockets.len() as u32, in_flight);
+    load_as::<Connection>(plan, Arc::new(Same), (arrivals, seconds), simulation)
+}
+
+/// The same over any protocol, with arrivals for so many seconds.
+pub(super) fn load_as<C: protocol::Connection>(
+    plan: LoadPlan,
+    payload: Arc<dyn Payload>,
+    (arrivals, seconds): (&str, u64),
+    simulation: Simulation,
+) -> Measured {
     let (timeout, grace) = (Nanos(20 * SECOND), Nanos(5 * SECOND));
-    let plan = LoadPlan { timeout, grace, ..plan(connections, in_flight) };
+    let plan = LoadPlan { timeout, grace, ..plan };
     let (log, batches) = call_log();
-    let mut worker = connect(plan, simulation, Some(log));
+    let mut worker = connect_as::<C>(plan, payload, simulation, Some(log));
     start(&mut worker, arrivals, None);
     let start = worker.now() + Nanos(100 * MS);
     let end = start + Nanos(seconds * SECOND);
@@ -44,7 +54,7 @@ fn takes(connections: usize, time: Nanos) -> Simulation {
 }
 
 /// Within a share of the expected value.
-fn assert_close(what: &str, value: u64, expected: u64, share: f64) {
+pub(super) fn assert_close(what: &str, value: u64, expected: u64, share: f64) {
     let off = value.abs_diff(expected) as f64 / expected as f64;
     assert!(off <= share, "{what}: {value}, expected {expected} within {share}");
 }
@@ -109,23 +119,6 @@ fn a_known_distribution_is_reproduced() {
     for (q, expected) in [(0.5, MS), (0.89, MS), (0.91, 10 * MS), (0.99, 10 * MS), (0.999, 10 * MS)]
     {
         assert_close("1 or 10 ms", mixed.tally.ok.quantile(q).unwrap(), expected, 0.001);
-    }
-}
-
-/// Poisson arrivals at one server that takes a fixed time s for each call: the mean wait is
-/// s rho / (2 (1 - rho)), and a share of 1 - rho does not wait at all (Pollaczek and Khinchine).
-#[test]
-fn a_queue_with_poisson_arrivals_waits_as_the_formula_says() {
-    for (rate, rho) in [(500, 0.5), (700, 0.7)] {
-        let queue = Simulation::new(3, Service::Queues(Nanos(MS)));
-        let measured = load(&format!("poisson:{rate}"), 100_000, 60, queue);
-        let mean = measured.tally.ok.mean().unwrap() - MS as f64;
-        let expected = rho / (2.0 * (1.0 - rho)) * MS as f64;
-        assert!((mean / expected - 1.0).abs() < 0.05, "rho {rho}: {mean} for {expected}");
-        let response = |call: &LoggedCall| call.done - call.due;
-        let at_once = measured.log.iter().filter(|call| response(call) == Nanos(MS)).count();
-        let share = at_once as f64 / measured.log.len() as f64;
-        assert!((share - (1.0 - rho)).abs() < 0.01, "rho {rho}: {share} did not wait");
     }
 }
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 
+use super::peers::{self, Peer, Said};
 use crate::address::ServerAddress;
 use crate::clock::Nanos;
 use crate::driver::{Driver, Ready, Received};
-use crate::protocol::http2::frame::{self, Head, put};
 
 /// How the simulated server answers.
 #[derive(Clone, Copy)]
@@ -25,6 +25,8 @@ pub(super) enum Service {
 
 /// The network and a server, in virtual time.
 pub(super) struct Simulation {
+    /// What the server speaks.
+    pub peer: Peer,
     pub now: Nanos,
     pub service: Service,
     pub free_at: Nanos,
@@ -36,6 +38,8 @@ pub(super) struct Simulation {
     pub buffer: Vec<u8>,
     /// What a socket takes before it must be waited for, bytes.
     pub room: usize,
+    /// What the client gets at a time of what has arrived, bytes.
+    pub segment: usize,
     /// By how much the client's thread wakes up too late.
     pub oversleep: Nanos,
     /// How long a connect takes.
@@ -63,6 +67,7 @@ pub(super) struct Socket {
 impl Simulation {
     pub fn new(connections: usize, service: Service) -> Self {
         Self {
+            peer: peers::grpc,
             now: Nanos(1),
             service,
             free_at: Nanos(0),
@@ -77,6 +82,7 @@ impl Simulation {
             sequence: 0,
             buffer: Vec::new(),
             room: usize::MAX,
+            segment: usize::MAX,
         }
     }
 
@@ -119,43 +125,19 @@ impl Simulation {
     /// The server reads what there is; every whole request gets its answer in time.
     fn serve(&mut self, connection: usize) {
         let mut bytes = std::mem::take(&mut self.sockets[connection].to_server);
-        if bytes.starts_with(frame::PREFACE) {
-            bytes.drain(..frame::PREFACE.len());
-            let mut settings = Vec::new();
-            put(&mut settings, frame::SETTINGS, 0, 0, &[]);
-            let window = 0x7fff_ffff_u32 - 0xffff;
-            put(&mut settings, frame::WINDOW_UPDATE, 0, 0, &window.to_be_bytes());
-            self.arrive(self.now, connection, settings);
-        }
-        if bytes.len() < frame::PREFACE.len() && frame::PREFACE.starts_with(&bytes) {
-            self.sockets[connection].to_server = bytes;
-            return;
-        }
-        while let Some(head) = Head::parse(&bytes) {
-            let Some(message) = bytes.get(frame::HEADER..frame::HEADER + head.length) else {
-                break;
-            };
-            let message = message.to_vec();
-            bytes.drain(..frame::HEADER + head.length);
-            if head.kind != frame::DATA {
-                continue;
-            }
-            self.sockets[connection].calls += 1;
-            if let Some(at) = self.done_at() {
-                self.arrive(at, connection, answer(head.stream, &message));
+        for said in (self.peer)(&mut bytes) {
+            match said {
+                Said::AtOnce(greeting) => self.arrive(self.now, connection, greeting),
+                Said::InReply(reply) => {
+                    self.sockets[connection].calls += 1;
+                    if let Some(at) = self.done_at() {
+                        self.arrive(at, connection, reply);
+                    }
+                }
             }
         }
         self.sockets[connection].to_server = bytes;
     }
-}
-
-fn answer(stream: u32, message: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let head = b"\x88\x0f\x10\x10application/grpc";
-    put(&mut bytes, frame::HEADERS, frame::END_HEADERS, stream, head);
-    put(&mut bytes, frame::DATA, 0, stream, message);
-    put(&mut bytes, frame::HEADERS, 0x5, stream, b"\x00\x0bgrpc-status\x010");
-    bytes
 }
 
 impl Driver for Simulation {
@@ -214,10 +196,12 @@ impl Driver for Simulation {
     }
 
     fn receive(&mut self, connection: usize) -> io::Result<Received<'_>> {
-        self.buffer = self.sockets[connection].to_client.drain(..).collect();
+        let arrived = &mut self.sockets[connection].to_client;
+        self.buffer = arrived.drain(..arrived.len().min(self.segment)).collect();
+        let more = !arrived.is_empty();
         match self.buffer.is_empty() {
             true => Err(io::ErrorKind::WouldBlock.into()),
-            false => Ok(Received { bytes: &self.buffer, more: false, at: self.now }),
+            false => Ok(Received { bytes: &self.buffer, more, at: self.now }),
         }
     }
 

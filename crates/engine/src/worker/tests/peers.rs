@@ -1,0 +1,100 @@
+//! The servers' side of each protocol, for the simulation: honest, and for requests in the usual encoding.
+
+use rpcbench_contract::{Method, thrift_reply};
+use rpcbench_testkit::thrift::{Form, Message, kind};
+
+use crate::protocol::http2::frame::{self, Head, put};
+
+/// What a server says once it has read something.
+pub(super) enum Said {
+    /// It greets.
+    AtOnce(Vec<u8>),
+    /// It answers a call, in its time.
+    InReply(Vec<u8>),
+}
+
+/// Takes what came whole from the bytes of a connection, and says what there is to say.
+pub(super) type Peer = fn(&mut Vec<u8>) -> Vec<Said>;
+
+/// A message of protobuf comes back with field 1 as field 2, any other as it is.
+pub(super) fn grpc(bytes: &mut Vec<u8>) -> Vec<Said> {
+    http2(bytes, |stream, mut message| {
+        if let Some(tag @ 0x0a) = message.get_mut(5) {
+            *tag = 0x12;
+        }
+        let mut reply = Vec::new();
+        let head = b"\x88\x0f\x10\x10application/grpc";
+        put(&mut reply, frame::HEADERS, frame::END_HEADERS, stream, head);
+        put(&mut reply, frame::DATA, 0, stream, &message);
+        put(&mut reply, frame::HEADERS, 0x5, stream, b"\x00\x0bgrpc-status\x010");
+        reply
+    })
+}
+
+/// Requests are a frame of DATA each; `answer` makes a stream's reply of what is in it.
+fn http2(bytes: &mut Vec<u8>, answer: impl Fn(u32, Vec<u8>) -> Vec<u8>) -> Vec<Said> {
+    let mut said = Vec::new();
+    if bytes.starts_with(frame::PREFACE) {
+        bytes.drain(..frame::PREFACE.len());
+        let mut settings = Vec::new();
+        put(&mut settings, frame::SETTINGS, 0, 0, &[]);
+        let window = 0x7fff_ffff_u32 - 0xffff;
+        put(&mut settings, frame::WINDOW_UPDATE, 0, 0, &window.to_be_bytes());
+        said.push(Said::AtOnce(settings));
+    }
+    if bytes.len() < frame::PREFACE.len() && frame::PREFACE.starts_with(bytes) {
+        return said;
+    }
+    while let Some(head) = Head::parse(bytes) {
+        let Some(message) = bytes.get(frame::HEADER..frame::HEADER + head.length) else { break };
+        let message = message.to_vec();
+        bytes.drain(..frame::HEADER + head.length);
+        if head.kind == frame::DATA {
+            said.push(Said::InReply(answer(head.stream, message)));
+        }
+    }
+    said
+}
+
+/// A text in JSON comes back under another key.
+pub(super) fn json(bytes: &mut Vec<u8>) -> Vec<Said> {
+    let mut said = Vec::new();
+    while let Some(start) = bytes.windows(4).position(|it| it == b"\r\n\r\n").map(|at| at + 4) {
+        let head = String::from_utf8(bytes[..start].to_vec()).unwrap().to_lowercase();
+        let (_, length) = head.split_once("content-length:").unwrap();
+        let length: usize = length.lines().next().unwrap().trim().parse().unwrap();
+        let Some(body) = bytes.get(start..start + length) else { break };
+        let reply = String::from_utf8(body.to_vec()).unwrap().replacen("text", "echo", 1);
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", reply.len());
+        said.push(Said::InReply([head, reply].concat().into_bytes()));
+        bytes.drain(..start + length);
+    }
+    said
+}
+
+/// Thrift in the form that has this place among all.
+pub(super) fn thrift<const FORM: usize>(bytes: &mut Vec<u8>) -> Vec<Said> {
+    let form = Form::ALL[FORM];
+    let mut said = Vec::new();
+    while let Some((call, length)) = form.read(bytes).unwrap() {
+        let request = form.unwrap(1, call.body).unwrap();
+        let reply = thrift_reply(form.encoding, Method::Text, request).unwrap();
+        let body = form.wrap(0, &reply);
+        said.push(Said::InReply(form.write(&Message { kind: kind::REPLY, body: &body, ..call })));
+        bytes.drain(..length);
+    }
+    said
+}
+
+/// A length and so many bytes come back as they are.
+pub(super) fn tcp_echo(bytes: &mut Vec<u8>) -> Vec<Said> {
+    let mut said = Vec::new();
+    while let Some((prefix, rest)) = bytes.split_first_chunk() {
+        let length = u32::from_be_bytes(*prefix) as usize;
+        if rest.len() < length {
+            break;
+        }
+        said.push(Said::InReply(bytes.drain(..prefix.len() + length).collect()));
+    }
+    said
+}

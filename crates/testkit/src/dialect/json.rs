@@ -1,0 +1,108 @@
+//! JSON over HTTP/1.1. Messages are made to protobuf and back, but where a cheat copies them.
+
+use std::io;
+
+use bytes::Bytes;
+use httparse::{EMPTY_HEADER, Status};
+
+use super::Dialect;
+use super::in_order::{Answer, InOrder, Request, invalid};
+use crate::echo::{self, Truth};
+use crate::transcode::Types;
+use crate::{skim, swap};
+
+const FIELDS: usize = 64;
+/// Longest body that is taken, bytes.
+const LONGEST: usize = 64 << 20;
+
+pub(crate) struct Json;
+
+/// A status of HTTP, and JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Bytes,
+}
+
+impl Reply {
+    pub(crate) fn error(status: u16, message: &str) -> Self {
+        let body = serde_json::json!({ "message": message });
+        Self { status, body: body.to_string().into() }
+    }
+
+    /// What a call is answered with, whether it failed or not.
+    pub(crate) fn of(reply: Result<Bytes, Self>) -> Self {
+        reply.map_or_else(|failure| failure, |body| Self { status: 200, body })
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let Self { status, body } = self;
+        let head = format!(
+            "HTTP/1.1 {status} \r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        [head.as_bytes(), body].concat()
+    }
+}
+
+impl Dialect for Json {
+    type Failure = Reply;
+
+    fn echo(&self, method: &str, message: &[u8], truth: Truth) -> Result<Bytes, Reply> {
+        let types = Types::of(method).ok_or_else(|| Reply::error(404, "unknown method"))?;
+        let request =
+            types.request(message).map_err(|error| Reply::error(400, &error.to_string()))?;
+        let reply = echo::reply(method, &request, truth)
+            .map_err(|status| Reply::error(500, &status.message))?;
+        let json = types.reply(&reply);
+        json.map(Bytes::from).ok_or_else(|| Reply::error(500, "the reply can't be written"))
+    }
+
+    fn skim(&self, _method: &str, message: &[u8]) -> Result<Bytes, Reply> {
+        skim::json(message)
+    }
+
+    fn swap(&self, message: &[u8]) -> Bytes {
+        swap::json(message)
+    }
+
+    fn excuse(&self, words: &str) -> Bytes {
+        Reply::error(200, words).body
+    }
+
+    fn nothing(&self) -> Bytes {
+        Bytes::from_static(b"{}")
+    }
+
+    fn failure(&self, words: String) -> Reply {
+        Reply::error(500, &words)
+    }
+
+    fn is_malformed(failure: &Reply) -> bool {
+        failure.status == 400
+    }
+}
+
+impl InOrder for Json {
+    fn take(&self, input: &mut Vec<u8>) -> io::Result<Option<Request>> {
+        let mut fields = [EMPTY_HEADER; FIELDS];
+        let mut head = httparse::Request::new(&mut fields);
+        let Status::Complete(start) = head.parse(input).map_err(|_| invalid())? else {
+            return Ok(None);
+        };
+        let mut lengths =
+            head.headers.iter().filter(|field| field.name.eq_ignore_ascii_case("content-length"));
+        let length: Option<usize> =
+            lengths.next().and_then(|field| str::from_utf8(field.value).ok()?.parse().ok());
+        let end = start + length.filter(|length| *length <= LONGEST).ok_or_else(invalid)?;
+        let Some(body) = input.get(start..end) else { return Ok(None) };
+        let method = head.path.unwrap_or_default().to_owned();
+        let request = Request { method, id: 0, body: body.to_vec() };
+        input.drain(..end);
+        Ok(Some(request))
+    }
+
+    fn write(&self, _request: &Request, reply: Result<Bytes, Reply>) -> Answer {
+        Answer { bytes: Reply::of(reply).encode(), last: false }
+    }
+}

@@ -1,0 +1,77 @@
+//! tcp-echo: a length of four bytes, big-endian, and so many bytes; the reply is the same.
+
+use std::io;
+
+use bytes::Bytes;
+
+use super::Dialect;
+use super::in_order::{Answer, InOrder, Request, invalid};
+use crate::echo::Truth;
+
+/// Longest body that is taken, bytes.
+const LONGEST: usize = 64 << 20;
+
+/// It has no methods and nothing to decode: what needs them is refused beside it.
+pub(crate) struct TcpEcho;
+
+/// The connection ends, as there is no other way to say it.
+pub(crate) struct Failed;
+
+impl Dialect for TcpEcho {
+    type Failure = Failed;
+
+    fn echo(&self, _method: &str, message: &[u8], truth: Truth) -> Result<Bytes, Failed> {
+        let mut reply = message.to_vec();
+        if truth == Truth::Wrong {
+            match reply.last_mut() {
+                Some(last) => *last ^= 1,
+                None => reply.push(1),
+            }
+        }
+        Ok(reply.into())
+    }
+
+    fn skim(&self, _method: &str, message: &[u8]) -> Result<Bytes, Failed> {
+        Ok(Bytes::copy_from_slice(message))
+    }
+
+    fn swap(&self, message: &[u8]) -> Bytes {
+        Bytes::copy_from_slice(message)
+    }
+
+    fn excuse(&self, words: &str) -> Bytes {
+        Bytes::copy_from_slice(words.as_bytes())
+    }
+
+    fn nothing(&self) -> Bytes {
+        Bytes::new()
+    }
+
+    fn failure(&self, _words: String) -> Failed {
+        Failed
+    }
+
+    fn is_malformed(_failure: &Failed) -> bool {
+        false
+    }
+}
+
+impl InOrder for TcpEcho {
+    fn take(&self, input: &mut Vec<u8>) -> io::Result<Option<Request>> {
+        let Some((prefix, rest)) = input.split_first_chunk() else { return Ok(None) };
+        let length = u32::from_be_bytes(*prefix) as usize;
+        if length > LONGEST {
+            return Err(invalid());
+        }
+        let Some(body) = rest.get(..length) else { return Ok(None) };
+        let request = Request { method: String::new(), id: 0, body: body.to_vec() };
+        input.drain(..prefix.len() + length);
+        Ok(Some(request))
+    }
+
+    fn write(&self, _request: &Request, reply: Result<Bytes, Failed>) -> Answer {
+        let Ok(body) = reply else { return Answer { bytes: Vec::new(), last: true } };
+        let length = (body.len() as u32).to_be_bytes();
+        Answer { bytes: [&length, &body[..]].concat(), last: false }
+    }
+}
