@@ -4,6 +4,7 @@
 //! breaks its word. Not part of the crate's interface.
 
 mod bounds;
+mod carries;
 mod frames;
 mod hpack;
 mod ledger;
@@ -23,6 +24,9 @@ pub use replies::replies;
 pub use thrift::thrift;
 
 use rpcbench_testkit::http2::{Frame, FrameRef, PREFACE};
+
+use super::grpc::Grpc;
+use carries::Carries;
 
 /// Steps read from the fuzzer's bytes; nothing is left when they end.
 struct Steps<'a>(&'a [u8]);
@@ -53,8 +57,12 @@ impl<'a> Steps<'a> {
 /// When a call ends twice or not at all, when a buffer outgrows its bound, or when what the connection
 /// writes is not made of frames.
 pub fn connection(bytes: &[u8]) {
+    play::<Grpc>(bytes);
+}
+
+fn play<C: Carries>(bytes: &[u8]) {
     let mut steps = Steps(bytes);
-    let mut machine = Machine::new();
+    let mut machine = Machine::<C>::new();
     // Most inputs should get past the handshake.
     if steps.choice() & 1 == 0 {
         machine.receive(&Frame::settings(&[]).encode());
