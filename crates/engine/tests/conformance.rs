@@ -13,9 +13,10 @@ const CALL: Duration = Duration::from_secs(20);
 const WRONG_CALL: Duration = Duration::from_millis(200);
 
 /// A server of each protocol that keeps the contract.
-const RIGHT: [(Protocol, &str); 7] = [
+const RIGHT: [(Protocol, &str); 8] = [
     (Protocol::Grpc, "honest"),
     (Protocol::Json, "json"),
+    (Protocol::JsonH2c, "json-h2c"),
     (Protocol::Thrift, "thrift"),
     (Protocol::ThriftCompact, "thrift-compact"),
     (Protocol::ThriftBuffered, "thrift-buffered"),
@@ -76,12 +77,22 @@ fn every_cheat_fails_in_json() {
 }
 
 #[test]
+fn every_cheat_fails_in_json_over_http2() {
+    for (cheat, _, case) in CHEATS {
+        gives_away(Protocol::JsonH2c, &["json-h2c", cheat], case);
+    }
+}
+
+#[test]
 fn a_server_of_another_protocol_passes_none() {
     let others = [
         (Protocol::Grpc, "tcp-echo"),
         (Protocol::Grpc, "json"),
         (Protocol::Grpc, "thrift"),
         (Protocol::Json, "honest"),
+        (Protocol::Json, "json-h2c"),
+        (Protocol::JsonH2c, "honest"),
+        (Protocol::JsonH2c, "json"),
         (Protocol::TcpEcho, "honest"),
         (Protocol::Thrift, "honest"),
         (Protocol::Thrift, "thrift-buffered"),

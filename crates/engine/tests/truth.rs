@@ -13,11 +13,11 @@ use rpcbench_record::Protocol;
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
 const SEED: u64 = 11;
-const PROTOCOLS: [Protocol; 2] = [Protocol::Grpc, Protocol::Json];
+const PROTOCOLS: [Protocol; 3] = [Protocol::Grpc, Protocol::Json, Protocol::JsonH2c];
 const IN_FLIGHT: u32 = 12;
 
 fn server(protocol: Protocol, behaviour: &str) -> Server {
-    let wire = (protocol == Protocol::Json).then_some("json");
+    let wire = (protocol != Protocol::Grpc).then_some(protocol.name());
     let behaviours = wire.into_iter().chain([behaviour]).map(|it| it.parse().unwrap());
     let plan = Plan::new(&behaviours.collect::<Vec<Behaviour>>()).unwrap();
     Server::start_at(([127, 0, 0, 1], 0).into(), plan).unwrap()
@@ -119,7 +119,7 @@ fn the_protocols_status_is_the_outcome() {
         assert_sums(&measurement);
         let outcomes = &measurement.tally.outcomes;
         let (code, name) = match protocol {
-            Protocol::Json => (500, "Internal Server Error"),
+            Protocol::Json | Protocol::JsonH2c => (500, "Internal Server Error"),
             _ => (13, "INTERNAL"),
         };
         assert_eq!((outcomes.ok, outcomes.status[&code]), (0, outcomes.total()));

@@ -76,7 +76,7 @@ const HALF_A_REPLY: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{\"ec
 
 async fn truncate(stream: &Rc<TcpStream>, wire: Wire) -> io::Result<()> {
     let half = match wire {
-        Wire::Grpc => &HALF_A_FRAME,
+        Wire::Grpc | Wire::JsonH2c => &HALF_A_FRAME,
         Wire::Json => HALF_A_REPLY,
     };
     write(stream, half).await?;

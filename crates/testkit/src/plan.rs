@@ -32,6 +32,7 @@ pub(crate) enum Wire {
     #[default]
     Grpc,
     Json,
+    JsonH2c,
 }
 
 /// What a call is answered with.
@@ -153,6 +154,7 @@ impl Plan {
         let fault = |calls: u64, fault: Fault| Some(FaultAfter { calls, fault });
         match *behaviour {
             Behaviour::Json => self.wire = Wire::Json,
+            Behaviour::JsonH2c => self.wire = Wire::JsonH2c,
             Behaviour::Honest => self.answer = Answer::Honest,
             Behaviour::Canned => self.answer = Answer::Canned,
             Behaviour::ByteEcho => self.answer = Answer::ByteEcho,
@@ -208,7 +210,7 @@ fn contradict(first: &Behaviour, second: &Behaviour) -> bool {
 
 fn part(behaviour: &Behaviour) -> Part {
     match behaviour {
-        Behaviour::Json => Part::Wire,
+        Behaviour::Json | Behaviour::JsonH2c => Part::Wire,
         Behaviour::Honest
         | Behaviour::Canned
         | Behaviour::ByteEcho
@@ -269,6 +271,7 @@ mod tests {
         assert!(plan(&["null", "busy:5"]).is_err());
         assert!(plan(&["null", "counting"]).is_ok());
         assert!(plan(&["json", "null-json"]).is_err());
+        assert!(plan(&["json", "json-h2c"]).is_err());
         assert_eq!(plan(&["json", "canned"]).unwrap().wire, Wire::Json);
     }
 }

@@ -9,6 +9,7 @@ use super::machine::Machine;
 use super::peer::Peer;
 use crate::protocol::End;
 use crate::protocol::grpc::Grpc;
+use crate::protocol::json_h2c::JsonH2c;
 
 /// Values that settings and windows turn on.
 const VALUES: [u32; 12] =
@@ -30,12 +31,13 @@ struct Dialogue<C: Carries> {
 }
 
 /// Frames chosen by the fuzzer into a connection whose every word is checked: flow control, header
-/// compression, the order and the number of streams, the body of each request.
+/// compression, the order and the number of streams, the body of each request. Once over gRPC, once over JSON.
 ///
 /// # Panics
 /// When the connection breaks the rules, or its calls do not end as they must.
 pub fn frames(bytes: &[u8]) {
     converse::<Grpc>(bytes);
+    converse::<JsonH2c>(bytes);
 }
 
 fn converse<C: Carries>(bytes: &[u8]) {
