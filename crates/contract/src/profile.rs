@@ -54,6 +54,9 @@ impl Profile {
         unknown_service: &[404, 405, 501],
     };
 
+    /// The same over HTTP/2 without TLS.
+    pub const JSON_H2C: Self = Self { name: "json-h2c", ..Self::JSON };
+
     /// A length and a body, sent back as they are. Calls name no method and end with no status.
     pub const TCP_ECHO: Self = Self {
         name: "tcp-echo",
@@ -91,9 +94,10 @@ impl Profile {
     }
 
     /// Every protocol that the contract knows.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::GRPC,
         Self::JSON,
+        Self::JSON_H2C,
         Self::THRIFT,
         Self::THRIFT_COMPACT,
         Self::THRIFT_BUFFERED,

@@ -70,6 +70,12 @@ fn serves_json() {
 
 #[test]
 #[ignore = "the other process of the tests here"]
+fn serves_json_h2c() {
+    other::serve(Behaviour::JsonH2c);
+}
+
+#[test]
+#[ignore = "the other process of the tests here"]
 fn serves_thrift() {
     other::serve("thrift".parse().unwrap());
 }
@@ -86,6 +92,7 @@ enum Way {
     Grpc,
     Json,
     JsonPipelined,
+    JsonH2c,
     Thrift,
     ThriftBufferedCompact,
 }
@@ -106,6 +113,7 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
         Way::Grpc => (Protocol::Grpc, "serves_grpc", 10 * CONNECTIONS),
         Way::Json => (Protocol::Json, "serves_json", CONNECTIONS),
         Way::JsonPipelined => (Protocol::Json, "serves_json", 10 * CONNECTIONS),
+        Way::JsonH2c => (Protocol::JsonH2c, "serves_json_h2c", 10 * CONNECTIONS),
         Way::Thrift => (Protocol::Thrift, "serves_thrift", CONNECTIONS),
         Way::ThriftBufferedCompact => {
             (Protocol::ThriftBufferedCompact, "serves_thrift_buffered_compact", CONNECTIONS)
@@ -166,6 +174,13 @@ fn a_closed_loop_takes_no_memory_for_a_call_over_json() {
 #[test]
 fn a_rate_takes_no_memory_for_a_call_over_json() {
     takes_no_memory(Way::Json, "constant:5000", "text:100", 5_000);
+}
+
+#[test]
+fn json_over_http2_takes_no_memory_for_a_call() {
+    takes_no_memory(Way::JsonH2c, "closed", "text:100", 20_000);
+    takes_no_memory(Way::JsonH2c, "closed", "text:20000", 2_000);
+    takes_no_memory(Way::JsonH2c, "constant:5000", "text:100", 5_000);
 }
 
 #[test]

@@ -15,9 +15,10 @@ const CALL: Duration = Duration::from_secs(20);
 const WRONG_CALL: Duration = Duration::from_millis(200);
 
 /// A server of each protocol that keeps the contract.
-const RIGHT: [(Protocol, &str); 7] = [
+const RIGHT: [(Protocol, &str); 8] = [
     (Protocol::Grpc, "honest"),
     (Protocol::Json, "json"),
+    (Protocol::JsonH2c, "json-h2c"),
     (Protocol::Thrift, "thrift"),
     (Protocol::ThriftCompact, "thrift-compact"),
     (Protocol::ThriftBuffered, "thrift-buffered"),
@@ -74,8 +75,10 @@ fn every_cheat_fails_in_grpc() {
 
 #[test]
 fn every_cheat_fails_in_json() {
-    for (cheat, [_, case, _], _) in CHEATS {
-        gives_away(Protocol::Json, cheat, case);
+    for protocol in [Protocol::Json, Protocol::JsonH2c] {
+        for (cheat, [_, case, _], _) in CHEATS {
+            gives_away(protocol, cheat, case);
+        }
     }
 }
 
@@ -105,6 +108,9 @@ fn a_server_of_another_protocol_passes_none() {
         (Protocol::Grpc, "json"),
         (Protocol::Grpc, "thrift"),
         (Protocol::Json, "honest"),
+        (Protocol::Json, "json-h2c"),
+        (Protocol::JsonH2c, "honest"),
+        (Protocol::JsonH2c, "json"),
         (Protocol::TcpEcho, "honest"),
         (Protocol::Thrift, "honest"),
         (Protocol::Thrift, "thrift-buffered"),

@@ -12,11 +12,12 @@ use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
 /// Each protocol, and servers of it that answer rightly.
-const SERVERS: [(Protocol, &str); 9] = [
+const SERVERS: [(Protocol, &str); 10] = [
     (Protocol::Grpc, "honest"),
     (Protocol::Grpc, "null"),
     (Protocol::Json, "json"),
     (Protocol::Json, "null-json"),
+    (Protocol::JsonH2c, "json-h2c"),
     (Protocol::Thrift, "thrift"),
     (Protocol::ThriftCompact, "thrift-compact"),
     (Protocol::ThriftBuffered, "thrift-buffered"),
@@ -87,10 +88,12 @@ fn a_connection_carries_as_many_calls_as_it_lives_for() {
 
 #[test]
 fn a_server_that_resets_connections_loses_the_calls_on_them_and_no_other() {
-    for wire in ["json", "honest"] {
-        let protocol = if wire == "json" { Protocol::Json } else { Protocol::Grpc };
-        let server =
-            server(if wire == "json" { &["json", "reset-after:50"] } else { &["reset-after:50"] });
+    for (protocol, behaviours) in [
+        (Protocol::Grpc, &["reset-after:50"][..]),
+        (Protocol::Json, &["json", "reset-after:50"]),
+        (Protocol::JsonH2c, &["json-h2c", "reset-after:50"]),
+    ] {
+        let server = server(behaviours);
         let Measurement { tally, .. } = make(&plan(protocol, server.address(), "short"), 60);
         assert_eq!(tally.outcomes.total(), 60, "{protocol}");
         // The reset may come before the connection is known to be open: then its call is not sent.
@@ -114,7 +117,7 @@ fn a_server_that_goes_away_refuses_what_follows_and_nothing_is_counted_twice() {
             threads: 1,
             ..plan(protocol, address, "short")
         };
-        if protocol == Protocol::Grpc {
+        if protocol.is_over_http2() {
             continue; // Needs a handshake of the peer's: see the virtual server's tests.
         }
         // It takes the first connection, reads the call, and is gone.

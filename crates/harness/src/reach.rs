@@ -83,7 +83,7 @@ pub fn reach(
 
 /// What is there instead of the protocol. Only a server of HTTP/2 says something before it is asked.
 fn other(mut stream: Socket, protocol: Protocol, within: Duration) -> Option<String> {
-    if protocol != Protocol::Grpc {
+    if !protocol.is_over_http2() {
         return None;
     }
     let mut said = Vec::new();
@@ -96,13 +96,12 @@ fn other(mut stream: Socket, protocol: Protocol, within: Duration) -> Option<Str
         Speaks::Tls | Speaks::Http1 | Speaks::Ssh | Speaks::Unknown => instead(&speaks, protocol),
         Speaks::Nothing => Some(match greeted {
             Err(error) if is_timeout(&error) => format!(
-                "it takes connections and says nothing for {}: not HTTP/2, as --protocol grpc needs",
+                "it takes connections and says nothing for {}: not HTTP/2, as --protocol {protocol} needs",
                 units::length(waited)
             ),
-            Ok(()) | Err(_) => {
-                "it ends the connection at the first words of HTTP/2, as --protocol grpc needs"
-                    .to_owned()
-            }
+            Ok(()) | Err(_) => format!(
+                "it ends the connection at the first words of HTTP/2, as --protocol {protocol} needs"
+            ),
         }),
     }
 }
@@ -146,8 +145,11 @@ fn judge(said: &[u8]) -> Speaks {
 /// What is there in place of the protocol, and what to do. `None` where it may be the protocol.
 fn instead(speaks: &Speaks, protocol: Protocol) -> Option<String> {
     let what = match speaks {
+        Speaks::Http2 if protocol.is_over_http2() => return None,
         Speaks::Tls => "it speaks TLS, which is not there yet; name a port without".to_owned(),
-        Speaks::Http2 => format!("it speaks HTTP/2, not {protocol}; give --protocol grpc"),
+        Speaks::Http2 => {
+            format!("it speaks HTTP/2, not {protocol}; give --protocol grpc or json-h2c")
+        }
         Speaks::Http1 if protocol == Protocol::Json => return None,
         Speaks::Http1 if protocol == Protocol::Grpc => {
             "it speaks HTTP/1.1, not gRPC; give --protocol json, or the port of its gRPC service"
@@ -155,10 +157,9 @@ fn instead(speaks: &Speaks, protocol: Protocol) -> Option<String> {
         }
         Speaks::Http1 => format!("it speaks HTTP/1.1, not {protocol}; give --protocol json"),
         Speaks::Ssh => format!("it speaks SSH, not {protocol}; correct the port"),
-        Speaks::Unknown if protocol == Protocol::Grpc => {
-            "it does not speak HTTP/2, as --protocol grpc needs; correct the port or the --protocol"
-                .to_owned()
-        }
+        Speaks::Unknown if protocol.is_over_http2() => format!(
+            "it does not speak HTTP/2, as --protocol {protocol} needs; correct the port or the --protocol"
+        ),
         Speaks::Unknown | Speaks::Nothing => return None,
     };
     Some(what)
@@ -217,13 +218,15 @@ mod tests {
         let named = |said, protocol| other(said, protocol).unwrap();
         insta::assert_snapshot!(named(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Thrift), @"it speaks HTTP/1.1, not thrift; give --protocol json");
         insta::assert_snapshot!(named(b"\x15\x03\x01\0\x02\x02\x46", Protocol::Json), @"it speaks TLS, which is not there yet; name a port without");
-        insta::assert_snapshot!(named(b"\0\0\x06\x04\0\0\0\0\0rest", Protocol::Thrift), @"it speaks HTTP/2, not thrift; give --protocol grpc");
+        insta::assert_snapshot!(named(b"\0\0\x06\x04\0\0\0\0\0rest", Protocol::Thrift), @"it speaks HTTP/2, not thrift; give --protocol grpc or json-h2c");
     }
 
     #[test]
     fn whoever_speaks_something_else_is_named() {
         assert_eq!(answer(b"\0\0\x06\x04\0\0\0\0\0rest", Protocol::Grpc), Ok(()));
         assert_eq!(answer(b"", Protocol::Json), Ok(()));
+        let h2c = answer(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::JsonH2c).unwrap_err();
+        insta::assert_snapshot!(h2c, @"SERVER: it speaks HTTP/1.1, not json-h2c; give --protocol json");
         let other = |said| answer(said, Protocol::Grpc).unwrap_err();
         insta::assert_snapshot!(other(b"HTTP/1.1 400 Bad Request\r\n\r\n"), @"SERVER: it speaks HTTP/1.1, not gRPC; give --protocol json, or the port of its gRPC service");
         insta::assert_snapshot!(other(b"\x15\x03\x01\0\x02\x02\x46"), @"SERVER: it speaks TLS, which is not there yet; name a port without");

@@ -28,6 +28,8 @@ pub enum Protocol {
     Grpc,
     /// JSON over HTTP/1.1, by POST.
     Json,
+    /// JSON over HTTP/2 without TLS, by POST: both sides know beforehand that it is spoken.
+    JsonH2c,
     /// Thrift's binary protocol in its framed transport: a length before each message.
     Thrift,
     /// Thrift's compact protocol in its framed transport.
@@ -138,9 +140,10 @@ const THRIFT: [&str; 11] = [
 
 impl Protocol {
     /// Every protocol there is.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Grpc,
         Self::Json,
+        Self::JsonH2c,
         Self::Thrift,
         Self::ThriftCompact,
         Self::ThriftBuffered,
@@ -154,6 +157,7 @@ impl Protocol {
         match self {
             Self::Grpc => "grpc",
             Self::Json => "json",
+            Self::JsonH2c => "json-h2c",
             Self::Thrift => "thrift",
             Self::ThriftCompact => "thrift-compact",
             Self::ThriftBuffered => "thrift-buffered",
@@ -167,7 +171,7 @@ impl Protocol {
     pub fn status_name(self, code: u32) -> Option<&'static str> {
         match self {
             Self::Grpc => GRPC.get(code as usize).copied(),
-            Self::Json => {
+            Self::Json | Self::JsonH2c => {
                 let place = HTTP.binary_search_by_key(&code, |(known, _)| *known).ok()?;
                 Some(HTTP[place].1)
             }
@@ -188,8 +192,14 @@ impl Protocol {
             | Self::ThriftCompact
             | Self::ThriftBuffered
             | Self::ThriftBufferedCompact => true,
-            Self::Grpc | Self::TcpEcho => false,
+            Self::Grpc | Self::JsonH2c | Self::TcpEcho => false,
         }
+    }
+
+    /// Whether calls are streams of HTTP/2.
+    #[must_use]
+    pub fn is_over_http2(self) -> bool {
+        matches!(self, Self::Grpc | Self::JsonH2c)
     }
 
     /// A status in words: `status 13 INTERNAL`; the number alone where the code has no name.
@@ -236,7 +246,7 @@ mod tests {
         let refused = "http".parse::<Protocol>().unwrap_err().to_string();
         assert_eq!(
             refused,
-            "'http' is no protocol; there are grpc, json, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"
+            "'http' is no protocol; there are grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"
         );
     }
 
@@ -251,6 +261,7 @@ mod tests {
         assert_eq!(Protocol::TcpEcho.status(13), "status 13");
         assert!(HTTP.is_sorted_by_key(|(code, _)| *code));
         assert_eq!(Protocol::Json.status(404), "status 404 Not Found");
+        assert_eq!(Protocol::JsonH2c.status(404), "status 404 Not Found");
         assert_eq!(Protocol::Json.status(299), "status 299");
     }
 }

@@ -79,6 +79,8 @@ pub enum Behaviour {
     Null,
     /// Speaks JSON over HTTP/1.1 and not gRPC, with whatever other behaviours it has.
     Json,
+    /// Speaks JSON over HTTP/2 without TLS and not gRPC, with whatever other behaviours it has.
+    JsonH2c,
     /// The least work that is still correct JSON over HTTP/1.1, and not gRPC; every shape, but texts are quickest.
     NullJson,
     /// Speaks tcp-echo and not gRPC, with whatever other behaviours need no message that is decoded.
@@ -140,6 +142,7 @@ pub const FORMS: &[Form] = &[
     form("counting", "counting", "prints its calls and CPU time when stopped"),
     form("null", "null", "the least work that is still correct gRPC, text only"),
     form("json", "json", "JSON over HTTP/1.1 in place of gRPC; goes with those above but null"),
+    form("json-h2c", "json-h2c", "JSON over HTTP/2 in place of gRPC; goes with the same"),
     form("null-json", "null-json", "JSON over HTTP/1.1 in place of gRPC, with the least work"),
     form(
         "tcp-echo",
@@ -307,6 +310,7 @@ fn parse(name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Behaviour>,
         "counting" => Behaviour::Counting,
         "null" => Behaviour::Null,
         "json" => Behaviour::Json,
+        "json-h2c" => Behaviour::JsonH2c,
         "null-json" => Behaviour::NullJson,
         "tcp-echo" => Behaviour::TcpEcho,
         _ => return Ok(name.parse().ok().map(Behaviour::Thrift)),
@@ -350,6 +354,7 @@ impl fmt::Display for Behaviour {
             Self::Counting => out.write_str("counting"),
             Self::Null => out.write_str("null"),
             Self::Json => out.write_str("json"),
+            Self::JsonH2c => out.write_str("json-h2c"),
             Self::NullJson => out.write_str("null-json"),
             Self::TcpEcho => out.write_str("tcp-echo"),
             Self::Thrift(form) => write!(out, "{form}"),

@@ -31,6 +31,7 @@ pub(crate) enum Wire {
     #[default]
     Grpc,
     Json,
+    JsonH2c,
     Thrift(Form),
     TcpEcho,
 }
@@ -168,6 +169,7 @@ impl Plan {
         let fault = |calls: u64, fault: Fault| Some(FaultAfter { calls, fault });
         match *behaviour {
             Behaviour::Json => self.wire = Wire::Json,
+            Behaviour::JsonH2c => self.wire = Wire::JsonH2c,
             Behaviour::Honest => self.answer = Answer::Honest,
             Behaviour::Canned => self.answer = Answer::Canned,
             Behaviour::ByteEcho => self.answer = Answer::ByteEcho,
@@ -229,7 +231,9 @@ fn needs_a_message(behaviour: &Behaviour) -> bool {
 
 fn part(behaviour: &Behaviour) -> Part {
     match behaviour {
-        Behaviour::Json | Behaviour::Thrift(_) | Behaviour::TcpEcho => Part::Wire,
+        Behaviour::Json | Behaviour::JsonH2c | Behaviour::Thrift(_) | Behaviour::TcpEcho => {
+            Part::Wire
+        }
         Behaviour::Honest
         | Behaviour::Canned
         | Behaviour::ByteEcho
@@ -288,6 +292,7 @@ mod tests {
         assert!(plan(&["null", "busy:5"]).is_err());
         assert!(plan(&["null", "counting"]).is_ok());
         assert!(plan(&["json", "null-json"]).is_err());
+        assert!(plan(&["json", "json-h2c"]).is_err());
         assert_eq!(plan(&["json", "canned"]).unwrap().wire, Wire::Json);
         assert!(plan(&["json", "thrift"]).is_err());
         assert!(plan(&["tcp-echo", "byte-echo"]).is_err(), "which is honest there");

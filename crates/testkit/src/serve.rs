@@ -19,7 +19,7 @@ use tokio::task::spawn_local;
 
 use crate::answer::Answerer;
 use crate::cost::Spender;
-use crate::dialect::{self, Grpc, Json, TcpEcho};
+use crate::dialect::{self, Grpc, Json, Reply, TcpEcho};
 use crate::echo::{self, Status};
 use crate::fault::{self, SharedStream};
 use crate::plan::{Fault, FaultAfter, Opening, Plan, Wire};
@@ -113,7 +113,7 @@ async fn attend(stream: TcpStream, site: Rc<Site>) {
         return std::future::pending().await;
     }
     let fault = match site.wire {
-        Wire::Grpc => converse(Rc::clone(&stream), &site).await.ok(),
+        Wire::Grpc | Wire::JsonH2c => converse(Rc::clone(&stream), &site).await.ok(),
         Wire::Json => dialect::converse(&Json, &stream, &site).await.ok(),
         Wire::Thrift(form) => dialect::converse(&form, &stream, &site).await.ok(),
         Wire::TcpEcho => dialect::converse(&TcpEcho, &stream, &site).await.ok(),
@@ -171,7 +171,8 @@ async fn call(
     site: Rc<Site>,
 ) -> Result<(), h2::Error> {
     let (head, body) = request.into_parts();
-    if !is_grpc(&head.headers) {
+    let is_json = site.wire == Wire::JsonH2c;
+    if !is_json && !is_grpc(&head.headers) {
         return refuse(respond);
     }
     let body = collect(body).await?;
@@ -179,8 +180,12 @@ async fn call(
         return std::future::pending().await;
     };
     site.spend(number).await;
-    let reply = site.answerer().answer(&Grpc, head.uri.path(), &body, number);
-    send(respond, reply)
+    let (path, mut answerer) = (head.uri.path(), site.answerer());
+    if is_json {
+        send_json(respond, Reply::of(answerer.answer(&Json, path, &body, number)))
+    } else {
+        send(respond, answerer.answer(&Grpc, path, &body, number))
+    }
 }
 
 fn is_grpc(headers: &HeaderMap) -> bool {
@@ -227,6 +232,16 @@ fn send(mut respond: SendResponse<Bytes>, reply: Result<Bytes, Status>) -> Resul
         }
     }
     stream.send_trailers(trailers)
+}
+
+fn send_json(mut respond: SendResponse<Bytes>, reply: Reply) -> Result<(), h2::Error> {
+    let mut response = Response::new(());
+    *response.status_mut() =
+        StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(http::header::CONTENT_LENGTH, HeaderValue::from(reply.body.len()));
+    respond.send_response(response, false)?.send_data(reply.body, true)
 }
 
 fn percent_encode(text: &str) -> String {

@@ -12,6 +12,7 @@ pub(crate) mod http1;
 pub(crate) mod http2;
 mod in_order;
 pub(crate) mod json;
+pub(crate) mod json_h2c;
 mod messages;
 mod path;
 mod profile;
@@ -152,6 +153,7 @@ pub(crate) fn dispatch<T: ForProtocol>(protocol: Protocol, what: T) -> T::Output
     match protocol {
         Protocol::Grpc => what.with::<grpc::Connection>(),
         Protocol::Json => what.with::<json::Connection>(),
+        Protocol::JsonH2c => what.with::<json_h2c::Connection>(),
         Protocol::Thrift => what.with::<thrift::Connection<Framed<Binary>>>(),
         Protocol::ThriftCompact => what.with::<thrift::Connection<Framed<Compact>>>(),
         Protocol::ThriftBuffered => what.with::<thrift::Connection<Buffered<Binary>>>(),

@@ -9,6 +9,7 @@ pub fn profile(protocol: Protocol) -> &'static Profile {
     match protocol {
         Protocol::Grpc => &Profile::GRPC,
         Protocol::Json => &Profile::JSON,
+        Protocol::JsonH2c => &Profile::JSON_H2C,
         Protocol::Thrift => &Profile::THRIFT,
         Protocol::ThriftCompact => &Profile::THRIFT_COMPACT,
         Protocol::ThriftBuffered => &Profile::THRIFT_BUFFERED,

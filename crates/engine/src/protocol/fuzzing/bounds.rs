@@ -1,7 +1,7 @@
 //! What a connection may hold and write, whatever its peer does.
 
 use super::ledger::REQUESTS;
-use crate::protocol::grpc::Footprint;
+use crate::protocol::http2::Footprint;
 
 /// Refuses a footprint past the documented bounds, after `received` bytes of input.
 pub(super) fn check(footprint: &Footprint, received: usize) {

@@ -3,26 +3,14 @@
 use rpcbench_testkit::http2::{Frame, FrameType, flag};
 
 use super::Steps;
+use super::carries::Carries;
 use super::ledger::RIGHT;
 use super::machine::Machine;
 use super::peer::Peer;
 use crate::protocol::End;
+use crate::protocol::grpc::Grpc;
+use crate::protocol::json_h2c::JsonH2c;
 
-/// Header blocks that a peer might send; some enter fields into the table, some refer to them.
-const BLOCKS: [&[u8]; 12] = [
-    b"\x88\x0f\x10\x10application/grpc",
-    b"\x88\x5f\x10application/grpc",
-    b"\x88\xbe",
-    b"\x00\x0bgrpc-status\x010",
-    b"\x40\x0bgrpc-status\x010",
-    b"\x00\x0bgrpc-status\x0213\x00\x0cgrpc-message\x08no%20way",
-    b"\x88\x0f\x10\x10application/grpc\x00\x0bgrpc-status\x015",
-    b"\x08\x03103",
-    b"\x08\x03503",
-    b"\x20\x88\x5f\x09text/html",
-    b"\x3f\xe1\x1f\xbe",
-    b"",
-];
 /// Values that settings and windows turn on.
 const VALUES: [u32; 12] =
     [0, 1, 2, 10, 100, 4096, 16_384, 65_535, 1 << 20, 16_777_215, 0x7fff_ffff, u32::MAX];
@@ -31,9 +19,9 @@ const VALUES: [u32; 12] =
 const HEADERS_FLAGS: u8 = flag::END_STREAM | flag::END_HEADERS | flag::PADDED | flag::PRIORITY;
 
 /// Two ends of a conversation.
-struct Dialogue {
-    machine: Machine,
-    peer: Peer,
+struct Dialogue<C: Carries> {
+    machine: Machine<C>,
+    peer: Peer<C>,
     /// Bytes in which a frame is cut before it is received; 0: it comes whole.
     cut: usize,
     /// Streams of which no answer has begun, each still with the chance of a right one.
@@ -43,13 +31,18 @@ struct Dialogue {
 }
 
 /// Frames chosen by the fuzzer into a connection whose every word is checked: flow control, header
-/// compression, the order and the number of streams, the body of each request.
+/// compression, the order and the number of streams, the body of each request. Once over gRPC, once over JSON.
 ///
 /// # Panics
 /// When the connection breaks the rules, or its calls do not end as they must.
 pub fn frames(bytes: &[u8]) {
+    converse::<Grpc>(bytes);
+    converse::<JsonH2c>(bytes);
+}
+
+fn converse<C: Carries>(bytes: &[u8]) {
     let mut steps = Steps(bytes);
-    let mut dialogue = Dialogue {
+    let mut dialogue = Dialogue::<C> {
         machine: Machine::new(),
         peer: Peer::new(),
         cut: 0,
@@ -81,18 +74,14 @@ fn value(steps: &mut Steps<'_>) -> u32 {
     }
 }
 
-fn block<'a>(steps: &mut Steps<'a>) -> &'a [u8] {
+fn block<'a, C: Carries>(steps: &mut Steps<'a>) -> &'a [u8] {
     match usize::from(steps.choice()) {
-        n if n < 16 * BLOCKS.len() => BLOCKS[n / 16],
+        n if n < 16 * C::BLOCKS.len() => C::BLOCKS[n / 16],
         n => steps.bytes(n % 32),
     }
 }
 
-fn message() -> Vec<u8> {
-    [&[0][..], &(RIGHT.len() as u32).to_be_bytes(), RIGHT].concat()
-}
-
-impl Dialogue {
+impl<C: Carries> Dialogue<C> {
     fn step(&mut self, step: u8, steps: &mut Steps<'_>) {
         match step % 16 {
             0 | 1 => self.send(steps.choice()),
@@ -117,14 +106,14 @@ impl Dialogue {
             }
             9 => self.say(&Frame { flags: steps.choice() & flag::ACK, ..Frame::ping([7; 8]) }),
             10 => {
-                let block = Frame::continuation(self.machine.last_stream, block(steps));
+                let block = Frame::continuation(self.machine.last_stream, block::<C>(steps));
                 self.say(&Frame { flags: steps.choice() & flag::END_HEADERS, ..block });
             }
             11 => self.answer(steps.choice()),
             12 => {
-                let (message, from) = (message(), usize::from(steps.choice() % 8));
+                let (message, from) = (C::body(RIGHT), usize::from(steps.choice() % 8));
                 let flags = steps.choice() & (flag::END_STREAM | flag::PADDED);
-                let data = Frame::data(self.stream(steps), &message[from..]);
+                let data = Frame::data(self.stream(steps), &message[from.min(message.len())..]);
                 self.say(&Frame { flags, ..data });
             }
             13 => {
@@ -136,7 +125,7 @@ impl Dialogue {
             _ => {
                 let flags = steps.choice() & HEADERS_FLAGS;
                 let stream = self.stream(steps);
-                self.say(&Frame { flags, ..Frame::headers(stream, block(steps)) });
+                self.say(&Frame { flags, ..Frame::headers(stream, block::<C>(steps)) });
             }
         }
         self.settle();
@@ -186,9 +175,10 @@ impl Dialogue {
             return;
         }
         let stream = self.fresh[usize::from(choice) % open];
-        self.say(&Frame::headers(stream, BLOCKS[0]));
-        self.say(&Frame::data(stream, message()));
-        self.machine.receive(&Frame::headers(stream, BLOCKS[3]).end_stream().encode());
+        let mut answer = C::answer(stream);
+        let last = answer.pop().expect("some frames");
+        answer.iter().for_each(|frame| self.say(frame));
+        self.machine.receive(&last.encode());
         let end = self.machine.ledger.ended.last();
         assert_eq!(end, Some(&(stream, Some(End::Answered { right: true }))));
         self.settle();

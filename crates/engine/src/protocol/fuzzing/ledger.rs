@@ -1,11 +1,9 @@
 //! Every call that was given to a connection, and that each ends exactly once.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
 
 use crate::clock::Nanos;
 use crate::payload::Payload;
-use crate::protocol::grpc::Templates;
 use crate::protocol::{Call, End, Events};
 use rpcbench_contract::{Method, Nonce};
 
@@ -40,12 +38,6 @@ impl Payload for Filler {
     fn verify(&self, _: usize, _: Nonce, _: &[u8]) -> Result<(), String> {
         Ok(())
     }
-}
-
-pub(super) fn templates() -> Arc<Templates> {
-    static TEMPLATES: OnceLock<Arc<Templates>> = OnceLock::new();
-    let make = || Arc::new(Templates::new(&Filler::of(&REQUESTS), "host"));
-    Arc::clone(TEMPLATES.get_or_init(make))
 }
 
 /// The stream of a call: its number of order is its due time, and streams ascend by two.

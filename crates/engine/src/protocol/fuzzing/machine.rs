@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use super::bounds;
-use super::ledger::{Ledger, REQUESTS, templates};
+use super::carries::Carries;
+use super::ledger::{Ledger, REQUESTS};
 use crate::clock::Nanos;
 use crate::protocol::Connection as _;
-use crate::protocol::grpc::Connection;
+use crate::protocol::http2::Connection;
 
 /// Calls at once that the connection is made for; more may be sent.
 const IN_FLIGHT: u32 = 4;
 /// Calls at once that are sent at most, so that inputs stay quick.
 const MOST: usize = 40;
 
-pub(super) struct Machine {
-    connection: Connection,
+pub(super) struct Machine<C: Carries> {
+    connection: Connection<C>,
     /// What it wrote and nobody has taken yet.
     pub out: Vec<u8>,
     pub ledger: Ledger,
@@ -26,10 +27,10 @@ pub(super) struct Machine {
     broken: bool,
 }
 
-impl Machine {
+impl<C: Carries> Machine<C> {
     pub fn new() -> Self {
         let mut out = Vec::new();
-        let connection = Connection::new(templates(), IN_FLIGHT, &Arc::default(), &mut out);
+        let connection = Connection::new(C::templates(), IN_FLIGHT, &Arc::default(), &mut out);
         Self {
             connection,
             written: out.len(),
@@ -85,7 +86,10 @@ impl Machine {
         });
     }
 
-    fn step<T>(&mut self, act: impl FnOnce(&mut Connection, &mut Ledger, &mut Vec<u8>) -> T) -> T {
+    fn step<T>(
+        &mut self,
+        act: impl FnOnce(&mut Connection<C>, &mut Ledger, &mut Vec<u8>) -> T,
+    ) -> T {
         let before = self.out.len();
         let result = act(&mut self.connection, &mut self.ledger, &mut self.out);
         self.written += self.out.len() - before;

@@ -4,6 +4,7 @@
 //! breaks its word. Not part of the crate's interface.
 
 mod bounds;
+mod carries;
 mod frames;
 mod hpack;
 mod ledger;
@@ -23,6 +24,10 @@ pub use replies::replies;
 pub use thrift::thrift;
 
 use rpcbench_testkit::http2::{Frame, FrameRef, PREFACE};
+
+use super::grpc::Grpc;
+use super::json_h2c::JsonH2c;
+use carries::Carries;
 
 /// Steps read from the fuzzer's bytes; nothing is left when they end.
 struct Steps<'a>(&'a [u8]);
@@ -47,14 +52,20 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Anything at all as what a peer sends, cut anywhere, into a connection with calls in flight.
+/// Anything at all as what a peer sends, cut anywhere, into a connection with calls in flight: once over gRPC, once over
+/// JSON.
 ///
 /// # Panics
 /// When a call ends twice or not at all, when a buffer outgrows its bound, or when what the connection
 /// writes is not made of frames.
 pub fn connection(bytes: &[u8]) {
+    play::<Grpc>(bytes);
+    play::<JsonH2c>(bytes);
+}
+
+fn play<C: Carries>(bytes: &[u8]) {
     let mut steps = Steps(bytes);
-    let mut machine = Machine::new();
+    let mut machine = Machine::<C>::new();
     // Most inputs should get past the handshake.
     if steps.choice() & 1 == 0 {
         machine.receive(&Frame::settings(&[]).encode());

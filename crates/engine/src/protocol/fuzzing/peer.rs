@@ -1,21 +1,18 @@
 //! A peer that reads what the connection writes and holds it to the rules.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::marker::PhantomData;
 
 use rpcbench_testkit::http2::{
     DEFAULT_MAX_PAYLOAD, DEFAULT_WINDOW, Frame, FrameRef, FrameType, MAX_WINDOW, PREFACE, flag,
     setting,
 };
 
-use super::ledger::{REQUESTS, templates};
+use super::carries::{Carries, Fields};
+use super::ledger::REQUESTS;
 
 /// The header table that a peer has before it says otherwise, bytes.
 const TABLE: usize = 4096;
-/// Bytes before each message.
-const PREFIX: usize = 5;
-
-type Fields = Vec<(Vec<u8>, Vec<u8>)>;
-
 /// A request on its way.
 struct Upload {
     body: Vec<u8>,
@@ -23,7 +20,8 @@ struct Upload {
     window: i64,
 }
 
-pub(super) struct Peer {
+pub(super) struct Peer<C> {
+    carried: PhantomData<C>,
     decoder: loona_hpack::Decoder<'static>,
     request: Fields,
     /// The table size that we allow, the least one since the last header block, and the one that the
@@ -41,10 +39,11 @@ pub(super) struct Peer {
     pub entries: VecDeque<u32>,
 }
 
-impl Peer {
+impl<C: Carries> Peer<C> {
     pub fn new() -> Self {
-        let literal = &templates().head.literal;
+        let literal = &C::templates().head.literal;
         Self {
+            carried: PhantomData,
             decoder: loona_hpack::Decoder::new(),
             request: loona_hpack::Decoder::new().decode(literal).expect("our own headers"),
             table: TABLE,
@@ -129,11 +128,10 @@ impl Peer {
         self.next_stream += 2;
         self.table_updates(frame.payload);
         let fields = self.decoder.decode(frame.payload).expect("a header block");
-        assert_eq!(fields, self.request);
         let entry = self.entries.pop_front().expect("a call for each stream");
         let length = REQUESTS[entry as usize];
-        let body = [&[0][..], &(length as u32).to_be_bytes(), &vec![b'x'; length]].concat();
-        assert_eq!(body.len(), length + PREFIX);
+        let body = C::body(&vec![b'x'; length]);
+        assert_eq!(fields, [&self.request[..], &C::own_fields(body.len())].concat());
         let window = self.initial_window;
         self.uploads.insert(frame.stream, Upload { body, sent: 0, window });
     }
@@ -153,7 +151,8 @@ impl Peer {
     fn data(&mut self, frame: &FrameRef<'_>) {
         let upload = self.uploads.get_mut(&frame.stream).expect("a stream that wants more");
         let piece = frame.payload;
-        assert!(upload.body[upload.sent..].starts_with(piece) && !piece.is_empty());
+        assert!(upload.body[upload.sent..].starts_with(piece));
+        assert!(!piece.is_empty() || upload.body.is_empty());
         upload.sent += piece.len();
         upload.window -= piece.len() as i64;
         self.window -= piece.len() as i64;

@@ -7,12 +7,14 @@
 //! ```
 //! An error page of HTTP may end with its DATA: then the HTTP status is all there is.
 
-use super::pieces::{Piece, Pieces};
-use super::request::MESSAGE_PREFIX;
 use super::response::ResponseHead;
-use super::status;
+use super::{Grpc, status};
+use crate::clock::Nanos;
+use crate::protocol::http2::{self, Carried, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
 
+/// Bytes before each message.
+const PREFIX: usize = Grpc::PREFIX;
 /// Largest message that is taken, bytes.
 const MAX_MESSAGE: usize = 64 << 20;
 
@@ -27,29 +29,45 @@ enum Answer {
 
 /// A call and what has come for it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Exchange {
-    pub call: Call,
+pub(crate) struct Exchange {
+    call: Call,
     /// HTTP status of the headers; 0 before they come.
     http: u16,
     answer: Answer,
     /// A message that is not whole yet.
-    pub piece: Option<Piece>,
+    piece: Option<Piece>,
 }
 
-impl Exchange {
-    pub fn new(call: Call) -> Self {
+impl http2::Exchange for Exchange {
+    type Head = ResponseHead;
+
+    #[inline]
+    fn new(call: Call) -> Self {
         Self { call, ..Self::default() }
     }
 
-    /// Whether nothing has come yet.
     #[inline]
-    pub fn is_waiting(&self) -> bool {
+    fn call(&self) -> Call {
+        self.call
+    }
+
+    #[inline]
+    fn stamp(&mut self, now: Nanos) {
+        self.call.written = now;
+    }
+
+    #[inline]
+    fn piece(&self) -> Option<Piece> {
+        self.piece
+    }
+
+    #[inline]
+    fn is_waiting(&self) -> bool {
         self.http == 0
     }
 
-    /// Takes the headers of a success; false if others came before.
     #[inline]
-    pub fn plain_headers(&mut self) -> bool {
+    fn plain_headers(&mut self, _head: &ResponseHead) -> bool {
         let plain = self.is_waiting();
         if plain {
             self.http = 200;
@@ -57,9 +75,9 @@ impl Exchange {
         plain
     }
 
-    /// Takes the whole message of a success; false if there is no success yet, or something of a message.
     #[inline]
-    pub fn plain_message(&mut self, message: &[u8], events: &mut impl Events) -> bool {
+    fn plain_data(&mut self, data: &[u8], _last: bool, events: &mut impl Events) -> bool {
+        let Some(message) = whole_message(data) else { return false };
         let plain = self.http == 200 && self.answer == Answer::None && self.piece.is_none();
         if plain {
             self.message(message, events);
@@ -67,16 +85,14 @@ impl Exchange {
         plain
     }
 
-    /// Whether the message is right, if the headers were those of a success and exactly one message has come.
     #[inline]
-    pub fn answer(&self) -> Option<bool> {
+    fn answer(&self) -> Option<bool> {
         let whole = self.http == 200 && self.answer != Answer::None && self.piece.is_none();
         whole.then_some(self.answer == Answer::Right)
     }
 
-    /// Takes headers after which more comes. `Err`: the stream must be aborted.
     #[inline]
-    pub fn headers(&mut self, head: &ResponseHead) -> Result<(), &'static str> {
+    fn headers(&mut self, head: &ResponseHead) -> Result<(), Problem> {
         if (100..200).contains(&head.http) {
             return Ok(());
         }
@@ -93,14 +109,14 @@ impl Exchange {
         Ok(())
     }
 
-    /// Takes a piece of body. `Err`: the stream must be aborted.
     #[inline]
-    pub fn data(
+    fn data(
         &mut self,
         data: &[u8],
+        _last: bool,
         pieces: &mut Pieces,
         events: &mut impl Events,
-    ) -> Result<(), &'static str> {
+    ) -> Result<(), Problem> {
         if self.http == 0 {
             return Err("data before headers");
         }
@@ -113,20 +129,43 @@ impl Exchange {
             self.message(message, events);
             return Ok(());
         }
-        self.piece(data, pieces, events)
+        self.add(data, pieces, events)
     }
 
+    /// An error page of HTTP is a status, anything else lacks its trailers.
     #[cold]
-    fn piece(
+    fn end_of_data(&mut self, _: &mut Pieces, _: &mut impl Events) -> Result<End, Problem> {
+        let page = self.http != 0 && self.http != 200;
+        page.then(|| status::http_failure(self.http)).ok_or("stream ended without trailers")
+    }
+
+    #[inline]
+    fn end(&mut self, head: &ResponseHead, _: &mut Pieces, events: &mut impl Events) -> End {
+        if head.status(self.http) != status::OK {
+            return head.failure(self.http);
+        }
+        if self.answer == Answer::None {
+            events.malformed(self.call.request, "status OK without a message");
+        } else if self.piece.is_some() {
+            events.malformed(self.call.request, "status OK after part of a message");
+        }
+        End::Answered { right: self.answer == Answer::Right && self.piece.is_none() }
+    }
+}
+
+impl Exchange {
+    /// Takes a piece of body that is not one whole message.
+    #[cold]
+    fn add(
         &mut self,
         data: &[u8],
         pieces: &mut Pieces,
         events: &mut impl Events,
-    ) -> Result<(), &'static str> {
+    ) -> Result<(), Problem> {
         let mut bytes = pieces.take(self.piece.take());
         bytes.extend_from_slice(data);
         let mut rest = &bytes[..];
-        while let Some((prefix, tail)) = rest.split_first_chunk::<MESSAGE_PREFIX>() {
+        while let Some((prefix, tail)) = rest.split_first_chunk::<PREFIX>() {
             let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]) as usize;
             if prefix[0] != 0 {
                 return Err("compressed message, and no compression was offered");
@@ -154,32 +193,12 @@ impl Exchange {
         let right = events.verify(self.call, message);
         self.answer = if right { Answer::Right } else { Answer::Wrong };
     }
-
-    /// The end of a stream whose last frame is DATA: an error page of HTTP is a status, anything else lacks its
-    /// trailers. `None`: the stream must be aborted.
-    pub fn end_of_page(&self) -> Option<End> {
-        (self.http != 0 && self.http != 200).then(|| status::http_failure(self.http))
-    }
-
-    /// Takes the last header block.
-    #[inline]
-    pub fn end(&self, head: &ResponseHead, events: &mut impl Events) -> End {
-        if head.status(self.http) != status::OK {
-            return head.failure(self.http);
-        }
-        if self.answer == Answer::None {
-            events.malformed(self.call.request, "status OK without a message");
-        } else if self.piece.is_some() {
-            events.malformed(self.call.request, "status OK after part of a message");
-        }
-        End::Answered { right: self.answer == Answer::Right && self.piece.is_none() }
-    }
 }
 
 /// The message, if `data` is exactly one, not compressed.
 #[inline]
 pub(super) fn whole_message(data: &[u8]) -> Option<&[u8]> {
-    let (prefix, message) = data.split_first_chunk::<MESSAGE_PREFIX>()?;
+    let (prefix, message) = data.split_first_chunk::<PREFIX>()?;
     let length = u32::from_be_bytes([prefix[1], prefix[2], prefix[3], prefix[4]]) as usize;
     (prefix[0] == 0 && length == message.len()).then_some(message)
 }

@@ -1,17 +1,34 @@
 //! gRPC over HTTP/2: unary calls.
 
-mod connection;
 mod exchange;
-mod pieces;
-mod request;
 mod response;
-mod sender;
 mod status;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use connection::Connection;
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use connection::Footprint;
-#[cfg(any(test, feature = "fuzzing"))]
-pub(crate) use request::Templates;
+use super::http2::{self, Carried};
+use exchange::Exchange;
+use response::ResponseHead;
+
+/// A connection that carries gRPC.
+pub(crate) type Connection = http2::Connection<Grpc>;
+
+/// gRPC, as HTTP/2 carries it.
+#[derive(Debug)]
+pub(crate) struct Grpc;
+
+impl Carried for Grpc {
+    const FIELDS: &'static [(&'static str, &'static str)] =
+        &[("content-type", "application/grpc"), ("te", "trailers")];
+    /// Compression flag and length.
+    const PREFIX: usize = 5;
+    const TRAILERS: bool = true;
+
+    type Head = ResponseHead;
+    type Exchange = Exchange;
+
+    fn put_prefix(length: usize, out: &mut Vec<u8>) {
+        out.push(0);
+        out.extend_from_slice(&(length as u32).to_be_bytes());
+    }
+}

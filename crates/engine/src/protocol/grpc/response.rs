@@ -1,17 +1,17 @@
-//! Response headers and trailers, and the memory that spares decoding them again.
+//! What response headers and trailers say.
 
 use std::str::FromStr;
 
 use rpcbench_record::printable;
 
+use super::exchange::whole_message;
 use super::status;
 use crate::protocol::End;
-use crate::protocol::http2::HpackError;
-use crate::protocol::http2::hpack::{Decoder, Field};
+use crate::protocol::http2::{self, Field};
 
 /// What a header block says about a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ResponseHead {
+#[derive(Debug, Default)]
+pub(crate) struct ResponseHead {
     /// HTTP status; 0 where there is none, as in trailers.
     pub http: u16,
     /// gRPC status, where there is one; one of gRPC's codes.
@@ -24,7 +24,7 @@ pub(super) struct ResponseHead {
     pub grpc_content: bool,
 }
 
-impl ResponseHead {
+impl http2::Head for ResponseHead {
     fn take(&mut self, field: Field<'_>) {
         match field.name {
             b":status" => self.http = number(field.value).unwrap_or(0),
@@ -40,7 +40,6 @@ impl ResponseHead {
         }
     }
 
-    /// Whether headers promise a message, or trailers say that all is well.
     fn is_success(&self) -> bool {
         match self.http {
             0 => self.grpc == Some(status::OK),
@@ -48,6 +47,18 @@ impl ResponseHead {
         }
     }
 
+    #[inline]
+    fn message<'a>(&self, data: &'a [u8]) -> Option<&'a [u8]> {
+        whole_message(data)
+    }
+
+    #[cfg(any(test, feature = "fuzzing"))]
+    fn room(&self) -> usize {
+        self.message.capacity()
+    }
+}
+
+impl ResponseHead {
     /// The status that ends a call whose last header block this is.
     pub fn status(&self, http_of_headers: u16) -> u32 {
         self.grpc.unwrap_or_else(|| status::from_http(self.http_or(http_of_headers)))
@@ -96,81 +107,12 @@ fn unescape(text: &[u8]) -> String {
     printable(&String::from_utf8_lossy(&bytes)).into_owned()
 }
 
-/// The last block of its kind that neither read nor changed more of the table than it does now.
-#[derive(Debug, Default)]
-struct Memo {
-    valid: bool,
-    /// It is valid, and half of a plain success.
-    success: bool,
-    block: Vec<u8>,
-    generation: u64,
-    head: ResponseHead,
-}
-
-/// Reads header blocks, most of them by comparing bytes.
-#[derive(Debug)]
-pub(super) struct HeadReader {
-    decoder: Decoder,
-    headers: Memo,
-    trailers: Memo,
-}
-
-impl HeadReader {
-    pub fn new() -> Self {
-        Self { decoder: Decoder::new(), headers: Memo::default(), trailers: Memo::default() }
-    }
-
-    /// Reads a block; `last` says that the stream ends with it.
-    #[inline]
-    pub fn read(&mut self, block: &[u8], last: bool) -> Result<&ResponseHead, HpackError> {
-        let memo = if last { &mut self.trailers } else { &mut self.headers };
-        let known = memo.valid && memo.generation == self.decoder.generation();
-        if !known || memo.block != block {
-            memo.decode(&mut self.decoder, block)?;
-        }
-        Ok(&memo.head)
-    }
-
-    /// The header and trailer block of a plain success, where the last ones read are these and read alike now.
-    #[inline]
-    pub fn success(&self) -> Option<(&[u8], &[u8])> {
-        let (headers, trailers) = (&self.headers, &self.trailers);
-        let now = self.decoder.generation();
-        let current = headers.generation == now && trailers.generation == now;
-        (headers.success && trailers.success && current)
-            .then_some((&headers.block, &trailers.block))
-    }
-
-    /// Size of the table and room taken beside it, bytes.
-    #[cfg(any(test, feature = "fuzzing"))]
-    pub fn footprint(&self) -> (usize, usize) {
-        let (table, scratch) = self.decoder.footprint();
-        let memos = [&self.headers, &self.trailers];
-        let remembered = memos.map(|memo| memo.block.capacity() + memo.head.message.capacity());
-        (table, scratch + remembered[0] + remembered[1])
-    }
-}
-
-impl Memo {
-    #[cold]
-    fn decode(&mut self, decoder: &mut Decoder, block: &[u8]) -> Result<(), HpackError> {
-        let before = decoder.generation();
-        self.head = ResponseHead::default();
-        self.block.clear();
-        (self.valid, self.success) = (false, false);
-        decoder.decode(block, |field| self.head.take(field))?;
-        // A block that changed the table means something else the next time.
-        self.valid = decoder.generation() == before;
-        self.success = self.valid && self.head.is_success();
-        self.generation = before;
-        self.block.extend_from_slice(block);
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::grpc::Grpc;
+
+    type HeadReader = http2::HeadReader<Grpc>;
 
     #[test]
     fn a_remembered_block_is_decoded_again_when_the_table_has_changed() {
@@ -187,9 +129,9 @@ mod tests {
     fn a_block_that_inserts_is_never_remembered() {
         let mut reader = HeadReader::new();
         for _ in 0..3 {
-            let before = reader.decoder.generation();
+            let before = reader.generation();
             assert_eq!(reader.read(b"\x40\x0bgrpc-status\x010", true).unwrap().grpc, Some(0));
-            assert_eq!(reader.decoder.generation(), before + 1);
+            assert_eq!(reader.generation(), before + 1);
         }
     }
 

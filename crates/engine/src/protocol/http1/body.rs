@@ -5,7 +5,7 @@ use super::head::{Framing, Head};
 use super::{MAX_BODY, Problem};
 
 /// So much is kept of a body that is no success, bytes: enough to say what the matter is.
-const LONGEST_EXCUSE: usize = 200;
+pub(crate) const LONGEST_EXCUSE: usize = 200;
 
 /// What comes next of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -110,7 +110,7 @@ impl<'a> Fields<'a> {
 
 /// The number of a Content-Length.
 #[inline]
-pub(super) fn length(digits: &[u8]) -> Result<usize, Problem> {
+pub(crate) fn length(digits: &[u8]) -> Result<usize, Problem> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err("a Content-Length that is no number");
     }

@@ -8,12 +8,14 @@ mod replies;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use replies::{Came, Replies, Reply};
+pub(crate) use body::LONGEST_EXCUSE;
+pub(crate) use head::length;
+pub(crate) use replies::{Came, MOST_INTERIM, Replies, Reply};
 
 /// Longest head that is taken, bytes.
 const MAX_HEAD: usize = 64 << 10;
 /// Longest body that is taken, bytes.
-const MAX_BODY: usize = 64 << 20;
+pub(crate) const MAX_BODY: usize = 64 << 20;
 
 /// How a peer broke HTTP/1.1.
 pub(crate) type Problem = &'static str;

@@ -6,7 +6,7 @@ use super::known::Known;
 use super::{MAX_HEAD, Problem};
 
 /// Most heads of status 1xx before the one that counts.
-const MOST_INTERIM: u32 = 16;
+pub(crate) const MOST_INTERIM: u32 = 16;
 
 /// What came next.
 #[derive(Debug, PartialEq, Eq)]

@@ -86,7 +86,7 @@ fn too_large(head: Head) -> Broken {
     let first = (head.length as u32) << 8 | u32::from(head.kind);
     let text = first.to_be_bytes().iter().all(|byte| (b' '..=b'~').contains(byte));
     Broken::Http2(if text {
-        "it answered in text, as HTTP/1 servers do; is this a gRPC server?"
+        "it answered in text, as HTTP/1 servers do; this port does not speak HTTP/2"
     } else {
         "frame larger than the 16384 bytes that were allowed"
     })
@@ -168,7 +168,7 @@ mod tests {
         for text in [b"HTTP/1.1 ", b"<!DOCTYPE"] {
             assert_eq!(
                 refused(text),
-                "peer broke HTTP/2: it answered in text, as HTTP/1 servers do; is this a gRPC server?"
+                "peer broke HTTP/2: it answered in text, as HTTP/1 servers do; this port does not speak HTTP/2"
             );
         }
         let large = refused(b"\x00\x40\x01\x00\x00\x00\x00\x00\x01");

@@ -192,7 +192,7 @@ fn answer(calls: &mut InOrder, reply: &Reply<'_>, events: &mut impl Events) {
 
 /// The beginning of a body that is no success, in one line. A character that the cut went through is left out.
 #[cold]
-fn excuse(body: &[u8]) -> String {
+pub(super) fn excuse(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     printable(text.trim_end_matches('\u{fffd}').trim()).into_owned()
 }

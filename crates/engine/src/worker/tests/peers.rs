@@ -57,6 +57,20 @@ fn http2(bytes: &mut Vec<u8>, answer: impl Fn(u32, Vec<u8>) -> Vec<u8>) -> Vec<S
 }
 
 /// A text in JSON comes back under another key.
+pub(super) fn json_h2c(bytes: &mut Vec<u8>) -> Vec<Said> {
+    http2(bytes, |stream, message| {
+        let mut reply = Vec::new();
+        put(&mut reply, frame::HEADERS, frame::END_HEADERS, stream, b"\x88");
+        put(&mut reply, frame::DATA, frame::END_STREAM, stream, &under_another_key(message));
+        reply
+    })
+}
+
+fn under_another_key(text: Vec<u8>) -> Vec<u8> {
+    String::from_utf8(text).unwrap().replacen("text", "echo", 1).into_bytes()
+}
+
+/// The same over HTTP/1.1.
 pub(super) fn json(bytes: &mut Vec<u8>) -> Vec<Said> {
     let mut said = Vec::new();
     while let Some(start) = bytes.windows(4).position(|it| it == b"\r\n\r\n").map(|at| at + 4) {
@@ -64,9 +78,9 @@ pub(super) fn json(bytes: &mut Vec<u8>) -> Vec<Said> {
         let (_, length) = head.split_once("content-length:").unwrap();
         let length: usize = length.lines().next().unwrap().trim().parse().unwrap();
         let Some(body) = bytes.get(start..start + length) else { break };
-        let reply = String::from_utf8(body.to_vec()).unwrap().replacen("text", "echo", 1);
+        let reply = under_another_key(body.to_vec());
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", reply.len());
-        said.push(Said::InReply([head, reply].concat().into_bytes()));
+        said.push(Said::InReply([head.into_bytes(), reply].concat()));
         bytes.drain(..start + length);
     }
     said

@@ -14,10 +14,6 @@ fn primed() -> Bench {
     bench
 }
 
-fn plain(bench: &mut Bench, bytes: &[u8]) -> Option<usize> {
-    bench.connection.fast_path(Head::parse(bytes)?, bytes, &mut bench.seen)
-}
-
 /// The three frames of a reply, one after another.
 fn reply_frames(stream: u32, text: &[u8]) -> [Vec<u8>; 3] {
     let whole = reply(stream, text);
@@ -32,9 +28,9 @@ fn a_reply_as_the_last_one_is_taken_in_one_step() {
     let mut bytes = reply(3, b"REPLY 1");
     let length = bytes.len();
     bytes.extend(b"more");
-    assert_eq!(plain(&mut bench, &bytes), Some(length));
-    assert_eq!(plain(&mut bench, &bytes), None, "it has ended");
-    assert_eq!(plain(&mut bench, &reply(5, b"another")), Some(length));
+    assert_eq!(bench.plain(&bytes), Some(length));
+    assert_eq!(bench.plain(&bytes), None, "it has ended");
+    assert_eq!(bench.plain(&reply(5, b"another")), Some(length));
     assert_eq!(bench.ended(), [(1, RIGHT), (2, WRONG)]);
 }
 
@@ -44,8 +40,8 @@ fn the_frames_of_several_replies_are_taken_one_by_one() {
     let replies = [reply_frames(3, b"REPLY 1"), reply_frames(5, b"another")];
     for frame in 0..3 {
         for reply in &replies {
-            assert_eq!(plain(&mut bench, &reply[frame]), Some(reply[frame].len()));
-            assert_eq!(plain(&mut bench, &reply[frame]), None, "{frame} twice");
+            assert_eq!(bench.plain(&reply[frame]), Some(reply[frame].len()));
+            assert_eq!(bench.plain(&reply[frame]), None, "{frame} twice");
         }
     }
     assert_eq!(bench.ended(), [(1, RIGHT), (2, WRONG)]);
@@ -55,16 +51,16 @@ fn the_frames_of_several_replies_are_taken_one_by_one() {
 fn a_frame_out_of_turn_is_left_as_it_is() {
     let [head, data, trailers] = reply_frames(3, b"REPLY 1");
     let mut bench = primed();
-    assert_eq!([&data, &trailers].map(|frame| plain(&mut bench, frame)), [None; 2]);
-    assert!(plain(&mut bench, &head).is_some());
-    assert_eq!(plain(&mut bench, &trailers), None);
+    assert_eq!([&data, &trailers].map(|frame| bench.plain(frame)), [None; 2]);
+    assert!(bench.plain(&head).is_some());
+    assert_eq!(bench.plain(&trailers), None);
     // The beginning of a message, and then a whole one.
     bench.frame(frame::DATA, 0, 3, b"\0").unwrap();
-    assert_eq!([&data, &trailers].map(|frame| plain(&mut bench, frame)), [None; 2]);
+    assert_eq!([&data, &trailers].map(|frame| bench.plain(frame)), [None; 2]);
     // A header block is open.
     let mut bench = primed();
     bench.frame(frame::HEADERS, 0, 3, b"").unwrap();
-    assert_eq!(plain(&mut bench, &reply(5, b"REPLY 2")), None);
+    assert_eq!(bench.plain(&reply(5, b"REPLY 2")), None);
 }
 
 #[test]
@@ -73,7 +69,7 @@ fn what_differs_or_is_not_all_there_is_left_as_it_is() {
     let [head, data, _] = reply_frames(3, b"REPLY 1").map(|frame| frame.len());
     for length in 0..whole.len() {
         let taken = (length >= head).then_some(head);
-        assert_eq!(plain(&mut primed(), &whole[..length]), taken, "{length}");
+        assert_eq!(primed().plain(&whole[..length]), taken, "{length}");
     }
     // The last bytes of the message may differ: it is another message, and wrong.
     let text = head + data - 7..head + data;
@@ -86,13 +82,13 @@ fn what_differs_or_is_not_all_there_is_left_as_it_is() {
             let same = text.contains(&at) || (bit == 7 && reserved.contains(&at));
             let left = (at >= head).then_some(head);
             let taken = if same { Some(whole.len()) } else { left };
-            assert_eq!(plain(&mut primed(), &bytes), taken, "bit {bit} of byte {at}");
+            assert_eq!(primed().plain(&bytes), taken, "bit {bit} of byte {at}");
         }
     }
     // Nothing of the kind was seen before.
     let mut fresh = Bench::open(&[3]);
     fresh.call(0);
-    assert_eq!(plain(&mut fresh, &reply(1, b"REPLY 0")), None);
+    assert_eq!(fresh.plain(&reply(1, b"REPLY 0")), None);
 }
 
 /// Frames that make and break replies.

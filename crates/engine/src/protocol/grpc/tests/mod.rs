@@ -1,4 +1,4 @@
-//! A connection and a scripted peer, without sockets: what comes in, what goes out, how calls end.
+//! Connections that carry gRPC, and with it HTTP/2 itself.
 
 mod endings;
 mod fast_path;
@@ -6,105 +6,22 @@ mod floods;
 mod limits;
 mod nonces;
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 
-use super::{Connection, Templates};
+use super::{Connection, Grpc};
 use crate::clock::Nanos;
-use crate::protocol::fuzzing::Filler;
-use crate::protocol::http2::frame::{self, Head, put};
-use crate::protocol::{Broken, Call, Connection as _, End, Events};
+use crate::protocol::http2::bench::{self, RIGHT, WRONG};
+use crate::protocol::http2::frame::{self, put};
+use crate::protocol::{Broken, Call, Connection as _, End};
 
 const RESPONSE: &[u8] = b"\x88\x0f\x10\x10application/grpc"; // :status 200 and content-type, not inserted
 const OK: &[u8] = b"\x00\x0bgrpc-status\x010";
 
-#[derive(Default)]
-struct Seen {
-    ends: Vec<(u32, End)>,
-    problems: Vec<String>,
-}
-
-impl Events for Seen {
-    fn verify(&mut self, call: Call, message: &[u8]) -> bool {
-        message == format!("REPLY {}", call.request).as_bytes()
-    }
-
-    fn malformed(&mut self, _: u32, problem: &str) {
-        self.problems.push(problem.to_owned());
-    }
-
-    fn ended(&mut self, call: Call, end: End) {
-        self.ends.push((call.request, end));
-    }
-}
-
-/// The connection under test, and what it did.
-struct Bench {
-    connection: Connection,
-    out: Vec<u8>,
-    seen: Seen,
-}
+type Bench = bench::Bench<Grpc>;
 
 impl Bench {
-    fn new(requests: &[usize]) -> Self {
-        let payload = Filler::of(requests);
-        let templates = Arc::new(Templates::new(&payload, "host"));
-        let mut out = Vec::new();
-        let connection = Connection::new(templates, 2, &Arc::default(), &mut out);
-        Self { connection, out, seen: Seen::default() }
-    }
-
-    /// With the handshake done, and a first call whose head entered the table.
-    fn open(requests: &[usize]) -> Self {
-        let mut bench = Self::new(requests);
-        bench.settings(&[]).unwrap();
-        bench.out.clear();
-        bench
-    }
-
-    fn receive(&mut self, bytes: &[u8]) -> Result<(), Broken> {
-        self.connection.receive(bytes, &mut self.out, &mut self.seen)
-    }
-
-    fn frame(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Result<(), Broken> {
-        let mut bytes = Vec::new();
-        put(&mut bytes, kind, flags, stream, payload);
-        self.receive(&bytes)
-    }
-
-    fn settings(&mut self, settings: &[(u16, u32)]) -> Result<(), Broken> {
-        let payload: Vec<u8> = settings
-            .iter()
-            .flat_map(|(id, value)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat())
-            .collect();
-        self.frame(frame::SETTINGS, 0, 0, &payload)
-    }
-
-    fn call(&mut self, request: u32) {
-        assert!(self.connection.can_send());
-        self.connection.send(Call { request, ..Call::default() }, &mut self.out);
-    }
-
     fn answer(&mut self, stream: u32, request: u32) -> Result<(), Broken> {
         self.receive(&reply(stream, format!("REPLY {request}").as_bytes()))
-    }
-
-    /// What was written since the last time: kind, flags, stream and payload of each frame.
-    fn written(&mut self) -> Vec<(u8, u8, u32, Vec<u8>)> {
-        let (mut frames, bytes) = (Vec::new(), std::mem::take(&mut self.out));
-        let mut rest = &bytes[..];
-        while let Some(head) = Head::parse(rest) {
-            let end = frame::HEADER + head.length;
-            frames.push((head.kind, head.flags, head.stream, rest[frame::HEADER..end].to_vec()));
-            rest = &rest[end..];
-        }
-        assert!(rest.is_empty());
-        frames
-    }
-
-    fn ended(&mut self) -> Vec<(u32, End)> {
-        std::mem::take(&mut self.seen.ends)
     }
 }
 
@@ -119,9 +36,6 @@ fn reply(stream: u32, text: &[u8]) -> Vec<u8> {
     put(&mut bytes, frame::HEADERS, frame::END_HEADERS | frame::END_STREAM, stream, OK);
     bytes
 }
-
-const RIGHT: End = End::Answered { right: true };
-const WRONG: End = End::Answered { right: false };
 
 #[test]
 fn nothing_is_sent_before_the_peers_settings() {

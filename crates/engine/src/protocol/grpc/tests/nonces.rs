@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use rpcbench_contract::{Method, Nonce};
 
-use super::{Bench, Connection, Templates};
+use super::{Bench, Connection};
 use crate::payload::Payload;
 use crate::protocol::http2::frame;
 use crate::protocol::{Call, Connection as _};
@@ -51,7 +51,7 @@ proptest! {
     #[test]
     fn each_request_has_its_own_however_it_is_cut(at in 0_usize..40, length in 0_usize..=Nonce::DIGITS, windows in prop::collection::vec(1_u32..30, 1..9)) {
         let payload = Marked(at..at + length, vec![b'.'; 60]);
-        let templates = Arc::new(Templates::new(&payload, "host"));
+        let templates = Arc::new(Connection::templates(&payload, "host"));
         let mut bench = Bench::open(&[]);
         bench.connection = Connection::new(templates, 2, &Arc::default(), &mut bench.out);
         bench.settings(&[(0x4, 0)]).unwrap();
@@ -76,7 +76,7 @@ proptest! {
 
 #[test]
 fn a_request_that_goes_out_whole_has_its_own() {
-    let templates = Arc::new(Templates::new(&Marked(3..11, vec![b'.'; 16]), "host"));
+    let templates = Arc::new(Connection::templates(&Marked(3..11, vec![b'.'; 16]), "host"));
     let mut bench = Bench::open(&[]);
     bench.connection = Connection::new(templates, 2, &Arc::default(), &mut bench.out);
     bench.settings(&[]).unwrap();

@@ -1,7 +1,12 @@
 //! Literals without Huffman codes: templates are made once, and read by machines that check lengths.
 
-const STATIC_NAMES: [(&[u8], u8); 4] =
-    [(b":authority", 1), (b":path", 4), (b"content-type", 31), (b"user-agent", 58)];
+const STATIC_NAMES: [(&[u8], u8); 5] = [
+    (b":authority", 1),
+    (b":path", 4),
+    (b"content-length", 28),
+    (b"content-type", 31),
+    (b"user-agent", 58),
+];
 
 /// Appends an integer with a prefix of `bits` bits; `flags` are the bits before it.
 fn integer(out: &mut Vec<u8>, flags: u8, bits: u8, value: usize) {

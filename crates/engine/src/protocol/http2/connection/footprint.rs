@@ -1,6 +1,7 @@
 //! What a connection holds in memory, for tests of its bounds.
 
 use super::Connection;
+use crate::protocol::http2::Carried;
 
 /// What a peer could drive up.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub(crate) struct Footprint {
     pub unfinished: usize,
 }
 
-impl Connection {
+impl<C: Carried> Connection<C> {
     pub fn footprint(&mut self) -> Footprint {
         let (table, heads) = self.heads.footprint();
         Footprint {

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::carried::Carried;
+use super::{frame, hpack};
 use crate::payload::Payload;
-use crate::protocol::http2::{frame, hpack};
 use crate::protocol::path::path;
 
 const METHOD_POST: usize = 3;
@@ -11,8 +12,6 @@ const SCHEME_HTTP: usize = 6;
 /// First index of the dynamic table.
 const NEWEST: usize = 62;
 const USER_AGENT: &str = concat!("rpcbench/", env!("CARGO_PKG_VERSION"));
-/// Compression flag and length before each message.
-pub(super) const MESSAGE_PREFIX: usize = 5;
 
 /// The header block of a method's requests, in its three forms.
 #[derive(Debug)]
@@ -28,14 +27,11 @@ pub(crate) struct RequestHead {
 }
 
 impl RequestHead {
-    pub fn new(path: &str, authority: &str) -> Self {
-        let fields: [(&str, &str); 5] = [
-            (":path", path),
-            (":authority", authority),
-            ("content-type", "application/grpc"),
-            ("te", "trailers"),
-            ("user-agent", USER_AGENT),
-        ];
+    /// `own` are the fields of the protocol that is carried.
+    pub fn new(path: &str, authority: &str, own: &[(&str, &str)]) -> Self {
+        let mut fields = vec![(":path", path), (":authority", authority)];
+        fields.extend_from_slice(own);
+        fields.push(("user-agent", USER_AGENT));
         let mut blocks: [Vec<u8>; 3] = Default::default();
         for block in &mut blocks {
             hpack::indexed(block, METHOD_POST);
@@ -65,65 +61,77 @@ pub(crate) struct Templates {
 #[derive(Debug)]
 struct Extent {
     frames: Range<u32>,
+    /// Where DATA begins, within the frames.
+    data: u32,
     /// Within its body.
     nonce: Range<u32>,
 }
 
+/// A request, stream identifiers 0.
+#[derive(Clone, Debug)]
+pub(super) struct Template<'a> {
+    /// HEADERS and DATA.
+    pub frames: &'a [u8],
+    /// Where DATA begins in them.
+    pub data: usize,
+    /// The bytes of its body that are each call's own.
+    pub nonce: Range<usize>,
+}
+
 impl Templates {
-    pub fn new(payload: &dyn Payload, authority: &str) -> Self {
-        let head = RequestHead::new(path(payload.method()), authority);
+    pub fn new<C: Carried>(payload: &dyn Payload, authority: &str) -> Self {
+        let head = RequestHead::new(path(payload.method()), authority, C::FIELDS);
         let (mut bytes, mut extents) = (Vec::new(), Vec::new());
         for request in 0..payload.len() {
             let (message, start) = (payload.request(request), bytes.len());
-            frame::put(&mut bytes, frame::HEADERS, frame::END_HEADERS, 0, &head.indexed);
-            let body = message.len() + MESSAGE_PREFIX;
+            let body = C::PREFIX + message.len();
+            frame::put_head(&mut bytes, 0, frame::HEADERS, frame::END_HEADERS, 0);
+            bytes.extend_from_slice(&head.indexed);
+            C::put_own_fields(body, &mut bytes);
+            frame::set_length(&mut bytes, start);
+            let data = bytes.len() - start;
             frame::put_head(&mut bytes, body, frame::DATA, frame::END_STREAM, 0);
-            put_message(&mut bytes, message);
+            C::put_prefix(message.len(), &mut bytes);
+            bytes.extend_from_slice(message);
             let nonce = payload.nonce(request);
             extents.push(Extent {
                 frames: start as u32..bytes.len() as u32,
-                nonce: (nonce.start + MESSAGE_PREFIX) as u32..(nonce.end + MESSAGE_PREFIX) as u32,
+                data: data as u32,
+                nonce: (nonce.start + C::PREFIX) as u32..(nonce.end + C::PREFIX) as u32,
             });
         }
         Self { head, bytes, extents }
     }
 
-    /// HEADERS and DATA of an request, stream identifiers 0.
     #[inline]
-    pub fn frames(&self, request: u32) -> &[u8] {
-        let Range { start, end } = self.extents[request as usize].frames;
-        &self.bytes[start as usize..end as usize]
+    pub(super) fn get(&self, request: u32) -> Template<'_> {
+        let Extent { frames, data, nonce } = &self.extents[request as usize];
+        Template {
+            frames: &self.bytes[frames.start as usize..frames.end as usize],
+            data: *data as usize,
+            nonce: nonce.start as usize..nonce.end as usize,
+        }
     }
 
-    /// The bytes of [`Self::body`] that are each call's own.
-    #[inline]
-    pub fn nonce(&self, request: u32) -> Range<usize> {
-        let Range { start, end } = self.extents[request as usize].nonce;
-        start as usize..end as usize
-    }
-
-    /// Where DATA begins in [`Self::frames`].
-    #[inline]
-    pub fn data_offset(&self) -> usize {
-        frame::HEADER + self.head.indexed.len()
-    }
-
-    /// The prefixed message of an request.
-    #[inline]
-    pub fn body(&self, request: u32) -> &[u8] {
-        &self.frames(request)[self.data_offset() + frame::HEADER..]
+    /// The header fields that are the request's own, encoded.
+    pub(super) fn own_fields(&self, request: u32) -> &[u8] {
+        let Template { frames, data, .. } = self.get(request);
+        &frames[frame::HEADER + self.head.indexed.len()..data]
     }
 }
 
-fn put_message(out: &mut Vec<u8>, message: &[u8]) {
-    out.push(0);
-    out.extend_from_slice(&(message.len() as u32).to_be_bytes());
-    out.extend_from_slice(message);
+impl<'a> Template<'a> {
+    /// The message, with what stands before it.
+    pub fn body(&self) -> &'a [u8] {
+        &self.frames[self.data + frame::HEADER..]
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const OWN: [(&str, &str); 2] = [("content-type", "application/grpc"), ("te", "trailers")];
 
     fn decode(decoder: &mut loona_hpack::Decoder<'_>, block: &[u8]) -> Vec<(String, String)> {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -132,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_three_forms_say_the_same() {
-        let head = RequestHead::new("/pkg.Service/Method", "127.0.0.1:50051");
+        let head = RequestHead::new("/pkg.Service/Method", "127.0.0.1:50051", &OWN);
         let mut decoder = loona_hpack::Decoder::new();
         let literal = decode(&mut decoder, &head.literal);
         assert_eq!(decode(&mut decoder, &head.inserting), literal);
@@ -144,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_small_table_is_never_overfilled() {
-        let head = RequestHead::new("/p", "a");
+        let head = RequestHead::new("/p", "a", &OWN);
         let mut decoder = loona_hpack::Decoder::new();
         let mut block = Vec::new();
         hpack::size_update(&mut block, head.table_bytes);

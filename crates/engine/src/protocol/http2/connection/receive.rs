@@ -3,8 +3,9 @@
 use rpcbench_record::printable;
 
 use super::{BlockOwner, Connection, Expect, MAX_BLOCK, OpenBlock, State};
-use crate::protocol::grpc::sender::MAX_WINDOW;
+use crate::protocol::http2::carried::{Carried, Exchange, Problem};
 use crate::protocol::http2::frame::{self, Head};
+use crate::protocol::http2::sender::MAX_WINDOW;
 use crate::protocol::http2::{code, error_name};
 use crate::protocol::{Broken, End, Events};
 
@@ -15,7 +16,7 @@ const MAX_PIECES: u32 = 1024;
 /// Most PINGs and SETTINGS that are acknowledged between two flushes.
 const MAX_ACKNOWLEDGED: u32 = 20_000;
 
-impl Connection {
+impl<C: Carried> Connection<C> {
     /// Takes received bytes, cut anywhere.
     pub fn read(
         &mut self,
@@ -40,6 +41,7 @@ impl Connection {
         self.partial.extend_from_slice(rest);
         Ok(())
     }
+
     /// Ends the frame that the last bytes left open, and returns what comes after it.
     #[cold]
     fn complete_partial<'a>(
@@ -118,29 +120,31 @@ impl Connection {
         let Some(exchange) = self.streams.get_mut(head.stream) else {
             return self.after_the_end(head.stream);
         };
-        let taken = exchange.data(data, &mut self.pieces, events);
+        let last = head.has(frame::END_STREAM);
+        let taken = exchange.data(data, last, &mut self.pieces, events);
         if self.pieces.is_overdrawn() {
             return Err(Broken::Http2(
                 "more of unfinished messages than is allowed at once; give fewer calls in flight",
             ));
         }
-        if taken.is_ok() && head.has(frame::END_STREAM) {
-            self.end_without_trailers(head.stream, out, events);
+        if taken.is_ok() && last {
+            self.end_of_data(head.stream, out, events);
         } else {
             self.or_abort(taken, head.stream, out, events);
         }
         Ok(())
     }
 
-    #[cold]
-    fn end_without_trailers(&mut self, stream: u32, out: &mut Vec<u8>, events: &mut impl Events) {
+    fn end_of_data(&mut self, stream: u32, out: &mut Vec<u8>, events: &mut impl Events) {
         let Some(exchange) = self.streams.get_mut(stream) else { return };
-        let (call, end) = (exchange.call, exchange.end_of_page());
-        let Some(end) = end else {
-            return self.or_abort(Err("stream ended without trailers"), stream, out, events);
-        };
-        self.close(stream, out);
-        events.ended(call, end);
+        let call = exchange.call();
+        match exchange.end_of_data(&mut self.pieces, events) {
+            Ok(end) => {
+                self.close(stream, out);
+                events.ended(call, end);
+            }
+            Err(problem) => self.or_abort(Err(problem), stream, out, events),
+        }
     }
 
     #[cold]
@@ -211,7 +215,7 @@ impl Connection {
             self.or_abort(taken, stream, out, events);
             return Ok(());
         }
-        let (call, end) = (exchange.call, exchange.end(head, events));
+        let (call, end) = (exchange.call(), exchange.end(head, &mut self.pieces, events));
         self.close(stream, out);
         events.ended(call, end);
         Ok(())
@@ -230,7 +234,7 @@ impl Connection {
     #[inline]
     fn or_abort(
         &mut self,
-        taken: Result<(), &'static str>,
+        taken: Result<(), Problem>,
         stream: u32,
         out: &mut Vec<u8>,
         events: &mut impl Events,

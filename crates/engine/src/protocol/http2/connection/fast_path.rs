@@ -2,21 +2,23 @@
 //!
 //! ```text
 //! HEADERS(block of the last success) DATA(one whole message) HEADERS(trailers of the last success, END_STREAM)
+//! HEADERS(block of the last success) DATA(one whole message, END_STREAM)
 //! ```
+//! The first where a success ends with trailers, the second where it does not.
 //! Some servers write it in one piece: it is taken in one step. Others write the HEADERS of all the calls that they
 //! have done, then the DATA of all, then the trailers: each frame is a step. Whatever differs is left, untouched,
 //! to `receive`.
 
 use super::receive::WINDOW_REFILL;
 use super::{Connection, Expect};
-use crate::protocol::grpc::exchange::{Exchange, whole_message};
+use crate::protocol::http2::carried::{Carried, Exchange, Head as _};
 use crate::protocol::http2::frame::{self, Head};
 use crate::protocol::{End, Events};
 
 /// Flags of trailers.
 const LAST: u8 = frame::END_HEADERS | frame::END_STREAM;
 
-impl Connection {
+impl<C: Carried> Connection<C> {
     /// Takes a plain reply that `bytes` begin with, or the first frame of one, and tells its length. `head` is that
     /// frame's.
     #[inline]
@@ -32,7 +34,10 @@ impl Connection {
         let rest = match (head.kind, head.flags) {
             (frame::HEADERS, frame::END_HEADERS) => self.fast_headers(head, bytes, events),
             (frame::DATA, 0) => self.fast_data(head, bytes, events),
-            (frame::HEADERS, LAST) => self.fast_trailers(head, bytes, events),
+            (frame::DATA, frame::END_STREAM) if !C::TRAILERS => {
+                self.fast_last_data(head, bytes, events)
+            }
+            (frame::HEADERS, LAST) if C::TRAILERS => self.fast_trailers(head, bytes, events),
             _ => None,
         };
         Some(bytes.len() - rest?.len())
@@ -45,20 +50,21 @@ impl Connection {
         bytes: &'a [u8],
         events: &mut impl Events,
     ) -> Option<&'a [u8]> {
-        let (headers, trailers) = self.heads.success()?;
-        let rest = after_block(head, bytes, headers)?;
+        let plain = self.heads.plain()?;
+        let rest = after_block(head, bytes, plain.headers)?;
+        let trailers = C::TRAILERS.then_some(plain.trailers);
         if let Some((data, end)) = rest_of_reply(head.stream, rest, trailers)
-            && let Some(message) = whole_message(data)
+            && let Some(message) = plain.head.message(data)
             && let Some(received) = self.room_for(data)
             && !self.sender.holds_back(head.stream)
         {
             let exchange = self.streams.remove_if(head.stream, Exchange::is_waiting)?;
             self.received = received;
-            let right = events.verify(exchange.call, message);
-            events.ended(exchange.call, End::Answered { right });
+            let right = events.verify(exchange.call(), message);
+            events.ended(exchange.call(), End::Answered { right });
             return Some(end);
         }
-        self.streams.get_mut(head.stream)?.plain_headers().then_some(rest)
+        self.streams.get_mut(head.stream)?.plain_headers(plain.head).then_some(rest)
     }
 
     #[inline]
@@ -69,13 +75,32 @@ impl Connection {
         events: &mut impl Events,
     ) -> Option<&'a [u8]> {
         let (data, rest) = content(head, bytes)?;
-        let message = whole_message(data)?;
         let received = self.room_for(data)?;
-        let taken = self.streams.get_mut(head.stream)?.plain_message(message, events);
+        let taken = self.streams.get_mut(head.stream)?.plain_data(data, false, events);
         if taken {
             self.received = received;
         }
         taken.then_some(rest)
+    }
+
+    #[inline]
+    fn fast_last_data<'a>(
+        &mut self,
+        head: Head,
+        bytes: &'a [u8],
+        events: &mut impl Events,
+    ) -> Option<&'a [u8]> {
+        let (data, rest) = content(head, bytes)?;
+        let received = self.room_for(data)?;
+        if self.sender.holds_back(head.stream)
+            || !self.streams.get_mut(head.stream)?.plain_data(data, true, events)
+        {
+            return None;
+        }
+        self.received = received;
+        let exchange = self.streams.remove(head.stream)?;
+        events.ended(exchange.call(), End::Answered { right: exchange.answer() == Some(true) });
+        Some(rest)
     }
 
     #[inline]
@@ -85,14 +110,14 @@ impl Connection {
         bytes: &'a [u8],
         events: &mut impl Events,
     ) -> Option<&'a [u8]> {
-        let (_, trailers) = self.heads.success()?;
-        let rest = after_block(head, bytes, trailers)?;
+        let plain = self.heads.plain()?;
+        let rest = after_block(head, bytes, plain.trailers)?;
         if self.sender.holds_back(head.stream) {
             return None;
         }
         let exchange = self.streams.remove_if(head.stream, |it| it.answer().is_some())?;
         let right = exchange.answer()?;
-        events.ended(exchange.call, End::Answered { right });
+        events.ended(exchange.call(), End::Answered { right });
         Some(rest)
     }
 
@@ -121,18 +146,20 @@ fn content(head: Head, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     fits.then(|| bytes[frame::HEADER..].split_at_checked(head.length)).flatten()
 }
 
-/// If `bytes` begin with a DATA frame and the trailers of `stream`: what DATA holds, and what follows both.
+/// If `bytes` begin with a DATA frame and the trailers of `stream`, if there are such: what DATA holds, and what follows.
 #[inline]
 fn rest_of_reply<'a>(
     stream: u32,
     bytes: &'a [u8],
-    trailers: &[u8],
+    trailers: Option<&[u8]>,
 ) -> Option<(&'a [u8], &'a [u8])> {
     let head = Head::parse(bytes).filter(|head| head.stream == stream)?;
-    if (head.kind, head.flags) != (frame::DATA, 0) {
+    let flags = if trailers.is_some() { 0 } else { frame::END_STREAM };
+    if (head.kind, head.flags) != (frame::DATA, flags) {
         return None;
     }
     let (data, rest) = content(head, bytes)?;
+    let Some(trailers) = trailers else { return Some((data, rest)) };
     let last = Head::parse(rest).filter(|last| last.stream == stream)?;
     if (last.kind, last.flags) != (frame::HEADERS, LAST) {
         return None;

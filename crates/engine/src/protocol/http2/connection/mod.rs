@@ -15,15 +15,14 @@ mod torn;
 
 use std::sync::Arc;
 
-use super::exchange::Exchange;
+use super::carried::{Carried, Exchange};
+use super::heads::HeadReader;
 use super::pieces::Pieces;
 use super::request::Templates;
-use super::response::HeadReader;
 use super::sender::{DEFAULT_WINDOW, MAX_WINDOW, Sender};
+use super::{Streams, code, frame};
 use crate::clock::Nanos;
 use crate::payload::Payload;
-use crate::protocol::http2::frame;
-use crate::protocol::http2::{Streams, code};
 use crate::protocol::{self, Allowance, Broken, Call, Events};
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use footprint::Footprint;
@@ -67,19 +66,19 @@ struct OpenBlock {
     pieces: u32,
 }
 
-/// The state machine of one connection.
+/// The state machine of one connection, whatever it carries.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct Connection<C: Carried> {
     sender: Sender,
     state: State,
-    streams: Streams<Exchange>,
+    streams: Streams<C::Exchange>,
     pieces: Pieces,
     /// Nothing of streams from this identifier on has been flushed.
     unflushed: u32,
     /// Acknowledgements put out since the last flush.
     acknowledged: u32,
     received: u32,
-    heads: HeadReader,
+    heads: HeadReader<C>,
     partial: Vec<u8>,
     expect: Expect,
     /// There is one while a CONTINUATION is expected.
@@ -89,13 +88,13 @@ pub(crate) struct Connection {
     farewell: Option<Broken>,
 }
 
-impl protocol::Connection for Connection {
+impl<C: Carried> protocol::Connection for Connection<C> {
     const HANDSHAKE: &str = "HTTP/2 handshake";
 
     type Templates = Templates;
 
     fn templates(payload: &dyn Payload, authority: &str) -> Templates {
-        Templates::new(payload, authority)
+        Templates::new::<C>(payload, authority)
     }
 
     fn new(
@@ -164,7 +163,7 @@ impl protocol::Connection for Connection {
 
     #[inline]
     fn send(&mut self, call: Call, out: &mut Vec<u8>) {
-        let stream = self.streams.insert(Exchange::new(call));
+        let stream = self.streams.insert(C::Exchange::new(call));
         if self.streams.next_id().is_none() {
             self.state = State::Leaving;
         }
@@ -183,7 +182,7 @@ impl protocol::Connection for Connection {
         let Self { sender, streams, unflushed, .. } = self;
         let mut stamp = |stream| {
             if let Some(exchange) = streams.get_mut(stream) {
-                exchange.call.written = now;
+                exchange.stamp(now);
             }
         };
         sender.completed.drain(..).for_each(&mut stamp);
@@ -203,7 +202,7 @@ impl protocol::Connection for Connection {
     }
 
     fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call> {
-        let late = self.oldest_first(|_, exchange| exchange.call.due <= cutoff);
+        let late = self.oldest_first(|_, exchange| exchange.call().due <= cutoff);
         late.into_iter().filter_map(|id| self.reset(id, code::CANCEL, out)).collect()
     }
 
@@ -213,9 +212,9 @@ impl protocol::Connection for Connection {
     }
 }
 
-impl Connection {
+impl<C: Carried> Connection<C> {
     /// The open streams that are wanted, in the order of their calls.
-    fn oldest_first(&mut self, wanted: impl Fn(u32, &Exchange) -> bool) -> Vec<u32> {
+    fn oldest_first(&mut self, wanted: impl Fn(u32, &C::Exchange) -> bool) -> Vec<u32> {
         let streams = self.streams.iter_mut().filter(|(id, exchange)| wanted(*id, exchange));
         let mut ids: Vec<u32> = streams.map(|(id, _)| id).collect();
         ids.sort_unstable();
@@ -260,7 +259,7 @@ impl Connection {
     #[inline]
     fn finish(&mut self, stream: u32) -> Option<Call> {
         let exchange = self.streams.remove(stream)?;
-        self.pieces.forget(exchange.piece);
-        Some(exchange.call)
+        self.pieces.forget(exchange.piece());
+        Some(exchange.call())
     }
 }

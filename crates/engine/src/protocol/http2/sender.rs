@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rpcbench_contract::Nonce;
 
-use super::request::Templates;
-use crate::protocol::http2::{PeerSettings, frame, hpack};
+use super::request::{Template, Templates};
+use super::{PeerSettings, frame, hpack};
 use crate::protocol::{Broken, Call};
 
 /// Largest window of flow control. RFC 9113, section 6.9.1.
@@ -82,9 +82,8 @@ impl Sender {
     /// Writes the request of `call` on a new stream, as far as flow control allows.
     #[inline]
     pub fn send(&mut self, stream: u32, call: Call, out: &mut Vec<u8>) {
-        let template = self.templates.frames(call.request);
-        let data_at = self.templates.data_offset();
-        let body = template.len() - data_at - frame::HEADER;
+        let Template { frames, data, nonce } = self.templates.get(call.request);
+        let body = frames.len() - data - frame::HEADER;
         let free = self.stalled.is_empty()
             && body as i64 <= self.window.min(self.peer.initial_window)
             && body <= self.peer.max_payload;
@@ -92,20 +91,19 @@ impl Sender {
             return self.send_slowly(stream, call, out);
         }
         let at = out.len();
-        out.extend_from_slice(template);
+        out.extend_from_slice(frames);
         let id = stream.to_be_bytes();
-        for at in [at + frame::STREAM_OFFSET, at + data_at + frame::STREAM_OFFSET] {
+        for at in [at + frame::STREAM_OFFSET, at + data + frame::STREAM_OFFSET] {
             out[at..at + 4].copy_from_slice(&id);
         }
-        let nonce = self.templates.nonce(call.request);
-        let body_at = at + data_at + frame::HEADER;
+        let body_at = at + data + frame::HEADER;
         call.nonce.write(&mut out[body_at + nonce.start..body_at + nonce.end]);
         self.window -= body as i64;
     }
 
     #[cold]
     fn send_slowly(&mut self, stream: u32, call: Call, out: &mut Vec<u8>) {
-        self.put_head(stream, out);
+        self.put_head(stream, call.request, out);
         let window = self.peer.initial_window;
         let mut stalled = Stalled { stream, call, sent: 0, window };
         // Those before it wait for their own windows, or for the connection's: then this one does too.
@@ -118,7 +116,7 @@ impl Sender {
         self.stalled.binary_search_by_key(&stream, |stalled| stalled.stream).ok()
     }
 
-    fn put_head(&mut self, stream: u32, out: &mut Vec<u8>) {
+    fn put_head(&mut self, stream: u32, request: u32, out: &mut Vec<u8>) {
         let at = out.len();
         frame::put_head(out, 0, frame::HEADERS, frame::END_HEADERS, stream);
         if let Some((lowest, last)) = self.table_update.take() {
@@ -133,6 +131,7 @@ impl Sender {
             HeadForm::Indexed => &head.indexed,
             HeadForm::Literal => &head.literal,
         });
+        out.extend_from_slice(self.templates.own_fields(request));
         if self.head_form == HeadForm::Inserting {
             self.head_form = HeadForm::Indexed;
         }
@@ -161,7 +160,10 @@ impl Sender {
 
     /// Sends what flow control allows of one body; whether that was all.
     fn push(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
-        let body = self.templates.body(stalled.call.request);
+        let body = self.templates.get(stalled.call.request).body();
+        if body.is_empty() {
+            frame::put(out, frame::DATA, frame::END_STREAM, stalled.stream, body);
+        }
         while stalled.sent < body.len() {
             let window = self.window.min(stalled.window).max(0) as usize;
             let length = window.min(self.peer.max_payload).min(body.len() - stalled.sent);
@@ -181,7 +183,7 @@ impl Sender {
 
     /// Writes the nonce into what `out` has from `piece_at` on: the last piece of the body that was sent.
     fn put_nonce(&self, stalled: &Stalled, piece_at: usize, out: &mut [u8]) {
-        let place = self.templates.nonce(stalled.call.request);
+        let place = self.templates.get(stalled.call.request).nonce;
         let mut nonce = [0; Nonce::DIGITS];
         let nonce = &mut nonce[..place.len()];
         stalled.call.nonce.write(nonce);

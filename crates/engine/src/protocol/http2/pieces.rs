@@ -12,11 +12,11 @@ const LARGEST_SPARE: usize = 1 << 20;
 
 /// Which of the [`Pieces`] a call has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece(NonZeroU32);
+pub(crate) struct Piece(NonZeroU32);
 
 /// The beginnings of messages on one connection.
 #[derive(Debug)]
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     /// What all buffers here take their memory from.
     allowance: Arc<Allowance>,
     /// Part of a message was lost as the allowance was used up.

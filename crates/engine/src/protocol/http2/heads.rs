@@ -1,0 +1,95 @@
+//! Header blocks of replies, and the memory that spares decoding them again.
+
+use super::HpackError;
+use super::carried::{Carried, Head};
+use super::hpack::Decoder;
+
+/// The last block of its kind that neither read nor changed more of the table than it does now.
+#[derive(Debug, Default)]
+struct Memo<H> {
+    valid: bool,
+    /// It is valid, and half of a plain success.
+    success: bool,
+    block: Vec<u8>,
+    generation: u64,
+    head: H,
+}
+
+/// The blocks of a plain success, and what its headers say.
+#[derive(Debug)]
+pub(crate) struct Plain<'a, H> {
+    pub headers: &'a [u8],
+    pub head: &'a H,
+    /// Of use only where a success ends with trailers.
+    pub trailers: &'a [u8],
+}
+
+/// Reads header blocks, most of them by comparing bytes.
+#[derive(Debug)]
+pub(crate) struct HeadReader<C: Carried> {
+    decoder: Decoder,
+    headers: Memo<C::Head>,
+    trailers: Memo<C::Head>,
+}
+
+impl<C: Carried> HeadReader<C> {
+    pub fn new() -> Self {
+        Self { decoder: Decoder::new(), headers: Memo::default(), trailers: Memo::default() }
+    }
+
+    /// Reads a block; `last` says that the stream ends with it.
+    #[inline]
+    pub fn read(&mut self, block: &[u8], last: bool) -> Result<&C::Head, HpackError> {
+        let memo = if last { &mut self.trailers } else { &mut self.headers };
+        let known = memo.valid && memo.generation == self.decoder.generation();
+        if !known || memo.block != block {
+            memo.decode(&mut self.decoder, block)?;
+        }
+        Ok(&memo.head)
+    }
+
+    /// The blocks of a plain success, where the last ones read are these and read alike now.
+    #[inline]
+    pub fn plain(&self) -> Option<Plain<'_, C::Head>> {
+        let (headers, trailers) = (&self.headers, &self.trailers);
+        let now = self.decoder.generation();
+        let current = |memo: &Memo<C::Head>| memo.success && memo.generation == now;
+        (current(headers) && (!C::TRAILERS || current(trailers))).then_some(Plain {
+            headers: &headers.block,
+            head: &headers.head,
+            trailers: &trailers.block,
+        })
+    }
+
+    /// Size of the table and room taken beside it, bytes.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub fn footprint(&self) -> (usize, usize) {
+        let (table, scratch) = self.decoder.footprint();
+        let memos = [&self.headers, &self.trailers];
+        let remembered = memos.map(|memo| memo.block.capacity() + memo.head.room());
+        (table, scratch + remembered[0] + remembered[1])
+    }
+
+    /// Changes whenever the meaning of an index may have changed.
+    #[cfg(test)]
+    pub fn generation(&self) -> u64 {
+        self.decoder.generation()
+    }
+}
+
+impl<H: Head> Memo<H> {
+    #[cold]
+    fn decode(&mut self, decoder: &mut Decoder, block: &[u8]) -> Result<(), HpackError> {
+        let before = decoder.generation();
+        self.head = H::default();
+        self.block.clear();
+        (self.valid, self.success) = (false, false);
+        decoder.decode(block, |field| self.head.take(field))?;
+        // A block that changed the table means something else the next time.
+        self.valid = decoder.generation() == before;
+        self.success = self.valid && self.head.is_success();
+        self.generation = before;
+        self.block.extend_from_slice(block);
+        Ok(())
+    }
+}

@@ -1,0 +1,210 @@
+//! The reply to one call.
+//!
+//! ```text
+//!            HEADERS            DATA*             END_STREAM, on DATA or on trailers
+//!  waiting ----------> headed --------> answered ------------------------------------> ended
+//!     \_______________________ HEADERS + END_STREAM ___________________________________/
+//! ```
+
+use super::head::ReplyHead;
+use crate::clock::Nanos;
+use crate::protocol::http1::{LONGEST_EXCUSE, MAX_BODY, MOST_INTERIM};
+use crate::protocol::http2::{self, Piece, Pieces, Problem};
+use crate::protocol::json::excuse;
+use crate::protocol::{Call, End, Events};
+
+/// A call and what has come for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Exchange {
+    call: Call,
+    /// HTTP status of the headers; 0 before they come.
+    status: u16,
+    /// Headers of status 1xx that came before them.
+    interim: u8,
+    /// Whether the message is right, once it is whole.
+    answer: Option<bool>,
+    /// Bytes of body that the headers promise, if they do, and bytes that have come.
+    promised: Option<u32>,
+    received: u32,
+    /// What has come of a message that is not whole; of a body that is no success, its beginning.
+    piece: Option<Piece>,
+}
+
+impl http2::Exchange for Exchange {
+    type Head = ReplyHead;
+
+    #[inline]
+    fn new(call: Call) -> Self {
+        Self { call, ..Self::default() }
+    }
+
+    #[inline]
+    fn call(&self) -> Call {
+        self.call
+    }
+
+    #[inline]
+    fn stamp(&mut self, now: Nanos) {
+        self.call.written = now;
+    }
+
+    #[inline]
+    fn piece(&self) -> Option<Piece> {
+        self.piece
+    }
+
+    #[inline]
+    fn is_waiting(&self) -> bool {
+        self.status == 0
+    }
+
+    #[inline]
+    fn plain_headers(&mut self, head: &ReplyHead) -> bool {
+        let plain = self.is_waiting();
+        if plain {
+            self.begin(head);
+        }
+        plain
+    }
+
+    #[inline]
+    fn plain_data(&mut self, data: &[u8], last: bool, events: &mut impl Events) -> bool {
+        if self.status != 200 || self.piece.is_some() {
+            return false;
+        }
+        if self.answer.is_some() {
+            return last && data.is_empty(); // The end alone, after a message of the length that was promised.
+        }
+        let whole = self.promised.map_or(last, |promised| promised as usize == data.len());
+        if whole {
+            self.received = data.len() as u32;
+            self.answer = Some(events.verify(self.call, data));
+        }
+        whole
+    }
+
+    #[inline]
+    fn answer(&self) -> Option<bool> {
+        self.answer
+    }
+
+    #[inline]
+    fn headers(&mut self, head: &ReplyHead) -> Result<(), Problem> {
+        if let Some(problem) = head.problem {
+            return Err(problem);
+        }
+        match head.status {
+            _ if !self.is_waiting() => return Err("headers in the middle of a stream"),
+            0 => return Err("response headers without :status"),
+            101 => return Err("101 Switching Protocols, which HTTP/2 does not have"),
+            100..=199 => {
+                self.interim += 1;
+                if u32::from(self.interim) > MOST_INTERIM {
+                    return Err("replies of status 1xx without end");
+                }
+            }
+            _ => self.begin(head),
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn data(
+        &mut self,
+        data: &[u8],
+        last: bool,
+        pieces: &mut Pieces,
+        events: &mut impl Events,
+    ) -> Result<(), Problem> {
+        if self.is_waiting() {
+            return Err("data before headers");
+        }
+        if self.plain_data(data, last, events) {
+            return Ok(());
+        }
+        self.add(data, pieces)
+    }
+
+    #[inline]
+    fn end_of_data(
+        &mut self,
+        pieces: &mut Pieces,
+        events: &mut impl Events,
+    ) -> Result<End, Problem> {
+        if self.promised.is_some_and(|promised| promised != self.received) {
+            return Err("a body shorter than its content-length");
+        }
+        match self.answer {
+            Some(right) => Ok(End::Answered { right }),
+            None => Ok(self.conclude(pieces, events)),
+        }
+    }
+
+    #[cold]
+    fn end(&mut self, head: &ReplyHead, pieces: &mut Pieces, events: &mut impl Events) -> End {
+        let taken = if self.is_waiting() { self.headers(head) } else { trailers(head) };
+        let end = match taken {
+            Ok(()) if self.is_waiting() => Err("stream ended after a reply of status 1xx"),
+            Ok(()) => self.end_of_data(pieces, events),
+            Err(problem) => Err(problem),
+        };
+        end.unwrap_or_else(|problem| End::Aborted { reason: problem.to_owned() })
+    }
+}
+
+/// Trailers say nothing that matters, as long as they are such.
+fn trailers(head: &ReplyHead) -> Result<(), Problem> {
+    match head.status {
+        0 => head.problem.map_or(Ok(()), Err),
+        _ => Err("trailers with a :status"),
+    }
+}
+
+impl Exchange {
+    /// Takes the headers that count.
+    #[inline]
+    fn begin(&mut self, head: &ReplyHead) {
+        self.status = head.status;
+        // With these there is no body, whatever they say. RFC 9110, section 8.6.
+        let bodiless = matches!(head.status, 204 | 304);
+        self.promised = if bodiless { Some(0) } else { head.length };
+    }
+
+    /// Keeps a piece of body.
+    #[cold]
+    fn add(&mut self, data: &[u8], pieces: &mut Pieces) -> Result<(), Problem> {
+        let before = self.received as usize;
+        let received = before + data.len();
+        if received > MAX_BODY {
+            return Err("a body above 64 MiB");
+        }
+        if self.promised.is_some_and(|promised| received > promised as usize) {
+            return Err("a body longer than its content-length or status allows");
+        }
+        self.received = received as u32;
+        let most = if self.status == 200 { MAX_BODY } else { LONGEST_EXCUSE };
+        let wanted = &data[..data.len().min(most.saturating_sub(before))];
+        if !wanted.is_empty() {
+            let mut bytes = pieces.take(self.piece.take());
+            bytes.extend_from_slice(wanted);
+            self.piece = pieces.keep(bytes);
+        }
+        Ok(())
+    }
+
+    /// All of the body is in pieces.
+    #[cold]
+    fn conclude(&mut self, pieces: &mut Pieces, events: &mut impl Events) -> End {
+        let piece = self.piece.take();
+        let mut body = piece.map(|piece| pieces.take(Some(piece))).unwrap_or_default();
+        let end = match self.status {
+            200 => End::Answered { right: events.verify(self.call, &body) },
+            code => End::Status { code: code.into(), message: excuse(&body) },
+        };
+        if piece.is_some() {
+            body.clear();
+            pieces.keep(body);
+        }
+        end
+    }
+}
