@@ -1,4 +1,4 @@
-// The contract's service on connect-go, as gRPC and as JSON on one port.
+// The contract's service on connect-go, as gRPC and as JSON on one port, JSON over HTTP/1.1 and over HTTP/2.
 package main
 
 import (
@@ -31,7 +31,5 @@ func main() {
 	mux := http.NewServeMux()
 	mux.Handle(echopb.NewEchoHandler(echo{}))
 	// gRPC needs HTTP/2, which net/http speaks without TLS when it is told to.
-	protocols := web.HTTP1()
-	protocols.SetUnencryptedHTTP2(true)
-	web.Run("go-connect", mux, protocols)
+	web.Run("go-connect", mux, web.HTTP1And2())
 }

@@ -64,5 +64,5 @@ func main() {
 	service.POST("/Record", record)
 	service.POST("/Dto", dto)
 	service.POST("/Tree", tree)
-	web.Run("go-gin", http.MaxBytesHandler(router, web.MaxBody), web.HTTP1())
+	web.Run("go-gin", http.MaxBytesHandler(router, web.MaxBody), web.HTTP1And2())
 }

@@ -41,6 +41,13 @@ func Run(name string, handler http.Handler, protocols *http.Protocols) {
 	})
 }
 
+// HTTP1And2 is HTTP/1.1 and HTTP/2 without TLS; the first bytes of a connection tell which.
+func HTTP1And2() *http.Protocols {
+	protocols := HTTP1()
+	protocols.SetUnencryptedHTTP2(true)
+	return protocols
+}
+
 // HTTP1 is HTTP/1.1 without TLS.
 func HTTP1() *http.Protocols {
 	var protocols http.Protocols
