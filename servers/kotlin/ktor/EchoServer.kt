@@ -1,0 +1,71 @@
+// The contract's service as JSON on Ktor. The launcher has checked the settings in the environment.
+package dev.rpcbench.ktor
+
+import io.ktor.http.ContentType
+import io.ktor.serialization.kotlinx.serialization
+import io.ktor.server.application.Application
+import io.ktor.server.application.install
+import io.ktor.server.engine.connector
+import io.ktor.server.engine.embeddedServer
+import io.ktor.server.netty.Netty
+import io.ktor.server.plugins.contentnegotiation.ContentNegotiation
+import io.ktor.server.request.receive
+import io.ktor.server.response.respond
+import io.ktor.server.routing.post
+import io.ktor.server.routing.route
+import io.ktor.server.routing.routing
+import java.net.BindException
+import kotlin.system.exitProcess
+import kotlinx.serialization.DeserializationStrategy
+import kotlinx.serialization.StringFormat
+import kotlinx.serialization.json.Json
+
+private val json = Json {
+    ignoreUnknownKeys = true
+    // What is not there is left out of a reply.
+    explicitNulls = false
+}
+
+/**
+ * Reads by way of a [kotlinx.serialization.json.JsonElement], as the reader that does without takes objects whose members have no
+ * comma between them: https://github.com/Kotlin/kotlinx.serialization/issues/2287
+ */
+private object StrictJson : StringFormat by json {
+    override fun <T> decodeFromString(deserializer: DeserializationStrategy<T>, string: String): T =
+        json.decodeFromJsonElement(deserializer, json.parseToJsonElement(string))
+}
+
+private fun Application.echo() {
+    install(ContentNegotiation) { serialization(ContentType.Application.Json, StrictJson) }
+    routing {
+        route("/rpcbench.v1.Echo") {
+            post("/Text") { call.respond(TextReply(call.receive<TextRequest>().text)) }
+            post("/Record") { call.respond(RecordReply(call.receive<RecordRequest>().record)) }
+            post("/Dto") { call.respond(DtoReply(call.receive<DtoRequest>().dto)) }
+            post("/Tree") { call.respond(TreeReply(call.receive<TreeRequest>().tree)) }
+        }
+    }
+}
+
+fun main() {
+    val server =
+        embeddedServer(
+            Netty,
+            configure = {
+                // For one group of threads after the other, within which open connections may finish their calls after SIGTERM.
+                shutdownGracePeriod = 500
+                shutdownTimeout = 1500
+                connector {
+                    host = System.getenv("RPCBENCH_HOST")
+                    port = System.getenv("RPCBENCH_PORT").toInt()
+                }
+            },
+            module = Application::echo,
+        )
+    try {
+        server.start(wait = true)
+    } catch (error: BindException) {
+        System.err.println("kotlin-ktor: $error")
+        exitProcess(1)
+    }
+}
