@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Java server in the current folder into RPCBENCH_BUILD_DIR: server.jar, and in lib/ every library it needs,
-# each of which must have the checksum that the server's dependencies.lock has for it.
+# Builds the Java server in the current folder into RPCBENCH_BUILD_DIR: server.jar, in lib/ every library it needs, each of which
+# must have the checksum that the server's dependencies.lock has for it, and in statistics/ the agent of run.sh.
 #
 #   build.sh          builds, and fails when a library is not as locked
 #   build.sh lock     builds, and writes dependencies.lock anew
@@ -18,6 +18,8 @@ export JAVA_HOME
 # Left-overs of an older build would otherwise be checked, packed and run with the rest.
 rm -rf "$RPCBENCH_BUILD_DIR/lib" "$RPCBENCH_BUILD_DIR/target"
 mvn --batch-mode --no-transfer-progress --quiet --strict-checksums --file "$server/pom.xml" package
+
+sh "$here/agent.sh"
 
 # found: the checksum of each file in lib/, in the format of sha256sum.
 cd "$RPCBENCH_BUILD_DIR/lib"

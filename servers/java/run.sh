@@ -40,5 +40,12 @@ if [ "$release" -ge 24 ]; then
     set -- --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow "$@"
 fi
 
+# What the runtime tells of itself, where the harness asks for it: an agent writes it, and takes the pauses from the JVM's own log.
+if [ -n "${RPCBENCH_RUNTIME_LOG:-}" ]; then
+    log=$RPCBENCH_RUNTIME_LOG.jvm
+    rm -f "$log"
+    set -- "-Xlog:gc,gc+phases:file=\"$log\":timenanos:filecount=0" "-javaagent:$build/statistics/agent.jar=$log" "$@"
+fi
+
 # A JVM without memory ends, to be seen and restarted, rather than limp on.
 exec "$JAVA_HOME/bin/java" "$@" -XX:+ExitOnOutOfMemoryError -cp "$build/server.jar:$build/lib/*" "$main"

@@ -16,6 +16,10 @@ export async function serve(name, start) {
   }
   let stop;
   try {
+    if (process.env.RPCBENCH_RUNTIME_LOG) {
+      const { tellCollections } = await import('./runtime-log.js');
+      tellCollections(process.env.RPCBENCH_RUNTIME_LOG);
+    }
     stop = await start(process.env.RPCBENCH_HOST, Number(process.env.RPCBENCH_PORT));
   } catch (error) {
     console.error(`${name}: ${error.message}`);

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn
 
+from runtime_log import tell_collections
+
 # How long open connections may take to finish their calls after SIGTERM, in seconds.
 DRAIN_SECONDS = 2.0
 
@@ -22,6 +24,7 @@ def serve(name: str, run: Run) -> None:
     """Runs a server in as many processes as there are CPUs. `name` begins each message on stderr."""
     address, cpus = settings(name)
     try:
+        tell_collections()
         if cpus == 1:
             run(address, False)
         else:

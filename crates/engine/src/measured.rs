@@ -21,6 +21,7 @@ impl Measurement {
             carried_in_ns: self.tally.carried_in.0,
             carried_out_ns: self.tally.carried_out.0,
             server,
+            runtime: None,
             client: self.client,
             machine,
             connect: latency(&self.tally.connect),

@@ -18,6 +18,7 @@ pub mod reach;
 mod reference;
 pub mod room;
 pub mod run;
+pub mod runtime_log;
 pub mod search;
 mod stamp;
 pub mod suite;

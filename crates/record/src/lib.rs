@@ -18,6 +18,7 @@ mod preparation;
 mod printable;
 mod protocol;
 mod run;
+mod runtime;
 pub mod schema;
 mod search;
 mod store;
@@ -46,6 +47,7 @@ pub use preparation::{
 pub use printable::{is_printable, printable};
 pub use protocol::{Protocol, UnknownProtocol};
 pub use run::{Header, Run, Tool};
+pub use runtime::{Pauses, RuntimeStatistics};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};
 pub use store::{Event, StoreError, Writer, read};
 pub use threshold::{Comparison, Figure, Threshold, ThresholdError};

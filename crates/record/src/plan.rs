@@ -301,6 +301,9 @@ pub struct Plan {
     /// Whether every measured call is written to a file of its trial.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_calls: bool,
+    /// Whether servers are asked for statistics of their runtimes: see [`crate::Measured::runtime`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub runtime_statistics: bool,
     /// The limits of the suite, where this machine is too small for them and the run was scaled to it. `None`: it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scaled_from: Option<Limits>,

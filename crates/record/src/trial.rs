@@ -11,6 +11,7 @@ use crate::connections::Connections;
 use crate::outcome::OutcomeKind;
 use crate::plan::first;
 use crate::protocol::Protocol;
+use crate::runtime::RuntimeStatistics;
 use crate::search::Search;
 
 /// One trial of one cell.
@@ -117,6 +118,9 @@ pub struct Measured {
     pub carried_out_ns: u64,
     /// What the server used. `None` where nobody could see it: at an address, without a process id.
     pub server: Option<ServerUsage>,
+    /// What the server's runtime tells of itself. `None` where it tells nothing, or was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<RuntimeStatistics>,
     /// What the client used.
     pub client: ClientUsage,
     /// What the machine suffered.

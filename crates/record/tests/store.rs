@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rpcbench_record::{
     ClientUsage, Cpu, Event, Failure, Header, Latency, Limits, Machine, MachineUsage, Machines,
-    Measured, Outcomes, PlacementKind, Plan, Run, SCHEMA, ServerMachine, ServerUsage, Slice,
-    StoreError, Tool, Trial, TrialResult, Writer, read,
+    Measured, Outcomes, Pauses, PlacementKind, Plan, Run, RuntimeStatistics, SCHEMA, ServerMachine,
+    ServerUsage, Slice, StoreError, Tool, Trial, TrialResult, Writer, read,
 };
 
 fn header() -> Header {
@@ -35,6 +35,7 @@ fn header() -> Header {
             placement: PlacementKind::Native,
             fail_if: Vec::new(),
             log_calls: false,
+            runtime_statistics: false,
             scaled_from: None,
             published: Vec::new(),
             stopping: None,
@@ -47,6 +48,12 @@ fn header() -> Header {
 }
 
 /// A trial with every kind of value: codes as keys, absent parts, floats.
+fn runtime() -> RuntimeStatistics {
+    let young = Pauses { count: 3, total_ns: 900, max_ns: 400 };
+    let pauses = [("young".to_owned(), young)].into();
+    RuntimeStatistics { pauses, allocated_bytes: None, heap_peak_bytes: Some(1 << 20) }
+}
+
 fn trial(number: u32) -> Trial {
     let latency = Latency {
         count: 3,
@@ -76,6 +83,7 @@ fn trial(number: u32) -> Trial {
         carried_in_ns: 5,
         carried_out_ns: 6,
         server: Some(ServerUsage { throttled_ns: None, ..ServerUsage::default() }),
+        runtime: Some(runtime()),
         client: ClientUsage::default(),
         machine: MachineUsage::default(),
         series: vec![Slice { ok: 1, errors: 2, sum_ns: 3, max_ns: 4, carried_in: 5 }],

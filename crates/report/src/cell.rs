@@ -32,6 +32,8 @@ pub(crate) struct Cell<'a> {
     stopping: Option<Stopping>,
     /// Whether a trial of the workload that measures its capacity failed.
     capacity_failed: bool,
+    /// Whether its runtime was asked for statistics.
+    asks_runtime: bool,
     /// See [`preparations`].
     pub(crate) preparations: Vec<&'a Preparation>,
     /// The latest result of each trial, by number.
@@ -62,6 +64,7 @@ impl<'a> Cell<'a> {
                 .client_bound_capacity(&server.entry, &workload.name)
                 .filter(|_| workload.arrivals.needs_capacity()),
             capacity_failed: capacity_failed(run, server, workload),
+            asks_runtime: plan.runtime_statistics,
             preparations: preparations(run, server, workload),
             trials,
         }
@@ -245,7 +248,11 @@ impl<'a> Cell<'a> {
         if !self.workload.arrivals.is_open() {
             notes.extend(remark(self.workload.warm_up, course, &self.preparations));
         }
-        let measured = self.measured().len() as u32;
+        let trials = self.measured();
+        if self.asks_runtime && !trials.is_empty() && trials.iter().all(|t| t.runtime.is_none()) {
+            notes.push("its runtime tells nothing of garbage collections or allocation".to_owned());
+        }
+        let measured = trials.len() as u32;
         if measured > 0 && measured < self.planned {
             notes.push(format!(
                 "{measured} of {}",

@@ -5,6 +5,7 @@ use rpcbench_stats::{Histogram, Range};
 
 use crate::format;
 use crate::lives::Lives;
+use crate::runtime::RuntimeFigures;
 
 /// A figure of a cell, with what is known about its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -144,6 +145,8 @@ pub struct Figures {
     pub measured_s: f64,
     /// `None` where the server is not ours.
     pub server: Option<ServerFigures>,
+    /// `None` where the server's runtime tells nothing, or was not asked.
+    pub runtime: Option<RuntimeFigures>,
     /// The load threads.
     pub client: ClientFigures,
     /// Time stolen by the hypervisor, nanoseconds.
@@ -171,6 +174,7 @@ impl Figures {
             outcomes,
             measured_s: sum(trials, |t| t.window_ns) / 1e9,
             server: limits.and_then(|l| server(trials, l)),
+            runtime: RuntimeFigures::of(trials),
             client: client(trials),
             steal_ns: trials.iter().map(|t| t.machine.steal_ns).sum(),
         })

@@ -23,6 +23,7 @@ mod markdown;
 mod open;
 mod published;
 mod row;
+mod runtime;
 mod spectrum;
 mod spread;
 mod standings;
@@ -62,6 +63,7 @@ pub use load::{
 };
 pub use markdown::markdown;
 pub use row::{Absent, Row};
+pub use runtime::RuntimeFigures;
 pub use spectrum::{Bar, draw, spectrum};
 pub use spread::{Spread, spreads};
 pub use standings::{Pair, Standings};

@@ -31,6 +31,7 @@ internal static class Service
     {
         try
         {
+            RuntimeLog.StartIfAsked();
             app.Run();
             return 0;
         }

@@ -47,6 +47,9 @@ func run(server func() Server) error {
 	if err := useLimits(); err != nil {
 		return err
 	}
+	if err := tellCollections(); err != nil {
+		return err
+	}
 	// TCP_NODELAY is Go's own default.
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.FormatUint(port, 10)))
 	if err != nil {

@@ -1,11 +1,13 @@
 """Settings of gunicorn, which forks a worker process for each CPU."""
 
+from runtime_log import tell_collections
 from workers import DRAIN_SECONDS, bound, settings
 
 address, workers = settings("python-flask")
 try:
     # gunicorn by itself would try a port in use again for seconds.
     bound(address, False).close()
+    tell_collections()
 except OSError as error:
     raise SystemExit(f"python-flask: {error}") from None
 

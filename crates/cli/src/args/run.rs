@@ -168,6 +168,10 @@ pub struct WorkloadArgs {
     /// See --arrivals
     #[arg(long, hide = true, value_parser = Renamed("--arrivals"))]
     law: Option<String>,
+    /// Ask servers for statistics of their runtimes: garbage collections, pauses, allocation; empty for those whose
+    /// runtime has none
+    #[arg(long)]
+    pub runtime_statistics: bool,
     /// A call unanswered for this long has failed
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub timeout: Option<u64>,
@@ -196,6 +200,7 @@ impl WorkloadArgs {
             precision: self.precision,
             max_time_ms: self.max_time,
             scaled_from: None,
+            runtime_statistics: self.runtime_statistics,
             calls: self.calls,
             cpus: self.cpus,
             memory_bytes: self.memory,

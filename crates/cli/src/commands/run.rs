@@ -234,7 +234,9 @@ pub fn conclude(
 
 fn machine(context: &Context, plan: &Plan) -> anyhow::Result<ThisMachine> {
     let threads = plan.workloads.iter().map(|workload| workload.client_threads).max().unwrap_or(1);
-    shared::this_machine(context, plan.limits, threads)
+    let mut machine = shared::this_machine(context, plan.limits, threads)?;
+    machine.native.runtime_statistics = plan.runtime_statistics;
+    Ok(machine)
 }
 
 /// This program.

@@ -139,7 +139,8 @@ pub fn this_machine(
     let logs = context.root()?.join("build/logs");
     std::fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
     let base_env = context.base_env.clone();
-    let native = Native { isolation, split, limits, base_env, logs, port: None };
+    let native =
+        Native { isolation, split, limits, base_env, logs, runtime_statistics: false, port: None };
     Ok(ThisMachine { native, topology })
 }
 

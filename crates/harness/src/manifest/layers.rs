@@ -94,6 +94,7 @@ table! {
         least_warm_up: Option<Duration> = "least_warm_up = \"2s\"",
         warm_up_cap: Option<At<Duration>> = "warm_up_cap = \"20s\"",
         compiler_threads: Option<Vec<String>> = "compiler_threads = [\"C2 CompilerThre\"]",
+        statistics: Option<bool> = "statistics = true",
     }
 }
 

@@ -117,6 +117,8 @@ pub struct Runtime {
     pub warm_up_cap: Duration,
     /// Beginnings of the names of compiler threads.
     pub compiler_threads: Vec<String>,
+    /// Whether the server writes what its runtime tells of itself to `RPCBENCH_RUNTIME_LOG`.
+    pub statistics: bool,
 }
 
 /// One way to run a server.

@@ -96,7 +96,8 @@ impl Layers<'_> {
         let threads = layers.iter().find_map(|runtime| runtime.compiler_threads.clone());
         // Judged blind, a compiler at work would pass for steadiness: that there is none must be said.
         let compiler_threads = threads.ok_or_else(|| missing("compiler_threads"))?;
-        Ok(Runtime { least_warm_up, warm_up_cap: cap.value, compiler_threads })
+        let statistics = layers.iter().find_map(|runtime| runtime.statistics).unwrap_or_default();
+        Ok(Runtime { least_warm_up, warm_up_cap: cap.value, compiler_threads, statistics })
     }
 
     fn command(&self) -> Result<Vec<String>, ConfigError> {

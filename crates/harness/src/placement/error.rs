@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::counters::CounterError;
 use crate::isolation::IsolationError;
 use crate::process::ProcessError;
+use crate::runtime_log::RuntimeLogError;
 
 /// Why a server can't be placed, watched or ended.
 #[derive(Debug, Error)]
@@ -29,6 +30,9 @@ pub enum PlacementError {
     /// Its counters can't be read.
     #[error(transparent)]
     Counters(#[from] CounterError),
+    /// What its runtime tells can't be read.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeLogError),
     /// There is no port for it.
     #[error("no free port on {host}: {source}")]
     Port {

@@ -13,8 +13,8 @@ mod unmanaged;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use rpcbench_engine::ServerAddress;
-use rpcbench_record::Isolation;
+use rpcbench_engine::{ServerAddress, Span};
+use rpcbench_record::{Isolation, RuntimeStatistics};
 
 use crate::counters::{Counters, CpuReading};
 
@@ -58,6 +58,14 @@ pub trait Running {
     /// # Errors
     /// If counters that are there can't be read.
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError>;
+
+    /// What its runtime tells of itself over a window that is over. `None` where it tells nothing, or was not asked.
+    ///
+    /// # Errors
+    /// If what it tells can't be read.
+    fn runtime(&mut self, _window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
+        Ok(None)
+    }
 
     /// Its peak memory counts from now on, where the placement can tell the system so.
     ///

@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rpcbench_record::{Isolation as IsolationRecord, Limits};
+use rpcbench_engine::Span;
+use rpcbench_record::{Isolation as IsolationRecord, Limits, RuntimeStatistics};
 
 use super::{Endpoint, Placement, PlacementError, Running};
 use crate::counters::{Counters, CpuReading, Meter};
@@ -13,6 +14,7 @@ use crate::cpus::Split;
 use crate::isolation::{GroupLimits, Isolation};
 use crate::manifest::{Address, Entry};
 use crate::process::{Exit, ProcessError, ServerProcess, Spec};
+use crate::runtime_log::RuntimeLog;
 
 /// What this machine has for servers.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub struct Native {
     pub base_env: BTreeMap<String, String>,
     /// Folder for the servers' logs.
     pub logs: PathBuf,
+    /// Whether servers are asked for statistics of their runtimes.
+    pub runtime_statistics: bool,
     /// Where servers listen. `None`: wherever a port is free.
     pub port: Option<u16>,
 }
@@ -84,9 +88,17 @@ impl Placement for Place<'_> {
         let limits = GroupLimits { cpus, memory_bytes: machine.limits.memory_bytes };
         let group = machine.isolation.create(&entry.name(), limits)?;
         let isolation = machine.describe(group.memory_enforced());
+        let mut env = entry.environment(&machine.base_env, address, &machine.limits);
+        let asked = machine.runtime_statistics && entry.server.runtime.statistics;
+        let runtime = asked
+            .then(|| RuntimeLog::create(machine.logs.join(format!("{}.runtime", entry.name()))));
+        let runtime = runtime.transpose()?;
+        if let Some(log) = &runtime {
+            env.insert(RuntimeLog::VARIABLE.into(), log.path().to_string_lossy().into_owned());
+        }
         let spec = Spec {
             command: entry.command(),
-            env: entry.environment(&machine.base_env, address, &machine.limits),
+            env,
             cwd: entry.server.build_folder.clone(),
             log: machine.logs.join(format!("{}.log", entry.name())),
             stop_timeout: entry.server.stop_timeout,
@@ -96,6 +108,7 @@ impl Placement for Place<'_> {
             endpoint: SocketAddr::new(address.host, address.port).into(),
             isolation,
             meter: Meter::new(&entry.server.runtime.compiler_threads),
+            runtime,
             frozen: false,
         }))
     }
@@ -116,6 +129,7 @@ struct NativeServer {
     endpoint: Endpoint,
     isolation: IsolationRecord,
     meter: Meter,
+    runtime: Option<RuntimeLog>,
     frozen: bool,
 }
 
@@ -138,6 +152,11 @@ impl Running for NativeServer {
 
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError> {
         Ok(Some(self.meter.read(self.process.group())?))
+    }
+
+    fn runtime(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
+        let told = self.runtime.as_mut().map(|log| log.over(window)).transpose()?;
+        Ok(told.flatten())
     }
 
     fn forget_peak(&mut self) -> Result<(), PlacementError> {

@@ -161,6 +161,7 @@ mod tests {
             placement: PlacementKind::Native,
             fail_if: Vec::new(),
             log_calls: false,
+            runtime_statistics: false,
             published: Vec::new(),
             scaled_from: None,
             stopping,

@@ -104,6 +104,7 @@ impl<'a> Subject<'a> {
                 least_warm_up: Duration::ZERO,
                 warm_up_cap: Duration::ZERO,
                 compiler_threads: Vec::new(),
+                statistics: false,
             },
             admission: Admission::AsFound,
             placement: Box::new(placement),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rpcbench_contract::cases::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Method, Profile, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{CallLog, Client, Payload, Session, SessionError, profile};
-use rpcbench_record::{Failure, Isolation, Protocol, Workload, units};
+use rpcbench_engine::{CallLog, Client, Payload, Session, SessionError, Span, profile};
+use rpcbench_record::{Failure, Isolation, Protocol, RuntimeStatistics, Workload, units};
 
 use super::context::Context;
 use super::environment::Environment;
@@ -189,6 +189,11 @@ impl Target {
     /// Its counters. `None` where nobody can see them.
     pub fn sample(&mut self) -> Result<Option<Counters>, Failure> {
         Ok(self.server.sample()?)
+    }
+
+    /// What its runtime tells of itself over a window that is over.
+    pub fn runtime(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, Failure> {
+        Ok(self.server.runtime(window)?)
     }
 
     /// Its CPU time. `None` where nobody can see it.

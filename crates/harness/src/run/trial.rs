@@ -252,10 +252,11 @@ fn window(
     let presence = context.environment.presence.as_ref();
     machine.rivals = presence.map_or(0, |presence| presence.rivals().len() as u32);
     let before = std::mem::take(&mut measurement.unmeasured);
+    let runtime = target.runtime(measurement.span)?;
     let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
     Ok(Window {
         started,
-        measured: measurement.into_measured(usage, machine),
+        measured: Measured { runtime, ..measurement.into_measured(usage, machine) },
         unmeasured: Unmeasured { outcomes: before.outcomes, error_examples: before.examples },
         cut,
     })

@@ -211,6 +211,7 @@ mod tests {
             least_warm_up: Duration::from_secs(2),
             warm_up_cap: Duration::from_secs(20),
             compiler_threads: Vec::new(),
+            statistics: false,
         }
     }
 

@@ -50,6 +50,7 @@ fn window(offered: f64, response_ns: f64, done: f64) -> Measured {
         carried_in_ns: 0,
         carried_out_ns: 0,
         server: None,
+        runtime: None,
         client: ClientUsage::default(),
         machine: MachineUsage::default(),
         series: vec![Slice { ok: ended, ..Slice::default() }; 10],

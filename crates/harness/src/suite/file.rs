@@ -36,6 +36,7 @@ table! {
         agreement: Option<At<Share>> = "agreement = \"6%\"",
         max_time: Option<Duration> = "max_time = \"6m\"",
         log_calls: Option<bool> = "log_calls = true",
+        runtime_statistics: Option<bool> = "runtime_statistics = true",
         protocols: Option<Vec<Protocol>> = "protocols = [\"grpc\"]",
         limits: LimitsFile = "[limits]",
         workload: Vec<WorkloadFile> = "[[workload]]",
@@ -160,6 +161,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Suite, SuiteError> {
         },
         workloads,
         log_calls: file.log_calls.unwrap_or_default(),
+        runtime_statistics: file.runtime_statistics.unwrap_or_default(),
         published,
     })
 }

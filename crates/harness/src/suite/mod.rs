@@ -47,6 +47,8 @@ pub struct Suite {
     pub stopping: Option<Stopping>,
     /// Whether every measured call is written down.
     pub log_calls: bool,
+    /// Whether servers are asked for statistics of their runtimes.
+    pub runtime_statistics: bool,
     /// Figures that somebody published for its workloads.
     pub published: Vec<Published>,
     /// The protocols that it takes. `None`: all that an entry speaks.
@@ -244,6 +246,7 @@ pub fn plan(
         placement: PlacementKind::Native,
         fail_if: Vec::new(),
         log_calls: suite.log_calls,
+        runtime_statistics: suite.runtime_statistics,
         scaled_from: overrides.scaled_from,
         published,
         stopping: suite.stopping,

@@ -25,6 +25,8 @@ pub struct Overrides {
     pub max_time_ms: Option<u64>,
     /// The suite's own limits, where `--scale-to-machine` lowered them.
     pub scaled_from: Option<Limits>,
+    /// `--runtime-statistics`; `false` leaves the suite's.
+    pub runtime_statistics: bool,
     /// `--calls`.
     pub calls: Option<u64>,
     /// `--cpus`.
@@ -77,6 +79,7 @@ impl Overrides {
         let mut suite = suite.clone();
         replace(&mut suite.rounds, self.rounds);
         self.apply_to_stopping(&mut suite);
+        suite.runtime_statistics |= self.runtime_statistics;
         replace(&mut suite.limits.cpus, self.cpus);
         if self.memory_bytes.is_some() {
             suite.limits.memory_bytes = self.memory_bytes;

@@ -174,6 +174,7 @@ fn every_override_replaces_its_field() {
         precision: None,
         max_time_ms: Some(1000),
         scaled_from: None,
+        runtime_statistics: true,
         calls: None,
         cpus: Some(2),
         memory_bytes: Some(1 << 30),
@@ -197,6 +198,7 @@ fn every_override_replaces_its_field() {
         Stopping { precision: None, agreement: None, least_processes: 3, max_time_ms: Some(1000) };
     assert_eq!((suite.processes, suite.rounds, suite.stopping), (3, 5, Some(stopping)));
     assert_eq!(suite.limits, Limits { cpus: 2, memory_bytes: Some(1 << 30) });
+    assert!(suite.runtime_statistics);
     let expected = Workload {
         shape: "dto".to_owned(),
         connections: 7,

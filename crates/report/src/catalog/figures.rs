@@ -93,6 +93,16 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("switches_voluntary", Count, "Voluntary context switches of all the server's threads, ended ones included", Window(|w| some(w.measured.server.as_ref()?.switches_voluntary))),
     figure("switches_involuntary", Count, "Involuntary context switches of all the server's threads, ended ones included", Window(|w| some(w.measured.server.as_ref()?.switches_involuntary))),
     figure("server_threads", Count, "Threads of the server at the window's end", Window(|w| some(w.measured.server.as_ref()?.threads))),
+    figure("gc_pauses", Count, "Pauses for garbage collection that ended in the window; empty where the runtime tells nothing, or was not asked (`--runtime-statistics`)", Windows(|f| some(f.runtime.as_ref()?.pauses.count))),
+    figure("gc_pause_total_ns", Ns, "Sum of those pauses", Windows(|f| some(f.runtime.as_ref()?.pauses.total_ns))),
+    figure("gc_pause_mean_ns", Ns, "Mean of those pauses; empty without any", Windows(|f| gc_mean(f))),
+    figure("gc_pause_max_ns", Ns, "The longest of those pauses", Windows(|f| some(f.runtime.as_ref()?.pauses.max_ns))).column("longest GC", Place::Figures).wide().if_known(),
+    figure("gc_pause_share", Share, "Sum of those pauses, of the window; of several processes together it may be above 1", Windows(|f| some(f.runtime.as_ref()?.pause_share))).column("GC", Place::Figures).wide().if_known(),
+    figure("gc_kinds", Word, "Those pauses by what the runtime calls them, such as generations: how many, sum, mean and longest", Windows(|f| some(f.runtime.as_ref()?.kinds()))),
+    figure("allocated_bytes", Bytes, "Bytes that the server allocated in the window; empty where the runtime does not count them", Windows(|f| some(f.runtime.as_ref()?.allocated_bytes?))),
+    figure("allocated_bytes_per_s", PerSecond, "Those bytes, a second", Windows(|f| some(f.runtime.as_ref()?.allocated_per_s?))),
+    figure("allocated_per_call_bytes", Bytes, "Those bytes for each call that ended ok in the window", Windows(|f| some(f.runtime.as_ref()?.allocated_per_call_bytes?))).column("allocated/call", Place::Figures).wide().if_known(),
+    figure("heap_peak_bytes", Bytes, "Largest heap of the server that was seen in the window, garbage included; the largest of the trials; empty where the runtime does not tell it", Windows(|f| some(f.runtime.as_ref()?.heap_peak_bytes?))).column("heap", Place::Figures).wide().if_known(),
     figure("client_threads", Count, "Load threads", Window(|w| some(w.measured.client.threads))),
     figure("client_cpu_share", Share, "CPU time of the load threads, of a CPU for each", Windows(|f| some(f.client.cpu_share))).column("client CPU", Place::Figures).wide().curve(7),
     figure("client_busiest_share", Share, "CPU time of the busiest load thread, of a CPU: its wait for a CPU included, its waits awake left out", Windows(|f| some(f.client.busiest_share))),
@@ -166,6 +176,11 @@ pub(crate) static FIGURES: &[Figure] = &[
 
 fn connect(figures: &Figures, q: f64) -> Option<Value> {
     some(figures.lives.as_ref()?.connect.quantile(q))
+}
+
+fn gc_mean(figures: &Figures) -> Option<Value> {
+    let pauses = figures.runtime.as_ref()?.pauses;
+    (pauses.count > 0).then(|| (pauses.total_ns as f64 / pauses.count as f64).into())
 }
 
 fn call(figures: &Figures, q: f64) -> Option<Value> {

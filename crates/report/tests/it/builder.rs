@@ -115,6 +115,7 @@ pub fn measured(rate: u64) -> Measured {
             threads: 4,
             ..ServerUsage::default()
         }),
+        runtime: None,
         client: ClientUsage {
             threads: 1,
             cpu_ns: 1_200_000_000,
@@ -155,6 +156,7 @@ impl RunBuilder {
                 placement: PlacementKind::Native,
                 fail_if: Vec::new(),
                 log_calls: false,
+                runtime_statistics: false,
                 scaled_from: None,
                 published: Vec::new(),
                 stopping: None,

@@ -11,6 +11,7 @@ mod html;
 mod lives;
 mod load;
 mod open;
+mod runtime;
 mod spread;
 mod text;
 mod verdicts;

@@ -33,6 +33,7 @@ pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
         placement: PlacementKind::Unmanaged,
         fail_if: args.results.fail_if.clone(),
         log_calls: false,
+        runtime_statistics: false,
         scaled_from: None,
         published: Vec::new(),
         stopping: None,

@@ -1,0 +1,129 @@
+//! The lines, and what of them belongs to a window.
+
+use std::collections::BTreeMap;
+
+use rpcbench_engine::Span;
+use rpcbench_engine::clock::Nanos;
+use rpcbench_record::{Pauses, RuntimeStatistics};
+
+/// What the processes of a server have told, by process id.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    processes: BTreeMap<u32, Process>,
+}
+
+#[derive(Debug, Default)]
+struct Process {
+    pauses: Vec<Pause>,
+    readings: Vec<Reading>,
+}
+
+#[derive(Debug)]
+struct Pause {
+    end: Nanos,
+    length_ns: u64,
+    kind: String,
+    /// The heap before it, bytes.
+    heap: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    at: Nanos,
+    heap: Option<u64>,
+    /// Bytes allocated since the process began.
+    allocated: Option<u64>,
+}
+
+impl Told {
+    /// Takes in a line. `None` where it is none that the contract knows.
+    pub(super) fn take(&mut self, line: &str) -> Option<()> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let (process, words) = words.split_first()?;
+        let process = self.processes.entry(process.parse().ok()?).or_default();
+        match *words {
+            ["begin", at] => {
+                at.parse::<u64>().ok()?;
+            }
+            ["reading", at, heap, allocated] => process.readings.push(Reading {
+                at: Nanos(at.parse().ok()?),
+                heap: known(heap)?,
+                allocated: known(allocated)?,
+            }),
+            ["pause", end, length, kind, heap] if !kind.is_empty() => process.pauses.push(Pause {
+                end: Nanos(end.parse().ok()?),
+                length_ns: length.parse().ok()?,
+                kind: kind.to_owned(),
+                heap: known(heap)?,
+            }),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Whether nothing that happened before an instant can still be written. A process that takes no readings writes at once.
+    pub(super) fn is_complete(&self, until: Nanos) -> bool {
+        let last = |process: &Process| process.readings.last().map(|reading| reading.at);
+        self.processes.values().filter_map(last).all(|at| at >= until)
+    }
+
+    /// What belongs to a window. `None` without a process.
+    pub(super) fn over(&self, window: Span) -> Option<RuntimeStatistics> {
+        let processes = || self.processes.values();
+        processes().next()?;
+        let mut pauses: BTreeMap<String, Pauses> = BTreeMap::new();
+        for pause in processes().flat_map(|process| process.ended_in(window)) {
+            let one = Pauses { count: 1, total_ns: pause.length_ns, max_ns: pause.length_ns };
+            pauses.entry(pause.kind.clone()).or_default().add(one);
+        }
+        Some(RuntimeStatistics {
+            pauses,
+            allocated_bytes: processes().map(|process| process.allocated(window)).sum(),
+            heap_peak_bytes: processes().map(|process| process.heap_peak(window)).sum(),
+        })
+    }
+
+    /// Forgets what no window that begins at an instant or later needs.
+    pub(super) fn forget_before(&mut self, at: Nanos) {
+        for process in self.processes.values_mut() {
+            process.pauses.retain(|pause| pause.end >= at);
+            let before = process.readings.iter().filter(|reading| reading.at <= at).count();
+            process.readings.drain(..before.saturating_sub(1));
+        }
+    }
+}
+
+impl Process {
+    fn ended_in(&self, window: Span) -> impl Iterator<Item = &Pause> {
+        let within = move |at: Nanos| window.start <= at && at < window.end;
+        self.pauses.iter().filter(move |pause| within(pause.end))
+    }
+
+    fn heap_peak(&self, window: Span) -> Option<u64> {
+        let within = |reading: &&Reading| window.start <= reading.at && reading.at < window.end;
+        let read = self.readings.iter().filter(within).filter_map(|reading| reading.heap);
+        read.chain(self.ended_in(window).filter_map(|pause| pause.heap)).max()
+    }
+
+    fn allocated(&self, window: Span) -> Option<u64> {
+        let (from, to) = (self.allocated_at(window.start)?, self.allocated_at(window.end)?);
+        Some((to - from).max(0.0).round() as u64)
+    }
+
+    /// Bytes allocated until an instant: in a straight line between the readings on either side of it.
+    fn allocated_at(&self, at: Nanos) -> Option<f64> {
+        let before = self.readings.iter().rev().find(|reading| reading.at <= at)?;
+        let after = self.readings.iter().find(|reading| reading.at >= at)?;
+        let (low, high) = (before.allocated? as f64, after.allocated? as f64);
+        let (part, whole) = (at.since(before.at) as f64, after.at.since(before.at) as f64);
+        Some(if whole > 0.0 { low + (high - low) * part / whole } else { low })
+    }
+}
+
+/// A number, or `-` where it is not known. `None`: neither.
+fn known(word: &str) -> Option<Option<u64>> {
+    match word {
+        "-" => Some(None),
+        number => number.parse().ok().map(Some),
+    }
+}

@@ -1,0 +1,133 @@
+//! The lines of the runtime log, and what of them belongs to a window.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+use rpcbench_engine::Span;
+use rpcbench_engine::clock::Nanos;
+use rpcbench_harness::runtime_log::RuntimeLog;
+use rpcbench_record::RuntimeStatistics;
+
+/// A log with these lines.
+fn log(lines: &str) -> (tempfile::TempDir, RuntimeLog) {
+    let folder = tempfile::tempdir().unwrap();
+    let log = RuntimeLog::create(folder.path().join("log")).unwrap();
+    append(&log, lines);
+    (folder, log)
+}
+
+fn append(log: &RuntimeLog, lines: &str) {
+    let mut file = OpenOptions::new().append(true).open(log.path()).unwrap();
+    file.write_all(lines.as_bytes()).unwrap();
+}
+
+fn over(log: &mut RuntimeLog, start: u64, end: u64) -> Option<RuntimeStatistics> {
+    log.over(Span { start: Nanos(start), end: Nanos(end) }).unwrap()
+}
+
+#[test]
+fn a_pause_belongs_to_the_window_in_which_it_ends() {
+    let (_folder, mut log) = log("7 begin 1\n\
+         7 pause 99 50 young -\n\
+         7 pause 100 30 young -\n\
+         7 pause 150 10 old 4000\n\
+         8 begin 1\n\
+         8 pause 199 40 young -\n\
+         8 pause 200 99 young -\n");
+    let first = over(&mut log, 100, 200).unwrap();
+    let kinds: Vec<_> =
+        first.pauses.iter().map(|(k, p)| (k.as_str(), p.count, p.total_ns, p.max_ns)).collect();
+    assert_eq!(kinds, [("old", 1, 10, 10), ("young", 2, 70, 40)]);
+    let all = first.all();
+    assert_eq!((all.count, all.total_ns, all.max_ns), (3, 80, 40));
+    assert_eq!(first.allocated_bytes, None);
+    // The next window begins where this one ended.
+    assert_eq!(over(&mut log, 200, 300).unwrap().all().total_ns, 99);
+}
+
+#[test]
+fn allocation_is_what_was_counted_at_the_end_less_that_at_the_begin() {
+    let (_folder, mut log) = log("7 reading 0 10 1000\n\
+         7 reading 100 30 2000\n\
+         7 reading 200 50 5000\n\
+         7 reading 300 20 6000\n\
+         7 pause 210 5 young 70\n\
+         8 reading 90 1 100\n\
+         8 reading 240 2 250\n\
+         8 reading 260 3 270\n");
+    // Process 7: 1500 at 50, 5500 at 250; process 8 has not begun at 50.
+    assert_eq!(over(&mut log, 50, 250).unwrap().allocated_bytes, None);
+    let (_folder, mut log) = self::log(
+        "7 reading 0 10 1000\n\
+         7 reading 100 30 2000\n\
+         7 reading 200 50 5000\n\
+         7 reading 300 20 6000\n\
+         7 pause 210 5 young 70\n\
+         8 reading 40 1 100\n\
+         8 reading 60 9 200\n\
+         8 reading 240 2 300\n\
+         8 reading 260 3 400\n",
+    );
+    let told = over(&mut log, 50, 250).unwrap();
+    assert_eq!(told.allocated_bytes, Some(5500 - 1500 + 350 - 150));
+    assert_eq!(told.heap_peak_bytes, Some(70 + 9));
+}
+
+#[test]
+fn the_reading_before_a_window_outlasts_the_one_before() {
+    let (_folder, mut log) = log("7 reading 0 - 0\n7 reading 100 - 100\n7 reading 190 - 190\n");
+    append(&log, "7 reading 210 - 210\n");
+    assert_eq!(over(&mut log, 100, 200).unwrap().allocated_bytes, Some(100));
+    append(&log, "7 reading 900 - 210\n7 reading 1000 - 310\n7 reading 1100 - 410\n");
+    assert_eq!(over(&mut log, 950, 1050).unwrap().allocated_bytes, Some(100));
+    assert_eq!(over(&mut log, 1060, 1100).unwrap().allocated_bytes, Some(40));
+}
+
+#[test]
+fn a_reading_that_never_comes_is_not_made_up() {
+    let (_folder, mut log) = log("7 reading 0 5 0\n7 reading 100 6 100\n7 pause 50 9 young -\n");
+    let told = over(&mut log, 0, 200).unwrap();
+    assert_eq!((told.allocated_bytes, told.heap_peak_bytes), (None, Some(6)));
+    assert_eq!(told.all().count, 1);
+}
+
+#[test]
+fn a_server_that_tells_nothing_is_not_one_without_collections() {
+    let (_folder, mut silent) = log("");
+    assert_eq!(over(&mut silent, 0, 100), None);
+    let (_folder, mut calm) = log("7 begin 5\n");
+    let told = over(&mut calm, 0, 100).unwrap();
+    assert_eq!(told, RuntimeStatistics::default());
+}
+
+#[test]
+fn half_a_line_waits_for_its_end() {
+    let (_folder, mut log) = log("7 begin 1\n7 pause 5 1 you");
+    append(&log, "ng -\n");
+    assert_eq!(over(&mut log, 0, 10).unwrap().pauses["young"].count, 1);
+    append(&log, "7 pause 15 1 yo");
+    assert_eq!(over(&mut log, 10, 20).unwrap().all().count, 0);
+    append(&log, "ung -\n");
+    assert_eq!(over(&mut log, 10, 20).unwrap().all().count, 1);
+}
+
+#[test]
+fn other_lines_are_refused() {
+    let wrong = [
+        "7",
+        "x begin 1",
+        "7 begin",
+        "7 reading 1 2",
+        "7 pause 1 2 young",
+        "7 pause 1 -2 young -",
+        "7 pause 1 2  -",
+        "7 stop 1",
+        "",
+        "7 reading 1 x 2",
+    ];
+    for line in wrong {
+        let (_folder, mut log) = log(&format!("7 begin 1\n{line}\n"));
+        let error = log.over(Span { start: Nanos(0), end: Nanos(1) }).expect_err(line);
+        assert!(error.to_string().contains(&format!("'{line}' is no line")), "{error}");
+    }
+}

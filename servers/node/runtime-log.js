@@ -1,0 +1,46 @@
+// Appends what the contract's runtime log is to have to the file that RPCBENCH_RUNTIME_LOG names.
+import { constants, openSync, writeSync } from 'node:fs';
+import { constants as gc, performance, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
+
+// How far apart two readings of the heap are.
+const READING_MILLIS = 50;
+
+const KINDS = new Map([
+  [gc.NODE_PERFORMANCE_GC_MINOR, 'minor'],
+  [gc.NODE_PERFORMANCE_GC_MAJOR, 'major'],
+  [gc.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
+  [gc.NODE_PERFORMANCE_GC_WEAKCB, 'weak-callbacks'],
+]);
+
+/**
+ * Tells of this process as long as it lives.
+ *
+ * @param {string} path the file
+ */
+export function tellCollections(path) {
+  const file = openSync(path, constants.O_APPEND | constants.O_WRONLY | constants.O_CREAT, 0o644);
+  // Both clocks are the monotonic one; performance counts from when the process began.
+  const origin = Number(process.hrtime.bigint() - BigInt(Math.round(performance.now() * 1e6)));
+  const nanos = (millis) => origin + Math.round(millis * 1e6);
+
+  let lines = `${process.pid} begin ${nanos(performance.now())}\n`;
+  const take = (entries) => {
+    for (const { startTime, duration, detail } of entries) {
+      const kind = KINDS.get(detail.kind) ?? 'other';
+      lines += `${process.pid} pause ${nanos(startTime + duration)} ${Math.round(duration * 1e6)} ${kind} -\n`;
+    }
+  };
+  const observer = new PerformanceObserver((list) => take(list.getEntries()));
+  observer.observe({ entryTypes: ['gc'] });
+
+  const tell = () => {
+    // What ended before this instant is taken after it. V8 does not count what is allocated.
+    const now = nanos(performance.now());
+    take(observer.takeRecords());
+    writeSync(file, `${lines}${process.pid} reading ${now} ${getHeapStatistics().used_heap_size} -\n`);
+    lines = '';
+  };
+  tell();
+  setInterval(tell, READING_MILLIS).unref();
+}
