@@ -159,6 +159,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.driver.now()
     }
 
+    /// The end of the last turn.
+    pub fn turned_at(&self) -> Nanos {
+        self.turned_at
+    }
+
     /// See [`Driver::awake`].
     pub fn awake(&self) -> Nanos {
         self.driver.awake()
