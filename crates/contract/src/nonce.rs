@@ -39,20 +39,6 @@ impl Nonce {
         (digits | ZEROS).to_be_bytes()
     }
 
-    /// Whether `place` has its last digits.
-    ///
-    /// # Panics
-    /// Where `place` has more than [`Self::DIGITS`] bytes.
-    #[inline]
-    #[must_use]
-    pub fn is(self, place: &[u8]) -> bool {
-        let digits = self.digits();
-        match <&[u8; Self::DIGITS]>::try_from(place) {
-            Ok(place) => *place == digits,
-            Err(_) => place == &digits[Self::DIGITS - place.len()..],
-        }
-    }
-
     /// Writes as many of the last digits as `place` has bytes.
     ///
     /// # Panics
@@ -83,8 +69,6 @@ mod tests {
             let mut place = vec![b'?'; length];
             Nonce::new(number).write(&mut place);
             prop_assert_eq!(&place[..], &expected[Nonce::DIGITS - length..]);
-            prop_assert!(Nonce::new(number).is(&place));
-            prop_assert_eq!(Nonce::new(!number).is(&place), length == 0);
         }
 
         #[test]

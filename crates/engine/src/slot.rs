@@ -236,6 +236,23 @@ impl<C: Connection> Slot<C> {
         room
     }
 
+    /// Puts out up to `most` new calls, as far as there is room for them, and tells how many; the bytes are still to be
+    /// written.
+    #[inline]
+    pub fn send_new(&mut self, most: u32, mut make: impl FnMut() -> Call) -> u32 {
+        let free = self.link == Link::Up && !self.has_unsent();
+        let Some(connection) = self.connection.as_mut().filter(|_| free) else { return 0 };
+        let room = most.min(self.share.saturating_sub(connection.open_calls()));
+        let room = u64::from(room).min(self.left) as u32;
+        let mut sent = 0;
+        while sent < room && connection.can_send() {
+            connection.send(make(), &mut self.out);
+            sent += 1;
+        }
+        self.left -= u64::from(sent);
+        sent
+    }
+
     /// Gives a call to a slot that rests: a connection is to be opened for it.
     #[cold]
     fn try_wake(&mut self, make: impl FnOnce() -> Call) -> bool {

@@ -313,7 +313,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
     }
 
     fn read_usage(&self, span: Span, used: &mut [Option<Reading>; 2]) {
-        let now = self.worker.now();
+        let now = self.worker.turned_at();
         for (edge, used) in [span.start, span.end].into_iter().zip(used) {
             if used.is_none() && now >= edge {
                 *used = Some(Reading::now(self.worker.awake()));

@@ -24,7 +24,7 @@ const AWAKE: u64 = 10_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
     /// By looking again and again.
-    Awake,
+    Awake { since: Nanos },
     /// With this timeout. The wait may end before it, when the alarm rings.
     Asleep(Option<Timespec>),
 }
@@ -43,14 +43,15 @@ impl Alarm {
         Ok(Self { timer, rings_at: Nanos::NEVER })
     }
 
-    /// How to wait until `until`.
-    pub fn wait(&mut self, until: Nanos, now: Nanos) -> io::Result<Wait> {
+    /// How to wait until `until`; `now` is asked only if it matters.
+    pub fn wait(&mut self, until: Nanos, now: impl FnOnce() -> Nanos) -> io::Result<Wait> {
         if until >= self.rings_at {
             return Ok(Wait::Asleep(None));
         }
+        let now = now();
         let left = until.since(now);
         if (1..AWAKE).contains(&left) {
-            return Ok(Wait::Awake);
+            return Ok(Wait::Awake { since: now });
         }
         if left < NEAR {
             return Ok(Wait::Asleep(Some(timespec(left))));

@@ -125,10 +125,9 @@ impl Driver for EpollDriver {
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
         self.events.clear();
-        let begin = clock::now();
-        match self.alarm.wait(until, begin)? {
+        match self.alarm.wait(until, clock::now)? {
             Wait::Asleep(timeout) => self.look(timeout.as_ref())?,
-            Wait::Awake => self.look_until(until, begin)?,
+            Wait::Awake { since } => self.look_until(until, since)?,
         }
         const END: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP);
         const READ: EventFlags = EventFlags::IN.union(END);

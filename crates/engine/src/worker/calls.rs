@@ -63,6 +63,7 @@ impl Calls {
         }
     }
 
+    #[inline]
     pub fn due(&mut self, at: Nanos) -> Call {
         let request = self.next_request;
         let nonce = self.nonce;
@@ -101,10 +102,36 @@ impl Reading<'_> {
         self.calls.end(call, self.at, outcome);
         self.ended += 1;
     }
+
+    /// A call whose reply came too late, was not right, or is no success.
+    #[cold]
+    #[inline(never)]
+    fn ended_otherwise(&mut self, call: Call, end: End) {
+        let outcome = match end {
+            _ if self.is_late(call) => Outcome::Timeout,
+            End::Answered { right: true } => Outcome::Ok,
+            End::Answered { right: false } => Outcome::WrongAnswer,
+            End::Status { code, message } => Outcome::Status { code, message },
+            End::Aborted { reason } => Outcome::Transport { reason },
+            End::Refused => {
+                self.calls.recorder.on_connection(self.at, |it| it.refused += 1);
+                self.again.push(Call { written: Nanos(0), ..call });
+                return;
+            }
+        };
+        self.end(call, &outcome);
+    }
+
+    /// Whether a call is out of time: those are looked for only now and then.
+    #[inline]
+    fn is_late(&self, call: Call) -> bool {
+        Nanos(self.at.since(call.due)) >= self.calls.timeout
+    }
 }
 
+/// Inlined whatever that costs, as every protocol calls them for every reply: the compiler would rather call them.
 impl Events for Reading<'_> {
-    #[inline]
+    #[inline(always)]
     fn verify(&mut self, call: Call, message: &[u8]) -> bool {
         match self.calls.checker.check(&*self.calls.payload, call, message) {
             Ok(()) => true,
@@ -119,21 +146,11 @@ impl Events for Reading<'_> {
         self.calls.recorder.explain(problem);
     }
 
-    #[inline]
+    #[inline(always)]
     fn ended(&mut self, call: Call, end: End) {
-        let outcome = match end {
-            // Those that are out of time are looked for only now and then.
-            _ if Nanos(self.at.since(call.due)) >= self.calls.timeout => Outcome::Timeout,
-            End::Answered { right: true } => return self.end(call, &Outcome::Ok),
-            End::Answered { right: false } => Outcome::WrongAnswer,
-            End::Status { code, message } => Outcome::Status { code, message },
-            End::Aborted { reason } => Outcome::Transport { reason },
-            End::Refused => {
-                self.calls.recorder.on_connection(self.at, |it| it.refused += 1);
-                self.again.push(Call { written: Nanos(0), ..call });
-                return;
-            }
-        };
-        self.end(call, &outcome);
+        match end {
+            End::Answered { right: true } if !self.is_late(call) => self.end(call, &Outcome::Ok),
+            end => self.ended_otherwise(call, end),
+        }
     }
 }

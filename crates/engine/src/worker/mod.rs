@@ -159,6 +159,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.driver.now()
     }
 
+    /// The end of the last turn.
+    pub fn turned_at(&self) -> Nanos {
+        self.turned_at
+    }
+
     /// See [`Driver::awake`].
     pub fn awake(&self) -> Nanos {
         self.driver.awake()
@@ -363,11 +368,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     fn come_due(&mut self, slot: usize, calls: u32, now: Nanos) {
         let calls = self.budget.as_mut().map_or(calls, |budget| budget.grant(calls, now));
         let slot = &mut self.slots[slot];
-        for _ in 0..calls {
-            if !slot.try_send(|| self.calls.due(now)) {
-                slot.waiting.push_back(self.calls.due(now));
-            }
-        }
+        let sent = slot.send_new(calls, || self.calls.due(now));
+        slot.waiting.extend((sent..calls).map(|_| self.calls.due(now)));
     }
 
     fn on_ready(&mut self, event: Ready) {

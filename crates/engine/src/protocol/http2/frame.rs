@@ -54,14 +54,14 @@ impl Head {
     /// Reads the first nine bytes of `bytes`, if there are as many.
     #[inline]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        let &[l2, l1, l0, kind, flags, s3, s2, s1, s0]: &[u8; HEADER] = bytes.first_chunk()?;
-        // Length and type in one word: one load.
-        let first = u32::from_be_bytes([l2, l1, l0, kind]);
+        let [first, rest @ ..]: &[u8; HEADER] = bytes.first_chunk()?;
+        // All that follows the first byte in one word: one load.
+        let rest = u64::from_be_bytes(*rest);
         Some(Self {
-            length: (first >> 8) as usize,
-            kind: first as u8,
-            flags,
-            stream: u32::from_be_bytes([s3, s2, s1, s0]) & 0x7fff_ffff,
+            length: usize::from(*first) << 16 | (rest >> 48) as usize,
+            kind: (rest >> 40) as u8,
+            flags: (rest >> 32) as u8,
+            stream: rest as u32 & 0x7fff_ffff,
         })
     }
 
