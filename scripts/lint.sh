@@ -73,13 +73,55 @@ cpp_servers() {
   done
 }
 
-# The syntax alone, as the libraries are Maven's to find; Kotlin's and Scala's compilers come from Maven too.
+# The syntax alone, as the libraries are Maven's to find.
 java_servers() {
   local jdk sources
   jdk=$(sh servers/java/jdk.sh 2>/dev/null) || return 0
   mapfile -t sources < <(files '*.java')
   echo "+ javac: parse ${#sources[@]} files"
   "$jdk/bin/javac" -proc:none -XDshould-stop.ifNoError=PARSE -d "$target/lint" "${sources[@]}"
+}
+
+maven=${HOME:-}/.m2/repository
+
+# jars ARTIFACT...: the newest jar of each that Maven has, as a class path; fails where one is missing.
+jars() {
+  local artifact jar path=
+  for artifact in "$@"; do
+    jar=$(find "$maven/$artifact" -name '*.jar' ! -name '*-sources.jar' 2>/dev/null | sort -V | tail -n 1)
+    [ -n "$jar" ] || return 1
+    path=$path:$jar
+  done
+  echo "${path#:}"
+}
+
+# The syntax alone, with the compiler that Maven has fetched for a build. Without the libraries it fails in any case, and past
+# the syntax it misses names.
+kotlin_servers() {
+  local jdk path sources said kotlin=org/jetbrains/kotlin
+  jdk=$(sh servers/java/jdk.sh 2>/dev/null) || return 0
+  path=$(jars "$kotlin"/kotlin-{compiler-embeddable,stdlib,script-runtime,reflect,daemon-embeddable} \
+    org/jetbrains/annotations org/jetbrains/kotlinx/kotlinx-coroutines-core-jvm) ||
+    { echo "- servers/kotlin: not parsed, as it was not built"; return 0; }
+  mapfile -t sources < <(files '*.kt')
+  echo "+ kotlinc: parse ${#sources[@]} files"
+  said=$("$jdk/bin/java" -cp "$path" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-stdlib -no-reflect -d "$target/lint/kotlin" \
+    "${sources[@]}" 2>&1) || true
+  if grep -A 2 'syntax error: ' <<<"$said" >&2; then return 1; fi
+  grep -q 'unresolved reference' <<<"$said" || { printf '%s\n' "$said" >&2; return 1; }
+}
+
+# The same.
+scala_servers() {
+  local jdk path sources scala=org/scala-lang
+  jdk=$(sh servers/java/jdk.sh 2>/dev/null) || return 0
+  path=$(jars "$scala"/{scala3-compiler_3,scala3-interfaces,scala3-library_3,tasty-core_3,scala-library,modules/scala-asm} \
+    org/scala-sbt/compiler-interface) ||
+    { echo "- servers/scala: not parsed, as it was not built"; return 0; }
+  mapfile -t sources < <(files '*.scala')
+  echo "+ scalac: parse ${#sources[@]} files"
+  "$jdk/bin/java" -cp "$path" dotty.tools.dotc.Main -usejavacp -Ystop-after:parser \
+    -color:never -d "$target/lint" "${sources[@]}"
 }
 
 shell_scripts() {
@@ -131,5 +173,7 @@ rust
 go_servers
 cpp_servers
 java_servers
+kotlin_servers
+scala_servers
 node_servers
 python_servers

@@ -47,7 +47,15 @@ daemons() {
 }
 
 # toolchains: the same for the languages' toolchains, of what rpcbench finds missing.
-toolchains() { missing | cut -f 5 | sed 's/, /\n/g' | grep -vx -- '-' | sort -u; }
+toolchains() { missing | cut -f 5 | sed 's/, /\n/g' | grep -vx -- '-' | sort -Vu | newest; }
+
+# newest: of several versions of one package, the last. Alternatives stand for themselves.
+newest() {
+  awk '{ key = /\|/ ? $0 : $1 }
+    !(key in line) { order[++count] = key }
+    { line[key] = $0 }
+    END { for (i = 1; i <= count; i++) print line[order[i]] }'
+}
 
 # missing: language, toolchain, version found, version needed, Debian packages, what to install.
 missing() { "$rpcbench" doctor --missing; }
@@ -141,7 +149,7 @@ report_missing() {
   local language tool found minimum install
   while IFS=$'\t' read -r language tool found minimum _ install; do
     if [ "$found" = - ]; then found="$tool is missing"; else found="$tool is $found, older than $minimum"; fi
-    say "$language: $found, so its servers are left out; install $install"
+    say "$language: $found, so servers that need it are left out; install $install"
   done < <(missing)
 }
 

@@ -247,7 +247,7 @@ impl Recorder {
         self.count_burst();
         if let Some(Window { span, tally }) = &mut self.window {
             span.end = end;
-            tally.series.truncate(slices(end - span.start));
+            tally.series.resize(slices(end - span.start), Slice::default());
         }
     }
 

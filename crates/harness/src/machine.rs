@@ -16,6 +16,12 @@ pub fn fingerprint(topology: &Topology, mode: IsolationMode) -> Machine {
     Files { root: Path::new("/") }.machine(topology, mode, open_files)
 }
 
+/// The machine's memory, where the kernel tells.
+#[must_use]
+pub fn memory_bytes() -> Option<u64> {
+    Files { root: Path::new("/") }.memory_bytes()
+}
+
 struct Files<'a> {
     root: &'a Path,
 }

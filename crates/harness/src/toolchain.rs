@@ -163,6 +163,10 @@ fn judge(spec: &ToolchainSpec, said: &Said) -> Result<String, Refusal> {
 fn no_version(spec: &ToolchainSpec, said: &Said) -> String {
     let mut lines = said.text.lines().map(str::trim).filter(|line| !line.is_empty());
     match (lines.next(), lines.next()) {
+        // A shell that can't find the program.
+        (Some(reason), None) if !said.success && reason.ends_with(": not found") => {
+            "not installed".to_owned()
+        }
         (Some(reason), None) if !said.success => printable(reason).into_owned(),
         (first, _) => {
             let first = printable(first.unwrap_or("nothing"));
@@ -271,6 +275,7 @@ mod tests {
         insta::assert_snapshot!(remedy(spec(&["no-such-tool"], "(x)", None)), @"tool: not installed; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo v1.9", Some("1.10")).unwrap_err(), @"tool: 1.9 is older than 1.10; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo; echo no source has the tool; exit 1", None).unwrap_err(), @"tool: no source has the tool; install the tool from its home page");
+        insta::assert_snapshot!(ask_shell("exec no-such-tool --version", None).unwrap_err(), @"tool: not installed; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo; echo broken", None).unwrap_err(), @"tool: no version in what 'sh -c echo; echo broken' prints (broken); install the tool from its home page");
     }
 

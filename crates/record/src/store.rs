@@ -16,6 +16,9 @@ use crate::upgrade;
 
 const HEADER: &str = "run.json";
 const EVENTS: &str = "events.jsonl";
+/// Files that stand beside the header: the events, and the views that are made of both.
+const BESIDE: [&str; 6] =
+    [EVENTS, "report.html", "report.md", "cells.csv", "trials.csv", "calls.json"];
 
 /// One line of `events.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +49,9 @@ pub enum StoreError {
     /// A record is there already, and is never replaced.
     #[error("{path}: a run record is here already; name another folder", path = .0.display())]
     Exists(PathBuf),
+    /// The folder holds a file that is no record's and has the name of one of its files.
+    #[error("{path}: is there already, and would be lost; name another folder", path = .0.display())]
+    Foreign(PathBuf),
     /// A file is in the place of a record's folder.
     #[error("{path}: is a file; name a folder", path = .0.display())]
     NoFolder(PathBuf),
@@ -94,6 +100,10 @@ impl Writer {
         }
         fs::create_dir_all(dir).map_err(at(dir))?;
         let path = dir.join(HEADER);
+        let lost = BESIDE.iter().map(|name| dir.join(name)).find(|path| path.exists());
+        if let Some(lost) = lost.filter(|_| !path.exists()) {
+            return Err(StoreError::Foreign(lost));
+        }
         let mut json = serde_json::to_vec_pretty(header).map_err(|source| StoreError::Parse {
             path: path.clone(),
             line: 0,

@@ -28,7 +28,10 @@ impl ColumnName {
     /// Every name, in the order of the catalog: titles where columns have one.
     #[must_use]
     pub fn all() -> Vec<&'static str> {
-        exported(Export::Cells).map(Figure::title).collect()
+        let mut titles: Vec<_> = exported(Export::Cells).map(Figure::title).collect();
+        // The column `server` of tables, and the field that has the name alone.
+        titles.dedup();
+        titles
     }
 }
 
@@ -48,7 +51,7 @@ impl Eq for ColumnName {}
 
 /// There is no such column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no column {name}; there are: {}", ColumnName::all().join(", "))]
+#[error("there is no column '{name}'; there are: {}", ColumnName::all().join(", "))]
 pub struct UnknownColumn {
     /// As typed.
     pub name: String,

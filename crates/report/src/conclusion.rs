@@ -154,7 +154,7 @@ fn settling(entries: &[String], standings: &Standings) -> String {
     match each.and_then(|each| each.into_iter().max()) {
         Some(1) => ", about one more process of each would".to_owned(),
         Some(more) => format!(", about {more} more processes of each would"),
-        None => ", nor would a hundred processes of each".to_owned(),
+        None => "; they are too close even for a hundred processes of each".to_owned(),
     }
 }
 
@@ -210,8 +210,12 @@ fn smallest(standings: &Standings) -> Option<String> {
         return Some(format!("Differences of {share} and more can be seen in this run."));
     }
     let longer = match standings.processes_for(standings.precision) {
-        Some(all) => format!("about {all} processes of each server would show {precision}"),
-        None => format!("not even a hundred processes of each server would show {precision}"),
+        Some(all) => {
+            format!("about {all} processes of each server would show those of {precision}")
+        }
+        None => {
+            format!("not even a hundred processes of each server would show those of {precision}")
+        }
     };
     Some(format!("Differences below {share} can't be seen in this run; {longer}."))
 }

@@ -23,14 +23,13 @@ rpcbench compare [OPTIONS] OLD NEW
 Examples:
   rpcbench compare results/2026-03-01T12-00-00 results/2026-03-02T12-00-00
   rpcbench compare results/monday results/tuesday --figure p99 --figure memory_peak_bytes
-  rpcbench compare results/main results/branch --format markdown --fail-if 'calls_per_server_cpu_s<-5%'
+  rpcbench compare results/main results/branch --fail-if 'calls_per_server_cpu_s<-5%'
   rpcbench compare --build HEAD --build . go-grpc         What did I just make faster?
   rpcbench compare --build v1.2 --build ../next go-grpc --precision 2% --max-time 20m
   rpcbench compare results/2026-03-03T12-00-00            A run of two builds, shown again
 
-Two runs share no rounds, so what the machine did between them counts as error. Two builds of a server are measured in
-one run, in turn, which tells much smaller changes. Exits with 1 if a limit is broken, with 2 if there is nothing to
-compare."
+What the machine did between two runs counts as error. Two builds of a server are measured in one run, \
+in turn, which shows much smaller changes. Exits with 1 if a limit is broken, with 2 if there is nothing to compare."
 )]
 pub struct CompareArgs {
     /// Folders of the earlier run and of the later one; with --build, servers by name or glob

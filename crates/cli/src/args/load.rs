@@ -12,7 +12,9 @@ use rpcbench_record::{
 
 use super::Format;
 use super::arrivals::Asked;
-use super::values::{Address, ArrivalsArg, CallsFile, Renamed, count, length, rate, seed, warm_up};
+use super::values::{
+    Address, ArrivalsArg, CallsFile, Renamed, calls, count, length, process, rate, seed, warm_up,
+};
 
 /// Calls in flight on a connection of a closed loop where the number is not given.
 const IN_FLIGHT_EACH: u32 = 20;
@@ -61,20 +63,20 @@ pub enum LoadError {
 Examples:
   rpcbench load 127.0.0.1:50051
   rpcbench load 127.0.0.1:50051 --shape record -c 100 -m 1 -z 30s
-  rpcbench load 127.0.0.1:50051 -n 100000                    100,000 calls, however long they take
-  rpcbench load 127.0.0.1:50051 --pid 4242            Also what the server uses, and calls per CPU-second
-  rpcbench load 127.0.0.1:50051 --connection-life short       A connection for each call
   rpcbench load '[::1]:50051' --warmup 5s --format json
-  rpcbench load 127.0.0.1:50051 --rate 20k                   20,000 calls a second, whatever comes back
-  rpcbench load 127.0.0.1:50051 --arrivals poisson:40%            40 % of its capacity, measured first
+  rpcbench load 127.0.0.1:50051 -n 100000                 100,000 calls, however long they take
+  rpcbench load 127.0.0.1:50051 --pid 4242                The server's CPU time and memory, too
+  rpcbench load 127.0.0.1:50051 --connection-life short   A connection for each call
+  rpcbench load 127.0.0.1:50051 --rate 20k                20,000 calls a second, come what may
+  rpcbench load 127.0.0.1:50051 --arrivals poisson:40%    40 % of its capacity, measured first
   rpcbench load 127.0.0.1:50051 --arrivals ramp:1k..50k/1m --duration 1m
+  rpcbench load 127.0.0.1:50051 --find-max 'p99<10ms'     The highest rate that keeps it
+  rpcbench load 127.0.0.1:50051 --sweep 10%..90% --duration 5s
   rpcbench load 127.0.0.1:50051 --rate 5k --fail-if 'p99>20ms' --fail-if 'errors>0.1%'
   rpcbench load 127.0.0.1:50051 --out results/monday --hdr run.hlog --log calls.parquet
-  rpcbench load 127.0.0.1:50051 --find-max 'p99<10ms'        The highest rate that keeps it
-  rpcbench load 127.0.0.1:50051 --sweep 10%..90% --duration 5s
 
 The server must offer rpcbench's contract: contract/README.md.
-Exit codes: 0 done, 1 a verdict against (calls failed, a limit of --fail-if was exceeded, or the
+Exit codes: 0 done, 1 a verdict against (calls failed, a limit of --fail-if was exceeded, or the \
 client fell behind its own schedule), 2 could not run, or could not write a file.")]
 pub struct LoadArgs {
     /// Where the server listens: HOST:PORT or unix:PATH
@@ -88,7 +90,7 @@ pub struct LoadArgs {
     pub protocol: Protocol,
     /// Process id of the server, if it runs on this machine: its CPU time, memory, threads and context switches over
     /// the window are shown, those of its child processes included
-    #[arg(long, value_name = "PID")]
+    #[arg(long, value_name = "PID", allow_hyphen_values = true, value_parser = process)]
     pub pid: Option<u32>,
     /// Connections
     #[arg(short, long, value_name = "N", default_value_t = 50, allow_hyphen_values = true, value_parser = count)]
@@ -116,7 +118,7 @@ pub struct LoadArgs {
     #[arg(short = 'z', short_alias = 'd', long, value_name = "LENGTH", default_value = "10s", allow_hyphen_values = true, value_parser = length)]
     pub duration: u64,
     /// Calls to make in the measured window, in place of a length: it ends with the last of them
-    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["duration", "find_max", "sweep"], value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["duration", "find_max", "sweep"], allow_hyphen_values = true, value_parser = calls)]
     pub calls: Option<u64>,
     /// Load before the measured window: none, or a length such as 5s
     #[arg(long, value_name = "LENGTH", default_value = "1s", allow_hyphen_values = true, value_parser = lead)]

@@ -11,7 +11,7 @@ use rpcbench_record::{ConnectionLife, Rate, Threshold, WarmUp};
 
 use super::arrivals::Asked;
 use super::load::LoadError;
-use super::values::{ArrivalsArg, Renamed, count, length, memory, rate, seed, warm_up};
+use super::values::{ArrivalsArg, Renamed, calls, count, length, memory, rate, seed, warm_up};
 use super::{Format, SelectionArgs, TableArgs};
 
 /// `rpcbench run`.
@@ -120,7 +120,7 @@ pub struct WorkloadArgs {
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub duration: Option<u64>,
     /// Calls of a trial, in place of a length: its window ends with the last of them
-    #[arg(long, value_name = "N", conflicts_with = "duration", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with = "duration", allow_hyphen_values = true, value_parser = calls)]
     pub calls: Option<u64>,
     /// Warm-up: until-steady, none, a length such as 30s, or calls:N/CLIENTS
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = warm_up)]

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rpcbench_record::{Protocol, units};
 
-use super::values::{count, memory};
+use super::values::{count, memory, port};
 use super::{Format, SelectionArgs, TableArgs};
 
 /// `rpcbench check`.
@@ -90,7 +90,7 @@ pub struct ServeArgs {
     #[arg(value_name = "SERVER")]
     pub server: String,
     /// The port on which it listens, on the loopback interface
-    #[arg(long, value_name = "PORT", default_value_t = 50051, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "PORT", default_value_t = 50051, allow_hyphen_values = true, value_parser = port)]
     pub port: u16,
     /// CPUs that it may use
     #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true, value_parser = count)]

@@ -1,5 +1,7 @@
 //! The command line: help for everything, examples that work, refusals that teach.
 
+use std::collections::BTreeSet;
+
 use clap::{CommandFactory, Parser};
 use rpcbench_contract::Shape;
 use rpcbench_harness::manifest::Selection;
@@ -69,6 +71,11 @@ fn everything_has_help() {
     }
 }
 
+/// What stands beside an example.
+fn remark(example: &str) -> Option<&str> {
+    Some(example.trim_start().split_once("  ")?.1.trim_start())
+}
+
 #[test]
 fn every_example_parses() {
     let mut command = Cli::command();
@@ -78,12 +85,17 @@ fn every_example_parses() {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let examples: Vec<&str> = help.lines().filter(|l| l.starts_with("  rpcbench ")).collect();
         assert!(!examples.is_empty(), "{} has no examples", command.get_name());
-        for example in examples {
+        for example in &examples {
             // Two blanks set a remark apart, `>` a redirection.
             let line = example.trim_start().split("  ").next().unwrap_or_default();
             let line = line.split(" > ").next().unwrap_or_default();
             assert!(parse(line).is_ok(), "{example}: {}", parse(line).expect_err("an error"));
+            // The widest that help is made; beyond it the remarks would wrap.
+            assert!(example.chars().count() <= 100, "{example}");
         }
+        let remarks = examples.iter().filter_map(|line| Some(line.len() - remark(line)?.len()));
+        let columns: BTreeSet<usize> = remarks.collect();
+        assert!(columns.len() <= 1, "remarks that don't line up: {help}");
     }
 }
 
@@ -214,6 +226,11 @@ fn run_takes_arrivals_as_load_does() {
 fn wrong_values_are_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("rpcbench run --duration -1s"), @"error: invalid value '-1s' for '--duration <LENGTH>': '-1s' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m");
     insta::assert_snapshot!(refused("rpcbench run --memory 1"), @"error: invalid value '1' for '--memory <SIZE>': no server starts in 1 B; write a number and a unit, such as 512M or 2G");
+    insta::assert_snapshot!(refused("rpcbench serve x --port 80x"), @"error: invalid value '80x' for '--port <PORT>': must be a whole number from 1 to 65535");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --pid -1"), @"error: invalid value '-1' for '--pid <PID>': must be a whole number from 1 to 2147483647");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --pid 0"), @"error: invalid value '0' for '--pid <PID>': must be a whole number from 1 to 2147483647");
+    insta::assert_snapshot!(refused("rpcbench load h:1 -n -5"), @"error: invalid value '-5' for '--calls <N>': must be a whole number from 1 to 18446744073709551615");
+    insta::assert_snapshot!(refused("rpcbench run --calls -5"), @"error: invalid value '-5' for '--calls <N>': must be a whole number from 1 to 18446744073709551615");
     insta::assert_snapshot!(refused("rpcbench run --seed abc"), @"error: invalid value 'abc' for '--seed <N>': must be a whole number from 0 to 9007199254740991");
     insta::assert_snapshot!(refused("rpcbench run --seed 9007199254740992"), @"error: invalid value '9007199254740992' for '--seed <N>': must be a whole number from 0 to 9007199254740991");
     insta::assert_snapshot!(refused("rpcbench load 127.0.0.1:1 --rate -5"), @"error: invalid value '-5' for '--rate <RATE>': write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%");
@@ -356,7 +373,7 @@ fn a_table_has_few_columns_all_or_those_asked_for() {
     let Columns::Chosen(chosen) = chosen.columns else { panic!("not chosen") };
     assert_eq!(chosen.len(), 3);
     let unknown = refused("rpcbench report x --columns place,p98");
-    assert!(unknown.contains("there is no column p98; there are: "), "{unknown}");
+    assert!(unknown.contains("there is no column 'p98'; there are: "), "{unknown}");
     assert!(refused("rpcbench run --wide --columns p99").contains("cannot be used with"));
     let arranged = run("rpcbench run --sort p99 --group-by protocol").table.layout();
     assert_eq!((arranged.sort, arranged.group_by), ("p99".parse().ok(), "protocol".parse().ok()));

@@ -227,9 +227,34 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 pub(super) fn count(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(0) => Err("must be more than zero".to_owned()),
-        Ok(number) => Ok(number),
-        Err(_) => Err(format!("must be a whole number from 1 to {}", u32::MAX)),
+        _ => whole(text, u32::MAX),
     }
+}
+
+/// A number of calls, at least one.
+pub(super) fn calls(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) => Err("must be more than zero".to_owned()),
+        _ => whole(text, u64::MAX),
+    }
+}
+
+/// A port.
+pub(super) fn port(text: &str) -> Result<u16, String> {
+    whole(text, u16::MAX)
+}
+
+/// The id of a process.
+pub(super) fn process(text: &str) -> Result<u32, String> {
+    whole(text, i32::MAX as u32)
+}
+
+fn whole<N: Copy + FromStr + PartialOrd + From<u8> + fmt::Display>(
+    text: &str,
+    most: N,
+) -> Result<N, String> {
+    let number = text.parse().ok().filter(|number| (N::from(1)..=most).contains(number));
+    number.ok_or_else(|| format!("must be a whole number from 1 to {most}"))
 }
 
 /// `until-steady`, `none`, or a length of time.

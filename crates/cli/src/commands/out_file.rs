@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -33,6 +34,9 @@ impl OutFile {
     }
 
     fn try_open(path: &Path, begins: &[u8]) -> anyhow::Result<Self> {
+        if path.as_os_str().as_bytes().ends_with(b"/") {
+            bail!("it ends in '/', as a folder does; name a file");
+        }
         let there = match fs::metadata(path) {
             Ok(there) => Some(there),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -55,12 +59,16 @@ impl OutFile {
         // A link stays one, to the new file.
         let place = if there.is_some() { path.canonicalize()? } else { path.to_owned() };
         let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        fs::metadata(folder)?;
         let rights =
             there.map_or_else(|| Permissions::from_mode(RIGHTS), |there| there.permissions());
         let file = tempfile::Builder::new()
             .prefix(".rpcbench-")
             .permissions(rights)
-            .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+            .tempfile_in(folder)
+            // Without the name that the file has for now.
+            .map_err(|error| io::Error::from(error.kind()))?;
         Ok(Self { path: place, to: Target::New(file) })
     }
 
@@ -149,7 +157,10 @@ mod tests {
         };
         assert_eq!(refused(folder.path()), "F: can't be written: it is a folder; name a file");
         let missing = refused(&folder.path().join("no/run.json"));
-        assert!(missing.starts_with("F/no/run.json: can't be written: No such file"), "{missing}");
+        let why = "F/no/run.json: can't be written: No such file or directory (os error 2)";
+        assert_eq!(missing, why);
+        let slash = "F/new/: can't be written: it ends in '/', as a folder does; name a file";
+        assert_eq!(refused(&folder.path().join("new/")), slash);
     }
 
     #[test]

@@ -96,7 +96,9 @@ impl Work {
         let there = shared::available_cpus()?;
         let overrides = fit(&suite, &order.overrides, there, order.scale_to_machine)?;
         let plan = plan(&suite, &overrides, &planned, seed)?;
+        shared::check_memory(plan.limits.memory_bytes)?;
         room::check(&plan)?;
+        shared::check_results(order.results)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
         let candidates = build::prepare(context, &entries, order.no_build, &interrupt)?;
         somebody_runs(&candidates)?;

@@ -22,6 +22,7 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
     let chosen = catalog.into_selected(&Selection::named(vec![args.server.clone()]))?;
     let entry = only(&args.server, chosen)?;
     shared::check_cpus(args.cpus)?;
+    shared::check_memory(Some(args.memory))?;
     free(args.port)?;
     let mut candidates = build::prepare(context, &[entry], args.no_build, &interrupt)?;
     let candidate = candidates.pop().context("no server")?;

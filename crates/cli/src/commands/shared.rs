@@ -1,6 +1,7 @@
 //! What several commands need: before they can start, and to show what they found.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::thread;
 
@@ -8,12 +9,12 @@ use anyhow::{Context as _, bail};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::cpus::{Split, Topology, pin_this_thread};
 use rpcbench_harness::isolation::Isolation;
-use rpcbench_harness::machine::fingerprint;
+use rpcbench_harness::machine::{fingerprint, memory_bytes};
 use rpcbench_harness::manifest::Catalog;
 use rpcbench_harness::placement::Native;
 use rpcbench_harness::presence::{Presence, Rival};
 use rpcbench_harness::run::{Environment, Interrupt, Raised};
-use rpcbench_record::{Limits, Machine};
+use rpcbench_record::{Limits, Machine, units};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -49,7 +50,7 @@ fn what_follows(raised: Raised, ends_window: bool, now: Nanos) -> String {
             let left = left.map(|seconds| format!(", which ends in {seconds:.0} s"));
             format!("stopping after this trial{}; once more to stop now", left.unwrap_or_default())
         }
-        Raised::Now => "stopping now; once more to wait for nothing".to_owned(),
+        Raised::Now => "stopping now; once more to quit at once".to_owned(),
         Raised::Unheeded => "ended before everything was written".to_owned(),
     }
 }
@@ -70,6 +71,30 @@ pub fn check_cpus(typed: u32) -> anyhow::Result<()> {
         bail!("--cpus {typed}: this process may use {there}, the client's among them; give fewer");
     }
     Ok(())
+}
+
+/// Refuses a memory limit beyond what there is, which would limit nothing.
+pub fn check_memory(limit: Option<u64>) -> anyhow::Result<()> {
+    match (limit, memory_bytes()) {
+        (Some(limit), Some(there)) if limit > there => bail!(
+            "a memory limit of {}: this machine has {}; give less with --memory",
+            units::bytes(limit),
+            units::bytes(there)
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a folder in which no folder of a run could be made.
+pub fn check_results(folder: &Path) -> anyhow::Result<()> {
+    let refused = || format!("--results {}: can't be written", folder.display());
+    let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    if !there.is_dir() {
+        bail!("--results {}: {} is a file; name a folder", folder.display(), there.display());
+    }
+    let made = tempfile::Builder::new().prefix(".rpcbench-").tempdir_in(there);
+    // Without the name that was tried.
+    made.map(drop).map_err(|error| io::Error::from(error.kind())).with_context(refused)
 }
 
 /// CPUs that this process may use.
@@ -137,11 +162,18 @@ pub fn this_machine(
     let split = topology.split(limits.cpus, client_threads);
     pin_this_thread(split.rest()).context("CPU affinity of the client")?;
     let logs = context.root()?.join("build/logs");
-    std::fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
+    check_logs(&logs)?;
     let base_env = context.base_env.clone();
     let native =
         Native { isolation, split, limits, base_env, logs, runtime_statistics: false, port: None };
     Ok(ThisMachine { native, topology })
+}
+
+/// Makes the folder of the servers' logs. Where they can't be written, no server is to blame.
+fn check_logs(folder: &Path) -> anyhow::Result<()> {
+    let refused = || format!("{}: the servers' logs can't be written", folder.display());
+    let made = std::fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+    made.map(drop).map_err(|error| io::Error::from(error.kind())).with_context(refused)
 }
 
 #[cfg(test)]
@@ -158,7 +190,7 @@ mod tests {
         let known = said(trial(Some(Nanos::from_millis(4200))));
         assert_eq!(known, "stopping after this trial, which ends in 4 s; once more to stop now");
         assert_eq!(said(trial(None)), "stopping after this trial; once more to stop now");
-        assert_eq!(said(Raised::Now), "stopping now; once more to wait for nothing");
+        assert_eq!(said(Raised::Now), "stopping now; once more to quit at once");
         let load = what_follows(trial(None), true, now);
         assert_eq!(load, "ending the window here; once more to stop now");
     }

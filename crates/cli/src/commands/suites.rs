@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rpcbench_harness::manifest::{Entry, Runtime};
 use rpcbench_harness::suite::Suite;
-use rpcbench_record::units::{bytes, count, length_ms, plural};
+use rpcbench_record::units::{bytes, count, plural};
 use rpcbench_record::{Arrivals, Rate, Workload};
 
 /// A few lines about a suite. `entries`: those that run by default; `cpus`: those that there are here.
@@ -124,13 +124,15 @@ fn takes(suite: &Suite, entries: &[Entry]) -> String {
     };
     match most.filter(|most| u128::from(*most) < time.as_millis()) {
         Some(most) => {
-            format!("takes {} at most for {entries} that run by default", length_ms(most))
+            let most = minutes(Duration::from_millis(most));
+            format!("takes at most {most} min for {entries} that run by default")
         }
-        None => {
-            let minutes = (time.as_secs_f64() / 60.0).ceil();
-            format!("takes about {minutes:.0} min for {entries} that run by default")
-        }
+        None => format!("takes about {} min for {entries} that run by default", minutes(time)),
     }
+}
+
+fn minutes(time: Duration) -> u64 {
+    time.as_secs().div_ceil(60)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ fn unknown_names_list_what_there_is() {
     refused("run testkit-liar@honset", &["did you mean 'testkit-liar@honest'?", known]);
     refused("run java-*", &["no server matches 'java-*'; there are: ", known]);
     refused("run testkit-liar[", &["'testkit-liar[' is not a pattern"]);
-    let suite = "there is no suite 'quik' (did you mean 'quick'?); there are: counted, fresh, latency, quick, slo";
+    let suite = "there is no suite 'quik' (did you mean 'quick'?); there are: counted, fresh, latency, quick, slo; a file of your own ends in .toml";
     refused("run testkit-liar@honest --suite quik", &[suite]);
 }
 

@@ -196,6 +196,7 @@ fn a_file_that_cannot_be_written_is_told_before_the_load() {
     let cases = [
         ("--hdr /no/such/folder/x.csv", [place, "No such file"]),
         ("--log /no/such/folder/x.csv", [place, "No such file"]),
+        ("--log /tmp/x.csv/", ["/tmp/x.csv/: can't be written: ", "it ends in '/'"]),
         (
             "--out Cargo.toml",
             ["--out: the record can't be written: Cargo.toml", "is a file; name a folder"],
@@ -258,6 +259,22 @@ fn a_record_that_is_there_is_not_written_over() {
     assert_eq!(fs::read(folder.path().join("events.jsonl")).unwrap(), before);
     let resumed = look(&format!("run --resume {}", folder.path().display())).expect(2);
     resumed.complains(&["the record of a load", "rpcbench report"]);
+}
+
+/// What a record's files would replace is somebody's.
+#[test]
+fn a_folder_with_files_of_another_kind_is_left_as_it_is() {
+    for name in ["report.html", "cells.csv", "events.jsonl"] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(name);
+        fs::write(&file, "mine").unwrap();
+        let honest = Target::new("honest");
+        let words = format!("--duration 200ms --out {}", folder.path().display());
+        let why = format!("{}: is there already, and would be lost", file.display());
+        load(&honest, &words).expect(2).complains(&["--out: ", &why]);
+        assert_eq!((fs::read_to_string(&file).unwrap().as_str(), honest.calls()), ("mine", 0));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
 }
 
 #[test]

@@ -43,6 +43,7 @@ fn what_can_not_be_served_says_why() {
     serve("testkit-liar").complains(&["'testkit-liar' is several: ", "name one of them"]);
     serve("@honset").complains(&["did you mean 'testkit-liar@honest'?"]);
     serve("@honest --cpus 4096").complains(&["--cpus 4096: this process may use "]);
+    serve("@honest --memory 4096T").complains(&["a memory limit of 4096 TiB: this machine has "]);
 }
 
 #[test]
@@ -80,6 +81,10 @@ fn what_the_machine_does_not_have_is_refused_before_anything_runs() {
     refused("--connections 70000 --in-flight 70000", "70000 connections");
     refused("--rounds 999999999", "more trials than the 1,000,000 that a plan may have");
     refused("--rate 1e9", "no client makes so many");
+    refused("--memory 4096T", "a memory limit of 4096 TiB: this machine has ");
+    refused("--duration 99h", "--duration 99h: must be at most 48h");
+    refused("--results /dev/null/x", "--results /dev/null/x: /dev/null is a file; name a folder");
+    refused("--results /proc/x", "--results /proc/x: can't be written: ");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::fakes::Fakes;
 use crate::program::{Ended, Program};
 
 /// What the script itself needs.
-const REAL: [&str; 8] = ["cut", "dirname", "env", "grep", "head", "sed", "sort", "tail"];
+const REAL: [&str; 9] = ["awk", "cut", "dirname", "env", "grep", "head", "sed", "sort", "tail"];
 
 const NO_RUST: &str = "set-up: Rust is missing, and nothing works without it; this installs it: \
      curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh";
@@ -152,7 +152,7 @@ fn what_can_not_be_had_leaves_its_language_out() {
     assert_eq!(set_up.installed(), [] as [String; 0]);
     assert_eq!(
         ended.err,
-        "set-up: Go: go is 1.19.8, older than 1.26, so its servers are left out; install Go 1.26 from https://go.dev/dl/"
+        "set-up: Go: go is 1.19.8, older than 1.26, so servers that need it are left out; install Go 1.26 from https://go.dev/dl/"
     );
 }
 
@@ -163,5 +163,18 @@ fn what_is_missing_is_installed_in_one_go() {
     let set_up = SetUp::new().missing(lines);
     set_up.run("bench").expect(0);
     let order = "--no-install-recommends php-cli (>= 2:8.2),ruby (>= 1:3.0)";
+    assert_eq!(set_up.installed(), [order]);
+}
+
+#[test]
+fn a_package_that_several_servers_need_is_installed_once() {
+    let lines = "C++\tthrift\t-\t0.17\tthrift-compiler (>= 0.17)\tThrift\n\
+        Go\tthrift\t-\t0.9\tthrift-compiler (>= 0.9), git\tThrift\n\
+        Java\tjdk\t-\t17\tdefault-jdk | openjdk-21-jdk\tJDK\n\
+        Scala\tjdk\t-\t17\tdefault-jdk (>= 2:1.17)\tJDK\n";
+    let set_up = SetUp::new().missing(lines);
+    set_up.run("bench").expect(0);
+    let order = "--no-install-recommends default-jdk (>= 2:1.17),default-jdk | openjdk-21-jdk,git,\
+        thrift-compiler (>= 0.17)";
     assert_eq!(set_up.installed(), [order]);
 }

@@ -20,7 +20,7 @@ pub enum SuiteError {
         folder: PathBuf,
     },
     /// No suite of that name.
-    #[error("there is no suite '{name}'{}; there are: {}", hint(suggestion.as_deref()), known.join(", "))]
+    #[error("there is no suite '{name}'{}; there are: {}; a file of your own ends in .toml", hint(suggestion.as_deref()), known.join(", "))]
     Unknown {
         /// As typed.
         name: String,

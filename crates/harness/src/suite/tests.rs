@@ -443,8 +443,8 @@ fn an_entry_has_one_name() {
 
 #[test]
 fn an_unknown_suite_is_refused_with_those_there_are() {
-    insta::assert_snapshot!(Suite::named(repository(), "quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core");
-    insta::assert_snapshot!(Suite::named(repository(), "zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core");
+    insta::assert_snapshot!(Suite::named(repository(), "quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core; a file of your own ends in .toml");
+    insta::assert_snapshot!(Suite::named(repository(), "zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core; a file of your own ends in .toml");
     assert_eq!(Suite::named(repository(), "quick").expect("quick").name, "quick");
 }
 

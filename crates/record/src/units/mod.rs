@@ -40,12 +40,13 @@ pub fn duration_ns(nanoseconds: f64) -> String {
     scaled(nanoseconds, &TIME)
 }
 
-/// A planned length of time, exact: `3s`, `1m 30s`, `250ms`.
+/// A planned length of time, exact: `3s`, `1m 30s`, `250ms`, `48h`.
 #[must_use]
 pub fn length_ms(milliseconds: u64) -> String {
     let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
+    let (hours, minutes) = (minutes / 60, minutes % 60);
     let (seconds, millis) = (rest / 1000, rest % 1000);
-    let parts = [(minutes, "m"), (seconds, "s"), (millis, "ms")];
+    let parts = [(hours, "h"), (minutes, "m"), (seconds, "s"), (millis, "ms")];
     let shown: Vec<String> = parts
         .iter()
         .filter(|(amount, _)| *amount > 0)

@@ -29,8 +29,14 @@ fn durations_pick_their_unit() {
 #[test]
 fn planned_lengths_are_exact() {
     let shown: Vec<String> =
-        [0, 250, 3000, 90_000, 120_000, 61_005].iter().map(|v| length_ms(*v)).collect();
-    assert_eq!(shown, ["0s", "250ms", "3s", "1m 30s", "2m", "1m 1s 5ms"]);
+        [0, 250, 3000, 90_000, 120_000, 61_005, 3_600_000, 356_400_000, 5_400_001]
+            .iter()
+            .map(|v| length_ms(*v))
+            .collect();
+    assert_eq!(
+        shown,
+        ["0s", "250ms", "3s", "1m 30s", "2m", "1m 1s 5ms", "1h", "99h", "1h 30m 1ms"]
+    );
 }
 
 #[test]
@@ -114,7 +120,12 @@ proptest! {
             .map(|part| {
                 let end = part.find(|c: char| !c.is_ascii_digit()).expect("a unit");
                 let (n, unit) = part.split_at(end);
-                let each = match unit { "m" => 60_000, "s" => 1000, _ => 1 };
+                let each = match unit {
+                    "h" => 3_600_000,
+                    "m" => 60_000,
+                    "s" => 1000,
+                    _ => 1,
+                };
                 n.parse::<u64>().expect("a number") * each
             })
             .sum();

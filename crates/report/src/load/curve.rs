@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::tail::{AllCalls, Bound};
 use super::verdict::late;
-use super::{grid, section};
+use super::{grid, headline, note, notes, section};
 use crate::catalog::{Value, Values};
 use crate::cell::errors;
 use crate::doubt::doubts;
@@ -217,12 +217,11 @@ pub fn found(curve: &LoadCurve) -> Option<String> {
 /// A curve for a terminal, ending in a line feed.
 #[must_use]
 pub fn curve_text(curve: &LoadCurve, style: Style) -> String {
-    let mut out = format!("{}\n", style.title(&title(curve)));
-    let mut lines = grid(&table(curve));
-    lines.push(HOW_TO_READ.to_owned());
-    out.push_str(&section("Latency over load", &lines, style));
+    let mut out = headline(&title(curve), style);
+    out.push_str(&section("Latency over load", &grid(&table(curve)), style));
+    note(&mut out, HOW_TO_READ, style);
     let found: Vec<String> = found(curve).into_iter().collect();
-    out.push_str(&section("Highest rate", &found, style));
+    out.push_str(&notes("Highest rate", &found, style));
     out
 }
 

@@ -14,7 +14,7 @@ use crate::connections;
 use crate::figures::{ServerFigures, share};
 use crate::format::{self, NOTHING};
 use crate::spectrum::{draw, spectrum};
-use crate::text::Style;
+use crate::text::{BOLD, PLAIN, Style, prose};
 use crate::verdict::SATURATED;
 use crate::words;
 
@@ -200,17 +200,39 @@ fn remarks(load: &Load) -> Vec<String> {
 /// A load for a terminal, ending in a line feed.
 #[must_use]
 pub fn load_text(load: &Load, style: Style) -> String {
-    let mut out = format!("{}\n", style.title(&title(load)));
+    let mut out = headline(&title(load), style);
     out.push_str(&section("Summary", &aligned(summary(load)), style));
-    let mut table = grid(&times(load));
-    if !table.is_empty() {
-        table.extend(legend(load).into_iter().map(|line| line.to_owned()));
-    }
+    let table = grid(&times(load));
     out.push_str(&section("Times", &table, style));
+    if !table.is_empty() {
+        legend(load).iter().for_each(|line| note(&mut out, line, style));
+    }
     out.push_str(&section("Response times of ok calls", &bars(load), style));
     out.push_str(&section("Outcomes", &aligned(outcomes(load)), style));
-    out.push_str(&section("Errors seen", &load.measured.error_examples, style));
-    out.push_str(&section("Warnings", &remarks(load), style));
+    out.push_str(&notes("Errors seen", &load.measured.error_examples, style));
+    out.push_str(&notes("Warnings", &remarks(load), style));
+    out
+}
+
+/// The first line, or as many as the terminal needs for it.
+fn headline(title: &str, style: Style) -> String {
+    let mut out = String::new();
+    prose(&mut out, title, BOLD, style);
+    out
+}
+
+/// A line of a section, broken at words.
+fn note(out: &mut String, line: &str, style: Style) {
+    prose(out, &format!("  {line}"), PLAIN, style);
+}
+
+/// A section of sentences.
+fn notes(title: &str, lines: &[String], style: Style) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", style.title(title));
+    lines.iter().for_each(|line| note(&mut out, line, style));
     out
 }
 

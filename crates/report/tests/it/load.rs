@@ -258,7 +258,7 @@ fn a_window_that_was_ended_early_says_so() {
     assert_eq!(cut_short(&load), None);
     load.workload.window = Window::Duration { length_ms: 3_600_000 };
     let said = cut_short(&load).expect("it is shorter");
-    insta::assert_snapshot!(said, @"stopped after 3.00 s of 60m; these are the figures until then");
+    insta::assert_snapshot!(said, @"stopped after 3.00 s of 1h; these are the figures until then");
     assert_eq!(load.verdict().name(), "ok");
     assert!(load_text(&load, Style::default()).contains(&said));
 }
@@ -454,6 +454,7 @@ fn a_search_shows_its_curve_and_what_it_found() {
         search: Some(search.clone()),
     };
     insta::assert_snapshot!(curve_text(&shown, Style::default()));
+    fits(&curve_text(&shown, NARROW));
     insta::assert_snapshot!(curve_markdown(&shown));
     insta::assert_snapshot!(curve_json(&shown).expect("JSON"));
     insta::assert_snapshot!(curve_csv(&shown).expect("CSV"));
@@ -577,4 +578,25 @@ proptest! {
             Bound::Above(_) => None,
         });
     }
+}
+
+const NARROW: Style = Style { color: false, width: Some(70), ascii: false };
+
+#[track_caller]
+fn fits(text: &str) {
+    // The title, and the legend below the times; what stands in columns stays as it is.
+    let is_sentence = |line: &&str| !line.starts_with(' ') || line.starts_with("  response: ");
+    let widest = text.lines().filter(is_sentence).map(|line| line.chars().count()).max();
+    assert!(widest <= NARROW.width, "{text}");
+}
+
+#[test]
+fn sentences_break_at_words_where_the_terminal_is_narrow() {
+    fits(&load_text(&failing(), NARROW));
+    let title: Vec<String> =
+        load_text(&fine(), NARROW).lines().take(2).map(str::to_owned).collect();
+    insta::assert_snapshot!(title.join("\n"), @"
+    127.0.0.1:50051: grpc text:100, 50 connections, 1,000 calls in flight,
+      closed loop, 1 client thread
+    ");
 }

@@ -298,7 +298,10 @@ fn columns_are_chosen_by_title_or_by_field() {
     let titles: Vec<&str> = header.split_whitespace().collect();
     assert_eq!(titles, ["server", "p99", "calls/s", "machine_kernel", "place"]);
     let unknown = "p98".parse::<ColumnName>().expect_err("no such column").to_string();
-    assert!(unknown.starts_with("there is no column p98; there are: workload, "), "{unknown}");
+    assert!(
+        unknown.starts_with("there is no column 'p98'; there are: workload, server, protocol, "),
+        "{unknown}"
+    );
     assert!(unknown.contains("p99, p99.9"), "{unknown}");
 }
 

@@ -103,6 +103,28 @@ fn a_second_start_changes_nothing() {
     assert_eq!(worker.calls().outstanding, 4);
 }
 
+/// A window that ends with a number of calls has a series that grows.
+#[test]
+fn a_cut_leaves_the_series_room_up_to_the_new_end() {
+    let mut worker = connected(2, 6, Service::Takes(Nanos(MS)), usize::MAX);
+    let begin = worker.now();
+    let at = |millis| begin + Nanos(millis * MS);
+    let span = Span { start: begin, end: Nanos::NEVER };
+    let (arrivals, calls) = (Arrivals::Closed, Some(u64::MAX));
+    worker.start(Start { arrivals, seed: 1, span: Some(span), calls });
+    while worker.now() < at(95) {
+        worker.turn().unwrap();
+    }
+    assert_eq!(worker.cut(at(130)), Some(Span { start: begin, end: at(130) }));
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    let tally = worker.calls().recorder.take().unwrap();
+    let sliced: u64 = tally.series.iter().map(|slice| slice.ok).sum();
+    // The last ones are answered after the end.
+    assert_eq!((tally.series.len(), tally.outcomes.ok - sliced), (2, 6));
+}
+
 #[test]
 fn a_cut_ends_the_window_where_it_was_told() {
     // One that is told too late ends an instant later. Calls come due each millisecond, six times.
