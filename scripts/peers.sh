@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What others wrote and the end-to-end tests need, into target/peers: grpcurl, a Go module, and Apache's Thrift library for Python in
-# a virtual environment, with the code that its compiler generates. curl and nginx are the distribution's.
+# What others wrote and the end-to-end tests need, into target/peers: grpcurl, a Go module; Apache's Thrift library for Python in
+# a virtual environment, with the code that its compiler generates; and pandas, DuckDB and Polars in another. curl and nginx are the
+# distribution's.
 # Prints the tests that can be run here; what is missing is named, and in CI nothing may be.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 grpcurl_version=v1.9.4
-locked=servers/python/thrift/requirements.txt # the versions and their hashes
 folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")/peers
 PATH=$PATH:/usr/sbin # where the distribution has nginx
 
@@ -37,12 +37,13 @@ grpcurl() {
   GOBIN=$folder go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"
 }
 
-thrift_library() {
-  cmp -s "$locked" "$folder/venv/requirements.txt" && return
-  python3 -m venv --clear "$folder/venv"
-  "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
-    --require-hashes --requirement "$locked"
-  cp "$locked" "$folder/venv/requirements.txt"
+# packages NAME REQUIREMENTS: a virtual environment with what is locked, made anew only when that has changed.
+packages() {
+  cmp -s "$2" "$folder/$1/requirements.txt" && return
+  python3 -m venv --clear "$folder/$1"
+  "$folder/$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+    --require-hashes --requirement "$2"
+  cp "$2" "$folder/$1/requirements.txt"
 }
 
 thrift_code() {
@@ -58,6 +59,9 @@ if peer grpcurl "install Go from https://go.dev/dl/" go; then
   grpcurl >&2
 fi
 if peer thrift "apt-get install python3-venv thrift-compiler" python3 thrift; then
-  thrift_library >&2
+  packages venv servers/python/thrift/requirements.txt >&2
   thrift_code >&2
+fi
+if peer tables "apt-get install python3-venv" python3; then
+  packages tables crates/cli/tests/it/foreign/tables/requirements.txt >&2
 fi

@@ -18,11 +18,14 @@ export interface Run {
   command: string;
   origin: Fact[];
   processes: { entry: string; state: string; facts: Fact[] }[];
-  calls: Calls | null;
+  calls: Calls[];
 }
 
-/** Single calls of a load. */
+/** Single calls of a trial; entry and workload may be empty where there is no other. */
 export interface Calls {
+  entry: string;
+  workload: string;
+  number: number;
   column_ns: number;
   counts: [column: number, bucket: number, ok: number, failed: number][];
   slowest: [ns: number, due_ns: number, ok: boolean][];
@@ -79,6 +82,7 @@ export interface Row {
 
 export interface Cell {
   response: Distribution | null;
+  connect: Distribution | null;
   windows: Window[];
   heat: { windows: [number, number]; buckets: Bucket[] }[];
   series: Point[];

@@ -157,3 +157,25 @@ test("every logged call is in the chart of single calls, and the sliders zoom", 
   await page.getByRole("button", { name: "whole window" }).click();
   await expect(dots).toHaveCount(1000);
 });
+
+test("calls of a run are drawn server by server", async ({ open }) => {
+  const page = await open("short");
+  const drawn = async () => (await csv(page, "Single calls")).reduce((sum, row) => sum + Number(row.ok), 0);
+  for (const entry of ["node-http", "go-net-http"]) {
+    await page.locator("#single-calls").getByLabel("server").selectOption(entry);
+    const last = read("short").events.filter((event) => event.trial?.entry === entry).at(-1)!.trial;
+    expect(await drawn()).toBe(last.result.measured.outcomes.ok);
+    await expect(page.locator("#single-calls figcaption")).toContainText(`trial ${last.number}`);
+  }
+  expect(page.url()).toContain("calls=go-net-http");
+});
+
+test("connect times are the record's where connections live for a call", async ({ open }) => {
+  const page = await open("short");
+  const rows = await csv(page, "Connect times");
+  for (const cell of cells("short")) {
+    const p99 = rows.find((row) => row.name === cell.entry && Math.abs(Number(row.quantile) - 0.99) < 1e-9)!;
+    expect(Number(p99.ns)).toBe(cell.connect_p99_ns);
+  }
+  await expect((await open("quick")).locator("#connect-times")).toHaveCount(0);
+});

@@ -1,7 +1,7 @@
 /** The pages of the golden records, made once before the tests by the program under test. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 
 const records = join(import.meta.dirname, "records");
@@ -30,8 +30,10 @@ export default function make(): void {
     const to = folder(name);
     mkdirSync(to, { recursive: true });
     cpSync(join(records, name, "run.json"), join(to, "run.json"));
-    for (const packed of readdirSync(join(records, name)).filter((file) => file.endsWith(".gz")))
+    for (const packed of readdirSync(join(records, name), { encoding: "utf8", recursive: true }).filter((file) => file.endsWith(".gz"))) {
+      mkdirSync(dirname(join(to, packed)), { recursive: true });
       writeFileSync(join(to, packed.slice(0, -3)), gunzipSync(readFileSync(join(records, name, packed))));
+    }
     rpcbench("report", "--html", `${to}.html`, to);
   }
 }

@@ -2,20 +2,22 @@
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import { type Calls, edges } from "../data";
-import { Figure } from "../figure";
+import { Choice, Figure } from "../figure";
 import { format } from "../format";
 import { Drawing, ticks } from "../plot";
 import type { Change, View } from "../view";
 
 interface Props {
-  calls: Calls;
+  /** Of each cell whose calls were logged. */
+  logged: Calls[];
   view: View;
   change: (change: Change) => void;
 }
 
 const note = "From when a call came due, across; its response time, upwards. Stronger where more calls are; a dot is one of the thousand slowest, a cross one of them that failed. The sliders zoom in on a stretch of the window.";
 
-export function SingleCalls({ calls, view, change }: Props) {
+export function SingleCalls({ logged, view, change }: Props) {
+  const calls = logged.find((one) => one.entry === view.get("calls")) ?? logged[0]!;
   const last = Math.max(...calls.counts.map(([column]) => column)) + 1;
   const from = Math.min(Number(view.get("from") ?? 0), last - 1);
   const to = Math.max(Number(view.get("to") ?? last), from + 1);
@@ -24,13 +26,15 @@ export function SingleCalls({ calls, view, change }: Props) {
   const seconds = (column: number) => format(column * calls.column_ns, "ns", 4);
   const tools = (
     <>
+      {logged.length > 1 && <Choice label="server" value={calls.entry} onChange={(entry) => change({ calls: entry, from: null, to: null })}
+        options={logged.map((one) => [one.entry, one.entry])} />}
       <Slider label="from" text={seconds(from)} value={from} most={last - 1} onChange={(value) => change({ from: String(value), to: String(Math.max(to, value + 1)) })} />
       <Slider label="to" text={seconds(to)} value={to} least={1} most={last} onChange={(value) => change({ to: String(value), from: String(Math.min(from, value - 1)) })} />
       <button type="button" class="link" onClick={() => change({ from: null, to: null })}>whole window</button>
     </>
   );
   return (
-    <Figure title="Single calls" note={note} tools={tools} header={["due_ns", "from_ns", "to_ns", "ok", "failed"]} rows={rows}>
+    <Figure title="Single calls" note={calls.number > 1 ? `Of trial ${calls.number}, the last one. ${note}` : note} tools={tools} header={["due_ns", "from_ns", "to_ns", "ok", "failed"]} rows={rows}>
       <Drawing label="Single calls over the window" draw={draw} />
     </Figure>
   );

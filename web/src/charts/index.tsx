@@ -1,6 +1,6 @@
 /** The charts of a part, each only where the record has what it draws. */
 import { useMemo } from "preact/hooks";
-import { at, type Calls, type Part } from "../data";
+import { at, type Calls, type Distribution, type Part } from "../data";
 import { Choice } from "../figure";
 import { ink } from "../plot";
 import { chosen } from "../rows";
@@ -18,7 +18,7 @@ import { WarmUp } from "./warm";
 import { Windows } from "./windows";
 
 interface Props {
-  calls: Calls | null;
+  calls: Calls[];
   part: Part;
   view: View;
   change: (change: Change) => void;
@@ -29,6 +29,8 @@ export function Charts({ calls, part, view, change }: Props) {
   const rows = useMemo(() => chosen(part, view), [part, choice]);
   const { all, shown } = useMemo(() => useSeries(part, view), [part, choice]);
   const curves = useMemo(() => curvesOf(part, shown), [part, shown]);
+  const connects = useMemo(() => shown.flatMap((series) => curve(series, series.cell.connect)), [shown]);
+  const logged = calls.filter((one) => one.counts.length > 0 && (part.kind === "load" || one.workload === part.name));
   if (all.length === 0) return null;
   const overTime = shown.some(({ cell }) => cell.windows.length > 0);
   return (
@@ -38,9 +40,10 @@ export function Charts({ calls, part, view, change }: Props) {
       <h2>Response times</h2>
       <Legend {...{ all, shown, change }} />
       <div class="charts">
-        <Percentiles title="Percentiles" {...{ curves, view, change }} />
+        <Percentiles title="Percentiles" note={percentilesNote} {...{ curves, view, change }} />
         <Histogram title="Histogram" curves={curves} />
-        {calls && calls.counts.length > 0 && <Wide><SingleCalls {...{ calls, view, change }} /></Wide>}
+        <Percentiles title="Connect times" note={connectNote} curves={connects} {...{ view, change }} />
+        {logged.length > 0 && <Wide><SingleCalls {...{ logged, view, change }} /></Wide>}
         <Wide><Heat shown={shown} /></Wide>
       </div>
       {overTime && <><h2>Over time</h2>
@@ -52,6 +55,9 @@ export function Charts({ calls, part, view, change }: Props) {
     </>
   );
 }
+
+const percentilesNote = "How long calls took, up to the share of calls below. Right answers of all windows; a curve ends where ten calls are left.";
+const connectNote = "How long connections took to open, up to the share of them below. Of all windows; a curve ends where ten are left.";
 
 function Wide({ children }: { children: preact.ComponentChildren }) {
   return <div class="chart wide">{children}</div>;
@@ -89,5 +95,9 @@ function Figures({ part, rows, view, change }: Omit<Props, "calls"> & { rows: Pa
 function curvesOf(part: Part, shown: Series[]): Curve[] {
   if (part.distributions.length > 0)
     return part.distributions.map(({ name, distribution }, at) => ({ name, distribution, ink: ink(at), dash: undefined }));
-  return shown.flatMap(({ name, cell, ink, dash }) => (cell.response ? [{ name, distribution: cell.response, ink, dash }] : []));
+  return shown.flatMap((series) => curve(series, series.cell.response));
+}
+
+function curve({ name, ink, dash }: Series, distribution: Distribution | null): Curve[] {
+  return distribution ? [{ name, distribution, ink, dash }] : [];
 }

@@ -16,14 +16,13 @@ export interface Curve {
 
 interface Props {
   title: string;
+  note: string;
   curves: Curve[];
   view: View;
   change: (change: Change) => void;
 }
 
-const note = "How long calls took, up to the share of calls below. Right answers of all windows; a curve ends where ten calls are left.";
-
-export function Percentiles({ title, curves, view, change }: Props) {
+export function Percentiles({ title, note, curves, view, change }: Props) {
   const linear = view.get("times") === "linear";
   const draw = useCallback(() => lines(curves, linear), [curves, linear]);
   const drawn = curves.filter((curve) => curve.distribution.curve.length > 1);
@@ -37,7 +36,7 @@ export function Percentiles({ title, curves, view, change }: Props) {
   );
   return (
     <Figure title={title} note={note} tools={tools} header={["name", "quantile", "ns", "calls"]} rows={rows}>
-      <Drawing label={`Percentiles of ${drawn.map((curve) => curve.name).join(", ")}`} draw={draw} />
+      <Drawing label={`${title} of ${drawn.map((curve) => curve.name).join(", ")}`} draw={draw} />
     </Figure>
   );
 }

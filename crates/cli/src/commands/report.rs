@@ -8,7 +8,7 @@ use std::slice;
 use anyhow::{Context as _, bail};
 use rpcbench_record::Run;
 use rpcbench_report::{
-    Calls, Layout, LoadView, csv, html_with_calls, json, markdown, summary, text, trials_csv,
+    Layout, LoadView, TrialCalls, csv, html_with_calls, json, markdown, summary, text, trials_csv,
 };
 
 use super::out_file::OutFile;
@@ -53,25 +53,38 @@ fn write_page(file: &Path, records: &[PathBuf]) -> anyhow::Result<Verdict> {
 /// How a page begins.
 const PAGE: &[u8] = b"<!doctype html>";
 
-/// Beside the record of a load whose calls were logged: what a page draws of them.
+/// What a page draws of the calls that were logged: beside a record, of its only trial.
 const CALLS: &str = "calls.json";
 
+/// Where a run has its calls: a Parquet file for each trial, and for each cell what a page draws of its last one.
+pub const CALLS_FOLDER: &str = "calls";
+
 /// Writes what a page draws of a load's calls beside its record.
-pub fn write_calls(folder: &Path, calls: Option<&Calls>) -> anyhow::Result<()> {
-    let Some(calls) = calls else { return Ok(()) };
-    let path = folder.join(CALLS);
-    fs::write(&path, serde_json::to_vec(calls)?).with_context(|| path.display().to_string())
+pub fn write_calls(folder: &Path, calls: Option<&TrialCalls>) -> anyhow::Result<()> {
+    calls.map_or(Ok(()), |calls| write_drawn(&folder.join(CALLS), calls))
 }
 
-/// `None` where calls were not logged.
-fn read_calls(folder: &Path) -> anyhow::Result<Option<Calls>> {
-    let path = folder.join(CALLS);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let whose = || format!("{}: not what `rpcbench load --log` left", path.display());
-    let text = fs::read(&path).with_context(|| path.display().to_string())?;
-    serde_json::from_slice(&text).map(Some).with_context(whose)
+/// Writes what a page draws of a trial's calls.
+pub fn write_drawn(path: &Path, calls: &TrialCalls) -> anyhow::Result<()> {
+    fs::write(path, serde_json::to_vec(calls)?).with_context(|| path.display().to_string())
+}
+
+/// What a page draws of each cell's calls; nothing where none were logged.
+fn read_calls(folder: &Path) -> anyhow::Result<Vec<TrialCalls>> {
+    let mut files: Vec<PathBuf> = match fs::read_dir(folder.join(CALLS_FOLDER)) {
+        Ok(files) => files.flatten().map(|file| file.path()).collect(),
+        Err(_) => Vec::new(),
+    };
+    files.push(folder.join(CALLS));
+    files.retain(|path| path.extension().is_some_and(|name| name == "json") && path.exists());
+    files.sort();
+    files.iter().map(|path| read_drawn(path)).collect()
+}
+
+fn read_drawn(path: &Path) -> anyhow::Result<TrialCalls> {
+    let whose = || format!("{}: not what rpcbench leaves of logged calls", path.display());
+    let text = fs::read(path).with_context(|| path.display().to_string())?;
+    serde_json::from_slice(&text).with_context(whose)
 }
 
 /// The run in `results` that was begun last. Folders without a record are left alone.

@@ -1,4 +1,4 @@
-//! Single calls of a load: too many to keep, so counted by time and length, and the slowest as they were.
+//! Single calls of a window: too many to keep, so counted by time and length, and the slowest as they were.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,6 +15,23 @@ const FIRST_NS: u64 = 1_000_000;
 
 /// Calls that are kept as they were.
 const SLOWEST: usize = 1000;
+
+/// The calls of one trial.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TrialCalls {
+    /// Whose calls they are; empty in files from before runs had any, which have the only trial of a load.
+    #[serde(default)]
+    pub entry: String,
+    /// Under which workload; empty as above.
+    #[serde(default)]
+    pub workload: String,
+    /// Number of the trial.
+    #[serde(default)]
+    pub number: u32,
+    /// The calls.
+    #[serde(flatten)]
+    pub calls: Calls,
+}
 
 /// Calls of a window, in bounded memory however many there are. Every call is counted once.
 #[derive(Clone, Debug, Serialize, Deserialize)]

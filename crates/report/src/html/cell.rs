@@ -9,6 +9,7 @@ use super::buckets::{Distribution, buckets};
 use super::table::window_figures;
 use crate::catalog::{Subject, Value};
 use crate::cell::latest;
+use crate::figures::Response;
 use crate::row::Row;
 
 /// Columns of a heat map, at most. Neighbours are added up until there are no more.
@@ -22,6 +23,8 @@ const SERIES_POINTS: usize = 600;
 pub(super) struct CellView {
     /// Response times of ok calls.
     pub(super) response: Option<Distribution>,
+    /// Connect times. `None` where connections live long.
+    pub(super) connect: Option<Distribution>,
     pub(super) windows: Vec<WindowView>,
     pub(super) heat: Vec<HeatColumn>,
     /// Empty where the record has no slices.
@@ -92,9 +95,13 @@ impl CellView {
         let own = |p: &&Preparation| &p.entry == entry && p.workload == workload;
         let warm =
             run.preparations.iter().filter(own).filter_map(|p| warm(p.process, p.warm.as_ref()?));
-        let response = row.figures.as_ref().and_then(|figures| figures.response.as_ref());
+        let figures = row.figures.as_ref();
+        let response = figures.and_then(|figures| figures.response.as_ref());
+        let connect = figures.and_then(|figures| Some(&figures.lives.as_ref()?.connect));
+        let distribution = |times: &Response| Distribution::of(times.histogram());
         Self {
-            response: response.and_then(|response| Distribution::of(response.histogram())),
+            response: response.and_then(distribution),
+            connect: connect.and_then(distribution),
             warm: warm.collect(),
             ..Self::of_trials(run, &trials)
         }
@@ -104,6 +111,7 @@ impl CellView {
     pub(super) fn of_response(response: Distribution) -> Self {
         Self {
             response: Some(response),
+            connect: None,
             windows: Vec::new(),
             heat: Vec::new(),
             series: Vec::new(),
@@ -117,6 +125,7 @@ impl CellView {
             trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect();
         Self {
             response: None,
+            connect: None,
             windows: measured.iter().map(|(trial, m)| window(run, trial, m)).collect(),
             heat: heat(&measured),
             series: series(&measured),

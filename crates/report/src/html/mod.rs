@@ -35,7 +35,7 @@ const TITLE: &str = "<!--rpcbench:title-->";
 const TEXT: &str = "<!--rpcbench:text-->";
 const DATA: &str = "<!--rpcbench:data-->";
 
-pub use calls::Calls;
+pub use calls::{Calls, TrialCalls};
 
 /// Records as one HTML page, one after the other.
 ///
@@ -45,11 +45,14 @@ pub fn html(runs: &[Run]) -> Result<String, ExportError> {
     html_with_calls(runs, Vec::new())
 }
 
-/// As [`html`]. `calls` has what is known of each record's single calls, in the same order.
+/// As [`html`]. `calls` has what is known of each record's single calls, in the order of `runs`.
 ///
 /// # Errors
 /// As [`html`].
-pub fn html_with_calls(runs: &[Run], calls: Vec<Option<Calls>>) -> Result<String, ExportError> {
+pub fn html_with_calls(
+    runs: &[Run],
+    calls: Vec<Vec<TrialCalls>>,
+) -> Result<String, ExportError> {
     let runs: Vec<Run> = runs.iter().map(Run::printable).collect();
     let records: Vec<Record> = runs.iter().map(Record::of).collect();
     let page = page::Page::of(&records, calls);

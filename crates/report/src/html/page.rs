@@ -5,7 +5,7 @@ use rpcbench_record::{
 };
 use serde::Serialize;
 
-use super::calls::Calls;
+use super::calls::TrialCalls;
 use super::part::PartView;
 use super::{Record, View, load, part};
 use crate::format;
@@ -39,8 +39,8 @@ pub(super) struct RunView {
     /// What it ran on: names and values.
     origin: Vec<(&'static str, String)>,
     processes: Vec<ProcessView>,
-    /// Single calls of a load, where they were logged.
-    calls: Option<Calls>,
+    /// Single calls, where they were logged: of one trial of each cell.
+    calls: Vec<TrialCalls>,
 }
 
 /// What was measured: the first process of each entry.
@@ -53,8 +53,8 @@ struct ProcessView {
 }
 
 impl Page {
-    pub(super) fn of(records: &[Record], calls: Vec<Option<Calls>>) -> Self {
-        let calls = calls.into_iter().chain(std::iter::repeat(None));
+    pub(super) fn of(records: &[Record], calls: Vec<Vec<TrialCalls>>) -> Self {
+        let calls = calls.into_iter().chain(std::iter::repeat_with(Vec::new));
         let view = |(record, calls)| RunView { calls, ..RunView::of(record) };
         Self { schema: SCHEMA, runs: records.iter().zip(calls).map(view).collect() }
     }
@@ -89,7 +89,7 @@ impl RunView {
             command: typed(&run.header.arguments),
             origin: origin(run),
             processes: processes(run),
-            calls: None,
+            calls: Vec::new(),
         }
     }
 }

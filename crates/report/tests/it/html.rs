@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 use rpcbench_record::{NotMet, Readiness, Run, TrialResult};
-use rpcbench_report::{Calls, html, html_with_calls, json, markdown, summary};
+use rpcbench_report::{Calls, TrialCalls, html, html_with_calls, json, markdown, summary};
 use serde_json::Value;
 
 use crate::builder::{RunBuilder, failure};
@@ -135,12 +135,29 @@ fn single_calls_belong_to_their_record() {
     let mut calls = Calls::default();
     (0..50).for_each(|n| calls.add(n * 1_000_000, 2_000_000, n != 7));
     let runs = [RunBuilder::new().run, several()];
-    let page = data(&html_with_calls(&runs, vec![None, Some(calls)]).unwrap());
-    assert_eq!(page["runs"][0]["calls"], Value::Null);
-    let counts = page["runs"][1]["calls"]["counts"].as_array().unwrap();
+    let of = |entry: &str| {
+        let (entry, workload) = (entry.to_owned(), "quick".to_owned());
+        TrialCalls { entry, workload, number: 3, calls: calls.clone() }
+    };
+    let page = html_with_calls(&runs, vec![Vec::new(), vec![of("go-grpc"), of("a-b")]]).unwrap();
+    let page = data(&page);
+    assert_eq!(page["runs"][0]["calls"], Value::Array(Vec::new()));
+    let of = |at: usize| page["runs"][1]["calls"][at].clone();
+    assert_eq!([&of(0)["entry"], &of(1)["entry"]], ["go-grpc", "a-b"]);
+    assert_eq!((&of(1)["workload"], &of(1)["number"]), (&Value::from("quick"), &Value::from(3)));
+    let counts = of(1)["counts"].as_array().unwrap().clone();
     assert_eq!(counts.len(), 50);
     assert_eq!(counts[7], serde_json::json!([7, 167, 0, 1]));
-    assert_eq!(page["runs"][1]["calls"]["slowest"].as_array().map(Vec::len), Some(50));
+    assert_eq!(of(1)["slowest"].as_array().map(Vec::len), Some(50));
+}
+
+/// Files from before runs had calls: one for a record, without a name.
+#[test]
+fn calls_without_a_name_are_read() {
+    let old = serde_json::to_string(&Calls::default()).unwrap();
+    let read: TrialCalls = serde_json::from_str(&old).unwrap();
+    assert_eq!((read.entry.as_str(), read.workload.as_str(), read.number), ("", "", 0));
+    assert!(serde_json::from_str::<TrialCalls>("{}").is_err());
 }
 
 #[test]

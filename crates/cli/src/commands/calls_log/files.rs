@@ -9,8 +9,10 @@ use anyhow::{Context as _, bail};
 use rpcbench_engine::{LoggedCall, call_log};
 use rpcbench_harness::run::Environment;
 use rpcbench_record::{Plan, Trial};
+use rpcbench_report::Calls;
 
-use super::{CallWriter, OutFile, parquet};
+use super::{CallWriter, OutFile, draw, drawn, parquet};
+use crate::commands::report::{CALLS_FOLDER, write_drawn};
 
 /// Writes the calls of each trial when it has ended; until then they wait in memory, and a plan bounds how many.
 pub struct CallFiles {
@@ -22,31 +24,35 @@ impl CallFiles {
     /// Of a run in `folder`, whose calls are sent here from now on. `None` where the plan doesn't ask for them.
     pub fn of(plan: &Plan, folder: &Path, environment: &mut Environment) -> Option<Self> {
         let (sender, calls) = call_log();
-        let folder = folder.join("calls");
+        let folder = folder.join(CALLS_FOLDER);
         plan.log_calls.then(|| {
             environment.call_log = Some(sender);
             Self { folder, calls }
         })
     }
 
-    /// Writes the calls of a trial that has just ended: `calls/ENTRY.WORKLOAD.NUMBER.parquet`.
+    /// Writes the calls of a trial that has just ended, `calls/ENTRY.WORKLOAD.NUMBER.parquet`, and what a page draws of
+    /// them, `calls/ENTRY.WORKLOAD.json`, in place of an earlier trial's.
     pub fn write(&self, trial: &Trial) -> anyhow::Result<()> {
         let batches: Vec<_> = self.calls.try_iter().collect();
         let Some(measured) = trial.measured() else { return Ok(()) };
         fs::create_dir_all(&self.folder).with_context(|| self.folder.display().to_string())?;
-        let name = format!("{}.{}.{}.parquet", trial.entry, trial.workload, trial.number);
-        let file = OutFile::open(&self.folder.join(name), parquet::BEGINS.as_bytes())?;
+        let cell = format!("{}.{}", trial.entry, trial.workload);
+        let file = self.folder.join(format!("{cell}.{}.parquet", trial.number));
+        let file = OutFile::open(&file, parquet::BEGINS.as_bytes())?;
         let mut writer: Box<dyn CallWriter> =
             Box::new(parquet::Parquet::new(BufWriter::new(file))?);
-        let mut logged = 0;
+        let (mut logged, mut calls) = (0, Calls::default());
         for batch in batches {
             writer.add(&batch)?;
+            draw(&mut calls, &batch);
             logged += batch.len() as u64;
         }
         let counted = measured.outcomes.total();
         if logged != counted {
             bail!("{logged} of {counted} calls came; lower the number of calls of a trial");
         }
-        writer.finish()?.commit()
+        writer.finish()?.commit()?;
+        write_drawn(&self.folder.join(format!("{cell}.json")), &drawn(trial, calls))
     }
 }

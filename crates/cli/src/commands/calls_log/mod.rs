@@ -10,8 +10,8 @@ use std::thread::{self, JoinHandle};
 
 use anyhow::{Context as _, anyhow, bail};
 use rpcbench_engine::{CallLog, Ended, LoggedCall, call_log};
-use rpcbench_record::OutcomeKind;
-use rpcbench_report::Calls;
+use rpcbench_record::{OutcomeKind, Trial};
+use rpcbench_report::{Calls, TrialCalls};
 
 use super::out_file::OutFile;
 use crate::args::{CallsFile, CallsFormat};
@@ -75,9 +75,7 @@ impl CallsLog {
             for batch in calls {
                 writer.add(&batch)?;
                 count += batch.len() as u64;
-                for call in &batch {
-                    drawn.add(call.due.0, call.done.since(call.due), call.ended == Ended::Ok);
-                }
+                draw(&mut drawn, &batch);
             }
             Ok((writer.finish()?, count, drawn))
         };
@@ -102,6 +100,19 @@ impl LogThread {
         file.commit()?;
         Ok(drawn)
     }
+}
+
+/// Counts calls as a page draws them.
+fn draw(to: &mut Calls, calls: &[LoggedCall]) {
+    for call in calls {
+        to.add(call.due.0, call.done.since(call.due), call.ended == Ended::Ok);
+    }
+}
+
+/// The calls of `trial`, as a page draws them.
+pub fn drawn(trial: &Trial, calls: Calls) -> TrialCalls {
+    let (entry, workload) = (trial.entry.clone(), trial.workload.clone());
+    TrialCalls { entry, workload, number: trial.number, calls }
 }
 
 /// The word for an outcome, and the code where it has one.

@@ -22,6 +22,7 @@ use rpcbench_report::{Load, LoadCurve, LoadView, cut_short, load_hdr};
 
 use super::calls_log::CallsLog;
 use super::out_file::OutFile;
+use super::calls_log::drawn;
 use super::report::{Look, show, write_calls, write_views};
 use super::run::tool;
 use super::shared;
@@ -137,7 +138,8 @@ fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow
     };
     if let Some(folder) = &args.results.out {
         let calls = logged.as_ref().ok().and_then(Option::as_ref);
-        write_calls(folder, calls).and_then(|()| write_views(folder, run)).context(SHOWN)?;
+        let calls = calls.and_then(|calls| Some(drawn(run.trials.last()?, calls.clone())));
+        write_calls(folder, calls.as_ref()).and_then(|()| write_views(folder, run)).context(SHOWN)?;
     }
     if let LoadView::One(load) = &view {
         write_hdr(done.hdr, load)?;

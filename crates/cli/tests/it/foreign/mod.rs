@@ -1,11 +1,12 @@
 //! Peers that this project did not write: clients that call every server that was built, an Apache server that the engine
-//! calls, and nginx between the engine and two servers. scripts/peers.sh installs them.
+//! calls, nginx between the engine and two servers, and libraries for tables that read what a load leaves. scripts/peers.sh installs them.
 
 mod curl;
 mod grpcurl;
 mod nginx;
 mod requests;
 mod servers;
+mod tables;
 mod thrift;
 
 use std::path::{Path, PathBuf};
