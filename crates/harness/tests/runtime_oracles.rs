@@ -1,6 +1,8 @@
 //! What the runtimes of servers tell of themselves, against what each runtime counts by other means: programs that collect garbage a
 //! known number of times, on the very code that servers share.
 
+#![allow(clippy::print_stderr, reason = "tests that a missing toolchain leaves out say so")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -135,6 +135,7 @@ mod tests {
             placement: PlacementKind::Native,
             fail_if: Vec::new(),
             log_calls: false,
+            runtime_statistics: false,
             scaled_from: None,
             published: Vec::new(),
             stopping: Some(stopping),

@@ -170,6 +170,7 @@ mod tests {
             carried_in_ns: 0,
             carried_out_ns: 0,
             server: None,
+            runtime: None,
             client: ClientUsage::default(),
             machine: MachineUsage::default(),
             series: done.iter().map(|ok| Slice { ok: *ok, ..Slice::default() }).collect(),

@@ -33,6 +33,7 @@ fn window(times_ms: impl IntoIterator<Item = u64>, timeouts: u64) -> Measured {
         carried_in_ns: 0,
         carried_out_ns: 0,
         server: None,
+        runtime: None,
         client: ClientUsage::default(),
         machine: MachineUsage::default(),
         series: Vec::new(),

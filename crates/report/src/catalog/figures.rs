@@ -95,7 +95,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("server_threads", Count, "Threads of the server at the window's end", Window(|w| some(w.measured.server.as_ref()?.threads))),
     figure("gc_pauses", Count, "Pauses for garbage collection that ended in the window; empty where the runtime tells nothing, or was not asked (`--runtime-statistics`)", Windows(|f| some(f.runtime.as_ref()?.pauses.count))),
     figure("gc_pause_total_ns", Ns, "Sum of those pauses", Windows(|f| some(f.runtime.as_ref()?.pauses.total_ns))),
-    figure("gc_pause_mean_ns", Ns, "Mean of those pauses; empty without any", Windows(|f| gc_mean(f))),
+    figure("gc_pause_mean_ns", Ns, "Mean of those pauses; empty without any", Windows(gc_mean)),
     figure("gc_pause_max_ns", Ns, "The longest of those pauses", Windows(|f| some(f.runtime.as_ref()?.pauses.max_ns))).column("longest GC", Place::Figures).wide().if_known(),
     figure("gc_pause_share", Share, "Sum of those pauses, of the window; of several processes together it may be above 1", Windows(|f| some(f.runtime.as_ref()?.pause_share))).column("GC", Place::Figures).wide().if_known(),
     figure("gc_kinds", Word, "Those pauses by what the runtime calls them, such as generations: how many, sum, mean and longest", Windows(|f| some(f.runtime.as_ref()?.kinds()))),

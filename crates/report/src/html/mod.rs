@@ -49,10 +49,7 @@ pub fn html(runs: &[Run]) -> Result<String, ExportError> {
 ///
 /// # Errors
 /// As [`html`].
-pub fn html_with_calls(
-    runs: &[Run],
-    calls: Vec<Vec<TrialCalls>>,
-) -> Result<String, ExportError> {
+pub fn html_with_calls(runs: &[Run], calls: Vec<Vec<TrialCalls>>) -> Result<String, ExportError> {
     let runs: Vec<Run> = runs.iter().map(Run::printable).collect();
     let records: Vec<Record> = runs.iter().map(Record::of).collect();
     let page = page::Page::of(&records, calls);

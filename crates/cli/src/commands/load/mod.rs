@@ -21,8 +21,8 @@ use rpcbench_report::format::{plural, si};
 use rpcbench_report::{Load, LoadCurve, LoadView, cut_short, load_hdr};
 
 use super::calls_log::CallsLog;
-use super::out_file::OutFile;
 use super::calls_log::drawn;
+use super::out_file::OutFile;
 use super::report::{Look, show, write_calls, write_views};
 use super::run::tool;
 use super::shared;
@@ -139,7 +139,9 @@ fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow
     if let Some(folder) = &args.results.out {
         let calls = logged.as_ref().ok().and_then(Option::as_ref);
         let calls = calls.and_then(|calls| Some(drawn(run.trials.last()?, calls.clone())));
-        write_calls(folder, calls.as_ref()).and_then(|()| write_views(folder, run)).context(SHOWN)?;
+        write_calls(folder, calls.as_ref())
+            .and_then(|()| write_views(folder, run))
+            .context(SHOWN)?;
     }
     if let LoadView::One(load) = &view {
         write_hdr(done.hdr, load)?;
