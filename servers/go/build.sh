@@ -17,7 +17,7 @@ build=$RPCBENCH_BUILD_DIR
 contract=rpcbench.dev/contract
 
 # A lock file that is written anew may lack the packages of the tool, until Go has added them.
-mods=readonly
+mods="readonly"
 [ "${1:-}" != lock ] || mods=mod
 
 # The generated module has the requirements of the server's, and so its versions.

@@ -88,6 +88,18 @@ fn what_the_machine_does_not_have_is_refused_before_anything_runs() {
 }
 
 #[test]
+fn logs_that_can_not_be_written_are_no_servers_fault() {
+    let bench = Bench::new();
+    let logs = bench.root().join("build/logs");
+    fs::create_dir_all(logs.parent().unwrap()).unwrap();
+    fs::write(&logs, "a file where the folder belongs").unwrap();
+    let said = format!("{}: the servers' logs can't be written", logs.display());
+    let ended = bench.run("check @honest").expect(2);
+    ended.complains(&[&said]);
+    assert!(!ended.err.contains("FAILED"), "{}", ended.err);
+}
+
+#[test]
 fn a_run_of_other_servers_is_not_gone_on_with() {
     let bench = Bench::new();
     let mut program = bench.start("run @honest --rounds 3 -v");
