@@ -90,7 +90,8 @@ pub fn check_results(folder: &Path) -> anyhow::Result<()> {
     let refused = || format!("--results {}: can't be written", folder.display());
     let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     if !there.is_dir() {
-        bail!("--results {}: {} is a file; name a folder", folder.display(), there.display());
+        let what = if there == folder { "it".to_owned() } else { there.display().to_string() };
+        bail!("--results {}: {what} is a file; name a folder", folder.display());
     }
     let made = tempfile::Builder::new().prefix(".rpcbench-").tempdir_in(there);
     // Without the name that was tried.

@@ -55,6 +55,6 @@ fn no_space_at_all_is_told_before_anything_runs() {
     let bench = Bench::new();
     std::fs::write(bench.work().join("results"), "a file").unwrap();
     let ended = bench.run("run @honest").expect(2);
-    ended.complains(&["results/"]);
+    ended.complains(&["--results results: it is a file; name a folder"]);
     assert!(!ended.err.contains("ready: "), "{}", ended.err);
 }
