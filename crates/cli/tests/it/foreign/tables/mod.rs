@@ -16,7 +16,8 @@ fn libraries_for_tables_read_the_calls_and_the_figures_of_a_load() {
     let (calls, record) = (folder.path().join("calls.parquet"), folder.path().join("record"));
     let (log, out) = (calls.display(), record.display());
     let words = format!("-n 2000 -c 4 --warmup none --out {out} --log {log}");
-    look(&format!("load {} {words}", Target::new("status-once:100").address())).expect(1);
+    let failing = Target::new("status-once:100");
+    look(&format!("load {} {words}", failing.address())).expect(1);
     let run = rpcbench_record::read(&record).unwrap();
     let Some(TrialResult::Measured(window)) = run.trials.last().map(|trial| &trial.result) else {
         panic!("no window: {:#?}", run.trials);
