@@ -25,7 +25,7 @@ fn libraries_for_tables_read_the_calls_and_the_figures_of_a_load() {
     let latency = window.latency.as_ref().unwrap();
     let script = repository().join("crates/cli/tests/it/foreign/tables/readers.py");
     let mut command = Command::new(peer("tables").join("bin/python"));
-    let read = Program::start(command.arg(script).args([&calls, &record.join("cells.csv")]));
+    let read = Program::start(command.arg(script).args([&calls, &record.join("trials.csv")]));
     let read = read.finish().expect(0).json();
     for library in ["pandas", "DuckDB", "Polars"] {
         let found = &read[library];

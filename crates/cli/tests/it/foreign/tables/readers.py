@@ -1,6 +1,6 @@
 """Reads the calls of a load with pandas, DuckDB and Polars, and prints what each finds, as JSON.
 
-usage: readers.py CALLS.parquet CELLS.csv
+usage: readers.py CALLS.parquet TRIALS.csv
 """
 
 import json
@@ -10,7 +10,7 @@ import duckdb
 import pandas
 import polars
 
-CALLS, CELLS = sys.argv[1:]
+CALLS, TRIALS = sys.argv[1:]
 TIMES = ["due_ns", "written_ns", "done_ns", "response_ns"]
 
 
@@ -23,7 +23,7 @@ def with_pandas() -> dict:
         "unsent": int(calls.written_ns.isna().sum()),
         "codes": sorted(int(code) for code in calls.status.dropna().unique()),
         "ok_response_ns": int(calls[calls.outcome == "ok"].response_ns.sum()),
-        "run": pandas.read_csv(CELLS).run_id[0],
+        "run": pandas.read_csv(TRIALS).run_id[0],
     }
 
 
@@ -40,7 +40,7 @@ def with_duckdb() -> dict:
         "unsent": one("SELECT count(*) FROM calls WHERE written_ns IS NULL"),
         "codes": [code for (code,) in codes],
         "ok_response_ns": int(one("SELECT sum(response_ns) FROM calls WHERE outcome = 'ok'")),
-        "run": str(one(f"SELECT run_id FROM '{CELLS}'")),
+        "run": str(one(f"SELECT run_id FROM '{TRIALS}'")),
     }
 
 
@@ -53,7 +53,7 @@ def with_polars() -> dict:
         "unsent": calls["written_ns"].null_count(),
         "codes": calls["status"].drop_nulls().unique().sort().to_list(),
         "ok_response_ns": calls.filter(polars.col("outcome") == "ok")["response_ns"].sum(),
-        "run": polars.read_csv(CELLS)["run_id"][0],
+        "run": polars.read_csv(TRIALS)["run_id"][0],
     }
 
 
