@@ -31,7 +31,7 @@ def with_duckdb() -> dict:
     base = duckdb.connect()
     base.execute(f"CREATE VIEW calls AS SELECT * FROM '{CALLS}'")
     one = lambda query: base.execute(query).fetchone()[0]
-    types = dict(base.execute("SELECT column_name, data_type FROM (DESCRIBE calls)").fetchall())
+    types = dict(base.execute("SELECT column_name, column_type FROM (DESCRIBE calls)").fetchall())
     codes = base.execute("SELECT DISTINCT status FROM calls WHERE status IS NOT NULL ORDER BY status").fetchall()
     return {
         "types": [types[name].replace("BIGINT", "int64") for name in TIMES if name != "written_ns"],
