@@ -126,6 +126,7 @@ macro_rules! over_each_protocol {
 over_each_protocol!(
     grpc: Grpc,
     json: Json,
+    json_h2c: JsonH2c,
     thrift: Thrift,
     thrift_compact: ThriftCompact,
     thrift_buffered: ThriftBuffered,
