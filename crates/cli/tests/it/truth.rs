@@ -134,29 +134,38 @@ over_each_protocol!(
     tcp_echo: TcpEcho,
 );
 
-/// A load of 10 s, of which the server is stopped for one: each protocol's for another, since what was held up then comes
-/// all at once.
-fn load_with_a_stop(protocol: Protocol) -> Measurement {
+/// A load of 10 s, and for how long the server was stopped in it: for one second, each protocol's for another, since what
+/// was held up then comes all at once.
+fn load_with_a_stop(protocol: Protocol) -> (Measurement, Nanos) {
     let server = Process::start(behaviour(protocol));
     let mut session = open(&plan(protocol, server.address, "constant:200"));
     let place = Protocol::ALL.iter().position(|it| *it == protocol).unwrap() as u64;
-    measure(&mut session, Nanos(10 * SECOND.0), |start| {
+    let mut stopped = Nanos(0);
+    let measurement = measure(&mut session, Nanos(10 * SECOND.0), |start| {
         clock::sleep_until(start + Nanos((1 + place) * SECOND.0));
         server.signal(Signal::STOP);
-        clock::sleep_until(start + Nanos((2 + place) * SECOND.0));
+        let since = clock::now();
+        clock::sleep_until(since + SECOND);
         server.signal(Signal::CONT);
-    })
+        stopped = clock::now() - since;
+    });
+    (measurement, stopped)
 }
 
-/// A tenth of the calls come due while the server is stopped, and wait 0 to 1 s for it: 5 % of all wait
-/// longer than 0.5 s, and 1 % longer than 0.9 s.
+/// Calls that come due while the server is stopped wait until it goes on. Of a second's stop a tenth of all do: 5 % of all
+/// wait longer than 0.5 s, and 1 % longer than 0.9 s; of a stop that lasted longer, by as much longer. How soon the server
+/// has caught up is the machine's doing, so that only bounds what is found; the engine's tests say it exactly, in virtual
+/// time.
 fn stopped_for_one_second_in_ten(protocol: Protocol) {
-    static LOADS: Results<Measurement> = OnceLock::new();
-    let tally = &result_of(&LOADS, protocol, load_with_a_stop).tally;
+    static LOADS: Results<(Measurement, Nanos)> = OnceLock::new();
+    let (measurement, stopped) = result_of(&LOADS, protocol, load_with_a_stop);
+    let tally = &measurement.tally;
     assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (2_000, 0));
-    for (q, expected) in [(0.95, 0.5e9), (0.99, 0.9e9)] {
+    for (q, beyond) in [(0.95, 0.5), (0.99, 0.1)] {
         let found = tally.ok.quantile(q).unwrap() as f64;
-        assert!((found / expected - 1.0).abs() < 0.05, "{q}: {found} ns for {expected}");
+        let expected = stopped.0 as f64 - beyond * SECOND.0 as f64;
+        let bounds = 0.95 * expected..expected + 0.5 * SECOND.0 as f64;
+        assert!(bounds.contains(&found), "{q}: {found} ns, which is not in {bounds:?}");
     }
 }
 
