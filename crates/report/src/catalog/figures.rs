@@ -2,7 +2,7 @@
 
 use rpcbench_record::{OutcomeKind, PlannedServer, RankedBy};
 
-use super::Of::{Any, Cell, Trial, Window, Windows};
+use super::Of::{Any, Cell, Run, Trial, Window, Windows};
 use super::Unit::{Bytes, Count, Flag, Milliseconds, Nanoseconds as Ns, PerSecond, Share, Word};
 use super::value::{Value, some};
 use super::{Figure, Place, Subject, Unit, figure};
@@ -162,16 +162,16 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("all_calls_p95_ns", Ns, "95th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 950_000))),
     figure("all_calls_p99_ns", Ns, "99th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 990_000))),
     figure("all_calls_p999_ns", Ns, "99.9th percentile of response time over all calls; empty as above", Window(|w| all(w.all_calls.as_ref()?, 999_000))),
-    figure("run_id", Word, "Identifies the run: a UUID that sorts by the time at which it began", Any(|s| some(s.header?.id.to_string()))),
+    figure("run_id", Word, "Identifies the run: a UUID that sorts by the time at which it began", Run(|h| some(h.id.to_string()))),
     figure("shape", Word, "What a call carries", Any(|s| some(&s.workload?.shape))),
     figure("connections", Count, "Connections over all load threads", Any(connections)),
     figure("connection_life", Word, "How many calls a connection carries before the client ends it", Any(|s| some(s.workload?.connection_life.to_string()))),
     figure("in_flight", Count, "Calls in flight over all connections; in an open loop the most", Any(|s| some(s.workload?.in_flight))),
-    figure("cpus", Count, "CPUs that the server may use", Any(|s| some(s.header?.plan.limits.cpus))),
-    figure("memory_limit_bytes", Bytes, "Memory that the server may use", Any(|s| some(s.header?.plan.limits.memory_bytes?))),
-    figure("machine_cpu", Word, "Model of the machine's CPU", Any(|s| some(&s.header?.machines.client.cpu.model))),
-    figure("machine_kernel", Word, "Version of the machine's kernel", Any(|s| some(&s.header?.machines.client.kernel))),
-    figure("tool_version", Word, "Version of rpcbench", Any(|s| some(&s.header?.tool.version))),
+    figure("cpus", Count, "CPUs that the server may use", Run(|h| some(h.plan.limits.cpus))),
+    figure("memory_limit_bytes", Bytes, "Memory that the server may use", Run(|h| some(h.plan.limits.memory_bytes?))),
+    figure("machine_cpu", Word, "Model of the machine's CPU", Run(|h| some(&h.machines.client.cpu.model))),
+    figure("machine_kernel", Word, "Version of the machine's kernel", Run(|h| some(&h.machines.client.kernel))),
+    figure("tool_version", Word, "Version of rpcbench", Run(|h| some(&h.tool.version))),
 ];
 
 fn connect(figures: &Figures, q: f64) -> Option<Value> {

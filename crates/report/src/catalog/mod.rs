@@ -11,7 +11,7 @@ pub use list::figure_list;
 pub(crate) use subject::{Subject, Window};
 pub(crate) use value::{Unit, Value, Values};
 
-use rpcbench_record::{RankedBy, Trial};
+use rpcbench_record::{Header, RankedBy, Trial};
 
 use crate::figures::Figures;
 use crate::row::Row;
@@ -32,7 +32,9 @@ pub(crate) struct Figure {
 /// What a figure is read from, which decides where it is exported.
 #[derive(Clone, Copy)]
 pub(crate) enum Of {
-    /// Any row: what was measured, and under which circumstances.
+    /// The run that a row is of: where, under which limits and by what it was measured.
+    Run(fn(&Header) -> Option<Value>),
+    /// Any row of a run: what was measured.
     Any(fn(&Subject) -> Option<Value>),
     /// A cell.
     Cell(fn(&Row) -> Option<Value>),
@@ -51,7 +53,7 @@ pub(crate) enum Export {
     Cells,
     /// A row is a trial.
     Trials,
-    /// Only what a window has of itself.
+    /// A row is a window: only what it has of itself, and of its run.
     Windows,
 }
 
@@ -61,7 +63,7 @@ impl Of {
             Self::Any(_) => export != Export::Windows,
             Self::Cell(_) => export == Export::Cells,
             Self::Trial(_) => export == Export::Trials,
-            Self::Windows(_) => true,
+            Self::Run(_) | Self::Windows(_) => true,
             Self::Window(_) => export != Export::Cells,
         }
     }
@@ -201,6 +203,7 @@ impl Figure {
     /// Its value. `None` where it is not known, or the row has no such figure.
     pub(crate) fn value(&self, subject: &Subject) -> Option<Value> {
         match self.of {
+            Of::Run(of) => of(subject.header),
             Of::Any(of) => of(subject),
             Of::Cell(of) => of(subject.cell?),
             Of::Trial(of) => of(subject.trial?),
@@ -236,6 +239,15 @@ pub(crate) fn exported(export: Export) -> impl Iterator<Item = &'static Figure> 
 /// A row of an export.
 pub(crate) fn row(export: Export, subject: &Subject) -> Values {
     Values(exported(export).map(|figure| (figure.key, figure.value(subject))).collect())
+}
+
+/// What a row tells of its run.
+pub(crate) fn run_values(header: &Header) -> Values {
+    let value = |figure: &Figure| match figure.of {
+        Of::Run(of) => Some((figure.key, of(header))),
+        _ => None,
+    };
+    Values(FIGURES.iter().filter_map(value).collect())
 }
 
 /// The JSON Schema of a row.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rpcbench_record::{
-    Connections, Header, Latency, Limits, Measured, PlannedServer, Run, Trial, Workload,
+    Connections, Header, Latency, Measured, PlannedServer, Run, Trial, Workload,
 };
 
 use crate::figures::Figures;
@@ -12,10 +12,8 @@ use crate::row::Row;
 use crate::summary::{Summary, Table};
 
 /// A row's subject: what its figures are read from.
-#[derive(Default)]
 pub(crate) struct Subject<'a> {
-    /// `None` for a load on an address, which is no run.
-    pub(crate) header: Option<&'a Header>,
+    pub(crate) header: &'a Header,
     pub(crate) workload: Option<&'a Workload>,
     pub(crate) server: Option<&'a PlannedServer>,
     pub(crate) cell: Option<&'a Row>,
@@ -54,12 +52,11 @@ impl<'a> Subject<'a> {
     /// A row of one of a summary's tables.
     pub(crate) fn cell(summary: &'a Summary, table: &'a Table, row: &'a Row) -> Self {
         Self {
-            header: Some(&summary.header),
             workload: Some(&table.workload),
             server: Some(&row.server),
             cell: Some(row),
             figures: row.figures.as_ref().map(Cow::Borrowed),
-            ..Self::default()
+            ..Self::of_run(&summary.header)
         }
     }
 
@@ -68,22 +65,33 @@ impl<'a> Subject<'a> {
         let plan = &run.header.plan;
         let measured = trial.measured();
         Self {
-            header: Some(&run.header),
             workload: plan.workload(&trial.workload),
             server: plan.servers.iter().find(|server| server.entry == trial.entry),
             trial: Some(trial),
             figures: measured.and_then(|m| Figures::of(&[m], Some(plan.limits))).map(Cow::Owned),
             window: measured.map(Window::of),
-            ..Self::default()
+            ..Self::of_run(&run.header)
         }
     }
 
-    /// A window without a run around it, of a server that may use `limits`.
-    pub(crate) fn window(measured: &'a Measured, limits: Limits) -> Self {
+    /// A window of a run.
+    pub(crate) fn window(header: &'a Header, measured: &'a Measured) -> Self {
         Self {
-            figures: Figures::of(&[measured], Some(limits)).map(Cow::Owned),
+            figures: Figures::of(&[measured], Some(header.plan.limits)).map(Cow::Owned),
             window: Some(Window::of(measured)),
-            ..Self::default()
+            ..Self::of_run(header)
+        }
+    }
+
+    fn of_run(header: &'a Header) -> Self {
+        Self {
+            header,
+            workload: None,
+            server: None,
+            cell: None,
+            trial: None,
+            figures: None,
+            window: None,
         }
     }
 }

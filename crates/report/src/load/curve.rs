@@ -3,14 +3,15 @@
 use std::fmt;
 
 use rpcbench_record::{
-    Arrivals, Measured, NotMet, PerSecond, Protocol, Search, SearchStep, StepVerdict, Workload,
+    Arrivals, Header, Measured, NotMet, PerSecond, Protocol, Search, SearchStep, StepVerdict,
+    Workload,
 };
 use serde::Serialize;
 
 use super::tail::{AllCalls, Bound};
 use super::verdict::late;
 use super::{grid, headline, note, notes, section};
-use crate::catalog::{Value, Values};
+use crate::catalog::{Value, Values, run_values};
 use crate::cell::errors;
 use crate::doubt::doubts;
 use crate::export::{EXPORT_SCHEMA, ExportError, to_csv, to_json};
@@ -27,6 +28,8 @@ const HOW_TO_READ: &str = "rate: calls due a second; p50 to p99.9: response time
 /// Loads at several rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadCurve {
+    /// Of its run.
+    pub header: Header,
     /// As typed.
     pub address: String,
     /// How calls travelled.
@@ -307,6 +310,16 @@ pub(crate) fn values(point: &LoadPoint) -> Values {
     Values(POINT.into_iter().zip(values).collect())
 }
 
+/// The points, each with what it tells of its run.
+fn rows(curve: &LoadCurve) -> impl Iterator<Item = Values> {
+    let run = run_values(&curve.header).0;
+    curve.points.iter().map(move |point| {
+        let mut row = values(point);
+        row.0.extend(run.iter().cloned());
+        row
+    })
+}
+
 /// A curve as JSON: what was found, and the points in the order in which they were made.
 ///
 /// # Errors
@@ -332,7 +345,7 @@ pub fn curve_json(curve: &LoadCurve) -> Result<String, ExportError> {
         threshold: curve.search.as_ref().map(|search| search.threshold.to_string()),
         highest_rate_per_s: rate(curve.search.as_ref().and_then(Search::met)),
         lowest_unmet_rate_per_s: rate(curve.search.as_ref().and_then(Search::unmet)),
-        points: curve.points.iter().map(values).collect(),
+        points: rows(curve).collect(),
     })
 }
 
@@ -341,5 +354,7 @@ pub fn curve_json(curve: &LoadCurve) -> Result<String, ExportError> {
 /// # Errors
 /// If a row can't be written; see [`ExportError`].
 pub fn curve_csv(curve: &LoadCurve) -> Result<String, ExportError> {
-    to_csv(&POINT, curve.points.iter().map(values))
+    let run = run_values(&curve.header).0;
+    let keys: Vec<&str> = POINT.into_iter().chain(run.iter().map(|(key, _)| *key)).collect();
+    to_csv(&keys, rows(curve))
 }

@@ -19,10 +19,10 @@ fn values(load: &Load) -> Values {
         ("in_flight", Some(workload.in_flight.into())),
         ("verdict", word(load.verdict().name())),
     ];
-    values.extend(row(Export::Windows, &Subject::window(&load.measured, load.limits)).0);
+    values.extend(row(Export::Windows, &Subject::window(&load.header, &load.measured)).0);
     values.extend([
         ("arrivals", word(&workload.arrivals.to_string())),
-        ("seed", Some(load.seed.into())),
+        ("seed", Some(load.header.plan.seed.into())),
         ("capacity_calls_per_s", load.capacity.map(|c| c.calls_per_s.into())),
         ("limits_exceeded", word(&exceeded(load).join("; "))),
     ]);

@@ -19,7 +19,7 @@ pub fn load_hdr(load: &Load) -> String {
          #[StartTime: {started:.3} (seconds since epoch), {}]\n\
          #[BaseTime: {started:.3} (seconds since epoch)]\n\
          \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
-        load.tool.version, load.address, load.started,
+        load.header.tool.version, load.address, load.started,
     );
     let measured = &load.measured;
     let parts: [(&str, Option<&Latency>); 3] = [

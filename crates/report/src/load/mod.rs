@@ -92,7 +92,7 @@ fn server_lines(load: &Load, server: &ServerFigures) -> Vec<(&'static str, Optio
     let cpu = format!(
         "{} of {}: {} user, {} system",
         format::percent(server.cpu_share),
-        format::plural(u64::from(load.limits.cpus), "CPU"),
+        format::plural(u64::from(load.header.plan.limits.cpus), "CPU"),
         seconds(server.cpu_user_s),
         seconds(server.cpu_system_s)
     );

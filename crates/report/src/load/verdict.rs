@@ -88,7 +88,7 @@ fn tolerances(load: &Load) -> impl Iterator<Item = &Threshold> {
     let most = |limit: &&Threshold| {
         limit.figure() == Figure::Errors && limit.comparison() == Comparison::Above
     };
-    load.fail_if.iter().filter(most)
+    load.header.plan.fail_if.iter().filter(most)
 }
 
 /// Whether calls may fail at all.
@@ -200,7 +200,7 @@ pub(super) fn exceeded(load: &Load) -> Vec<String> {
         }
         Some(format!("{limit}: {} is {}", limit.figure(), figure(limit.figure(), value)))
     };
-    load.fail_if.iter().filter_map(shown).collect()
+    load.header.plan.fail_if.iter().filter_map(shown).collect()
 }
 
 /// To five digits and more, as it may lie close to its limit.

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use rpcbench_record::{
-    Arrivals, Limits, Measured, PlacementKind, Plan, PlannedServer, Protocol, Rate, Run, Threshold,
-    Tool, Trial, Unmeasured, Workload,
+    Arrivals, Header, Measured, PlacementKind, Plan, PlannedServer, Protocol, Rate, Run, Trial,
+    Unmeasured, Workload,
 };
 
 use super::curve::{LoadCurve, LoadPoint};
@@ -15,8 +15,9 @@ use crate::text::Style;
 /// One load: a window on one server, and what came before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// The program.
-    pub tool: Tool,
+    /// Of its run: the program, the machine, what the server may use if anything of it can be seen, the seed of the payloads
+    /// and of random arrivals, and what must not be true of the window.
+    pub header: Header,
     /// When the window began.
     pub started: Timestamp,
     /// Where the server listens, as typed.
@@ -25,14 +26,8 @@ pub struct Load {
     pub protocol: Protocol,
     /// What was asked for. Where the rate was a share of the capacity, its arrival process has the rate that came of it.
     pub workload: Workload,
-    /// Seed of the payloads, and of random arrivals.
-    pub seed: u64,
-    /// What the server may use, if anything of it can be seen.
-    pub limits: Limits,
     /// The capacity that the arrival process's rate is a share of. `None` where it is none.
     pub capacity: Option<Capacity>,
-    /// What must not be true of the window.
-    pub fail_if: Vec<Threshold>,
     /// Calls before the window, those that found the capacity included.
     pub before: Unmeasured,
     /// The window.
@@ -144,7 +139,7 @@ impl Load {
             client_bound,
         });
         Some(Self {
-            tool: run.header.tool.clone(),
+            header: run.header.clone(),
             started: trial.started,
             address: server.entry.clone(),
             protocol: server.protocol,
@@ -152,10 +147,7 @@ impl Load {
                 arrivals: trial.arrivals.unwrap_or(workload.arrivals),
                 ..workload.clone()
             },
-            seed: plan.seed,
-            limits: plan.limits,
             capacity,
-            fail_if: plan.fail_if.clone(),
             before,
             measured,
         })
@@ -163,7 +155,7 @@ impl Load {
 
     /// The figures of the window. `None` for one without length.
     pub(super) fn figures(&self) -> Option<Figures> {
-        Figures::of(&[&self.measured], Some(self.limits))
+        Figures::of(&[&self.measured], Some(self.header.plan.limits))
     }
 }
 
@@ -178,6 +170,7 @@ impl LoadCurve {
         let by_share = first.arrivals.needs_capacity();
         let capacity = by_share.then(|| run.capacity(&server.entry, &first.name, None)).flatten();
         (!points.is_empty()).then(|| Self {
+            header: run.header.clone(),
             address: server.entry.clone(),
             protocol: server.protocol,
             workload: first.clone(),

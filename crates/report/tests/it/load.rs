@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rpcbench_record::{
-    Connections, Latency, Limits, NotMet, Outcomes, Pacing, PerSecond, PlacementKind, Protocol,
-    Run, Search, SearchStep, Slice, StepVerdict, Tool, Trial, TrialResult, Unmeasured, Window,
+    Connections, Header, Latency, Limits, NotMet, Outcomes, Pacing, PerSecond, PlacementKind,
+    Protocol, Run, Search, SearchStep, Slice, StepVerdict, Trial, TrialResult, Unmeasured, Window,
     Workload,
 };
 use rpcbench_report::{
@@ -15,6 +15,10 @@ use rpcbench_stats::Histogram;
 
 use crate::builder::{RunBuilder, latency, measured, ok, workload};
 
+fn header() -> Header {
+    RunBuilder::new().run.header
+}
+
 /// A closed loop whose calls all went well.
 fn fine() -> Load {
     let mut measured = measured(98_000);
@@ -22,20 +26,15 @@ fn fine() -> Load {
     measured.server = None;
     measured.service = Some(latency(count, 9_900_000.0));
     measured.send_lag = Some(latency(count, 304_000.0));
+    let mut header = header();
+    header.plan.limits = Limits { cpus: 2, memory_bytes: None };
     Load {
-        tool: Tool {
-            version: "0.1.0".to_owned(),
-            commit: Some("4f2a9c1".to_owned()),
-            profile: "release".to_owned(),
-        },
+        header,
         started: "2026-03-01T12:00:00Z".parse().expect("a time"),
         address: "127.0.0.1:50051".to_owned(),
         protocol: Protocol::Grpc,
         workload: workload(),
-        seed: 1,
-        limits: Limits { cpus: 2, memory_bytes: None },
         capacity: None,
-        fail_if: Vec::new(),
         before: Unmeasured {
             outcomes: Outcomes { ok: 98_000, ..Outcomes::default() },
             error_examples: Vec::new(),
@@ -93,13 +92,15 @@ fn what_became_of_connections_is_a_warning_and_a_broken_protocol_a_failure() {
 }
 
 fn limited(mut load: Load, limits: &[&str]) -> Load {
-    load.fail_if = limits.iter().map(|limit| limit.parse().expect("a threshold")).collect();
+    load.header.plan.fail_if =
+        limits.iter().map(|limit| limit.parse().expect("a threshold")).collect();
     load
 }
 
 /// The run that a load is shown from.
 fn run_of(loads: &[(Load, &str)]) -> Run {
     let mut run = RunBuilder::new().planned("somebodys-server", 0).run;
+    run.header.plan.limits = loads[0].0.header.plan.limits;
     let plan = &mut run.header.plan;
     plan.servers[0].entry = loads[0].0.address.clone();
     plan.placement = PlacementKind::Unmanaged;
@@ -108,7 +109,7 @@ fn run_of(loads: &[(Load, &str)]) -> Run {
         let name = format!("load-{}", plan.workloads.len());
         let arrivals = arrivals.parse().expect("arrivals");
         plan.workloads.push(Workload { name: name.clone(), arrivals, ..load.workload.clone() });
-        plan.fail_if.clone_from(&load.fail_if);
+        plan.fail_if.clone_from(&load.header.plan.fail_if);
         run.trials.push(Trial {
             process: 1,
             entry: load.address.clone(),
@@ -129,7 +130,7 @@ fn a_load_is_found_in_its_run() {
     let run = run_of(&[(fine(), "closed")]);
     let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
     let workload = Workload { name: "load-0".to_owned(), ..fine().workload };
-    let expected = Load { workload, seed: 7, limits: load.limits, ..fine() };
+    let expected = Load { workload, header: run.header.clone(), ..fine() };
     assert_eq!(*load, expected);
     let native = Run {
         header: rpcbench_record::Header {
@@ -189,7 +190,7 @@ fn what_a_watched_server_used_is_shown() {
     load.measured.server = measured(98_000).server;
     insta::assert_snapshot!(load_text(&load, Style::default()));
     // All of its one CPU: it was the limit of a closed loop.
-    load.limits.cpus = 1;
+    load.header.plan.limits.cpus = 1;
     assert_eq!(load.verdict().name(), "server-bound");
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!(load.verdict().name(), "client-bound");
@@ -335,6 +336,7 @@ fn a_search_that_the_client_ended_is_a_verdict_against() {
     let (workload, points, mut search) = curve();
     search.steps[1].verdict = StepVerdict::NotMet(NotMet::ClientBound);
     let curve = LoadCurve {
+        header: header(),
         address: "127.0.0.1:50051".to_owned(),
         protocol: Protocol::Grpc,
         workload,
@@ -445,6 +447,7 @@ fn curve() -> (Workload, Vec<LoadPoint>, Search) {
 fn a_search_shows_its_curve_and_what_it_found() {
     let (workload, points, search) = curve();
     let shown = LoadCurve {
+        header: header(),
         address: "127.0.0.1:50051".to_owned(),
         protocol: Protocol::Grpc,
         workload,
