@@ -14,11 +14,12 @@ mkdir -p "$logs"
 
 # step NAME COMMAND...
 step() {
-  local name=$1 began=$SECONDS
+  local began=$SECONDS
+  name=$1
   shift
   echo
   echo "== $name"
-  "$@"
+  "$@" 2>&1 | tee "$logs/step.log"
   echo "== $name: $((SECONDS - began)) s"
 }
 
@@ -73,7 +74,7 @@ end_to_end() {
   fi
 }
 
-# closing: what cargo's runners said, and all of them added up.
+# closing: what cargo's runners said, and all of them added up; of a step that failed, its end.
 closing() {
   local code=$?
   echo
@@ -84,15 +85,18 @@ closing() {
     /^test result:/ { skipped += FILENAME ~ /peers.log$/ ? -($4 + $6) : $8 }
     END { printf "%d passed, %d failed, %d skipped\n", passed + again, failed - again, skipped }' \
     "$logs/cargo-test.log" "$logs/peers.log"
-  [ "$code" = 0 ] || echo "make test: failed (exit code $code)" >&2
+  if [ "$code" != 0 ]; then
+    [ "$name" = tests ] || tail -n 15 "$logs/step.log" >&2
+    echo "make test: $name failed (exit code $code)" >&2
+  fi
   return "$code"
 }
 
+trap closing EXIT
 step "set-up" scripts/setup.sh test
 step "format and lints" scripts/lint.sh
 step "documentation" cargo_doc
 step "generated code" scripts/generated.sh
-trap closing EXIT
 step "tests" cargo_test
 step "page" page
 step "fuzzing" fuzz
