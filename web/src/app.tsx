@@ -1,5 +1,6 @@
 /** The page. */
 import { useEffect, useState } from "preact/hooks";
+import { Changed } from "./changed";
 import { Charts } from "./charts";
 import type { Page, Part, Run } from "./data";
 import { Method } from "./method";
@@ -80,6 +81,7 @@ function Lead({ run, part }: { run: Run; part: Part | undefined }) {
 function Body({ run, part, view, change }: { run: Run; part: Part; view: View; change: (change: Change) => void }) {
   return (
     <>
+      {part.changes && <Changed changes={part.changes} />}
       {part.table.columns.length > 0 && <Ranking part={part} view={view} change={change} />}
       {part.told.length > 0 && <div class="limits">{part.told.map((line) => <p key={line}>{line}</p>)}</div>}
       <Grids part={part} />

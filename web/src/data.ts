@@ -34,7 +34,7 @@ export interface Calls {
 export type Fact = [name: string, value: string];
 
 export interface Part {
-  kind: "ranking" | "curve" | "load";
+  kind: "ranking" | "curve" | "load" | "changes";
   name: string;
   headline: string[];
   setting: string[];
@@ -44,8 +44,16 @@ export interface Part {
   over_load: { x: string; table: Table | null } | null;
   window_columns: WindowColumn[];
   distributions: { name: string; meaning: string; distribution: Distribution }[];
+  changes: Changes | null;
   lists: { title: string; items: { text: string; evidence: string[] }[] }[];
   grids: { title: string; header: string[]; rows: string[][]; note: string | null }[];
+}
+
+/** What changed between two runs, or two builds: a row for each figure of a cell. */
+export interface Changes {
+  precision_share: number;
+  columns: [title: string, number: boolean][];
+  rows: { name: string; texts: string[]; change_share: number; range: [low: number, high: number] | null; worth: "good" | "bad" | "neither" }[];
 }
 
 export interface Table {

@@ -1,18 +1,6 @@
-import { readFileSync } from "node:fs";
-import type { Page } from "@playwright/test";
 import { expect, test } from "./page";
 import { cells, read } from "./record";
-
-/** The rows of a chart's CSV, as its button gives it. */
-async function csv(page: Page, title: string): Promise<Record<string, string>[]> {
-  const [header, ...rows] = (await saved(page, `${title} as CSV`)).toString().trim().split("\r\n").map((line) => line.split(","));
-  return rows.map((row) => Object.fromEntries(header!.map((name, at) => [name, row[at]!])));
-}
-
-async function saved(page: Page, button: string): Promise<Buffer> {
-  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button, exact: true }).click()]);
-  return readFileSync(await download.path());
-}
+import { csv, saved } from "./saved";
 
 const drawn = ["calls/cpu-s", "calls/s", "memory", "p99", "server CPU", "Protocols in one language", "Languages in one protocol",
   "Percentiles", "Histogram", "Response times over the windows", "Windows over the run", "Over measured time", "Warm-up"];

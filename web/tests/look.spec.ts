@@ -1,7 +1,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import { expect, test } from "./page";
 
-const records = ["quick", "latency", "slo", "sweep", "load"];
+const records = ["quick", "latency", "slo", "sweep", "load", "builds"];
 
 for (const name of records) {
   for (const colorScheme of ["light", "dark"] as const) {

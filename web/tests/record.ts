@@ -30,6 +30,11 @@ export function cells(name: string): Json[] {
   return JSON.parse(rpcbench("report", "--format", "json", folder(name))).workloads.flatMap((workload: Json) => workload.cells);
 }
 
+/** What a run of two builds says of them, as `--format json` has it. */
+export function changes(name: string): Json[] {
+  return JSON.parse(rpcbench("compare", "--format", "json", folder(name))).changes;
+}
+
 /** What belongs to an entry. */
 export function of(event: Json, entry: string): boolean {
   return (event.prepared ?? event.trial)?.entry === entry;

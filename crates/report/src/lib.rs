@@ -53,7 +53,7 @@ pub use history::{
     CellHistory, History, Point, Since, history, history_csv, history_json, history_markdown,
     history_schema, history_text,
 };
-pub use html::{Calls, TrialCalls, html, html_with_calls};
+pub use html::{Calls, Comparison, TrialCalls, changes_html, html, html_with_calls};
 pub use layout::Layout;
 pub use lives::Lives;
 pub use load::{

@@ -24,6 +24,7 @@ Examples:
   rpcbench compare results/2026-03-01T12-00-00 results/2026-03-02T12-00-00
   rpcbench compare results/monday results/tuesday --figure p99 --figure memory_peak_bytes
   rpcbench compare results/main results/branch --fail-if 'calls_per_server_cpu_s<-5%'
+  rpcbench compare results/main results/branch --html changes.html
   rpcbench compare --build HEAD --build . go-grpc         What did I just make faster?
   rpcbench compare --build v1.2 --build ../next go-grpc --precision 2% --max-time 20m
   rpcbench compare results/2026-03-03T12-00-00            A run of two builds, shown again
@@ -51,6 +52,9 @@ pub struct CompareArgs {
     /// How the changes are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
+    /// Write the changes and the records behind them as a page to this file too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Suite that gives the workloads and limits of builds: one of `rpcbench list suites`, or a file such as mine.toml
     #[arg(long, value_name = "NAME", default_value = "quick", requires = "builds")]
     pub suite: String,

@@ -1,17 +1,18 @@
 //! `rpcbench compare`.
 
 use std::path::Path;
+use std::slice;
 
 use anyhow::{Context as _, bail};
 use rpcbench_harness::run::Interrupt;
 use rpcbench_record::Run;
 use rpcbench_report::{
-    Changes, LoadView, changes, changes_csv, changes_json, changes_markdown, changes_of_builds,
-    changes_text,
+    Changes, Comparison, LoadView, changes, changes_csv, changes_html, changes_json,
+    changes_markdown, changes_of_builds, changes_text,
 };
 
 use super::run::{Order, Work, conclude};
-use super::shared;
+use super::{report, shared};
 use crate::Verdict;
 use crate::args::{CompareArgs, Compared, Format};
 use crate::context::Context;
@@ -20,13 +21,18 @@ use crate::print::{note, print};
 pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict> {
     match args.compared()? {
         Compared::Runs(old, new) => {
-            let changes = changes(&read(old)?, &read(new)?, &args.asked());
+            let runs = [read(old)?, read(new)?];
+            let changes = changes(&runs[0], &runs[1], &args.asked());
             if !args.force {
                 refuse(&changes)?;
             }
-            show(context, args, &changes)
+            show(context, args, &changes, &Records { folders: &[old, new], runs: &runs })
         }
-        Compared::Run(folder) => show(context, args, &of_builds(&read(folder)?, args)?),
+        Compared::Run(folder) => {
+            let runs = [read(folder)?];
+            let changes = of_builds(&runs[0], args)?;
+            show(context, args, &changes, &Records { folders: &[folder], runs: &runs })
+        }
         Compared::Builds { builds, selection, overrides } => {
             let order = Order {
                 selection,
@@ -49,7 +55,8 @@ fn measure(context: &Context, args: &CompareArgs, order: &Order<'_>) -> anyhow::
     let work = Work::begin(context, order, interrupt)?;
     let folder = work.folder.clone();
     let (run, ending) = work.execute(context);
-    let shown = show(context, args, &of_builds(&run, args)?);
+    let records = Records { folders: &[&folder], runs: slice::from_ref(&run) };
+    let shown = show(context, args, &of_builds(&run, args)?, &records);
     let verdict = conclude(&run, &folder, ending)?;
     let limits = shown?;
     Ok(if verdict == Verdict::Done { limits } else { verdict })
@@ -61,7 +68,24 @@ fn of_builds(run: &Run, args: &CompareArgs) -> anyhow::Result<Changes> {
     )
 }
 
-fn show(context: &Context, args: &CompareArgs, changes: &Changes) -> anyhow::Result<Verdict> {
+/// What changes are read from.
+struct Records<'a> {
+    folders: &'a [&'a Path],
+    /// One for each folder.
+    runs: &'a [Run],
+}
+
+fn show(
+    context: &Context,
+    args: &CompareArgs,
+    changes: &Changes,
+    records: &Records<'_>,
+) -> anyhow::Result<Verdict> {
+    if let Some(file) = &args.html {
+        let calls = report::calls(records.folders)?;
+        let comparison = Comparison { changes, arguments: &context.arguments };
+        report::write_page(file, &changes_html(&comparison, records.runs, calls)?)?;
+    }
     print(&match args.format {
         Format::Table => changes_text(changes, context.style),
         Format::Markdown => changes_markdown(changes),

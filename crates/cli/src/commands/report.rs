@@ -19,7 +19,8 @@ use crate::print::print;
 
 pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
     if let Some(file) = &args.html {
-        return write_page(file, &named(args)?);
+        write_page(file, &page(&named(args)?)?)?;
+        return Ok(Verdict::Done);
     }
     let look = Look::of(args.format, &args.table)?;
     let folders = named(args)?;
@@ -39,15 +40,23 @@ fn named(args: &ReportArgs) -> anyhow::Result<Vec<PathBuf>> {
     }
 }
 
-fn write_page(file: &Path, records: &[PathBuf]) -> anyhow::Result<Verdict> {
+/// Records as one page.
+fn page(records: &[PathBuf]) -> anyhow::Result<String> {
     let runs = records.iter().map(|record| rpcbench_record::read(record));
     let runs = runs.collect::<Result<Vec<Run>, _>>()?;
-    let calls = records.iter().map(|record| read_calls(record)).collect::<Result<_, _>>()?;
-    let page = html_with_calls(&runs, calls)?;
+    Ok(html_with_calls(&runs, calls(records)?)?)
+}
+
+/// Writes a page; a file that is none is not replaced.
+pub fn write_page(file: &Path, page: &str) -> anyhow::Result<()> {
     let mut file = OutFile::open(file, PAGE)?;
     file.write_all(page.as_bytes()).with_context(|| file.path().display().to_string())?;
-    file.commit()?;
-    Ok(Verdict::Done)
+    file.commit()
+}
+
+/// What a page draws of the calls of each record.
+pub fn calls(records: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Vec<TrialCalls>>> {
+    records.iter().map(|record| read_calls(record.as_ref())).collect()
 }
 
 /// How a page begins.

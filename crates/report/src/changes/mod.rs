@@ -5,11 +5,12 @@ mod cells;
 mod differences;
 mod figure;
 mod limit;
-mod view;
-mod words;
+pub(crate) mod view;
+pub(crate) mod words;
 
 use rpcbench_record::{Age, Build, Header, Run};
 use rpcbench_stats::{Changes as Compared, Finding, Question, Range};
+use serde::Serialize;
 
 pub(crate) use cells::Side;
 use cells::{Asking, Cells, Sides};
@@ -26,7 +27,7 @@ use crate::summary::summary;
 const ERROR: f64 = 0.05;
 
 /// What is asked of two runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
     /// Figures besides those that entries are ranked by.
     pub figures: Vec<ComparedFigure>,
@@ -79,6 +80,26 @@ pub struct Change {
     pub range: Option<Range>,
     /// What follows for the figure's value: `Faster` where it is higher.
     pub finding: Finding,
+}
+
+/// What a change means to whoever runs the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Worth {
+    Good,
+    Bad,
+    /// It did not change, or neither way is the better one.
+    Neither,
+}
+
+impl Change {
+    pub(crate) fn worth(&self) -> Worth {
+        match self.figure.word(self.finding) {
+            "faster" => Worth::Good,
+            "slower" => Worth::Bad,
+            _ => Worth::Neither,
+        }
+    }
 }
 
 impl Changes {

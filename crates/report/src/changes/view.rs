@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::words::{self, differ, headline, origin, resolution, warnings};
-use super::{Change, Changes};
+use super::{Change, Changes, Worth};
 use crate::columns::Column;
 use crate::export::{ExportError, rows_csv, to_json};
 use crate::format::NOTHING;
@@ -58,7 +58,7 @@ pub fn changes_markdown(changes: &Changes) -> String {
 }
 
 /// What was compared.
-fn runs(changes: &Changes) -> Vec<String> {
+pub(crate) fn runs(changes: &Changes) -> Vec<String> {
     match &changes.builds {
         Some([old, new]) => {
             vec![
@@ -73,7 +73,7 @@ fn runs(changes: &Changes) -> Vec<String> {
     }
 }
 
-fn columns(rows: &[Change]) -> Vec<Column> {
+pub(crate) fn columns(rows: &[Change]) -> Vec<Column> {
     let of = |cell: fn(&Change) -> String| rows.iter().map(cell).collect::<Vec<_>>();
     let mut columns = vec![Column::new("server", false, of(|row| row.entry.clone()))];
     if differ(rows, |row| &row.workload) {
@@ -91,10 +91,10 @@ fn columns(rows: &[Change]) -> Vec<Column> {
 
 /// What became slower stands out, and what became faster.
 fn ink(row: &Change) -> anstyle::Style {
-    match row.figure.word(row.finding) {
-        "slower" => BAD,
-        "faster" => GOOD,
-        _ => PLAIN,
+    match row.worth() {
+        Worth::Bad => BAD,
+        Worth::Good => GOOD,
+        Worth::Neither => PLAIN,
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) fn range(row: &Change) -> Option<String> {
 }
 
 /// `2026-03-01 12:00 UTC, rpcbench 0.1.0 (4f2a9c1), quick`.
-pub(super) fn origin(header: &Header) -> String {
+pub(crate) fn origin(header: &Header) -> String {
     format!("{}, rpcbench {}, {}", began(header), header.tool, header.plan.suite)
 }
 
@@ -37,8 +37,16 @@ pub(super) fn differ<'a>(rows: &'a [Change], of: impl Fn(&'a Change) -> &'a str)
     rows.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
 }
 
+/// Tells a row from the others: `go-grpc`, `go-grpc, short`, `go-grpc, p99`.
+pub(crate) fn name(row: &Change, rows: &[Change]) -> String {
+    let mut words = vec![row.entry.as_str()];
+    words.extend(differ(rows, |row| &row.workload).then_some(row.workload.as_str()));
+    words.extend(differ(rows, |row| row.figure.title()).then_some(row.figure.title()));
+    words.join(", ")
+}
+
 /// The answer, a line for each change that is sure, the largest first.
-pub(super) fn headline(changes: &Changes) -> Vec<String> {
+pub(crate) fn headline(changes: &Changes) -> Vec<String> {
     let changed = |row: &&Change| row.finding.is_faster() || row.finding.is_slower();
     let mut sure: Vec<&Change> = changes.rows.iter().filter(changed).collect();
     sure.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
@@ -88,7 +96,7 @@ fn rest(changes: &Changes) -> Option<String> {
 }
 
 /// What limits the worth of it, most important first.
-pub(super) fn warnings(changes: &Changes) -> Vec<String> {
+pub(crate) fn warnings(changes: &Changes) -> Vec<String> {
     let mut lines: Vec<String> = changes
         .differences
         .iter()
@@ -150,7 +158,7 @@ fn slower(ratio: f64) -> String {
 }
 
 /// The smallest change that the runs tell, and how the machine was.
-pub(super) fn resolution(changes: &Changes) -> Vec<String> {
+pub(crate) fn resolution(changes: &Changes) -> Vec<String> {
     let mut halves: Vec<f64> =
         changes.rows.iter().filter_map(|row| Some(row.range?.high / row.ratio)).collect();
     halves.sort_by(f64::total_cmp);

@@ -7,6 +7,7 @@
 mod buckets;
 mod calls;
 mod cell;
+mod changes;
 mod load;
 mod page;
 mod part;
@@ -21,6 +22,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use rpcbench_record::Run;
 
+use crate::changes::{Asked, Changes, changes_of_builds, changes_text};
 use crate::export::ExportError;
 use crate::layout::Layout;
 use crate::load::LoadView;
@@ -50,12 +52,53 @@ pub fn html(runs: &[Run]) -> Result<String, ExportError> {
 /// # Errors
 /// As [`html`].
 pub fn html_with_calls(runs: &[Run], calls: Vec<Vec<TrialCalls>>) -> Result<String, ExportError> {
+    let builds = match runs {
+        [run] => changes_of_builds(run, &Asked::default()).map(|changes| (run, changes)),
+        _ => None,
+    };
+    let comparison = builds
+        .as_ref()
+        .map(|(run, changes)| Comparison { changes, arguments: &run.header.arguments });
+    write(runs, calls, comparison.as_ref())
+}
+
+/// What is compared on a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'a> {
+    /// What changed.
+    pub changes: &'a Changes,
+    /// Of the command that says so.
+    pub arguments: &'a [String],
+}
+
+/// What changed, then the records that say so: the old run and the new one, or the run of both builds. `calls` as of
+/// [`html_with_calls`].
+///
+/// # Errors
+/// As [`html`].
+pub fn changes_html(
+    comparison: &Comparison<'_>,
+    runs: &[Run],
+    calls: Vec<Vec<TrialCalls>>,
+) -> Result<String, ExportError> {
+    write(runs, calls, Some(comparison))
+}
+
+fn write(
+    runs: &[Run],
+    calls: Vec<Vec<TrialCalls>>,
+    comparison: Option<&Comparison<'_>>,
+) -> Result<String, ExportError> {
     let runs: Vec<Run> = runs.iter().map(Run::printable).collect();
     let records: Vec<Record> = runs.iter().map(Record::of).collect();
-    let page = page::Page::of(&records, calls);
+    let mut page = page::Page::of(&records, calls);
+    if let Some(comparison) = comparison {
+        page.compare(comparison);
+    }
     let names: Vec<&str> = page.runs.iter().map(|run| run.name.as_str()).collect();
     let title = format!("rpcbench: {}", names.join(", "));
-    let plain: Vec<String> = records.iter().map(Record::text).collect();
+    let changed = comparison.map(|it| changes_text(it.changes, Style::default()));
+    let plain: Vec<String> = changed.into_iter().chain(records.iter().map(Record::text)).collect();
     let data = packed(&serde_json::to_vec(&page)?)?;
     // The data goes in last: nothing foreign is searched for a place to put something.
     let (head, rest) = halves(TEMPLATE, TITLE);

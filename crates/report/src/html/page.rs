@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::calls::TrialCalls;
 use super::part::PartView;
-use super::{Record, View, load, part};
+use super::{Comparison, Record, View, changes, load, part};
 use crate::format;
 use crate::warning::Warning;
 use crate::words;
@@ -29,23 +29,23 @@ pub(super) struct RunView {
     /// The suite; the address of a load.
     pub(super) name: String,
     /// When it began, UTC, to the minute.
-    started: String,
-    parts: Vec<PartView>,
+    pub(super) started: String,
+    pub(super) parts: Vec<PartView>,
     /// What limits the worth of all this, with what to do about it.
-    warnings: Vec<String>,
-    how_to_read: Vec<String>,
+    pub(super) warnings: Vec<String>,
+    pub(super) how_to_read: Vec<String>,
     /// The command that repeats it.
-    command: String,
+    pub(super) command: String,
     /// What it ran on: names and values.
-    origin: Vec<(&'static str, String)>,
-    processes: Vec<ProcessView>,
+    pub(super) origin: Vec<(&'static str, String)>,
+    pub(super) processes: Vec<ProcessView>,
     /// Single calls, where they were logged: of one trial of each cell.
-    calls: Vec<TrialCalls>,
+    pub(super) calls: Vec<TrialCalls>,
 }
 
 /// What was measured: the first process of each entry.
 #[derive(Serialize)]
-struct ProcessView {
+pub(super) struct ProcessView {
     entry: String,
     state: &'static str,
     /// Names and values.
@@ -57,6 +57,15 @@ impl Page {
         let calls = calls.into_iter().chain(std::iter::repeat_with(Vec::new));
         let view = |(record, calls)| RunView { calls, ..RunView::of(record) };
         Self { schema: SCHEMA, runs: records.iter().zip(calls).map(view).collect() }
+    }
+
+    /// Puts what changed before the runs that it is read from.
+    pub(super) fn compare(&mut self, comparison: &Comparison<'_>) {
+        if let [old, new] = self.runs.as_mut_slice() {
+            old.name.insert_str(0, "old: ");
+            new.name.insert_str(0, "new: ");
+        }
+        self.runs.insert(0, changes::view(comparison));
     }
 }
 
@@ -95,7 +104,7 @@ impl RunView {
 }
 
 /// What was typed, as a shell takes it. A record has the arguments alone.
-fn typed(arguments: &[String]) -> String {
+pub(super) fn typed(arguments: &[String]) -> String {
     let arguments = command(arguments);
     if arguments.starts_with("rpcbench") { arguments } else { format!("rpcbench {arguments}") }
 }

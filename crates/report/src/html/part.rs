@@ -4,6 +4,7 @@ use rpcbench_record::{RankedBy, Run};
 use serde::Serialize;
 
 use super::cell::CellView;
+use super::changes::ChangesView;
 use super::table::{TableView, table};
 use super::{load, rates};
 use crate::catalog::{Kind, Subject, ranked_by};
@@ -34,6 +35,8 @@ pub(super) struct PartView {
     pub(super) window_columns: Vec<WindowColumn>,
     /// Distributions beside those of rows: of a load.
     pub(super) distributions: Vec<load::Named>,
+    /// Of runs or builds that are compared.
+    pub(super) changes: Option<ChangesView>,
     pub(super) lists: Vec<ListView>,
     pub(super) grids: Vec<load::GridView>,
 }
@@ -53,6 +56,7 @@ pub(super) enum KindView {
     Ranking,
     Curve,
     Load,
+    Changes,
 }
 
 /// Rows at several loads.
@@ -153,6 +157,7 @@ impl PartView {
             over_load: None,
             window_columns: window_columns(),
             distributions: Vec::new(),
+            changes: None,
             lists: Vec::new(),
             grids: Vec::new(),
         }

@@ -5,8 +5,11 @@ use std::io::Read as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
-use rpcbench_record::{NotMet, Readiness, Run, TrialResult};
-use rpcbench_report::{Calls, TrialCalls, html, html_with_calls, json, markdown, summary};
+use rpcbench_record::{Age, NotMet, Readiness, Run, TrialResult};
+use rpcbench_report::{
+    Asked, Calls, Comparison, TrialCalls, changes, changes_html, changes_json, changes_of_builds,
+    html, html_with_calls, json, markdown, summary,
+};
 use serde_json::Value;
 
 use crate::builder::{RunBuilder, failure};
@@ -207,4 +210,57 @@ fn every_rate_that_a_search_tried_is_there_with_its_response_times() {
     assert!(knees.contains(&("rust-tonic".to_owned(), 15_750.0, false)), "{knees:?}");
     let rows = tried["rows"].as_array().unwrap();
     assert!(rows.iter().all(|row| row["cell"]["response"]["count"].as_u64() > Some(0)));
+}
+
+/// What JSON has of each change, and what a page has.
+fn both(of_json: &Value, of_page: &Value) -> [Vec<(f64, Option<f64>, Option<f64>)>; 2] {
+    let rows = |of: &Value| of.as_array().unwrap().clone();
+    let share = |ratio: &Value| ratio.as_f64().map(|ratio| ratio - 1.0);
+    let json = rows(&of_json["changes"]).into_iter();
+    let json = json.map(|row| {
+        (share(&row["ratio"]).unwrap(), share(&row["ratio_low"]), share(&row["ratio_high"]))
+    });
+    let page = rows(&of_page["rows"]).into_iter().map(|row| {
+        let end = |at: usize| row["range"][at].as_f64();
+        (row["change_share"].as_f64().unwrap(), end(0), end(1))
+    });
+    [json.collect(), page.collect()]
+}
+
+#[test]
+fn changes_stand_before_the_runs_that_they_are_read_from() {
+    let run = |go: [u64; 3]| RunBuilder::new().entry("go-grpc", &go).entry("a-b", &[9_800, 9_890, 9_770]).run;
+    let runs = [run([98_000, 98_900, 97_700]), run([49_000, 49_100, 48_900])];
+    let changes = changes(&runs[0], &runs[1], &Asked::default());
+    let arguments = ["compare".to_owned(), "old run".to_owned(), "new".to_owned()];
+    let comparison = Comparison { changes: &changes, arguments: &arguments };
+    let html = changes_html(&comparison, &runs, Vec::new()).unwrap();
+    assert!(html.contains("go-grpc is slower: calls/cpu-s -50 %"));
+    let page = data(&html);
+    let names: Vec<&Value> =
+        page["runs"].as_array().unwrap().iter().map(|run| &run["name"]).collect();
+    assert_eq!(names, ["changes", "old: quick", "new: quick"]);
+    let first = &page["runs"][0];
+    assert_eq!(first["command"], "rpcbench compare 'old run' new");
+    let shown = &first["parts"][0]["changes"];
+    let json: Value = serde_json::from_str(&changes_json(&changes).unwrap()).unwrap();
+    let [exported, drawn] = both(&json, shown);
+    assert_eq!((exported.len(), &exported), (2, &drawn));
+    assert_eq!([&shown["rows"][0]["name"], &shown["rows"][0]["worth"]], ["go-grpc", "bad"]);
+}
+
+#[test]
+fn the_page_of_a_run_of_builds_has_their_changes() {
+    let run = RunBuilder::new()
+        .entry("go-grpc#old", &[98_000, 98_900, 97_700])
+        .build(Age::Old, "v1.2", None)
+        .entry("go-grpc#new", &[49_000, 49_100, 48_900])
+        .build(Age::New, "v1.3", None)
+        .run;
+    let page = page_of(&run);
+    assert_eq!([&page["runs"][0]["name"], &page["runs"][1]["name"]], ["changes", "quick"]);
+    let changes = changes_of_builds(&run, &Asked::default()).unwrap();
+    let json: Value = serde_json::from_str(&changes_json(&changes).unwrap()).unwrap();
+    let [exported, drawn] = both(&json, &page["runs"][0]["parts"][0]["changes"]);
+    assert_eq!((exported.len(), exported), (1, drawn));
 }

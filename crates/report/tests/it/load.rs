@@ -133,12 +133,12 @@ fn a_load_is_found_in_its_run() {
     let expected = Load { workload, header: run.header.clone(), ..fine() };
     assert_eq!(*load, expected);
     let native = Run {
-        header: rpcbench_record::Header {
+        header: Header {
             plan: rpcbench_record::Plan {
                 placement: PlacementKind::Native,
                 ..run.header.plan.clone()
             },
-            ..run.header.clone()
+            ..header()
         },
         ..run.clone()
     };

@@ -1,0 +1,105 @@
+//! What the page shows of two runs, or of two builds: what changed.
+
+use rpcbench_record::Header;
+use serde::Serialize;
+
+use super::Comparison;
+use super::page::{RunView, typed};
+use super::part::{KindView, PartView, list};
+use crate::changes::view::{columns, runs};
+use crate::changes::words::{headline, name, origin, resolution, warnings};
+use crate::changes::{Change, Changes, Worth};
+use crate::format;
+use crate::words::began;
+
+/// Names the view among those of the runs.
+const NAME: &str = "changes";
+
+/// What the figures and words mean.
+const HOW_TO_READ: [&str; 3] = [
+    "change: the new value over the old one; both are geometric means over processes",
+    "95 % range: where the change lies; all ranges of this page hold at once",
+    "finding: same, where the whole range lies within the precision; can't tell, where the range has both room for a change \
+     and room for none",
+];
+
+/// What changed, a row for each figure of a cell.
+#[derive(Serialize)]
+pub(super) struct ChangesView {
+    /// Difference up to which two values count as the same, a share.
+    precision_share: f64,
+    /// Titles of the columns, and whether they are numbers.
+    columns: Vec<(&'static str, bool)>,
+    rows: Vec<ChangeView>,
+}
+
+#[derive(Serialize)]
+struct ChangeView {
+    /// Tells it from the others.
+    name: String,
+    /// One for each column.
+    texts: Vec<String>,
+    /// The new value over the old one, less 1.
+    change_share: f64,
+    /// The ends of its range.
+    range: Option<[f64; 2]>,
+    worth: Worth,
+}
+
+/// The first view of a page about changes.
+pub(super) fn view(comparison: &Comparison<'_>) -> RunView {
+    let Comparison { changes, arguments } = comparison;
+    RunView {
+        name: NAME.to_owned(),
+        started: began(&changes.new),
+        parts: vec![part(changes)],
+        warnings: warnings(changes),
+        how_to_read: HOW_TO_READ.map(str::to_owned).to_vec(),
+        command: typed(arguments),
+        origin: facts(changes),
+        processes: Vec::new(),
+        calls: Vec::new(),
+    }
+}
+
+fn part(changes: &Changes) -> PartView {
+    let lists = [("Versions", &changes.versions), ("Not compared", &changes.left_out)];
+    PartView {
+        headline: headline(changes),
+        told: resolution(changes),
+        changes: Some(ChangesView::of(changes)),
+        lists: lists.into_iter().filter_map(|(title, lines)| list(title, lines.clone())).collect(),
+        ..PartView::blank(KindView::Changes, NAME, runs(changes))
+    }
+}
+
+fn facts(changes: &Changes) -> Vec<(&'static str, String)> {
+    let run = |header: &Header| format!("{}, {}", origin(header), header.id);
+    let (old, new) = (run(&changes.old), run(&changes.new));
+    let mut facts = vec![("precision", format::percent(changes.precision))];
+    match changes.builds {
+        Some(_) => facts.push(("run", new)),
+        None => facts.extend([("old run", old), ("new run", new)]),
+    }
+    facts
+}
+
+impl ChangesView {
+    fn of(changes: &Changes) -> Self {
+        let columns = columns(&changes.rows);
+        let texts =
+            |row: usize| columns.iter().filter_map(|it| it.cells.get(row)).cloned().collect();
+        let view = |(row, change): (usize, &Change)| ChangeView {
+            name: name(change, &changes.rows),
+            texts: texts(row),
+            change_share: change.ratio - 1.0,
+            range: change.range.map(|range| [range.low - 1.0, range.high - 1.0]),
+            worth: change.worth(),
+        };
+        Self {
+            precision_share: changes.precision,
+            rows: changes.rows.iter().enumerate().map(view).collect(),
+            columns: columns.iter().map(|it| (it.title, it.is_number)).collect(),
+        }
+    }
+}
