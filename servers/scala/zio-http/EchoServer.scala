@@ -1,0 +1,64 @@
+// The contract's service as JSON on zio-http. The launcher has checked the settings in the environment.
+package dev.rpcbench.ziohttp
+
+import com.github.plokhotnyuk.jsoniter_scala.core.{
+  JsonReaderException,
+  JsonValueCodec,
+  ReaderConfig,
+  readFromArray,
+  writeToArray
+}
+import zio.*
+import zio.http.*
+import zio.http.netty.NettyConfig
+
+object EchoServer extends ZIOAppDefault:
+  /** How long calls in flight may take to finish after SIGTERM. */
+  private val Drain = 2.seconds
+
+  /** The longest body; by default 100 KiB. */
+  private val MaxBody = 10 * 1024 * 1024
+
+  /** Connections that wait to be accepted; 100 by default. */
+  private val Backlog = 4096
+
+  /** What is refused is not sent back, as it would be by default. */
+  private val Reading = ReaderConfig.withAppendHexDumpToParseException(false)
+
+  private val JsonType = Headers(Header.ContentType(MediaType.application.json))
+
+  /** On standard error only what somebody must read. */
+  override val bootstrap =
+    Runtime.removeDefaultLoggers ++
+      Runtime.addLogger(ZLogger.default.map(java.lang.System.err.println(_)).filterLogLevel(_ >= LogLevel.Warning))
+
+  private def unary[Q: JsonValueCodec, R: JsonValueCodec](method: String)(answer: Q => R): Route[Any, Throwable] =
+    Method.POST / "rpcbench.v1.Echo" / method -> handler { (call: Request) =>
+      call.body.asArray.mapAttempt { body =>
+        val request = readFromArray[Q](body, Reading)
+        Response(headers = JsonType, body = Body.fromArray(writeToArray(answer(request))))
+      }
+    }
+
+  private def refuse(error: Throwable): Response = error match
+    case _: JsonReaderException | _: IllegalArgumentException => Response.badRequest(error.getMessage)
+    case _                                                    => Response.internalServerError
+
+  private val echo: Routes[Any, Response] =
+    Routes(
+      unary("Text")((request: TextRequest) => TextReply(request.text)),
+      unary("Record")((request: RecordRequest) => RecordReply(request.record)),
+      unary("Dto")((request: DtoRequest) => DtoReply(request.dto)),
+      unary("Tree")((request: TreeRequest) => TreeReply(request.tree))
+    ).handleError(refuse)
+
+  private val config = Server.Config.default
+    .binding(sys.env("RPCBENCH_HOST"), sys.env("RPCBENCH_PORT").toInt)
+    .disableRequestStreaming(MaxBody)
+    .copy(soBacklog = Backlog)
+    .gracefulShutdownTimeout(Drain)
+
+  def run =
+    Server
+      .serve(echo)
+      .provide(ZLayer.succeed(config), ZLayer.succeed(NettyConfig.defaultWithFastShutdown), Server.customized)
