@@ -1,4 +1,4 @@
-//! The contract's service as JSON on axum.
+//! The contract's service as JSON on axum, over HTTP/1.1 or HTTP/2: whichever feature of axum the package has on.
 //!
 //! `server current-thread`, `server multi-thread` or `server runtime-per-cpu`; address and number of CPUs come from the environment.
 
@@ -41,7 +41,7 @@ async fn tree(
 }
 
 fn main() -> ExitCode {
-    service::run("rust-axum", serve)
+    service::run(env!("CARGO_PKG_NAME"), serve)
 }
 
 async fn serve(listener: TcpListener) -> Result<(), Failure> {
