@@ -1,6 +1,7 @@
-// What the servers on node:http share: the longest request, and how they start and end.
+// What the servers on node:http and node:http2 share: the longest request, and how they start and end.
 import { once } from 'node:events';
 import http from 'node:http';
+import http2 from 'node:http2';
 
 // How long open connections may take to finish their calls after SIGTERM.
 const DRAIN_MILLISECONDS = 2000;
@@ -17,13 +18,39 @@ export function starting(listener) {
   return async (host, port) => {
     // Connections may be idle for as long as they like: the client decides how long they live.
     const server = http.createServer({ keepAliveTimeout: 0 }, listener);
-    server.listen(port, host);
-    await once(server, 'listening');
-    return () =>
-      new Promise((stopped) => {
-        server.close(stopped);
-        server.closeIdleConnections();
-        setTimeout(() => server.closeAllConnections(), DRAIN_MILLISECONDS);
-      });
+    await listening(server, host, port);
+    return () => stop(server, () => server.closeIdleConnections());
   };
+}
+
+/**
+ * Serves HTTP/2 without TLS, as `serve` of workers.js starts a server.
+ *
+ * @param {import('node:http').RequestListener} listener
+ */
+export function startingHttp2(listener) {
+  return async (host, port) => {
+    const server = http2.createServer(listener);
+    const sessions = new Set();
+    server.on('session', (session) => {
+      sessions.add(session);
+      session.once('close', () => sessions.delete(session));
+    });
+    await listening(server, host, port);
+    return () => stop(server, () => sessions.forEach((session) => session.close()));
+  };
+}
+
+async function listening(server, host, port) {
+  server.listen(port, host);
+  await once(server, 'listening');
+}
+
+// The process ends afterwards, and with it whatever is still open.
+function stop(server, closeIdle) {
+  return new Promise((stopped) => {
+    server.close(stopped);
+    closeIdle();
+    setTimeout(stopped, DRAIN_MILLISECONDS);
+  });
 }

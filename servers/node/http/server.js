@@ -1,57 +1,6 @@
 // The contract's service as JSON on node:http. The launcher has checked the settings in the environment.
-import { ZodError } from 'zod';
-
-import { methods } from './messages.js';
-import { MAX_BODY, starting } from './web.js';
+import { listener } from './listener.js';
+import { starting } from './web.js';
 import { serve } from './workers.js';
-
-function send(response, status, value) {
-  const body = JSON.stringify(value);
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) });
-  response.end(body);
-}
-
-function answer(method, body, response) {
-  let reply;
-  try {
-    reply = method(JSON.parse(body));
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof ZodError) {
-      send(response, 400, { error: error.message });
-    } else {
-      console.error(error);
-      send(response, 500, { error: 'internal error' });
-    }
-    return;
-  }
-  send(response, 200, reply);
-}
-
-function listener(request, response) {
-  const method = Object.hasOwn(methods, request.url) && methods[request.url];
-  if (!method) {
-    send(response, 404, { error: 'not found' });
-    return;
-  }
-  if (request.method !== 'POST') {
-    send(response, 405, { error: 'method not allowed' });
-    return;
-  }
-  const chunks = [];
-  let length = 0;
-  request.on('data', (chunk) => {
-    length += chunk.length;
-    if (length <= MAX_BODY) {
-      chunks.push(chunk);
-    }
-  });
-  request.on('end', () => {
-    if (length > MAX_BODY) {
-      send(response, 413, { error: 'request too long' });
-    } else {
-      answer(method, Buffer.concat(chunks).toString(), response);
-    }
-  });
-}
 
 await serve('node-http', starting(listener));
