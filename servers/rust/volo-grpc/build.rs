@@ -1,0 +1,14 @@
+//! Generates the service from the contract with the library's own compiler, so that no other is needed.
+
+use std::{env, error::Error, path::PathBuf};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-env-changed=RPCBENCH_CONTRACT");
+    let contract = env::var_os("RPCBENCH_CONTRACT")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../contract"));
+    let idl = contract.join("echo.proto");
+    println!("cargo::rerun-if-changed={}", idl.display());
+    volo_build::Builder::protobuf().include_dirs(vec![contract]).add_service(idl).write()?;
+    Ok(())
+}
