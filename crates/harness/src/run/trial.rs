@@ -81,6 +81,8 @@ fn measure(
         let fault = if unmeasured.outcomes.errors() > target.tolerated_errors {
             let Unmeasured { outcomes, error_examples } = &unmeasured;
             Some(errors(protocol, outcomes, "before the window", error_examples))
+        } else if measured.outcomes.total() == 0 {
+            Some(no_call(arrivals, context.workload.in_flight))
         } else if measured.outcomes.ok == 0 {
             let examples = &measured.error_examples;
             Some(errors(protocol, &measured.outcomes, "in the window", examples))
@@ -98,6 +100,16 @@ fn measure(
         unmeasured: Some(unmeasured),
         result: TrialResult::Measured(Box::new(measured)),
     })
+}
+
+/// Why a window has no call: in a closed loop the next one is due when one has ended.
+fn no_call(arrivals: Arrivals, in_flight: u32) -> String {
+    match arrivals.is_open() {
+        true => "no call came due in the window: take a longer one, or a higher rate".to_owned(),
+        false => format!(
+            "no call ended in the window: those in flight, {in_flight}, waited from before it until after it"
+        ),
+    }
 }
 
 /// The highest rate under which the threshold holds; the arrival process says at which rate to begin.
@@ -260,4 +272,16 @@ fn window(
         unmeasured: Unmeasured { outcomes: before.outcomes, error_examples: before.examples },
         cut,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_without_calls_is_told_by_how_calls_come_due() {
+        assert!(no_call(Arrivals::Closed, 1000).contains("those in flight, 1000, waited"));
+        let open = no_call("constant:1".parse().unwrap(), 1000);
+        assert!(open.contains("no call came due") && open.contains("a higher rate"));
+    }
 }

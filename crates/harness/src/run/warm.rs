@@ -129,9 +129,8 @@ pub(super) fn errors(
     let (failed, all) = (outcomes.errors(), outcomes.total());
     let kinds: Vec<String> =
         outcomes.errors_by_kind(protocol).iter().map(|(kind, n)| format!("{n} {kind}")).collect();
-    let kinds = if kinds.is_empty() { "none came due".to_owned() } else { kinds.join(", ") };
     let example = examples.first().map(|text| format!("; such as: {text}")).unwrap_or_default();
-    format!("{failed} of {all} calls failed {when}: {kinds}{example}")
+    format!("{failed} of {all} calls failed {when}: {}{example}", kinds.join(", "))
 }
 
 struct Curve {

@@ -7,10 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 use rpcbench_record::{Age, NotMet, Readiness, Run, TrialResult};
 use rpcbench_report::{
-    Asked, Calls, Comparison, TrialCalls, changes, changes_html, changes_json, changes_of_builds,
-    html, html_with_calls, json, markdown, summary,
+    Asked, Calls, Changes, Comparison, TrialCalls, changes, changes_html, changes_json,
+    changes_of_builds, html, html_with_calls, json as run_json, markdown, summary,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::builder::{RunBuilder, failure};
 use crate::open::{fall_behind, latency_run, slo_run};
@@ -50,7 +50,7 @@ fn it_has_every_figure_that_json_has() {
     let run = several();
     let page = page_of(&run);
     let table = &page["runs"][0]["parts"][0]["table"];
-    let json: Value = serde_json::from_str(&json(&summary(&run)).unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&run_json(&summary(&run)).unwrap()).unwrap();
     let cells = json["workloads"][0]["cells"].as_array().unwrap();
     assert_eq!(table["rows"].as_array().unwrap().len(), cells.len());
     let keys: Vec<&String> = cells[0].as_object().unwrap().keys().collect();
@@ -212,24 +212,28 @@ fn every_rate_that_a_search_tried_is_there_with_its_response_times() {
     assert!(rows.iter().all(|row| row["cell"]["response"]["count"].as_u64() > Some(0)));
 }
 
-/// What JSON has of each change, and what a page has.
-fn both(of_json: &Value, of_page: &Value) -> [Vec<(f64, Option<f64>, Option<f64>)>; 2] {
-    let rows = |of: &Value| of.as_array().unwrap().clone();
+/// Every change that JSON has, as a page has it: less 1.
+fn exported(changes: &Changes) -> Vec<Value> {
+    let json: Value = serde_json::from_str(&changes_json(changes).unwrap()).unwrap();
     let share = |ratio: &Value| ratio.as_f64().map(|ratio| ratio - 1.0);
-    let json = rows(&of_json["changes"]).into_iter();
-    let json = json.map(|row| {
-        (share(&row["ratio"]).unwrap(), share(&row["ratio_low"]), share(&row["ratio_high"]))
-    });
-    let page = rows(&of_page["rows"]).into_iter().map(|row| {
-        let end = |at: usize| row["range"][at].as_f64();
-        (row["change_share"].as_f64().unwrap(), end(0), end(1))
-    });
-    [json.collect(), page.collect()]
+    let row = |row: &Value| {
+        json!([share(&row["ratio"]), share(&row["ratio_low"]), share(&row["ratio_high"])])
+    };
+    json["changes"].as_array().unwrap().iter().map(row).collect()
+}
+
+/// The same of a page's first part.
+fn drawn(page: &Value) -> Vec<Value> {
+    let rows = page["runs"][0]["parts"][0]["changes"]["rows"].as_array().unwrap();
+    let row = |row: &Value| json!([row["change_share"], row["range"][0], row["range"][1]]);
+    rows.iter().map(row).collect()
 }
 
 #[test]
 fn changes_stand_before_the_runs_that_they_are_read_from() {
-    let run = |go: [u64; 3]| RunBuilder::new().entry("go-grpc", &go).entry("a-b", &[9_800, 9_890, 9_770]).run;
+    let run = |go: [u64; 3]| {
+        RunBuilder::new().entry("go-grpc", &go).entry("a-b", &[9_800, 9_890, 9_770]).run
+    };
     let runs = [run([98_000, 98_900, 97_700]), run([49_000, 49_100, 48_900])];
     let changes = changes(&runs[0], &runs[1], &Asked::default());
     let arguments = ["compare".to_owned(), "old run".to_owned(), "new".to_owned()];
@@ -242,11 +246,9 @@ fn changes_stand_before_the_runs_that_they_are_read_from() {
     assert_eq!(names, ["changes", "old: quick", "new: quick"]);
     let first = &page["runs"][0];
     assert_eq!(first["command"], "rpcbench compare 'old run' new");
-    let shown = &first["parts"][0]["changes"];
-    let json: Value = serde_json::from_str(&changes_json(&changes).unwrap()).unwrap();
-    let [exported, drawn] = both(&json, shown);
-    assert_eq!((exported.len(), &exported), (2, &drawn));
-    assert_eq!([&shown["rows"][0]["name"], &shown["rows"][0]["worth"]], ["go-grpc", "bad"]);
+    assert_eq!((drawn(&page).len(), drawn(&page)), (2, exported(&changes)));
+    let row = &first["parts"][0]["changes"]["rows"][0];
+    assert_eq!([&row["name"], &row["worth"]], ["go-grpc", "bad"]);
 }
 
 #[test]
@@ -260,7 +262,5 @@ fn the_page_of_a_run_of_builds_has_their_changes() {
     let page = page_of(&run);
     assert_eq!([&page["runs"][0]["name"], &page["runs"][1]["name"]], ["changes", "quick"]);
     let changes = changes_of_builds(&run, &Asked::default()).unwrap();
-    let json: Value = serde_json::from_str(&changes_json(&changes).unwrap()).unwrap();
-    let [exported, drawn] = both(&json, &page["runs"][0]["parts"][0]["changes"]);
-    assert_eq!((exported.len(), exported), (1, drawn));
+    assert_eq!((drawn(&page).len(), drawn(&page)), (1, exported(&changes)));
 }
