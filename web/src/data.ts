@@ -117,6 +117,7 @@ export interface Point {
   errors_per_s: number;
   mean_ns: number | null;
   max_ns: number | null;
+  paused_share: number | null;
 }
 
 export interface Warm {

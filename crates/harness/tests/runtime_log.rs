@@ -45,6 +45,27 @@ fn a_pause_belongs_to_the_window_in_which_it_ends() {
     assert_eq!(over(&mut log, 200, 300).unwrap().all().total_ns, 99);
 }
 
+/// Slices are 100 ms long, the last one 50; times here are milliseconds.
+#[test]
+fn a_pause_is_on_the_time_axis_where_it_lies() {
+    let (_folder, mut log) = log(&[
+        (7, 1_010, 30), // begins before the window
+        (7, 1_120, 5),
+        (8, 1_320, 130), // over three slices
+        (8, 1_349, 9),
+        (8, 1_350, 99), // of the next window
+    ]
+    .map(|(process, end, length)| format!("{process} pause {end}000000 {length}000000 young -\n"))
+    .concat());
+    let mut paused = |start: u64, end: u64| {
+        let told = over(&mut log, start * 1_000_000, end * 1_000_000).unwrap();
+        told.paused_ns.iter().map(|ns| ns / 1_000_000).collect::<Vec<_>>()
+    };
+    assert_eq!(paused(1_000, 1_350), [10, 5 + 10, 100, 20 + 9]);
+    assert_eq!(paused(1_350, 1_450), [0]);
+    assert_eq!(paused(1_450, 1_550), [0; 0]);
+}
+
 #[test]
 fn allocation_is_what_was_counted_at_the_end_less_that_at_the_begin() {
     let (_folder, mut log) = log("7 reading 0 10 1000\n\

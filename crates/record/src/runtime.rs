@@ -11,6 +11,10 @@ pub struct RuntimeStatistics {
     /// Pauses that ended within the window, by what the runtime calls them: a generation, or a phase of a collection that
     /// otherwise runs beside the program. Empty where none ended.
     pub pauses: BTreeMap<String, Pauses>,
+    /// Of those pauses the time within each slice of the window ([`Slice`](crate::Slice)), nanoseconds, all processes
+    /// together. Empty without a pause, and in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paused_ns: Vec<u64>,
     /// Bytes allocated within the window. `None` where the runtime does not count them.
     pub allocated_bytes: Option<u64>,
     /// Largest size of the heap that was seen within the window, garbage included, bytes; of several processes the sum

@@ -51,7 +51,12 @@ fn header() -> Header {
 fn runtime() -> RuntimeStatistics {
     let young = Pauses { count: 3, total_ns: 900, max_ns: 400 };
     let pauses = [("young".to_owned(), young)].into();
-    RuntimeStatistics { pauses, allocated_bytes: None, heap_peak_bytes: Some(1 << 20) }
+    RuntimeStatistics {
+        pauses,
+        paused_ns: vec![0, 1_000_000],
+        allocated_bytes: None,
+        heap_peak_bytes: Some(1 << 20),
+    }
 }
 
 fn trial(number: u32) -> Trial {

@@ -12,22 +12,23 @@ const lines: { title: string; unit: string; of: (point: Point) => number | null 
   { title: "failed calls/s", unit: "1/s", of: (point) => point.errors_per_s },
   { title: "mean response", unit: "ns", of: (point) => point.mean_ns },
   { title: "longest response", unit: "ns", of: (point) => point.max_ns },
+  { title: "garbage collection", unit: "share of 1", of: (point) => point.paused_share },
 ];
 
-const note = "By time of completion. Windows stand end to end, so that only measured time is shown.";
+const note = "By time of completion. Windows stand end to end, so that only measured time is shown. Of garbage collection the share of time for which it stopped the program.";
 
 export function Course({ shown }: { shown: Series[] }) {
   const draw = useCallback((width: number) => courses(shown, width), [shown]);
   if (shown.every(({ cell }) => cell.series.length < 2)) return null;
-  const rows = shown.flatMap(({ name, cell }) => cell.series.map((p) => [name, p.at_s, p.ok_per_s, p.errors_per_s, p.mean_ns, p.max_ns]));
+  const rows = shown.flatMap(({ name, cell }) => cell.series.map((p) => [name, p.at_s, p.ok_per_s, p.errors_per_s, p.mean_ns, p.max_ns, p.paused_share]));
   return (
-    <Figure title="Over measured time" note={note} header={["name", "at_s", "ok_per_s", "errors_per_s", "mean_ns", "max_ns"]} rows={rows}>
+    <Figure title="Over measured time" note={note} header={["name", "at_s", "ok_per_s", "errors_per_s", "mean_ns", "max_ns", "paused_share"]} rows={rows}>
       <Drawing label="Rate and response times over measured time" draw={draw} />
     </Figure>
   );
 }
 
-/** Failed calls only where there are some. */
+/** Failed calls and collections only where there are some. */
 function told(shown: Series[]) {
   return lines.filter((line) => shown.some(({ cell }) => cell.series.some((point) => (line.of(point) ?? 0) > 0)));
 }

@@ -19,7 +19,10 @@ use crate::context::Context;
 use crate::print::{note, print};
 
 pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict> {
-    match args.compared()? {
+    let compared = args.compared()?;
+    // A place that takes no page is refused before anything is measured.
+    args.html.as_deref().map(report::open_page).transpose()?;
+    match compared {
         Compared::Runs(old, new) => {
             let runs = [read(old)?, read(new)?];
             let changes = changes(&runs[0], &runs[1], &args.asked());

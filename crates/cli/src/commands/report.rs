@@ -47,9 +47,14 @@ fn page(records: &[PathBuf]) -> anyhow::Result<String> {
     Ok(html_with_calls(&runs, calls(records)?)?)
 }
 
-/// Writes a page; a file that is none is not replaced.
+/// The file of a page; one that is none is not replaced.
+pub fn open_page(file: &Path) -> anyhow::Result<OutFile> {
+    OutFile::open(file, PAGE)
+}
+
+/// Writes a page.
 pub fn write_page(file: &Path, page: &str) -> anyhow::Result<()> {
-    let mut file = OutFile::open(file, PAGE)?;
+    let mut file = open_page(file)?;
     file.write_all(page.as_bytes()).with_context(|| file.path().display().to_string())?;
     file.commit()
 }

@@ -39,6 +39,10 @@ fn a_server_that_got_much_dearer_is_slower_and_breaks_its_limit() {
     let row = &json["changes"][0];
     assert!(row["ratio"].as_f64().unwrap() < 0.5 && row["finding"] == "slower", "{row}");
     bench.run(&format!("compare {new} {old} {limit}")).expect(0).shows(&["is faster"]);
+    bench.run(&format!("compare {old} {new} --html changes.html")).expect(0);
+    let page = fs::read_to_string(bench.work().join("changes.html")).unwrap();
+    assert!(page.contains("<title>rpcbench: changes, old: quick, new: quick</title>"));
+    assert!(page.contains("testkit-liar@changing is slower: calls/cpu-s -"));
 }
 
 #[test]
@@ -67,6 +71,8 @@ fn two_builds_are_compared_in_one_run() {
     let new = bench.root().display().to_string();
     let limit = "--fail-if calls_per_server_cpu_s<-30%";
     let words = format!("compare --build HEAD --build {new} @changing {RUN} {limit} -v");
+    bench.run(&format!("{words} --html .")).expect(2).complains(&["it is a folder; name a file"]);
+    assert!(!bench.work().join("results").exists());
     let mut program = bench.start(&words);
     program.await_line("measuring, trial 1");
     program.signal(Signal::INT);

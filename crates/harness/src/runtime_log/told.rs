@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rpcbench_engine::Span;
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{Pauses, RuntimeStatistics};
+use rpcbench_record::{Pauses, RuntimeStatistics, Slice};
 
 /// What the processes of a server have told, by process id.
 #[derive(Debug, Default)]
@@ -71,13 +71,15 @@ impl Told {
     pub(super) fn over(&self, window: Span) -> Option<RuntimeStatistics> {
         let processes = || self.processes.values();
         processes().next()?;
+        let ended: Vec<&Pause> = processes().flat_map(|it| it.ended_in(window)).collect();
         let mut pauses: BTreeMap<String, Pauses> = BTreeMap::new();
-        for pause in processes().flat_map(|process| process.ended_in(window)) {
+        for pause in &ended {
             let one = Pauses { count: 1, total_ns: pause.length_ns, max_ns: pause.length_ns };
             pauses.entry(pause.kind.clone()).or_default().add(one);
         }
         Some(RuntimeStatistics {
             pauses,
+            paused_ns: paused_ns(&ended, window),
             allocated_bytes: processes().map(|process| process.allocated(window)).sum(),
             heap_peak_bytes: processes().map(|process| process.heap_peak(window)).sum(),
         })
@@ -91,6 +93,25 @@ impl Told {
             process.readings.drain(..before.saturating_sub(1));
         }
     }
+}
+
+/// The time that pauses have within each slice of a window. Empty without a pause.
+fn paused_ns(pauses: &[&Pause], window: Span) -> Vec<u64> {
+    let slices = window.end.since(window.start).div_ceil(Slice::LENGTH_NS) as usize;
+    let mut paused = if pauses.is_empty() { Vec::new() } else { vec![0; slices] };
+    for pause in pauses {
+        let end = pause.end.since(window.start);
+        let mut from = end.saturating_sub(pause.length_ns);
+        while from < end {
+            let slice = from / Slice::LENGTH_NS;
+            let to = end.min((slice + 1) * Slice::LENGTH_NS);
+            if let Some(paused) = paused.get_mut(slice as usize) {
+                *paused += to - from;
+            }
+            from = to;
+        }
+    }
+    paused
 }
 
 impl Process {

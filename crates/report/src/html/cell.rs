@@ -1,5 +1,7 @@
 //! What the page draws of one cell: its distribution, its windows one by one, and how it became warm.
 
+use std::ops::Range;
+
 use jiff::Timestamp;
 use rpcbench_record::{Measured, Preparation, Run, Slice, Trial, WarmCurve};
 use rpcbench_stats::Histogram;
@@ -9,7 +11,7 @@ use super::buckets::{Distribution, buckets};
 use super::table::window_figures;
 use crate::catalog::{Subject, Value};
 use crate::cell::latest;
-use crate::figures::Response;
+use crate::figures::{Response, share};
 use crate::row::Row;
 
 /// Columns of a heat map, at most. Neighbours are added up until there are no more.
@@ -66,6 +68,8 @@ pub(super) struct Point {
     mean_ns: Option<f64>,
     /// Longest response time of an ok call, nanoseconds.
     max_ns: Option<u64>,
+    /// Pauses for garbage collection, of the time. `None` where the runtime was not asked, or tells nothing.
+    paused_share: Option<f64>,
 }
 
 /// How a process became warm.
@@ -171,7 +175,11 @@ fn series(trials: &[(&Trial, &Measured)]) -> Vec<Point> {
         for (number, chunk) in measured.series.chunks(together).enumerate() {
             let from_ns = (number * together) as u64 * Slice::LENGTH_NS;
             let to_ns = (from_ns + chunk.len() as u64 * Slice::LENGTH_NS).min(measured.window_ns);
-            points.extend(point(chunk, before_ns + from_ns, to_ns.saturating_sub(from_ns)));
+            let length_ns = to_ns.saturating_sub(from_ns);
+            let paused_share =
+                paused_share(measured, number * together..(number + 1) * together, length_ns);
+            let point = point(chunk, before_ns + from_ns, length_ns);
+            points.extend(point.map(|point| Point { paused_share, ..point }));
         }
         before_ns += measured.window_ns;
     }
@@ -190,7 +198,17 @@ fn point(slices: &[Slice], from_ns: u64, length_ns: u64) -> Option<Point> {
         errors_per_s: errors as f64 / seconds,
         mean_ns: (ok > 0).then(|| times_ns as f64 / ok as f64),
         max_ns: slices.iter().filter(|slice| slice.ok > 0).map(|slice| slice.max_ns).max(),
+        paused_share: None,
     })
+}
+
+/// How much of some slices the program stood still.
+fn paused_share(measured: &Measured, slices: Range<usize>, length_ns: u64) -> Option<f64> {
+    let told = measured.runtime.as_ref()?;
+    let paused: u64 = told.paused_ns.iter().skip(slices.start).take(slices.len()).sum();
+    // Records of earlier versions have pauses without their place.
+    let known = told.pauses.is_empty() == told.paused_ns.is_empty();
+    known.then(|| share(paused as f64, length_ns as f64))
 }
 
 fn warm(process: u32, curve: &WarmCurve) -> Option<WarmView> {

@@ -19,8 +19,8 @@ const NAME: &str = "changes";
 const HOW_TO_READ: [&str; 3] = [
     "change: the new value over the old one; both are geometric means over processes",
     "95 % range: where the change lies; all ranges of this page hold at once",
-    "finding: same, where the whole range lies within the precision; can't tell, where the range has both room for a change \
-     and room for none",
+    "finding: faster or slower, where the range leaves no room for the same; slightly so, where all of it lies within the \
+     precision; same, where the change surely lies within it; else can't tell",
 ];
 
 /// What changed, a row for each figure of a cell.

@@ -5,7 +5,9 @@ use std::io::Read as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
-use rpcbench_record::{Age, NotMet, Readiness, Run, TrialResult};
+use rpcbench_record::{
+    Age, Measured, NotMet, Pauses, Readiness, Run, RuntimeStatistics, TrialResult,
+};
 use rpcbench_report::{
     Asked, Calls, Changes, Comparison, TrialCalls, changes, changes_html, changes_json,
     changes_of_builds, html, html_with_calls, json as run_json, markdown, summary,
@@ -263,4 +265,31 @@ fn the_page_of_a_run_of_builds_has_their_changes() {
     assert_eq!([&page["runs"][0]["name"], &page["runs"][1]["name"]], ["changes", "quick"]);
     let changes = changes_of_builds(&run, &Asked::default()).unwrap();
     assert_eq!((drawn(&page).len(), drawn(&page)), (1, exported(&changes)));
+}
+
+/// 22 ms of the first slice of 100 ms, and 50 ms of the third.
+#[test]
+fn collections_are_on_the_time_axis_where_they_were() {
+    let run = |paused_ns: &[u64]| {
+        let with = |trial: &mut Measured| {
+            let pauses = Pauses { count: 2, total_ns: 72_000_000, max_ns: 50_000_000 };
+            let pauses = [("young".to_owned(), pauses)].into();
+            let paused_ns = paused_ns.to_vec();
+            trial.runtime = Some(RuntimeStatistics { pauses, paused_ns, ..Default::default() });
+        };
+        let rates = [20_000, 20_100];
+        RunBuilder::new().with("java-grpc", &rates, with).with("rust-tonic", &rates, |_| {}).run
+    };
+    let shares = |run: &Run, entry: &str| -> Vec<Value> {
+        let page = page_of(run);
+        let rows = page["runs"][0]["parts"][0]["table"]["rows"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["entry"] == entry).unwrap();
+        let points = row["cell"]["series"].as_array().unwrap();
+        points.iter().map(|point| point["paused_share"].clone()).collect()
+    };
+    let told = run(&[22_000_000, 0, 50_000_000]);
+    assert_eq!(shares(&told, "java-grpc")[..4], [0.22, 0.0, 0.5, 0.0]);
+    assert!(shares(&told, "rust-tonic").iter().all(Value::is_null));
+    // As earlier versions of rpcbench recorded it: pauses without their place.
+    assert!(shares(&run(&[]), "java-grpc").iter().all(Value::is_null));
 }

@@ -10,6 +10,7 @@ fn collected(trial: &mut Measured) {
     let old = Pauses { count: 1, total_ns: 12_000_000, max_ns: 12_000_000 };
     trial.runtime = Some(RuntimeStatistics {
         pauses: [("young".to_owned(), young), ("old".to_owned(), old)].into(),
+        paused_ns: vec![22_000_000, 0, 50_000_000],
         allocated_bytes: Some(600 * trial.outcomes.ok),
         heap_peak_bytes: Some(40 << 20),
     });
