@@ -3,7 +3,7 @@
 use std::fs;
 
 use rpcbench_engine::file_limit::{self, FileLimit};
-use rpcbench_record::Plan;
+use rpcbench_record::{Plan, Protocol, Workload};
 
 /// There is no room for so many connections.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,13 +32,24 @@ pub fn check(plan: &Plan) -> Result<(), NoRoom> {
     for workload in &plan.workloads {
         for server in &plan.servers {
             let connections = workload.connections_under(server.protocol);
-            file_limit::reserve(connections, workload.client_threads)?;
+            beside_what_is_open(workload, server.protocol)?;
             if let Some(ports) = ports.filter(|ports| *ports < connections) {
                 return Err(NoRoom::Ports { connections, ports });
             }
         }
     }
     Ok(())
+}
+
+/// Whether a load's connections have room beside the files that are open now; raises the limit where that helps.
+///
+/// # Errors
+/// How many files it takes, and how many there may be.
+pub(crate) fn beside_what_is_open(
+    workload: &Workload,
+    protocol: Protocol,
+) -> Result<(), FileLimit> {
+    file_limit::reserve(workload.connections_under(protocol), workload.client_threads)
 }
 
 /// First and last local port. `None`: the kernel does not tell.

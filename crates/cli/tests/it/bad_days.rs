@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 
 use crate::bench::Bench;
+use crate::program::Program;
 
 /// More calls than the check makes, so that the server breaks under load.
 const CALLS: u32 = 6000;
@@ -50,6 +51,19 @@ fn a_server_that_never_gets_ready_is_given_up() {
     cells.measured("honest");
     let ended = bench.run("check @no-listen").expect(1);
     ended.shows(&["FAILED: not ready within 1s"]);
+}
+
+/// Files for the connections of one server, and not for those of two.
+#[test]
+fn servers_that_can_not_all_stay_connected_are_started_anew_for_each_window() {
+    let bench = Bench::new().variant("a", "").variant("b", "");
+    let all = "run @a @b --connections 300 --in-flight 300 --warmup none --duration 200ms";
+    let words = format!("{all} --processes 1 --rounds 2");
+    let mut few = bench.command_by(&["prlimit", "--nofile=500:500"], &words);
+    Program::start(&mut few).finish().expect(0);
+    let cells = bench.cells();
+    cells.measured("a");
+    cells.measured("b");
 }
 
 #[test]

@@ -172,6 +172,21 @@ impl Bench {
         command
     }
 
+    /// The same, started by another program.
+    pub fn command_by(&self, launcher: &[&str], words: &str) -> Command {
+        let inner = self.command(words);
+        let mut command = Command::new(launcher[0]);
+        command.args(&launcher[1..]).arg(inner.get_program()).args(inner.get_args());
+        command.current_dir(self.work());
+        for (key, value) in inner.get_envs() {
+            match value {
+                Some(value) => command.env(key, value),
+                None => command.env_remove(key),
+            };
+        }
+        command
+    }
+
     pub fn start(&self, words: &str) -> Program {
         Program::start(&mut self.command(words))
     }

@@ -8,17 +8,7 @@ use crate::program::Program;
 /// The command with a file system of so many KiB as `results/`, seen by nobody else.
 fn small(bench: &Bench, kib: u32, words: &str) -> Command {
     let script = format!("mount -t tmpfs -o size={kib}k small results && exec \"$@\"");
-    let inner = bench.command(words);
-    let mut command = Command::new("unshare");
-    command.args(["--mount", "sh", "-c", &script, "sh"]).arg(inner.get_program());
-    command.args(inner.get_args()).current_dir(bench.work());
-    for (key, value) in inner.get_envs() {
-        match value {
-            Some(value) => command.env(key, value),
-            None => command.env_remove(key),
-        };
-    }
-    command
+    bench.command_by(&["unshare", "--mount", "sh", "-c", &script, "sh"], words)
 }
 
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]

@@ -33,6 +33,8 @@ use rpcbench_record::{
     Workload, Writer,
 };
 
+use crate::room;
+
 pub use candidates::{BuildEvent, BuildState, Builder, Building, Candidate};
 use context::Context;
 pub use environment::Environment;
@@ -253,6 +255,10 @@ impl<'a> Runner<'a> {
     ) -> Result<Option<Box<Target>>, Halt> {
         if let Some(target) = kept.take(&self.run.header.plan, planned) {
             return Ok(Some(target));
+        }
+        // Servers that are kept stay connected. Where all connections are too many, others are started anew for each trial.
+        if room::beside_what_is_open(context.workload, context.subject.protocol).is_err() {
+            kept.stop_all();
         }
         self.observer
             .event(&Event::Starting { entry: planned.entry.clone(), process: planned.process });
