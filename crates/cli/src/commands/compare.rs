@@ -11,6 +11,7 @@ use rpcbench_report::{
     changes_markdown, changes_of_builds, changes_text,
 };
 
+use super::out_file::OutFile;
 use super::run::{Order, Work, conclude};
 use super::{report, shared};
 use crate::Verdict;
@@ -20,8 +21,8 @@ use crate::print::{note, print};
 
 pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict> {
     let compared = args.compared()?;
-    // A place that takes no page is refused before anything is measured.
-    args.html.as_deref().map(report::open_page).transpose()?;
+    let page = args.html.as_deref().map(report::open_page).transpose()?;
+    let output = Output { context, args, page };
     match compared {
         Compared::Runs(old, new) => {
             let runs = [read(old)?, read(new)?];
@@ -29,12 +30,12 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
             if !args.force {
                 refuse(&changes)?;
             }
-            show(context, args, &changes, &Records { folders: &[old, new], runs: &runs })
+            output.show(&changes, &Records { folders: &[old, new], runs: &runs })
         }
         Compared::Run(folder) => {
             let runs = [read(folder)?];
             let changes = of_builds(&runs[0], args)?;
-            show(context, args, &changes, &Records { folders: &[folder], runs: &runs })
+            output.show(&changes, &Records { folders: &[folder], runs: &runs })
         }
         Compared::Builds { builds, selection, overrides } => {
             let order = Order {
@@ -47,19 +48,20 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
                 results: &args.results,
                 no_build: args.no_build,
             };
-            measure(context, args, &order)
+            measure(output, &order)
         }
     }
 }
 
 /// Measures builds, and compares them as far as that got.
-fn measure(context: &Context, args: &CompareArgs, order: &Order<'_>) -> anyhow::Result<Verdict> {
+fn measure(output: Output<'_>, order: &Order<'_>) -> anyhow::Result<Verdict> {
+    let Output { context, args, .. } = output;
     let interrupt = shared::listen(Interrupt::default())?;
     let work = Work::begin(context, order, interrupt)?;
     let folder = work.folder.clone();
     let (run, ending) = work.execute(context);
     let records = Records { folders: &[&folder], runs: slice::from_ref(&run) };
-    let shown = show(context, args, &of_builds(&run, args)?, &records);
+    let shown = output.show(&of_builds(&run, args)?, &records);
     let verdict = conclude(&run, &folder, ending)?;
     let limits = shown?;
     Ok(if verdict == Verdict::Done { limits } else { verdict })
@@ -78,24 +80,30 @@ struct Records<'a> {
     runs: &'a [Run],
 }
 
-fn show(
-    context: &Context,
-    args: &CompareArgs,
-    changes: &Changes,
-    records: &Records<'_>,
-) -> anyhow::Result<Verdict> {
-    if let Some(file) = &args.html {
-        let calls = report::calls(records.folders)?;
-        let comparison = Comparison { changes, arguments: &context.arguments };
-        report::write_page(file, &changes_html(&comparison, records.runs, calls)?)?;
+/// Where changes are shown.
+struct Output<'a> {
+    context: &'a Context,
+    args: &'a CompareArgs,
+    /// Open before anything is measured.
+    page: Option<OutFile>,
+}
+
+impl Output<'_> {
+    fn show(self, changes: &Changes, records: &Records<'_>) -> anyhow::Result<Verdict> {
+        let Self { context, args, page } = self;
+        if let Some(page) = page {
+            let calls = report::calls(records.folders)?;
+            let comparison = Comparison { changes, arguments: &context.arguments };
+            report::write_page(page, &changes_html(&comparison, records.runs, calls)?)?;
+        }
+        print(&match args.format {
+            Format::Table => changes_text(changes, context.style),
+            Format::Markdown => changes_markdown(changes),
+            Format::Json => changes_json(changes)?,
+            Format::Csv => changes_csv(changes)?,
+        })?;
+        Ok(judged(changes, args))
     }
-    print(&match args.format {
-        Format::Table => changes_text(changes, context.style),
-        Format::Markdown => changes_markdown(changes),
-        Format::Json => changes_json(changes)?,
-        Format::Csv => changes_csv(changes)?,
-    })?;
-    Ok(judged(changes, args))
 }
 
 /// A run of servers; a load on an address has one process, of which nothing follows.

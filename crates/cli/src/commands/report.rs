@@ -19,7 +19,7 @@ use crate::print::print;
 
 pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
     if let Some(file) = &args.html {
-        write_page(file, &page(&named(args)?)?)?;
+        write_page(open_page(file)?, &page(&named(args)?)?)?;
         return Ok(Verdict::Done);
     }
     let look = Look::of(args.format, &args.table)?;
@@ -53,8 +53,7 @@ pub fn open_page(file: &Path) -> anyhow::Result<OutFile> {
 }
 
 /// Writes a page.
-pub fn write_page(file: &Path, page: &str) -> anyhow::Result<()> {
-    let mut file = open_page(file)?;
+pub fn write_page(mut file: OutFile, page: &str) -> anyhow::Result<()> {
     file.write_all(page.as_bytes()).with_context(|| file.path().display().to_string())?;
     file.commit()
 }
