@@ -11,6 +11,7 @@ impl Measurement {
     pub fn into_measured(self, server: Option<ServerUsage>, machine: MachineUsage) -> Measured {
         Measured {
             window_ns: self.span.end.since(self.span.start),
+            ok_pro_rata: Some(self.tally.ok_pro_rata()),
             latency: latency(&self.tally.ok),
             error_latency: latency(&self.tally.errors),
             service: latency(&self.tally.service),

@@ -44,6 +44,8 @@ pub struct Tally {
     pub carried_in: Nanos,
     /// Time after the stretch of calls that came due in it, summed.
     pub carried_out: Nanos,
+    /// Of the `ok` calls that an end of the stretch cuts: the parts of their service times that lie within it, summed.
+    pub ok_cut: f64,
 }
 
 impl Tally {
@@ -62,7 +64,15 @@ impl Tally {
             series: vec![Slice::default(); slices(length)],
             carried_in: Nanos(0),
             carried_out: Nanos(0),
+            ok_cut: 0.0,
         }
+    }
+
+    /// Calls that ended `ok`, those that an end of the stretch cuts by the part of their service time within it. Servers
+    /// that answer many calls at once have no jumps in it.
+    #[must_use]
+    pub fn ok_pro_rata(&self) -> f64 {
+        self.ok_cut + self.series.iter().map(|slice| slice.ok).sum::<u64>() as f64
     }
 
     /// Adds what another thread counted over the same stretch, or one that a cut ended a little sooner or later.
@@ -78,6 +88,7 @@ impl Tally {
         self.connections.add(&other.connections);
         self.carried_in = self.carried_in + other.carried_in;
         self.carried_out = self.carried_out + other.carried_out;
+        self.ok_cut += other.ok_cut;
         for example in &other.examples {
             add_example(&mut self.examples, example);
         }
@@ -101,6 +112,8 @@ impl Tally {
             slice.ok += calls;
             slice.sum_ns += took * calls;
             slice.max_ns = slice.max_ns.max(took);
+        } else {
+            self.ok_cut += span.part(written, done) * calls as f64;
         }
         self.outcomes.ok += calls;
         self.ok.record_times(took, calls);
@@ -166,6 +179,15 @@ impl Span {
     pub(crate) fn contains(self, at: Nanos) -> bool {
         self.start <= at && at < self.end
     }
+
+    /// How much of the time from `from` to `to` lies within, 0 to 1.
+    fn part(self, from: Nanos, to: Nanos) -> f64 {
+        let within = to.min(self.end) - from.max(self.start);
+        match to.since(from) {
+            0 => f64::from(u8::from(self.contains(to))),
+            whole => within.0 as f64 / whole as f64,
+        }
+    }
 }
 
 /// How a call of an open loop is taken up.
@@ -200,6 +222,8 @@ pub(crate) struct Recorder {
 struct Window {
     span: Span,
     tally: Tally,
+    /// Calls that came due after it, and have ended.
+    followers: u64,
 }
 
 /// Calls with the same three times: those that were written by one write and answered within one read of a
@@ -239,16 +263,27 @@ impl Recorder {
         self.explained = None;
         // The series of a span whose end is not known grows.
         let length = if span.end == Nanos::NEVER { Nanos(0) } else { span.end - span.start };
-        self.window = Some(Window { span, tally: Tally::new(length) });
+        self.window = Some(Window { span, tally: Tally::new(length), followers: 0 });
     }
 
     /// The span ends at `end` instead; no call has come due at that instant or later.
     pub fn cut(&mut self, end: Nanos) {
         self.count_burst();
-        if let Some(Window { span, tally }) = &mut self.window {
+        if let Some(Window { span, tally, .. }) = &mut self.window {
             span.end = end;
             tally.series.resize(slices(end - span.start), Slice::default());
         }
+    }
+
+    /// Whether a span was measured that is over at `now`.
+    #[inline]
+    pub fn is_over(&self, now: Nanos) -> bool {
+        self.window.as_ref().is_some_and(|window| window.span.end <= now)
+    }
+
+    /// Calls that came due after the span, and have ended.
+    pub fn followers(&self) -> u64 {
+        self.window.as_ref().map_or(0, |window| window.followers)
     }
 
     /// Ends measuring.
@@ -275,7 +310,7 @@ impl Recorder {
     /// A call of an open loop that came due at `due` is taken up.
     #[inline]
     pub fn taken_up(&mut self, due: Nanos, how: Taken) {
-        if let Some(Window { span, tally }) = &mut self.window
+        if let Some(Window { span, tally, .. }) = &mut self.window
             && span.contains(due)
         {
             match how {
@@ -300,8 +335,8 @@ impl Recorder {
     fn record_another(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
         self.count_burst();
         let window = self.window.as_mut().filter(|window| window.span.contains(call.due));
-        let Some(Window { span, tally }) = window else {
-            return self.record_outside(done, outcome);
+        let Some(Window { span, tally, .. }) = window else {
+            return self.record_outside(call, done, outcome);
         };
         if let Some(log) = &mut self.log {
             log.push(call, done, outcome, span.start);
@@ -318,7 +353,7 @@ impl Recorder {
 
     #[inline]
     fn count_burst(&mut self) {
-        if let Some(Window { span, tally }) = &mut self.window
+        if let Some(Window { span, tally, .. }) = &mut self.window
             && self.burst.calls > 0
         {
             tally.answered(self.burst, *span);
@@ -326,17 +361,21 @@ impl Recorder {
         }
     }
 
-    /// A call that did not come due in the span; it may reach into it.
-    fn record_outside(&mut self, done: Nanos, outcome: &Outcome) {
-        if let Some(Window { span, tally }) = &mut self.window {
-            let within = done.min(span.end) - span.start;
-            tally.carried_in = tally.carried_in + within;
-            if matches!(outcome, Outcome::Ok)
-                && done >= span.start
-                && let Some(slice) = tally.slice(done, *span)
-            {
-                slice.carried_in += 1;
+    /// A call that did not come due in the span; one that came due before may reach into it.
+    fn record_outside(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
+        match &mut self.window {
+            Some(Window { span, followers, .. }) if call.due >= span.end => *followers += 1,
+            Some(Window { span, tally, .. }) => {
+                let within = done.min(span.end) - span.start;
+                tally.carried_in = tally.carried_in + within;
+                if matches!(outcome, Outcome::Ok) && done >= span.start {
+                    tally.ok_cut += span.part(call.written.min(done), done);
+                    if let Some(slice) = tally.slice(done, *span) {
+                        slice.carried_in += 1;
+                    }
+                }
             }
+            None => {}
         }
         outcome.count(&mut self.outside);
         self.explain_outcome(outcome, false);
@@ -358,7 +397,7 @@ impl Recorder {
     /// Something became of a connection at `at`; counted where it is not before the span.
     #[cold]
     pub fn on_connection(&mut self, at: Nanos, count: impl FnOnce(&mut Connections)) {
-        if let Some(Window { span, tally }) = &mut self.window
+        if let Some(Window { span, tally, .. }) = &mut self.window
             && span.start <= at
         {
             count(&mut tally.connections);
@@ -368,7 +407,7 @@ impl Recorder {
     /// A connection is open since `at`, after a connect that began at `since`.
     #[cold]
     pub fn connected(&mut self, since: Nanos, at: Nanos) {
-        if let Some(Window { span, tally }) = &mut self.window
+        if let Some(Window { span, tally, .. }) = &mut self.window
             && span.start <= at
         {
             tally.connections.opened += 1;
@@ -385,5 +424,42 @@ impl Recorder {
             None => &mut self.outside_examples,
         };
         add_example(examples, problem);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rpcbench_contract::Nonce;
+
+    use super::*;
+
+    /// What a window from `start` to `end` counts of calls that were due, written and done at these times.
+    fn counted(calls: &[[u64; 3]], start: u64, end: u64) -> f64 {
+        let mut recorder = Recorder::new(Protocol::Grpc, None);
+        recorder.measure(Span { start: Nanos(start), end: Nanos(end) });
+        for [due, written, done] in calls.iter().map(|times| times.map(Nanos)) {
+            recorder.record(
+                Call { request: 0, nonce: Nonce::new(0), due, written },
+                done,
+                &Outcome::Ok,
+            );
+        }
+        recorder.take().unwrap().ok_pro_rata()
+    }
+
+    proptest! {
+        #[test]
+        fn windows_that_follow_one_another_count_each_call_once(
+            calls in prop::collection::vec((0_u64..900, 0_u64..50, 0_u64..400), 1..40),
+            edges in prop::collection::btree_set(1_u64..1350, 0..6),
+        ) {
+            let times = |(due, wait, took)| [due, due + wait, due + wait + took];
+            let mut calls: Vec<_> = calls.into_iter().map(times).collect();
+            calls.sort_by_key(|[.., done]| *done);
+            let edges: Vec<u64> = [0].into_iter().chain(edges).chain([1350]).collect();
+            let all: f64 = edges.windows(2).map(|edge| counted(&calls, edge[0], edge[1])).sum();
+            prop_assert!((all - calls.len() as f64).abs() < 1e-9, "{all} of {}", calls.len());
+        }
     }
 }

@@ -110,7 +110,7 @@ pub struct Measurement {
     pub client: ClientUsage,
     /// How well an open loop kept its schedule. `None` in a closed loop.
     pub pacing: Option<Pacing>,
-    /// The calls before it.
+    /// The calls outside of it.
     pub unmeasured: Unmeasured,
 }
 
@@ -121,8 +121,14 @@ pub struct Session {
     seed: u64,
     /// Windows measured so far.
     windows: u64,
+    /// Calls kept in flight by a closed loop.
+    in_flight: u32,
     /// Between a start and its end.
     loading: bool,
+    /// When the load began, and the calls that had ended by then.
+    began: (Nanos, u64),
+    /// See [`Self::cycle`].
+    cycle: Option<Nanos>,
     span: Option<Span>,
     given_up: Box<dyn Fn() -> bool + Send>,
 }
@@ -159,7 +165,10 @@ impl Session {
             arrivals,
             seed,
             windows: 0,
+            in_flight: plan.in_flight,
             loading: false,
+            began: (Nanos(0), 0),
+            cycle: None,
             span: None,
             given_up: Box::new(given_up),
         };
@@ -274,6 +283,7 @@ impl Session {
     fn begin(&mut self, span: Option<Span>, calls: Option<u64>) {
         if !self.loading {
             self.loading = true;
+            self.began = (clock::now(), self.progress().ended);
             self.span = span;
             for thread in &self.threads {
                 thread.counters.drained.store(false, Ordering::Relaxed);
@@ -285,6 +295,13 @@ impl Session {
                 calls,
             }));
         }
+    }
+
+    /// How long it took on average until as many calls had ended as a closed loop keeps in flight, in the load that ended
+    /// last. `None` before the first.
+    #[must_use]
+    pub fn cycle(&self) -> Option<Nanos> {
+        self.cycle
     }
 
     /// The seed of the next window, or of the one that is on.
@@ -399,13 +416,19 @@ impl Session {
 
     fn drained(&mut self) -> Result<Vec<Drained>, SessionError> {
         (self.loading, self.span) = (false, None);
-        self.threads
-            .iter()
-            .map(|thread| match self.report(thread)? {
-                Report::Drained(drained) => Ok(*drained),
-                _ => Err(SessionError::Lost),
-            })
-            .collect()
+        let drained = |thread| match self.report(thread)? {
+            Report::Drained(drained) => Ok(*drained),
+            _ => Err(SessionError::Lost),
+        };
+        let drained = self.threads.iter().map(drained).collect();
+        let (began, before) = self.began;
+        let ended = self.progress().ended - before;
+        self.cycle = clock::now()
+            .since(began)
+            .saturating_mul(u64::from(self.in_flight))
+            .checked_div(ended)
+            .map(Nanos);
+        drained
     }
 }
 

@@ -28,20 +28,22 @@ const SHORTFALL: f64 = 0.02;
 const SIGMAS: f64 = 3.0;
 
 impl Measured {
-    /// Right answers a second: to the calls that came due in the window. Where the server did not keep up, those
-    /// that came in its second half: what came after the window only shows how long it was waited for, and the
-    /// first half may have gone by with calls of the warm-up. `None` for a window without length.
+    /// Right answers a second: [those of the window](Self::ok_within) in a closed loop; in an open one, those to the calls that
+    /// came due in it. Where the server did not keep up, those that came in its second half: what came after the window only
+    /// shows how long it was waited for, and the first half may have gone by with calls of the warm-up. `None` for a window
+    /// without length.
     #[must_use]
     pub fn ok_per_s(&self) -> Option<f64> {
         let (ok, ns) = match self.kept_up() {
             Some(false) => {
                 let middle = Slice::middle_ns(self.series.len());
-                let ok = self.second_half().iter().map(|slice| slice.ok).sum();
-                (ok, self.window_ns.saturating_sub(middle))
+                let ok: u64 = self.second_half().iter().map(|slice| slice.ok).sum();
+                (ok as f64, self.window_ns.saturating_sub(middle))
             }
-            _ => (self.outcomes.ok, self.window_ns),
+            _ if self.pacing.is_none() => (self.ok_within(), self.window_ns),
+            _ => (self.outcomes.ok as f64, self.window_ns),
         };
-        (ns > 0).then(|| ok as f64 * 1e9 / ns as f64)
+        (ns > 0).then(|| ok * 1e9 / ns as f64)
     }
 
     /// The busiest load thread, share of a CPU: with the time for which it was ready and had no CPU, and without what it
@@ -87,23 +89,25 @@ impl Measured {
         self.client_saturated() && !server && !self.server_thread_saturated()
     }
 
-    /// Right answers that came within the window, whenever their calls came due: what the server's CPU time of the window
-    /// was used for. Records from before calls carried in were counted have none; a closed loop carries in as many as out.
+    /// Right answers of the window, which its server's CPU time was used for: calls that an edge cuts count by the part of
+    /// their service time within it. Records from before that was counted have those that came within the window, whenever
+    /// they came due; and still older ones those that came due in it, as a closed loop carries in as many as out.
     #[must_use]
-    pub fn ok_within(&self) -> u64 {
+    pub fn ok_within(&self) -> f64 {
         let carried_in: u64 = self.series.iter().map(|slice| slice.carried_in).sum();
-        match (self.pacing, carried_in) {
+        let came = || match (self.pacing, carried_in) {
             (None, 0) => self.outcomes.ok,
             _ => carried_in + self.series.iter().map(|slice| slice.ok).sum::<u64>(),
-        }
+        };
+        self.ok_pro_rata.unwrap_or_else(|| came() as f64)
     }
 
-    /// Right answers for each second of the server's CPU time: those that came within the window, and the CPU time of as
-    /// long an interval. `None` where nobody sees the server, or it used none.
+    /// Right answers for each second of the server's CPU time: those of the window, and the CPU time of as long an interval.
+    /// `None` where nobody sees the server, or it used none.
     #[must_use]
     pub fn ok_per_server_cpu_s(&self) -> Option<f64> {
         let cpu_s = self.server_cpu_s().filter(|cpu_s| *cpu_s > 0.0)?;
-        Some(self.ok_within() as f64 / cpu_s)
+        Some(self.ok_within() / cpu_s)
     }
 
     /// CPU time of the server within the window, seconds: that between the readings of its counters, for as long an
@@ -167,6 +171,7 @@ mod tests {
             pacing: Some(Pacing { due, ..Pacing::default() }),
             connect: None,
             connections: None,
+            ok_pro_rata: None,
             carried_in_ns: 0,
             carried_out_ns: 0,
             server: None,
@@ -241,11 +246,14 @@ mod tests {
         // 1,000 came due, and 600 of them and 50 from before were answered within the window.
         let mut overloaded = Measured { server: Some(server), ..window(&[60; 10], 1000) };
         overloaded.series[0].carried_in = 50;
-        assert_eq!((overloaded.ok_within(), overloaded.ok_per_server_cpu_s()), (650, Some(1300.0)));
+        let work = |window: &Measured| (window.ok_within(), window.ok_per_server_cpu_s());
+        assert_eq!(work(&overloaded), (650.0, Some(1300.0)));
         let closed = Measured { pacing: None, ..overloaded.clone() };
-        assert_eq!(closed.ok_within(), 650);
+        assert_eq!(work(&closed), (650.0, Some(1300.0)));
         let older = Measured { pacing: None, ..window(&[99; 10], 1000) };
-        assert_eq!((older.ok_within(), older.ok_per_server_cpu_s()), (1000, None));
+        assert_eq!(work(&older), (1000.0, None));
+        let by_part = Measured { ok_pro_rata: Some(600.5), ..overloaded };
+        assert_eq!(work(&by_part), (600.5, Some(1201.0)));
     }
 
     #[test]

@@ -99,6 +99,10 @@ pub struct Measured {
     pub window_ns: u64,
     /// Calls by outcome; their sum is the number of calls that came due.
     pub outcomes: Outcomes,
+    /// Calls that ended `ok`, those that an edge of the window cuts by the part of their service time within it. `None` in
+    /// records from before they were counted so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ok_pro_rata: Option<f64>,
     /// One example of each kind of error seen, at most eight.
     pub error_examples: Vec<String>,
     /// Response time (from due) of calls that ended `ok`; `None` where none did.

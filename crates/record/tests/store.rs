@@ -85,6 +85,7 @@ fn trial(number: u32) -> Trial {
         error_latency: None,
         connect: None,
         connections: None,
+        ok_pro_rata: Some(0.5),
         carried_in_ns: 5,
         carried_out_ns: 6,
         server: Some(ServerUsage { throttled_ns: None, ..ServerUsage::default() }),

@@ -202,9 +202,9 @@ fn server(trials: &[&Measured], limits: Limits) -> Option<ServerFigures> {
     })
 }
 
-/// Right answers within the windows for each second of server CPU time within them. `None` where it used none.
+/// Right answers of the windows for each second of server CPU time within them. `None` where it used none.
 fn price(trials: &[&Measured]) -> Option<f64> {
-    let windows = trials.iter().filter_map(|t| Some((t.ok_within() as f64, t.server_cpu_s()?)));
+    let windows = trials.iter().filter_map(|t| Some((t.ok_within(), t.server_cpu_s()?)));
     let (answered, seconds) = windows.fold((0.0, 0.0), |sum, w| (sum.0 + w.0, sum.1 + w.1));
     (seconds > 0.0).then(|| answered / seconds)
 }

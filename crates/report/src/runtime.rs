@@ -40,7 +40,7 @@ impl RuntimeFigures {
         let mut pauses = Pauses::default();
         by_kind.values().for_each(|kind| pauses.add(*kind));
         let window_ns = trials.iter().map(|trial| trial.window_ns).sum::<u64>() as f64;
-        let answered = trials.iter().map(|trial| trial.ok_within()).sum::<u64>();
+        let answered = trials.iter().map(|trial| trial.ok_within()).sum::<f64>();
         let allocated: Option<u64> = told.iter().map(|told| told.allocated_bytes).sum();
         let heaps: Option<Vec<u64>> = told.iter().map(|told| told.heap_peak_bytes).collect();
         Some(Self {
@@ -50,8 +50,8 @@ impl RuntimeFigures {
             allocated_bytes: allocated,
             allocated_per_s: allocated.map(|bytes| share(bytes as f64, window_ns / 1e9)),
             allocated_per_call_bytes: allocated
-                .filter(|_| answered > 0)
-                .map(|bytes| (bytes as f64 / answered as f64).round() as u64),
+                .filter(|_| answered > 0.0)
+                .map(|bytes| (bytes as f64 / answered).round() as u64),
             heap_peak_bytes: heaps.and_then(|heaps| heaps.into_iter().max()),
         })
     }

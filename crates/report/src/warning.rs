@@ -284,15 +284,17 @@ fn steal_share(cell: &Cell) -> Option<f64> {
     Some(share(figures.steal_ns as f64 / 1e9, figures.measured_s * cpus.len() as f64))
 }
 
+/// Over all windows together: of a short one the kernel's clock ticks may be off by several percent.
 fn foreign_share(cell: &Cell) -> Option<f64> {
-    let of_trial = |trial: &Measured| -> Option<f64> {
+    let of_trial = |trial: &Measured| -> Option<(f64, f64)> {
         let server = trial.server.as_ref()?;
-        let own = server.cpu_seconds();
         let all = trial.machine.server_cpus_busy_ns? as f64 / 1e9;
         let there = server.interval_ns as f64 / 1e9 * f64::from(cell.limits.cpus);
-        Some(share((all - own).max(0.0), there))
+        Some((all - server.cpu_seconds(), there))
     };
-    cell.measured().into_iter().filter_map(of_trial).max_by(f64::total_cmp)
+    let trials: Vec<_> = cell.measured().into_iter().filter_map(of_trial).collect();
+    let (foreign, there) = trials.iter().fold((0.0, 0.0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+    (!trials.is_empty()).then(|| share(foreign.max(0.0), there))
 }
 
 fn rivals(run: &Run) -> Option<Warning> {

@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 use crate::payload::{Checker, Payload};
 use crate::plan::LoadPlan;
 use crate::protocol::{Call, End, Events};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Span};
 
 /// What happens to calls, apart from the connections that carry them.
 pub(crate) struct Calls {
@@ -26,6 +26,8 @@ pub(crate) struct Calls {
     timeout: Nanos,
     /// Calls in flight or waiting on all connections.
     pub outstanding: u64,
+    /// Calls that came due after the measured span.
+    followed: u64,
     /// Calls that ended, and those of them not `ok`, since the worker began.
     pub ended: u64,
     pub failed: u64,
@@ -57,10 +59,30 @@ impl Calls {
             payload,
             timeout: plan.timeout,
             outstanding: 0,
+            followed: 0,
             ended: 0,
             failed: 0,
             ended_at: Nanos(0),
         }
+    }
+
+    /// Measures the calls that come due in `span`.
+    pub fn measure(&mut self, span: Span) {
+        self.followed = 0;
+        self.recorder.measure(span);
+    }
+
+    /// So many calls of a closed loop come due at `now`.
+    #[inline]
+    pub fn follow(&mut self, calls: u32, now: Nanos) {
+        if self.recorder.is_over(now) {
+            self.followed += u64::from(calls);
+        }
+    }
+
+    /// Those of the outstanding calls that do not follow the measured span.
+    pub fn measured_outstanding(&self) -> u64 {
+        self.outstanding - (self.followed - self.recorder.followers())
     }
 
     #[inline]

@@ -37,8 +37,11 @@ const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
 enum Phase {
     /// No calls.
     Idle,
-    /// Calls come due, before `until`.
+    /// Calls come due; those before `until` are measured.
     Loading { until: Nanos },
+    /// A closed loop's span is over, and its last calls have until then. They meet the same load as all before: each call
+    /// that ends is still followed by another.
+    Following { until: Nanos },
     /// No new calls; those in flight have until then.
     Draining { until: Nanos },
 }
@@ -201,9 +204,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Measures the calls that come due in `span`, and drains at its end.
+    /// Measures the calls that come due in `span`, and drains when they have ended.
     pub fn measure(&mut self, span: Span) {
-        self.calls.recorder.measure(span);
+        self.calls.measure(span);
         self.span = Some(span);
         if let Some(open) = &mut self.open {
             open.due_times.measure(span.start, span.end);
@@ -274,7 +277,9 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     fn deadline(&self) -> Nanos {
         let phase = match self.phase {
             Phase::Idle => Nanos::NEVER,
-            Phase::Loading { until } | Phase::Draining { until } => until,
+            Phase::Loading { until } | Phase::Following { until } | Phase::Draining { until } => {
+                until
+            }
         };
         let release = self.open.as_ref().map_or(Nanos::NEVER, OpenLoop::wake_at);
         let span_start = self.span.map(|span| span.start).filter(|start| *start > self.turned_at);
@@ -295,7 +300,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             && until <= now
         {
             self.span = None;
-            self.phase = Phase::Draining { until: until + self.plan.grace };
+            let until = until + self.plan.grace;
+            self.phase = match self.open {
+                Some(_) => Phase::Draining { until },
+                None => Phase::Following { until },
+            };
         }
         if self.budget.as_ref().is_some_and(|budget| budget.is_spent(now))
             && matches!(self.phase, Phase::Loading { .. })
@@ -317,8 +326,14 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     }
 
     fn end_drain(&mut self) {
-        let Phase::Draining { until } = self.phase else { return };
         let now = self.driver.now();
+        if let Phase::Following { until } = self.phase
+            && (now >= until || self.calls.measured_outstanding() == 0)
+        {
+            let until = if now >= until { until } else { now + self.plan.grace };
+            self.phase = Phase::Draining { until };
+        }
+        let Phase::Draining { until } = self.phase else { return };
         if now >= until {
             self.expire(Nanos::NEVER, now);
         }
@@ -356,8 +371,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     /// After `ended` calls of a slot have ended, as many come due.
     #[inline]
     fn next(&mut self, slot: usize, ended: u32, now: Nanos) {
-        let Phase::Loading { until } = self.phase else { return };
-        if now >= until || self.open.is_some() {
+        let loading = matches!(self.phase, Phase::Loading { .. } | Phase::Following { .. });
+        if !loading || self.open.is_some() {
             return;
         }
         self.come_due(self.slots[slot].home.unwrap_or(slot), ended, now);
@@ -367,6 +382,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     #[inline]
     fn come_due(&mut self, slot: usize, calls: u32, now: Nanos) {
         let calls = self.budget.as_mut().map_or(calls, |budget| budget.grant(calls, now));
+        self.calls.follow(calls, now);
         let slot = &mut self.slots[slot];
         let sent = slot.send_new(calls, || self.calls.due(now));
         slot.waiting.extend((sent..calls).map(|_| self.calls.due(now)));

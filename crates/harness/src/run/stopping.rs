@@ -3,7 +3,7 @@
 //! ```text
 //! process 1: round 1, round 2, ... | process 2: round 1, ... | process 3: ...
 //!            ^ its share of the time is up: on to the next process
-//!                                                              ^ the answer is clear, or no time for it: the end
+//!                                                              ^ the answer is clear, or no time for four rounds: the end
 //! ```
 
 use rpcbench_engine::clock::Nanos;
@@ -11,6 +11,9 @@ use rpcbench_record::{PlannedTrial, Stopping as Rule};
 
 /// Rounds of a process below which its preparation was not worth its time.
 const LEAST_ROUNDS: u32 = 4;
+/// Time of a process, preparation and rounds, over that of its preparation, to which it is cut where that leaves time for
+/// another one. More processes tell more than more rounds of the same, so long as preparations leave most of the time.
+const WORTH: u64 = 3;
 
 /// Whether a trial of the order is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +31,47 @@ pub(super) struct Stopping {
     rule: Rule,
     /// The round that is on: process, workload, number.
     round: Option<(u32, String, u32)>,
-    /// Rounds of the process that were begun.
-    rounds: u32,
+    /// The process that is on.
+    process: Process,
     /// The process that has had its share of the time.
     left_out: Option<u32>,
 }
 
+/// One process of each entry.
+#[derive(Clone, Copy, Default)]
+struct Process {
+    began: Nanos,
+    /// When its second round began.
+    second: Option<Nanos>,
+    /// Rounds that were begun.
+    rounds: u32,
+}
+
+/// What another process like one that was measured takes, nanoseconds.
+struct Paces {
+    /// To be made ready.
+    preparation: u64,
+    /// With no more rounds than make it worth that.
+    least: u64,
+}
+
+impl Process {
+    /// After one round nobody can tell it from the preparation.
+    fn paces(&self, elapsed: Nanos) -> Paces {
+        let Some(second) = self.second else {
+            let whole = elapsed.since(self.began);
+            return Paces { preparation: whole, least: whole };
+        };
+        let round = elapsed.since(second) / u64::from(self.rounds - 1);
+        let preparation = second.since(self.began).saturating_sub(round);
+        let rounds = u64::from(self.rounds.min(LEAST_ROUNDS));
+        Paces { preparation, least: preparation + round * rounds }
+    }
+}
+
 impl Stopping {
     pub fn new(rule: Rule) -> Self {
-        Self { rule, round: None, rounds: 0, left_out: None }
+        Self { rule, round: None, process: Process::default(), left_out: None }
     }
 
     /// What becomes of the next trial of the order. `is_clear` says whether so many processes of each entry give the answer;
@@ -56,18 +91,19 @@ impl Stopping {
             return Turn::LeftOut;
         }
         if before == Some(planned.process) {
-            if self.rounds >= LEAST_ROUNDS && self.share_is_up(planned.process, elapsed) {
+            if self.process.rounds >= LEAST_ROUNDS && self.share_is_up(planned.process, elapsed) {
                 self.left_out = Some(planned.process);
                 return Turn::LeftOut;
             }
+            self.process.second.get_or_insert(elapsed);
         } else {
             if before.is_some() && self.ends_before(planned.process, elapsed, is_clear) {
                 return Turn::End;
             }
-            self.rounds = 0;
+            self.process = Process { began: elapsed, ..Process::default() };
         }
         self.round = Some(round);
-        self.rounds += 1;
+        self.process.rounds += 1;
         Turn::Made
     }
 
@@ -78,21 +114,30 @@ impl Stopping {
         elapsed: Nanos,
         is_clear: impl FnOnce(u32) -> bool,
     ) -> bool {
-        let most = self.rule.max_time_ms.map_or(Nanos::NEVER, Nanos::from_millis);
+        let most = self.most();
         if process <= self.rule.least_processes {
             return elapsed >= most;
         }
-        let done = process - 1;
-        let each = Nanos(elapsed.0 / u64::from(done));
-        elapsed + each > most || self.rule.precision.is_some() && is_clear(done)
+        let Paces { least, .. } = self.process.paces(elapsed);
+        elapsed + Nanos(least) > most || self.rule.precision.is_some() && is_clear(process - 1)
     }
 
-    /// Whether a process has had its share of the time: an equal one of those that there must be, and what is left for each
-    /// that follows.
+    /// Whether a process has had its share of the time: what was left when it began, divided among those that there must
+    /// be yet, or as many as are worth their preparation.
     fn share_is_up(&self, process: u32, elapsed: Nanos) -> bool {
-        let Some(most) = self.rule.max_time_ms.map(Nanos::from_millis) else { return false };
-        let least = u64::from(self.rule.least_processes.max(1));
-        elapsed.0 >= most.0 / least * u64::from(process).min(least)
+        if self.rule.max_time_ms.is_none() {
+            return false;
+        }
+        let left = self.most().since(self.process.began);
+        let Paces { preparation, least } = self.process.paces(elapsed);
+        let worth = (WORTH * preparation).max(1);
+        let worthwhile = ((left + worth / 2) / worth).min(left / least.max(1));
+        let to_come = u64::from((self.rule.least_processes + 1).saturating_sub(process));
+        elapsed.since(self.process.began) >= left / to_come.max(worthwhile).max(1)
+    }
+
+    fn most(&self) -> Nanos {
+        self.rule.max_time_ms.map_or(Nanos::NEVER, Nanos::from_millis)
     }
 }
 
@@ -138,9 +183,23 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_would_not_end_in_time_is_not_begun() {
-        assert_eq!(made(rule(Some(0.05), 2, Some(26)), 9), [6, 6, 6, 0, 0]);
-        assert_eq!(made(rule(Some(0.05), 2, Some(23)), 9), [6, 6, 0, 0, 0]);
+    fn a_process_that_has_no_time_for_four_rounds_is_not_begun() {
+        assert_eq!(made(rule(Some(0.05), 2, Some(17)), 9), [6, 6, 0, 0, 0]);
+        assert_eq!(made(rule(Some(0.05), 2, Some(18)), 9), [4, 4, 4, 0, 0]);
+        assert_eq!(made(rule(Some(0.05), 2, Some(22)), 9), [6, 5, 5, 0, 0]);
+    }
+
+    #[test]
+    fn who_takes_more_than_his_share_leaves_an_equal_one_to_each_that_follows() {
+        // Four rounds take the first process to 6 s of 18: six are left for each of the others.
+        assert_eq!(made(rule(None, 3, Some(18)), 9), [4, 4, 4, 0, 0]);
+        assert_eq!(made(rule(None, 3, Some(15)), 9), [4, 4, 4, 0, 0]);
+        assert_eq!(made(rule(None, 3, Some(20)), 9), [5, 5, 4, 0, 0]);
+    }
+
+    #[test]
+    fn where_preparing_is_cheap_there_are_more_processes_of_fewer_rounds() {
+        assert_eq!(made(rule(Some(0.05), 2, Some(24)), 9), [4, 4, 4, 4, 0]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rpcbench_engine::Span;
 use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::{Session, Span};
 use rpcbench_record::{
     Arrivals, Failure, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
     Threshold, TrialResult, Unmeasured, Window as WindowPlan, Workload,
@@ -23,6 +23,8 @@ use crate::search::{PRECISION, Search, at_rate};
 /// How long before the window its first counters are read: to read them takes CPU time, of which a server with many threads
 /// wants milliseconds, and in the window that is the load's.
 const LEAD: Nanos = Nanos::from_millis(10);
+/// The longest time for which a closed loop runs before its window because of its server, if the workload asks for less.
+const LONGEST_SETTLE: Nanos = Nanos::from_millis(2000);
 
 /// What is read at each edge of the window.
 struct Edge {
@@ -69,7 +71,7 @@ pub(super) fn run(
     }
 }
 
-/// One window. Unless the server is taken as it is, no call may have failed before it, and some must be answered.
+/// One window. Unless the server is taken as it is, no call may have failed outside of it, and some must be answered.
 fn measure(
     target: &mut Target,
     context: &Context<'_>,
@@ -80,7 +82,7 @@ fn measure(
         let protocol = context.subject.protocol;
         let fault = if unmeasured.outcomes.errors() > target.tolerated_errors {
             let Unmeasured { outcomes, error_examples } = &unmeasured;
-            Some(errors(protocol, outcomes, "before the window", error_examples))
+            Some(errors(protocol, outcomes, "outside of the window", error_examples))
         } else if measured.outcomes.total() == 0 {
             Some(no_call(arrivals, context.workload.in_flight))
         } else if measured.outcomes.ok == 0 {
@@ -211,20 +213,23 @@ fn reference(
     Reference::begin(&cpus).map(Some).map_err(describe)
 }
 
-/// One window, whatever comes of its calls.
-fn window(
-    target: &mut Target,
-    context: &Context<'_>,
-    arrivals: Arrivals,
-) -> Result<Window, Trouble> {
+/// A window that has been opened.
+struct Opened {
+    start: Nanos,
+    end: Nanos,
+    first: Edge,
+    reference: Option<Reference>,
+}
+
+/// Puts the load on, and opens the window when it has settled.
+fn open(target: &mut Target, context: &Context<'_>, arrivals: Arrivals) -> Result<Opened, Trouble> {
     let workload = context.workload;
-    target.wake()?;
-    target.session()?.change_arrivals(arrivals)?;
     // Where the window begins with the first call, it must not wait for counters to be read.
     let before = (workload.settle_ms == 0).then(|| Edge::read(target, context)).transpose()?;
     let session = target.session()?;
+    let settle = settle(session, workload, arrivals);
     let begin = clock::now();
-    let start = begin + Nanos::from_millis(workload.settle_ms);
+    let start = begin + settle;
     let end = match workload.window {
         WindowPlan::Duration { length_ms } => {
             let end = start + Nanos::from_millis(length_ms);
@@ -236,17 +241,41 @@ fn window(
             Nanos::NEVER
         }
     };
-    let stage = |phase, start, end| Stage { phase, workload: &workload.name, start, end };
     let reference = reference(target, context, arrivals)?;
+    let stage = |end| Stage { phase: Phase::Settling, workload: &workload.name, start: begin, end };
     let first = match before {
         Some(first) => first,
-        None if context.follow(&stage(Phase::Settling, begin, start - LEAD), target)? => {
-            return Err(StopNow.into());
-        }
+        None if context.follow(&stage(start - LEAD), target)? => return Err(StopNow.into()),
         None => Edge::read(target, context)?,
     };
+    Ok(Opened { start, end, first, reference })
+}
+
+/// How long the load runs before the window. A closed loop begins with all its calls at once, and those at the window's edges
+/// must be as far on the way as those of any other time: so long as all of them took to be answered before, and half as long
+/// again.
+fn settle(session: &Session, workload: &Workload, arrivals: Arrivals) -> Nanos {
+    let asked = Nanos::from_millis(workload.settle_ms);
+    match session.cycle() {
+        Some(cycle) if !arrivals.is_open() && workload.settle_ms > 0 => {
+            asked.max(Nanos(cycle.0 / 2 * 3).min(LONGEST_SETTLE))
+        }
+        _ => asked,
+    }
+}
+
+/// One window, whatever comes of its calls.
+fn window(
+    target: &mut Target,
+    context: &Context<'_>,
+    arrivals: Arrivals,
+) -> Result<Window, Trouble> {
+    target.wake()?;
+    target.session()?.change_arrivals(arrivals)?;
+    let Opened { start, end, first, reference } = open(target, context, arrivals)?;
     let started = clock::wall() + Duration::from(start - clock::now());
-    let cut = context.follow(&stage(Phase::Measuring, start, end), target)?;
+    let stage = Stage { phase: Phase::Measuring, workload: &context.workload.name, start, end };
+    let cut = context.follow(&stage, target)?;
     if cut {
         target.session()?.cut();
     }

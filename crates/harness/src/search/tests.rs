@@ -47,6 +47,7 @@ fn window(offered: f64, response_ns: f64, done: f64) -> Measured {
         pacing: Some(Pacing { due, ..Pacing::default() }),
         connect: None,
         connections: None,
+        ok_pro_rata: None,
         carried_in_ns: 0,
         carried_out_ns: 0,
         server: None,

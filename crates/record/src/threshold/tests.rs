@@ -30,6 +30,7 @@ fn window(times_ms: impl IntoIterator<Item = u64>, timeouts: u64) -> Measured {
         pacing: None,
         connect: None,
         connections: None,
+        ok_pro_rata: None,
         carried_in_ns: 0,
         carried_out_ns: 0,
         server: None,

@@ -42,7 +42,7 @@ impl Load {
         }
     }
 
-    /// Whether the verdict is one against, for whoever asks by exit code. Calls that failed before the window count
+    /// Whether the verdict is one against, for whoever asks by exit code. Calls that failed outside of the window count
     /// too, where no `--fail-if` says how many may.
     #[must_use]
     pub fn is_against(&self) -> bool {
@@ -55,24 +55,24 @@ impl Load {
         );
         let limits = !exceeded(self).is_empty() || lateness(self).is_some();
         let limits = limits || exhaustion(self).is_some();
-        against || limits || (self.before.outcomes.errors() > 0 && !tolerates_errors(self))
+        against || limits || (self.outside.outcomes.errors() > 0 && !tolerates_errors(self))
     }
 
     /// Everything that speaks against it, a sentence each.
     #[must_use]
     pub fn complaints(&self) -> Vec<String> {
-        let Unmeasured { outcomes, error_examples } = &self.before;
-        let warm_up = (outcomes.errors() > 0).then(|| {
+        let Unmeasured { outcomes, error_examples } = &self.outside;
+        let outside = (outcomes.errors() > 0).then(|| {
             let example = error_examples.first().map(|e| format!(", such as: {e}"));
             let (failed, all) = (outcomes.errors(), outcomes.total());
             let example = example.unwrap_or_default();
-            format!("{failed} of {all} calls failed in the warm-up{example}")
+            format!("{failed} of {all} calls failed outside of the window{example}")
         });
         let limits = exceeded(self).into_iter().map(|limit| format!("--fail-if {limit}"));
         let fault = connections::fault(&[&self.measured]);
         let rest = [fault, lateness(self), exhaustion(self), overload(self), cut_short(self)];
         let rest = rest.into_iter().flatten();
-        warm_up.into_iter().chain(limits).chain(rest).collect()
+        outside.into_iter().chain(limits).chain(rest).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::export::ExportError;
 use crate::figures::Figures;
 use crate::text::Style;
 
-/// One load: a window on one server, and what came before it.
+/// One load: a window on one server, and the calls outside of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
     /// Of its run: the program, the machine, what the server may use if anything of it can be seen, the seed of the payloads
@@ -28,8 +28,8 @@ pub struct Load {
     pub workload: Workload,
     /// The capacity that the arrival process's rate is a share of. `None` where it is none.
     pub capacity: Option<Capacity>,
-    /// Calls before the window, those that found the capacity included.
-    pub before: Unmeasured,
+    /// Calls outside of the window, those that found the capacity included.
+    pub outside: Unmeasured,
     /// The window.
     pub measured: Measured,
 }
@@ -120,15 +120,15 @@ impl Load {
     fn of(run: &Run, server: &PlannedServer, workload: &Workload, trial: &Trial) -> Option<Self> {
         let measured = trial.measured()?.clone();
         let plan = &run.header.plan;
-        let mut before = trial.unmeasured.clone().unwrap_or_default();
+        let mut outside = trial.unmeasured.clone().unwrap_or_default();
         let by_share = workload.arrivals.needs_capacity();
         let closed = by_share.then(|| workload.capacity_from(&plan.workloads)).flatten();
         let closed = closed.and_then(|closed| {
             run.trials.iter().find(|t| t.workload == closed.name).and_then(Trial::measured)
         });
         if let Some(closed) = closed {
-            before.outcomes.add(&closed.outcomes);
-            before.error_examples.extend(closed.error_examples.iter().cloned());
+            outside.outcomes.add(&closed.outcomes);
+            outside.error_examples.extend(closed.error_examples.iter().cloned());
         }
         let capacity =
             by_share.then(|| run.capacity(&server.entry, &workload.name, None)).flatten();
@@ -148,7 +148,7 @@ impl Load {
                 ..workload.clone()
             },
             capacity,
-            before,
+            outside,
             measured,
         })
     }

@@ -102,6 +102,7 @@ pub fn measured(rate: u64) -> Measured {
         pacing: None,
         connect: None,
         connections: None,
+        ok_pro_rata: None,
         carried_in_ns: 0,
         carried_out_ns: 0,
         server: Some(ServerUsage {

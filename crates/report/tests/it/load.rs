@@ -35,7 +35,7 @@ fn fine() -> Load {
         protocol: Protocol::Grpc,
         workload: workload(),
         capacity: None,
-        before: Unmeasured {
+        outside: Unmeasured {
             outcomes: Outcomes { ok: 98_000, ..Outcomes::default() },
             error_examples: Vec::new(),
         },
@@ -118,7 +118,7 @@ fn run_of(loads: &[(Load, &str)]) -> Run {
             started: load.started,
             arrivals: load.workload.arrivals.is_open().then_some(load.workload.arrivals),
             search: None,
-            unmeasured: Some(load.before.clone()),
+            unmeasured: Some(load.outside.clone()),
             result: TrialResult::Measured(Box::new(load.measured.clone())),
         });
     }
@@ -156,13 +156,13 @@ fn a_share_of_the_capacity_is_found_with_what_it_is_a_share_of() {
     );
     assert_eq!(load.workload.arrivals, open().workload.arrivals);
     // Calls that failed while the capacity was measured count as those of any warm-up.
-    assert_eq!(load.before.outcomes.ok, 98_000 + fine().measured.outcomes.ok);
+    assert_eq!(load.outside.outcomes.ok, 98_000 + fine().measured.outcomes.ok);
     assert!(!load.is_against());
     run.trials[0].result = TrialResult::Measured(Box::new(failing().measured));
     let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
-    assert_eq!((load.before.outcomes.errors(), load.is_against()), (1200, true));
+    assert_eq!((load.outside.outcomes.errors(), load.is_against()), (1200, true));
     insta::assert_snapshot!(load.complaints().join("\n"), @"
-    1200 of 392000 calls failed in the warm-up, such as: status 13: upstream is gone
+    1200 of 392000 calls failed outside of the window, such as: status 13: upstream is gone
     client-bound: the capacity is the client's, so the rate is no share of the server's; lower the rate, take more --threads, or free CPUs
     ");
 }

@@ -7,8 +7,8 @@ use crate::protocol::http2::frame::{self, put};
 #[test]
 fn every_call_takes_exactly_what_the_server_takes() {
     let length = Nanos(1000 * MS);
-    let (tally, before) = measure(4, 10, Service::Takes(Nanos(5 * MS)), length);
-    assert_eq!((tally.outcomes.ok, tally.outcomes.errors(), before), (2000, 0, 2000));
+    let (tally, outside) = measure(4, 10, Service::Takes(Nanos(5 * MS)), length);
+    assert_eq!((tally.outcomes.ok, tally.outcomes.errors(), outside), (2000, 0, 2010));
     assert_eq!((tally.ok.min(), tally.ok.max()), (Some(5 * MS), Some(5 * MS)));
     let slices: Vec<u64> = tally.series.iter().map(|slice| slice.ok).collect();
     assert_eq!(slices.len(), 10);
@@ -29,6 +29,20 @@ fn a_queue_makes_calls_wait_for_all_those_before_them() {
     assert_eq!(carried, [20, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(tally.carried_in, tally.carried_out);
     assert_eq!(tally.carried_in.0 / MS, (1..20).map(|place| 2 * place).sum::<u64>());
+}
+
+/// All ten are answered at once, three or four times in a window.
+#[test]
+fn a_call_that_an_edge_cuts_counts_by_the_part_of_it_that_lies_within() {
+    for length in [180, 250, 330] {
+        let (tally, _) = measure(2, 10, Service::Takes(Nanos(70 * MS)), Nanos(length * MS));
+        let answers: u64 = tally.series.iter().map(|slice| slice.ok + slice.carried_in).sum();
+        assert_eq!(answers % 10, 0);
+        let parts = tally.ok_pro_rata();
+        assert!((parts - 10.0 * length as f64 / 70.0).abs() < 1e-6, "{length} ms: {parts}");
+    }
+    let (tally, _) = measure(3, 20, Service::Queues(Nanos(2 * MS)), Nanos(1000 * MS));
+    assert!((tally.ok_pro_rata() - 500.0).abs() < 1e-6, "{}", tally.ok_pro_rata());
 }
 
 #[test]

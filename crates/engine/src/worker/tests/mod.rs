@@ -46,7 +46,7 @@ impl Payload for Same {
     }
 }
 
-/// Measures a span of `length` after one of warm-up; the tally, and the calls before.
+/// Measures a span of `length` after one of warm-up; the tally, and the calls outside of it.
 fn measure(connections: u32, in_flight: u32, service: Service, length: Nanos) -> (Tally, u64) {
     let mut worker = connected(connections, in_flight, service, usize::MAX);
     start(&mut worker, "closed", None);
@@ -56,8 +56,8 @@ fn measure(connections: u32, in_flight: u32, service: Service, length: Nanos) ->
         worker.turn().unwrap();
     }
     let recorder = &mut worker.calls().recorder;
-    let before = recorder.outside().0.total();
-    (recorder.take().unwrap(), before)
+    let outside = recorder.outside().0.total();
+    (recorder.take().unwrap(), outside)
 }
 
 /// A worker with its connections open; the sockets take `room` bytes at a time.
