@@ -66,7 +66,7 @@ impl Plan {
         let Some(stopping) = self.stopping.filter(|stopping| stopping.precision.is_some()) else {
             return Question::default();
         };
-        let most = self.order.iter().map(|trial| trial.process).max().unwrap_or_default().max(1);
+        let most = self.most_processes();
         let (done, until) = match look {
             Look::OnTheWay(done) => (done, done),
             Look::Last(done) => (done, most),

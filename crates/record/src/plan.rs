@@ -325,6 +325,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Processes of each entry that there may be, at least 1.
+    #[must_use]
+    pub fn most_processes(&self) -> u32 {
+        self.order.iter().map(|trial| trial.process).max().unwrap_or_default().max(1)
+    }
+
     /// Whether a workload is there for others, which take a share of the capacity that it finds.
     #[must_use]
     pub fn finds_capacity(&self, workload: &Workload) -> bool {

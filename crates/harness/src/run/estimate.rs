@@ -113,7 +113,7 @@ impl<'a> Estimate<'a> {
 }
 
 /// Warm-up that later processes of the entry need not have.
-fn once(preparation: &Preparation) -> Nanos {
+pub(super) fn once(preparation: &Preparation) -> Nanos {
     let spared = |warm: &WarmCurve| Some(warm.slices.last()?.at_ms.saturating_sub(warm.later_ms?));
     Nanos::from_millis(preparation.warm.as_ref().and_then(spared).unwrap_or(0))
 }

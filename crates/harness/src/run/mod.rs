@@ -112,7 +112,7 @@ impl<'a> Runner<'a> {
 
     fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ending, Halt> {
         let (mut kept, began) = (Kept::default(), clock::now());
-        let mut stopping = self.run.header.plan.stopping.map(Stopping::new);
+        let mut stopping = self.stopping();
         let mut process = None;
         for (at, planned) in trials.iter().enumerate() {
             self.go_on()?;
@@ -131,6 +131,9 @@ impl<'a> Runner<'a> {
             if process.replace(planned.process) != Some(planned.process) {
                 kept.stop_all();
                 self.prepare_round(rest, &mut kept)?;
+                if let Some(rule) = &mut stopping {
+                    rule.prepared(self.once(planned.process));
+                }
             }
             self.done = self.run.header.plan.order.len() - rest.len();
             self.trial(planned, !self.has_later(rest), &mut kept)?;
@@ -142,6 +145,17 @@ impl<'a> Runner<'a> {
         self.run.finished = Some(at);
         self.append(&RecordEvent::Finished { at })?;
         Ok(Ending::Finished)
+    }
+
+    fn stopping(&self) -> Option<Stopping> {
+        let plan = &self.run.header.plan;
+        plan.stopping.map(|rule| Stopping::new(rule, plan.most_processes()))
+    }
+
+    /// What later processes are spared of the time that it took to make these ready.
+    fn once(&self, process: u32) -> Nanos {
+        let of_process = self.run.preparations.iter().filter(|it| it.process == process);
+        Nanos(of_process.map(|it| estimate::once(it).0).sum())
     }
 
     /// Whether the last two trials of a cell agree, so that it has no more in this process.

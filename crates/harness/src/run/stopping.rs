@@ -29,6 +29,8 @@ pub(super) enum Turn {
 /// Follows a run through its order. Times are since the run began.
 pub(super) struct Stopping {
     rule: Rule,
+    /// Processes of each entry that there may be.
+    most_processes: u32,
     /// The round that is on: process, workload, number.
     round: Option<(u32, String, u32)>,
     /// The process that is on.
@@ -41,6 +43,8 @@ pub(super) struct Stopping {
 #[derive(Clone, Copy, Default)]
 struct Process {
     began: Nanos,
+    /// Part of its preparation that later ones need not have.
+    once: Nanos,
     /// When its second round began.
     second: Option<Nanos>,
     /// Rounds that were begun.
@@ -59,19 +63,29 @@ impl Process {
     /// After one round nobody can tell it from the preparation.
     fn paces(&self, elapsed: Nanos) -> Paces {
         let Some(second) = self.second else {
-            let whole = elapsed.since(self.began);
+            let whole = self.own(elapsed);
             return Paces { preparation: whole, least: whole };
         };
         let round = elapsed.since(second) / u64::from(self.rounds - 1);
-        let preparation = second.since(self.began).saturating_sub(round);
+        let preparation = self.own(second).saturating_sub(round);
         let rounds = u64::from(self.rounds.min(LEAST_ROUNDS));
         Paces { preparation, least: preparation + round * rounds }
+    }
+
+    /// Time from its begin to `until`, without what was only needed once.
+    fn own(&self, until: Nanos) -> u64 {
+        until.since(self.began).saturating_sub(self.once.0)
     }
 }
 
 impl Stopping {
-    pub fn new(rule: Rule) -> Self {
-        Self { rule, round: None, process: Process::default(), left_out: None }
+    pub fn new(rule: Rule, most_processes: u32) -> Self {
+        Self { rule, most_processes, round: None, process: Process::default(), left_out: None }
+    }
+
+    /// The process that is on was made ready; `once` of the time that this took is spared to later ones.
+    pub fn prepared(&mut self, once: Nanos) {
+        self.process.once = once;
     }
 
     /// What becomes of the next trial of the order. `is_clear` says whether so many processes of each entry give the answer;
@@ -114,7 +128,7 @@ impl Stopping {
         elapsed: Nanos,
         is_clear: impl FnOnce(u32) -> bool,
     ) -> bool {
-        let most = self.most();
+        let most = self.most().unwrap_or(Nanos::NEVER);
         if process <= self.rule.least_processes {
             return elapsed >= most;
         }
@@ -125,19 +139,19 @@ impl Stopping {
     /// Whether a process has had its share of the time: what was left when it began, divided among those that there must
     /// be yet, or as many as are worth their preparation.
     fn share_is_up(&self, process: u32, elapsed: Nanos) -> bool {
-        if self.rule.max_time_ms.is_none() {
-            return false;
-        }
-        let left = self.most().since(self.process.began);
+        let Some(most) = self.most() else { return false };
+        let left = self.process.own(most);
         let Paces { preparation, least } = self.process.paces(elapsed);
         let worth = (WORTH * preparation).max(1);
         let worthwhile = ((left + worth / 2) / worth).min(left / least.max(1));
-        let to_come = u64::from((self.rule.least_processes + 1).saturating_sub(process));
-        elapsed.since(self.process.began) >= left / to_come.max(worthwhile).max(1)
+        let until = |last: u32| u64::from((last + 1).saturating_sub(process));
+        let (must, may) = (until(self.rule.least_processes), until(self.most_processes));
+        self.process.own(elapsed) >= left / worthwhile.min(may).max(must).max(1)
     }
 
-    fn most(&self) -> Nanos {
-        self.rule.max_time_ms.map_or(Nanos::NEVER, Nanos::from_millis)
+    /// When the run's time is up.
+    fn most(&self) -> Option<Nanos> {
+        self.rule.max_time_ms.map(Nanos::from_millis)
     }
 }
 
@@ -151,18 +165,27 @@ mod tests {
 
     /// What is made of 5 processes x 6 rounds of a second each, with a preparation of 2 s for each process.
     fn made(rule: Rule, clear_after: u32) -> Vec<u32> {
+        made_after(0, rule, clear_after)
+    }
+
+    /// The same, where the first process is made ready for so many seconds more.
+    fn made_after(once: u64, rule: Rule, clear_after: u32) -> Vec<u32> {
         let numbers =
             |process| (1..=6).map(move |round| planned("a", process, (process - 1) * 6 + round));
         let order: Vec<_> = (1..=5).flat_map(numbers).collect();
-        let (mut stopping, mut elapsed) = (Stopping::new(rule), Nanos(0));
+        let (mut stopping, mut elapsed) = (Stopping::new(rule, 5), Nanos(0));
         let mut made = vec![0; 5];
         for planned in &order {
             let at = (planned.process - 1) as usize;
             match stopping.turn(planned, elapsed, |done| done >= clear_after) {
                 Turn::Made => {
-                    let preparation = if made[at] == 0 { 2000 } else { 0 };
+                    if made[at] == 0 {
+                        let once = Nanos::from_millis(if at == 0 { once * 1000 } else { 0 });
+                        stopping.prepared(once);
+                        elapsed = elapsed + once + Nanos::from_millis(2000);
+                    }
                     made[at] += 1;
-                    elapsed = elapsed + Nanos::from_millis(preparation + 1000);
+                    elapsed = elapsed + Nanos::from_millis(1000);
                 }
                 Turn::LeftOut => {}
                 Turn::End => return made,
@@ -203,6 +226,17 @@ mod tests {
     }
 
     #[test]
+    fn what_the_first_process_alone_needs_is_not_expected_of_others() {
+        assert_eq!(made_after(30, rule(Some(0.05), 2, Some(54)), 9), [4, 4, 4, 4, 0]);
+        assert_eq!(made_after(30, rule(None, 3, Some(48)), 9), [4, 4, 4, 0, 0]);
+    }
+
+    #[test]
+    fn all_processes_that_there_may_be_fill_the_time() {
+        assert_eq!(made(rule(Some(0.05), 2, Some(40)), 9), [6, 6, 6, 6, 6]);
+    }
+
+    #[test]
     fn processes_that_there_must_be_divide_the_time() {
         assert_eq!(made(rule(Some(0.05), 2, Some(14)), 9), [5, 5, 0, 0, 0]);
         assert_eq!(made(rule(Some(0.05), 2, Some(8)), 9), [4, 4, 0, 0, 0]);
@@ -212,7 +246,7 @@ mod tests {
 
     #[test]
     fn trials_of_one_round_are_made_or_left_out_together() {
-        let mut stopping = Stopping::new(rule(None, 1, Some(1)));
+        let mut stopping = Stopping::new(rule(None, 1, Some(1)), 1);
         let late = Nanos::from_millis(9000);
         for number in 1..=4 {
             assert_eq!(stopping.turn(&planned("a", 1, number), late, |_| false), Turn::Made);

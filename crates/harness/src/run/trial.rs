@@ -292,13 +292,13 @@ fn window(
     }
     let presence = context.environment.presence.as_ref();
     machine.rivals = presence.map_or(0, |presence| presence.rivals().len() as u32);
-    let before = std::mem::take(&mut measurement.unmeasured);
+    let outside = std::mem::take(&mut measurement.unmeasured);
     let runtime = target.runtime(measurement.span)?;
     let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
     Ok(Window {
         started,
         measured: Measured { runtime, ..measurement.into_measured(usage, machine) },
-        unmeasured: Unmeasured { outcomes: before.outcomes, error_examples: before.examples },
+        unmeasured: Unmeasured { outcomes: outside.outcomes, error_examples: outside.examples },
         cut,
     })
 }
