@@ -1,6 +1,8 @@
 //! A load on a server over its whole life: connected once, warmed, measured any number of times.
 
-use std::io;
+mod error;
+mod measurement;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -9,110 +11,25 @@ use std::time::Duration;
 use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice};
 use rpcbench_stats::Histogram;
 
-use crate::address::ServerAddress;
 use crate::clock::{self, Nanos};
-use crate::file_limit::{self, FileLimit};
+use crate::file_limit;
 use crate::log::CallLog;
 use crate::pacing::{Schedule, window_seed};
 use crate::payload::Payload;
 use crate::plan::{LoadPlan, PlanError};
 use crate::recorder::{Span, Tally};
-use crate::thread::{Command, Drained, Handle, Place, Report, ThreadSample, ThreadUsage, spawn};
+use crate::thread::{Command, Drained, Handle, Place, Report, spawn};
 use crate::worker::Start;
+
+pub use error::SessionError;
+use measurement::add_usage;
+pub use measurement::{Measurement, Progress, Sample, Unmeasured};
 
 /// How long before its end a span is cut, so that every load thread has heard of it by then.
 const NOTICE: Nanos = Nanos::from_millis(20);
 
 /// How often a wait for load threads asks whether it was given up.
 const ASK: Duration = Duration::from_millis(50);
-
-/// Why a load can't be put on a server, or can't go on.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The plan contradicts itself.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// Not every connection could be opened in time.
-    #[error("{open} of {wanted} connections to {address} opened within {seconds} s{}", problem.as_ref().map(|p| format!("; the first that did not: {p}")).unwrap_or_default())]
-    Connect {
-        /// Where to.
-        address: ServerAddress,
-        /// Connections that are open.
-        open: usize,
-        /// Connections planned.
-        wanted: u32,
-        /// Time they had.
-        seconds: f64,
-        /// What the first one that failed says.
-        problem: Option<String>,
-    },
-    /// The kernel refused something that a load thread needs.
-    #[error("load thread can't go on: {0}")]
-    Thread(#[from] io::Error),
-    /// There is no room for so many connections.
-    #[error(transparent)]
-    Files(#[from] FileLimit),
-    /// The arrival process can't change under calls.
-    #[error("the arrival process can't change while a load is on: end it first")]
-    Loading,
-    /// There is nothing to end or to wait for.
-    #[error("no load is on, or nothing of it is measured: start it and measure a span first")]
-    NotLoading,
-    /// Nobody waits for it any more. The session is of no more use.
-    #[error("stopped before it was over")]
-    GivenUp,
-    /// A load thread is gone.
-    #[error("a load thread ended unexpectedly; please report this")]
-    Lost,
-}
-
-/// Calls since the session was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Calls that ended, whatever their outcome.
-    pub ended: u64,
-    /// Those of them that did not end `ok`.
-    pub failed: u64,
-}
-
-/// How a load stands, while it is on.
-#[derive(Clone, Debug)]
-pub struct Sample {
-    /// Calls since the session was opened.
-    pub progress: Progress,
-    /// Calls in flight or waiting.
-    pub outstanding: u64,
-    /// CPU time of the load threads since they began.
-    pub cpu: Nanos,
-    /// Response time of `ok` calls of the measured span so far, nanoseconds; empty outside of one.
-    pub ok: Histogram,
-    /// Outcomes of the measured span so far.
-    pub outcomes: Outcomes,
-}
-
-/// Calls that were not measured: warm-up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unmeasured {
-    /// By outcome, since the session was opened.
-    pub outcomes: Outcomes,
-    /// One example of each kind of error.
-    pub examples: Vec<String>,
-}
-
-/// What came of a measured span.
-#[derive(Clone, Debug)]
-pub struct Measurement {
-    /// The span.
-    pub span: Span,
-    /// The calls that came due in it.
-    pub tally: Tally,
-    /// What the load threads used over it.
-    pub client: ClientUsage,
-    /// How well an open loop kept its schedule. `None` in a closed loop.
-    pub pacing: Option<Pacing>,
-    /// The calls outside of it.
-    pub unmeasured: Unmeasured,
-}
 
 /// Load threads connected to a server.
 pub struct Session {
@@ -440,57 +357,5 @@ impl Drop for Session {
                 let _ = thread.join();
             }
         }
-    }
-}
-
-impl Sample {
-    fn add(&mut self, thread: &ThreadSample) {
-        self.outstanding += thread.outstanding;
-        self.cpu = self.cpu + thread.cpu;
-        if let Some((ok, outcomes)) = &thread.measured {
-            self.ok.merge(ok);
-            self.outcomes.add(outcomes);
-        }
-    }
-}
-
-impl Unmeasured {
-    fn add(&mut self, drained: &Drained) {
-        self.outcomes.add(&drained.outside);
-        for example in &drained.outside_examples {
-            if !self.examples.contains(example) {
-                self.examples.push(example.clone());
-            }
-        }
-    }
-}
-
-fn add_usage(client: &mut ClientUsage, usage: ThreadUsage) {
-    client.threads += 1;
-    client.cpu_ns += usage.cpu.0;
-    client.awake_ns += usage.awake.0;
-    client.run_delay_ns = client.run_delay_ns.zip(usage.run_delay).map(|(sum, n)| sum + n.0);
-    let busy = usage.cpu - usage.awake + usage.run_delay.unwrap_or_default();
-    client.busiest_ns = client.busiest_ns.max(busy.0);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_busiest_thread_counts_with_its_run_delay_and_without_its_waits() {
-        let usage = |cpu, delay| ThreadUsage {
-            cpu: Nanos(cpu),
-            awake: Nanos(100),
-            run_delay: Some(Nanos(delay)),
-        };
-        let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
-        add_usage(&mut client, usage(400, 10));
-        add_usage(&mut client, usage(200, 500));
-        let all = (client.threads, client.cpu_ns, client.awake_ns, client.run_delay_ns);
-        assert_eq!((all, client.busiest_ns), ((2, 600, 200, Some(510)), 600));
-        add_usage(&mut client, ThreadUsage { run_delay: None, ..usage(800, 0) });
-        assert_eq!((client.run_delay_ns, client.busiest_ns), (None, 700));
     }
 }

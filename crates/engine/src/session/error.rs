@@ -1,0 +1,47 @@
+//! Why a load ends before it should.
+
+use std::io;
+
+use crate::address::ServerAddress;
+use crate::file_limit::FileLimit;
+use crate::plan::PlanError;
+
+/// Why a load can't be put on a server, or can't go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The plan contradicts itself.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Not every connection could be opened in time.
+    #[error("{open} of {wanted} connections to {address} opened within {seconds} s{}", problem.as_ref().map(|p| format!("; the first that did not: {p}")).unwrap_or_default())]
+    Connect {
+        /// Where to.
+        address: ServerAddress,
+        /// Connections that are open.
+        open: usize,
+        /// Connections planned.
+        wanted: u32,
+        /// Time they had.
+        seconds: f64,
+        /// What the first one that failed says.
+        problem: Option<String>,
+    },
+    /// The kernel refused something that a load thread needs.
+    #[error("load thread can't go on: {0}")]
+    Thread(#[from] io::Error),
+    /// There is no room for so many connections.
+    #[error(transparent)]
+    Files(#[from] FileLimit),
+    /// The arrival process can't change under calls.
+    #[error("the arrival process can't change while a load is on: end it first")]
+    Loading,
+    /// There is nothing to end or to wait for.
+    #[error("no load is on, or nothing of it is measured: start it and measure a span first")]
+    NotLoading,
+    /// Nobody waits for it any more. The session is of no more use.
+    #[error("stopped before it was over")]
+    GivenUp,
+    /// A load thread is gone.
+    #[error("a load thread ended unexpectedly; please report this")]
+    Lost,
+}

@@ -1,0 +1,109 @@
+//! What a session tells of its load.
+
+use rpcbench_record::{ClientUsage, Outcomes, Pacing};
+use rpcbench_stats::Histogram;
+
+use crate::clock::Nanos;
+use crate::recorder::{Span, Tally};
+use crate::thread::{Drained, ThreadSample, ThreadUsage};
+
+/// Calls since the session was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Calls that ended, whatever their outcome.
+    pub ended: u64,
+    /// Those of them that did not end `ok`.
+    pub failed: u64,
+}
+
+/// How a load stands, while it is on.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// Calls since the session was opened.
+    pub progress: Progress,
+    /// Calls in flight or waiting.
+    pub outstanding: u64,
+    /// CPU time of the load threads since they began.
+    pub cpu: Nanos,
+    /// Response time of `ok` calls of the measured span so far, nanoseconds; empty outside of one.
+    pub ok: Histogram,
+    /// Outcomes of the measured span so far.
+    pub outcomes: Outcomes,
+}
+
+/// Calls that were not measured: warm-up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unmeasured {
+    /// By outcome, since the session was opened.
+    pub outcomes: Outcomes,
+    /// One example of each kind of error.
+    pub examples: Vec<String>,
+}
+
+/// What came of a measured span.
+#[derive(Clone, Debug)]
+pub struct Measurement {
+    /// The span.
+    pub span: Span,
+    /// The calls that came due in it.
+    pub tally: Tally,
+    /// What the load threads used over it.
+    pub client: ClientUsage,
+    /// How well an open loop kept its schedule. `None` in a closed loop.
+    pub pacing: Option<Pacing>,
+    /// The calls outside of it.
+    pub unmeasured: Unmeasured,
+}
+
+impl Sample {
+    pub(super) fn add(&mut self, thread: &ThreadSample) {
+        self.outstanding += thread.outstanding;
+        self.cpu = self.cpu + thread.cpu;
+        if let Some((ok, outcomes)) = &thread.measured {
+            self.ok.merge(ok);
+            self.outcomes.add(outcomes);
+        }
+    }
+}
+
+impl Unmeasured {
+    pub(super) fn add(&mut self, drained: &Drained) {
+        self.outcomes.add(&drained.outside);
+        for example in &drained.outside_examples {
+            if !self.examples.contains(example) {
+                self.examples.push(example.clone());
+            }
+        }
+    }
+}
+
+/// What one more load thread used.
+pub(super) fn add_usage(client: &mut ClientUsage, usage: ThreadUsage) {
+    client.threads += 1;
+    client.cpu_ns += usage.cpu.0;
+    client.awake_ns += usage.awake.0;
+    client.run_delay_ns = client.run_delay_ns.zip(usage.run_delay).map(|(sum, n)| sum + n.0);
+    let busy = usage.cpu - usage.awake + usage.run_delay.unwrap_or_default();
+    client.busiest_ns = client.busiest_ns.max(busy.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_busiest_thread_counts_with_its_run_delay_and_without_its_waits() {
+        let usage = |cpu, delay| ThreadUsage {
+            cpu: Nanos(cpu),
+            awake: Nanos(100),
+            run_delay: Some(Nanos(delay)),
+        };
+        let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
+        add_usage(&mut client, usage(400, 10));
+        add_usage(&mut client, usage(200, 500));
+        let all = (client.threads, client.cpu_ns, client.awake_ns, client.run_delay_ns);
+        assert_eq!((all, client.busiest_ns), ((2, 600, 200, Some(510)), 600));
+        add_usage(&mut client, ThreadUsage { run_delay: None, ..usage(800, 0) });
+        assert_eq!((client.run_delay_ns, client.busiest_ns), (None, 700));
+    }
+}
