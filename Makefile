@@ -25,7 +25,7 @@ bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and t
 
 bench-peers: bench-client
 
-resolution: setup ## Show which differences runs tell on this machine (docs/method.md); 15 minutes, and they add up
+resolution: setup ## Show which differences runs tell on this machine (docs/method.md); 20 minutes, and they add up
 	cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-resolution
 	$(CARGO_TARGET_DIR)/release/rpcbench-resolution --programs $(CARGO_TARGET_DIR)/release $(ARGS)
 
@@ -49,7 +49,7 @@ generated: ## Derive committed generated code again and compare
 	@scripts/generated.sh
 
 clean: ## Delete what was built; results/ stays
-	rm -rf target build crates/testkit/root/build
+	rm -rf target build crates/testkit/*/build
 
 rpcbench:
 	cargo build --release --locked --package rpcbench

@@ -1,82 +1,128 @@
 //! What is run, and what must come out.
 
 use std::fmt;
+use std::path::Path;
 
 use rpcbench_record::Plan;
 
-/// Entries of a run. All answer alike; at most one is dearer than the others.
-pub const ENTRIES: usize = 6;
+/// What every run has at least one of.
+const HONEST: &str = "testkit-liar@honest";
 
 /// A kind of run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// All entries are equal.
+    /// Six equal entries.
     Equal,
-    /// One entry's calls cost 5 % more CPU time.
+    /// Six entries; the calls of one cost 5 % more CPU time.
     Dearer5,
-    /// One entry's calls cost 10 % more, and the run is short.
+    /// The calls of one cost 10 % more, and the run is short.
     Dearer10,
+    /// Two builds of an entry, whose calls cost 5 % more in the new one.
+    Builds5,
 }
 
 /// Every kind.
-pub const DESIGNS: [Design; 3] = [Design::Equal, Design::Dearer5, Design::Dearer10];
+pub const DESIGNS: [Design; 4] =
+    [Design::Equal, Design::Dearer5, Design::Dearer10, Design::Builds5];
+
+/// Folders with `servers/` in them.
+#[derive(Clone, Copy, Debug)]
+pub struct Trees<'a> {
+    /// With all of the testkit's servers.
+    pub testkit: &'a Path,
+    /// With one whose calls cost 5 % more.
+    pub dearer_5: &'a Path,
+}
 
 impl Design {
-    /// `equal`, `dearer-5`, `dearer-10`.
+    /// `equal`, `dearer-5`, `dearer-10`, `builds-5`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Equal => "equal",
             Self::Dearer5 => "dearer-5",
             Self::Dearer10 => "dearer-10",
+            Self::Builds5 => "builds-5",
         }
     }
 
-    /// The entries, as `rpcbench run` is given them.
-    pub fn entries(self) -> Vec<&'static str> {
-        let mut entries = vec!["testkit-liar@honest"; ENTRIES];
-        if let Some(dearer) = self.dearer() {
-            entries[ENTRIES / 2] = dearer;
+    /// Entries that are equal.
+    pub fn equals(self) -> usize {
+        match self {
+            Self::Equal => 6,
+            Self::Dearer5 | Self::Dearer10 => 5,
+            Self::Builds5 => 1,
         }
-        entries
     }
 
-    /// The entry that is dearer.
+    /// The entry that is dearer, as the record has it.
     pub fn dearer(self) -> Option<&'static str> {
         match self {
             Self::Equal => None,
             Self::Dearer5 => Some("testkit-liar@dearer"),
             Self::Dearer10 => Some("testkit-liar@dearer-10"),
+            Self::Builds5 => Some("testkit-liar@honest#new"),
         }
     }
 
+    /// Entries of a run.
+    pub fn entries(self) -> usize {
+        self.equals() + self.dearer().iter().count()
+    }
+
+    /// What rpcbench is told, but for the suite and where results go.
+    pub fn arguments(self, trees: Trees<'_>) -> Vec<&Path> {
+        let mut words = vec!["--root".as_ref(), trees.testkit];
+        if self == Self::Builds5 {
+            words.extend(["compare", "--build"].map(Path::new));
+            words.extend([trees.testkit, "--build".as_ref(), trees.dearer_5, HONEST.as_ref()]);
+        } else {
+            let mut entries = vec![HONEST; self.equals()];
+            if let Some(dearer) = self.dearer() {
+                entries.insert(entries.len() / 2, dearer);
+            }
+            words.push("run".as_ref());
+            words.extend(entries.into_iter().map(Path::new));
+        }
+        words.extend(["--max-time", self.max_time()].map(Path::new));
+        words
+    }
+
     /// How long a run may take, as `--max-time` takes it.
-    pub fn max_time(self) -> &'static str {
+    fn max_time(self) -> &'static str {
         match self {
-            Self::Equal | Self::Dearer5 => "6m",
+            Self::Equal | Self::Dearer5 | Self::Builds5 => "6m",
             Self::Dearer10 => "2m",
         }
     }
 
     /// The kind of a run that was made. `None` where it is another run.
     pub fn of(plan: &Plan) -> Option<Self> {
-        let planned = plan.servers.iter().filter_map(|it| it.entry.split('#').next());
-        let planned: Vec<&str> = planned.collect();
-        let same = |design: &Self| sorted(planned.clone()) == sorted(design.entries());
-        DESIGNS.into_iter().find(same)
+        let entries: Vec<&str> = plan.servers.iter().map(|it| it.entry.as_str()).collect();
+        DESIGNS.into_iter().find(|design| design.has(&entries))
+    }
+
+    fn has(self, entries: &[&str]) -> bool {
+        let is_dearer = |entry: &&&str| self.dearer() == Some(**entry);
+        let is_equal = |entry: &&&str| entry.split('#').next() == Some(HONEST);
+        let equals = entries.iter().filter(|it| !is_dearer(it)).filter(is_equal).count();
+        let dearer = entries.iter().filter(is_dearer).count();
+        entries.len() == self.entries()
+            && equals == self.equals()
+            && equals + dearer == self.entries()
     }
 
     /// The least share of the runs that must be right.
     pub fn bar(self) -> f64 {
         match self {
             Self::Equal => 0.9,
-            Self::Dearer5 | Self::Dearer10 => 0.8,
+            Self::Dearer5 | Self::Dearer10 | Self::Builds5 => 0.8,
         }
     }
-}
 
-fn sorted(mut entries: Vec<&str>) -> Vec<&str> {
-    entries.sort_unstable();
-    entries
+    /// The least share of the comparisons that must be right. `None`: two records need not tell so little.
+    pub fn bar_compared(self) -> Option<f64> {
+        (self != Self::Dearer5).then(|| self.bar())
+    }
 }
 
 impl fmt::Display for Design {

@@ -3,7 +3,7 @@
 use rpcbench_record::Run;
 use rpcbench_report::{Pair, Summary, Table, summary};
 
-use crate::design::{Design, ENTRIES};
+use crate::design::Design;
 use crate::noise::{Noise, noise};
 
 /// A run of a known design.
@@ -43,7 +43,7 @@ impl Judged {
             name: name.to_owned(),
             processes: table.standings.as_ref().map_or(0, |it| it.processes),
             seconds: ended,
-            unranked: ENTRIES - ranked(table),
+            unranked: design.entries() - ranked(table),
             wrong: counts.wrong,
             found: counts.found,
             resolution: table.standings.as_ref().and_then(|it| it.resolution),
@@ -56,33 +56,33 @@ impl Judged {
         self.wrong == 0
             && match self.design {
                 Design::Equal => self.unranked == 0,
-                Design::Dearer5 | Design::Dearer10 => self.found > 0,
+                Design::Dearer5 | Design::Dearer10 | Design::Builds5 => self.found > 0,
             }
     }
 }
 
-/// How many runs of a design were right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How much of what was said is right.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// What was run.
-    pub design: Design,
-    /// Runs that said what is true.
+    /// What says what is true.
     pub right: usize,
-    /// Runs.
+    /// Everything.
     pub all: usize,
+    /// The least share that must be right.
+    pub bar: f64,
 }
 
 impl Score {
-    /// `None` without a run of the design.
-    pub fn of(runs: &[Judged], design: Design) -> Option<Self> {
-        let own = || runs.iter().filter(|run| run.design == design);
-        let (right, all) = (own().filter(|run| run.is_right()).count(), own().count());
-        (all > 0).then_some(Self { design, right, all })
+    /// `None` of nothing.
+    pub fn of(right: impl Iterator<Item = bool>, bar: f64) -> Option<Self> {
+        let right: Vec<bool> = right.collect();
+        let (right, all) = (right.iter().filter(|it| **it).count(), right.len());
+        (all > 0).then_some(Self { right, all, bar })
     }
 
-    /// Whether enough of them were.
+    /// Whether enough of it is.
     pub fn is_met(self) -> bool {
-        self.right as f64 >= self.design.bar() * self.all as f64
+        self.right as f64 >= self.bar * self.all as f64
     }
 }
 

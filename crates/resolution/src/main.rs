@@ -2,15 +2,15 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rpcbench_resolution::design::{DESIGNS, Design};
-use rpcbench_resolution::judge::{Judged, Score};
+use rpcbench_resolution::design::{DESIGNS, Design, Trees};
 use rpcbench_resolution::render::{Style, render};
+use rpcbench_resolution::results::Results;
 
 /// Shows which differences runs tell on this machine: real runs of six servers that are equal, or of which one is dearer
 ///
@@ -38,6 +38,9 @@ struct Arguments {
     /// Folder with the testkit's servers
     #[arg(long, value_name = "DIR", default_value = "crates/testkit/root")]
     root: PathBuf,
+    /// Folder with a build of them whose calls cost 5 % more
+    #[arg(long, value_name = "DIR", default_value = "crates/testkit/dearer-5")]
+    dearer_5: PathBuf,
     /// The suite, but for its time
     #[arg(long, value_name = "FILE", default_value = "suites/quick.toml")]
     suite: PathBuf,
@@ -68,23 +71,20 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
             measure(arguments, *design)?;
         }
     }
-    let runs = judged(&arguments.results)?;
-    write!(io::stdout(), "{}", render(&runs, arguments.format))?;
-    Ok(DESIGNS.iter().filter_map(|it| Score::of(&runs, *it)).all(Score::is_met))
+    let results = Results::read(&arguments.results)?;
+    write!(io::stdout(), "{}", render(&results, arguments.format))?;
+    Ok(results.is_met())
 }
 
 /// Makes one run, whose progress goes to stderr.
 fn measure(arguments: &Arguments, design: Design) -> anyhow::Result<()> {
     let program = arguments.programs.join("rpcbench");
     let mut command = Command::new(&program);
+    let trees = Trees { testkit: &arguments.root, dearer_5: &arguments.dearer_5 };
     command
-        .arg("--root")
-        .arg(&arguments.root)
-        .arg("run")
-        .args(design.entries())
+        .args(design.arguments(trees))
         .arg("--suite")
         .arg(&arguments.suite)
-        .args(["--max-time", design.max_time()])
         .arg("--results")
         .arg(&arguments.results)
         .env("RPCBENCH_TESTKIT", fs::canonicalize(arguments.programs.join("rpcbench-testkit"))?)
@@ -92,18 +92,4 @@ fn measure(arguments: &Arguments, design: Design) -> anyhow::Result<()> {
     let status = command.status().with_context(|| program.display().to_string())?;
     anyhow::ensure!(status.success(), "{} ended with {status}", program.display());
     Ok(())
-}
-
-/// The runs in a folder, oldest first; others than of a design are left out.
-fn judged(results: &Path) -> anyhow::Result<Vec<Judged>> {
-    let entries = fs::read_dir(results).with_context(|| results.display().to_string())?;
-    let mut folders = entries.collect::<Result<Vec<_>, _>>()?;
-    folders.retain(|folder| folder.path().join("run.json").is_file());
-    folders.sort_by_key(fs::DirEntry::file_name);
-    let mut runs = Vec::new();
-    for folder in folders {
-        let name = folder.file_name().to_string_lossy().into_owned();
-        runs.extend(Judged::of(&name, &rpcbench_record::read(&folder.path())?));
-    }
-    Ok(runs)
 }

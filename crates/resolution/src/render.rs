@@ -3,9 +3,12 @@
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::design::{DESIGNS, Design, ENTRIES};
+use crate::change::Compared;
+use crate::design::{DESIGNS, Design};
 use crate::judge::{Judged, Score};
+use crate::median::median;
 use crate::noise::Noise;
+use crate::results::Results;
 
 /// How tables are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -27,6 +30,16 @@ const RUNS: [&str; 9] = [
     "smallest difference",
     "right",
 ];
+const COMPARED: [&str; 8] = [
+    "design",
+    "run",
+    "beside",
+    "machine",
+    "equals told apart",
+    "slower",
+    "smallest change",
+    "right",
+];
 const NOISE: [&str; 7] = [
     "design",
     "windows",
@@ -37,16 +50,31 @@ const NOISE: [&str; 7] = [
     "by all three",
 ];
 
-/// A line for each run, what each design comes to, and what the noise was; ends in a line feed.
-pub fn render(runs: &[Judged], style: Style) -> String {
-    let scores = DESIGNS.iter().filter_map(|design| Score::of(runs, *design));
-    let verdicts: String = scores.map(verdict).collect();
-    let runs_table = table(&RUNS, 2, runs.iter().map(run_cells), style);
-    let noise_table =
-        table(&NOISE, 1, DESIGNS.iter().filter_map(|it| noise_cells(runs, *it)), style);
-    format!(
-        "{runs_table}\n\n{verdicts}\nStandard deviation of windows, median of the runs:\n\n{noise_table}\n"
-    )
+/// A line for each run and each comparison, what each design comes to, and what the noise was; ends in a line feed.
+pub fn render(results: &Results, style: Style) -> String {
+    let Results { runs, compared } = results;
+    let scores = |of: &dyn Fn(Design) -> Option<Score>| -> String {
+        DESIGNS.into_iter().filter_map(|design| Some(verdict(design, of(design)?))).collect()
+    };
+    let noise = DESIGNS.iter().filter_map(|it| noise_cells(runs, *it));
+    [
+        section("Each run by itself", &table(&RUNS, 2, runs.iter().map(run_cells), style)),
+        scores(&|design| results.score(design)),
+        section(
+            "Each beside the last run of equal entries before it, and new builds beside old ones, by rpcbench compare",
+            &table(&COMPARED, 3, compared.iter().map(compared_cells), style),
+        ),
+        scores(&|design| results.score_compared(design)),
+        section(
+            "Standard deviation of windows, median of the runs",
+            &table(&NOISE, 1, noise, style),
+        ),
+    ]
+    .join("\n")
+}
+
+fn section(title: &str, table: &Table) -> String {
+    format!("{title}:\n\n{table}\n")
 }
 
 fn table<const N: usize>(
@@ -71,7 +99,7 @@ fn table<const N: usize>(
 fn run_cells(run: &Judged) -> [String; 9] {
     let found = match run.design {
         Design::Equal => String::new(),
-        Design::Dearer5 | Design::Dearer10 => format!("{} of {}", run.found, ENTRIES - 1),
+        dearer => format!("{} of {}", run.found, dearer.equals()),
     };
     [
         run.design.to_string(),
@@ -82,14 +110,31 @@ fn run_cells(run: &Judged) -> [String; 9] {
         run.wrong.to_string(),
         found,
         percent(run.resolution),
-        if run.is_right() { "yes" } else { "no" }.to_owned(),
+        yes_or_no(run.is_right()).to_owned(),
     ]
 }
 
-fn verdict(score: Score) -> String {
-    let Score { design, right, all } = score;
+fn compared_cells(compared: &Compared) -> [String; 8] {
+    [
+        compared.design.to_string(),
+        compared.name.clone(),
+        compared.base.clone(),
+        percent(compared.machine.map(|it| it - 1.0)),
+        compared.wrong.to_string(),
+        compared.found.map_or("", yes_or_no).to_owned(),
+        percent(compared.resolution),
+        yes_or_no(compared.is_right()).to_owned(),
+    ]
+}
+
+fn yes_or_no(is_so: bool) -> &'static str {
+    if is_so { "yes" } else { "no" }
+}
+
+fn verdict(design: Design, score: Score) -> String {
+    let Score { right, all, bar } = score;
     let met = if score.is_met() { "met" } else { "not met" };
-    format!("{design}: {right} of {all} right; the bar is {:.0} %: {met}\n", design.bar() * 100.0)
+    format!("{design}: {right} of {all} right; the bar is {:.0} %: {met}\n", bar * 100.0)
 }
 
 fn noise_cells(runs: &[Judged], design: Design) -> Option<[String; 7]> {
@@ -110,12 +155,6 @@ fn noise_cells(runs: &[Judged], design: Design) -> Option<[String; 7]> {
             middle(&|it| it.by_all),
         ]
     })
-}
-
-/// The greater of the two in the middle where their number is even.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 fn percent(share: Option<f64>) -> String {
@@ -145,15 +184,33 @@ mod tests {
         }
     }
 
+    fn beside(design: Design, found: Option<bool>, wrong: usize) -> Compared {
+        Compared {
+            design,
+            name: "2026-11-23T11-00-00".to_owned(),
+            base: "2026-11-23T10-00-00".to_owned(),
+            machine: Some(1.083),
+            wrong,
+            found,
+            resolution: Some(0.0723),
+        }
+    }
+
     #[test]
     fn what_was_right_and_what_took_the_noise_away_are_shown() {
-        let runs = [
+        let runs = vec![
             run(Design::Equal, 0, 0, 0.2),
             run(Design::Equal, 0, 1, 0.1),
             run(Design::Dearer10, 5, 0, 0.12),
             Judged { seconds: None, resolution: None, ..run(Design::Dearer10, 4, 0, 0.14) },
             run(Design::Equal, 0, 0, 0.3),
         ];
-        insta::assert_snapshot!(render(&runs, Style::Markdown));
+        let compared = vec![
+            beside(Design::Equal, None, 0),
+            Compared { machine: None, ..beside(Design::Dearer10, Some(true), 0) },
+            beside(Design::Dearer10, Some(true), 1),
+            Compared { resolution: None, ..beside(Design::Dearer5, Some(false), 0) },
+        ];
+        insta::assert_snapshot!(render(&Results { runs, compared }, Style::Markdown));
     }
 }

@@ -1,0 +1,1 @@
+../../../root/servers/testkit/build.sh
