@@ -132,7 +132,7 @@ function Line({ part, row, columns, scale, view, change }: Props & { row: Row; c
   );
 }
 
-/** The figure from 0, its 95 % interval, and its windows. */
+/** The figure from 0, and its interval. */
 function Bar({ part, row, scale }: { part: Part; row: Row; scale: number }) {
   const column = part.table.columns[at(part.table.columns, part.ranked_by)];
   const value = number(part.table, row, part.ranked_by);

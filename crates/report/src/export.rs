@@ -1,7 +1,7 @@
 //! A summary for programs: JSON and CSV.
 //!
 //! Field names end in their unit: `_ns`, `_ms`, `_s` (seconds; `_per_s` a rate), `_bytes`, `_share` (of one).
-//! `_low` and `_high` are the ends of a 95 % interval. What is not known is `null` in JSON and empty in CSV,
+//! `_low` and `_high` are the ends of an interval. What is not known is `null` in JSON and empty in CSV,
 //! never 0. The `schema` of JSON is [`EXPORT_SCHEMA`].
 
 use rpcbench_record::{Header, Machine, Run, RunId, Tool, Workload, schema};

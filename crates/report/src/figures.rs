@@ -14,15 +14,18 @@ pub struct Estimate {
     pub value: f64,
     /// As measured.
     pub raw: f64,
-    /// Its own 95 % interval. `None` where one process was measured.
+    /// The interval by which it is read beside the other entries of its table: where two do not overlap, the entries are told
+    /// apart. Its own one where there are no others, and `None` where one process was measured.
     pub range: Option<Range>,
+    /// Its own 95 % interval, with what all entries of the run share. `None` where one process was measured.
+    pub own: Option<Range>,
 }
 
 impl Estimate {
     /// Of a figure as measured.
     #[must_use]
     pub fn raw(value: f64) -> Self {
-        Self { value, raw: value, range: None }
+        Self { value, raw: value, range: None, own: None }
     }
 
     /// Half the interval's width as a share of the value. `None` without an interval.

@@ -96,16 +96,18 @@ impl Row {
     pub(crate) fn know(&mut self, by: RankedBy, known: &Estimated) {
         let bracket = if by == RankedBy::HighestRate { self.bracket } else { 1.0 };
         let figures = self.figures.as_mut();
-        let own = match by {
+        let estimate = match by {
             RankedBy::CallsPerCpuSecond => figures
                 .and_then(|figures| figures.server.as_mut())
                 .and_then(|server| server.calls_per_cpu_s.as_mut()),
             RankedBy::CallsPerSecond => figures.map(|figures| &mut figures.calls_per_s),
             RankedBy::HighestRate => self.highest_rate.as_mut(),
         };
-        if let Some(own) = own {
-            own.value = known.mean;
-            own.range = known.range.map(|Range { low, high }| Range { low, high: high * bracket });
+        if let Some(estimate) = estimate {
+            let widened = |Range { low, high }| Range { low, high: high * bracket };
+            estimate.value = known.mean;
+            estimate.range = known.comparison.or(known.range).map(widened);
+            estimate.own = known.range.map(widened);
         }
     }
 }

@@ -76,7 +76,9 @@ fn places(standings: &Standings) -> [String; 2] {
         format!(
             "place: by {column}; a range where the run can't tell, - where the verdict forbids one."
         ),
-        format!("{column}: {meaning}, ± half its 95 % interval."),
+        format!(
+            "{column}: {meaning}. Where x ± y of two rows do not overlap, the entries are told apart."
+        ),
     ]
 }
 

@@ -78,21 +78,68 @@ fn a_change_of_one_entry_is_found() {
     }
 }
 
+/// What the reference sees of such noise, the entries feel by 18 % for each 15 %.
+fn on_a_slower_machine(o: &mut Observation) {
+    o.value *= (-0.18_f64 * 0.9).exp();
+    o.reference = o.reference.map(|it| it * (-0.15_f64).exp());
+}
+
+fn unseen(o: &mut Observation) {
+    on_a_slower_machine(o);
+    o.reference = None;
+}
+
 #[test]
-fn a_machine_that_is_slower_by_its_reference_is_no_slower_server() {
-    // What the reference sees of such noise, the entries feel by 18 % for each 15 %.
-    let slower = |o: &mut Observation| {
-        o.value *= (-0.18_f64 * 0.9).exp();
-        o.reference = o.reference.map(|it| it * (-0.15_f64).exp());
-    };
+fn a_machine_that_is_slower_is_no_slower_server() {
     let what = "false on a machine that is slower, r 0.9, 8 x 8";
-    assert!(share(what, &design(8, 8, 0.9), slower, any_change) <= 0.08);
-    let unseen = |o: &mut Observation| {
-        slower(o);
+    assert!(share(what, &design(8, 8, 0.9), on_a_slower_machine, any_change) <= 0.08);
+    let what = "the same without a reference";
+    assert!(share(what, &design(8, 8, 0.9), unseen, any_change) <= 0.08);
+    let unequal = Design { generations: 6, rounds: 8, ..Design::unequal() };
+    let what = "the same where entries feel it differently, 6 x 8";
+    let felt = |o: &mut Observation| {
+        let deviation: f64 = [0.12, 0.23, 0.19, 0.14, 0.12, 0.23][o.entry];
+        o.value *= (-deviation).exp();
         o.reference = None;
     };
-    let what = "the same without a reference";
-    assert!(share(what, &design(8, 8, 0.9), unseen, any_change) >= 0.5);
+    assert!(share(what, &unequal, felt, any_change) <= 0.08);
+}
+
+#[test]
+fn only_the_reference_tells_a_slower_machine_from_a_slower_entry_alone() {
+    let wrong = |what, alter: &dyn Fn(&mut Observation)| {
+        let design = design(8, 8, 0.9);
+        let changed = (0..RUNS).filter(|seed| {
+            let (old, mut new) = (design.run(2 * seed), design.run(2 * seed + 1));
+            new.iter_mut().for_each(alter);
+            change(&old, &new)
+                .is_some_and(|it| it.pair.finding.is_faster() || it.pair.finding.is_slower())
+        });
+        let wrong = changed.count() as f64 / RUNS as f64;
+        eprintln!("{what}: {:.1} % of {RUNS}", wrong * 100.0);
+        wrong
+    };
+    assert!(
+        wrong("false of one entry on a machine that is slower, r 0.9", &on_a_slower_machine)
+            <= 0.08
+    );
+    assert!(wrong("the same without a reference", &unseen) >= 0.5);
+}
+
+#[test]
+fn a_change_is_found_beside_entries_that_did_not_change() {
+    let dearer = |o: &mut Observation| {
+        on_a_slower_machine(o);
+        o.value *= if o.entry == 3 { 0.90 } else { 1.0 };
+    };
+    let found = |changes: &Changes| {
+        let slower = |it: &Option<Change>| it.is_some_and(|it| it.pair.finding.is_slower());
+        slower(&changes.list[3]) && changes.list.iter().filter(|it| slower(it)).count() == 1
+    };
+    for (generations, rounds, least) in [(3, 10, 0.25), (6, 10, 0.5)] {
+        let what = format!("10 % dearer of six found, {generations} x {rounds}, r 0.9");
+        assert!(share(&what, &design(generations, rounds, 0.9), dearer, found) >= least);
+    }
 }
 
 #[test]
@@ -100,13 +147,27 @@ fn the_ratio_and_both_means_are_told() {
     let design = design(8, 8, 0.9);
     let (old, mut new) = (design.run(1), design.run(2));
     new.iter_mut().for_each(|o| o.value *= 2.0);
-    let changes = changes(&old, &new);
-    assert_eq!(changes.unadjusted, None);
-    for change in list(&changes) {
+    let three = between_runs(&old, &new, &[(0, 0), (1, 1), (2, 2)], &SIX);
+    assert_eq!((three.unadjusted, three.common), (None, None));
+    for change in list(&three) {
         let range = change.pair.range.unwrap();
         assert!((change.new / change.old / change.pair.ratio - 1.0).abs() < 1e-9);
         assert!(range.low < change.pair.ratio && change.pair.ratio < range.high);
         assert!(range.low > 1.6 && range.high < 2.5, "{range:?}");
+    }
+}
+
+#[test]
+fn what_all_did_alike_is_told_once_and_taken_out() {
+    let design = design(8, 8, 0.9);
+    let (old, mut new) = (design.run(1), design.run(2));
+    new.iter_mut().for_each(|o| o.value *= if o.entry == 3 { 1.0 } else { 2.0 });
+    let changes = changes(&old, &new);
+    assert!((changes.common.unwrap() / 2.0).ln().abs() < 0.1, "{:?}", changes.common);
+    for (entry, change) in list(&changes).enumerate() {
+        assert!((change.new / change.old / change.pair.ratio - 1.0).abs() < 1e-9);
+        let expected = if entry == 3 { 0.5 } else { 1.0 };
+        assert!((change.pair.ratio / expected).ln().abs() < 0.1, "{entry}: {:?}", change.pair);
     }
 }
 

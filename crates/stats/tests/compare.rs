@@ -39,6 +39,9 @@ fn three_entries_and_three_processes_by_hand() {
     let pair = found.pair(1, 0).unwrap();
     close(pair.ratio, 0.11_f64.exp());
     assert!((pair.range.unwrap().high.ln() - 0.11 - half).abs() < 1e-4);
+    let beside = found.estimate(1).unwrap().comparison.unwrap();
+    assert!((beside.high.ln() - 0.13 - half / 2.0).abs() < 1e-4);
+    assert!((beside.low.ln() - 0.13 + half / 2.0).abs() < 1e-4);
     assert_eq!(pair.finding, Finding::Faster);
     assert_eq!(found.pair(0, 1).unwrap().finding, Finding::Slower);
     assert_eq!(found.order(), [2, 1, 0]);
@@ -46,9 +49,27 @@ fn three_entries_and_three_processes_by_hand() {
 }
 
 #[test]
+fn entries_are_told_apart_where_their_comparison_intervals_do_not_overlap() {
+    let logs = [[0.00, 0.10, 0.17, 0.90], [0.02, 0.16, 0.13, 0.89], [0.04, 0.13, 0.10, 0.97]];
+    let found = compare(&table(&logs.map(|row| row.map(f64::exp))), 4, &SEEN);
+    let beside = |entry| found.estimate(entry).unwrap().comparison.unwrap();
+    let mut told = 0;
+    for (a, b) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+        let apart = beside(a).high < beside(b).low || beside(b).high < beside(a).low;
+        assert_eq!(
+            apart,
+            found.pair(a, b).unwrap().range.is_some_and(|r| r.low > 1.0 || r.high < 1.0)
+        );
+        told += usize::from(apart);
+    }
+    assert_eq!(told, 5);
+}
+
+#[test]
 fn with_one_process_everything_is_open() {
     let found = compare(&table(&[[100.0, 200.0, 300.0]]), 3, &Question::default());
     assert_eq!(found.estimate(0).unwrap().range, None);
+    assert_eq!(found.estimate(0).unwrap().comparison, None);
     let pair = found.pair(0, 2).unwrap();
     assert_eq!((pair.range, pair.finding), (None, Finding::Open));
     assert_eq!(found.place(2), Some(Place { best: 1, worst: 3 }));
@@ -62,6 +83,7 @@ fn an_entry_alone_has_its_own_interval_by_students_t() {
     // t(0.975; 2) = 4.303
     let range = found.estimate(0).unwrap().range.unwrap();
     assert!((range.high.ln() - 0.1 - 4.303 * 0.1 / 3_f64.sqrt()).abs() < 1e-3);
+    assert_eq!(found.estimate(0).unwrap().comparison, None);
     assert_eq!(found.place(0), Some(Place { best: 1, worst: 1 }));
     assert!(found.is_decided());
 }

@@ -29,7 +29,7 @@ function Panels({ part, title, panel, of }: { part: Part; title: string; panel: 
   const header = [panel, of, "server", column.key, "low", "high"];
   const rows = all.map((one) => [one.panel, one.of, one.row.entry, number(part.table, one.row, column.key), ...(interval(column, one.row) ?? [null, null])]);
   return (
-    <Figure title={title} note={`${column.title} of the fastest ranked server of each, with its 95 % interval.`} header={header} rows={rows}>
+    <Figure title={title} note={`${column.title} of the fastest ranked server of each, with its interval.`} header={header} rows={rows}>
       <Drawing label={title} draw={draw} />
     </Figure>
   );

@@ -29,7 +29,7 @@ Examples:
   rpcbench compare --build v1.2 --build ../next go-grpc --precision 2% --max-time 20m
   rpcbench compare results/2026-03-03T12-00-00            A run of two builds, shown again
 
-What the machine did between two runs counts as error. Two builds of a server are measured in one run, \
+What the machine did between two runs counts as error, and what four servers or more did alike as the machine. Two builds of a server are measured in one run, \
 in turn, which shows much smaller changes. Exits with 1 if a limit is broken, with 2 if there is nothing to compare."
 )]
 pub struct CompareArgs {

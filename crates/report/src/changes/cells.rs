@@ -173,7 +173,7 @@ impl Sides<'_> {
             Adjustment::To { .. } => None,
         };
         let list = (0..cells.pairs.len()).map(found).collect();
-        Compared { list, reference: None, unadjusted }
+        Compared { list, common: None, reference: None, unadjusted }
     }
 }
 

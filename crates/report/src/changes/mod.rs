@@ -52,6 +52,9 @@ pub struct Changes {
     pub rows: Vec<Change>,
     /// What can't be compared, with the reason.
     pub left_out: Vec<String>,
+    /// The median change of what cells are ranked by, new over old, which is taken out of all. The one farthest from 1 of all workloads;
+    /// `None` where no workload has enough cells to tell it, and of builds.
+    pub common: Option<f64>,
     /// What the machine reference shows of the later run's machine over the earlier one's, a ratio of times: 1.05 where it
     /// was 5 % slower. The one farthest from 1 of all workloads; `None` where none has it in both runs.
     pub machine: Option<f64>,
@@ -156,14 +159,17 @@ fn compared(sides: &Sides<'_>, asked: &Asked) -> Changes {
         found.filter_map(|(pair, found)| Some(cells.change(pair, *figure, found.as_ref()?)))
     });
     let far = |ratio: &f64| ratio.ln().abs();
-    let machines = compared.iter().filter_map(|it| it.reference);
+    let farthest = |ratios: Vec<f64>| ratios.into_iter().max_by(|a, b| far(a).total_cmp(&far(b)));
+    let ranking =
+        measures.iter().zip(&compared).filter(|((_, figure), _)| figure.ranks().is_some());
     Changes {
         builds: None,
         differences: Vec::new(),
         versions: versions(&cells),
         rows: rows.collect(),
         left_out,
-        machine: machines.max_by(|a, b| far(a).total_cmp(&far(b))),
+        common: farthest(ranking.filter_map(|(_, it)| it.common).collect()),
+        machine: farthest(compared.iter().filter_map(|it| it.reference).collect()),
         adjusted: compared.iter().all(|it| it.unadjusted.is_none()),
         precision: asking.question.precision,
         old: sides.old.run.header.clone(),

@@ -108,6 +108,9 @@ struct ChangesView<'a> {
     new: RunView<'a>,
     /// Difference up to which two values count as the same.
     precision_share: f64,
+    /// The median change of what cells are ranked by, a ratio, which is taken out of all changes; `null` where there are too
+    /// few cells to tell it.
+    common_ratio: Option<f64>,
     /// What the machine reference shows in the new run over the old one, a ratio of times.
     machine_ratio: Option<f64>,
     /// Whether figures are adjusted by the machine reference.
@@ -158,6 +161,7 @@ pub fn changes_json(changes: &Changes) -> Result<String, ExportError> {
         old: run(&changes.old, changes.builds.as_ref().map(|[old, _]| old)),
         new: run(&changes.new, changes.builds.as_ref().map(|[_, new]| new)),
         precision_share: changes.precision,
+        common_ratio: changes.common,
         machine_ratio: changes.machine,
         adjusted: changes.adjusted,
         changes: changes.rows.iter().map(row).collect(),

@@ -7,8 +7,6 @@ use super::{Change, Changes, Difference};
 use crate::format;
 use crate::words::began;
 
-/// Figures that must move alike before it is remarked upon.
-const ALIKE: usize = 4;
 /// Changes that the headline names.
 const NAMED: usize = 5;
 
@@ -45,13 +43,13 @@ pub(crate) fn name(row: &Change, rows: &[Change]) -> String {
     words.join(", ")
 }
 
-/// The answer, a line for each change that is sure, the largest first.
+/// The answer: what all did alike, and a line for each change that is sure, the largest first.
 pub(crate) fn headline(changes: &Changes) -> Vec<String> {
     let changed = |row: &&Change| row.finding.is_faster() || row.finding.is_slower();
     let mut sure: Vec<&Change> = changes.rows.iter().filter(changed).collect();
     sure.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
-    let mut lines: Vec<String> =
-        sure.iter().take(NAMED).map(|row| sentence(row, &changes.rows)).collect();
+    let mut lines: Vec<String> = common(changes).into_iter().collect();
+    lines.extend(sure.iter().take(NAMED).map(|row| sentence(row, &changes.rows)));
     if sure.len() > NAMED {
         lines.push(format!("{} more changed, see below.", sure.len() - NAMED));
     }
@@ -61,6 +59,16 @@ pub(crate) fn headline(changes: &Changes) -> Vec<String> {
     }
     lines.extend(rest(changes));
     lines
+}
+
+/// Servers that have nothing to do with each other seldom change alike.
+fn common(changes: &Changes) -> Option<String> {
+    let common = changes.common.filter(|it| it.ln().abs() > changes.precision.ln_1p() / 2.0)?;
+    Some(format!(
+        "All cells moved together, by {} in the middle: the machine, or something that all servers share. Two runs can't \
+         tell which, so it is taken out of what follows; measure old and new in one run.",
+        change(common)
+    ))
 }
 
 /// `go-grpc is slower: calls/cpu-s -7.9 % (-11 % to -4.4 %).`
@@ -110,28 +118,9 @@ pub(crate) fn warnings(changes: &Changes) -> Vec<String> {
         .collect();
     if changes.builds.is_none() {
         // In one run the machine is the same for both.
-        lines.extend(all_alike(changes));
-        lines.extend(machine(changes));
+        lines.extend(machine(changes).filter(|_| changes.common.is_none()));
     }
     lines
-}
-
-/// Servers that have nothing to do with each other seldom change alike.
-fn all_alike(changes: &Changes) -> Option<String> {
-    let ranking = changes.rows.iter().filter(|row| row.figure.ranks().is_some());
-    let mut ratios: Vec<f64> = ranking.map(|row| row.ratio).collect();
-    ratios.sort_by(f64::total_cmp);
-    let (lowest, highest) = (*ratios.first()?, *ratios.last()?);
-    let middle = ratios[ratios.len() / 2];
-    let alike = ratios.len() >= ALIKE && (lowest > 1.0 || highest < 1.0);
-    (alike && middle.ln().abs() > changes.precision.ln_1p() / 2.0).then(|| {
-        format!(
-            "all {} cells moved the same way, by {} in the middle: that is more often the machine than the servers; \
-             measure old and new in one run",
-            ratios.len(),
-            change(middle)
-        )
-    })
 }
 
 fn machine(changes: &Changes) -> Option<String> {

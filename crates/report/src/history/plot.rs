@@ -31,7 +31,7 @@ pub(super) fn plot(estimates: &[Option<Estimate>]) -> Vec<String> {
 }
 
 fn ends(estimate: &Estimate) -> Range {
-    estimate.range.unwrap_or(Range { low: estimate.value, high: estimate.value })
+    estimate.own.unwrap_or(Range { low: estimate.value, high: estimate.value })
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     fn estimate(low: f64, value: f64, high: f64) -> Option<Estimate> {
-        Some(Estimate { value, raw: value, range: Some(Range { low, high }) })
+        Some(Estimate { value, raw: value, range: None, own: Some(Range { low, high }) })
     }
 
     #[test]

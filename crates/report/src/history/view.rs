@@ -195,7 +195,7 @@ fn points(history: &History) -> impl Iterator<Item = PointView<'_>> {
 
 fn view<'a>(history: &'a History, cell: &'a CellHistory, point: &'a Point) -> PointView<'a> {
     let run = &history.runs[point.run];
-    let range = point.estimate.and_then(|estimate| estimate.range);
+    let range = point.estimate.and_then(|estimate| estimate.own);
     let change = match &point.since {
         Since::Changed(change) => Some(change),
         Since::Nothing | Since::Incomparable(_) => None,

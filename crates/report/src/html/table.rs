@@ -22,7 +22,7 @@ pub(super) struct ColumnView {
     pub(super) meaning: &'static str,
     pub(super) number: bool,
     pub(super) shown: ShownView,
-    /// The columns of the ends of its 95 % interval.
+    /// The columns of the ends of its interval.
     pub(super) interval: Option<[usize; 2]>,
 }
 

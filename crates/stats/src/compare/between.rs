@@ -1,13 +1,16 @@
-//! One entry in two runs.
+//! Entries in two runs.
 //!
-//! Runs share no rounds, so nothing that the machine did in one of them cancels: the error of each mean is the one with
-//! all that the entries of its run share, as processes of different times show it (B. L. Welch, *The Generalization of
-//! "Student's" Problem When Several Different Population Variances Are Involved*, Biometrika 34, 1947). What changed
-//! from one run to the next and stood still within each is known from the machine reference alone.
+//! Runs share no rounds. What the machine did from one to the next, and all entries felt, cancels where there are enough
+//! entries to tell it: the run takes the place of the round, and the median change that of its mean, since some
+//! entries did change. With fewer, the error of each mean is the one with all that the entries of its run share (B. L.
+//! Welch, *The Generalization of "Student's" Problem When Several Different Population Variances Are Involved*,
+//! Biometrika 34, 1947), and what changed between the runs is known from the machine reference alone.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::model::{Model, OwnError};
+use super::common::Common;
+use super::model::{Mean, Model};
+use super::own::OwnError;
 use super::reference::{self, Adjusted};
 use super::windows::Windows;
 use super::{Observation, Pair, Question, Unadjusted};
@@ -28,11 +31,13 @@ pub struct Change {
 pub struct Changes {
     /// One for each pair of entries. `None` where one of them has no observations.
     pub list: Vec<Option<Change>>,
+    /// The median change, new over old, which is taken out of all means. `None` where there are too few entries to tell it.
+    pub common: Option<f64>,
     /// What the machine reference showed in the new run over what it showed in the old one. `None` where a run
     /// lacks it.
     pub reference: Option<f64>,
     /// Why figures are not adjusted by it. `None`: they are, to the state in the middle of both. Else all ranges are
-    /// wider by the whole of that ratio, as a server may feel all of it or nothing.
+    /// wider by the whole of that ratio, as a server may feel all of it or nothing, but where the common change has it.
     pub unadjusted: Option<Unadjusted>,
 }
 
@@ -57,11 +62,18 @@ pub fn between_runs(
     };
     let (old, new) = (Means::of(&old, values.0), Means::of(&new, values.1));
     let moved = states.map_or(0.0, |(old, new)| new - old);
+    let both = |(a, b): &(usize, usize)| Some(Both { old: old.entry(*a)?, new: new.entry(*b)? });
+    let both: Vec<Option<Both>> = entries.iter().map(both).collect();
+    let common = Common::of(both.iter().flatten());
+    // Nobody can tell how much of it an entry felt.
     let unknown = if unadjusted.is_some() { moved.abs() } else { 0.0 };
-    let change =
-        |(a, b): &(usize, usize)| Some(change(old.entry(*a)?, new.entry(*b)?, question, unknown));
+    let change = |both: &Both| match &common {
+        Some(common) => both.change_beside(common, question),
+        None => both.change(0.0, both.own().map(|own| (own, unknown)), question),
+    };
     Changes {
-        list: entries.iter().map(change).collect(),
+        list: both.iter().map(|both| both.as_ref().map(change)).collect(),
+        common: common.map(|common| common.shift.exp()),
         reference: states.map(|_| moved.exp()),
         unadjusted,
     }
@@ -72,8 +84,8 @@ fn windows(observations: &[Observation]) -> Windows {
     Windows::new(observations, entries)
 }
 
-/// Means of the entries of a run, as logarithms, by the caller's numbers.
-struct Means(Vec<(usize, (f64, Option<OwnError>))>);
+/// Means of the entries of a run, by the caller's numbers.
+struct Means(Vec<(usize, Mean)>);
 
 impl Means {
     fn of(windows: &Windows, values: Adjusted) -> Self {
@@ -81,33 +93,50 @@ impl Means {
         Self(windows.present.iter().copied().zip(means).collect())
     }
 
-    fn entry(&self, number: usize) -> Option<(f64, Option<OwnError>)> {
+    fn entry(&self, number: usize) -> Option<Mean> {
         self.0.iter().find(|(own, _)| *own == number).map(|(_, mean)| *mean)
     }
 }
 
-/// `unknown` is what the machine may have done to the difference, as a logarithm: nobody can tell how much of it.
-fn change(
-    (old, old_error): (f64, Option<OwnError>),
-    (new, new_error): (f64, Option<OwnError>),
-    question: &Question,
-    unknown: f64,
-) -> Change {
-    let tail = 1.0 - question.confidence;
-    let known = old_error.zip(new_error).map(|(old, new)| error_of_difference(old, new));
-    let half = |tail: f64| {
-        let OwnError { variance, freedom } = known?;
-        let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
-        Some(students.inverse_cdf(1.0 - tail) * variance.sqrt() + unknown)
-    };
-    let pair = Pair::of(new - old, half(tail / 2.0), half(tail), question.precision);
-    Change { old: old.exp(), new: new.exp(), pair }
+/// An entry's means in both runs.
+pub(super) struct Both {
+    old: Mean,
+    new: Mean,
 }
 
-/// By F. E. Satterthwaite, for two errors that are known apart.
-fn error_of_difference(a: OwnError, b: OwnError) -> OwnError {
-    let variance = a.variance + b.variance;
-    let unknown = a.variance.powi(2) / a.freedom + b.variance.powi(2) / b.freedom;
-    let freedom = if unknown > 0.0 { variance.powi(2) / unknown } else { a.freedom + b.freedom };
-    OwnError { variance, freedom }
+impl Both {
+    /// Of the logarithms, new less old.
+    pub fn difference(&self) -> f64 {
+        self.new.value - self.old.value
+    }
+
+    /// The difference's error without what the entries of a run share.
+    pub fn apart(&self) -> Option<OwnError> {
+        Some(self.old.apart?.with(self.new.apart?))
+    }
+
+    /// The difference's error with all of it.
+    fn own(&self) -> Option<OwnError> {
+        Some(self.old.own?.with(self.new.own?))
+    }
+
+    fn change_beside(&self, common: &Common, question: &Question) -> Change {
+        let error = self.apart().map(|apart| (apart.with(common.error), 0.0));
+        self.change(common.shift, error, question)
+    }
+
+    /// The change beyond `shift`, half of which is taken out of either mean. The error has a part that is estimated, and one by
+    /// which it may be wrong at the most.
+    fn change(&self, shift: f64, error: Option<(OwnError, f64)>, question: &Question) -> Change {
+        let tail = 1.0 - question.confidence;
+        let half = |tail: f64| {
+            let (OwnError { variance, freedom }, most) = error?;
+            let students = StudentsT::new(0.0, 1.0, freedom).ok()?;
+            Some(students.inverse_cdf(1.0 - tail) * variance.sqrt() + most)
+        };
+        let difference = self.difference() - shift;
+        let pair = Pair::of(difference, half(tail / 2.0), half(tail), question.precision);
+        let (old, new) = (self.old.value + shift / 2.0, self.new.value - shift / 2.0);
+        Change { old: old.exp(), new: new.exp(), pair }
+    }
 }

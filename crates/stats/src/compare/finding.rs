@@ -17,6 +17,11 @@ pub struct Estimate {
     /// The entry's own 95 % interval around it. It includes what all entries share, so two of these say little
     /// about a pair. `None` with one process.
     pub range: Option<Range>,
+    /// The interval by which it is read beside the others, as wide as that of its usual pair's ratio and half as far to either
+    /// side: where two of these do not overlap, the entries are told apart, if all pairs are known equally well (H.
+    /// Goldstein and M. Healy, *The Graphical Presentation of a Collection of Means*, Journal of the Royal Statistical
+    /// Society A 158, 1995). `None` where no pair of it has an interval.
+    pub comparison: Option<Range>,
     /// Geometric mean of what was measured, without adjustment.
     pub raw: f64,
     /// Robust mean, adjusted like the mean: windows far from the others count less.

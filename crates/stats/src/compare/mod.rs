@@ -12,10 +12,12 @@
 //! *Rigorous Benchmarking in Reasonable Time*, ISMM 2013).
 
 mod between;
+mod common;
 mod drift;
 mod finding;
 mod looks;
 mod model;
+mod own;
 mod reference;
 mod robust;
 mod two_way;
@@ -95,9 +97,7 @@ pub fn compare(observations: &[Observation], entries: usize, question: &Question
         confidence: question.confidence,
     };
     let pairs = model.pairs(question);
-    let half = finding::median(pairs.iter().filter_map(|pair| pair.half).collect());
-    let known = model.estimates(&windows, &raw, half);
-    for (at, estimate) in known.into_iter().enumerate() {
+    for (at, estimate) in model.estimates(&windows, &raw, &pairs).into_iter().enumerate() {
         comparison.estimates[windows.present[at]] = Some(estimate);
     }
     for pair in pairs {

@@ -4,14 +4,13 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Question;
 use super::finding::{Estimate, Pair, Range, Spread, median};
+use super::own::{OwnError, shared};
 use super::reference::{Adjusted, Slope};
 use super::robust::huber_mean;
 use super::two_way::{Cell, TwoWay};
-use super::windows::{Processes, Windows, squares};
+use super::windows::{Process, Processes, Windows, squares};
 use crate::studentized_range::studentized_range;
 
-/// Probability in each tail of an entry's own interval, seen from the upper end.
-const OWN_UPPER: f64 = 0.975;
 /// Generations from which on a pair's own variance counts: with fewer it is known too badly.
 const OWN: usize = 4;
 
@@ -21,18 +20,13 @@ pub(super) struct Model {
     processes: Processes,
     fit: TwoWay,
     weights: Vec<f64>,
+    /// What the entries share in each round of each generation.
+    shared: Vec<Vec<f64>>,
     entries: usize,
     generations: usize,
     /// Variance of a process of weight 1 within entry and generation. `None` without a degree of freedom.
     variance: Option<f64>,
     freedom: f64,
-}
-
-/// What an entry's mean may be wrong by, with what all entries of its run share.
-#[derive(Clone, Copy)]
-pub(super) struct OwnError {
-    pub variance: f64,
-    pub freedom: f64,
 }
 
 /// Two entries beside each other, as logarithms.
@@ -44,6 +38,17 @@ pub(super) struct Difference {
     pub half: Option<f64>,
     /// Half of the interval that equality is judged by.
     half_equal: Option<f64>,
+}
+
+/// The mean of an entry.
+#[derive(Clone, Copy)]
+pub(super) struct Mean {
+    /// As a logarithm.
+    pub value: f64,
+    /// Its error without what all entries share. `None` of an entry alone, or with one process.
+    pub apart: Option<OwnError>,
+    /// Its error with that. `None` with one process.
+    pub own: Option<OwnError>,
 }
 
 /// What a usual pair is like, to say what more processes would tell.
@@ -77,7 +82,12 @@ impl Model {
         let weights = weights(&processes, fit(&even).rest / freedom.max(1.0));
         let fit = fit(&weights);
         let variance = (freedom > 0.0).then(|| fit.rest / freedom);
-        Self { adjusted, processes, fit, weights, entries, generations, variance, freedom }
+        let mut shared: Vec<Vec<f64>> =
+            fit.columns.iter().zip(&windows.rounds).map(|(all, n)| vec![*all; *n]).collect();
+        for (window, round) in windows.list.iter().zip(&processes.rounds) {
+            shared[window.generation][window.round] = fit.columns[window.generation] + round;
+        }
+        Self { adjusted, processes, fit, weights, shared, entries, generations, variance, freedom }
     }
 
     /// All pairs `a < b`.
@@ -147,15 +157,13 @@ impl Model {
         self.adjusted.slopes.get(entry).map_or(0.0, |slope| slope.variance)
     }
 
-    /// Estimates of all entries. `raw` is the model of what was measured, `half` half of a usual pair's interval.
-    pub fn estimates(&self, windows: &Windows, raw: &Self, half: Option<f64>) -> Vec<Estimate> {
-        let total = self.total_variance();
+    /// Estimates of all entries. `raw` is the model of what was measured.
+    pub fn estimates(&self, windows: &Windows, raw: &Self, pairs: &[Difference]) -> Vec<Estimate> {
+        let usual = usual_half(pairs.iter());
         (0..self.entries)
             .map(|entry| {
                 let mean = self.fit.rows[entry];
-                let own = total
-                    .map(|total| self.own(entry, total).plus(self.slope_error(entry)))
-                    .and_then(OwnError::half);
+                let own = self.mean(entry).own.and_then(OwnError::half);
                 let levels: Vec<f64> = windows
                     .list
                     .iter()
@@ -167,11 +175,14 @@ impl Model {
                     })
                     .collect();
                 let robust = huber_mean(&levels).unwrap_or(mean);
-                let enough = half.or(own);
+                let enough = usual.or(own);
+                let around =
+                    |half: f64| Range { low: (mean - half).exp(), high: (mean + half).exp() };
+                let beside = usual_half(pairs.iter().filter(|pair| pair.has(entry)));
                 Estimate {
                     mean: mean.exp(),
-                    range: own
-                        .map(|half| Range { low: (mean - half).exp(), high: (mean + half).exp() }),
+                    range: own.map(around),
+                    comparison: beside.map(|half| around(half / 2.0)),
                     raw: raw.fit.rows[entry].exp(),
                     robust: robust.exp(),
                     stalls_decide: enough.is_some_and(|half| (robust - mean).abs() > half),
@@ -183,59 +194,51 @@ impl Model {
             .collect()
     }
 
-    fn of_entry(&self, entry: usize) -> impl Iterator<Item = f64> {
-        self.processes.list.iter().filter(move |p| p.entry == entry).map(|p| p.mean)
+    fn of_entry(&self, entry: usize) -> impl Iterator<Item = &Process> {
+        self.processes.list.iter().filter(move |process| process.entry == entry)
     }
 
-    /// Variance of a process within its entry, generations included, and its degrees of freedom by F. E.
-    /// Satterthwaite (*An Approximate Distribution of Estimates of Variance Components*, Biometrics Bulletin
-    /// 2, 1946): what generations add is known from their number only.
-    fn total_variance(&self) -> Option<(f64, f64)> {
-        let spare = self.processes.list.len().checked_sub(self.entries).filter(|n| *n > 0)?;
-        let squares: f64 =
-            (0..self.entries).map(|entry| squares(&self.of_entry(entry).collect::<Vec<_>>())).sum();
-        let total = squares / spare as f64;
-        let within = self.variance.unwrap_or(0.0);
-        let within = (within * (self.entries - 1) as f64 / self.entries as f64).min(total);
-        let shared = total - within;
-        let unknown =
-            shared.powi(2) / (self.generations - 1) as f64 + within.powi(2) / self.freedom.max(1.0);
-        let freedom = if unknown > 0.0 { total.powi(2) / unknown } else { spare as f64 };
-        Some((total, freedom.max(1.0)))
+    /// The mean of each entry.
+    pub fn means(&self) -> Vec<Mean> {
+        (0..self.entries).map(|entry| self.mean(entry)).collect()
     }
 
-    /// The error of an entry's own mean.
-    fn own(&self, entry: usize, total: (f64, f64)) -> OwnError {
-        let means: Vec<f64> = self.of_entry(entry).collect();
-        let n = means.len();
-        let (variance, freedom) = if n >= OWN {
-            let own = squares(&means) / (n - 1) as f64;
-            (f64::midpoint(total.0, own), total.1.min(2.0 * (n - 1) as f64))
-        } else {
-            total
+    fn mean(&self, entry: usize) -> Mean {
+        let slope = self.adjusted.slopes.get(entry).map_or(0.0, |it| it.by_process);
+        let apart = self.apart(entry).map(|error| error.plus(slope));
+        // The entry has its part in what all share.
+        let beside = (self.entries - 1) as f64 / self.entries as f64;
+        let own = match &apart {
+            Some(apart) => shared(&self.shared).map(|shared| shared.with(apart.times(beside))),
+            None => self.alone(entry).map(|error| error.plus(slope)),
         };
-        OwnError { variance: variance / n as f64, freedom }
+        Mean { value: self.fit.rows[entry], apart, own }
     }
 
-    /// The mean of each entry, as a logarithm, with its own error: `None` with one process. Neighbouring generations still
-    /// share some of what the machine did, so that together they say less than as many that are far apart.
-    pub fn means(&self) -> Vec<(f64, Option<OwnError>)> {
-        let longer = 1.0 + 2.0 * self.neighbours();
-        let total = self.total_variance().map(|(variance, freedom)| (variance * longer, freedom));
-        let slope = |entry: usize| self.adjusted.slopes.get(entry).map_or(0.0, |it| it.by_process);
-        let error = |entry: usize| Some(self.own(entry, total?).plus(slope(entry)));
-        (0..self.entries).map(|entry| (self.fit.rows[entry], error(entry))).collect()
+    /// How an entry's processes differ beside what all entries share: pooled, and from a few of them on half its own.
+    fn apart(&self, entry: usize) -> Option<OwnError> {
+        let pooled = self.variance?;
+        let own: Vec<&Process> = self.of_entry(entry).collect();
+        let (entries, spare) = (self.entries as f64, own.len() as f64 - 1.0);
+        let (variance, freedom) = if own.len() >= OWN {
+            let rest = |process: &&Process| {
+                process.mean - self.fit.rows[entry] - self.fit.columns[process.generation]
+            };
+            let squares: f64 = own.iter().map(rest).map(|rest| rest * rest).sum();
+            // The entry has its part in what it is held against.
+            let own = squares / spare * entries / (entries - 1.0);
+            (f64::midpoint(pooled, own), self.freedom.min(2.0 * spare))
+        } else {
+            (pooled, self.freedom)
+        };
+        Some(OwnError { variance: variance / own.len() as f64, freedom })
     }
 
-    /// Correlation of neighbouring generations, at least 0. The estimate is 1 / generations too low on average, which is
-    /// added (M. G. Kendall, *Note on Bias in the Estimation of Autocorrelation*, Biometrika 41, 1954).
-    fn neighbours(&self) -> f64 {
-        let effects = &self.fit.columns;
-        let mean = effects.iter().sum::<f64>() / effects.len() as f64;
-        let products = effects.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean));
-        let correlation = products.sum::<f64>() / squares(effects);
-        let correlation = correlation + 1.0 / effects.len() as f64;
-        if correlation.is_finite() { correlation.max(0.0) } else { 0.0 }
+    /// How the processes of an entry without others differ.
+    fn alone(&self, entry: usize) -> Option<OwnError> {
+        let means: Vec<f64> = self.of_entry(entry).map(|process| process.mean).collect();
+        let freedom = means.len().checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
+        Some(OwnError { variance: squares(&means) / freedom / means.len() as f64, freedom })
     }
 
     /// What the noise consists of, in this model and in that of what was measured.
@@ -264,19 +267,16 @@ impl Model {
     }
 }
 
-impl OwnError {
-    fn plus(self, variance: f64) -> Self {
-        Self { variance: self.variance + variance, ..self }
-    }
-
-    /// Half of the 95 % interval.
-    fn half(self) -> Option<f64> {
-        let students = StudentsT::new(0.0, 1.0, self.freedom).ok()?;
-        Some(students.inverse_cdf(OWN_UPPER) * self.variance.sqrt())
-    }
+/// Half of the interval of a usual one of these pairs. `None` where none has one.
+fn usual_half<'a>(pairs: impl Iterator<Item = &'a Difference>) -> Option<f64> {
+    median(pairs.filter_map(|pair| pair.half).collect())
 }
 
 impl Difference {
+    fn has(&self, entry: usize) -> bool {
+        self.a == entry || self.b == entry
+    }
+
     pub fn found(&self, precision: f64) -> Pair {
         Pair::of(self.difference, self.half, self.half_equal, precision)
     }
