@@ -59,6 +59,16 @@ pub enum Look {
 }
 
 impl Plan {
+    /// Whether a run that goes on until its answer is clear is looked at after so many processes of each entry: after the least
+    /// of them, and after 2, 3, 4, 6, 8, 12, 16 and so on. Each look costs some of the error, and a single process more
+    /// seldom decides.
+    #[must_use]
+    pub fn is_looked_at(&self, processes: u32) -> bool {
+        let least = self.stopping.map_or(1, |stopping| stopping.least_processes);
+        let odd = processes >> processes.trailing_zeros().min(31);
+        processes == least || processes > least && (odd == 1 || odd == 3)
+    }
+
     /// What a look asks of the observations. A run that goes on until its answer is clear is looked at several times; each
     /// look has its part of the error that all may make together, and the last one what is left of it.
     #[must_use]
@@ -72,7 +82,7 @@ impl Plan {
             Look::Last(done) => (done, most),
         };
         let part = |processes: u32| f64::from(processes) / f64::from(most);
-        let before = if done > stopping.least_processes { part(done - 1) } else { 0.0 };
+        let before = (1..done).rev().find(|before| self.is_looked_at(*before)).map_or(0.0, part);
         Question {
             confidence: 1.0 - look_level(ERROR, before, part(until)),
             precision: stopping.precision.unwrap_or(Question::default().precision),
@@ -150,11 +160,25 @@ mod tests {
     fn all_looks_together_err_as_often_as_one_would() {
         let plan = plan(Some(0.03));
         let level = |look| 1.0 - plan.question(look).confidence;
-        let all: f64 = (2..=12).map(|done| level(Look::OnTheWay(done))).sum();
-        assert!((all - ERROR).abs() < 1e-12, "{all}");
-        let ended_at_five: f64 = (2..5).map(|done| level(Look::OnTheWay(done))).sum();
-        assert!((ended_at_five + level(Look::Last(5)) - ERROR).abs() < 1e-12);
+        let until = |last| {
+            let looks = (1..=last).filter(|done| plan.is_looked_at(*done));
+            looks.map(|done| level(Look::OnTheWay(done))).sum::<f64>()
+        };
+        assert!((until(12) - ERROR).abs() < 1e-12, "{}", until(12));
+        assert!((until(4) + level(Look::Last(5)) - ERROR).abs() < 1e-12);
+        assert!((until(4) + level(Look::Last(6)) - ERROR).abs() < 1e-12);
         assert_eq!(plan.question(Look::Last(5)).precision, 0.03);
+    }
+
+    #[test]
+    fn looks_are_ever_farther_apart() {
+        let looks = |least_processes| {
+            let mut plan = plan(Some(0.03));
+            plan.stopping = plan.stopping.map(|rule| Stopping { least_processes, ..rule });
+            (1..=32).filter(|done| plan.is_looked_at(*done)).collect::<Vec<u32>>()
+        };
+        assert_eq!(looks(2), [2, 3, 4, 6, 8, 12, 16, 24, 32]);
+        assert_eq!(looks(5), [5, 6, 8, 12, 16, 24, 32]);
     }
 
     #[test]

@@ -217,11 +217,9 @@ pub(crate) fn comparison(
         question.confidence = 1.0 - (1.0 - question.confidence) / figures.max(1) as f64;
         Asked { comparison: compare(&own, members.len(), &question), question }
     };
-    let on_the_way = asked(Look::OnTheWay(done));
-    match on_the_way.comparison.is_decided() {
-        true => on_the_way,
-        false => asked(Look::Last(done)),
-    }
+    let on_the_way = plan.is_looked_at(done).then(|| asked(Look::OnTheWay(done)));
+    let clear = on_the_way.filter(|asked| asked.comparison.is_decided());
+    clear.unwrap_or_else(|| asked(Look::Last(done)))
 }
 
 /// A comparison, and what was asked.

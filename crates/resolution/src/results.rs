@@ -38,10 +38,10 @@ impl Results {
     /// `base` is the last run of equal entries so far.
     fn add(&mut self, name: String, run: Run, base: &mut Option<(String, Run)>) {
         let Some(judged) = Judged::of(&name, &run) else { return };
-        self.compared.extend(match base {
-            _ if judged.design == Design::Builds5 => Compared::builds(&name, &run),
-            Some((base, earlier)) => Compared::of((base, earlier), (&name, &run)),
-            None => None,
+        self.compared.extend(match (judged.design, &*base) {
+            (Design::Builds5, _) => Compared::builds(&name, &run),
+            (_, Some((base, earlier))) => Compared::of((base, earlier), (&name, &run)),
+            (_, None) => None,
         });
         if judged.design == Design::Equal {
             *base = Some((name, run));

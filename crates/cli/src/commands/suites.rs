@@ -24,7 +24,7 @@ pub fn text(suite: &Suite, entries: &[Entry], cpus: u32) -> String {
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// `1 CPU, 512 MiB, at most 16 processes x 16 windows`, and what of it is not here.
+/// `1 CPU, 512 MiB, at most 32 processes x 16 windows`, and what of it is not here.
 fn setting(suite: &Suite, cpus: u32) -> String {
     let memory = suite.limits.memory_bytes.map_or("no memory limit".to_owned(), bytes);
     let wanted = suite.limits.cpus;
@@ -35,7 +35,7 @@ fn setting(suite: &Suite, cpus: u32) -> String {
     format!("{}{short}, {memory}, {}", plural(wanted.into(), "CPU"), trials(suite))
 }
 
-/// `3 processes`; `at most 16 processes x 16 windows`.
+/// `3 processes`; `at most 32 processes x 16 windows`.
 fn trials(suite: &Suite) -> String {
     let at_most = if suite.stopping.is_some() { "at most " } else { "" };
     let processes = plural(suite.processes.into(), "process");

@@ -3,10 +3,13 @@
 use rpcbench_record::{Look, RankedBy, Run, observations};
 use rpcbench_stats::compare;
 
-/// Whether, after so many processes of each entry, each two neighbours under every load that is there for its own sake are
+/// Whether the run is looked at after so many processes of each entry, and each two neighbours under every load that is there for its own sake are
 /// told apart, or known to be equal within the precision.
 pub(super) fn is_clear(run: &Run, processes: u32) -> bool {
     let plan = &run.header.plan;
+    if !plan.is_looked_at(processes) {
+        return false;
+    }
     let question = plan.question(Look::OnTheWay(processes));
     plan.loads().all(|workload| {
         let observations = observations(run, workload, RankedBy::of(run, workload));
