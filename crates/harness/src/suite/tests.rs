@@ -133,7 +133,7 @@ fn the_shipped_suites_are_the_published_ones() {
     long-connections / clients-10000 | 1 CPU 2 GiB | 10000 x 10000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 1m 3 x 1
     one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 2m 3 x 1
-    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 250ms 16 x 16
+    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 250ms 32 x 16
     short-connections / clients-10 | 1 CPU 512 MiB | 10 x 10 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-50 | 1 CPU 512 MiB | 50 x 50 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-100 | 1 CPU 512 MiB | 100 x 100 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
@@ -175,6 +175,7 @@ fn every_override_replaces_its_field() {
         max_time_ms: Some(1000),
         scaled_from: None,
         runtime_statistics: true,
+        log_calls: true,
         calls: None,
         cpus: Some(2),
         memory_bytes: Some(1 << 30),
@@ -198,7 +199,7 @@ fn every_override_replaces_its_field() {
         Stopping { precision: None, agreement: None, least_processes: 3, max_time_ms: Some(1000) };
     assert_eq!((suite.processes, suite.rounds, suite.stopping), (3, 5, Some(stopping)));
     assert_eq!(suite.limits, Limits { cpus: 2, memory_bytes: Some(1 << 30) });
-    assert!(suite.runtime_statistics);
+    assert!(suite.runtime_statistics && suite.log_calls);
     let expected = Workload {
         shape: "dto".to_owned(),
         connections: 7,
