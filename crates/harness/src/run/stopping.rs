@@ -13,7 +13,7 @@ use rpcbench_record::{PlannedTrial, Stopping as Rule};
 const LEAST_ROUNDS: u32 = 4;
 /// Time of a process, preparation and rounds, over that of its preparation, to which it is cut where that leaves time for
 /// another one. More processes tell more than more rounds of the same, so long as preparations leave most of the time.
-const WORTH: u64 = 3;
+const WORTH: u64 = 2;
 
 /// Whether a trial of the order is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
