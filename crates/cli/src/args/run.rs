@@ -172,6 +172,9 @@ pub struct WorkloadArgs {
     /// runtime has none
     #[arg(long)]
     pub runtime_statistics: bool,
+    /// Write every call of each window as Parquet below calls/ in the run's folder, and draw each server's last window
+    #[arg(long)]
+    pub log_calls: bool,
     /// A call unanswered for this long has failed
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true, value_parser = length)]
     pub timeout: Option<u64>,
@@ -201,6 +204,7 @@ impl WorkloadArgs {
             max_time_ms: self.max_time,
             scaled_from: None,
             runtime_statistics: self.runtime_statistics,
+            log_calls: self.log_calls,
             calls: self.calls,
             cpus: self.cpus,
             memory_bytes: self.memory,

@@ -127,7 +127,7 @@ fn run_takes_every_field_of_a_workload() {
         "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
          --duration 10s --warmup until-steady --warmup-min 9s --warmup-max 1m --settle 200ms --cpus 2 --memory 512M --seed 7 \
          --connections 10 --in-flight 20 --shape record --protocol grpc --language go --timeout 2s --grace 1s \
-         --client-threads 2 --runtime-statistics --pipelining --connection-life calls:2",
+         --client-threads 2 --runtime-statistics --log-calls --pipelining --connection-life calls:2",
     );
     let selection = Selection {
         protocols: vec![Protocol::Grpc],
@@ -143,6 +143,7 @@ fn run_takes_every_field_of_a_workload() {
         max_time_ms: Some(540_000),
         scaled_from: None,
         runtime_statistics: true,
+        log_calls: true,
         calls: None,
         cpus: Some(2),
         memory_bytes: Some(512 << 20),

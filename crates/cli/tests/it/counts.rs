@@ -29,10 +29,27 @@ fn trials_have_the_calls_asked_for_and_end_when_two_in_a_row_agree() {
     assert!(before.iter().all(|agree| !agree), "{spread:?}");
     assert!(*last || trials.len() == 8, "{spread:?}");
     for number in 1..=trials.len() {
-        let name = format!("calls/testkit-liar@honest.counted.{number}.parquet");
-        let file = File::open(bench.results().join(name)).unwrap();
-        let rows = SerializedFileReader::new(file).unwrap().metadata().file_metadata().num_rows();
-        assert_eq!(rows, 500);
+        assert_eq!(logged(&bench, &format!("testkit-liar@honest.counted.{number}")), 500);
+    }
+}
+
+/// Calls in a file of a trial's.
+fn logged(bench: &Bench, trial: &str) -> u64 {
+    let file = File::open(bench.results().join(format!("calls/{trial}.parquet"))).unwrap();
+    SerializedFileReader::new(file).unwrap().metadata().file_metadata().num_rows() as u64
+}
+
+#[test]
+fn calls_of_any_run_are_written_where_asked_for() {
+    let bench = Bench::new();
+    bench.run("run @honest --log-calls --rounds 2").expect(0);
+    let run = bench.record();
+    let trials = measured(&run, "honest");
+    assert!(trials.len() > 1);
+    for (trial, number) in trials.iter().zip(1..) {
+        let counted = trial.outcomes.total();
+        assert!(counted > 0);
+        assert_eq!(logged(&bench, &format!("testkit-liar@honest.quick.{number}")), counted);
     }
 }
 

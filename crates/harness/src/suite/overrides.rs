@@ -27,6 +27,8 @@ pub struct Overrides {
     pub scaled_from: Option<Limits>,
     /// `--runtime-statistics`; `false` leaves the suite's.
     pub runtime_statistics: bool,
+    /// `--log-calls`; `false` leaves the suite's.
+    pub log_calls: bool,
     /// `--calls`.
     pub calls: Option<u64>,
     /// `--cpus`.
@@ -80,6 +82,7 @@ impl Overrides {
         replace(&mut suite.rounds, self.rounds);
         self.apply_to_stopping(&mut suite);
         suite.runtime_statistics |= self.runtime_statistics;
+        suite.log_calls |= self.log_calls;
         replace(&mut suite.limits.cpus, self.cpus);
         if self.memory_bytes.is_some() {
             suite.limits.memory_bytes = self.memory_bytes;
