@@ -50,7 +50,9 @@ impl CallFiles {
         }
         let counted = measured.outcomes.total();
         if logged != counted {
-            bail!("{logged} of {counted} calls came, as no more wait in memory; take shorter windows, or fewer calls");
+            bail!(
+                "{logged} of {counted} calls came, as no more wait in memory; take shorter windows, or fewer calls"
+            );
         }
         writer.finish()?.commit()?;
         write_drawn(&self.folder.join(format!("{cell}.json")), &drawn(trial, calls))
