@@ -3,8 +3,8 @@
 use rpcbench_record::{Look, RankedBy, Run, observations};
 use rpcbench_stats::compare;
 
-/// Whether the run is looked at after so many processes of each entry, and each two neighbours under every load that is there for its own sake are
-/// told apart, or known to be equal within the precision.
+/// Whether the run is looked at after so many processes of each entry, and each two neighbours under every load that is
+/// there for its own sake are told apart, or known to be equal within the precision.
 pub(super) fn is_clear(run: &Run, processes: u32) -> bool {
     let plan = &run.header.plan;
     if !plan.is_looked_at(processes) {

@@ -20,8 +20,8 @@ pub(super) struct Model {
     processes: Processes,
     fit: TwoWay,
     weights: Vec<f64>,
-    /// What the entries share in each round of each generation.
-    shared: Vec<Vec<f64>>,
+    /// The error of what all entries share.
+    shared: Option<OwnError>,
     entries: usize,
     generations: usize,
     /// Variance of a process of weight 1 within entry and generation. `None` without a degree of freedom.
@@ -82,11 +82,12 @@ impl Model {
         let weights = weights(&processes, fit(&even).rest / freedom.max(1.0));
         let fit = fit(&weights);
         let variance = (freedom > 0.0).then(|| fit.rest / freedom);
-        let mut shared: Vec<Vec<f64>> =
+        let mut rounds: Vec<Vec<f64>> =
             fit.columns.iter().zip(&windows.rounds).map(|(all, n)| vec![*all; *n]).collect();
         for (window, round) in windows.list.iter().zip(&processes.rounds) {
-            shared[window.generation][window.round] = fit.columns[window.generation] + round;
+            rounds[window.generation][window.round] = fit.columns[window.generation] + round;
         }
+        let shared = shared(&rounds);
         Self { adjusted, processes, fit, weights, shared, entries, generations, variance, freedom }
     }
 
@@ -209,7 +210,7 @@ impl Model {
         // The entry has its part in what all share.
         let beside = (self.entries - 1) as f64 / self.entries as f64;
         let own = match &apart {
-            Some(apart) => shared(&self.shared).map(|shared| shared.with(apart.times(beside))),
+            Some(apart) => self.shared.map(|shared| shared.with(apart.times(beside))),
             None => self.alone(entry).map(|error| error.plus(slope)),
         };
         Mean { value: self.fit.rows[entry], apart, own }

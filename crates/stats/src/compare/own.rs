@@ -8,6 +8,7 @@ use super::windows::squares;
 const UPPER: f64 = 0.975;
 /// Rounds of a batch at least, where a generation has as many: neighbouring rounds share too much to be counted one by one.
 const BATCH: usize = 4;
+
 /// What a mean may be wrong by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnError {
