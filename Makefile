@@ -45,7 +45,7 @@ lint: ## The quick part of the tests: format and lints
 page: ## Build the template of the HTML page from web/
 	@cd web && npm ci --silent --no-audit --no-fund && npm run --silent build && cp dist/report.html ../crates/report/assets/
 
-generated: ## Derive committed generated code again and compare
+generated: ## Build the committed template of the page again and compare
 	@scripts/generated.sh
 
 clean: ## Delete what was built; results/ stays

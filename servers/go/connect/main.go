@@ -5,7 +5,7 @@ import (
 	"context"
 	"net/http"
 
-	"rpcbench.dev/servers/go/connect/echopb"
+	"rpcbench.dev/contract/echopb"
 	"rpcbench.dev/servers/go/service/web"
 )
 

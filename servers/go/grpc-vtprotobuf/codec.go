@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/mem"
 	protobuf "google.golang.org/protobuf/proto"
 
-	"rpcbench.dev/servers/go/grpc-vtprotobuf/echopb"
+	"rpcbench.dev/contract/echopb"
 )
 
 // message is one for which vtprotobuf has generated code.

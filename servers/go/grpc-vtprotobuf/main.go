@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"rpcbench.dev/servers/go/grpc-vtprotobuf/echopb"
+	"rpcbench.dev/contract/echopb"
 	"rpcbench.dev/servers/go/service"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"unicode/utf8"
 
-	"rpcbench.dev/servers/go/grpc-vtprotobuf/echopb"
+	"rpcbench.dev/contract/echopb"
 )
 
 // protobuf wants strings to be UTF-8. protobuf-go refuses others while it decodes; vtprotobuf leaves that to the service.

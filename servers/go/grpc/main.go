@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"rpcbench.dev/servers/go/grpc/echopb"
+	"rpcbench.dev/contract/echopb"
 	"rpcbench.dev/servers/go/service"
 )
 
