@@ -48,7 +48,7 @@ struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "target/release")]
     programs: PathBuf,
     /// The tonic server
-    #[arg(long, value_name = "FILE", default_value = "build/servers/rust-tonic/release/server")]
+    #[arg(long, value_name = "FILE", default_value = "build/servers/rust-tonic/server")]
     tonic: PathBuf,
     /// The contract
     #[arg(long, value_name = "FILE", default_value = "contract/echo.proto")]

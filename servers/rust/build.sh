@@ -1,0 +1,12 @@
+#!/bin/sh
+# Builds the Rust server in the current folder into RPCBENCH_BUILD_DIR, with the release profile of all Rust servers: what the Rust
+# performance literature has everyone set for a deployed binary. No target-cpu, no profile-guided optimisation, no other allocator.
+# All build into one target folder, so that what two have in common is compiled once.
+set -eu
+
+: "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
+
+target=$(dirname "$RPCBENCH_BUILD_DIR")/rust
+cargo build --release --locked --target-dir "$target" \
+    --config 'profile.release.lto="thin"' --config profile.release.codegen-units=1
+cp "$target/release/rust-$(basename "$PWD")" "$RPCBENCH_BUILD_DIR/server"
