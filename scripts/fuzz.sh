@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Fuzzes the engine's protocol code: scripts/fuzz.sh [SECONDS [TARGET...]]
 #
-# Builds the targets of crates/engine/fuzz with the toolchain of rust-toolchain.toml and runs each for SECONDS
-# (default 20) from its committed corpus. Ends with 0 if none of them failed; otherwise the last lines say which
-# input did it, and how to run it again. New inputs that reach new code are kept in the target directory.
+# Builds the targets of crates/engine/fuzz with the toolchain of rust-toolchain.toml and runs each for SECONDS (default 20) from
+# its committed corpus, as many at a time as there are CPUs. Ends with 0 if none of them failed; otherwise what they print says
+# which input did it, and how to run it again. New inputs that reach new code are kept in the target directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,17 +28,22 @@ flags=(
 RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$work \
   cargo build --release --locked --target "$host" --manifest-path "$fuzz/Cargo.toml"
 
-for target in "${targets[@]}"; do
-  echo "== fuzz $target: $seconds s"
-  found=$work/found/$target
+# run_target TARGET: what it came to, in a few lines.
+run_target() {
+  local target=$1 log=$work/$1.log found=$work/found/$1
   mkdir -p "$found" "$work/artifacts"
-  log=$work/$target.log
   if ! "$work/$host/release/$target" "$found" "$fuzz/corpus/$target" \
     -artifact_prefix="$work/artifacts/$target-" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
     -rss_limit_mb=1024 -print_final_stats=1 >"$log" 2>&1; then
     tail -n 40 "$log" >&2
     echo "fuzz.sh: $target failed; run it again with the input that it names: $work/$host/release/$target FILE" >&2
-    exit 1
+    return 1
   fi
-  grep -E '^(#[0-9]+[[:space:]]+DONE|stat::number_of_executed_units|stat::peak_rss_mb)' "$log"
-done
+  printf '== %s: %s s\n%s\n' "$target" "$seconds" \
+    "$(grep -E '^(#[0-9]+[[:space:]]+DONE|stat::number_of_executed_units|stat::peak_rss_mb)' "$log")"
+}
+
+# Each uses one CPU.
+export -f run_target
+export fuzz seconds work host
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I TARGET bash -c 'run_target TARGET'
