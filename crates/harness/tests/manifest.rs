@@ -223,6 +223,18 @@ fn a_server_may_stand_beside_its_variants() {
 }
 
 #[test]
+fn a_variant_is_meant_in_each_of_its_protocols() {
+    let root = root();
+    let two = GO.replace("[\"grpc\"]", "[\"grpc\", \"json\"]");
+    let server = format!("{two}[variants.a]\nnote = \"a\"\n[variants.b]\nnote = \"b\"\n");
+    write(root.path(), "servers/go/grpc/server.toml", &server);
+    let catalog = load(&root);
+    assert_eq!(names(&catalog, &["go-grpc@a"]), ["go-grpc:grpc@a", "go-grpc:json@a"]);
+    assert_eq!(names(&catalog, &["go-grpc:json"]), ["go-grpc:json@a", "go-grpc:json@b"]);
+    assert_eq!(names(&catalog, &["go-grpc:json@b"]), ["go-grpc:json@b"]);
+}
+
+#[test]
 fn patterns_select() {
     let catalog = load(&root());
     assert_eq!(names(&catalog, &[]), ["go-grpc", "java-grpc@g1", "java-grpc@zgc"]);

@@ -55,9 +55,19 @@ impl Entry {
     /// server speaks several: `go-connect:json`.
     #[must_use]
     pub fn base_name(&self) -> String {
+        self.as_variant(self.without_variant())
+    }
+
+    /// Server and variant: `java-grpc@zgc`, also where it speaks several protocols.
+    #[must_use]
+    pub fn without_protocol(&self) -> String {
+        self.as_variant(self.server.name.clone())
+    }
+
+    fn as_variant(&self, name: String) -> String {
         match &self.variant {
-            None => self.without_variant(),
-            Some(variant) => format!("{}@{variant}", self.without_variant()),
+            None => name,
+            Some(variant) => format!("{name}@{variant}"),
         }
     }
 

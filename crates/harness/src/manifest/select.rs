@@ -132,7 +132,9 @@ impl<'a> Pattern<'a> {
     }
 
     fn matches(&self, entry: &Entry) -> bool {
-        let names = [entry.server.name.clone(), entry.without_variant(), entry.base_name()];
+        let server = entry.server.name.clone();
+        let names =
+            [server, entry.without_variant(), entry.without_protocol(), entry.base_name()];
         names.iter().any(|name| match &self.glob {
             Some(glob) => glob.is_match(name),
             None => name == self.text,
