@@ -29,7 +29,7 @@ impl Pair {
     /// Whether it is known which of the two is faster.
     #[must_use]
     pub fn is_told_apart(&self) -> bool {
-        self.finding.is_faster() || self.finding.is_slower()
+        self.finding.is_difference()
     }
 
     /// Whether nothing is known of the two.

@@ -2,9 +2,9 @@
 
 use rpcbench_record::Run;
 use rpcbench_report::{Asked, Change, Changes, changes, changes_of_builds};
+use rpcbench_stats::median;
 
 use crate::design::Design;
-use crate::median::median;
 
 /// What a new build stands beside.
 const BUILD: &str = "its old build";
@@ -65,7 +65,7 @@ impl Compared {
             name: name.to_owned(),
             base: base.to_owned(),
             machine: found.machine,
-            wrong: equal.iter().filter(|row| is_told(row)).count(),
+            wrong: equal.iter().filter(|row| row.finding.is_difference()).count(),
             found: changed.map(|_| dearer.iter().any(|row| row.finding.is_slower())),
             resolution: median(found.rows.iter().filter_map(smallest).collect()),
         }
@@ -75,10 +75,6 @@ impl Compared {
     pub fn is_right(&self) -> bool {
         self.wrong == 0 && self.found != Some(false)
     }
-}
-
-fn is_told(row: &Change) -> bool {
-    row.finding.is_slower() || row.finding.is_faster()
 }
 
 /// Upper half of the range of a ratio, a share of it.

@@ -6,7 +6,6 @@
 pub mod change;
 pub mod design;
 pub mod judge;
-mod median;
 pub mod noise;
 pub mod render;
 pub mod results;

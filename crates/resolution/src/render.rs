@@ -2,11 +2,11 @@
 
 use clap::ValueEnum;
 use comfy_table::{CellAlignment, Table, presets};
+use rpcbench_stats::median;
 
 use crate::change::Compared;
 use crate::design::{DESIGNS, Design};
 use crate::judge::{Judged, Score};
-use crate::median::median;
 use crate::noise::Noise;
 use crate::results::Results;
 

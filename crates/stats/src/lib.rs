@@ -7,6 +7,7 @@ mod compare;
 mod histogram;
 mod interval;
 mod law;
+mod median;
 mod steady;
 mod studentized_range;
 mod wire;
@@ -18,6 +19,7 @@ pub use compare::{
 pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval, mean_interval_at};
 pub use law::littles_law;
+pub use median::median;
 pub use steady::{Steadiness, SteadyRule, WarmSample, assess, hidden_growth};
 pub use studentized_range::studentized_range;
 pub use wire::HistogramError;

@@ -1,5 +1,7 @@
 //! Whether a server has warmed up.
 
+use crate::median;
+
 /// When a server counts as steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyRule {
@@ -154,7 +156,7 @@ fn third(slices: usize) -> usize {
 
 /// Change from the median of the first third to that of the last.
 fn ends(curve: &[(f64, f64)]) -> f64 {
-    let level = |part: &[(f64, f64)]| median(part.iter().map(|(_, y)| *y).collect());
+    let level = |part: &[(f64, f64)]| median(part.iter().map(|(_, y)| *y).collect()).unwrap_or(0.0);
     let third = third(curve.len());
     level(&curve[curve.len() - third..]) - level(&curve[..third])
 }
@@ -164,7 +166,7 @@ fn slope(curve: &[(f64, f64)]) -> f64 {
     let slopes = curve.iter().enumerate().flat_map(|(at, (x0, y0))| {
         curve[at + 1..].iter().map(move |(x1, y1)| (y1 - y0) / (x1 - x0))
     });
-    median(slopes.collect())
+    median(slopes.collect()).unwrap_or(0.0)
 }
 
 /// Standard deviation of a slice, from how far those lie apart that follow each other or have one between them. A step is
@@ -177,18 +179,7 @@ fn noise(curve: &[(f64, f64)]) -> f64 {
             let pairs = curve.iter().zip(later);
             pairs.map(move |((x0, y0), (x1, y1))| (y1 - y0 - slope * (x1 - x0)).abs())
         };
-        median(distances(1).chain(distances(2)).collect())
+        median(distances(1).chain(distances(2)).collect()).unwrap_or(0.0)
     };
     NORMAL * typical(0.0).min(typical(slope(curve)))
-}
-
-/// The middle value, or the mean of the two in the middle. 0 for none.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[middle],
-        _ => f64::midpoint(values[middle - 1], values[middle]),
-    }
 }

@@ -30,7 +30,7 @@ fn list(changes: &Changes) -> impl Iterator<Item = &Change> {
 }
 
 fn any_change(changes: &Changes) -> bool {
-    list(changes).any(|it| it.pair.finding.is_faster() || it.pair.finding.is_slower())
+    list(changes).any(|it| it.pair.finding.is_difference())
 }
 
 /// The share of pairs of runs of which `holds` is true, where `alter` has done something to the new one.
@@ -112,8 +112,7 @@ fn only_the_reference_tells_a_slower_machine_from_a_slower_entry_alone() {
         let changed = (0..RUNS).filter(|seed| {
             let (old, mut new) = (design.run(2 * seed), design.run(2 * seed + 1));
             new.iter_mut().for_each(alter);
-            change(&old, &new)
-                .is_some_and(|it| it.pair.finding.is_faster() || it.pair.finding.is_slower())
+            change(&old, &new).is_some_and(|it| it.pair.finding.is_difference())
         });
         let wrong = changed.count() as f64 / RUNS as f64;
         eprintln!("{what}: {:.1} % of {RUNS}", wrong * 100.0);

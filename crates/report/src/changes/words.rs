@@ -45,8 +45,8 @@ pub(crate) fn name(row: &Change, rows: &[Change]) -> String {
 
 /// The answer: what all did alike, and a line for each change that is sure, the largest first.
 pub(crate) fn headline(changes: &Changes) -> Vec<String> {
-    let changed = |row: &&Change| row.finding.is_faster() || row.finding.is_slower();
-    let mut sure: Vec<&Change> = changes.rows.iter().filter(changed).collect();
+    let mut sure: Vec<&Change> =
+        changes.rows.iter().filter(|row| row.finding.is_difference()).collect();
     sure.sort_by(|a, b| b.ratio.ln().abs().total_cmp(&a.ratio.ln().abs()));
     let mut lines: Vec<String> = common(changes).into_iter().collect();
     lines.extend(sure.iter().take(NAMED).map(|row| sentence(row, &changes.rows)));
@@ -154,12 +154,12 @@ pub(crate) fn resolution(changes: &Changes) -> Vec<String> {
     let mut lines = Vec::new();
     match halves.get(halves.len() / 2) {
         Some(half) => {
-            let more = match changes.builds {
-                Some(_) => "this run; a finer --precision with more --max-time tells",
-                None => "these runs; more processes of each server in both tell",
+            let (runs, more) = match changes.builds {
+                Some(_) => ("this run tells", "a finer --precision with more --max-time tells"),
+                None => ("these runs tell", "more processes of each server in both tell"),
             };
             let least = format::percent(half - 1.0);
-            lines.push(format!("Changes below about {least} can't be told from {more} smaller ones."));
+            lines.push(format!("The smallest change that {runs} is {least}; {more} smaller ones."));
         }
         None if changes.rows.is_empty() => {}
         None => lines.push(

@@ -1,8 +1,8 @@
 //! What all entries of two runs did alike.
 
 use super::between::Both;
-use super::finding::median;
 use super::own::OwnError;
+use crate::median;
 
 /// Entries from which on their median change is what the machine did: fewer may well have changed alike by themselves.
 const ENOUGH: usize = 4;

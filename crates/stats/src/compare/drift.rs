@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::finding::median;
 use super::windows::Windows;
 use super::{Observation, reference};
+use crate::median;
 
 /// Probability that some steady entry of a run is said to drift.
 const FALSE: f64 = 0.01;

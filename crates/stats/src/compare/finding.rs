@@ -109,6 +109,12 @@ impl Finding {
         matches!(self, Self::Slower | Self::SlightlySlower)
     }
 
+    /// Whether one is surely faster, by however little.
+    #[must_use]
+    pub fn is_difference(self) -> bool {
+        self.is_faster() || self.is_slower()
+    }
+
     /// Whether they surely differ by less than the precision.
     #[must_use]
     pub fn is_equal(self) -> bool {
@@ -157,12 +163,4 @@ pub struct Spread {
     pub adjusted: f64,
     /// Between processes, beyond what their windows explain. `None` with one process.
     pub processes: Option<f64>,
-}
-
-/// The middle value, or the mean of the two in the middle.
-pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = values[(values.len() - 1) / 2];
-    Some(f64::midpoint(lower, upper))
 }

@@ -168,7 +168,7 @@ impl Comparison {
     #[must_use]
     pub fn resolution(&self) -> Option<f64> {
         let ranges = self.pairs.iter().flatten().flatten();
-        finding::median(
+        crate::median(
             ranges.filter_map(|pair| Some((pair.range?.high / pair.ratio).ln())).collect(),
         )
         .map(f64::exp_m1)

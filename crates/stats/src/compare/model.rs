@@ -3,12 +3,13 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Question;
-use super::finding::{Estimate, Pair, Range, Spread, median};
+use super::finding::{Estimate, Pair, Range, Spread};
 use super::own::{OwnError, shared};
 use super::reference::{Adjusted, Slope};
 use super::robust::huber_mean;
 use super::two_way::{Cell, TwoWay};
 use super::windows::{Process, Processes, Windows, squares};
+use crate::median;
 use crate::studentized_range::studentized_range;
 
 /// Generations from which on a pair's own variance counts: with fewer it is known too badly.

@@ -1,6 +1,6 @@
 //! A mean that a few far values do not move.
 
-use super::finding::median;
+use crate::median;
 
 /// A normal distribution's standard deviation over its median absolute deviation.
 const NORMAL: f64 = 1.4826;

@@ -1,0 +1,8 @@
+/// The middle value, or the mean of the two in the middle. `None` of nothing.
+#[must_use]
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let upper = *values.get(values.len() / 2)?;
+    let lower = values[(values.len() - 1) / 2];
+    Some(f64::midpoint(lower, upper))
+}
