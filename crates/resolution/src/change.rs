@@ -22,20 +22,20 @@ pub struct Compared {
     pub machine: Option<f64>,
     /// Entries that did not change and are said to.
     pub wrong: usize,
-    /// Whether the dearer entry is called slower. `None` where there is none.
+    /// Whether the costlier entry is called slower. `None` where there is none.
     pub found: Option<bool>,
     /// The smallest change that the two runs can tell, a share: the median over the entries.
     pub resolution: Option<f64>,
 }
 
 impl Compared {
-    /// `base` is of equal entries; one of them is the dearer one's earlier self. `None` where `new` is of no design.
+    /// `base` is of equal entries; one of them is the costlier one's earlier self. `None` where `new` is of no design.
     pub fn of(base: (&str, &Run), new: (&str, &Run)) -> Option<Self> {
         let design = Design::of(&new.1.header.plan)?;
-        let (renamed, changed) = match design.dearer() {
-            Some(dearer) => {
+        let (renamed, changed) = match design.costlier() {
+            Some(costlier) => {
                 let earlier = missing(base.1, new.1)?;
-                (renamed(new.1, dearer, &earlier), Some(earlier))
+                (renamed(new.1, costlier, &earlier), Some(earlier))
             }
             None => (new.1.clone(), None),
         };
@@ -50,7 +50,7 @@ impl Compared {
         Some(Self::judged(Design::Builds5, BUILD, name, &found, changed.as_deref()))
     }
 
-    /// `changed` is the entry that became dearer.
+    /// `changed` is the entry that became costlier.
     fn judged(
         design: Design,
         base: &str,
@@ -58,7 +58,7 @@ impl Compared {
         found: &Changes,
         changed: Option<&str>,
     ) -> Self {
-        let (dearer, equal): (Vec<&Change>, Vec<&Change>) =
+        let (costlier, equal): (Vec<&Change>, Vec<&Change>) =
             found.rows.iter().partition(|row| Some(row.entry.as_str()) == changed);
         Self {
             design,
@@ -66,12 +66,12 @@ impl Compared {
             base: base.to_owned(),
             machine: found.machine,
             wrong: equal.iter().filter(|row| row.finding.is_difference()).count(),
-            found: changed.map(|_| dearer.iter().any(|row| row.finding.is_slower())),
+            found: changed.map(|_| costlier.iter().any(|row| row.finding.is_slower())),
             resolution: median(found.rows.iter().filter_map(smallest).collect()),
         }
     }
 
-    /// Whether nothing false is said, and a dearer entry is called slower.
+    /// Whether nothing false is said, and a costlier entry is called slower.
     pub fn is_right(&self) -> bool {
         self.wrong == 0 && self.found != Some(false)
     }

@@ -14,16 +14,16 @@ pub enum Design {
     /// Six equal entries.
     Equal,
     /// Six entries; the calls of one cost 5 % more CPU time.
-    Dearer5,
+    Costlier5,
     /// The calls of one cost 10 % more, and the run is short.
-    Dearer10,
+    Costlier10,
     /// Two builds of an entry, whose calls cost 5 % more in the new one.
     Builds5,
 }
 
 /// Every kind.
 pub const DESIGNS: [Design; 4] =
-    [Design::Equal, Design::Dearer5, Design::Dearer10, Design::Builds5];
+    [Design::Equal, Design::Costlier5, Design::Costlier10, Design::Builds5];
 
 /// Folders with `servers/` in them.
 #[derive(Clone, Copy, Debug)]
@@ -31,16 +31,16 @@ pub struct Trees<'a> {
     /// With all of the testkit's servers.
     pub testkit: &'a Path,
     /// With one whose calls cost 5 % more.
-    pub dearer_5: &'a Path,
+    pub costlier_5: &'a Path,
 }
 
 impl Design {
-    /// `equal`, `dearer-5`, `dearer-10`, `builds-5`.
+    /// `equal`, `costlier-5`, `costlier-10`, `builds-5`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Equal => "equal",
-            Self::Dearer5 => "dearer-5",
-            Self::Dearer10 => "dearer-10",
+            Self::Costlier5 => "costlier-5",
+            Self::Costlier10 => "costlier-10",
             Self::Builds5 => "builds-5",
         }
     }
@@ -49,24 +49,24 @@ impl Design {
     pub fn equals(self) -> usize {
         match self {
             Self::Equal => 6,
-            Self::Dearer5 | Self::Dearer10 => 5,
+            Self::Costlier5 | Self::Costlier10 => 5,
             Self::Builds5 => 1,
         }
     }
 
-    /// The entry that is dearer, as the record has it.
-    pub fn dearer(self) -> Option<&'static str> {
+    /// The entry that is costlier, as the record has it.
+    pub fn costlier(self) -> Option<&'static str> {
         match self {
             Self::Equal => None,
-            Self::Dearer5 => Some("testkit-liar@dearer"),
-            Self::Dearer10 => Some("testkit-liar@dearer-10"),
+            Self::Costlier5 => Some("testkit-liar@costlier"),
+            Self::Costlier10 => Some("testkit-liar@costlier-10"),
             Self::Builds5 => Some("testkit-liar@honest#new"),
         }
     }
 
     /// Entries of a run.
     pub fn entries(self) -> usize {
-        self.equals() + self.dearer().iter().count()
+        self.equals() + self.costlier().iter().count()
     }
 
     /// What rpcbench is told, but for the suite and where results go.
@@ -74,11 +74,11 @@ impl Design {
         let mut words = vec!["--root".as_ref(), trees.testkit];
         if self == Self::Builds5 {
             words.extend(["compare", "--build"].map(Path::new));
-            words.extend([trees.testkit, "--build".as_ref(), trees.dearer_5, HONEST.as_ref()]);
+            words.extend([trees.testkit, "--build".as_ref(), trees.costlier_5, HONEST.as_ref()]);
         } else {
             let mut entries = vec![HONEST; self.equals()];
-            if let Some(dearer) = self.dearer() {
-                entries.insert(entries.len() / 2, dearer);
+            if let Some(costlier) = self.costlier() {
+                entries.insert(entries.len() / 2, costlier);
             }
             words.push("run".as_ref());
             words.extend(entries.into_iter().map(Path::new));
@@ -90,8 +90,8 @@ impl Design {
     /// How long a run may take, as `--max-time` takes it.
     fn max_time(self) -> &'static str {
         match self {
-            Self::Equal | Self::Dearer5 | Self::Builds5 => "6m",
-            Self::Dearer10 => "2m",
+            Self::Equal | Self::Costlier5 | Self::Builds5 => "6m",
+            Self::Costlier10 => "2m",
         }
     }
 
@@ -102,26 +102,26 @@ impl Design {
     }
 
     fn has(self, entries: &[&str]) -> bool {
-        let is_dearer = |entry: &&&str| self.dearer() == Some(**entry);
+        let is_costlier = |entry: &&&str| self.costlier() == Some(**entry);
         let is_equal = |entry: &&&str| entry.split('#').next() == Some(HONEST);
-        let equals = entries.iter().filter(|it| !is_dearer(it)).filter(is_equal).count();
-        let dearer = entries.iter().filter(is_dearer).count();
+        let equals = entries.iter().filter(|it| !is_costlier(it)).filter(is_equal).count();
+        let costlier = entries.iter().filter(is_costlier).count();
         entries.len() == self.entries()
             && equals == self.equals()
-            && equals + dearer == self.entries()
+            && equals + costlier == self.entries()
     }
 
     /// The least share of the runs that must be right.
     pub fn bar(self) -> f64 {
         match self {
             Self::Equal => 0.9,
-            Self::Dearer5 | Self::Dearer10 | Self::Builds5 => 0.8,
+            Self::Costlier5 | Self::Costlier10 | Self::Builds5 => 0.8,
         }
     }
 
     /// The least share of the comparisons that must be right. `None`: two records need not tell so little.
     pub fn bar_compared(self) -> Option<f64> {
-        (self != Self::Dearer5).then(|| self.bar())
+        (self != Self::Costlier5).then(|| self.bar())
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Judged {
     pub unranked: usize,
     /// Pairs of equal entries that were told apart.
     pub wrong: usize,
-    /// Entries that the dearer one was called slower than.
+    /// Entries that the costlier one was called slower than.
     pub found: usize,
     /// The smallest difference that the run says it can tell, a share.
     pub resolution: Option<f64>,
@@ -51,12 +51,12 @@ impl Judged {
         })
     }
 
-    /// Whether the run said nothing false, and of equal entries ranked all, of a dearer one that it is not the fastest.
+    /// Whether the run said nothing false, and of equal entries ranked all, of a costlier one that it is not the fastest.
     pub fn is_right(&self) -> bool {
         self.wrong == 0
             && match self.design {
                 Design::Equal => self.unranked == 0,
-                Design::Dearer5 | Design::Dearer10 | Design::Builds5 => self.found > 0,
+                Design::Costlier5 | Design::Costlier10 | Design::Builds5 => self.found > 0,
             }
     }
 }
@@ -99,9 +99,9 @@ struct Counts {
 fn counts(pairs: &[Pair], design: Design) -> Counts {
     let mut counts = Counts::default();
     for pair in pairs.iter().filter(|pair| pair.is_told_apart()) {
-        let is_dearer = |entry: &str| design.dearer() == Some(entry);
+        let is_costlier = |entry: &str| design.costlier() == Some(entry);
         let slower = if pair.finding.is_faster() { &pair.second } else { &pair.first };
-        match (is_dearer(&pair.first) || is_dearer(&pair.second), is_dearer(slower)) {
+        match (is_costlier(&pair.first) || is_costlier(&pair.second), is_costlier(slower)) {
             (true, true) => counts.found += 1,
             _ => counts.wrong += 1,
         }
@@ -121,17 +121,17 @@ mod tests {
     }
 
     #[test]
-    fn only_a_dearer_entry_that_is_called_slower_is_found() {
+    fn only_a_costlier_entry_that_is_called_slower_is_found() {
         let pairs = [
-            pair("honest", "dearer", Finding::Faster),
-            pair("honest#2", "dearer", Finding::SlightlyFaster),
-            pair("dearer", "honest#3", Finding::Slower),
-            pair("dearer", "honest#4", Finding::Faster),
+            pair("honest", "costlier", Finding::Faster),
+            pair("honest#2", "costlier", Finding::SlightlyFaster),
+            pair("costlier", "honest#3", Finding::Slower),
+            pair("costlier", "honest#4", Finding::Faster),
             pair("honest", "honest#2", Finding::Equal),
             pair("honest", "honest#3", Finding::Open),
             pair("honest", "honest#4", Finding::Slower),
         ];
-        assert_eq!(counts(&pairs, Design::Dearer5), Counts { wrong: 2, found: 3 });
+        assert_eq!(counts(&pairs, Design::Costlier5), Counts { wrong: 2, found: 3 });
         assert_eq!(counts(&pairs[4..], Design::Equal), Counts { wrong: 1, found: 0 });
     }
 }

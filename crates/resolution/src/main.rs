@@ -12,7 +12,7 @@ use rpcbench_resolution::design::{DESIGNS, Design, Trees};
 use rpcbench_resolution::render::{Style, render};
 use rpcbench_resolution::results::Results;
 
-/// Shows which differences runs tell on this machine: real runs of six servers that are equal, or of which one is dearer
+/// Shows which differences runs tell on this machine: real runs of six servers that are equal, or of which one is costlier
 ///
 /// Runs add up: each call makes some more, and tells what all in the folder come to.
 ///
@@ -39,8 +39,8 @@ struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "crates/testkit/root")]
     root: PathBuf,
     /// Folder with a build of them whose calls cost 5 % more
-    #[arg(long, value_name = "DIR", default_value = "crates/testkit/dearer-5")]
-    dearer_5: PathBuf,
+    #[arg(long, value_name = "DIR", default_value = "crates/testkit/costlier-5")]
+    costlier_5: PathBuf,
     /// The suite, but for its time
     #[arg(long, value_name = "FILE", default_value = "suites/quick.toml")]
     suite: PathBuf,
@@ -80,7 +80,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<bool> {
 fn measure(arguments: &Arguments, design: Design) -> anyhow::Result<()> {
     let program = arguments.programs.join("rpcbench");
     let mut command = Command::new(&program);
-    let trees = Trees { testkit: &arguments.root, dearer_5: &arguments.dearer_5 };
+    let trees = Trees { testkit: &arguments.root, costlier_5: &arguments.costlier_5 };
     command
         .args(design.arguments(trees))
         .arg("--suite")

@@ -99,7 +99,7 @@ fn table<const N: usize>(
 fn run_cells(run: &Judged) -> [String; 9] {
     let found = match run.design {
         Design::Equal => String::new(),
-        dearer => format!("{} of {}", run.found, dearer.equals()),
+        costlier => format!("{} of {}", run.found, costlier.equals()),
     };
     [
         run.design.to_string(),
@@ -201,15 +201,15 @@ mod tests {
         let runs = vec![
             run(Design::Equal, 0, 0, 0.2),
             run(Design::Equal, 0, 1, 0.1),
-            run(Design::Dearer10, 5, 0, 0.12),
-            Judged { seconds: None, resolution: None, ..run(Design::Dearer10, 4, 0, 0.14) },
+            run(Design::Costlier10, 5, 0, 0.12),
+            Judged { seconds: None, resolution: None, ..run(Design::Costlier10, 4, 0, 0.14) },
             run(Design::Equal, 0, 0, 0.3),
         ];
         let compared = vec![
             beside(Design::Equal, None, 0),
-            Compared { machine: None, ..beside(Design::Dearer10, Some(true), 0) },
-            beside(Design::Dearer10, Some(true), 1),
-            Compared { resolution: None, ..beside(Design::Dearer5, Some(false), 0) },
+            Compared { machine: None, ..beside(Design::Costlier10, Some(true), 0) },
+            beside(Design::Costlier10, Some(true), 1),
+            Compared { resolution: None, ..beside(Design::Costlier5, Some(false), 0) },
         ];
         insta::assert_snapshot!(render(&Results { runs, compared }, Style::Markdown));
     }

@@ -79,7 +79,7 @@ fn names(design: Design) -> Vec<String> {
         1 => "testkit-liar@honest".to_owned(),
         number => format!("testkit-liar@honest#{number}"),
     });
-    equal.chain(design.dearer().map(str::to_owned)).collect()
+    equal.chain(design.costlier().map(str::to_owned)).collect()
 }
 
 fn planned(trial: &Trial) -> PlannedTrial {
@@ -99,10 +99,10 @@ fn compared(design: Design, slow: Option<&str>) -> Compared {
 }
 
 #[test]
-fn a_dearer_entry_is_sought_where_an_equal_one_was() {
-    let dearer = compared(Design::Dearer10, Design::Dearer10.dearer());
-    assert_eq!((dearer.wrong, dearer.found, dearer.is_right()), (0, Some(true), true));
-    let unseen = compared(Design::Dearer10, None);
+fn a_costlier_entry_is_sought_where_an_equal_one_was() {
+    let costlier = compared(Design::Costlier10, Design::Costlier10.costlier());
+    assert_eq!((costlier.wrong, costlier.found, costlier.is_right()), (0, Some(true), true));
+    let unseen = compared(Design::Costlier10, None);
     assert_eq!((unseen.wrong, unseen.found, unseen.is_right()), (0, Some(false), false));
 }
 
@@ -112,14 +112,14 @@ fn an_equal_entry_that_is_called_different_is_wrong() {
     assert_eq!((equal.wrong, equal.found, equal.is_right()), (0, None, true));
     let one = compared(Design::Equal, Some("testkit-liar@honest#2"));
     assert_eq!((one.wrong, one.found, one.is_right()), (1, None, false));
-    let other = compared(Design::Dearer10, Some("testkit-liar@honest"));
+    let other = compared(Design::Costlier10, Some("testkit-liar@honest"));
     assert_eq!((other.wrong, other.found, other.is_right()), (1, Some(false), false));
 }
 
 #[test]
 fn runs_of_a_design_are_judged() {
-    let run = of_design(Design::Dearer10, Design::Dearer10.dearer());
+    let run = of_design(Design::Costlier10, Design::Costlier10.costlier());
     let judged = Judged::of("run", &run).unwrap();
-    assert_eq!((judged.design, judged.processes, judged.found), (Design::Dearer10, 8, 5));
+    assert_eq!((judged.design, judged.processes, judged.found), (Design::Costlier10, 8, 5));
     assert!(judged.is_right());
 }

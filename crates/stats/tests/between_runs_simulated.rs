@@ -63,17 +63,17 @@ fn equal_runs_are_seldom_called_different() {
 
 #[test]
 fn a_change_of_one_entry_is_found() {
-    let dearer = |o: &mut Observation| o.value *= if o.entry == 3 { 0.90 } else { 1.0 };
+    let costlier = |o: &mut Observation| o.value *= if o.entry == 3 { 0.90 } else { 1.0 };
     let slower = |change: Option<Change>| change.is_some_and(|it| it.pair.finding.is_slower());
     for (generations, least) in [(8, 0.7), (12, 0.8)] {
         let design = design(generations, 8, 0.9);
         let found = (0..RUNS).filter(|seed| {
             let (old, mut new) = (design.run(2 * seed), design.run(2 * seed + 1));
-            new.iter_mut().for_each(dearer);
+            new.iter_mut().for_each(costlier);
             slower(change(&old, &new))
         });
         let found = found.count() as f64 / RUNS as f64;
-        eprintln!("10 % dearer found, {generations} x 8, r 0.9: {:.1} % of {RUNS}", found * 100.0);
+        eprintln!("10 % slower found, {generations} x 8, r 0.9: {:.1} % of {RUNS}", found * 100.0);
         assert!(found >= least);
     }
 }
@@ -127,7 +127,7 @@ fn only_the_reference_tells_a_slower_machine_from_a_slower_entry_alone() {
 
 #[test]
 fn a_change_is_found_beside_entries_that_did_not_change() {
-    let dearer = |o: &mut Observation| {
+    let costlier = |o: &mut Observation| {
         on_a_slower_machine(o);
         o.value *= if o.entry == 3 { 0.90 } else { 1.0 };
     };
@@ -136,8 +136,8 @@ fn a_change_is_found_beside_entries_that_did_not_change() {
         slower(&changes.list[3]) && changes.list.iter().filter(|it| slower(it)).count() == 1
     };
     for (generations, rounds, least) in [(3, 10, 0.25), (6, 10, 0.5)] {
-        let what = format!("10 % dearer of six found, {generations} x {rounds}, r 0.9");
-        assert!(share(&what, &design(generations, rounds, 0.9), dearer, found) >= least);
+        let what = format!("10 % slower of six found, {generations} x {rounds}, r 0.9");
+        assert!(share(&what, &design(generations, rounds, 0.9), costlier, found) >= least);
     }
 }
 

@@ -183,9 +183,9 @@ fn it_is_said_where_stalls_decide() {
     assert!(stalled.robust > stalled.mean * 1.1);
 }
 
-/// Shares of runs in which entry 0, made dearer, is found slower than a given other, and than some other.
-fn power(what: &str, mut design: Design, dearer: f64) -> (f64, f64) {
-    design.entries[0].speed -= dearer.ln_1p();
+/// Shares of runs in which entry 0, made costlier, is found slower than a given other, and than some other.
+fn power(what: &str, mut design: Design, costlier: f64) -> (f64, f64) {
+    design.entries[0].speed -= costlier.ln_1p();
     let given = share(&format!("{what}, against a given one"), RUNS, |seed| {
         is_faster(&compared(&design, seed, &SEEN), 3, 0)
     });

@@ -72,7 +72,7 @@ pub enum Behaviour {
     /// Every call costs this much CPU time.
     Busy(Duration),
     /// Every call costs so many percent more CPU time than it would.
-    Dearer(f64),
+    Costlier(f64),
     /// Prints its number of calls and its CPU time as a JSON line when it is stopped.
     Counting,
     /// The least work that is still correct gRPC, for the text shape only.
@@ -138,7 +138,7 @@ pub const FORMS: &[Form] = &[
     form("slow:DURATION", "slow:10ms", "delays every reply"),
     form("slow-once:N:DURATION", "slow-once:1000:100ms", "delays one reply in N"),
     form("busy:MICROSECONDS", "busy:50", "every call costs that much CPU"),
-    form("dearer:PERCENT", "dearer:5", "every call costs that much more CPU than it would"),
+    form("costlier:PERCENT", "costlier:5", "every call costs that much more CPU than it would"),
     form("counting", "counting", "prints its calls and CPU time when stopped"),
     form("null", "null", "the least work that is still correct gRPC, text only"),
     form("json", "json", "JSON over HTTP/1.1 in place of gRPC; goes with those above but null"),
@@ -306,7 +306,7 @@ fn parse(name: &str, arguments: &mut Arguments<'_>) -> Result<Option<Behaviour>,
         "busy" => {
             Behaviour::Busy(Duration::from_micros(arguments.whole("a number of microseconds")?))
         }
-        "dearer" => Behaviour::Dearer(arguments.positive("a percentage above 0")?),
+        "costlier" => Behaviour::Costlier(arguments.positive("a percentage above 0")?),
         "counting" => Behaviour::Counting,
         "null" => Behaviour::Null,
         "json" => Behaviour::Json,
@@ -350,7 +350,7 @@ impl fmt::Display for Behaviour {
                 write!(out, "slow-once:{every}:{}", humantime::format_duration(*delay))
             }
             Self::Busy(cost) => write!(out, "busy:{}", cost.as_micros()),
-            Self::Dearer(percent) => write!(out, "dearer:{percent}"),
+            Self::Costlier(percent) => write!(out, "costlier:{percent}"),
             Self::Counting => out.write_str("counting"),
             Self::Null => out.write_str("null"),
             Self::Json => out.write_str("json"),

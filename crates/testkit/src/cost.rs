@@ -23,7 +23,7 @@ const LONGEST_GAP: Duration = Duration::from_millis(100);
 /// The compiler thread is busy for `COMPILE_TIME` of every `COMPILE_PERIOD` of load.
 const COMPILE_PERIOD: Duration = Duration::from_millis(10);
 const COMPILE_TIME: Duration = Duration::from_millis(2);
-/// Calls after each of which a dearer server pays what it owes: reading two clocks for each call would cost more than that.
+/// Calls after each of which a costlier server pays what it owes: reading two clocks for each call would cost more than that.
 const CALLS_PER_PAYMENT: u64 = 64;
 /// A server that eats memory stops here, so that a forgotten limit does not take the machine with it.
 const MEMORY_CAP: usize = 2 << 30;
@@ -35,7 +35,7 @@ pub(crate) struct Spender {
     load: Load,
     compiler: Option<Compiler>,
     hoard: RefCell<Hoard>,
-    /// CPU time that a dearer server has burnt so far.
+    /// CPU time that a costlier server has burnt so far.
     burnt: Cell<Duration>,
 }
 
@@ -66,8 +66,8 @@ impl Spender {
             }
             Cost::DelayOnce(..) => {}
             Cost::Busy(cost) => clock::burn(cost),
-            Cost::Dearer(share) if number.is_multiple_of(CALLS_PER_PAYMENT) => self.pay(share),
-            Cost::Dearer(_) => {}
+            Cost::Costlier(share) if number.is_multiple_of(CALLS_PER_PAYMENT) => self.pay(share),
+            Cost::Costlier(_) => {}
             Cost::WarmStep { seconds, factor } => self.warm_up(seconds, factor),
             Cost::NeverSettles => clock::burn(unsettled_cost(self.load.grow())),
             Cost::Memory(bytes) => self.hoard.borrow_mut().take(bytes),

@@ -64,7 +64,7 @@ pub(crate) enum Cost {
     DelayOnce(NonZeroU64, Duration),
     Busy(Duration),
     /// A share of what it costs by itself.
-    Dearer(f64),
+    Costlier(f64),
     WarmStep {
         seconds: f64,
         factor: f64,
@@ -205,7 +205,7 @@ impl Plan {
             Behaviour::Slow(delay) => self.cost = Cost::Delay(delay),
             Behaviour::SlowOnce(every, delay) => self.cost = Cost::DelayOnce(every, delay),
             Behaviour::Busy(cost) => self.cost = Cost::Busy(cost),
-            Behaviour::Dearer(percent) => self.cost = Cost::Dearer(percent / 100.0),
+            Behaviour::Costlier(percent) => self.cost = Cost::Costlier(percent / 100.0),
         }
     }
 }
@@ -259,7 +259,7 @@ fn part(behaviour: &Behaviour) -> Part {
         | Behaviour::Slow(_)
         | Behaviour::SlowOnce(..)
         | Behaviour::Busy(_)
-        | Behaviour::Dearer(_) => Part::Cost,
+        | Behaviour::Costlier(_) => Part::Cost,
         Behaviour::EatMemoryAtStart(_)
         | Behaviour::IgnoreSigterm
         | Behaviour::SpawnChild

@@ -150,7 +150,7 @@ fn costs_leave_the_answers_right() {
         "slow:1ms",
         "slow-once:2:1ms",
         "busy:10",
-        "dearer:5",
+        "costlier:5",
         "warm-step:0.001:2",
         "never-settles",
         "eat-memory:100",

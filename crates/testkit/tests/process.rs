@@ -175,7 +175,7 @@ fn busy_uses_the_cpu_it_should() {
 }
 
 #[test]
-fn dearer_costs_more_than_it_would() {
+fn costlier_costs_more_than_it_would() {
     let cost = |behaviour| {
         let mut server = Process::start(&[behaviour, "counting"]);
         let client = server.connect();
@@ -185,8 +185,8 @@ fn dearer_costs_more_than_it_would() {
         let (_, user, system) = server.count();
         user + system
     };
-    let (plain, dearer) = (cost("honest"), cost("dearer:900"));
-    assert!(dearer > plain * 4, "plain {plain:?}, dearer {dearer:?}");
+    let (plain, costlier) = (cost("honest"), cost("costlier:900"));
+    assert!(costlier > plain * 4, "plain {plain:?}, costlier {costlier:?}");
 }
 
 #[test]

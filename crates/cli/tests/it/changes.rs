@@ -27,7 +27,7 @@ fn only(bench: &Bench, results: &str) -> String {
 }
 
 #[test]
-fn a_server_that_got_much_dearer_is_slower_and_breaks_its_limit() {
+fn a_server_that_got_much_costlier_is_slower_and_breaks_its_limit() {
     let bench = two_runs("400");
     let (old, new) = (only(&bench, "old"), only(&bench, "new"));
     let ended = bench.run(&format!("compare {old} {new}")).expect(0);

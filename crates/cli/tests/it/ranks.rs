@@ -7,18 +7,18 @@ use crate::bench::Bench;
 fn the_same_server_twice_shares_its_place_and_a_slower_one_does_not() {
     let shared = (0..2).any(|_| {
         let bench = Bench::alone()
-            .variant("costly", "--behaviour busy:100")
-            .variant("costlier", "--behaviour busy:500");
-        let words = "run @costly @costly @costlier --processes 3 --rounds 2 --duration 300ms";
+            .variant("busy-100", "--behaviour busy:100")
+            .variant("busy-500", "--behaviour busy:500");
+        let words = "run @busy-100 @busy-100 @busy-500 --processes 3 --rounds 2 --duration 300ms";
         let ended = bench.run(words).expect(0);
         let cells = bench.cells();
         let place = |name: &str| {
             let cell = cells.of(name);
             (cell["place_best"].as_u64(), cell["place_worst"].as_u64())
         };
-        assert_eq!(place("costlier"), (Some(3), Some(3)), "{}", ended.out);
-        assert_eq!(cells.of("costlier")["leader_finding"], "faster", "{}", ended.out);
-        let shared = ["costly", "costly#2"].map(place) == [(Some(1), Some(2)); 2];
+        assert_eq!(place("busy-500"), (Some(3), Some(3)), "{}", ended.out);
+        assert_eq!(cells.of("busy-500")["leader_finding"], "faster", "{}", ended.out);
+        let shared = ["busy-100", "busy-100#2"].map(place) == [(Some(1), Some(2)); 2];
         let rows = ended.out.lines().filter(|line| line.starts_with("  1-2  ")).count();
         assert_eq!(rows, if shared { 2 } else { 0 }, "{}", ended.out);
         shared

@@ -10,7 +10,7 @@ fn efficiency(slice: &WarmSlice) -> f64 {
 
 #[test]
 fn a_late_speed_up_is_waited_for() {
-    // So much dearer before that what the server does anyway does not hide it; the check is load too.
+    // So much costlier before that what the server does anyway does not hide it; the check is load too.
     let bench = Bench::alone().variant("late", "--behaviour warm-step:11:10");
     bench.run("run @late --warmup until-steady --rounds 2").expect(0);
     let run = bench.record();

@@ -133,8 +133,7 @@ impl<'a> Pattern<'a> {
 
     fn matches(&self, entry: &Entry) -> bool {
         let server = entry.server.name.clone();
-        let names =
-            [server, entry.without_variant(), entry.without_protocol(), entry.base_name()];
+        let names = [server, entry.without_variant(), entry.without_protocol(), entry.base_name()];
         names.iter().any(|name| match &self.glob {
             Some(glob) => glob.is_match(name),
             None => name == self.text,
