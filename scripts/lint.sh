@@ -14,6 +14,7 @@ run() {
 }
 
 target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target/lint"
 
 rust() {
   run cargo fmt --all --check
@@ -21,7 +22,8 @@ rust() {
   local server
   for server in servers/rust/*/; do
     run cargo fmt --manifest-path "${server}Cargo.toml" --check
-    run cargo clippy --manifest-path "${server}Cargo.toml" --target-dir "$target/lint" --locked -- -D warnings
+    echo "+ cargo clippy in $server"
+    (cd "$server" && RPCBENCH_BUILD_DIR=$OLDPWD/build/servers/lint sh ../build.sh lint)
   done
 }
 

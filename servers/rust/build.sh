@@ -2,11 +2,25 @@
 # Builds the Rust server in the current folder into RPCBENCH_BUILD_DIR, with the release profile of all Rust servers: what the Rust
 # performance literature has everyone set for a deployed binary. No target-cpu, no profile-guided optimisation, no other allocator.
 # All build into one target folder, so that what two have in common is compiled once.
+#
+#   build.sh          builds
+#   build.sh lint     lints, with what a build compiles too
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
 
 target=$(dirname "$RPCBENCH_BUILD_DIR")/rust
-cargo build --release --locked --target-dir "$target" \
-    --config 'profile.release.lto="thin"' --config profile.release.codegen-units=1
+
+shared() {
+    command=$1
+    shift
+    cargo "$command" --release --locked --target-dir "$target" \
+        --config 'profile.release.lto="thin"' --config profile.release.codegen-units=1 "$@"
+}
+
+if [ "${1:-}" = lint ]; then
+    shared clippy -- -D warnings
+    exit
+fi
+shared build
 cp "$target/release/rust-$(basename "$PWD")" "$RPCBENCH_BUILD_DIR/server"
