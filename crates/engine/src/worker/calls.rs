@@ -36,9 +36,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// The calls of thread `thread` of a session that is opened at `opened`. Nonces begin with that time, in 4 us, and
-    /// threads take turns in them: no two sessions of a client have one in common within four hours, as a request is not
-    /// sent 244,000 times in a second.
+    /// The calls of thread `thread` of a session, which is opened at `opened`.
     pub fn new(
         payload: Arc<dyn Payload>,
         plan: &LoadPlan,
@@ -54,7 +52,7 @@ impl Calls {
             recorder: Recorder::new(plan.protocol, log),
             count,
             next_request: (plan.first_request + thread * step) % count,
-            nonce: Nonce::new((opened.0 >> 12) as u32).plus(thread),
+            nonce: first_nonce(opened, thread, plan.threads),
             nonce_step: plan.threads,
             payload,
             timeout: plan.timeout,
@@ -106,6 +104,14 @@ impl Calls {
         self.failed += u64::from(!matches!(outcome, Outcome::Ok));
         self.recorder.record(call, at, outcome);
     }
+}
+
+/// The first nonce of a thread that is opened at `opened`; each later one is `threads` further on. They begin with that time, in
+/// 4 us: no two sessions of a client have one in common within four hours, as a request is not sent 244,000 times in a second. Nor
+/// have two threads, though they are not opened at one instant: each has all with one remainder.
+fn first_nonce(opened: Nanos, thread: u32, threads: u32) -> Nonce {
+    let begin = (opened.0 >> 12) as u32;
+    Nonce::new(begin - begin % threads.max(1)).plus(thread)
 }
 
 /// Takes what a connection reads.
@@ -173,6 +179,28 @@ impl Events for Reading<'_> {
         match end {
             End::Answered { right: true } if !self.is_late(call) => self.end(call, &Outcome::Ok),
             end => self.ended_otherwise(call, end),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_have_no_nonce_in_common_whenever_each_was_opened() {
+        for threads in 1..=8 {
+            for later_us in (0..100).step_by(3) {
+                let opened =
+                    |thread: u32| Nanos(1_234_567_890 + u64::from(thread) * later_us * 1000);
+                let nonces = (0..threads).flat_map(|thread| {
+                    let first = first_nonce(opened(thread), thread, threads);
+                    (0..100).map(move |cycle| first.plus(cycle * threads).digits())
+                });
+                let nonces: Vec<_> = nonces.collect();
+                let different: std::collections::HashSet<_> = nonces.iter().collect();
+                assert_eq!(different.len(), nonces.len(), "{threads} threads, {later_us} us");
+            }
         }
     }
 }
