@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rpcbench_contract::Nonce;
 
-use super::request::{Template, Templates};
+use super::request::{Request, Template, Templates};
 use super::{PeerSettings, frame, hpack};
-use crate::protocol::{Broken, Call};
+use crate::protocol::Broken;
 
 /// Largest window of flow control. RFC 9113, section 6.9.1.
 pub(super) const MAX_WINDOW: u32 = 0x7fff_ffff;
@@ -28,7 +28,7 @@ enum HeadForm {
 #[derive(Debug)]
 struct Stalled {
     stream: u32,
-    call: Call,
+    request: Request,
     sent: usize,
     window: i64,
 }
@@ -79,16 +79,16 @@ impl Sender {
         self.head_form = if fits { HeadForm::Inserting } else { HeadForm::Literal };
     }
 
-    /// Writes the request of `call` on a new stream, as far as flow control allows.
+    /// Writes a request on a new stream, as far as flow control allows.
     #[inline]
-    pub fn send(&mut self, stream: u32, call: Call, out: &mut Vec<u8>) {
-        let Template { frames, data, nonce } = self.templates.get(call.request);
+    pub fn send(&mut self, stream: u32, request: Request, out: &mut Vec<u8>) {
+        let Template { frames, data, nonce } = self.templates.get(request.index);
         let body = frames.len() - data - frame::HEADER;
         let free = self.stalled.is_empty()
             && body as i64 <= self.window.min(self.peer.initial_window)
             && body <= self.peer.max_payload;
         if self.head_form != HeadForm::Indexed || !free {
-            return self.send_slowly(stream, call, out);
+            return self.send_slowly(stream, request, out);
         }
         let at = out.len();
         out.extend_from_slice(frames);
@@ -97,15 +97,15 @@ impl Sender {
             out[at..at + 4].copy_from_slice(&id);
         }
         let body_at = at + data + frame::HEADER;
-        call.nonce.write(&mut out[body_at + nonce.start..body_at + nonce.end]);
+        request.nonce.write(&mut out[body_at + nonce.start..body_at + nonce.end]);
         self.window -= body as i64;
     }
 
     #[cold]
-    fn send_slowly(&mut self, stream: u32, call: Call, out: &mut Vec<u8>) {
-        self.put_head(stream, call.request, out);
+    fn send_slowly(&mut self, stream: u32, request: Request, out: &mut Vec<u8>) {
+        self.put_head(stream, request.index, out);
         let window = self.peer.initial_window;
-        let mut stalled = Stalled { stream, call, sent: 0, window };
+        let mut stalled = Stalled { stream, request, sent: 0, window };
         // Those before it wait for their own windows, or for the connection's: then this one does too.
         if !self.push(&mut stalled, out) {
             self.stalled.push_back(stalled);
@@ -160,7 +160,7 @@ impl Sender {
 
     /// Sends what flow control allows of one body; whether that was all.
     fn push(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
-        let body = self.templates.get(stalled.call.request).body();
+        let body = self.templates.get(stalled.request.index).body();
         if body.is_empty() {
             frame::put(out, frame::DATA, frame::END_STREAM, stalled.stream, body);
         }
@@ -183,10 +183,10 @@ impl Sender {
 
     /// Writes the nonce into what `out` has from `piece_at` on: the last piece of the body that was sent.
     fn put_nonce(&self, stalled: &Stalled, piece_at: usize, out: &mut [u8]) {
-        let place = self.templates.get(stalled.call.request).nonce;
+        let place = self.templates.get(stalled.request.index).nonce;
         let mut nonce = [0; Nonce::DIGITS];
         let nonce = &mut nonce[..place.len()];
-        stalled.call.nonce.write(nonce);
+        stalled.request.nonce.write(nonce);
         let piece = &mut out[piece_at..];
         let before = stalled.sent - piece.len();
         for (at, digit) in place.zip(nonce) {

@@ -167,7 +167,7 @@ impl<C: Carried> protocol::Connection for Connection<C> {
         if self.streams.next_id().is_none() {
             self.state = State::Leaving;
         }
-        self.sender.send(stream, call, out);
+        self.sender.send(stream, call.into(), out);
     }
 
     fn goodbye(&mut self, out: &mut Vec<u8>) {
