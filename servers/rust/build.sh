@@ -23,4 +23,4 @@ if [ "${1:-}" = lint ]; then
     exit
 fi
 shared build
-cp "$target/release/rust-$(basename "$PWD")" "$RPCBENCH_BUILD_DIR/server"
+cp -f "$target/release/rust-$(basename "$PWD")" "$RPCBENCH_BUILD_DIR/server"
