@@ -22,6 +22,8 @@ mod protocol;
 mod recorder;
 mod session;
 mod slot;
+mod span;
+mod tally;
 mod thread;
 mod worker;
 
@@ -37,5 +39,6 @@ pub use plan::{LoadPlan, PlanError};
 pub use protocol::fuzzing;
 pub use protocol::http2::HpackError;
 pub use protocol::{Broken, profile};
-pub use recorder::{Span, Tally};
 pub use session::{Measurement, Progress, Sample, Session, SessionError, Unmeasured};
+pub use span::Span;
+pub use tally::Tally;

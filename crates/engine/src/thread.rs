@@ -18,7 +18,8 @@ use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::{Connection, ForProtocol, dispatch};
-use crate::recorder::{Span, Tally};
+use crate::span::Span;
+use crate::tally::Tally;
 use crate::worker::{Start, Worker};
 
 /// How often a thread that connects tells how far it is, at most.

@@ -4,7 +4,8 @@ use rpcbench_record::{ClientUsage, Outcomes, Pacing};
 use rpcbench_stats::Histogram;
 
 use crate::clock::Nanos;
-use crate::recorder::{Span, Tally};
+use crate::span::Span;
+use crate::tally::Tally;
 use crate::thread::{Drained, ThreadSample, ThreadUsage};
 
 /// Calls since the session was opened.

@@ -17,7 +17,8 @@ use crate::log::CallLog;
 use crate::pacing::{Schedule, window_seed};
 use crate::payload::Payload;
 use crate::plan::{LoadPlan, PlanError};
-use crate::recorder::{Span, Tally};
+use crate::span::Span;
+use crate::tally::Tally;
 use crate::thread::{Command, Drained, Handle, Place, Report, spawn};
 use crate::worker::Start;
 

@@ -10,7 +10,8 @@ use crate::outcome::Outcome;
 use crate::payload::{Checker, Payload};
 use crate::plan::LoadPlan;
 use crate::protocol::{Call, End, Events};
-use crate::recorder::{Recorder, Span};
+use crate::recorder::Recorder;
+use crate::span::Span;
 
 /// What happens to calls, apart from the connections that carry them.
 pub(crate) struct Calls {

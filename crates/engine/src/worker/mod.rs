@@ -24,8 +24,8 @@ use crate::pacing::{DueTimes, Stride};
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::{Allowance, Connection};
-use crate::recorder::Span;
 use crate::slot::{Link, Slot};
+use crate::span::Span;
 use calls::{Calls, Reading};
 use open::OpenLoop;
 

@@ -20,7 +20,8 @@ use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::grpc::Connection;
 use crate::protocol::{self, profile};
-use crate::recorder::{Span, Tally};
+use crate::span::Span;
+use crate::tally::Tally;
 use simulation::{Service, Simulation};
 
 /// 1 ms.

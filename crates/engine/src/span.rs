@@ -1,0 +1,27 @@
+//! Which calls a measurement is of.
+
+use crate::clock::Nanos;
+
+/// A measured stretch of time: calls that come due from `start` to before `end` are its population.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First instant.
+    pub start: Nanos,
+    /// First instant after it.
+    pub end: Nanos,
+}
+
+impl Span {
+    pub(crate) fn contains(self, at: Nanos) -> bool {
+        self.start <= at && at < self.end
+    }
+
+    /// How much of the time from `from` to `to` lies within, 0 to 1.
+    pub(crate) fn part(self, from: Nanos, to: Nanos) -> f64 {
+        let within = to.min(self.end) - from.max(self.start);
+        match to.since(from) {
+            0 => f64::from(u8::from(self.contains(to))),
+            whole => within.0 as f64 / whole as f64,
+        }
+    }
+}
