@@ -45,11 +45,42 @@ impl Nonce {
     /// Where `place` has more than [`Self::DIGITS`] bytes.
     #[inline]
     pub fn write(self, place: &mut [u8]) {
-        let digits = self.digits();
-        match <&mut [u8; Self::DIGITS]>::try_from(&mut *place) {
-            Ok(place) => *place = digits,
-            Err(_) => place.copy_from_slice(&digits[Self::DIGITS - place.len()..]),
+        put(&self.digits(), place);
+    }
+}
+
+#[inline]
+fn put(digits: &[u8; Nonce::DIGITS], place: &mut [u8]) {
+    match <&mut [u8; Nonce::DIGITS]>::try_from(&mut *place) {
+        Ok(place) => *place = *digits,
+        Err(_) => place.copy_from_slice(&digits[Nonce::DIGITS - place.len()..]),
+    }
+}
+
+/// Writes nonces, each of which is mostly the one before: it keeps the digits of that.
+#[derive(Clone, Copy, Debug)]
+pub struct NonceWriter {
+    last: Nonce,
+    digits: [u8; Nonce::DIGITS],
+}
+
+impl Default for NonceWriter {
+    fn default() -> Self {
+        Self { last: Nonce::default(), digits: Nonce::default().digits() }
+    }
+}
+
+impl NonceWriter {
+    /// Does what [`Nonce::write`] does.
+    ///
+    /// # Panics
+    /// As that does.
+    #[inline]
+    pub fn write(&mut self, nonce: Nonce, place: &mut [u8]) {
+        if nonce != self.last {
+            *self = Self { last: nonce, digits: nonce.digits() };
         }
+        put(&self.digits, place);
     }
 }
 
@@ -69,6 +100,18 @@ mod tests {
             let mut place = vec![b'?'; length];
             Nonce::new(number).write(&mut place);
             prop_assert_eq!(&place[..], &expected[Nonce::DIGITS - length..]);
+        }
+
+        #[test]
+        fn a_writer_writes_each_nonce_as_it_is(numbers: Vec<u8>, length in 0..=Nonce::DIGITS) {
+            let mut writer = NonceWriter::default();
+            for number in numbers {
+                let nonce = Nonce::new(u32::from(number % 4));
+                let (mut place, mut expected) = (vec![b'?'; length], vec![b'?'; length]);
+                writer.write(nonce, &mut place);
+                nonce.write(&mut expected);
+                prop_assert_eq!(place, expected);
+            }
         }
 
         #[test]

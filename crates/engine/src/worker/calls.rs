@@ -49,7 +49,7 @@ impl Calls {
         let count = payload.len() as u32;
         let step = count / plan.threads.max(1);
         Self {
-            checker: Checker::new(&*payload),
+            checker: Checker::new(&*payload, plan.threads),
             recorder: Recorder::new(plan.protocol, log),
             count,
             next_request: (plan.first_request + thread * step) % count,

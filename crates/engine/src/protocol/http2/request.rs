@@ -82,7 +82,7 @@ struct Extent {
     frames: Range<u32>,
     /// Where DATA begins, within the frames.
     data: u32,
-    /// Within its body.
+    /// Within the frames.
     nonce: Range<u32>,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Template<'a> {
     pub frames: &'a [u8],
     /// Where DATA begins in them.
     pub data: usize,
-    /// The bytes of its body that are each call's own.
+    /// The bytes in them that are each call's own.
     pub nonce: Range<usize>,
 }
 
@@ -112,11 +112,11 @@ impl Templates {
             frame::put_head(&mut bytes, body, frame::DATA, frame::END_STREAM, 0);
             C::put_prefix(message.len(), &mut bytes);
             bytes.extend_from_slice(message);
-            let nonce = payload.nonce(request);
+            let (nonce, message_at) = (payload.nonce(request), data + frame::HEADER + C::PREFIX);
             extents.push(Extent {
                 frames: start as u32..bytes.len() as u32,
                 data: data as u32,
-                nonce: (nonce.start + C::PREFIX) as u32..(nonce.end + C::PREFIX) as u32,
+                nonce: (message_at + nonce.start) as u32..(message_at + nonce.end) as u32,
             });
         }
         Self { head, bytes, extents }
@@ -142,7 +142,16 @@ impl Templates {
 impl<'a> Template<'a> {
     /// The message, with what stands before it.
     pub fn body(&self) -> &'a [u8] {
-        &self.frames[self.data + frame::HEADER..]
+        &self.frames[self.body_at()..]
+    }
+
+    /// The bytes of the body that are each call's own.
+    pub fn nonce_in_body(&self) -> Range<usize> {
+        self.nonce.start - self.body_at()..self.nonce.end - self.body_at()
+    }
+
+    fn body_at(&self) -> usize {
+        self.data + frame::HEADER
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rpcbench_contract::Nonce;
+use rpcbench_contract::{Nonce, NonceWriter};
 
 use super::request::{Request, Template, Templates};
 use super::{PeerSettings, frame, hpack};
@@ -37,6 +37,7 @@ struct Stalled {
 #[derive(Debug)]
 pub(super) struct Sender {
     templates: Arc<Templates>,
+    nonces: NonceWriter,
     peer: PeerSettings,
     head_form: HeadForm,
     table_size: usize,
@@ -52,6 +53,7 @@ impl Sender {
     pub fn new(templates: Arc<Templates>) -> Self {
         Self {
             templates,
+            nonces: NonceWriter::default(),
             peer: PeerSettings::default(),
             head_form: HeadForm::Inserting,
             table_size: MAX_TABLE,
@@ -92,12 +94,12 @@ impl Sender {
         }
         let at = out.len();
         out.extend_from_slice(frames);
-        let id = stream.to_be_bytes();
-        for at in [at + frame::STREAM_OFFSET, at + data + frame::STREAM_OFFSET] {
-            out[at..at + 4].copy_from_slice(&id);
+        let sent = &mut out[at..];
+        for begin in [0, data] {
+            let at = begin + frame::STREAM_OFFSET;
+            sent[at..at + 4].copy_from_slice(&stream.to_be_bytes());
         }
-        let body_at = at + data + frame::HEADER;
-        request.nonce.write(&mut out[body_at + nonce.start..body_at + nonce.end]);
+        self.nonces.write(request.nonce, &mut sent[nonce]);
         self.window -= body as i64;
     }
 
@@ -183,7 +185,7 @@ impl Sender {
 
     /// Writes the nonce into what `out` has from `piece_at` on: the last piece of the body that was sent.
     fn put_nonce(&self, stalled: &Stalled, piece_at: usize, out: &mut [u8]) {
-        let place = self.templates.get(stalled.request.index).nonce;
+        let place = self.templates.get(stalled.request.index).nonce_in_body();
         let mut nonce = [0; Nonce::DIGITS];
         let nonce = &mut nonce[..place.len()];
         stalled.request.nonce.write(nonce);
