@@ -14,6 +14,8 @@ mod kernel;
 mod latency;
 mod lies;
 mod load;
+mod load_files;
+mod load_interrupts;
 mod load_results;
 mod memory;
 mod new_servers;

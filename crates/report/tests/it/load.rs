@@ -1,26 +1,23 @@
 //! The result of a single load.
 
-use proptest::prelude::*;
 use rpcbench_record::{
-    Connections, Header, Latency, Limits, NotMet, Outcomes, Pacing, PerSecond, PlacementKind,
-    Protocol, Run, Search, SearchStep, Slice, StepVerdict, Trial, TrialResult, Unmeasured, Window,
-    Workload,
+    Connections, Header, Limits, Outcomes, Pacing, PlacementKind, Protocol, Run, Slice, Trial,
+    TrialResult, Unmeasured, Window, Workload,
 };
 use rpcbench_report::{
-    AllCalls, Bound, Capacity, Load, LoadCurve, LoadPoint, LoadView, Style, curve_csv, curve_json,
-    curve_markdown, curve_text, cut_short, draw, found, load_csv, load_hdr, load_json,
-    load_markdown, load_text, spectrum,
+    Capacity, Load, LoadView, Style, curve_text, cut_short, load_csv, load_hdr, load_json,
+    load_markdown, load_text,
 };
 use rpcbench_stats::Histogram;
 
 use crate::builder::{RunBuilder, latency, measured, ok, workload};
 
-fn header() -> Header {
+pub fn header() -> Header {
     RunBuilder::new().run.header
 }
 
 /// A closed loop whose calls all went well.
-fn fine() -> Load {
+pub fn fine() -> Load {
     let mut measured = measured(98_000);
     let count = measured.outcomes.ok;
     measured.server = None;
@@ -44,7 +41,7 @@ fn fine() -> Load {
 }
 
 /// The same calls in an open loop.
-fn open() -> Load {
+pub fn open() -> Load {
     let mut load = fine();
     load.workload.arrivals = "poisson:98000".parse().expect("arrivals");
     load.capacity =
@@ -56,7 +53,7 @@ fn open() -> Load {
 }
 
 /// With calls that failed, 1,200 of them.
-fn failing() -> Load {
+pub fn failing() -> Load {
     let mut load = fine();
     let measured = &mut load.measured;
     measured.outcomes.ok -= 1200;
@@ -332,25 +329,6 @@ fn a_share_of_the_clients_limit_is_no_share_of_the_servers() {
 }
 
 #[test]
-fn a_search_that_the_client_ended_is_a_verdict_against() {
-    let (workload, points, mut search) = curve();
-    search.steps[1].verdict = StepVerdict::NotMet(NotMet::ClientBound);
-    let curve = LoadCurve {
-        header: header(),
-        address: "127.0.0.1:50051".to_owned(),
-        protocol: Protocol::Grpc,
-        workload,
-        capacity: Some(245_000.0),
-        client_bound_capacity: true,
-        points,
-        search: Some(search),
-    };
-    insta::assert_snapshot!(curve.complaint().expect("a complaint"));
-    let found = found(&curve).expect("a sentence");
-    assert!(found.ends_with("at 196k it does not (client-bound)"), "{found}");
-}
-
-#[test]
 fn limits_that_are_exceeded_are_named_with_what_was_measured() {
     let kept = ["p99>20ms", "max>20ms", "errors>0%", "rate<98000", "mean>10.3ms"];
     let load = limited(fine(), &kept);
@@ -416,177 +394,10 @@ fn a_log_of_distributions_reads_back() {
     assert_eq!(starts, [1_772_366_400; 2]);
 }
 
-#[test]
-fn a_spectrum_of_one_value_is_one_bar() {
-    let bars = spectrum(&distribution(&[5_000_000; 7]));
-    assert_eq!(bars.len(), 1);
-    assert_eq!(draw(&bars), [format!("<= 5.00 ms  7  100.00 %  {}", "#".repeat(40))]);
-    assert_eq!(spectrum(&distribution(&[])), []);
-}
-
-/// Windows at 1,000 and 2,000 calls a second, the second with errors, and a search that made them.
-fn curve() -> (Workload, Vec<LoadPoint>, Search) {
-    let mut workload = workload();
-    workload.arrivals = "poisson:50%".parse().expect("arrivals");
-    let verdicts = [StepVerdict::Met, StepVerdict::NotMet(NotMet::Failing)];
-    let steps: Vec<SearchStep> = [(98_000.0, fine()), (196_000.0, failing())]
-        .into_iter()
-        .zip(verdicts)
-        .map(|((rate, load), verdict)| SearchStep {
-            rate: PerSecond::new(rate).expect("a rate"),
-            windows: vec![load.measured; 2],
-            verdict,
-        })
-        .collect();
-    let points = steps.iter().rev().map(LoadPoint::searched).collect();
-    let threshold = "p99<20ms".parse().expect("a threshold");
-    (workload, points, Search { threshold, precision: 0.05, steps })
-}
-
-#[test]
-fn a_search_shows_its_curve_and_what_it_found() {
-    let (workload, points, search) = curve();
-    let shown = LoadCurve {
-        header: header(),
-        address: "127.0.0.1:50051".to_owned(),
-        protocol: Protocol::Grpc,
-        workload,
-        capacity: Some(245_000.0),
-        client_bound_capacity: false,
-        points,
-        search: Some(search.clone()),
-    };
-    insta::assert_snapshot!(curve_text(&shown, Style::default()));
-    fits(&curve_text(&shown, NARROW));
-    insta::assert_snapshot!(curve_markdown(&shown));
-    insta::assert_snapshot!(curve_json(&shown).expect("JSON"));
-    insta::assert_snapshot!(curve_csv(&shown).expect("CSV"));
-    let found_in = |verdicts: [usize; 2]| {
-        let steps: Vec<SearchStep> = search.steps[verdicts[0]..verdicts[1]].to_vec();
-        let search = Search { steps, ..search.clone() };
-        found(&LoadCurve { search: Some(search), ..shown.clone() }).expect("a sentence")
-    };
-    insta::assert_snapshot!(found_in([0, 1]), @"p99<20ms: still holds at 98.0k calls/s, the highest rate tried");
-    insta::assert_snapshot!(found_in([1, 2]), @"p99<20ms: does not hold at 196k calls/s, the lowest rate tried (errors)");
-    assert_eq!(found(&LoadCurve { search: None, ..shown.clone() }), None);
-}
-
-#[test]
-fn a_point_of_a_sweep_says_what_it_is_worth() {
-    let verdict = |load: Load| {
-        let rate = PerSecond::new(98_000.0).expect("a rate");
-        LoadPoint::swept(rate, load.measured, &load.workload, load.protocol).verdict.to_string()
-    };
-    assert_eq!(verdict(open()), "ok");
-    let mut failed = failing();
-    failed.workload.arrivals = open().workload.arrivals;
-    assert_eq!(verdict(failed), "failed");
-    let mut late = open();
-    late.measured.pacing.as_mut().expect("an open loop").late = 3000;
-    assert_eq!(verdict(late), "generator late");
-    let mut slow = open();
-    slow.measured.series.iter_mut().for_each(|slice| slice.ok /= 2);
-    assert_eq!(verdict(slow.clone()), "overloaded");
-    slow.measured.client.busiest_ns = slow.measured.window_ns / 10 * 9;
-    assert_eq!(verdict(slow), "client-bound");
-    let mut suspect = open();
-    suspect.measured.pacing.as_mut().expect("an open loop").due += 1;
-    assert_eq!(verdict(suspect), "suspect");
-}
-
-fn distribution(values: &[u64]) -> Latency {
-    let mut histogram = Histogram::new();
-    values.iter().for_each(|value| histogram.record(*value));
-    Latency {
-        count: histogram.count(),
-        min_ns: histogram.min().unwrap_or_default(),
-        max_ns: histogram.max().unwrap_or_default(),
-        mean_ns: histogram.mean().unwrap_or_default(),
-        histogram: histogram.to_base64(),
-        ..latency(0, 0.0)
-    }
-}
-
-/// The smallest value that `rank` of all are not above, failed ones being above all.
-fn nearest_rank(ok: &[u64], failed: usize, millionths: u32) -> Option<u64> {
-    let mut sorted = ok.to_vec();
-    sorted.sort_unstable();
-    let rank = ((ok.len() + failed) as u64 * u64::from(millionths)).div_ceil(1_000_000).max(1);
-    sorted.get(rank as usize - 1).copied()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
-
-    #[test]
-    fn bars_add_up_and_hold_what_they_say(
-        values in prop::collection::vec(prop_oneof![0_u64..50, 1_u64..20_000_000_000], 1..300),
-    ) {
-        let bars = spectrum(&distribution(&values));
-        prop_assert!(bars.len() <= 12);
-        prop_assert_eq!(bars.iter().map(|bar| bar.count).sum::<u64>(), values.len() as u64);
-        prop_assert_eq!(bars.last().map(|bar| bar.to_ns), values.iter().max().copied());
-        prop_assert!(bars.windows(2).all(|pair| pair[0].to_ns < pair[1].to_ns));
-        let mut upto = 0;
-        for bar in &bars {
-            upto += bar.count;
-            let at_most = |limit: f64| values.iter().filter(|v| **v as f64 <= limit).count() as u64;
-            let edge = bar.to_ns as f64;
-            prop_assert!(at_most(edge * 0.998) <= upto && upto <= at_most(edge), "{bar:?}");
-        }
-        let lines = draw(&bars);
-        prop_assert_eq!(lines.len(), bars.len());
-        for (line, bar) in lines.iter().zip(&bars) {
-            let marks = line.chars().filter(|c| *c == '#').count();
-            prop_assert!(marks <= 40 && line.is_ascii());
-            prop_assert_eq!(bar.count > 0, marks > 0 || line.ends_with('.'));
-        }
-        prop_assert!(lines.last().is_some_and(|line| line.contains("100.00 %")));
-    }
-
-    #[test]
-    fn a_quantile_of_all_calls_never_reads_shorter_than_it_was(
-        ok in prop::collection::vec(1_u64..10_000_000_000, 0..200),
-        failed in prop::collection::vec(1_u64..10_000_000_000, 0..50),
-        millionths in 1_u32..=1_000_000,
-    ) {
-        prop_assume!(ok.len() + failed.len() > 0);
-        let mut load = fine();
-        let part = |values: &[u64]| (!values.is_empty()).then(|| distribution(values));
-        load.measured.outcomes =
-            Outcomes { ok: ok.len() as u64, timeout: failed.len() as u64, ..Outcomes::default() };
-        (load.measured.latency, load.measured.error_latency) = (part(&ok), part(&failed));
-        let found = AllCalls::of(&load.measured).expect("calls").quantile(millionths);
-        let near = |found: f64, exact: u64| {
-            let exact = exact as f64;
-            found >= exact && found <= exact * 1.001 + 1.0
-        };
-        match (found, nearest_rank(&ok, failed.len(), millionths)) {
-            (Bound::At(found), Some(exact)) => prop_assert!(near(found, exact), "{found} {exact}"),
-            (Bound::Above(least), None) => {
-                // A failed call took at least as long as was waited for it, and ranks above those that were answered.
-                let all = [&ok[..], &failed[..]].concat();
-                let exact = nearest_rank(&all, 0, millionths).expect("a rank");
-                let exact = exact.max(ok.iter().copied().max().unwrap_or_default());
-                prop_assert!(near(least, exact), "{least} {exact}");
-            }
-            other => prop_assert!(false, "{other:?}"),
-        }
-        let limit = |text: String| text.parse::<rpcbench_record::Threshold>().expect("a limit");
-        let name = format!("p{}", f64::from(millionths.min(999_999)) / 1e4);
-        let same = AllCalls::of(&load.measured).expect("calls").quantile(millionths.min(999_999));
-        let figure = limit(format!("{name}<1s")).figure().of(&load.measured).expect("a figure");
-        prop_assert_eq!(figure.is_finite().then_some(Bound::At(figure)), match same {
-            Bound::At(_) => Some(same),
-            Bound::Above(_) => None,
-        });
-    }
-}
-
-const NARROW: Style = Style { color: false, width: Some(70), ascii: false };
+pub const NARROW: Style = Style { color: false, width: Some(70), ascii: false };
 
 #[track_caller]
-fn fits(text: &str) {
+pub fn fits(text: &str) {
     // The title, and the legend below the times; what stands in columns stays as it is.
     let is_sentence = |line: &&str| !line.starts_with(' ') || line.starts_with("  response: ");
     let widest = text.lines().filter(is_sentence).map(|line| line.chars().count()).max();

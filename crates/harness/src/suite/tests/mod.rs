@@ -1,9 +1,10 @@
-//! Suites: what is shipped, what is refused, and the order of trials.
+//! Suites: what is shipped, and what is refused.
 
-use std::collections::BTreeMap;
+mod order;
+mod overrides;
+
 use std::path::Path;
 
-use proptest::prelude::*;
 use rpcbench_contract::Shape;
 use rpcbench_record::{
     ConnectionLife, PlannedServer, Protocol, Stopping, WarmUp, Window, Workload,
@@ -167,66 +168,6 @@ fn defaults_fill_what_a_suite_leaves_out() {
 }
 
 #[test]
-fn every_override_replaces_its_field() {
-    let overrides = Overrides {
-        processes: Some(3),
-        rounds: Some(5),
-        precision: None,
-        max_time_ms: Some(1000),
-        scaled_from: None,
-        runtime_statistics: true,
-        log_calls: true,
-        calls: None,
-        cpus: Some(2),
-        memory_bytes: Some(1 << 30),
-        loads: None,
-        shape: Some(Shape::Dto),
-        connections: Some(7),
-        connection_life: Some(ConnectionLife::SHORT),
-        in_flight: Some(7),
-        warm_up: Some(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
-        warm_up_least_ms: Some(8000),
-        warm_up_cap_ms: Some(9000),
-        settle_ms: Some(70),
-        duration_ms: Some(11_000),
-        timeout_ms: Some(3000),
-        grace_ms: Some(2000),
-        client_threads: Some(2),
-        pipelining: true,
-    };
-    let suite = good().with(&overrides).expect("no contradiction");
-    let stopping =
-        Stopping { precision: None, agreement: None, least_processes: 3, max_time_ms: Some(1000) };
-    assert_eq!((suite.processes, suite.rounds, suite.stopping), (3, 5, Some(stopping)));
-    assert_eq!(suite.limits, Limits { cpus: 2, memory_bytes: Some(1 << 30) });
-    assert!(suite.runtime_statistics && suite.log_calls);
-    let expected = Workload {
-        shape: "dto".to_owned(),
-        connections: 7,
-        connection_life: ConnectionLife::SHORT,
-        in_flight: 7,
-        warm_up: WarmUp::UntilSteady { least_ms: 8000, cap_ms: Some(9000) },
-        settle_ms: 70,
-        window: Window::Duration { length_ms: 11_000 },
-        timeout_ms: 3000,
-        grace_ms: 2000,
-        client_threads: 2,
-        pipelining: true,
-        ..good().workloads[0].clone()
-    };
-    assert_eq!(suite.workloads, [expected]);
-}
-
-#[test]
-fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
-    let capped = GOOD.replace("duration =", "warm_up_cap = \"20s\"\nduration =");
-    let overrides =
-        Overrides { warm_up: Some(WarmUp::Fixed { length_ms: 1000 }), ..Overrides::default() };
-    let suite = parsed(&capped).and_then(|s| s.with(&overrides)).expect("no contradiction");
-    assert_eq!(suite.workloads[0].warm_up, WarmUp::Fixed { length_ms: 1000 });
-}
-
-#[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: unknown key 'workload[0].conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight, arrivals, sweep, find_max, warm_up, warm_up_least, warm_up_cap, settle, duration, calls, timeout, grace, client_threads, pipelining");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: 'limits.cpus' is the string "one", but must be a whole number from 0 to 4294967295, such as cpus = 1"#);
@@ -368,75 +309,6 @@ fn published_figures_are_of_workloads_that_there_are_as_they_are() {
 }
 
 #[test]
-fn half_a_rule_for_stopping_is_refused() {
-    let both = "processes = 2\nprecision = \"5%\"";
-    insta::assert_snapshot!(refused("processes = 2", both), @r#"suites/mine.toml:4: precision = "5%": processes are added until the precision is reached, or there are max_processes; give max_processes too"#);
-    let both = "processes = 2\nmax_processes = 9";
-    insta::assert_snapshot!(refused("processes = 2", both), @"suites/mine.toml:4: max_processes = 9: processes are added until the precision is reached, or there are max_processes; give precision too");
-    let fewer = "processes = 2\nmax_processes = 1\nprecision = \"5%\"";
-    insta::assert_snapshot!(refused("processes = 2", fewer), @"suites/mine.toml: max_processes = 1 contradicts suites/mine.toml: processes = 2: the second is the least; raise the first");
-    insta::assert_snapshot!(refused("processes = 2", &both.replace("9", "9\nprecision = \"0%\"")), @r#"suites/mine.toml:5: precision = "0%": '0%' is not a percentage between 0 and 100; write one such as 5%"#);
-}
-
-#[test]
-fn a_window_has_a_slice_and_room_in_memory() {
-    let short = Overrides { duration_ms: Some(99), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(short), @"--duration 99ms: must be at least 100ms, one slice of a trial's series");
-    let enough = Overrides { duration_ms: Some(100), ..Overrides::default() };
-    assert!(good().with(&enough).is_ok());
-    let most = 48 * 3_600_000;
-    let long = Overrides { duration_ms: Some(most + 1), ..Overrides::default() };
-    assert!(refused_with(long).contains("at most 48h"));
-    let most = Overrides { duration_ms: Some(most), ..Overrides::default() };
-    assert!(good().with(&most).is_ok());
-}
-
-#[test]
-fn fewer_calls_than_connections_contradict() {
-    insta::assert_snapshot!(refused("1000", "49"), @"suites/mine.toml: in_flight = 49 contradicts suites/mine.toml: connections = 50: every connection carries at least one call; raise the first or lower the second");
-    let typed = Overrides { in_flight: Some(49), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(typed), @"--in-flight 49 contradicts suites/mine.toml: connections = 50: every connection carries at least one call; raise the first or lower the second");
-    let other = Overrides { connections: Some(1001), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(other), @"suites/mine.toml: in_flight = 1000 contradicts --connections 1001: every connection carries at least one call; raise the first or lower the second");
-    let equal = Overrides { in_flight: Some(50), ..Overrides::default() };
-    assert!(good().with(&equal).is_ok());
-}
-
-#[test]
-fn more_threads_than_connections_contradict() {
-    let typed = Overrides { client_threads: Some(51), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(typed), @"suites/mine.toml: connections = 50 contradicts --client-threads 51: every client thread needs a connection; raise the first or lower the second");
-}
-
-#[test]
-fn a_grace_beyond_the_timeout_contradicts() {
-    let typed = Overrides { timeout_ms: Some(4999), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(typed), @r#"--timeout 4s 999ms contradicts suites/mine.toml: grace = "5s": no call is waited for beyond its timeout; raise the first or lower the second"#);
-}
-
-#[test]
-fn a_cap_beside_a_fixed_warm_up_contradicts() {
-    let fixed = Some(WarmUp::Fixed { length_ms: 30_000 });
-    let both = Overrides { warm_up: fixed, warm_up_cap_ms: Some(60_000), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(both), @"--warmup-max 1m contradicts --warmup 30s: only a warm-up until steady has bounds; leave this one out, or add --warmup until-steady");
-    let text = GOOD.replace("until-steady", "30s");
-    let cap = Overrides { warm_up_cap_ms: Some(60_000), ..Overrides::default() };
-    let error = parsed(&text).and_then(|s| s.with(&cap)).expect_err("a refusal");
-    insta::assert_snapshot!(error, @r#"--warmup-max 1m contradicts suites/mine.toml: warm_up = "30s": only a warm-up until steady has bounds; leave this one out, or add --warmup until-steady"#);
-    let in_file = text.replace("duration =", "warm_up_cap = \"60s\"\nduration =");
-    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml:12: workload[0].warm_up_cap = "60s" contradicts suites/mine.toml:11: workload[0].warm_up = "30s": only "until-steady" has bounds; remove one of them"#);
-}
-
-#[test]
-fn a_warm_up_may_not_be_capped_before_its_least() {
-    let least = GOOD.replace("duration =", "warm_up_least = \"30s\"\nduration =");
-    let both = least.replace("duration =", "warm_up_cap = \"20s\"\nduration =");
-    insta::assert_snapshot!(parsed(&both).expect_err("a refusal"), @r#"suites/mine.toml: warm_up_cap = "20s" contradicts suites/mine.toml: warm_up_least = "30s": warming can't end before it may; raise the first"#);
-    let warm_up = parsed(&least).expect("no contradiction").workloads[0].warm_up;
-    assert_eq!(warm_up, WarmUp::UntilSteady { least_ms: 30_000, cap_ms: None });
-}
-
-#[test]
 fn an_entry_has_one_name() {
     let twice = plan(&good(), &Overrides::default(), &servers(&["a", "b", "a"]), 1);
     insta::assert_snapshot!(twice.expect_err("a refusal"), @"'a' is entered twice under one name; every entry of a plan needs a name of its own");
@@ -465,100 +337,6 @@ fn warm_ups_read_as_written() {
     assert!(warm_up("steady").is_err());
 }
 
-fn two_workloads() -> Suite {
-    let mut suite = good();
-    let second = Workload { name: "second".to_owned(), ..suite.workloads[0].clone() };
-    suite.workloads.push(second);
-    suite
-}
-
-proptest! {
-    #[test]
-    fn each_cell_has_exactly_its_trials(entries in 0_usize..9, rounds in 1_u32..7, seed: u64) {
-        let names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
-        let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let overrides = Overrides { rounds: Some(rounds), ..Overrides::default() };
-        let plan = plan(&two_workloads(), &overrides, &entries, seed).expect("a plan");
-        let mut cells: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
-        for trial in &plan.order {
-            let cell = (trial.entry.clone(), trial.workload.clone());
-            prop_assert_eq!(trial.process, (trial.number - 1) / rounds + 1);
-            cells.entry(cell).or_default().push(trial.number);
-        }
-        prop_assert_eq!(cells.len(), entries.len() * 2);
-        prop_assert!(cells.values().all(|numbers| numbers.iter().copied().eq(1..=2 * rounds)));
-    }
-
-    #[test]
-    fn a_round_is_every_entry_once(entries in 1_usize..9, rounds in 1_u32..7, seed: u64) {
-        let mut names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
-        let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let overrides = Overrides { rounds: Some(rounds), ..Overrides::default() };
-        let plan = plan(&two_workloads(), &overrides, &entries, seed).expect("a plan");
-        names.sort();
-        for round in plan.order.chunks(entries.len()) {
-            let mut inside: Vec<String> = round.iter().map(|t| t.entry.clone()).collect();
-            inside.sort();
-            prop_assert_eq!(&inside, &names);
-            prop_assert!(round.iter().all(|t| t.number == round[0].number));
-            prop_assert!(round.iter().all(|t| t.workload == round[0].workload));
-        }
-    }
-
-    #[test]
-    fn one_seed_gives_one_order(seed: u64) {
-        let entries = servers(&["a", "b", "c", "d"]);
-        let make = || plan(&good(), &Overrides::default(), &entries, seed).expect("a plan");
-        prop_assert_eq!(make(), make());
-    }
-}
-
-#[test]
-fn seeds_and_rounds_differ_in_order() {
-    let entries = servers(&["a", "b", "c", "d", "e", "f"]);
-    let overrides = Overrides { rounds: Some(8), ..Overrides::default() };
-    let order = |seed| plan(&good(), &overrides, &entries, seed).expect("a plan").order;
-    assert_ne!(order(1), order(2));
-    let rounds: Vec<Vec<String>> =
-        order(1).chunks(6).map(|r| r.iter().map(|t| t.entry.clone()).collect()).collect();
-    assert!(rounds.windows(2).any(|pair| pair[0] != pair[1]));
-}
-
-fn with_loads(
-    suite: &Suite,
-    arrivals: &str,
-    sweep: Option<&str>,
-    find_max: Option<&str>,
-) -> Vec<String> {
-    let loads = Loads {
-        arrivals: arrivals.parse().expect("arrivals"),
-        sweep: sweep.map(|text| text.parse().expect("a sweep")),
-        find_max: find_max.map(|text| text.parse().expect("a threshold")),
-    };
-    let suite = suite.with(&Overrides { loads: Some(loads), ..Overrides::default() });
-    let workloads = suite.expect("no contradiction").workloads;
-    workloads.iter().map(|w| format!("{}: {}, {}", w.name, w.arrivals, w.connections)).collect()
-}
-
-#[test]
-fn loads_take_the_place_of_those_of_the_suite() {
-    let quick = Suite::named(repository(), "quick").expect("quick");
-    assert_eq!(with_loads(&quick, "constant:5k", None, None), ["quick: constant:5000, 50"]);
-    assert_eq!(
-        with_loads(&quick, "poisson:10%", Some("10%..20%"), None),
-        ["capacity: closed, 50", "quick-10: poisson:10%, 50", "quick-20: poisson:20%, 50"]
-    );
-    assert_eq!(
-        with_loads(&quick, "poisson:50%", None, Some("p99<10ms")),
-        ["capacity: closed, 50", "quick: poisson:50%, 50"]
-    );
-    let latency = Suite::named(repository(), "latency").expect("latency");
-    assert_eq!(with_loads(&latency, "closed", None, None), ["latency: closed, 50"]);
-    let long = Suite::named(repository(), "long-connections").expect("long-connections");
-    let names = with_loads(&long, "constant:1k", None, None);
-    assert_eq!(names.len(), long.workloads.len(), "{names:?}");
-}
-
 #[test]
 fn a_suite_may_be_any_file() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -572,19 +350,4 @@ fn a_suite_may_be_any_file() {
             .to_string()
             .starts_with("other.toml: can't be read")
     );
-}
-
-#[test]
-fn more_than_can_be_is_refused_before_anything_is_made_of_it() {
-    let refused = |overrides: Overrides| {
-        let refused = plan(&good(), &overrides, &servers(&["go-grpc"]), 1);
-        refused.expect_err("a refusal").to_string()
-    };
-    let rounds = Overrides { rounds: Some(999_999_999), ..Overrides::default() };
-    insta::assert_snapshot!(refused(rounds), @"--rounds 999999999: 2 processes x 999999999 rounds of 1 entries under 1 loads are more trials than the 1,000,000 that a plan may have; give fewer");
-    let processes = Overrides { processes: Some(u32::MAX), ..Overrides::default() };
-    insta::assert_snapshot!(refused(processes), @"--processes 4294967295: 4294967295 processes x 1 rounds of 1 entries under 1 loads are more trials than the 1,000,000 that a plan may have; give fewer");
-    let arrivals = "constant:1e9".parse().expect("arrivals");
-    let loads = Some(Loads { arrivals, sweep: None, find_max: None });
-    insta::assert_snapshot!(refused(Overrides { loads, ..Overrides::default() }), @"--arrivals constant:1000000000: no client makes so many; with 1 client thread, give at most 10.0M calls/s");
 }

@@ -1,0 +1,98 @@
+//! Loads at several rates: sweeps and searches.
+
+use rpcbench_record::{NotMet, PerSecond, Protocol, Search, SearchStep, StepVerdict, Workload};
+use rpcbench_report::{
+    Load, LoadCurve, LoadPoint, Style, curve_csv, curve_json, curve_markdown, curve_text, found,
+};
+
+use crate::builder::workload;
+use crate::load::{NARROW, failing, fine, fits, header, open};
+
+/// Windows at 1,000 and 2,000 calls a second, the second with errors, and a search that made them.
+fn curve() -> (Workload, Vec<LoadPoint>, Search) {
+    let mut workload = workload();
+    workload.arrivals = "poisson:50%".parse().expect("arrivals");
+    let verdicts = [StepVerdict::Met, StepVerdict::NotMet(NotMet::Failing)];
+    let steps: Vec<SearchStep> = [(98_000.0, fine()), (196_000.0, failing())]
+        .into_iter()
+        .zip(verdicts)
+        .map(|((rate, load), verdict)| SearchStep {
+            rate: PerSecond::new(rate).expect("a rate"),
+            windows: vec![load.measured; 2],
+            verdict,
+        })
+        .collect();
+    let points = steps.iter().rev().map(LoadPoint::searched).collect();
+    let threshold = "p99<20ms".parse().expect("a threshold");
+    (workload, points, Search { threshold, precision: 0.05, steps })
+}
+
+#[test]
+fn a_search_shows_its_curve_and_what_it_found() {
+    let (workload, points, search) = curve();
+    let shown = LoadCurve {
+        header: header(),
+        address: "127.0.0.1:50051".to_owned(),
+        protocol: Protocol::Grpc,
+        workload,
+        capacity: Some(245_000.0),
+        client_bound_capacity: false,
+        points,
+        search: Some(search.clone()),
+    };
+    insta::assert_snapshot!(curve_text(&shown, Style::default()));
+    fits(&curve_text(&shown, NARROW));
+    insta::assert_snapshot!(curve_markdown(&shown));
+    insta::assert_snapshot!(curve_json(&shown).expect("JSON"));
+    insta::assert_snapshot!(curve_csv(&shown).expect("CSV"));
+    let found_in = |verdicts: [usize; 2]| {
+        let steps: Vec<SearchStep> = search.steps[verdicts[0]..verdicts[1]].to_vec();
+        let search = Search { steps, ..search.clone() };
+        found(&LoadCurve { search: Some(search), ..shown.clone() }).expect("a sentence")
+    };
+    insta::assert_snapshot!(found_in([0, 1]), @"p99<20ms: still holds at 98.0k calls/s, the highest rate tried");
+    insta::assert_snapshot!(found_in([1, 2]), @"p99<20ms: does not hold at 196k calls/s, the lowest rate tried (errors)");
+    assert_eq!(found(&LoadCurve { search: None, ..shown.clone() }), None);
+}
+
+#[test]
+fn a_search_that_the_client_ended_is_a_verdict_against() {
+    let (workload, points, mut search) = curve();
+    search.steps[1].verdict = StepVerdict::NotMet(NotMet::ClientBound);
+    let curve = LoadCurve {
+        header: header(),
+        address: "127.0.0.1:50051".to_owned(),
+        protocol: Protocol::Grpc,
+        workload,
+        capacity: Some(245_000.0),
+        client_bound_capacity: true,
+        points,
+        search: Some(search),
+    };
+    insta::assert_snapshot!(curve.complaint().expect("a complaint"));
+    let found = found(&curve).expect("a sentence");
+    assert!(found.ends_with("at 196k it does not (client-bound)"), "{found}");
+}
+
+#[test]
+fn a_point_of_a_sweep_says_what_it_is_worth() {
+    let verdict = |load: Load| {
+        let rate = PerSecond::new(98_000.0).expect("a rate");
+        LoadPoint::swept(rate, load.measured, &load.workload, load.protocol).verdict.to_string()
+    };
+    assert_eq!(verdict(open()), "ok");
+    let mut failed = failing();
+    failed.workload.arrivals = open().workload.arrivals;
+    assert_eq!(verdict(failed), "failed");
+    let mut late = open();
+    late.measured.pacing.as_mut().expect("an open loop").late = 3000;
+    assert_eq!(verdict(late), "generator late");
+    let mut slow = open();
+    slow.measured.series.iter_mut().for_each(|slice| slice.ok /= 2);
+    assert_eq!(verdict(slow.clone()), "overloaded");
+    slow.measured.client.busiest_ns = slow.measured.window_ns / 10 * 9;
+    assert_eq!(verdict(slow), "client-bound");
+    let mut suspect = open();
+    suspect.measured.pacing.as_mut().expect("an open loop").due += 1;
+    assert_eq!(verdict(suspect), "suspect");
+}
