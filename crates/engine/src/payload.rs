@@ -110,7 +110,7 @@ impl Checker {
         if *right.bytes != *reply || reply.is_empty() {
             return self.decode(payload, call, reply);
         }
-        // Not when it is looked at next: what was written just before is still on its way to memory, and is waited for.
+        // Written now: right before the next comparison, that would wait for the store.
         right.turn_to(call.nonce.plus(self.nonce_step), &mut self.nonces);
         Ok(())
     }
