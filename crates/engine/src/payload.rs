@@ -173,7 +173,10 @@ mod tests {
                     assert!(checker.check(&corpus, next, &reply(&corpus, before)).is_err());
                     assert_eq!(checker.check(&corpus, next, &reply(&corpus, next)), Ok(()));
                     assert_eq!(checker.check(&corpus, before, &reply(&corpus, before)), Ok(()));
-                    assert_eq!(checker.right[index].nonce, before.nonce.plus(2), "not compared");
+                    // It was compared, and turned to the next call.
+                    let later = Call { nonce: before.nonce.plus(2), ..before };
+                    assert_eq!(checker.right[index].nonce, later.nonce);
+                    assert_eq!(*checker.right[index].bytes, reply(&corpus, later));
                 }
             }
         }
