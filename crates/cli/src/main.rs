@@ -20,11 +20,11 @@ use print::{Unprinted, note};
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
-    /// Done: 0.
+    /// Exit code 0.
     Done,
-    /// Done, and the answer is no: 1.
-    Against,
-    /// Stopped before it was done: 2.
+    /// A check or a limit failed: exit code 1.
+    ChecksFailed,
+    /// Stopped before the end: exit code 2.
     Stopped,
 }
 
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let context = Context::new(cli.global);
     match dispatch(&context, cli.command) {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
-        Ok(Verdict::Against) => ExitCode::from(1),
+        Ok(Verdict::ChecksFailed) => ExitCode::from(1),
         Ok(Verdict::Stopped) => ExitCode::from(2),
         // Whoever stopped it was told so already.
         Err(error) if error.is::<StopNow>() => ExitCode::from(2),

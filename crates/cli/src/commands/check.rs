@@ -74,7 +74,7 @@ impl Count {
             }
             (0, 0, _) => Ok(Verdict::Done),
             (0, ..) => Ok(Verdict::Stopped),
-            _ => Ok(Verdict::Against),
+            _ => Ok(Verdict::ChecksFailed),
         }
     }
 }

@@ -138,7 +138,7 @@ fn judged(changes: &Changes, args: &CompareArgs) -> Verdict {
     let mut verdict = Verdict::Done;
     for limit in &args.fail_if {
         for row in changes.broken(limit) {
-            verdict = Verdict::Against;
+            verdict = Verdict::ChecksFailed;
             let (entry, workload) = (&row.entry, &row.workload);
             note!("rpcbench: {limit} is broken by {entry} under {workload}");
         }

@@ -54,7 +54,7 @@ pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
     }
     let wrong = findings.iter().any(|finding| finding.severity == Severity::Problem);
     let verdict = if args.noise { show_noise(context, &topology.cpus())? } else { Verdict::Done };
-    Ok(if wrong && verdict == Verdict::Done { Verdict::Against } else { verdict })
+    Ok(if wrong && verdict == Verdict::Done { Verdict::ChecksFailed } else { verdict })
 }
 
 /// One line for each toolchain that a language lacks.
@@ -101,14 +101,14 @@ fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
     }
     let Some(price) = spreads.iter().find(|spread| spread.figure == PRICE) else {
         out!("Bad: nothing could be measured")?;
-        return Ok(Verdict::Against);
+        return Ok(Verdict::ChecksFailed);
     };
     let (good, words) = judged(price.between);
     out!("{words}")?;
     Ok(match (ending?, good) {
         (Ending::Interrupted, _) => Verdict::Stopped,
         (Ending::Finished, true) => Verdict::Done,
-        (Ending::Finished, false) => Verdict::Against,
+        (Ending::Finished, false) => Verdict::ChecksFailed,
     })
 }
 

@@ -231,7 +231,7 @@ pub fn conclude(
     let summary = summary(run);
     let mut rows = summary.tables.iter().flat_map(|table| &table.rows);
     let failed = rows.any(|row| matches!(row.verdict, rpcbench_report::Verdict::Failed { .. }));
-    Ok(if failed { Verdict::Against } else { Verdict::Done })
+    Ok(if failed { Verdict::ChecksFailed } else { Verdict::Done })
 }
 
 fn machine(context: &Context, plan: &Plan) -> anyhow::Result<ThisMachine> {

@@ -128,8 +128,8 @@ fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow
     let Some(view) = LoadView::of(run) else { bail!(why_nothing(run)) };
     show(context, run, &Look::whole(args.results.format))?;
     let verdict = match &view {
-        LoadView::One(load) => told(load),
-        LoadView::Several(curve) => told_of_several(curve, &done.ending),
+        LoadView::One(load) => report_verdict(load),
+        LoadView::Several(curve) => report_curve(curve, &done.ending),
     };
     done.ending.context(SHOWN)?;
     let logged = match &view {
@@ -183,20 +183,20 @@ fn without_capacity(plan: &Plan, run: &Run) -> Option<String> {
     })
 }
 
-/// Says on standard error what speaks against a load.
-fn told(load: &Load) -> Verdict {
+/// Prints what is wrong with a load on standard error.
+fn report_verdict(load: &Load) -> Verdict {
     for line in load.complaints() {
         note!("rpcbench: {line}");
     }
     match (cut_short(load).is_some(), load.is_against()) {
         (true, _) => Verdict::Stopped,
-        (false, true) => Verdict::Against,
+        (false, true) => Verdict::ChecksFailed,
         (false, false) => Verdict::Done,
     }
 }
 
-/// Says on standard error what speaks against several loads.
-fn told_of_several(curve: &LoadCurve, ending: &Result<Ending, StoreError>) -> Verdict {
+/// Prints what is wrong with a sweep or a search on standard error.
+fn report_curve(curve: &LoadCurve, ending: &Result<Ending, StoreError>) -> Verdict {
     if matches!(ending, Ok(Ending::Interrupted)) {
         let loads = plural(curve.points.len() as u64, "load");
         note!("rpcbench: stopped after {loads}; this is what was measured");
@@ -206,5 +206,5 @@ fn told_of_several(curve: &LoadCurve, ending: &Result<Ending, StoreError>) -> Ve
     if let Some(why) = &complaint {
         note!("rpcbench: {why}");
     }
-    if complaint.is_some() { Verdict::Against } else { Verdict::Done }
+    if complaint.is_some() { Verdict::ChecksFailed } else { Verdict::Done }
 }
