@@ -5,9 +5,9 @@ mod support;
 
 use std::time::Duration;
 
-use rpcbench_harness::counters::{Counters, Meter};
-use rpcbench_harness::isolation::Isolation;
-use rpcbench_harness::process::Exit;
+use rpcbench_harness::host::counters::{Counters, Meter};
+use rpcbench_harness::host::isolation::Isolation;
+use rpcbench_harness::host::process::Exit;
 use rpcbench_record::{IsolationMode, ServerUsage};
 use support::{Shell, ways};
 

@@ -2,7 +2,7 @@
 
 mod support;
 
-use rpcbench_harness::counters::Meter;
+use rpcbench_harness::host::counters::Meter;
 use rpcbench_record::IsolationMode;
 use support::{Shell, wait_until, ways};
 

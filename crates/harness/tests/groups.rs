@@ -36,7 +36,7 @@ fn nothing_is_left_behind() {
 }
 
 /// The folders of a group in use.
-fn groups_of_a_living_one(way: &rpcbench_harness::isolation::Isolation) -> Vec<PathBuf> {
+fn groups_of_a_living_one(way: &rpcbench_harness::host::isolation::Isolation) -> Vec<PathBuf> {
     let shell = Shell::new();
     let server = shell.start(way, "sleep 1000");
     let folders = groups_left();

@@ -4,7 +4,7 @@ mod support;
 
 use std::time::Duration;
 
-use rpcbench_harness::process::{Exit, ProcessError, ServerProcess, Spec};
+use rpcbench_harness::host::process::{Exit, ProcessError, ServerProcess, Spec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::{Shell, cgroup, cpus, is_running, wait_until, ways};
 

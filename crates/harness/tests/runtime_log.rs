@@ -5,7 +5,7 @@ use std::io::Write;
 
 use rpcbench_engine::Span;
 use rpcbench_engine::clock::Nanos;
-use rpcbench_harness::runtime_log::RuntimeLog;
+use rpcbench_harness::host::runtime_log::RuntimeLog;
 use rpcbench_record::RuntimeStatistics;
 
 /// A log with these lines.

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use rpcbench_engine::Span;
 use rpcbench_engine::clock::Nanos;
-use rpcbench_harness::runtime_log::RuntimeLog;
+use rpcbench_harness::host::runtime_log::RuntimeLog;
 use rpcbench_record::RuntimeStatistics;
 use tempfile::TempDir;
 

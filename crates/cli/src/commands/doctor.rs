@@ -4,9 +4,9 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
-use rpcbench_harness::cpus::Topology;
 use rpcbench_harness::doctor::{Facts, Language, Severity, examine, languages, noise};
-use rpcbench_harness::isolation::Isolation;
+use rpcbench_harness::host::cpus::Topology;
+use rpcbench_harness::host::isolation::Isolation;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::run::{Ending, Interrupt};
 use rpcbench_harness::suite::Overrides;

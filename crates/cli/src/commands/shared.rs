@@ -7,12 +7,12 @@ use std::thread;
 
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_harness::cpus::{Split, Topology, pin_this_thread};
-use rpcbench_harness::isolation::Isolation;
-use rpcbench_harness::machine::{fingerprint, memory_bytes};
+use rpcbench_harness::host::cpus::{Split, Topology, pin_this_thread};
+use rpcbench_harness::host::fingerprint::{fingerprint, memory_bytes};
+use rpcbench_harness::host::isolation::Isolation;
+use rpcbench_harness::host::presence::{Presence, Rival};
 use rpcbench_harness::manifest::Catalog;
 use rpcbench_harness::placement::Native;
-use rpcbench_harness::presence::{Presence, Rival};
 use rpcbench_harness::run::{Environment, Interrupt, Raised};
 use rpcbench_record::{Limits, Machine, units};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rpcbench_harness::cpus::{Topology, pin_this_thread};
+use rpcbench_harness::host::cpus::{Topology, pin_this_thread};
 
 use crate::bench::Bench;
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_harness::cpus::Topology;
-use rpcbench_harness::isolation::Isolation;
+use rpcbench_harness::host::cpus::Topology;
+use rpcbench_harness::host::isolation::Isolation;
 use rpcbench_record::IsolationMode;
 
 /// Waits for what only the kernel or another process can make true. A search on a busy machine takes more than a minute.

@@ -230,7 +230,7 @@ mod tests {
     use rpcbench_record::{Cpu, Machine, Toolchain};
 
     use super::*;
-    use crate::cpus::Topology;
+    use crate::host::cpus::Topology;
     use crate::toolchain::Missing;
 
     fn good() -> Facts {

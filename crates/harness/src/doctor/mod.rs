@@ -7,9 +7,9 @@ use procfs::{CpuPressure, Current, CurrentSI, KernelStats, LoadAverage, Meminfo}
 use rpcbench_record::{IsolationMode, Machine};
 
 use crate::build_env::BuildEnv;
-use crate::cpus::Topology;
-use crate::isolation::Isolation;
-use crate::machine::fingerprint;
+use crate::host::cpus::Topology;
+use crate::host::fingerprint::fingerprint;
+use crate::host::isolation::Isolation;
 use crate::manifest::Catalog;
 use crate::room::local_ports;
 use crate::toolchain::{self, Probe};

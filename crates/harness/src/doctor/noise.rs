@@ -6,7 +6,7 @@ use std::thread;
 
 use rpcbench_engine::clock;
 
-use crate::cpus::pin_this_thread;
+use crate::host::cpus::pin_this_thread;
 
 /// About this long each round should take: long enough for the clock, short enough to see an interrupt.
 const ROUND_NS: u64 = 2_000_000;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn every_cpu_is_measured() {
-        let cpus = crate::cpus::Topology::read().unwrap().cpus();
+        let cpus = crate::host::cpus::Topology::read().unwrap().cpus();
         let found = noise(&cpus, 3).unwrap();
         assert_eq!(found.iter().map(|noise| noise.cpu).collect::<Vec<_>>(), cpus);
         assert!(found.iter().all(|noise| noise.median_ns > 0 && noise.rounds == 3));

@@ -5,10 +5,10 @@ use std::io;
 use rpcbench_record::Failure;
 use thiserror::Error;
 
-use crate::counters::CounterError;
-use crate::isolation::IsolationError;
-use crate::process::ProcessError;
-use crate::runtime_log::RuntimeLogError;
+use crate::host::counters::CounterError;
+use crate::host::isolation::IsolationError;
+use crate::host::process::ProcessError;
+use crate::host::runtime_log::RuntimeLogError;
 
 /// Why a server can't be placed, watched or ended.
 #[derive(Debug, Error)]

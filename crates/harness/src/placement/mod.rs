@@ -16,7 +16,7 @@ use std::time::Duration;
 use rpcbench_engine::{ServerAddress, Span};
 use rpcbench_record::{Isolation, RuntimeStatistics};
 
-use crate::counters::{Counters, CpuReading};
+use crate::host::counters::{Counters, CpuReading};
 
 pub use error::PlacementError;
 pub use native::Native;

@@ -10,8 +10,8 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 use super::{Endpoint, Placement, PlacementError, Running};
-use crate::counters::{Counters, CpuReading, Meter};
-use crate::isolation::ProcessTree;
+use crate::host::counters::{Counters, CpuReading, Meter};
+use crate::host::isolation::ProcessTree;
 
 /// A server at an address: neither started nor stopped, frozen or limited. With its process id, which must be of
 /// this machine, its CPU time, memory, threads and context switches are read from `/proc`, to the clock tick, those

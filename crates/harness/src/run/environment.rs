@@ -5,8 +5,8 @@ use rpcbench_engine::{CallLog, LoadPlan};
 use rpcbench_record::{Arrivals, Protocol, Workload};
 
 use super::interrupt::Interrupt;
+use crate::host::presence::Presence;
 use crate::placement::Endpoint;
-use crate::presence::Presence;
 
 /// The client of a run.
 #[derive(Debug)]

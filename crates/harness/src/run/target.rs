@@ -16,7 +16,7 @@ use super::interrupt::{Interrupt, StopNow};
 use super::observer::Event;
 use super::serve::Served;
 use super::subject::{Admission, Subject};
-use crate::counters::{Counters, CpuReading};
+use crate::host::counters::{Counters, CpuReading};
 use crate::placement::{PlacementError, Running};
 
 /// Log lines that explain a failure.

@@ -16,8 +16,8 @@ use super::observer::{Event, Phase, Stage};
 use super::subject::Admission;
 use super::target::{Target, Trouble, describe, failure};
 use super::warm::errors;
-use crate::counters::{Counters, MachineReading};
-use crate::reference::Reference;
+use crate::host::counters::{Counters, MachineReading};
+use crate::host::reference::Reference;
 use crate::search::{PRECISION, Search, at_rate};
 
 /// How long before the window its first counters are read: to read them takes CPU time, of which a server with many threads

@@ -8,7 +8,7 @@ use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 use super::context::Context;
 use super::observer::Event;
 use super::target::{Target, Trouble};
-use crate::counters::CpuReading;
+use crate::host::counters::CpuReading;
 use crate::manifest::Runtime;
 
 /// Length of a slice of the warm-up.

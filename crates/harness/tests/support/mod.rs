@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_harness::isolation::{GroupLimits, Isolation};
-use rpcbench_harness::process::{ServerProcess, Spec};
+use rpcbench_harness::host::isolation::{GroupLimits, Isolation};
+use rpcbench_harness::host::process::{ServerProcess, Spec};
 use rpcbench_record::IsolationMode;
 
 /// CPUs that the tests may use.

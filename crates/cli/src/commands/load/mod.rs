@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_harness::cpus::Topology;
-use rpcbench_harness::machine::fingerprint;
+use rpcbench_harness::host::cpus::Topology;
+use rpcbench_harness::host::fingerprint::fingerprint;
 use rpcbench_harness::placement::Unmanaged;
 use rpcbench_harness::run::{Ending, Environment, Interrupt, Runner, Subject};
 use rpcbench_harness::{reach, room};

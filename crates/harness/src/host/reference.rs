@@ -14,7 +14,7 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::ReferenceUsage;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::cpus::pin_this_thread;
+use crate::host::cpus::pin_this_thread;
 
 /// Time from one piece of work to the next: short, as neighbours come and go within tenths of a second, and long enough
 /// for the work to take less than 3 % of a CPU.
@@ -185,7 +185,7 @@ mod tests {
         let begun = Reference::begin(&[]).map(|reference| reference.end(Nanos(0), Nanos::NEVER));
         // No CPU to be on.
         assert!(begun.expect("a thread").is_err());
-        let cpus = crate::cpus::Topology::read().expect("CPUs").cpus();
+        let cpus = crate::host::cpus::Topology::read().expect("CPUs").cpus();
         let reference = Reference::begin(&cpus).expect("a thread");
         let usage = reference.end(Nanos(0), Nanos::NEVER).expect("work").expect("a piece");
         assert!(usage.pieces >= 1 && usage.mean_ns() > 0.0);

@@ -6,7 +6,7 @@ use std::path::Path;
 use rpcbench_record::{Cpu, IsolationMode, Machine};
 use rustix::process::{Resource, getrlimit};
 
-use crate::cpus::Topology;
+use crate::host::cpus::Topology;
 
 /// The machine that this process runs on, of whose CPUs it may use those of `topology` and on which
 /// servers are kept apart by `mode`.

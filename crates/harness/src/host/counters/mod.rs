@@ -9,7 +9,7 @@ pub use server::{Counters, CpuReading, Meter};
 use procfs::ProcError;
 use thiserror::Error;
 
-use crate::isolation::IsolationError;
+use crate::host::isolation::IsolationError;
 
 /// Why counters can't be read.
 #[derive(Debug, Error)]

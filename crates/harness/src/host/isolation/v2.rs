@@ -14,7 +14,7 @@ use super::files::{
     PATIENCE, cpu_list, create, find, keyed, no_number, number, pids, read, remove, stuck,
     throttled, until, write,
 };
-use super::mounts::{Mounts, Place};
+use super::mounts::{MountPoint, Mounts};
 use super::names::Owner;
 use super::{CpuTime, GroupLimits, IsolationError, MemoryUse};
 
@@ -82,7 +82,7 @@ impl Home {
 }
 
 /// From this process's own group upwards, leaving out a leaf that it has moved to already.
-fn candidates(place: &Place, owner: Owner) -> impl Iterator<Item = &Path> {
+fn candidates(place: &MountPoint, owner: Owner) -> impl Iterator<Item = &Path> {
     let inside = |folder: &&Path| folder.starts_with(&place.top);
     let is_leaf = move |folder: &Path| Owner::of_folder(folder) == Some(owner);
     place.own.ancestors().take_while(inside).filter(move |folder| !is_leaf(folder))
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn a_place_without_controllers_is_refused_with_the_reason() {
         let (folder, _) = fixture(&[("cgroup.controllers", "cpu io\n")]);
-        let place = Place { top: folder.path().to_owned(), own: folder.path().to_owned() };
+        let place = MountPoint { top: folder.path().to_owned(), own: folder.path().to_owned() };
         let mounts = Mounts { v2: Some(place), ..Mounts::default() };
         let owner = Owner::this_process().unwrap();
         let reason = Home::find(&mounts, owner).unwrap_err();

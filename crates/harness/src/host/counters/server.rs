@@ -7,7 +7,7 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::ServerUsage;
 
 use super::CounterError;
-use crate::isolation::{Counted, CpuTime, MemoryUse};
+use crate::host::isolation::{Counted, CpuTime, MemoryUse};
 
 /// All counters of a server at one point in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Counters {
     pub compiler_ns: u64,
     /// Memory at this time.
     pub memory: MemoryUse,
-    /// The largest use of memory since the start, or since [`Group::forget_peak`](crate::isolation::Group::forget_peak), page
+    /// The largest use of memory since the start, or since [`Group::forget_peak`](crate::host::isolation::Group::forget_peak), page
     /// cache apart, bytes: the sum over the living
     /// processes of their largest resident set (`VmHWM`, which the kernel keeps exactly) less the file pages
     /// now in it; not more than was ever charged to the cgroup, where pages that processes share count once;

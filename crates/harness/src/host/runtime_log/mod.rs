@@ -3,7 +3,7 @@
 //! The lines bear the time of the clock that windows are measured by, so a window's part is cut out of them afterwards,
 //! and nobody talks to the server while it is measured.
 
-mod told;
+mod events;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::RuntimeStatistics;
 use thiserror::Error;
 
-use told::Told;
+use events::RuntimeEvents;
 
 /// How long to wait for the first reading after a window: many times the distance between two of them.
 const PATIENCE: Nanos = Nanos::from_millis(500);
@@ -51,7 +51,7 @@ pub struct RuntimeLog {
     file: File,
     /// Bytes behind the last line end.
     rest: Vec<u8>,
-    told: Told,
+    events: RuntimeEvents,
 }
 
 impl RuntimeLog {
@@ -65,7 +65,7 @@ impl RuntimeLog {
     pub fn create(path: PathBuf) -> Result<Self, RuntimeLogError> {
         let file = File::create(&path).and_then(|_| File::open(&path));
         match file {
-            Ok(file) => Ok(Self { path, file, rest: Vec::new(), told: Told::default() }),
+            Ok(file) => Ok(Self { path, file, rest: Vec::new(), events: RuntimeEvents::default() }),
             Err(source) => Err(RuntimeLogError::File { path, source }),
         }
     }
@@ -86,19 +86,19 @@ impl RuntimeLog {
         loop {
             self.read()?;
             let now = clock::now();
-            if self.told.is_complete(window.end) || now >= deadline {
+            if self.events.is_complete(window.end) || now >= deadline {
                 break;
             }
             clock::sleep_until(now + PAUSE);
         }
-        let statistics = self.told.over(window);
-        self.told.forget_before(window.end);
+        let statistics = self.events.over(window);
+        self.events.forget_before(window.end);
         Ok(statistics)
     }
 
     /// Takes in the lines that have come since.
     fn read(&mut self) -> Result<(), RuntimeLogError> {
-        let Self { path, file, rest, told } = self;
+        let Self { path, file, rest, events } = self;
         let read = file.read_to_end(rest);
         read.map_err(|source| RuntimeLogError::File { path: path.clone(), source })?;
         let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -106,7 +106,7 @@ impl RuntimeLog {
         rest.drain(..whole);
         for line in lines.lines() {
             let wrong = || RuntimeLogError::Line { path: path.clone(), line: line.to_owned() };
-            told.take(line).ok_or_else(wrong)?;
+            events.take(line).ok_or_else(wrong)?;
         }
         Ok(())
     }

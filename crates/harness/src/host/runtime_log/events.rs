@@ -8,7 +8,7 @@ use rpcbench_record::{Pauses, RuntimeStatistics, Slice};
 
 /// What the processes of a server have told, by process id.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct RuntimeEvents {
     processes: BTreeMap<u32, Process>,
 }
 
@@ -35,7 +35,7 @@ struct Reading {
     allocated: Option<u64>,
 }
 
-impl Told {
+impl RuntimeEvents {
     /// Takes in a line. `None` where it is none that the contract knows.
     pub(super) fn take(&mut self, line: &str) -> Option<()> {
         let words: Vec<&str> = line.split(' ').collect();

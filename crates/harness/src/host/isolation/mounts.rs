@@ -8,7 +8,7 @@ use procfs::{ProcResult, ProcessCGroup};
 
 /// The folder of this process's own group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct MountPoint {
     /// Where the hierarchy is mounted.
     pub top: PathBuf,
     /// This process's group in it.
@@ -19,9 +19,9 @@ pub(super) struct Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mounts {
     /// Version 1, by controller.
-    pub v1: BTreeMap<String, Place>,
+    pub v1: BTreeMap<String, MountPoint>,
     /// Version 2.
-    pub v2: Option<Place>,
+    pub v2: Option<MountPoint>,
 }
 
 impl Mounts {
@@ -66,7 +66,7 @@ impl Mounts {
 
 /// In a container the mount may show a part of the hierarchy only, and the group's path is then counted
 /// from the hierarchy's root or, in a namespace of its own, from the container's.
-fn place(mount: &MountInfo, group: &ProcessCGroup) -> Place {
+fn place(mount: &MountInfo, group: &ProcessCGroup) -> MountPoint {
     let top = mount.mount_point.clone();
     let path = Path::new(&group.pathname);
     let inside = path.strip_prefix(&mount.root).ok();
@@ -75,7 +75,7 @@ fn place(mount: &MountInfo, group: &ProcessCGroup) -> Place {
         _ => top.clone(),
     };
     let own = if own.ends_with("") { own.components().collect() } else { own };
-    Place { top, own }
+    MountPoint { top, own }
 }
 
 #[cfg(test)]
@@ -93,8 +93,8 @@ mod tests {
         Mounts::find(&mounts, &groups)
     }
 
-    fn place(top: &str, own: &str) -> Place {
-        Place { top: top.into(), own: own.into() }
+    fn place(top: &str, own: &str) -> MountPoint {
+        MountPoint { top: top.into(), own: own.into() }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use rustix::process::{
 };
 use thiserror::Error;
 
-use crate::isolation::{Group, IsolationError, Joiner};
+use crate::host::isolation::{Group, IsolationError, Joiner};
 use crate::task::wait_readable;
 use crate::{log, units};
 

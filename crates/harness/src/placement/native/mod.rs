@@ -9,12 +9,12 @@ use rpcbench_engine::Span;
 use rpcbench_record::{Isolation as IsolationRecord, Limits, RuntimeStatistics};
 
 use super::{Endpoint, Placement, PlacementError, Running};
-use crate::counters::{Counters, CpuReading, Meter};
-use crate::cpus::Split;
-use crate::isolation::{GroupLimits, Isolation};
+use crate::host::counters::{Counters, CpuReading, Meter};
+use crate::host::cpus::Split;
+use crate::host::isolation::{GroupLimits, Isolation};
+use crate::host::process::{Exit, ProcessError, ServerProcess, Spec};
+use crate::host::runtime_log::RuntimeLog;
 use crate::manifest::{Address, Entry};
-use crate::process::{Exit, ProcessError, ServerProcess, Spec};
-use crate::runtime_log::RuntimeLog;
 
 /// What this machine has for servers.
 #[derive(Debug)]

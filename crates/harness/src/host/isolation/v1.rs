@@ -9,7 +9,7 @@ use super::files::{
     cpu_list, create, keyed, number, pids, read, remove, stuck, throttled, until, write,
 };
 use super::guard::Guard;
-use super::mounts::{Mounts, Place};
+use super::mounts::{MountPoint, Mounts};
 use super::names::Owner;
 use super::{CpuTime, GroupLimits, IsolationError, MemoryUse};
 
@@ -31,7 +31,7 @@ impl Home {
     /// A sentence part that says which controller is not there.
     pub(super) fn find(mounts: &Mounts) -> Result<Self, String> {
         let own = |controller: &str| {
-            let place: Option<&Place> = mounts.v1.get(controller);
+            let place: Option<&MountPoint> = mounts.v1.get(controller);
             place
                 .map(|place| place.own.clone())
                 .ok_or_else(|| format!("cgroup v1 has no {controller} controller here"))
