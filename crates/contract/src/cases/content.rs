@@ -13,73 +13,81 @@ const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];
 pub(super) const CASES: &[Case] = &[
     Case {
         name: "text/filled",
-        verifies: "a text of 100 bytes comes back",
+        verifies: "a text of 100 bytes comes back: 16 calls with different letters and wider \
+            characters",
         needs: &[],
         run: |probe| filled(probe, TEXT),
     },
     Case {
         name: "record/filled",
-        verifies: "all 40 fields of a record come back",
+        verifies: "all 40 fields of a record come back: 16 calls with different records, no \
+            field at its default",
         needs: &[],
         run: |probe| filled(probe, Shape::Record),
     },
     Case {
         name: "dto/filled",
-        verifies: "strings, integers, doubles and booleans come back",
+        verifies: "strings, integers, doubles and booleans come back: 16 calls with different \
+            DTOs and fresh GUIDs",
         needs: &[],
         run: |probe| filled(probe, Shape::Dto),
     },
     Case {
         name: "tree/filled",
-        verifies: "scalars, enum, both arms of the oneof, nested lists and the map come back",
+        verifies: "scalars, the enum, both arms of the oneof, nested lists and the map come \
+            back: 16 calls with different trees",
         needs: &[],
         run: |probe| filled(probe, Shape::Tree),
     },
     Case {
         name: "text/empty",
-        verifies: "an empty text comes back, whether the request leaves it out or spells it out",
+        verifies: "an empty text comes back, both omitted from the request and encoded with \
+            length 0 (JSON: `\"\"`)",
         needs: &[Need::Decoding],
         run: text_empty,
     },
     Case {
         name: "record/empty",
-        verifies: "a record with every field at its default comes back as one that is there",
+        verifies: "a record with every field at its default comes back as a present, empty record",
         needs: &[Need::Decoding, Need::EmptyMembers],
         run: |probe| probe.echoes(&Value::empty(Shape::Record)),
     },
     Case {
         name: "dto/empty",
-        verifies: "a dto with every field at its default comes back as one that is there",
+        verifies: "a DTO with every field at its default comes back as a present, empty DTO",
         needs: &[Need::Decoding, Need::EmptyMembers],
         run: |probe| probe.echoes(&Value::empty(Shape::Dto)),
     },
     Case {
         name: "tree/empty",
-        verifies: "a tree with nothing in it comes back as one that is there",
+        verifies: "an empty tree comes back as a present, empty tree: no children, no oneof \
+            member, no map entries",
         needs: &[Need::Decoding, Need::EmptyMembers],
         run: |probe| probe.echoes(&Value::empty(Shape::Tree)),
     },
     Case {
         name: "record/absent",
-        verifies: "a request without a record is answered without one, or with an empty one",
+        verifies: "a request without a record gets a reply with none, or with an empty one",
         needs: &[Need::AbsentContent],
         run: |probe| absent(probe, Shape::Record),
     },
     Case {
         name: "dto/absent",
-        verifies: "a request without a dto is answered without one, or with an empty one",
+        verifies: "a request without a DTO gets a reply with none, or with an empty one",
         needs: &[Need::AbsentContent],
         run: |probe| absent(probe, Shape::Dto),
     },
     Case {
         name: "tree/absent",
-        verifies: "a request without a tree is answered without one, or with an empty one",
+        verifies: "a request without a tree gets a reply with none, or with an empty one",
         needs: &[Need::AbsentContent],
         run: |probe| absent(probe, Shape::Tree),
     },
     Case {
         name: "wire/unknown-fields",
-        verifies: "fields that the contract does not know are tolerated and not returned",
+        verifies: "unknown fields before and after the content are ignored and do not come \
+            back, in each method (protobuf: fields 1001 to 1004, of four wire types; JSON: seven \
+            keys, of every type)",
         needs: &[Need::UnknownFields],
         run: unknown_fields_are_tolerated,
     },

@@ -12,25 +12,26 @@ const CALLS: usize = 1250;
 pub(super) const CASES: &[Case] = &[
     Case {
         name: "text/many-requests",
-        verifies: "1,250 texts in a row, no two neighbours alike, each come back",
+        verifies: "1,250 requests of a run with `text:100`, in order, each get their own reply: \
+            none canned, cached or wrong now and then",
         needs: &[],
         run: |probe| many(probe, Shape::Text(100)),
     },
     Case {
         name: "record/many-requests",
-        verifies: "1,250 records in a row, no two neighbours alike, each come back",
+        verifies: "1,250 requests of a run with `record`, in order, each get their own reply",
         needs: &[],
         run: |probe| many(probe, Shape::Record),
     },
     Case {
         name: "dto/many-requests",
-        verifies: "1,250 dtos in a row, no two neighbours alike, each come back",
+        verifies: "1,250 requests of a run with `dto`, in order, each get their own reply",
         needs: &[],
         run: |probe| many(probe, Shape::Dto),
     },
     Case {
         name: "tree/many-requests",
-        verifies: "1,250 trees in a row, no two neighbours alike, each come back",
+        verifies: "1,250 requests of a run with `tree`, in order, each get their own reply",
         needs: &[],
         run: |probe| many(probe, Shape::Tree),
     },

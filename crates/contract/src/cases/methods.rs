@@ -9,13 +9,13 @@ use crate::shape::Shape;
 pub(super) const CASES: &[Case] = &[
     Case {
         name: "method/unknown",
-        verifies: "a method that the service does not have gets the protocol's status for that",
+        verifies: "a method that does not exist (`Missing`) gets the protocol's status for that",
         needs: &[Need::UnknownMethod],
         run: |probe| refused(probe, Method::Missing, probe.profile().unknown_method),
     },
     Case {
         name: "method/unknown-service",
-        verifies: "a service that is not there gets the protocol's status for that",
+        verifies: "a service that does not exist gets the protocol's status for that",
         needs: &[Need::UnknownService],
         run: |probe| refused(probe, Method::MissingService, probe.profile().unknown_service),
     },

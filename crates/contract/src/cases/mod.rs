@@ -1,8 +1,8 @@
 //! The cases that show whether a server keeps the contract.
 //!
 //! Most are about meaning and run over every encoding; those in `wire` write the bytes of one encoding by hand.
-//! Each says what it [needs](Need) of a protocol, and is left out where that is not offered.
-//! `contract/README.md` describes each one for people who write a server.
+//! A case lists what it [needs](Need) and is left out for protocols that lack it.
+//! The tables in `contract/README.md` are generated from [`GROUPS`].
 
 mod content;
 mod extremes;
@@ -122,23 +122,34 @@ impl fmt::Display for CaseFailure {
     }
 }
 
-/// Every case, in the order in which they are tried.
+/// Cases about one subject: a table of `contract/README.md`.
+pub struct Group {
+    /// The table's heading.
+    pub title: &'static str,
+    /// Its cases, in the order in which they run.
+    pub cases: &'static [Case],
+}
+
+/// Every case by subject, in the order in which they run.
+pub const GROUPS: [Group; 12] = [
+    Group { title: "Content", cases: content::CASES },
+    Group { title: "Extremes", cases: extremes::CASES },
+    Group { title: "Many requests", cases: many::CASES },
+    Group { title: "Protobuf: valid encodings", cases: wire::protobuf::CASES },
+    Group { title: "Protobuf: unusual encodings", cases: wire::odd::CASES },
+    Group { title: "Protobuf: text that is not UTF-8", cases: wire::odd::INVALID_UTF8 },
+    Group { title: "Protobuf: malformed requests", cases: wire::malformed::CASES },
+    Group { title: "JSON: unusual encodings", cases: wire::json::CASES },
+    Group { title: "JSON: malformed requests", cases: wire::json_malformed::CASES },
+    Group { title: "Thrift", cases: wire::thrift::CASES },
+    Group { title: "Opaque bodies", cases: wire::opaque::CASES },
+    Group { title: "Missing methods", cases: methods::CASES },
+];
+
+/// Every case, in the order in which they run.
 #[must_use]
 pub fn all() -> Vec<Case> {
-    [
-        content::CASES,
-        extremes::CASES,
-        many::CASES,
-        wire::protobuf::CASES,
-        wire::odd::CASES,
-        wire::malformed::CASES,
-        wire::json::CASES,
-        wire::json_malformed::CASES,
-        wire::thrift::CASES,
-        wire::opaque::CASES,
-        methods::CASES,
-    ]
-    .concat()
+    GROUPS.iter().flat_map(|group| group.cases).copied().collect()
 }
 
 /// The cases that are tried on a server of that protocol.

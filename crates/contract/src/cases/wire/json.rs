@@ -17,31 +17,36 @@ const JSON: &[Need] = &[Need::Wire(Encoding::Json)];
 pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         name: "json/escapes",
-        verifies: "keys and strings of escaped letters and digits are understood and written plainly",
+        verifies: "keys and strings with every letter and digit escaped (`\\u0065`) are \
+            understood, and come back unescaped; so are 64-bit integers, bytes and enum names",
         needs: JSON,
         run: |probe| written(probe, Escapes::All),
     },
     Case {
         name: "json/surrogate-pairs",
-        verifies: "characters in two escapes, a surrogate pair, come back",
+        verifies: "characters beyond ASCII come back if sent as `\\u20ac` or as a surrogate \
+            pair (`\\ud83d\\ude80`)",
         needs: JSON,
         run: |probe| written(probe, Escapes::Wide),
     },
     Case {
         name: "json/whitespace",
-        verifies: "keys in any order, with whitespace of every kind around all tokens, are understood",
+        verifies: "keys in reverse order, each with an escaped letter, and every kind of \
+            whitespace around all tokens are understood and not copied",
         needs: JSON,
         run: |probe| odd(probe, Oddity::Reordered),
     },
     Case {
         name: "json/unknown-inside",
-        verifies: "keys that the types do not have, at every level, are tolerated, and the rest is written anew",
+        verifies: "seven unknown keys in each object, of every type, are ignored, and the rest \
+            comes back re-encoded; unknown keys inside the content may come back",
         needs: JSON,
         run: |probe| odd(probe, Oddity::Unknown),
     },
     Case {
         name: "json/numbers",
-        verifies: "doubles in every spelling that JSON has come back by value",
+        verifies: "doubles come back by value from every notation of JSON: `0`, `-0`, `15.000`, \
+            `1.5E+01`, `150e-1` and others, up to 55 digits",
         needs: JSON,
         run: numbers,
     },

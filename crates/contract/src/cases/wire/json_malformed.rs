@@ -16,61 +16,68 @@ const JSON: &[Need] = &[Need::Wire(Encoding::Json)];
 pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         name: "json/truncated",
-        verifies: "a request cut short is refused",
+        verifies: "a request is refused if cut after its first byte, in the middle, or before \
+            its last byte, in each method",
         needs: JSON,
         run: truncated,
     },
     Case {
         name: "json/malformed",
-        verifies: "what is no JSON is refused",
+        verifies: "a body that is not JSON is refused: `no JSON`, a missing colon, a missing \
+            comma, a wrong closing bracket",
         needs: JSON,
         run: malformed,
     },
     Case {
         name: "json/wrong-type",
-        verifies: "a value of another JSON type is refused, in each place",
+        verifies: "an object in place of any value, or a number in place of an object, is \
+            refused, at every level of each method",
         needs: JSON,
         run: wrong_type,
     },
     Case {
         name: "json/no-integer",
-        verifies: "a string that is no integer is refused where one is wanted",
+        verifies: "the string `\"abc\"` is refused in place of an integer: in nine places, 32 \
+            and 64 bits, in a list and in a child",
         needs: JSON,
         run: |probe| misfits(probe, &INTEGERS, "abc"),
     },
     Case {
         name: "json/no-base64",
-        verifies: "a string that is no base64 is refused where bytes are wanted",
+        verifies: "a string that is not base64 is refused as `digest`",
         needs: JSON,
         run: |probe| misfits(probe, &["tree.digest"], "!no base64!"),
     },
     Case {
         name: "json/nesting",
-        verifies: "content of 10,000 nested arrays is refused",
+        verifies: "content of 10,000 nested arrays is refused by each method",
         needs: JSON,
         run: nesting,
     },
     Case {
         name: "json/unknown-enum",
-        verifies: "a name that the enum does not have is refused, or taken for the unspecified value",
+        verifies: "an unknown enum name is refused, or read as the unspecified value",
         needs: JSON,
         run: unknown_enum,
     },
     Case {
         name: "json/trailing",
-        verifies: "a request with more behind it is refused, or answered as if that were not there",
+        verifies: "a request followed by `}`, by `junk` or by another request is refused, or \
+            answered as if it stood alone",
         needs: JSON,
         run: trailing,
     },
     Case {
         name: "json/invalid-utf8",
-        verifies: "a text that is no UTF-8 is refused, or mended",
+        verifies: "a text with the byte `ff` in it is refused, or comes back with U+FFFD in its \
+            place",
         needs: JSON,
         run: invalid_utf8,
     },
     Case {
         name: "json/lone-surrogate",
-        verifies: "half of a surrogate pair is refused, mended or kept as an escape",
+        verifies: "half of a surrogate pair in a text is refused, or comes back as U+FFFD, `?` \
+            or the same escape",
         needs: JSON,
         run: lone_surrogate,
     },

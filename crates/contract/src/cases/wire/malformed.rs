@@ -13,43 +13,48 @@ const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         name: "text/truncated",
-        verifies: "a text request cut short is refused",
+        verifies: "a text request is refused if cut after its first byte, in the middle, or \
+            before its last byte",
         needs: PROTOBUF,
         run: |probe| truncated(probe, Shape::Text(100)),
     },
     Case {
         name: "record/truncated",
-        verifies: "a record request cut short, or with a record cut short inside, is refused",
+        verifies: "a record request is refused if cut short, or if its outer length fits a \
+            record that lacks its last byte",
         needs: PROTOBUF,
         run: |probe| truncated(probe, Shape::Record),
     },
     Case {
         name: "dto/truncated",
-        verifies: "a dto request cut short, or with a dto cut short inside, is refused",
+        verifies: "a DTO request is refused if cut short, or if its outer length fits a DTO \
+            that lacks its last byte",
         needs: PROTOBUF,
         run: |probe| truncated(probe, Shape::Dto),
     },
     Case {
         name: "tree/truncated",
-        verifies: "a tree request cut short, or with a tree cut short inside, is refused",
+        verifies: "a tree request is refused if cut short, or if its outer length fits a tree \
+            that lacks its last byte",
         needs: PROTOBUF,
         run: |probe| truncated(probe, Shape::Tree),
     },
     Case {
         name: "malformed/wire-type",
-        verifies: "a field of a wire type that does not exist is refused",
+        verifies: "a field with the nonexistent wire type 7 is refused by each method",
         needs: PROTOBUF,
         run: |probe| malformed(probe, "a field of wire type 7", &invalid_wire_type()),
     },
     Case {
         name: "malformed/length-past-end",
-        verifies: "a length that reaches past the message's end is refused",
+        verifies: "a length of 2, 1 MiB or 2^31 - 1 with only one byte behind it is refused by \
+            each method",
         needs: PROTOBUF,
         run: length_past_end,
     },
     Case {
         name: "malformed/unfinished-tag",
-        verifies: "a message that ends within a field's tag is refused",
+        verifies: "a message that ends inside a field's tag is refused by each method",
         needs: PROTOBUF,
         run: |probe| malformed(probe, "a tag without its last byte", &[0x8a]),
     },

@@ -13,103 +13,120 @@ const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         name: "text/overlong",
-        verifies: "tags and lengths in more bytes than they need are understood",
+        verifies: "a tag and a length encoded in one byte more than needed (`0a` as `8a 00`) \
+            are understood",
         needs: PROTOBUF,
         run: |probe| odd(probe, TEXT, Oddity::Overlong),
     },
     Case {
         name: "record/overlong",
-        verifies: "numbers in more bytes than they need, at every level, are understood and written anew",
+        verifies: "a record comes back re-encoded if every tag, length, integer and boolean \
+            takes one byte more than needed",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Record, Oddity::Overlong),
     },
     Case {
         name: "dto/overlong",
-        verifies: "numbers in more bytes than they need, at every level, are understood and written anew",
+        verifies: "a DTO comes back re-encoded if every tag, length, integer and boolean takes \
+            one byte more than needed",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Dto, Oddity::Overlong),
     },
     Case {
         name: "tree/overlong",
-        verifies: "numbers in more bytes than they need, at every level, are understood and written anew",
+        verifies: "a tree comes back re-encoded if every tag, length, integer and boolean takes \
+            one byte more than needed, in children, their tags and map entries too",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Tree, Oddity::Overlong),
     },
     Case {
         name: "record/twice",
-        verifies: "of fields that come twice, at every level, the later value counts and comes back once",
+        verifies: "if a record and each of its fields (but the list) occur twice with different \
+            values, the later values come back, once each",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Record, Oddity::Twice),
     },
     Case {
         name: "dto/twice",
-        verifies: "of fields that come twice, at every level, the later value counts and comes back once",
+        verifies: "if a DTO and each of its fields occur twice with different values, the later \
+            values come back, once each",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Dto, Oddity::Twice),
     },
     Case {
         name: "tree/twice",
-        verifies: "of fields and map keys that come twice, at every level, the later value counts and comes back once",
+        verifies: "if a tree, its fields (but the oneof), its map keys, and the fields of \
+            children and their tags occur twice, the later values come back, once each",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Tree, Oddity::Twice),
     },
     Case {
         name: "record/reordered",
-        verifies: "fields in falling order and a list in pieces are understood and written anew",
+        verifies: "a record comes back re-encoded if its fields are in descending order and \
+            overlong, and its list is split into one unpacked number and two packed pieces",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Record, Oddity::Reordered),
     },
     Case {
         name: "dto/reordered",
-        verifies: "fields in falling order are understood and written anew",
+        verifies: "a DTO comes back re-encoded if its fields are in descending order and overlong",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Dto, Oddity::Reordered),
     },
     Case {
         name: "tree/reordered",
-        verifies: "fields in falling order, at every level and in map entries, are understood and written anew",
+        verifies: "a tree comes back re-encoded if its fields are in descending order and \
+            overlong, in children and their tags too, with values of map entries before keys",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Tree, Oddity::Reordered),
     },
     Case {
         name: "record/unknown-inside",
-        verifies: "a record with fields that its type does not have is understood and written anew",
+        verifies: "a record with unknown fields before and after its own, which are overlong, \
+            comes back re-encoded, with the unknown fields or without",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Record, Oddity::Unknown),
     },
     Case {
         name: "dto/unknown-inside",
-        verifies: "a dto with fields that its type does not have is understood and written anew",
+        verifies: "a DTO with unknown fields before and after its own, which are overlong, \
+            comes back re-encoded, with the unknown fields or without",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Dto, Oddity::Unknown),
     },
     Case {
         name: "tree/unknown-inside",
-        verifies: "fields that the types do not have, at every level, are tolerated, and the rest is written anew",
+        verifies: "a tree with unknown fields at every level and overlong known ones comes back \
+            re-encoded, with the unknown fields or without",
         needs: PROTOBUF,
         run: |probe| odd(probe, Shape::Tree, Oddity::Unknown),
     },
+];
+
+pub(in crate::cases) const INVALID_UTF8: &[Case] = &[
     Case {
         name: "text/invalid-utf8",
-        verifies: "a text that is no UTF-8 is refused",
+        verifies: "a text that starts with bytes that are not UTF-8 is refused",
         needs: PROTOBUF,
         run: |probe| invalid_utf8(probe, TEXT),
     },
     Case {
         name: "record/invalid-utf8",
-        verifies: "a record with a string that is no UTF-8 is refused",
+        verifies: "a record is refused if any of its eight strings is not UTF-8: an impossible \
+            byte, a lone continuation byte, a truncated character, an overlong NUL, half a \
+            surrogate pair, a code point past the last one",
         needs: PROTOBUF,
         run: |probe| invalid_utf8(probe, Shape::Record),
     },
     Case {
         name: "dto/invalid-utf8",
-        verifies: "a dto with a string that is no UTF-8 is refused",
+        verifies: "a DTO is refused if any of its three strings is not UTF-8",
         needs: PROTOBUF,
         run: |probe| invalid_utf8(probe, Shape::Dto),
     },
     Case {
         name: "tree/invalid-utf8",
-        verifies: "a tree with a string or a map key that is no UTF-8, at any level, is refused",
+        verifies: "a tree is refused if any string or map key is not UTF-8, at any level",
         needs: PROTOBUF,
         run: |probe| invalid_utf8(probe, Shape::Tree),
     },

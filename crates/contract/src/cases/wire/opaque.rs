@@ -13,19 +13,20 @@ const LONG: usize = 1 << 20;
 pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         name: "body/empty",
-        verifies: "a body of no bytes comes back, and the next one as well",
+        verifies: "an empty body comes back, and so do those after it",
         needs: OPAQUE,
         run: |probe| [&b""[..], b"", b"x"].iter().try_for_each(|body| returns(probe, body)),
     },
     Case {
         name: "body/every-byte",
-        verifies: "a body comes back with every value that a byte can have",
+        verifies: "a body with all 256 byte values comes back",
         needs: OPAQUE,
         run: |probe| returns(probe, &(0..=u8::MAX).collect::<Vec<_>>()),
     },
     Case {
         name: "body/like-a-length",
-        verifies: "a body that begins like another body's length is not taken for one",
+        verifies: "bodies that look like a length come back: `00 00 00 01`, `ff ff ff ff`, `00 \
+            00 00 00 00`",
         needs: OPAQUE,
         run: |probe| {
             [&[0, 0, 0, 1][..], &[0xff; 4], &[0, 0, 0, 0, 0]]
@@ -35,7 +36,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         name: "body/length-1048576",
-        verifies: "a body of 1 MiB that is no text comes back",
+        verifies: "a body of 1 MiB with every byte value comes back",
         needs: OPAQUE,
         run: |probe| returns(probe, &(0..=u8::MAX).rev().cycle().take(LONG).collect::<Vec<_>>()),
     },

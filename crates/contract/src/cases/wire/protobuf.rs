@@ -15,19 +15,20 @@ const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         name: "wire/reply-is-not-request",
-        verifies: "the reply holds what field 1 carried, even when the request has a field 2 as well",
+        verifies: "the reply holds the content of field 1, even if the request also has a field \
+            2, in each method",
         needs: PROTOBUF,
         run: reply_is_not_request,
     },
     Case {
         name: "wire/last-value-wins",
-        verifies: "of a field that comes twice, the later value counts",
+        verifies: "if field 1 of `Text` occurs twice, the second value comes back",
         needs: PROTOBUF,
         run: last_value_wins,
     },
     Case {
         name: "wire/any-order",
-        verifies: "fields out of order and a list that is not packed are understood",
+        verifies: "a record with its fields out of order and an unpacked list comes back",
         needs: PROTOBUF,
         run: any_order,
     },

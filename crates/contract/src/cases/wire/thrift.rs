@@ -16,49 +16,56 @@ const COMPACT: &[Need] = &[Need::Wire(Encoding::ThriftCompact)];
 pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         name: "struct/other-field",
-        verifies: "the reply holds what field 1 carried, even when the request has a field 2 as well",
+        verifies: "the reply holds the content of field 1, even if the request also has a field \
+            2, in each method",
         needs: THRIFT,
         run: other_field,
     },
     Case {
         name: "struct/twice",
-        verifies: "of fields and map keys that come twice, at every level, the later value counts and comes back once",
+        verifies: "if each field and each map key occurs twice with different values, at every \
+            level, the later values come back, once each",
         needs: THRIFT,
         run: |probe| odd(probe, Oddity::Twice),
     },
     Case {
         name: "struct/unknown-inside",
-        verifies: "fields that the types do not have, at every level, are skipped and do not come back",
+        verifies: "unknown fields (1001 to 1011, one of each type) at every level are skipped \
+            and do not come back; in the compact protocol all is overlong",
         needs: THRIFT,
         run: |probe| odd(probe, Oddity::Unknown),
     },
     Case {
         name: "struct/reordered",
-        verifies: "fields in falling order, at every level, are understood",
+        verifies: "structs with their fields in descending order, at every level, come back",
         needs: THRIFT,
         run: |probe| odd(probe, Oddity::Reordered),
     },
     Case {
         name: "struct/overlong",
-        verifies: "numbers and headers in more bytes than they need, at every level, are understood and written anew",
+        verifies: "numbers of 16, 32 and 64 bits in one byte more than needed, and long-form \
+            headers of fields and lists, are understood and re-encoded",
         needs: COMPACT,
         run: |probe| odd(probe, Oddity::Overlong),
     },
     Case {
         name: "struct/truncated",
-        verifies: "a struct that is cut short is refused",
+        verifies: "a struct is refused, or its connection closed, if cut after its first byte, \
+            in the middle, or before its last two bytes",
         needs: THRIFT,
         run: truncated,
     },
     Case {
         name: "struct/unknown-type",
-        verifies: "a field of a type that does not exist is refused",
+        verifies: "a field of a nonexistent type (six bytes of `7f`) is refused, or its \
+            connection closed",
         needs: THRIFT,
         run: |probe| malformed(probe, "a field of a type that does not exist", &[0x7f; 6]),
     },
     Case {
         name: "struct/length-past-end",
-        verifies: "a length that reaches past the message's end, or below 0, is refused",
+        verifies: "a text of one byte that claims a length of 100, 1 MiB, 2^31 - 1 or -1 is \
+            refused, or its connection closed",
         needs: THRIFT,
         run: length_past_end,
     },
