@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { defineConfig, type Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
+import { licences } from "./licences";
 
-/** Lets the page run its own script and no other: the policy names the script by its hash. */
+/** Allows the page's own script only, by its hash. */
 function contentSecurityPolicy(): Plugin {
   return {
     name: "content-security-policy",
@@ -14,7 +15,7 @@ function contentSecurityPolicy(): Plugin {
           if (file.type !== "asset" || !file.fileName.endsWith(".html")) continue;
           const html = String(file.source);
           const script = /<script type="module"[^>]*>([\s\S]*?)<\/script>/.exec(html)?.[1];
-          if (!script) throw new Error(`${file.fileName}: there is no inline script to allow`);
+          if (!script) throw new Error(`${file.fileName}: no inline script found`);
           const hash = createHash("sha256").update(script).digest("base64");
           file.source = html.replace("'sha256-of-the-script'", `'sha256-${hash}'`);
         }
@@ -24,7 +25,7 @@ function contentSecurityPolicy(): Plugin {
 }
 
 export default defineConfig({
-  plugins: [viteSingleFile({ removeViteModuleLoader: true }), contentSecurityPolicy()],
+  plugins: [viteSingleFile({ removeViteModuleLoader: true }), licences(), contentSecurityPolicy()],
   build: {
     target: "es2022",
     outDir: "dist",
