@@ -104,7 +104,9 @@ fn every_example_parses() {
 fn every_command_line_of_the_documents_parses() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut tried = 0;
-    for page in ["README.md", "CONTRIBUTING.md", "docs/performance.md", "docs/record.md"] {
+    for page in
+        ["README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/performance.md", "docs/record.md"]
+    {
         let text = std::fs::read_to_string(root.join(page)).expect(page);
         for block in text.split("```").skip(1).step_by(2) {
             for line in block.lines().map(|line| line.trim_start_matches("$ ").trim()) {

@@ -1,5 +1,6 @@
-//! What README shows is what the program prints, and its command lines work.
+//! The matrix in the documents is what the program prints, and the command lines of README and the guide work.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -19,37 +20,43 @@ const LOADED: u64 = 10_000;
 /// How a record's line of a trial begins.
 const TRIAL: &str = "{\"trial\":";
 
-fn readme() -> String {
-    fs::read_to_string(repository().join("README.md")).expect("README.md")
+fn page(name: &str) -> String {
+    fs::read_to_string(repository().join(name)).expect(name)
 }
 
 #[test]
 fn the_matrix_is_the_one_that_is_printed() {
-    let page = readme();
+    let page = page("docs/servers.md");
     let shown = page.split("<!-- matrix -->\n").nth(1).expect("a matrix");
     let shown = shown.split("<!-- /matrix -->").next().expect("its end");
     let root = repository();
     let root = root.to_str().expect("a path in UTF-8");
     let mut command = rpcbench(&["--root", root, "list", "--matrix"]);
     let printed = Program::start(&mut command).finish().expect(0);
-    assert_eq!(shown, printed.out, "copy what `rpcbench list --matrix` prints into README.md");
+    assert_eq!(
+        shown, printed.out,
+        "copy the output of `rpcbench list --matrix` to docs/servers.md"
+    );
 }
 
-/// In a shell, as they stand there but for the server's address and process id. What takes long is ended with Ctrl-C
-/// once it measures.
+/// In a shell, as written but for the server's address and process id. Long ones get Ctrl-C once they measure.
 #[test]
 fn every_command_line_works() {
-    let page = readme();
-    let (compare, load) = page.split_once("\n## Load one server\n").expect("both parts");
     let place = Place::new();
     place.make_runs();
-    let lines = command_lines(compare);
-    assert!(lines.len() > 20, "{lines:?}");
-    lines.iter().for_each(|line| place.perform(line));
-    fs::remove_dir_all(place.root().join("results/monday")).unwrap();
-    let lines = command_lines(load);
-    assert!(lines.len() > 10, "{lines:?}");
-    lines.iter().for_each(|line| place.perform(line));
+    let mut done = BTreeSet::new();
+    for name in ["README.md", "docs/guide.md"] {
+        let page = page(name);
+        let lines = command_lines(&page);
+        assert!(lines.len() > 10, "{name}: {lines:?}");
+        let new = lines.into_iter().filter(|line| done.insert(command(line).to_owned()));
+        new.for_each(|line| place.perform(line));
+    }
+}
+
+/// The line without its remark.
+fn command(line: &str) -> &str {
+    line.split(" #").next().unwrap_or_default().trim()
 }
 
 /// Those between fences that run rpcbench.
@@ -61,7 +68,7 @@ fn command_lines(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// A root with servers of the names in README, all of them the testkit's, and a server that runs already.
+/// A root with servers of the names in the pages, all of them the testkit's, and a server that runs already.
 struct Place {
     bench: Bench,
     server: Server,
@@ -89,7 +96,7 @@ impl Place {
         self.bench.root()
     }
 
-    /// The runs that README names.
+    /// The runs that the pages name.
     fn make_runs(&self) {
         let results = self.root().join("results");
         for names in [&["2026-03-01T12-00-00", "monday", "main"][..], &["tuesday", "branch"]] {
@@ -168,7 +175,7 @@ impl Place {
     }
 }
 
-/// What README names: servers in two languages, suites, and a suite of the reader's own.
+/// What the pages name: servers in two languages, suites, and a suite of the reader's own.
 fn lay_out(root: &Path) {
     let servers = root.join("servers");
     for (language, name) in [("go", "Go"), ("java", "Java")] {
