@@ -25,7 +25,7 @@ bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and t
 
 bench-peers: bench-client
 
-resolution: setup ## Show which differences runs tell on this machine (docs/method.md); 20 minutes, and they add up
+resolution: setup ## Show which differences runs tell on this machine (docs/evidence.md); 20 minutes, and they add up
 	cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-resolution
 	$(CARGO_TARGET_DIR)/release/rpcbench-resolution --programs $(CARGO_TARGET_DIR)/release $(ARGS)
 

@@ -1,6 +1,6 @@
 //! How often comparisons are right, in simulated runs on the noise of a shared virtual machine.
 
-#![allow(clippy::print_stderr, reason = "the rates found stand in docs/method.md")]
+#![allow(clippy::print_stderr, reason = "the rates are in docs/evidence.md")]
 
 mod noise;
 

@@ -1,6 +1,6 @@
 //! Which entries change while they are measured.
 
-#![allow(clippy::print_stderr, reason = "the rates found stand in docs/method.md")]
+#![allow(clippy::print_stderr, reason = "the rates are in docs/evidence.md")]
 
 mod noise;
 

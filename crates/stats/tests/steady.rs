@@ -1,6 +1,6 @@
 //! Warm-ups of every kind: which of them count as steady.
 
-#![allow(clippy::print_stderr, reason = "the rates found stand in docs/method.md")]
+#![allow(clippy::print_stderr, reason = "the rates are in docs/evidence.md")]
 
 mod noise;
 

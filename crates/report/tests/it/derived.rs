@@ -42,7 +42,7 @@ fn what_is_published_is_what_the_catalog_says() {
     }
 }
 
-/// Names in the table of tests of `docs/method.md`.
+/// Names in the table of tests of `docs/evidence.md`.
 fn named_tests(page: &str) -> Vec<&str> {
     let begin = page.find("<!-- tests:begin").expect("where it begins");
     let end = page.find("<!-- tests:end").expect("where it ends");
@@ -66,13 +66,13 @@ fn sources(folder: &Path) -> String {
 
 #[test]
 fn every_test_that_the_page_names_is_there() {
-    let page = read("method.md");
+    let page = read("evidence.md");
     let named = named_tests(&page);
     assert!(named.len() > 100, "{named:?}");
     let sources = sources(&docs("../crates"));
     let missing: Vec<&&str> =
         named.iter().filter(|name| !sources.contains(&format!("fn {name}("))).collect();
-    assert!(missing.is_empty(), "docs/method.md names tests that there are not: {missing:?}");
+    assert!(missing.is_empty(), "docs/evidence.md names missing tests: {missing:?}");
 }
 
 /// Not a test: writes what is derived.
