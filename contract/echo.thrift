@@ -1,5 +1,5 @@
 // The service that every Thrift server under test implements: the twin of echo.proto, with the same names and field numbers.
-// What each method must do, and what differs from echo.proto: README.md beside this file.
+// README.md in this folder says what each method must do, and what differs from echo.proto.
 
 namespace cpp rpcbench.v1
 namespace go rpcbench.v1
@@ -8,7 +8,7 @@ namespace js rpcbench.v1
 namespace py rpcbench.v1
 namespace rs rpcbench.v1
 
-// 40 flat fields, about 640 bytes when filled, 555 in the compact protocol.
+// 40 flat fields, about 640 bytes if all are set, 555 in the compact protocol.
 struct FlatRecord {
   1: string field1
   2: i32 field2
@@ -79,7 +79,7 @@ struct Tag {
   2: string value
 }
 
-// The 64 bits of an unsigned number stand in an i64 wherever echo.proto has one.
+// Unsigned 64-bit integers of echo.proto travel in an i64.
 struct Branch {
   1: string name
   2: i64 id
@@ -91,7 +91,7 @@ union Contact {
   11: i64 phone
 }
 
-// A union is a message of its own in Thrift: it takes the number of its first member, and 11 stays free.
+// In Thrift a union is a separate struct: it has the number of its first member, and 11 is unused.
 struct TreeNode {
   1: string name
   2: binary digest

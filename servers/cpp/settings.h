@@ -1,4 +1,4 @@
-// What all C++ servers share: their settings, which come from the environment.
+// Shared by all C++ servers: settings from the environment.
 #pragma once
 
 #include <charconv>
@@ -8,14 +8,14 @@
 
 namespace settings {
 
-// The value of a variable. Throws where it is not set.
+// The value of a variable. Throws if it is not set.
 inline std::string Text(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') throw std::runtime_error(std::string(name) + " is not set");
   return value;
 }
 
-// The value of a variable as a whole number. Throws where it is none, or not within `least` and `most`.
+// The value of a variable as an integer. Throws if it is not one between `least` and `most`.
 inline unsigned Number(const char* name, unsigned least, unsigned most) {
   const std::string text = Text(name);
   unsigned value = 0;

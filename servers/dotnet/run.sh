@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 DOTNET_PROCESSOR_COUNT=$(printf '%x' "$RPCBENCH_CPUS")
 export DOTNET_PROCESSOR_COUNT
 
-# 75 % of the memory for the heap: what the runtime takes by itself of a container's limit, also where no cgroup sets one.
+# 75 % of the memory for the heap: the runtime's own choice under a container's limit, set here for when there is no cgroup as well.
 memory 64 .NET
 if [ -n "${RPCBENCH_MEMORY:-}" ]; then
     DOTNET_GCHeapHardLimit=$(printf '%x' $((RPCBENCH_MEMORY * 3 / 4)))

@@ -1,26 +1,26 @@
 #!/bin/sh
-# Builds the Go server in the current folder into RPCBENCH_BUILD_DIR. What is generated from the contract lies there as well, a module
-# of its own: rpcbench.dev/contract, which a workspace shows to Go. protoc's plugins and Kitex are tools that the server's go.mod
-# names; Apache's compiler is the distribution's.
+# Builds the Go server in the current folder into RPCBENCH_BUILD_DIR. The code generated from the contract is there as
+# well, as the module rpcbench.dev/contract, which a workspace adds. protoc's plugins and Kitex are tools in the server's go.mod; Apache's
+# compiler is the distribution's.
 #
 #   build.sh          builds
-#   build.sh lock     writes go.mod and go.sum anew
+#   build.sh lock     rewrites go.mod and go.sum
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
 : "${RPCBENCH_CONTRACT:?not set: the folder of echo.proto and echo.thrift}"
 
-# Where a distribution has switched that off, Go fetches the release that go.mod asks for all the same.
+# Fetch the Go release that go.mod requires, even if a distribution has disabled that.
 export GOTOOLCHAIN="${GOTOOLCHAIN:-auto}"
 
 build=$RPCBENCH_BUILD_DIR
 contract=rpcbench.dev/contract
 
-# A lock file that is written anew may lack the packages of the tools, until Go has added them.
+# A rewritten lock file may lack the packages of the tools until Go adds them.
 mods="readonly"
 [ "${1:-}" != lock ] || mods=mod
 
-# The generated module has the requirements of the server's, and so its versions.
+# The generated module has the server's requirements, and so its versions.
 generated_module() {
     rm -rf "$build/contract" "$build/tools"
     mkdir "$build/contract"
@@ -32,8 +32,8 @@ generated_module() {
 
 tools() { GOBIN="$build/tools" go install "-mod=$mods" -trimpath -buildvcs=false tool; }
 
-# Messages and stubs in one package. vtprotobuf's code has no pools: grpc-go encodes a reply after its handler has returned, so no
-# handler could give a message back. connect's takes plain messages as arguments, as the library's guide has it.
+# Messages and stubs in one package. vtprotobuf's code has no pools: grpc-go encodes a reply after its handler has returned, so a
+# handler can't return a message to a pool. connect's code takes plain messages as arguments, as in the library's guide.
 protobuf() {
     mkdir "$build/contract/echopb"
     for plugin in "$build"/tools/protoc-gen-*; do
@@ -66,7 +66,7 @@ if [ -n "$compiler" ]; then
     export GOWORK="$build/go.work"
 fi
 if [ "${1:-}" = lock ]; then
-    # Without a workspace the generated module must be named, and forgotten again.
+    # Without a workspace the generated module must be required, and dropped again.
     unset GOWORK
     if [ -n "$compiler" ]; then
         go mod edit "-require=$contract@v0.0.0" "-replace=$contract=$build/contract"
@@ -78,5 +78,5 @@ if [ "${1:-}" = lock ]; then
 fi
 
 # Go's own defaults: no linker or compiler flag, no profile-guided optimisation. -trimpath keeps the folder's path out of the binary;
-# -buildvcs=false lets a build run in a checkout that belongs to another user.
+# -buildvcs=false allows builds in a checkout of another user.
 exec go build -mod=readonly -trimpath -buildvcs=false -o "$build/server" .

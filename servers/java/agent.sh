@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the agent that tells what the runtime does, for runs that ask for it, into RPCBENCH_BUILD_DIR: statistics/agent.jar.
+# Builds the agent for runtime statistics into RPCBENCH_BUILD_DIR: statistics/agent.jar.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the Java server in the current folder into RPCBENCH_BUILD_DIR: server.jar, in lib/ every library it needs, each of which
-# must have the checksum that the server's dependencies.lock has for it, and in statistics/ the agent of run.sh.
+# Builds the Java server in the current folder into RPCBENCH_BUILD_DIR: server.jar, in lib/ all its libraries, each with the
+# checksum in the server's dependencies.lock, and in statistics/ the agent of run.sh.
 #
-#   build.sh          builds, and fails when a library is not as locked
-#   build.sh lock     builds, and writes dependencies.lock anew
+#   build.sh          builds, and fails if a library is not as locked
+#   build.sh lock     builds, and rewrites dependencies.lock
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
@@ -15,7 +15,7 @@ lock=$server/dependencies.lock
 JAVA_HOME=$(sh "$here/jdk.sh")
 export JAVA_HOME
 
-# Left-overs of an older build would otherwise be checked, packed and run with the rest.
+# Files of an older build would otherwise be checked, packed and run with the rest.
 rm -rf "$RPCBENCH_BUILD_DIR/lib" "$RPCBENCH_BUILD_DIR/target"
 mvn --batch-mode --no-transfer-progress --quiet --strict-checksums --file "$server/pom.xml" package
 
@@ -31,6 +31,6 @@ if [ "${1:-}" = lock ]; then
 fi
 if ! printf '%s\n' "$found" | diff -u "$lock" - >&2; then
     echo "$lock: the libraries that Maven resolved (+) are not the locked ones (-);" \
-        "if the change is meant, write the lock anew with 'build.sh lock'" >&2
+        "if the change is intended, rewrite the lock with 'build.sh lock'" >&2
     exit 1
 fi

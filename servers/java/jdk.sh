@@ -8,7 +8,7 @@ set -eu
 
 oldest=17
 
-# version_of FOLDER: what a JDK says in its `release` file, which every JDK since 9 has.
+# version_of FOLDER: the version in a JDK's `release` file, which every JDK since 9 has.
 version_of() {
     sed -n 's/^JAVA_VERSION="\([^"]*\)".*/\1/p' "$1/release" 2>/dev/null || true
 }

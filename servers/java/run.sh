@@ -16,10 +16,9 @@ release=$(sh "$here/jdk.sh" release)
 # Sizes Netty's event loops, the collector's threads and the compiler's.
 set -- "-XX:ActiveProcessorCount=$RPCBENCH_CPUS" "$@"
 
-# The JVM would take its share of the machine's memory wherever the limit is not its own cgroup's, so the share is worked out here.
-# Heap: 60 %, its first size also its last, as one sets it where the memory is the service's own. Netty's buffers: 15 %; they lie
-# outside the heap, and their limit would by default be as large as the heap's. That leaves a quarter (128 MiB of 512) for the
-# compiled code, classes, compiler, collector and stacks, which need about 100 MiB whatever the load.
+# Without a cgroup limit the JVM would size its heap by the machine, so it is computed here. Heap: 60 %, initial size = maximum, as is usual if
+# the memory belongs to the service. Netty's buffers: 15 %; they are outside the heap, with a default limit as large as the heap's. That
+# leaves a quarter (128 MiB of 512) for compiled code, classes, compiler, collector and stacks, which need about 100 MiB under any load.
 memory 64 "a JVM"
 if [ -n "${RPCBENCH_MEMORY:-}" ]; then
     mebibytes=$((RPCBENCH_MEMORY / 1048576))
@@ -27,25 +26,25 @@ if [ -n "${RPCBENCH_MEMORY:-}" ]; then
     set -- "-Xms${heap}m" "-Xmx${heap}m" "-XX:MaxDirectMemorySize=$((mebibytes * 15 / 100))m" "$@"
 fi
 
-# ZGC is generational from JDK 21: there by this flag, from 23 by itself; 24 no longer knows the flag.
+# ZGC is generational from JDK 21: by this flag, from 23 by default; 24 removed the flag.
 for option in "$@"; do
     if [ "$option" = -XX:+UseZGC ] && [ "$release" -ge 21 ] && [ "$release" -le 22 ]; then
         set -- "$@" -XX:+ZGenerational
     fi
 done
 
-# Netty loads its epoll transport as native code, and Scala's library uses sun.misc.Unsafe: JDK 24 and later say so on stderr unless
-# it is allowed.
+# Netty loads its epoll transport as native code, and Scala's library uses sun.misc.Unsafe: JDK 24 and later warn on stderr unless it
+# is allowed.
 if [ "$release" -ge 24 ]; then
     set -- --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow "$@"
 fi
 
-# What the runtime tells of itself, where the harness asks for it: an agent writes it, and takes the pauses from the JVM's own log.
+# Runtime statistics, if the harness asks for them: an agent writes them, with pauses from the JVM's own log.
 if [ -n "${RPCBENCH_RUNTIME_LOG:-}" ]; then
     log=$RPCBENCH_RUNTIME_LOG.jvm
     rm -f "$log"
     set -- "-Xlog:gc,gc+phases:file=\"$log\":timenanos:filecount=0" "-javaagent:$build/statistics/agent.jar=$log" "$@"
 fi
 
-# A JVM without memory ends, to be seen and restarted, rather than limp on.
+# A JVM out of memory exits rather than limp on.
 exec "$JAVA_HOME/bin/java" "$@" -XX:+ExitOnOutOfMemoryError -cp "$build/server.jar:$build/lib/*" "$main"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs nginx in front of another server until SIGTERM: run.sh LOCATION PROGRAM [ARGUMENT...]
 #
-# The program listens on the Unix socket BACKEND_SOCKET, which it is told. LOCATION is a file that tells nginx how to reach it, with
-# @socket@ in its place.
+# The program listens on the Unix socket in its variable BACKEND_SOCKET. LOCATION is a file with nginx's configuration for reaching it, where
+# @socket@ stands for the socket.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -10,29 +10,29 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 location=$1
 shift
-PATH=$PATH:/usr/sbin # where the distribution has nginx
+PATH=$PATH:/usr/sbin # where the distribution installs nginx
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export BACKEND_SOCKET=$folder/backend.sock
 
-# An IPv6 address stands in brackets before a port.
+# An IPv6 address is bracketed before a port.
 case "$RPCBENCH_HOST" in
     *:*) address="[$RPCBENCH_HOST]:$RPCBENCH_PORT" ;;
     *) address=$RPCBENCH_HOST:$RPCBENCH_PORT ;;
 esac
 
-# nginx by itself would try a port in use again for seconds. Whoever listens there answers.
+# By default nginx retries a port in use for seconds. Check first whether anything listens there.
 if (exec 3<>"/dev/tcp/$RPCBENCH_HOST/$RPCBENCH_PORT") 2>/dev/null; then
     fail "cannot listen on $address: the port is in use"
 fi
 
-# Clients may come by the thousand, and each has two files here.
+# Thousands of clients may connect, and each takes two file descriptors.
 ulimit -n "$(ulimit -Hn)"
 
 sed "s|@socket@|$BACKEND_SOCKET|" "$location" >"$folder/location.conf"
 sed "s|@folder@|$folder|g; s|@cpus@|$RPCBENCH_CPUS|; s|@address@|$address|" "$here/nginx.conf" >"$folder/nginx.conf"
 if [ "$(id -u)" = 0 ]; then
-    echo 'user root;' >>"$folder/nginx.conf" # the socket may be nobody else's
+    echo 'user root;' >>"$folder/nginx.conf" # only root may access the socket
 fi
 
 "$@" &
@@ -41,7 +41,7 @@ nginx -e stderr -p "$folder" -c "$folder/nginx.conf" &
 nginx=$!
 
 ending=
-# Open calls are finished, but for two seconds at most.
+# Open calls may finish, for at most two seconds.
 stop() {
     kill -QUIT "$nginx" 2>/dev/null || true
     (sleep 2; kill -TERM "$nginx" 2>/dev/null || true) &
@@ -49,7 +49,7 @@ stop() {
 }
 trap stop TERM
 
-# Without one of the two there is no server.
+# The server needs both.
 wait -n "$backend" "$nginx" || true
 if [ -n "$ending" ]; then
     wait "$nginx" || true

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the Node server in the current folder into RPCBENCH_BUILD_DIR: its sources, those that all share, the contract or what
-# Thrift's compiler makes of it, and node_modules exactly as locked.
+# Builds the Node server in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, the contract or the
+# code that Thrift's compiler generates from it, and node_modules exactly as locked.
 #
 #   build.sh          builds
-#   build.sh lock     writes package-lock.json anew
+#   build.sh lock     rewrites package-lock.json
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
@@ -18,7 +18,7 @@ cp package.json package-lock.json "$here"/*.js ./*.js "$RPCBENCH_CONTRACT/echo.p
 if grep -q '^    "thrift": ' package.json; then
     mkdir -p "$RPCBENCH_BUILD_DIR/generated"
     thrift -gen js:node,es6 -out "$RPCBENCH_BUILD_DIR/generated" "$RPCBENCH_CONTRACT/echo.thrift"
-    # Its modules are of the older kind (CommonJS).
+    # Its modules are CommonJS.
     echo '{ "type": "commonjs" }' >"$RPCBENCH_BUILD_DIR/generated/package.json"
 fi
 cd "$RPCBENCH_BUILD_DIR"

@@ -27,7 +27,7 @@ function answer(method, body, response) {
 }
 
 /**
- * Answers a request. Those of node:http and of node:http2 are alike.
+ * Answers a request of node:http or node:http2.
  *
  * @type {import('node:http').RequestListener}
  */

@@ -10,8 +10,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 export NODE_ENV=production
 
-# V8 would size its heap by the machine wherever the limit is not its own cgroup's. Three quarters of the memory for the old
-# generation, shared by the workers, is what services in containers are given; the rest is for young objects, code and buffers.
+# Without a cgroup limit V8 would size its heap by the machine. Three quarters of the memory for the old generation, shared by the
+# workers, is usual for services in containers; the rest is for young objects, code and buffers.
 memory $((43 * RPCBENCH_CPUS)) Node.js
 if [ -n "${RPCBENCH_MEMORY:-}" ]; then
     mebibytes=$((RPCBENCH_MEMORY * 3 / 4 / RPCBENCH_CPUS / 1048576))

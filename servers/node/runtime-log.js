@@ -1,9 +1,9 @@
-// Appends what the contract's runtime log is to have to the file that RPCBENCH_RUNTIME_LOG names.
+// Writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG.
 import { constants, openSync, writeSync } from 'node:fs';
 import { constants as gc, performance, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
-// How far apart two readings of the heap are.
+// Interval between readings of the heap.
 const READING_MILLIS = 50;
 
 const KINDS = new Map([
@@ -14,13 +14,13 @@ const KINDS = new Map([
 ]);
 
 /**
- * Tells of this process as long as it lives.
+ * Logs this process for as long as it lives.
  *
  * @param {string} path the file
  */
-export function tellCollections(path) {
+export function logCollections(path) {
   const file = openSync(path, constants.O_APPEND | constants.O_WRONLY | constants.O_CREAT, 0o644);
-  // Both clocks are the monotonic one; performance counts from when the process began.
+  // Both clocks are monotonic; performance counts from the start of the process.
   const origin = Number(process.hrtime.bigint() - BigInt(Math.round(performance.now() * 1e6)));
   const nanos = (millis) => origin + Math.round(millis * 1e6);
 
@@ -34,13 +34,13 @@ export function tellCollections(path) {
   const observer = new PerformanceObserver((list) => take(list.getEntries()));
   observer.observe({ entryTypes: ['gc'] });
 
-  const tell = () => {
-    // What ended before this instant is taken after it. V8 does not count what is allocated.
+  const write = () => {
+    // Pauses that ended before this instant are taken after it. V8 does not count allocations.
     const now = nanos(performance.now());
     take(observer.takeRecords());
     writeSync(file, `${lines}${process.pid} reading ${now} ${getHeapStatistics().used_heap_size} -\n`);
     lines = '';
   };
-  tell();
-  setInterval(tell, READING_MILLIS).unref();
+  write();
+  setInterval(write, READING_MILLIS).unref();
 }

@@ -1,4 +1,4 @@
-// What the servers on node:http and node:http2 share: the longest request, and how they start and end.
+// Shared by the servers on node:http and node:http2: the longest request, start and shutdown.
 import { once } from 'node:events';
 import http from 'node:http';
 import http2 from 'node:http2';
@@ -6,7 +6,7 @@ import http2 from 'node:http2';
 // How long open connections may take to finish their calls after SIGTERM.
 const DRAIN_MILLISECONDS = 2000;
 
-/** How long a request may be, in bytes: twice the contract's longest text. */
+/** Longest request in bytes: twice the contract's longest text. */
 export const MAX_BODY = 8 * 1024 * 1024;
 
 /**
@@ -16,7 +16,7 @@ export const MAX_BODY = 8 * 1024 * 1024;
  */
 export function starting(listener) {
   return async (host, port) => {
-    // Connections may be idle for as long as they like: the client decides how long they live.
+    // Connections may be idle indefinitely: the client decides how long they live.
     const server = http.createServer({ keepAliveTimeout: 0 }, listener);
     await listening(server, host, port);
     return () => stop(server, () => server.closeIdleConnections());
@@ -46,7 +46,7 @@ async function listening(server, host, port) {
   await once(server, 'listening');
 }
 
-// The process ends afterwards, and with it whatever is still open.
+// The process exits afterwards, with anything still open.
 function stop(server, closeIdle) {
   return new Promise((stopped) => {
     server.close(stopped);

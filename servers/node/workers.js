@@ -1,12 +1,12 @@
-// One server process per CPU, as JavaScript runs on one thread: this very process when there is one CPU, otherwise workers of
-// Node's cluster module, which share the port.
+// One server process per CPU, since JavaScript runs on one thread: this process itself for one CPU, otherwise workers of Node's
+// cluster module, which share the port.
 import cluster from 'node:cluster';
 
 /**
  * Starts a server in as many processes as there are CPUs, and ends them on SIGTERM.
  *
- * @param {string} name what messages on stderr begin with
- * @param {(host: string, port: number) => Promise<() => Promise<void>>} start listens; its result ends what it has started
+ * @param {string} name prefix of messages on stderr
+ * @param {(host: string, port: number) => Promise<() => Promise<void>>} start listens; its result stops it
  */
 export async function serve(name, start) {
   const cpus = Number(process.env.RPCBENCH_CPUS);
@@ -17,8 +17,8 @@ export async function serve(name, start) {
   let stop;
   try {
     if (process.env.RPCBENCH_RUNTIME_LOG) {
-      const { tellCollections } = await import('./runtime-log.js');
-      tellCollections(process.env.RPCBENCH_RUNTIME_LOG);
+      const { logCollections } = await import('./runtime-log.js');
+      logCollections(process.env.RPCBENCH_RUNTIME_LOG);
     }
     stop = await start(process.env.RPCBENCH_HOST, Number(process.env.RPCBENCH_PORT));
   } catch (error) {
@@ -31,7 +31,7 @@ export async function serve(name, start) {
   });
 }
 
-// Without one of its workers the server would no longer be what was asked for, so it ends.
+// The server ends if it loses a worker, since it would no longer use its CPUs.
 function supervise(name, count) {
   let stopping = false;
   const stop = () => {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the PHP server in the current folder into RPCBENCH_BUILD_DIR: its sources, and in packages.lock the versions of the
-# distribution's packages that were found.
+# Builds the PHP server in the current folder into RPCBENCH_BUILD_DIR: its sources, and packages.lock with the versions of the
+# distribution's packages.
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
@@ -13,7 +13,7 @@ sed "s|@app@|$build/app|" location.conf >"$build/app/location.conf"
 for file in "$build"/app/*.php; do
     php --syntax-check "$file" >/dev/null
 done
-# nginx is where only root looks for programs.
+# nginx is in root's PATH only.
 PATH=$PATH:/usr/sbin
 {
     php -r 'echo "php ", PHP_VERSION, "\n";'

@@ -7,17 +7,17 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 app=$1/app
 fpm=php-fpm$(php -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')
-PATH=$PATH:/usr/sbin # where the distribution has it
+PATH=$PATH:/usr/sbin # where the distribution installs it
 
-# Four processes for each CPU, so that one is ready while others write; a pool of fixed size, as PHP's manual has it where the
-# memory is the service's own.
+# Four processes per CPU, so that one is ready while others write; a pool of fixed size, as PHP's manual recommends if the memory belongs
+# to the service.
 export FPM_CHILDREN=$((RPCBENCH_CPUS * 4)) FPM_MEMORY_LIMIT=-1
 if [ -n "${RPCBENCH_MEMORY:-}" ]; then
     memory $((16 * FPM_CHILDREN)) "PHP with $FPM_CHILDREN processes"
     FPM_MEMORY_LIMIT=$((RPCBENCH_MEMORY / FPM_CHILDREN))
 fi
 
-# The folder of the sources may be nobody else's.
+# Only this user may access the source folder.
 root=()
 if [ "$(id -u)" = 0 ]; then root=(--allow-to-run-as-root); fi
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds the Python server in the current folder into RPCBENCH_BUILD_DIR: its sources, those that all share, a virtual environment
-# with the locked packages, each checked against its hash, and the code generated from the contract, for gRPC or Thrift, or, for a
-# library that reads it at the start, the contract.
+# Builds the Python server in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, a virtual environment with
+# the locked packages, each checked against its hash, and the code generated from the contract (for a library that reads the contract at
+# start, the contract).
 #
 #   build.sh          builds
-#   build.sh lock     writes requirements.txt anew
+#   build.sh lock     rewrites requirements.txt
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"

@@ -39,7 +39,7 @@ Bytes = Annotated[bytes, Field(strict=False), EncodedBytes(encoder=Base64)]
 
 
 class Message(BaseModel):
-    """Values of a wrong type are refused, not made to fit."""
+    """Values of a wrong type are refused, not converted."""
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 

@@ -1,20 +1,20 @@
-"""Appends what the contract's runtime log is to have to the file that RPCBENCH_RUNTIME_LOG names. CPython counts neither the heap nor what
-is allocated, so there are no readings."""
+"""Writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG. CPython counts neither the heap nor allocations, so there are no
+readings."""
 
 import gc
 import os
 import time
 
 
-def tell_collections() -> None:
-    """Tells of this process, and of those that it forks from now on, as long as they live. Does nothing without the variable."""
+def log_collections() -> None:
+    """Logs this process, and those that it forks from now on, for as long as they live. Does nothing without the variable."""
     path = os.environ.get("RPCBENCH_RUNTIME_LOG")
     if not path:
         return
     file = os.open(path, os.O_APPEND | os.O_WRONLY | os.O_CREAT, 0o644)
     began = 0
 
-    def told(phase: str, info: dict[str, int]) -> None:
+    def on_collection(phase: str, info: dict[str, int]) -> None:
         nonlocal began
         # The monotonic clock.
         now = time.monotonic_ns()
@@ -24,4 +24,4 @@ def tell_collections() -> None:
             os.write(file, b"%d pause %d %d generation-%d -\n" % (os.getpid(), now, now - began, info["generation"]))
 
     os.write(file, b"%d begin %d\n" % (os.getpid(), time.monotonic_ns()))
-    gc.callbacks.append(told)
+    gc.callbacks.append(on_collection)

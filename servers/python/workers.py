@@ -1,5 +1,5 @@
-"""One server process per CPU, as one interpreter lock is one CPU: this very process when there is one CPU, otherwise forked workers that
-listen on the same port (SO_REUSEPORT), the way of gRPC's own multiprocessing example."""
+"""One server process per CPU, since the interpreter lock limits a process to one: this process itself for one CPU, otherwise forked workers
+that listen on the same port (SO_REUSEPORT), as in gRPC's multiprocessing example."""
 
 import multiprocessing
 import multiprocessing.connection
@@ -11,20 +11,20 @@ import threading
 from collections.abc import Callable
 from typing import NoReturn
 
-from runtime_log import tell_collections
+from runtime_log import log_collections
 
 # How long open connections may take to finish their calls after SIGTERM, in seconds.
 DRAIN_SECONDS = 2.0
 
-# Listens on an address, alone or with others on the same port, and answers until SIGTERM.
+# Listens on an address, alone or with others on the same port, and serves until SIGTERM.
 Run = Callable[[str, bool], None]
 
 
 def serve(name: str, run: Run) -> None:
-    """Runs a server in as many processes as there are CPUs. `name` begins each message on stderr."""
+    """Runs a server in one process per CPU. `name` is the prefix of messages on stderr."""
     address, cpus = settings(name)
     try:
-        tell_collections()
+        log_collections()
         if cpus == 1:
             run(address, False)
         else:
@@ -35,11 +35,11 @@ def serve(name: str, run: Run) -> None:
 
 
 def settings(name: str) -> tuple[str, int]:
-    """The address to listen on and the number of CPUs. A setting that is missing or wrong ends the process."""
+    """The address to listen on and the number of CPUs. A missing or wrong setting ends the process."""
     try:
         host = _setting("RPCBENCH_HOST")
         port = _whole("RPCBENCH_PORT", 65535)
-        # An IPv6 address stands in brackets before a port.
+        # An IPv6 address is bracketed before a port.
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         return address, _whole("RPCBENCH_CPUS", 65535)
     except ValueError as error:
@@ -47,7 +47,7 @@ def settings(name: str) -> tuple[str, int]:
 
 
 def bound(address: str, shared: bool) -> socket.socket:
-    """A socket at the address, alone or with others on the same port, for servers that are given theirs."""
+    """A socket at the address, alone or with others on the same port, for servers that take an open socket."""
     family, kind, protocol, _, target = _resolved(address)
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -85,12 +85,12 @@ def _resolved(address: str) -> tuple:
 
 
 def _refuse_port_in_use(address: str) -> None:
-    """Without this the workers would share the port even with a stranger that had set SO_REUSEPORT."""
+    """Refuses a port that another program uses: with SO_REUSEPORT the workers would share it."""
     bound(address, False).close()
 
 
 def _supervise(count: int, name: str, run: Run, address: str) -> None:
-    """Without one of its workers the server would no longer be what was asked for, so it ends."""
+    """The server ends if it loses a worker, since it would no longer use its CPUs."""
     fork = multiprocessing.get_context("fork")
     workers = [fork.Process(target=_work, args=(name, run, address)) for _ in range(count)]
     for worker in workers:
@@ -121,7 +121,7 @@ def _work(name: str, run: Run, address: str) -> None:
 
 
 def _follow_parent() -> None:
-    """Ends the worker with its parent, however that ended."""
+    """Ends the worker when its parent ends."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Ruby server in the current folder into RPCBENCH_BUILD_DIR: its sources and those that all share, for gRPC the code
-# generated from the contract, and in packages.lock the versions of the distribution's gems that were found.
+# Builds the Ruby server in the current folder into RPCBENCH_BUILD_DIR: its sources and the shared ones, for gRPC the code
+# generated from the contract, and packages.lock with the versions of the distribution's gems.
 #
 #   build.sh GEM...
 set -eu
@@ -11,7 +11,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$RPCBENCH_BUILD_DIR
 
-# Left-overs of an older build would otherwise run with the rest.
+# Files of an older build would otherwise run with the rest.
 rm -f "$build"/*.rb "$build"/*.ru "$build"/*.conf
 cp "$here"/*.rb "$build"
 find . -maxdepth 1 -type f ! -name server.toml -exec cp {} "$build" \;

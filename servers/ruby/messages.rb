@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# The contract's messages: each a Struct, with the types of its members, which decode what JSON.parse made and encode what
-# JSON.generate takes. In JSON 64-bit integers are decimal strings, and bytes are base64.
+# The contract's messages: each a Struct with the types of its members, which convert from the result of JSON.parse and
+# to the input of JSON.generate. In JSON 64-bit integers are decimal strings, and bytes are base64.
 module Messages
-  # What came is no such message.
+  # The input is not such a message.
   class Invalid < StandardError; end
 
   # `struct`: the class of a message's values.
   Type = Struct.new(:decode, :encode, :struct) do
-    # A type whose values JSON has as they are, of the given classes, as long as the block says so.
+    # A type whose values are the same in JSON, of the given classes, if the block accepts them.
     def self.plain(name, *classes, &valid)
       decode = lambda do |value|
         classes.any? { |it| it === value } && (valid.nil? || valid.call(value)) ? value : raise(Invalid, "no #{name}")
@@ -16,7 +16,7 @@ module Messages
       new(decode, :itself.to_proc)
     end
 
-    # An integer in a range, which JSON has as a string.
+    # An integer in a range; a string in JSON.
     def self.decimal(name, range)
       decode = lambda do |text|
         value = text.is_a?(String) && /\A-?\d+\z/.match?(text) && text.to_i
@@ -56,7 +56,7 @@ module Messages
     Type.new(decode, ->(entries) { entries.transform_values(&type.encode) })
   end
 
-  # A type of messages that have all of `members`, and perhaps some of `optional`. The block refuses what does not fit together.
+  # A message type with all of `members` and any of `optional`. The block refuses invalid combinations.
   def self.message(optional: {}, **members, &check)
     types = members.merge(optional)
     struct = Struct.new(*types.keys, keyword_init: true)

@@ -2,15 +2,15 @@
 
 require "socket"
 
-# One server process for each CPU, as one interpreter lock is one CPU: this very process when there is one CPU, otherwise forked
+# One server process per CPU, since the interpreter lock limits a process to one: this process itself for one CPU, otherwise forked
 # workers that share the port (SO_REUSEPORT).
 module Workers
   module_function
 
-  # Runs the block, which listens and answers until SIGTERM, in as many processes as there are CPUs. It is told whether the port is
-  # shared. `name` begins messages on stderr.
+  # Runs the block, which listens and serves until SIGTERM, in one process per CPU. Its argument says whether the port is shared. `name`
+  # is the prefix of messages on stderr.
   def serve(name, &listen)
-    # Workers would share the port even with a stranger that shares it too.
+    # Otherwise workers would share the port with another program that shares it too.
     TCPServer.new(ENV.fetch("RPCBENCH_HOST"), ENV.fetch("RPCBENCH_PORT")).close
     cpus = Integer(ENV.fetch("RPCBENCH_CPUS"))
     return work(name, false, listen) if cpus == 1
@@ -20,7 +20,7 @@ module Workers
     abort "#{name}: #{e.message}"
   end
 
-  # Without one of its workers the server would no longer be what was asked for, so it ends.
+  # The server ends if it loses a worker, since it would no longer use its CPUs.
   def supervise(name, workers)
     stopping = false
     trap("TERM") do

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds the Rust server in the current folder into RPCBENCH_BUILD_DIR, with the release profile of all Rust servers: what the Rust
-# performance literature has everyone set for a deployed binary. No target-cpu, no profile-guided optimisation, no other allocator.
-# All build into one target folder, so that what two have in common is compiled once.
+# Builds the Rust server in the current folder into RPCBENCH_BUILD_DIR, with the release profile of all Rust servers, as
+# recommended for deployed binaries. No target-cpu, no profile-guided optimisation, no other allocator. All build into one target folder,
+# so shared dependencies are compiled once.
 #
 #   build.sh          builds
-#   build.sh lint     lints, with what a build compiles too
+#   build.sh lint     lints, with the build's settings
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"

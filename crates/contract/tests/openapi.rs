@@ -4,14 +4,14 @@ use prost_reflect::{DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, Messa
 
 const COMMITTED: &str = include_str!("../../../contract/openapi.yaml");
 
-const HEAD: &str = r#"# Derived from echo.proto; `cargo test -p rpcbench-contract --test openapi derive -- --ignored` writes it anew.
+const HEAD: &str = r#"# Derived from echo.proto; `cargo test -p rpcbench-contract --test openapi derive -- --ignored` writes it.
 openapi: 3.1.0
 info:
   title: rpcbench.v1.Echo
   version: "1"
   description: >-
     Four operations, each of which returns what its request carried, under another key. Requests have every key that is
-    listed as required; a reply may leave out those at their defaults. README.md beside this file says what is right.
+    listed as required; a reply may leave out those at their defaults. README.md in this folder says which replies are right.
   license:
     name: Apache-2.0
     identifier: Apache-2.0

@@ -10,7 +10,7 @@
 
 namespace {
 
-// Answers at the address until SIGTERM, with a thread for each CPU.
+// Serves at the address until SIGTERM, with a thread per CPU.
 void Serve(const std::string& /*host*/, unsigned /*port*/, unsigned /*cpus*/) {
   throw std::runtime_error("not written yet: main.cc answers the four calls of contract/README.md here");
 }

@@ -1,4 +1,4 @@
-// What each method of the contract does, as HTTP and JSON.
+// The contract's methods as HTTP and JSON.
 #pragma once
 
 #include <boost/beast/http.hpp>
@@ -17,7 +17,7 @@ namespace http = boost::beast::http;
 using Request = http::request<http::string_body>;
 using Response = http::response<http::string_body>;
 
-// The reply to a request whose content stands under the key. Throws where it cannot be decoded.
+// The reply to a request with its content under `key`. Throws if it can't be decoded.
 template <class Content>
 std::string Echo(const std::string& body, const char* key) {
   auto content = nlohmann::json::parse(body).at(key).get<Content>();

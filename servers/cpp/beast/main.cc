@@ -34,10 +34,10 @@ using ErrorCode = boost::beast::error_code;
 // How long open connections may take to finish their calls after SIGTERM.
 constexpr std::chrono::seconds kDrain{2};
 
-// How long to wait before the next connection is accepted where the system has no room for it.
+// Delay before accepting again when the system is out of resources.
 constexpr std::chrono::milliseconds kPause{100};
 
-// Accepts connections. Its own steps are taken one after the other, on whichever thread; those of connections are not bound to them.
+// Accepts connections. Its steps run in sequence, on any thread, independent of those of connections.
 class Listener {
  public:
   Listener(boost::asio::io_context& context, const tcp::endpoint& endpoint)
@@ -49,7 +49,7 @@ class Listener {
     Accept();
   }
 
-  // No further connection is accepted, and open ones end with their next reply.
+  // Stops accepting; open connections end with their next reply.
   void Stop() {
     stopping_ = true;
     boost::asio::post(acceptor_.get_executor(), [this] {
@@ -71,7 +71,7 @@ class Listener {
       pause_.async_wait([this](ErrorCode) { Accept(); });
       return;
     }
-    // Where it can't be set the connection is about to end, which its first read shows.
+    // If it can't be set the connection is about to end, as its first read shows.
     socket.set_option(tcp::no_delay(true), error);
     std::make_shared<echo::Session>(std::move(socket), stopping_)->Read();
     Accept();
@@ -83,7 +83,7 @@ class Listener {
   boost::asio::steady_timer pause_;
 };
 
-// Blocked before the first thread is started, so that only sigwait takes it.
+// Blocked before the first thread starts, so that only sigwait receives it.
 sigset_t BlockSigterm() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -105,7 +105,7 @@ std::unique_ptr<Listener> Listen(boost::asio::io_context& context) {
   }
 }
 
-// Answers until SIGTERM, with a thread for each CPU.
+// Serves until SIGTERM, with a thread per CPU.
 void Serve() {
   const sigset_t signals = BlockSigterm();
   const unsigned cpus = settings::Cpus();

@@ -1,6 +1,6 @@
 // The contract's messages, and their JSON: 64-bit integers are decimal strings, and bytes are base64.
 //
-// The library maps types by its macros, and throws where a value is of another type. What stands here beside them does so too.
+// The library maps types by macros and throws if a value has another type. The functions added here do the same.
 #pragma once
 
 #include <absl/strings/escaping.h>
@@ -22,7 +22,7 @@ namespace messages {
 
 using nlohmann::json;
 
-// An integer of 64 bits.
+// A 64-bit integer.
 template <class Integer>
 struct Decimal {
   Integer value = 0;
@@ -62,7 +62,7 @@ inline constexpr const char* kStatuses[] = {"STATUS_UNSPECIFIED", "STATUS_ACTIVE
 
 inline void to_json(json& to, Status from) { to = kStatuses[static_cast<std::size_t>(from)]; }
 
-// The library's macro for enums would take what is no name for the first of them.
+// The library's macro for enums maps unknown names to the first value.
 inline void from_json(const json& from, Status& to) {
   const std::string& name = from.get_ref<const std::string&>();
   const auto* found = std::find(std::begin(kStatuses), std::end(kStatuses), name);
@@ -125,7 +125,7 @@ struct Branch {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Branch, name, id, tags)
 
-// What is in every tree.
+// Fields that every tree has.
 struct TreeValues {
   std::string name;
   Bytes digest;
@@ -148,7 +148,7 @@ struct TreeNode : TreeValues {
   std::optional<Branch> left, right;
 };
 
-// The library knows no optional members.
+// The library has no optional members.
 template <class T>
 void Put(json& to, const char* key, const std::optional<T>& member) {
   if (member) to[key] = *member;

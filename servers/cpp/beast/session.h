@@ -1,4 +1,4 @@
-// A connection: requests are read and answered one after the other, for as long as the client wants.
+// A connection: reads and answers requests in sequence, for as long as the client wants.
 #pragma once
 
 #include <atomic>
@@ -14,16 +14,16 @@
 
 namespace echo {
 
-// How long a request may be, in bytes: twice the contract's longest text. The library's default is 1 MiB.
+// Longest request in bytes: twice the contract's longest text. The library's default is 1 MiB.
 inline constexpr std::size_t kLongestBody = 8 * 1024 * 1024;
 
 class Session final : public std::enable_shared_from_this<Session> {
  public:
-  // `stopping`: replies are the last ones of their connections.
+  // `stopping`: the next reply is the last one of its connection.
   Session(boost::asio::ip::tcp::socket socket, const std::atomic<bool>& stopping)
       : stream_(std::move(socket)), stopping_(stopping) {}
 
-  // One step is under way at a time, so that no strand is needed.
+  // Only one step is under way at a time, so no strand is needed.
   void Read() {
     parser_.emplace();
     parser_->body_limit(kLongestBody);
@@ -34,7 +34,7 @@ class Session final : public std::enable_shared_from_this<Session> {
  private:
   using ErrorCode = boost::beast::error_code;
 
-  // What is no HTTP ends the connection, as the client's end of it does.
+  // Anything but HTTP ends the connection, and so does the client's closing it.
   void OnRead(ErrorCode error, std::size_t /*bytes*/) {
     if (error == http::error::body_limit) {
       response_ = Response(http::status::payload_too_large, 11);

@@ -1,4 +1,4 @@
-// The asynchronous API: a completion queue for each CPU, and a thread that takes what comes out of it.
+// The asynchronous API: a completion queue per CPU, and a thread that handles its events.
 #pragma once
 
 #include <grpcpp/alarm.h>
@@ -20,19 +20,19 @@ namespace pb = rpcbench::v1;
 using grpc::ServerCompletionQueue;
 using Service = pb::Echo::AsyncService;
 
-// Calls of each method that a queue is ready to take at once; those that come meanwhile wait in the library.
+// Calls per method that a queue can accept at once; others wait in the library.
 constexpr int kReady = 100;
 
-// Whose turn it is when an event comes. It deletes itself once it has had its last.
+// The handler of an event. Deletes itself after its last one.
 class Step {
  public:
   virtual ~Step() = default;
 
-  // `ok`: it came about; otherwise it never will. `stopping`: no call may be waited for any more.
+  // `ok`: the event happened; otherwise it never will. `stopping`: no further call may be awaited.
   virtual void Next(bool ok, bool stopping) = 0;
 };
 
-// One call: it is waited for, then answered, then over.
+// One call: awaited, answered, done.
 template <class Request, class Reply>
 class Call final : public Step {
  public:
@@ -83,7 +83,7 @@ class Worker {
     thread_ = std::thread([this] { Run(); });
   }
 
-  // The queue may be shut down only when nothing is put into it any more, so its own thread does that.
+  // The queue may be shut down only when nothing is added any more, so its own thread does it.
   void Stop() {
     stop_.Set(queue_.get(), std::chrono::system_clock::now(), nullptr);
     thread_.join();

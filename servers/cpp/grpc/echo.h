@@ -1,9 +1,9 @@
-// What each method of the contract does, whichever API takes its calls.
+// The contract's methods, for both APIs.
 #pragma once
 
 #include "echo.pb.h"
 
-// Requests are const in both APIs, so their content is copied, as it is in every service on them.
+// Requests are const in both APIs, so their content is copied, as in every service on them.
 namespace rpcbench::v1 {
 
 inline void Echo(const TextRequest& request, TextReply* reply) { reply->set_echo(request.text()); }

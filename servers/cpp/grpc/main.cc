@@ -31,7 +31,7 @@ std::unique_ptr<Api> Make(const std::string& kind) {
   throw std::runtime_error("unknown API \"" + kind + "\": completion-queue, or nothing for callbacks");
 }
 
-// The library's defaults stand: messages up to 4 MiB, no limit on streams per connection, TCP_NODELAY.
+// The library's defaults: messages up to 4 MiB, no limit on streams per connection, TCP_NODELAY.
 std::unique_ptr<grpc::Server> Start(Api& api) {
   const std::string address = settings::Host() + ":" + std::to_string(settings::Port());
   grpc::ServerBuilder builder;

@@ -55,7 +55,7 @@ std::shared_ptr<TBinaryProtocolFactory> Protocol() {
   return protocol;
 }
 
-// The library hands requests out as const, so their content is copied, as it is in every service on it.
+// The library hands requests out as const, so their content is copied, as in every service on it.
 class EchoHandler final : public api::EchoIf {
   void Text(api::TextReply& reply, const api::TextRequest& request) override { reply.__set_echo(request.text); }
 
@@ -68,17 +68,17 @@ class EchoHandler final : public api::EchoIf {
   void Tree(api::TreeReply& reply, const api::TreeRequest& request) override { reply.__set_echo(request.tree); }
 };
 
-// Stops a server once SIGTERM comes. It waits from the moment at which the server can be stopped, on a thread of its own.
+// Stops a server on SIGTERM. Waits on a separate thread, from the moment at which the server can be stopped.
 class StopOnSigterm final : public TServerEventHandler {
  public:
   explicit StopOnSigterm(TServer& server) : server_(server) {}
 
-  // A server that failed leaves it waiting.
+  // Left waiting if the server failed.
   ~StopOnSigterm() override {
     if (waiting_.joinable()) waiting_.detach();
   }
 
-  // Blocks the signal for this thread and those that it starts, so that only sigwait takes it. Throws where it cannot.
+  // Blocks the signal for this thread and those that it starts, so that only sigwait receives it. Throws on failure.
   static void Block() {
     const sigset_t signals = Signals();
     if (const int error = pthread_sigmask(SIG_BLOCK, &signals, nullptr); error != 0) {
@@ -95,7 +95,7 @@ class StopOnSigterm final : public TServerEventHandler {
     });
   }
 
-  // To be called once the server has ended, which it may do before stop() is through with it.
+  // Call after the server has ended, which may be before stop() returns.
   void Join() { waiting_.join(); }
 
  private:
@@ -110,8 +110,8 @@ class StopOnSigterm final : public TServerEventHandler {
   std::thread waiting_;
 };
 
-// I/O threads on libevent, as many as there are CPUs. `pool`: calls are handled by as many threads of their own; without
-// it by the I/O threads, the library's default.
+// I/O threads on libevent, one per CPU. `pool`: as many separate threads handle the calls; otherwise
+// the I/O threads do, the library's default.
 std::shared_ptr<TServer> Nonblocking(const std::shared_ptr<TProcessor>& processor, bool pool) {
   const unsigned cpus = settings::Cpus();
   const auto socket = std::make_shared<TNonblockingServerSocket>(settings::Host(), static_cast<int>(settings::Port()));
@@ -127,7 +127,7 @@ std::shared_ptr<TServer> Nonblocking(const std::shared_ptr<TProcessor>& processo
   return server;
 }
 
-// A thread for each connection, whatever the number of CPUs, which is only checked here.
+// A thread per connection; the number of CPUs is only checked.
 std::shared_ptr<TServer> Threaded(const std::shared_ptr<TProcessor>& processor) {
   settings::Cpus();
   const auto socket = std::make_shared<TServerSocket>(settings::Host(), static_cast<int>(settings::Port()));
@@ -144,10 +144,10 @@ std::shared_ptr<TServer> Make(const std::string& kind) {
   throw std::runtime_error("unknown kind of server \"" + kind + "\": nonblocking, nonblocking-pool or threaded");
 }
 
-// But for the queue of connections, which is as long as the kernel allows, the library's defaults stand: frames up to 256 MiB
+// The library's defaults, except for the accept queue, which is as long as the kernel allows: frames up to 256 MiB
 // (nonblocking) or 16 MB (threaded), TCP_NODELAY.
 void Serve(const std::string& kind) {
-  // The library has one output for what it starts, what it closes and what fails. Errors at the start are thrown as well.
+  // The library reports starts, closed connections and failures alike. Errors at start are thrown as well.
   apache::thrift::GlobalOutput.setOutputFunction([](const char*) {});
   StopOnSigterm::Block();
   const std::shared_ptr<TServer> server = Make(kind);

@@ -2,7 +2,7 @@
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Rpcbench;
 
-// HTTP/2 by prior knowledge, as there is no TLS to agree on it.
+// HTTP/2 by prior knowledge, since there is no TLS to negotiate it.
 var builder = Service.Builder(HttpProtocols.Http2);
 builder.Services.AddGrpc();
 

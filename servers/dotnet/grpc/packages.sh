@@ -1,5 +1,5 @@
 #!/bin/sh
-# Says which Grpc.AspNetCore there is, if its packages can be had: they were restored before, or a source of NuGet's has them.
+# Prints the version of Grpc.AspNetCore if its packages are available: restored before, or in a NuGet source.
 set -eu
 
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1
@@ -9,7 +9,7 @@ if ! command -v dotnet >/dev/null; then
     exit 1
 fi
 version=$(sed -n 's/.*Include="Grpc.AspNetCore" Version="\[\(.*\)\]".*/\1/p' grpc.csproj)
-# Grpc.AspNetCore is of no use without it, and a source may have the one and not the other.
+# Grpc.AspNetCore is useless without it, and a source may have only one of them.
 core=Grpc.Core.Api
 restored=${NUGET_PACKAGES:-$HOME/.nuget/packages}/grpc.core.api/$version
 

@@ -158,10 +158,10 @@ public class TreeNode : IJsonOnDeserialized
 
 internal static class Messages
 {
-    /// <summary>Integers of 64 bits are decimal strings.</summary>
+    /// <summary>64-bit integers are decimal strings.</summary>
     public const JsonNumberHandling Decimal = JsonNumberHandling.AllowReadingFromString | JsonNumberHandling.WriteAsString;
 
-    /// <summary>Values of a wrong type, and none where one is wanted, are refused; the defaults for the web make some of them fit.</summary>
+    /// <summary>Refuses values of a wrong type and missing required ones; the web defaults convert some of them.</summary>
     public static void Strict(JsonSerializerOptions options)
     {
         options.NumberHandling = JsonNumberHandling.Strict;

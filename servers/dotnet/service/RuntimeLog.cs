@@ -5,20 +5,20 @@ using System.Text;
 namespace Rpcbench;
 
 /// <summary>
-/// Appends what the contract's runtime log is to have to the file that RPCBENCH_RUNTIME_LOG names. An event listener would tell as much,
-/// and allocate for each of the fifteen events of a collection.
+/// Writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG. An event listener would report the same, but allocate for each of
+/// the fifteen events of a collection.
 /// </summary>
 internal sealed class RuntimeLog : IDisposable
 {
-    // How far apart two readings of the heap are.
+    // Interval between readings of the heap.
     private static readonly TimeSpan Reading = TimeSpan.FromMilliseconds(50);
 
     private readonly FileStream file;
     private readonly Lock guard = new();
     private readonly StringBuilder lines = new();
 
-    // What the file has: collections of each generation, and the sum of all pauses.
-    private readonly int[] told = new int[3];
+    // Already written: collections of each generation, and the sum of all pauses.
+    private readonly int[] logged = new int[3];
     private TimeSpan toldPause;
     private long toldBackground;
 
@@ -29,7 +29,7 @@ internal sealed class RuntimeLog : IDisposable
         Flush();
     }
 
-    /// <summary>Tells of this process as long as it lives. Does nothing without the variable.</summary>
+    /// <summary>Logs this process for as long as it lives. Does nothing without the variable.</summary>
     public static void StartIfAsked()
     {
         if (Environment.GetEnvironmentVariable("RPCBENCH_RUNTIME_LOG") is { Length: > 0 } path)
@@ -69,21 +69,21 @@ internal sealed class RuntimeLog : IDisposable
         AwaitCollection();
     }
 
-    // A line for each collection since the last time: mostly one, whose pause is then known exactly. Of several the sum is divided
-    // among them. The sum grows a moment after the count, and what is not there yet goes to the next line.
+    // A line per collection since the last time: usually one, whose pause is then known exactly. For several, the sum is divided
+    // among them. The sum grows slightly after the count; the missing part goes to the next line.
     private void AddPauses()
     {
         var (now, pause) = (Now(), GC.GetTotalPauseDuration());
         var nanos = (pause - toldPause).Ticks * 100;
         int[] count = [GC.CollectionCount(0), GC.CollectionCount(1), GC.CollectionCount(2), 0];
-        var collections = count[0] - told.Sum();
+        var collections = count[0] - logged.Sum();
         if (nanos == 0)
         {
             return;
         }
         if (collections == 0)
         {
-            // A collection in the background stops the program once more at its end.
+            // A background collection stops the program once more at its end.
             var background = GC.GetGCMemoryInfo(GCKind.Background).Index;
             if (background != toldBackground)
             {
@@ -92,9 +92,9 @@ internal sealed class RuntimeLog : IDisposable
             }
             return;
         }
-        for (var generation = 0; generation < told.Length; generation++)
+        for (var generation = 0; generation < logged.Length; generation++)
         {
-            for (; told[generation] < count[generation] - count[generation + 1]; told[generation]++)
+            for (; logged[generation] < count[generation] - count[generation + 1]; logged[generation]++)
             {
                 Add($"pause {now} {nanos / collections} gen{generation} -");
             }
@@ -114,10 +114,10 @@ internal sealed class RuntimeLog : IDisposable
         }
     }
 
-    // The monotonic clock, which Linux counts in nanoseconds.
+    // The monotonic clock, in nanoseconds on Linux.
     private static long Now() => Stopwatch.GetTimestamp();
 
-    // Garbage from the start: the next collection of any generation finds it, and its finalizer runs right after.
+    // Unreachable from the start: the next collection of any generation finds it, and its finalizer runs right after.
     private sealed class Garbage(RuntimeLog log)
     {
         ~Garbage() => log.Collected();

@@ -3,7 +3,7 @@ using Microsoft.AspNetCore.Server.Kestrel.Core;
 
 namespace Rpcbench;
 
-/// <summary>How every .NET server is set up, starts and ends. The launcher has checked the settings in the environment.</summary>
+/// <summary>Set-up, start and end of every .NET server. The launcher has checked the settings in the environment.</summary>
 internal static class Service
 {
     // How long open connections may take to finish their calls after SIGTERM.
@@ -12,7 +12,7 @@ internal static class Service
     // The client decides how long connections live: longer than any pause between calls.
     private static readonly TimeSpan Idle = TimeSpan.FromHours(1);
 
-    /// <summary>An application's builder with the address, no log, and otherwise ASP.NET Core's defaults.</summary>
+    /// <summary>An application builder with the address, no log, and otherwise ASP.NET Core's defaults.</summary>
     public static WebApplicationBuilder Builder(HttpProtocols protocols)
     {
         var builder = WebApplication.CreateBuilder();

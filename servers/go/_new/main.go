@@ -8,7 +8,7 @@ import (
 	"rpcbench.dev/servers/go/service"
 )
 
-// server is where LIBRARY goes. The package service has read the settings, and listens.
+// server is where LIBRARY goes. The package service reads the settings and listens.
 type server struct{}
 
 func (server) Serve(net.Listener) error {

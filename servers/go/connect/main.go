@@ -30,6 +30,6 @@ func (echo) Tree(_ context.Context, in *echopb.TreeRequest) (*echopb.TreeReply, 
 func main() {
 	mux := http.NewServeMux()
 	mux.Handle(echopb.NewEchoHandler(echo{}))
-	// gRPC needs HTTP/2, which net/http speaks without TLS when it is told to.
+	// gRPC needs HTTP/2, which net/http speaks without TLS if configured.
 	web.Run("go-connect", mux, web.HTTP1And2())
 }

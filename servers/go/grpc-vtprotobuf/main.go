@@ -43,7 +43,7 @@ func (echo) Tree(_ context.Context, in *echopb.TreeRequest) (*echopb.TreeReply, 
 	return &echopb.TreeReply{Echo: in.GetTree()}, nil
 }
 
-// The library's defaults stand: messages up to 4 MiB, no limit on streams per connection, a goroutine per call.
+// The library's defaults: messages up to 4 MiB, no limit on streams per connection, a goroutine per call.
 func server() service.Server {
 	server := grpc.NewServer()
 	echopb.RegisterEchoServer(server, echo{})

@@ -6,7 +6,7 @@ import (
 	"rpcbench.dev/contract/echopb"
 )
 
-// protobuf wants strings to be UTF-8. protobuf-go refuses others while it decodes; vtprotobuf leaves that to the service.
+// protobuf requires strings to be UTF-8. protobuf-go checks while decoding; vtprotobuf leaves that to the service.
 
 func valid(texts ...string) bool {
 	for _, text := range texts {

@@ -33,12 +33,12 @@ func (echo) Tree(_ context.Context, in *v1.TreeRequest) (*v1.TreeReply, error) {
 	return &v1.TreeReply{Echo: in.GetTree()}, nil
 }
 
-// unknown refuses calls of other methods with Thrift's own exception. By itself the library has one of its own for them, 20.
+// unknown refuses calls of other methods with Thrift's exception. The library's default is a type that Thrift does not have, 20.
 func unknown(_ context.Context, _, method string, _ any) (any, error) {
 	return nil, remote.NewTransErrorWithMsg(remote.UnknownMethod, "unknown method "+method)
 }
 
-// server makes the library's server once there is a listener, one that the package service can run.
+// server adapts the library's server to the package service, once there is a listener.
 type server struct {
 	listening chan kitex.Server
 }
@@ -48,7 +48,7 @@ func (s server) Serve(listener net.Listener) error {
 		&echo{},
 		kitex.WithListener(listener),
 		kitex.WithServerBasicInfo(&rpcinfo.EndpointBasicInfo{ServiceName: "rpcbench.v1.Echo"}),
-		// The package service sees to SIGTERM.
+		// The package service handles SIGTERM.
 		kitex.WithExitSignal(func() <-chan error { return nil }),
 	)
 	others := &genericserver.UnknownServiceOrMethodHandler{DefaultHandler: unknown}

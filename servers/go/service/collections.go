@@ -10,12 +10,12 @@ import (
 	"unsafe"
 )
 
-// reading is how far apart two readings of the heap are.
+// reading is the interval between readings of the heap.
 const reading = 50 * time.Millisecond
 
-// tellCollections appends what the contract's runtime log is to have to the file that RPCBENCH_RUNTIME_LOG names, as long as the
-// process lives. Without that variable it does nothing.
-func tellCollections() error {
+// logCollections writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG for as long as the process lives. Without that
+// variable it does nothing.
+func logCollections() error {
 	path, asked := os.LookupEnv("RPCBENCH_RUNTIME_LOG")
 	if !asked {
 		return nil
@@ -24,7 +24,7 @@ func tellCollections() error {
 	if err != nil {
 		return err
 	}
-	t := teller{file: file, pid: os.Getpid(), samples: []metrics.Sample{
+	t := runtimeLog{file: file, pid: os.Getpid(), samples: []metrics.Sample{
 		{Name: "/gc/cycles/total:gc-cycles"},
 		{Name: "/memory/classes/heap/objects:bytes"},
 		{Name: "/gc/heap/allocs:bytes"},
@@ -32,7 +32,7 @@ func tellCollections() error {
 	t.line = fmt.Appendf(t.line, "%d begin %d\n", t.pid, monotonic())
 	go func() {
 		for range time.Tick(reading) {
-			if !t.tell() {
+			if !t.write() {
 				return
 			}
 		}
@@ -40,22 +40,22 @@ func tellCollections() error {
 	return nil
 }
 
-type teller struct {
+type runtimeLog struct {
 	file    *os.File
 	pid     int
 	samples []metrics.Sample
 	stats   debug.GCStats
-	// told is how many collections the file has.
-	told int64
-	line []byte
+	// logged is the number of collections already in the file.
+	logged int64
+	line   []byte
 }
 
-// tell writes the collections since the last time, then a reading. It says whether the file took them.
-func (t *teller) tell() bool {
-	// What ended before this instant is in what is read after it.
+// write logs the collections since the last time, then a reading. It reports whether that succeeded.
+func (t *runtimeLog) write() bool {
+	// Collections that ended before this instant are in what is read after it.
 	now := monotonic()
 	metrics.Read(t.samples)
-	if int64(t.samples[0].Value.Uint64()) > t.told {
+	if int64(t.samples[0].Value.Uint64()) > t.logged {
 		t.collections()
 	}
 	t.line = fmt.Appendf(t.line, "%d reading %d %d %d\n", t.pid, now, t.samples[1].Value.Uint64(), t.samples[2].Value.Uint64())
@@ -64,21 +64,21 @@ func (t *teller) tell() bool {
 	return err == nil
 }
 
-// collections adds a line for each collection that is not told yet. The runtime keeps the last 256 of them: for each the time for which
-// it stopped the world, both of its phases together, and when the last of them ended.
-func (t *teller) collections() {
-	// It keeps the calendar's time.
+// collections adds a line for each new collection. The runtime keeps the last 256: for each, the time for which it stopped the world, both
+// phases together, and when the last of them ended.
+func (t *runtimeLog) collections() {
+	// In wall-clock time.
 	offset := monotonic() - time.Now().UnixNano()
 	debug.ReadGCStats(&t.stats)
-	news := min(int(t.stats.NumGC-t.told), len(t.stats.Pause))
+	news := min(int(t.stats.NumGC-t.logged), len(t.stats.Pause))
 	for i := news - 1; i >= 0; i-- {
 		end := t.stats.PauseEnd[i].UnixNano() + offset
 		t.line = fmt.Appendf(t.line, "%d pause %d %d cycle -\n", t.pid, end, t.stats.Pause[i].Nanoseconds())
 	}
-	t.told = t.stats.NumGC
+	t.logged = t.stats.NumGC
 }
 
-// monotonic is CLOCK_MONOTONIC in nanoseconds, which package time does not give away.
+// monotonic is CLOCK_MONOTONIC in nanoseconds, which package time does not expose.
 func monotonic() int64 {
 	const clockMonotonic = 1
 	var now syscall.Timespec

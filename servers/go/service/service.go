@@ -1,4 +1,4 @@
-// Package service has what the contract's servers in Go share: settings, limits, listening, ending. It knows no library.
+// Package service is shared by the contract's servers in Go: settings, limits, listening, shutdown. It depends on no RPC library.
 package service
 
 import (
@@ -21,12 +21,12 @@ const drain = 2 * time.Second
 type Server interface {
 	// Serve answers on the listener until GracefulStop was called and calls in flight have ended.
 	Serve(net.Listener) error
-	// GracefulStop takes no further calls.
+	// GracefulStop accepts no further calls.
 	GracefulStop()
 }
 
-// Run listens where the environment says, within the limits that it names, and answers until SIGTERM. What goes wrong ends
-// the process with one line that begins with the name.
+// Run listens at the address in the environment, within its limits, and serves until SIGTERM. An error ends the process with one line
+// that begins with the name.
 func Run(name string, server func() Server) {
 	log.SetFlags(0)
 	log.SetPrefix(name + ": ")
@@ -47,7 +47,7 @@ func run(server func() Server) error {
 	if err := useLimits(); err != nil {
 		return err
 	}
-	if err := tellCollections(); err != nil {
+	if err := logCollections(); err != nil {
 		return err
 	}
 	// TCP_NODELAY is Go's own default.
@@ -58,7 +58,7 @@ func run(server func() Server) error {
 	return serve(server(), listener)
 }
 
-// setting reads a whole number that fits into the given number of bits.
+// setting reads an integer of the given number of bits.
 func setting(name string, bits int) (uint64, error) {
 	text, ok := os.LookupEnv(name)
 	if !ok {
@@ -71,7 +71,7 @@ func setting(name string, bits int) (uint64, error) {
 	return value, nil
 }
 
-// useLimits tells the runtime what it may use, as one would in a container's manifest.
+// useLimits applies the limits to the runtime, as one would in a container.
 func useLimits() error {
 	cpus, err := setting("RPCBENCH_CPUS", 16)
 	if err != nil {
@@ -88,13 +88,13 @@ func useLimits() error {
 	if err != nil {
 		return err
 	}
-	// The Go GC guide's advice for a known limit: collect harder before the kernel kills, with a tenth kept
-	// for what the runtime does not count. GOGC stays at its default, so a small heap is collected as ever.
+	// The Go GC guide's advice for a known limit: collect harder before the kernel kills, with a tenth reserved
+	// for memory that the runtime does not count. GOGC stays at its default.
 	debug.SetMemoryLimit(int64(memory / 10 * 9))
 	return nil
 }
 
-// serve answers until SIGTERM, then lets calls in flight finish for drain at most.
+// serve runs until SIGTERM, then lets calls in flight finish for at most drain.
 func serve(server Server, listener net.Listener) error {
 	terminate := make(chan os.Signal, 1)
 	signal.Notify(terminate, syscall.SIGTERM)
@@ -106,7 +106,7 @@ func serve(server Server, listener net.Listener) error {
 	case <-terminate:
 	}
 	go server.GracefulStop()
-	// Past the deadline the process simply ends: a server may wait on for a client that has connected and said nothing.
+	// After the deadline the process simply ends: a server may keep waiting for a client that connected and sent nothing.
 	select {
 	case err := <-ended:
 		return err

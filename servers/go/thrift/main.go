@@ -32,7 +32,7 @@ func (echo) Tree(_ context.Context, in *v1.TreeRequest) (*v1.TreeReply, error) {
 	return &v1.TreeReply{Echo: in.GetTree()}, nil
 }
 
-// server makes the library's server, a goroutine for each connection, one that the package service can run.
+// server adapts the library's server, a goroutine per connection, to the package service.
 type server struct {
 	listening chan *thrift.TSimpleServer
 }
@@ -43,7 +43,7 @@ func (s server) Serve(listener net.Listener) error {
 	simple := thrift.NewTSimpleServer4(
 		v1.NewEchoProcessor(echo{}),
 		socket,
-		// Framed over buffered, as in the library's tutorial: a frame is one write, not two. The library's limits stand (nil).
+		// Framed over buffered, as in the library's tutorial: a frame is one write, not two. nil: the library's limits.
 		thrift.NewTFramedTransportFactoryConf(thrift.NewTBufferedTransportFactory(bufferSize), nil),
 		thrift.NewTBinaryProtocolFactoryConf(nil),
 	)

@@ -63,25 +63,24 @@ public final class EchoServer {
     var address =
         new InetSocketAddress(
             System.getenv("RPCBENCH_HOST"), Integer.parseInt(System.getenv("RPCBENCH_PORT")));
-    // The handlers get threads of their own, as a service that may one day block needs (so no
-    // directExecutor), and as many as there are CPUs. A ForkJoinPool in first-in-first-out mode
-    // instead of the default, a cached pool that starts a thread for every call that finds none
-    // idle: gRPC's performance guide advises a pool with a limit, and this is the one of grpc-java's
-    // own benchmarks.
+    // Handlers have separate threads, one per CPU, since a service may one day block (so no
+    // directExecutor). A ForkJoinPool in first-in-first-out mode instead of the default, a cached
+    // pool that starts a thread for every call that finds none idle: gRPC's performance guide
+    // recommends a bounded pool, and this is the one of grpc-java's own benchmarks.
     var handlers =
         new ForkJoinPool(
             Runtime.getRuntime().availableProcessors(),
             ForkJoinPool.defaultForkJoinWorkerThreadFactory,
             null,
             true);
-    // All else is the library's default: epoll where the system has it, messages up to 4 MiB, any
+    // Everything else is the library's default: epoll if available, messages up to 4 MiB, any
     // number of calls at a time on a connection, a flow-control window of 1 MiB, TCP_NODELAY.
     var server =
         NettyServerBuilder.forAddress(address).addService(new Echo()).executor(handlers).build();
     try {
       server.start();
     } catch (IOException error) {
-      // Netty says that it failed; the cause says why.
+      // Netty reports that it failed; the cause says why.
       var reason = error.getCause() == null ? error : error.getCause();
       System.err.println("java-grpc: cannot listen on " + address + ": " + reason);
       System.exit(1);

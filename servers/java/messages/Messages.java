@@ -19,7 +19,7 @@ import tools.jackson.databind.type.LogicalType;
 public final class Messages {
   private Messages() {}
 
-  /** Values of a wrong type are refused; by default Jackson would make many of them fit. */
+  /** Refuses values of a wrong type; Jackson's default converts many of them. */
   public static JsonMapper.Builder strict(JsonMapper.Builder mapper) {
     return mapper
         .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
@@ -144,7 +144,7 @@ public final class Messages {
     }
   }
 
-  /** An unsigned integer of 64 bits. */
+  /** An unsigned 64-bit integer. */
   public record Uint64(long bits) {
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static Uint64 parse(String text) {

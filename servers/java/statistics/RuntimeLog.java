@@ -10,11 +10,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Appends what the contract's runtime log is to have to the file that RPCBENCH_RUNTIME_LOG names. Pauses come from the JVM's own
- * log of its collections, as beans know them to the millisecond only.
+ * Writes the contract's runtime log to the file RPCBENCH_RUNTIME_LOG. Pauses come from the JVM's own log, since beans report them
+ * only to the millisecond.
  */
 public final class RuntimeLog {
-    /** How far apart two readings of the heap are. */
+    /** Interval between readings of the heap. */
     private static final long READING_MILLIS = 50;
 
     private final long pid = ProcessHandle.current().pid();
@@ -22,7 +22,7 @@ public final class RuntimeLog {
     private final MethodHandle allocated = allocatedBytes();
     private final FileInputStream log;
     private final FileOutputStream out;
-    /** What was read of the log and not told yet: the part of a line. */
+    /** Read but not yet processed: part of a line. */
     private final StringBuilder rest = new StringBuilder();
     private final StringBuilder lines = new StringBuilder();
     private final byte[] buffer = new byte[8192];
@@ -34,17 +34,17 @@ public final class RuntimeLog {
 
     /** Called before the server's own main. {@code log} is where the JVM writes its log, each line with its monotonic time. */
     public static void premain(String log) throws IOException {
-        RuntimeLog told = new RuntimeLog(log, System.getenv("RPCBENCH_RUNTIME_LOG"));
-        told.lines.append(told.pid).append(" begin ").append(System.nanoTime()).append('\n');
-        Thread thread = new Thread(told::tell, "runtime log");
+        RuntimeLog runtimeLog = new RuntimeLog(log, System.getenv("RPCBENCH_RUNTIME_LOG"));
+        runtimeLog.lines.append(runtimeLog.pid).append(" begin ").append(System.nanoTime()).append('\n');
+        Thread thread = new Thread(runtimeLog::write, "runtime log");
         thread.setDaemon(true);
         thread.start();
     }
 
-    private void tell() {
+    private void write() {
         try {
             while (true) {
-                // What ended before this instant is in the log that is read after it.
+                // Pauses that ended before this instant are in the log that is read after it.
                 long now = System.nanoTime();
                 readLog();
                 lines.append(pid).append(" reading ").append(now).append(' ').append(memory.getHeapMemoryUsage().getUsed());
@@ -68,7 +68,7 @@ public final class RuntimeLog {
     }
 
     /**
-     * Adds the pause that a line tells of, if it does: {@code [123ns] GC(7) Pause Young (Normal) (G1 Evacuation Pause)
+     * Adds the pause in a line, if it has one: {@code [123ns] GC(7) Pause Young (Normal) (G1 Evacuation Pause)
      * 25M->4M(256M) 2.345ms}; of ZGC {@code [123ns] GC(7) Y: Pause Mark Start 0.012ms}.
      */
     private void pause(String line) {
@@ -110,7 +110,7 @@ public final class RuntimeLog {
         return Long.parseLong(text.substring(0, shift == 0 ? digits + 1 : digits).replace("B", "")) << shift;
     }
 
-    /** Bytes allocated since the start, of threads that have ended too. Null before JDK 21, which has no such sum. */
+    /** Bytes allocated since the start, including ended threads. Null before JDK 21, which lacks this sum. */
     private static MethodHandle allocatedBytes() {
         try {
             Class<?> bean = Class.forName("com.sun.management.ThreadMXBean");

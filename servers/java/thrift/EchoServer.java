@@ -21,7 +21,7 @@ public final class EchoServer {
   /** How long calls may take to finish after SIGTERM, in seconds. */
   private static final int DRAIN_SECONDS = 2;
 
-  /** Connections that may wait for being accepted; the kernel cuts it to what it allows. By default 50. */
+  /** Length of the accept queue, up to the kernel's maximum. The default is 50. */
   private static final int BACKLOG = 4096;
 
   private static final class Handler implements Echo.Iface {
@@ -55,8 +55,8 @@ public final class EchoServer {
       var listener =
           new TNonblockingServerSocket(
               new NonblockingAbstractServerSocketArgs().bindAddr(address).backlog(BACKLOG));
-      // The handlers get threads of their own, as a service that may one day block needs. All else is
-      // the library's default: framed transport, frames up to 16 MB, TCP_NODELAY.
+      // Handlers have separate threads, since a service may one day block. Everything else is the
+      // library's default: framed transport, frames up to 16 MB, TCP_NODELAY.
       var server =
           new TThreadedSelectorServer(
               new TThreadedSelectorServer.Args(listener)
@@ -69,7 +69,7 @@ public final class EchoServer {
       Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server, serving)));
       server.serve();
     } catch (TTransportException error) {
-      // The library says that it failed; the cause says why.
+      // The library reports that it failed; the cause says why.
       var reason = error.getCause() == null ? error : error.getCause();
       System.err.println("java-thrift: cannot listen on " + address + ": " + reason);
       System.exit(1);
@@ -81,7 +81,7 @@ public final class EchoServer {
     try {
       serving.join(TimeUnit.SECONDS.toMillis(DRAIN_SECONDS + 1));
     } catch (InterruptedException interrupted) {
-      // The JVM ends in any case.
+      // The JVM exits in any case.
     }
   }
 }

@@ -75,7 +75,7 @@ public final class EchoServer extends VerticleBase {
 
   public static void main(String[] args) throws InterruptedException {
     var vertx = Vertx.vertx();
-    // An event loop for each CPU; they share the port.
+    // An event loop per CPU; they share the port.
     var loops = new DeploymentOptions().setInstances(Runtime.getRuntime().availableProcessors());
     try {
       vertx.deployVerticle(EchoServer::new, loops).toCompletionStage().toCompletableFuture().get();

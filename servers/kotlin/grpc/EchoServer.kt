@@ -46,8 +46,8 @@ private fun stop(server: Server) {
 
 fun main() {
     val address = InetSocketAddress(System.getenv("RPCBENCH_HOST"), System.getenv("RPCBENCH_PORT").toInt())
-    // The executor of java-grpc, which takes calls in; coroutines run on Dispatchers.Default, the library's own choice. Both have
-    // a thread for each CPU.
+    // java-grpc's executor receives calls; coroutines run on Dispatchers.Default, the library's choice. Both have a thread
+    // per CPU.
     val intake =
         ForkJoinPool(
             Runtime.getRuntime().availableProcessors(),
@@ -59,7 +59,7 @@ fun main() {
     try {
         server.start()
     } catch (error: IOException) {
-        // Netty says that it failed; the cause says why.
+        // Netty reports that it failed; the cause says why.
         System.err.println("kotlin-grpc: cannot listen on $address: ${error.cause ?: error}")
         exitProcess(1)
     }

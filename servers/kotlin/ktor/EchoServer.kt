@@ -22,13 +22,13 @@ import kotlinx.serialization.json.Json
 
 private val json = Json {
     ignoreUnknownKeys = true
-    // What is not there is left out of a reply.
+    // Absent members are left out of a reply.
     explicitNulls = false
 }
 
 /**
- * Reads by way of a [kotlinx.serialization.json.JsonElement], as the reader that does without takes objects whose members have no
- * comma between them: https://github.com/Kotlin/kotlinx.serialization/issues/2287
+ * Reads by way of a [kotlinx.serialization.json.JsonElement], since the direct reader accepts objects without commas between their
+ * members: https://github.com/Kotlin/kotlinx.serialization/issues/2287
  */
 private object StrictJson : StringFormat by json {
     override fun <T> decodeFromString(deserializer: DeserializationStrategy<T>, string: String): T =
@@ -52,7 +52,7 @@ fun main() {
         embeddedServer(
             Netty,
             configure = {
-                // For one group of threads after the other, within which open connections may finish their calls after SIGTERM.
+                // Per group of threads: how long open connections may take to finish their calls after SIGTERM.
                 shutdownGracePeriod = 500
                 shutdownTimeout = 1500
                 connector {

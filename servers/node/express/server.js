@@ -20,7 +20,7 @@ app.use((_request, response) => {
   response.status(404).json({ error: 'not found' });
 });
 
-// Express knows a handler of errors by its four parameters. Errors of its own middleware have a status.
+// Express recognises an error handler by its four parameters. Errors from Express's middleware have a status.
 app.use((error, _request, response, _next) => {
   const status = error instanceof ZodError ? 400 : (error.status ?? 500);
   if (status >= 500) {

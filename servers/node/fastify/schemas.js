@@ -1,6 +1,6 @@
 // The contract's messages as JSON schemas, from which Fastify compiles a validator for requests and a serialiser for replies.
 
-/** Keywords for Ajv: what is text in JSON becomes a value of its own kind, or is refused. */
+/** Keywords for Ajv that decode strings in JSON to typed values, or refuse them. */
 export const keywords = [
   parsing('int64', (text) => integer(text, (value) => BigInt.asIntN(64, value))),
   parsing('uint64', (text) => integer(text, (value) => BigInt.asUintN(64, value))),
@@ -36,7 +36,7 @@ const number = { type: 'number' };
 const boolean = { type: 'boolean' };
 const list = (items) => ({ type: 'array', items });
 
-// An object with all of `properties`, and perhaps some of `optional`.
+// An object with all of `properties` and any of `optional`.
 const object = (properties, optional = {}) => ({
   type: 'object',
   properties: { ...properties, ...optional },

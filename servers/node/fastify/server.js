@@ -8,7 +8,7 @@ import { serve } from './workers.js';
 async function start(host, port) {
   const app = Fastify({
     bodyLimit: MAX_BODY,
-    // Values of a wrong type are refused; by default they would be made to fit.
+    // Values of a wrong type are refused; the default converts them.
     ajv: { customOptions: { coerceTypes: false, keywords } },
   });
   app.post('/rpcbench.v1.Echo/Text', { schema: schemas.text }, async ({ body }) => ({ echo: body.text }));
@@ -17,7 +17,7 @@ async function start(host, port) {
   app.post('/rpcbench.v1.Echo/Tree', { schema: schemas.tree }, async ({ body }) => ({
     echo: { ...body.tree, digest: body.tree.digest.toString('base64') },
   }));
-  // Connections may be idle for as long as they like: the client decides how long they live. As an option 0 means the default.
+  // Connections may be idle indefinitely: the client decides how long they live. As an option, 0 would mean the default.
   app.server.keepAliveTimeout = 0;
   await app.listen({ host, port });
   return () => app.close();

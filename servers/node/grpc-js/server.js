@@ -10,10 +10,10 @@ import { serve } from './workers.js';
 // How long open connections may take to finish their calls after SIGTERM.
 const DRAIN_MILLISECONDS = 2000;
 
-// The contract is loaded at the start, the way of gRPC's own guide and of most services: protobufjs then compiles an encoder and a
-// decoder for each message, as fast as those generated ahead of time. With the loader's defaults nothing is lost: 64-bit integers
-// are Long objects, enums numbers, bytes Buffers, and a field that the request did not carry is absent.
-// package.json takes protobufjs 8 in place of the loader's 7, which cuts a string short where it should refuse a truncated message.
+// The contract is loaded at start, as in gRPC's guide and most services: protobufjs then compiles an encoder and a decoder per message,
+// as fast as those generated ahead of time. With the loader's defaults nothing is lost: 64-bit integers are Long objects, enums numbers,
+// bytes Buffers, and absent fields stay absent.
+// package.json uses protobufjs 8 instead of the loader's 7, which truncates a string where it should refuse a truncated message.
 const contract = protoLoader.loadSync(fileURLToPath(new URL('echo.proto', import.meta.url)));
 
 const echo = {

@@ -25,7 +25,7 @@ async function start(host, port) {
   server.on('connection', (socket) => socket.setNoDelay());
   server.listen(port, host);
   await once(server, 'listening');
-  // What goes wrong on a connection comes here too. The library has closed it by then, and serves the others.
+  // Errors of a connection arrive here too. The library has closed it by then, and serves the others.
   server.on('error', () => {});
   return () =>
     new Promise((stopped) => {

@@ -2,17 +2,17 @@
 
 declare(strict_types=1);
 
-// The contract's messages. In JSON 64-bit integers are decimal strings, and bytes are base64; what json_encode would not write so
-// by itself says how it is written (JsonSerializable).
+// The contract's messages. In JSON 64-bit integers are decimal strings, and bytes are base64; types that json_encode would write
+// differently are JsonSerializable.
 
 namespace Rpcbench;
 
-/** What came is no such message. */
+/** The input is not such a message. */
 final class Invalid extends \Exception
 {
 }
 
-/** Reads members of objects, each of one type, and refuses others. Objects are arrays, since PHP's objects can't have every key. */
+/** Reads members of objects by type and refuses others. Objects are arrays, since PHP's objects can't have every key. */
 final class Read
 {
     public static function value(mixed $object, string $name): mixed
@@ -84,7 +84,7 @@ final readonly class Int64 implements \JsonSerializable
     }
 }
 
-/** PHP's own integers end at 2^63. */
+/** PHP's integers end at 2^63. */
 final readonly class Uint64 implements \JsonSerializable
 {
     public function __construct(public \GMP $value)
@@ -390,7 +390,7 @@ final readonly class TreeNode implements \JsonSerializable
     public function jsonSerialize(): array
     {
         $present = array_filter(get_object_vars($this), fn (mixed $member) => $member !== null);
-        // Arrays are written as lists if their keys are those of one. As objects all of them would lack keys that begin with NUL.
+        // PHP writes an array as a list if its keys are a list's. Written as objects, arrays would lose keys that begin with NUL.
         $counters = array_is_list($this->counters) ? (object) $this->counters : $this->counters;
         return ['counters' => $counters] + $present;
     }

@@ -4,7 +4,7 @@ from workers import serve
 
 
 def listen(address: str, shared: bool) -> None:
-    """Answers at the address until SIGTERM; shared: other processes listen on the same port."""
+    """Serves at the address until SIGTERM; shared: other processes listen on the same port."""
     raise RuntimeError("not written yet: server.py answers the four calls of contract/README.md here")
 
 

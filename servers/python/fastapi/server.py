@@ -18,7 +18,7 @@ from messages import (
 )
 from workers import DRAIN_SECONDS, bound, serve
 
-# How long a connection may be idle, in seconds: longer than any pause between calls, as the client decides how long connections live.
+# How long a connection may be idle, in seconds: longer than any pause between calls, since the client decides how long connections live.
 IDLE_SECONDS = 3600
 
 app = FastAPI(openapi_url=None)
@@ -46,14 +46,14 @@ async def tree(request: TreeRequest) -> TreeReply:
 
 @app.exception_handler(RequestValidationError)
 async def refuse(_: Request, error: RequestValidationError) -> JSONResponse:
-    """Says what is wrong and where. FastAPI's own handler also repeats what came, which fails for values that JSON does not have."""
+    """Says what is wrong and where. FastAPI's own handler also repeats the input, which fails for values that JSON does not have."""
     problems = [{"loc": problem["loc"], "msg": problem["msg"]} for problem in error.errors()]
     return JSONResponse({"detail": problems}, status_code=422)
 
 
 @app.exception_handler(PydanticSerializationError)
 async def refuse_text(_: Request, error: PydanticSerializationError) -> JSONResponse:
-    """Half of a surrogate pair: Python's parser takes it, and it can't be written as UTF-8."""
+    """Half of a surrogate pair: Python's parser accepts it, but it can't be written as UTF-8."""
     return JSONResponse({"detail": str(error)}, status_code=422)
 
 

@@ -1,4 +1,4 @@
-"""The contract's service as JSON on Flask. gunicorn.conf.py says how it is run."""
+"""The contract's service as JSON on Flask. gunicorn.conf.py configures it."""
 
 from flask import Flask, Response, request
 from pydantic import BaseModel, ValidationError

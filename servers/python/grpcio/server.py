@@ -11,7 +11,7 @@ import echo_pb2 as pb
 import echo_pb2_grpc
 from workers import DRAIN_SECONDS, serve
 
-# As many threads as Python's own default for one CPU: the interpreter lock lets one run at a time, the others may wait for I/O.
+# Python's default number of threads for one CPU: the interpreter lock lets one run at a time, while the others wait for I/O.
 THREADS = 5
 
 
@@ -56,8 +56,8 @@ class AsyncEcho(echo_pb2_grpc.EchoServicer):
 
 
 def options(shared: bool) -> list[tuple[str, int]]:
-    """The library's defaults (messages up to 4 MiB, any number of calls at a time on a connection, TCP_NODELAY), but for this: a lone
-    process must not share its port, or it would start beside a server that already has it."""
+    """The library's defaults (messages up to 4 MiB, any number of calls at a time on a connection, TCP_NODELAY), except that a
+    single process must not share its port, or it would start next to a server that already has it."""
     return [("grpc.so_reuseport", int(shared))]
 
 
@@ -71,8 +71,8 @@ def run_thread_pool(address: str, shared: bool) -> None:
 
 
 def run_asyncio(address: str, shared: bool) -> None:
-    # On asyncio's own event loop, as gRPC documents it. uvloop speeds up the scheduling of handlers, by about a tenth of the whole, but
-    # not the I/O, which gRPC's core does itself; as a further dependency it is left out.
+    # On asyncio's own event loop, as gRPC documents it. uvloop speeds up the scheduling of handlers, by about a tenth in all, but
+    # not the I/O, which gRPC's core does; it would be one more dependency.
     asyncio.run(serve_asyncio(address, shared))
 
 

@@ -38,12 +38,12 @@ class Handler(Echo.Iface):
 
 
 class Listener(TServerSocket):
-    """The library's own cannot share its port."""
+    """The library's own can't share its port."""
 
     def __init__(self, address: str, shared: bool) -> None:
         super().__init__()
         self.handle = bound(address, shared)
-        # Connections have it from the listener.
+        # Connections inherit it from the listener.
         self.handle.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def listen(self) -> None:
@@ -51,7 +51,7 @@ class Listener(TServerSocket):
 
 
 def run(address: str, shared: bool) -> None:
-    # The library knows no orderly end: its threads end with the process.
+    # The library has no graceful shutdown: its threads end with the process.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     server = TThreadedServer(
         Echo.Processor(Handler()),

@@ -31,13 +31,13 @@ class Handler:
 
 
 class Listener(TServerSocket):
-    """The library's own shares its port with whoever asks."""
+    """The library's own always shares its port."""
 
     def __init__(self, address: str, shared: bool) -> None:
-        # Connections live for as long as the client wants, and may come by the thousand.
+        # Connections live for as long as the client wants, and thousands may come at once.
         super().__init__(client_timeout=None, backlog=socket.SOMAXCONN)
         self.sock = bound(address, shared)
-        # Connections have it from the listener.
+        # Connections inherit it from the listener.
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def listen(self) -> None:
@@ -45,7 +45,7 @@ class Listener(TServerSocket):
 
 
 def run(address: str, shared: bool) -> None:
-    # The library knows no orderly end: its threads end with the process.
+    # The library has no graceful shutdown: its threads end with the process.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     server = TThreadedServer(
         TProcessor(echo.Echo, Handler()),

@@ -4,7 +4,7 @@
 $LOAD_PATH.unshift(__dir__)
 require "workers"
 
-# As many calls as may be open at a time: the library refuses those that find none of its threads idle. Its default is 30.
+# The maximum of open calls: the library refuses a call if no thread is idle. Its default is 30.
 THREADS = 2000
 
 # How long open calls may take to finish after SIGTERM, in seconds.

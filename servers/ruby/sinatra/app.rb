@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The contract's service as JSON on Sinatra. puma.rb says how it is run.
+# The contract's service as JSON on Sinatra. puma.rb configures it.
 require "json"
 require "sinatra/base"
 require_relative "messages"
@@ -8,7 +8,7 @@ require_relative "messages"
 class Echo < Sinatra::Base
   include Messages
 
-  # Errors are answered, and not shown as pages; nothing is logged.
+  # Errors are answered, not shown as pages; nothing is logged.
   set :environment, :production
   set :logging, false
   set :dump_errors, false

@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# Settings of Puma, which is behind nginx, as its guide to deployment has it. The launcher has checked those in the environment.
+# Settings of Puma, behind nginx as its deployment guide recommends. The launcher has checked the settings in the environment.
 cpus = Integer(ENV.fetch("RPCBENCH_CPUS"))
 
-# As many calls as the kernel allows may wait: nginx does not wait for a place in the queue, it refuses the call.
+# As long as the kernel allows: nginx refuses a call if the queue is full.
 bind "unix://#{ENV.fetch("BACKEND_SOCKET")}?backlog=65535"
 environment "production"
-# A process for each CPU: this very process for one, forked workers for more. The application is loaded before they are forked.
+# One process per CPU: this process itself for one, forked workers for more. The application is loaded before forking.
 workers cpus > 1 ? cpus : 0
 preload_app! if cpus > 1
 threads 5, 5
-# A worker that was frozen between two trials must not look as if it hung.
+# A worker frozen between two trials must not look hung.
 worker_timeout 86_400 if cpus > 1
 # How long open calls may take to finish after SIGTERM, in seconds.
 force_shutdown_after 2

@@ -11,7 +11,7 @@ fn main() -> ExitCode {
     service::run("rust-LIBRARY", serve)
 }
 
-/// Answers on the listener until SIGTERM, which `service::terminated` tells.
+/// Serves on the listener until SIGTERM, when `service::terminated` resolves.
 async fn serve(_listener: TcpListener) -> Result<(), Failure> {
     Err("not written yet: main.rs answers the four calls of contract/README.md here".into())
 }

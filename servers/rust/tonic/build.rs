@@ -1,4 +1,4 @@
-//! Generates the service from the contract with a proto compiler written in Rust, so that no protoc is needed.
+//! Generates the service from the contract with a proto compiler written in Rust, so protoc is not needed.
 
 use std::{env, error::Error, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Generates the service from the contract with the library's own compiler, so that no other is needed.
+//! Generates the service from the contract with the library's own compiler.
 
 use std::{env, error::Error, path::PathBuf};
 

@@ -16,18 +16,18 @@ object EchoServer extends ZIOAppDefault:
   /** How long calls in flight may take to finish after SIGTERM. */
   private val Drain = 2.seconds
 
-  /** The longest body; by default 100 KiB. */
+  /** The longest body; the default is 100 KiB. */
   private val MaxBody = 10 * 1024 * 1024
 
-  /** Connections that wait to be accepted; 100 by default. */
+  /** Length of the accept queue; the default is 100. */
   private val Backlog = 4096
 
-  /** What is refused is not sent back, as it would be by default. */
+  /** Refused requests are not echoed, as they would be by default. */
   private val Reading = ReaderConfig.withAppendHexDumpToParseException(false)
 
   private val JsonType = Headers(Header.ContentType(MediaType.application.json))
 
-  /** On standard error only what somebody must read. */
+  /** Errors only. */
   override val bootstrap =
     Runtime.removeDefaultLoggers ++
       Runtime.addLogger(ZLogger.default.map(java.lang.System.err.println(_)).filterLogLevel(_ >= LogLevel.Warning))

@@ -1,4 +1,4 @@
-// Package web makes an HTTP server one that the package service can run.
+// Package web adapts an HTTP server to the package service.
 package web
 
 import (
@@ -10,7 +10,7 @@ import (
 	"rpcbench.dev/servers/go/service"
 )
 
-// MaxBody is how long a request may be, in bytes: twice the contract's longest text.
+// MaxBody is the longest request in bytes: twice the contract's longest text.
 const MaxBody = 8 << 20
 
 type graceful struct {
@@ -28,12 +28,12 @@ func (g graceful) Serve(listener net.Listener) error {
 
 func (g graceful) GracefulStop() {
 	defer close(g.drained)
-	// Ends with the process: the package service waits no longer than it has said.
+	// Ends with the process: the package service has a deadline.
 	_ = g.http.Shutdown(context.Background())
 }
 
-// Run serves a handler in the given protocols, until SIGTERM. All else is the default of net/http,
-// which has no time-outs: the client decides how long connections live, used or not.
+// Run serves a handler in the given protocols, until SIGTERM. Everything else is the default of net/http,
+// which has no timeouts: the client decides how long connections live, used or idle.
 func Run(name string, handler http.Handler, protocols *http.Protocols) {
 	service.Run(name, func() service.Server {
 		server := &http.Server{Handler: handler, Protocols: protocols}
@@ -41,7 +41,7 @@ func Run(name string, handler http.Handler, protocols *http.Protocols) {
 	})
 }
 
-// HTTP1And2 is HTTP/1.1 and HTTP/2 without TLS; the first bytes of a connection tell which.
+// HTTP1And2 is HTTP/1.1 and HTTP/2 without TLS, detected by the first bytes of a connection.
 func HTTP1And2() *http.Protocols {
 	protocols := HTTP1()
 	protocols.SetUnencryptedHTTP2(true)

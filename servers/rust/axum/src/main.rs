@@ -1,4 +1,4 @@
-//! The contract's service as JSON on axum, over HTTP/1.1 or HTTP/2: whichever feature of axum the package has on.
+//! The contract's service as JSON on axum, over HTTP/1.1 or HTTP/2, by the package's feature of axum.
 //!
 //! `server current-thread`, `server multi-thread` or `server runtime-per-cpu`; address and number of CPUs come from the environment.
 
@@ -16,7 +16,7 @@ use messages::{
     DtoRequest, FlatRecord, PropertyDto, RecordRequest, Reply, TextRequest, TreeNode, TreeRequest,
 };
 
-/// How long a request may be, in bytes: twice the contract's longest text. axum's default is 2 MB.
+/// Longest request in bytes: twice the contract's longest text. axum's default is 2 MB.
 const MAX_BODY: usize = 8 * 1024 * 1024;
 
 async fn text(Json(request): Json<TextRequest>) -> Json<Reply<String>> {
@@ -51,7 +51,7 @@ async fn serve(listener: TcpListener) -> Result<(), Failure> {
         .route("/rpcbench.v1.Echo/Dto", post(dto))
         .route("/rpcbench.v1.Echo/Tree", post(tree))
         .layer(DefaultBodyLimit::max(MAX_BODY));
-    // A connection on which TCP_NODELAY can't be set is about to end, which its first read shows.
+    // If TCP_NODELAY can't be set the connection is about to end, as its first read shows.
     let listener = listener.tap_io(|connection| {
         let _ = connection.set_nodelay(true);
     });

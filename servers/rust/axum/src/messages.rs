@@ -150,7 +150,7 @@ pub struct TreeNode {
 }
 
 impl TreeNode {
-    /// Whether at most one member of the oneof is there.
+    /// True if at most one member of the oneof is set.
     pub fn has_one_contact(&self) -> bool {
         self.email.is_none() || self.phone.is_none()
     }

@@ -1,4 +1,4 @@
-//! What the contract's servers in Rust share: settings, runtime, listening, ending. It knows no library but tokio.
+//! Shared by the contract's servers in Rust: settings, runtime, listening, shutdown. Depends on tokio only.
 
 use std::{env, error::Error, io, net, process::ExitCode, str::FromStr, thread, time::Duration};
 
@@ -12,11 +12,11 @@ use tokio::{
 /// How long open connections may take to finish their calls after SIGTERM.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// What goes wrong, in one line.
+/// An error in one line.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// Listens where the environment says, within the limits that it names, on the runtime that the first argument names
-/// (`current-thread`, `multi-thread` or `runtime-per-cpu`). What goes wrong is printed in one line that begins with the name.
+/// Listens at the address in the environment, within its limits, on the runtime named by the first argument
+/// (`current-thread`, `multi-thread` or `runtime-per-cpu`). An error is printed in one line that begins with the name.
 pub fn run<S: Future<Output = Result<(), Failure>>>(
     name: &str,
     serve: impl Fn(TcpListener) -> S + Copy + Send,
@@ -56,7 +56,7 @@ fn try_run<S: Future<Output = Result<(), Failure>>>(
     })
 }
 
-/// Answers on one runtime until SIGTERM.
+/// Serves on one runtime until SIGTERM.
 fn answer<S: Future<Output = Result<(), Failure>>>(
     runtime: &Runtime,
     listener: net::TcpListener,
@@ -90,10 +90,10 @@ fn runtimes(kind: Option<&str>, cpus: usize) -> Result<Vec<Runtime>, Failure> {
     Ok((0..count).map(|_| builder.build()).collect::<io::Result<_>>()?)
 }
 
-/// Resolves when the server is to take no further calls, which is at SIGTERM.
+/// Resolves at SIGTERM, when the server must accept no further calls.
 ///
 /// # Errors
-/// When signals can't be handled.
+/// If signals can't be handled.
 pub fn terminated() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let mut terminate = signal(SignalKind::terminate())?;
     Ok(async move {

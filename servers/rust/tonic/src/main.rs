@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     service::run("rust-tonic", serve)
 }
 
-/// The library's defaults stand: messages up to 4 MiB, no limit on streams per connection, windows of 1 MiB.
+/// The library's defaults: messages up to 4 MiB, no limit on streams per connection, windows of 1 MiB.
 async fn serve(listener: TcpListener) -> Result<(), Failure> {
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
     Server::builder()

@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     service::run("rust-volo-grpc", serve)
 }
 
-/// The library's defaults stand: no limit on messages or on streams per connection, windows of 1 MiB, TCP_NODELAY. Its own
+/// The library's defaults: no limit on messages or on streams per connection, windows of 1 MiB, TCP_NODELAY. Its own
 /// listener would share the port with a second server unnoticed.
 async fn serve(listener: TcpListener) -> Result<(), Failure> {
     let echo = ServiceBuilder::new(EchoServer::new(EchoService)).build();

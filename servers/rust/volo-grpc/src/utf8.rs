@@ -1,4 +1,4 @@
-//! protobuf wants strings to be UTF-8. pilota takes them as they come, which leaves the check to the service.
+//! protobuf requires strings to be UTF-8. pilota does not check them, so the service does.
 
 use pilota::FastStr;
 
@@ -6,9 +6,9 @@ use crate::volo_gen::rpcbench::v1::{
     Branch, FlatRecord, PropertyDto, Tag, TreeNode, tree_node::Contact,
 };
 
-/// What has strings.
+/// A message with strings.
 pub trait Utf8 {
-    /// Whether all of them are UTF-8.
+    /// True if all of them are UTF-8.
     fn is_utf8(&self) -> bool;
 }
 

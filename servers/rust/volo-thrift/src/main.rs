@@ -40,8 +40,8 @@ fn main() -> ExitCode {
     service::run("rust-volo-thrift", serve)
 }
 
-/// The library's defaults stand: frames up to 16 MiB, found by their first bytes, as are its own headers; TCP_NODELAY. It ends
-/// by itself at SIGTERM. Its own listener would share the port with a second server unnoticed.
+/// The library's defaults: frames up to 16 MiB and its own headers, detected by their first bytes; TCP_NODELAY. It ends
+/// at SIGTERM. Its own listener would share the port with a second server unnoticed.
 async fn serve(listener: TcpListener) -> Result<(), Failure> {
     EchoServer::new(EchoService).run(DefaultIncoming::from(listener)).await
 }
