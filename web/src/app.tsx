@@ -44,7 +44,7 @@ function Masthead({ run, view, change }: { run: Run; view: View; change: (change
   );
 }
 
-/** As chosen, else as the reader's system is. */
+/** The chosen theme, or the system's. */
 function useTheme(view: View, change: (change: Change) => void): [string, () => void] {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const [dark, set] = useState(system.matches);
@@ -60,7 +60,7 @@ function useTheme(view: View, change: (change: Change) => void): [string, () => 
   return [theme, () => change({ theme: theme === "dark" ? "light" : "dark" })];
 }
 
-/** The answer, what was asked, and what limits the answer. */
+/** The answer, the workload, and warnings. */
 function Lead({ run, part }: { run: Run; part: Part | undefined }) {
   const [answer, ...more] = part?.headline ?? [];
   const [first, ...sure] = (answer ?? part?.setting[0] ?? "Nothing was measured").split("; ");

@@ -1,4 +1,4 @@
-/** What changed between two runs, or two builds: a table, and where each change lies. */
+/** Changes between two runs or builds: a table, and each change on an axis. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import type { Changes } from "./data";
@@ -6,10 +6,10 @@ import { Figure } from "./figure";
 import { format } from "./format";
 import { Drawing, hairline } from "./plot";
 
-/** Rows that fit into one drawing. */
+/** Maximum rows in one drawing. */
 const most = 60;
 
-const note = "The new value over the old one, with its 95 % range. Within the band values count as the same.";
+const note = "The new value relative to the old one, with its 95 % range. Within the band they count as the same.";
 
 export function Changed({ changes }: { changes: Changes }) {
   const drawn = changes.rows.slice(0, most);
@@ -21,7 +21,7 @@ export function Changed({ changes }: { changes: Changes }) {
   return (
     <>
       <Findings changes={changes} />
-      <h2>Where the changes lie</h2>
+      <h2>Changes</h2>
       <div class="charts">
         <div class="chart wide">
           <Figure title="Changes" note={note + cut} header={header} rows={rows}>

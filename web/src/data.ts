@@ -1,7 +1,7 @@
 /** The page's data, as `crates/report/src/html` writes it. */
 
 export type Value = string | number | boolean | null;
-/** A bucket of response times: 2^(b/8) ns up to 2^((b+1)/8) ns; and how many calls it has. */
+/** A bucket of response times, 2^(b/8) ns up to 2^((b+1)/8) ns, and its number of calls. */
 export type Bucket = [bucket: number, calls: number];
 
 export interface Page {
@@ -21,7 +21,7 @@ export interface Run {
   calls: Calls[];
 }
 
-/** Single calls of a trial; entry and workload may be empty where there is no other. */
+/** Single calls of a trial; entry and workload may be empty if there is only one. */
 export interface Calls {
   entry: string;
   workload: string;
@@ -49,7 +49,7 @@ export interface Part {
   grids: { title: string; header: string[]; rows: string[][]; note: string | null }[];
 }
 
-/** What changed between two runs, or two builds: a row for each figure of a cell. */
+/** Changes between two runs or builds: a row per figure of a cell. */
 export interface Changes {
   precision_share: number;
   columns: [title: string, number: boolean][];
@@ -126,16 +126,16 @@ export interface Warm {
   points: { at_ms: number; calls_per_s: number; calls_per_cpu_s: number | null; compiler_share: number | null }[];
 }
 
-/** Reads what the page carries: base64 of deflated JSON. */
+/** Reads the page's data: base64 of deflated JSON. */
 export async function read(element: Element | null): Promise<Page> {
   const packed = element?.textContent?.trim() ?? "";
-  if (packed === "" || packed.startsWith("<!--")) throw new Error("This page carries no data.");
+  if (packed === "" || packed.startsWith("<!--")) throw new Error("This page has no data.");
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   const json = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(json).text()) as Page;
 }
 
-/** Where a column stands, by its key; -1 where the table has none. */
+/** Index of a column by its key; -1 if the table lacks it. */
 export function at(columns: { key: string }[], key: string | null): number {
   return columns.findIndex((column) => column.key === key);
 }
@@ -146,7 +146,7 @@ export function number(table: Table, row: Row, key: string | null): number | nul
   return typeof value === "number" ? value : null;
 }
 
-/** A word of a row, by its column's key; empty where it has none. */
+/** A text of a row, by its column's key; empty if it has none. */
 export function word(table: Table, row: Row, key: string): string {
   const value = row.values[at(table.columns, key)];
   return typeof value === "string" ? value : "";
@@ -158,7 +158,7 @@ export function interval(column: Column | undefined, row: Row): [number, number]
   return typeof low === "number" && typeof high === "number" ? [low, high] : null;
 }
 
-/** The ends of a bucket, nanoseconds. */
+/** The ends of a bucket in nanoseconds. */
 export function edges(bucket: number): [number, number] {
   return [2 ** (bucket / 8), 2 ** ((bucket + 1) / 8)];
 }

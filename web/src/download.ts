@@ -20,7 +20,7 @@ export function csv(header: string[], rows: Cells): Blob {
   return new Blob([`${lines.join("\r\n")}\r\n`], { type: "text/csv" });
 }
 
-/** A drawing that needs no style sheet: what it takes from the page is written into it. */
+/** A drawing with the page's styles inlined. */
 export function svgText(drawing: SVGSVGElement): string {
   const style = getComputedStyle(drawing);
   const copy = drawing.cloneNode(true) as SVGSVGElement;

@@ -7,14 +7,14 @@ interface Props {
   title: string;
   /** How to read it. */
   note?: string;
-  /** What the reader can choose. */
+  /** Controls. */
   tools?: ComponentChildren;
   header: string[];
   rows: Cells;
   children: ComponentChildren;
 }
 
-/** Rows of a chart's table that are shown; its CSV has them all. */
+/** Maximum rows shown of a chart's table; its CSV has all of them. */
 const most = 200;
 
 export function Figure({ title, note, tools, header, rows, children }: Props) {
@@ -63,7 +63,7 @@ function Twin({ title, header, rows }: Pick<Props, "title" | "header" | "rows">)
   );
 }
 
-/** A choice of one. */
+/** A single choice. */
 export function Choice({ label, value, options, onChange }: {
   label: string;
   value: string;

@@ -1,4 +1,4 @@
-/** Numbers on axes and in tips. Those of tables come as text from the record's own views. */
+/** Numbers on axes and in tooltips. Those in tables come as text from the report. */
 
 const steps: Record<string, [above: number, unit: string][]> = {
   time: [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [0, "ns"]],
@@ -16,7 +16,7 @@ function trimmed(value: number, digits: number): string {
   return String(Number(value.toPrecision(digits)));
 }
 
-/** A value of a unit of the catalog, to so many digits. */
+/** A value of a unit of the catalog, with this many digits. */
 export function format(value: number, unit: string, digits = 3): string {
   if (value === 0) return "0";
   switch (unit) {
@@ -35,7 +35,7 @@ export function format(value: number, unit: string, digits = 3): string {
   }
 }
 
-/** About so many round values from 0 to the largest: of bytes multiples of a power of two. */
+/** About this many round values from 0 to the largest; for bytes, multiples of a power of two. */
 export function rounds(largest: number, unit: string, count: number): number[] {
   const base = unit === "bytes" ? 2 : 10;
   const least = largest / count || 1;
@@ -50,7 +50,7 @@ export function powers(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => 10 ** (first + at));
 }
 
-/** The share of calls below, as readers of percentiles know it: `p99.9`. */
+/** A quantile as a percentile: `p99.9`. */
 export function percentile(quantile: number): string {
   return `p${trimmed(quantile * 100, 7)}`;
 }

@@ -1,4 +1,4 @@
-/** What was run, on what, how to read it, and how to repeat it. */
+/** The run's plan and machine, how to read the page, and how to repeat the run. */
 import type { Fact, Run } from "./data";
 
 export function Method({ run }: { run: Run }) {

@@ -3,7 +3,7 @@ import * as Plot from "@observablehq/plot";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { format } from "./format";
 
-/** Names what is drawn, for whoever can't see it, and draws it. */
+/** Draws a plot with a label for screen readers. */
 export function Drawing({ label, draw }: { label: string; draw: (width: number) => Plot.PlotOptions }) {
   const place = useRef<HTMLDivElement>(null);
   const width = useWidth(place);
@@ -12,7 +12,7 @@ export function Drawing({ label, draw }: { label: string; draw: (width: number) 
     const base = { width, style: { fontSize: "11px", background: "transparent", overflow: "visible" } };
     const drawing = Plot.plot({ ...base, ...draw(width) });
     drawing.setAttribute("role", "img");
-    // A picture has one label; those of its marks are for whoever looks into it.
+    // The whole picture has one label; labels of marks would be read out one by one.
     for (const mark of drawing.querySelectorAll("g[aria-label]")) {
       mark.setAttribute("data-mark", mark.getAttribute("aria-label")!);
       mark.removeAttribute("aria-label");
@@ -33,7 +33,7 @@ function useWidth(of: { current: HTMLElement | null }): number {
   return width;
 }
 
-/** Colours of lines, told apart by people who see few colours; after the last, lines are dashed. */
+/** Colours of lines, distinguishable for colour-blind readers; after the last, lines are dashed. */
 const colors = 8;
 
 /** The ink of the nth line. */
@@ -55,7 +55,7 @@ export interface Panels {
   titles: Plot.Markish;
 }
 
-/** Lays out a panel for each name. */
+/** A panel for each name. */
 export function panels(names: string[], width: number, least = 220): Panels {
   const columns = Math.max(1, Math.min(names.length, Math.floor(width / least)));
   const at = new Map(names.map((name, at) => [name, at]));
@@ -67,7 +67,7 @@ export function panels(names: string[], width: number, least = 220): Panels {
   return { columns, rows: Math.ceil(names.length / columns), fx, fy, titles };
 }
 
-/** Facets without axes of their own. */
+/** Facets without separate axes. */
 export const faceted: Plot.PlotOptions = { fx: { axis: null, padding: 0.12 }, fy: { axis: null, padding: 0.22 } };
 
 /** Ticks of a unit. */
@@ -75,5 +75,5 @@ export function ticks(unit: string): (value: number) => string {
   return (value) => format(value, unit);
 }
 
-/** Lines of a grid that stay behind what is drawn. */
+/** Grid lines behind the marks. */
 export const hairline = { stroke: "var(--hairline)", strokeOpacity: 1 };

@@ -36,7 +36,7 @@ export function Ranking({ part, view, change }: Props) {
             ))}
           </tbody>
         </table>
-        {rows.length === 0 && <p class="quiet">No row fits this choice.</p>}
+        {rows.length === 0 && <p class="quiet">No row matches the filters.</p>}
       </div>
     </>
   );
@@ -68,14 +68,14 @@ function Filters({ part, view, change, count }: Props & { count: number }) {
   );
 }
 
-/** Rows under the name of their group; all under none where they are not grouped. */
+/** Rows by group; all in one unnamed group if they are not grouped. */
 function grouped(part: Part, rows: Row[], view: View): [string, Row[]][] {
   const by = labels.find((of) => of === view.get("group"));
   if (by === undefined) return [["", rows]];
   return [...Map.groupBy(rows, (row) => label(part.table, row, by) || "-")];
 }
 
-/** The largest end of the ranked figure's intervals; bars begin at 0. */
+/** The largest end of the ranking figure's intervals; bars start at 0. */
 function fullScale({ table, ranked_by }: Part): number {
   const column = table.columns[at(table.columns, ranked_by)];
   const ends = table.rows.map((row) => Math.max(number(table, row, ranked_by) ?? 0, interval(column, row)?.[1] ?? 0));
@@ -98,7 +98,7 @@ function reverse(order: "ascending" | "descending") {
   return order === "ascending" ? "descending" : "ascending";
 }
 
-/** What a phone has room for. */
+/** The columns shown on a phone. */
 const kept = ["place_best", "entry"];
 
 function classes(column: Column): string {
@@ -148,7 +148,7 @@ function Bar({ part, row, scale }: { part: Part; row: Row; scale: number }) {
   );
 }
 
-/** Everything that is known of a row. */
+/** All figures of a row. */
 function Details({ part, row }: { part: Part; row: Row }) {
   const facts = part.table.columns
     .map((column, at) => ({ column, text: row.texts[at] }))

@@ -1,10 +1,10 @@
-/** Which servers the charts show, each in its ink. */
+/** The servers that charts show, each in its colour. */
 import type { Cell, Part, Row } from "./data";
 import { dash, ink } from "./plot";
 import { chosen } from "./rows";
 import { joined, several, type Change, type View } from "./view";
 
-/** A server among those that charts show. */
+/** A server shown in charts. */
 export interface Series {
   name: string;
   row: Row;
@@ -13,10 +13,10 @@ export interface Series {
   dash: string | undefined;
 }
 
-/** Lines that are shown unless more are asked for. */
+/** Lines shown by default. */
 const few = 6;
 
-/** Rows of the table that were measured, and those of them that are shown. */
+/** The measured rows of the table, and those that are shown. */
 export function useSeries(part: Part, view: View): { all: Series[]; shown: Series[] } {
   const measured = part.table.rows.filter((row) => row.cell !== null && (row.cell.response !== null || row.cell.windows.length > 0));
   const inks = new Map(measured.map((row, at) => [row, at]));

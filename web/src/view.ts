@@ -1,4 +1,4 @@
-/** What the reader has chosen, kept in the address's fragment so that a link shows the same. */
+/** The reader's choices, kept in the address's fragment so that a link shows the same view. */
 import { useCallback, useEffect, useState } from "preact/hooks";
 
 export type View = URLSearchParams;
@@ -8,7 +8,7 @@ function read(): View {
   return new URLSearchParams(location.hash.slice(1));
 }
 
-/** The view, and how it is changed; null takes a choice back. */
+/** The view and its setter; null resets a choice. */
 export function useView(): [View, (change: Change) => void] {
   const [view, set] = useState(read);
   useEffect(() => {
@@ -28,13 +28,13 @@ export function useView(): [View, (change: Change) => void] {
   return [view, change];
 }
 
-/** The parts of a choice of several. */
+/** The values of a multiple choice. */
 export function several(view: View, key: string): string[] | null {
   const chosen = view.get(key);
   return chosen === null ? null : chosen.split(",").map(decodeURIComponent).filter(Boolean);
 }
 
-/** A choice of several as one value. */
+/** A multiple choice as one value. */
 export function joined(values: string[]): string {
   return values.map(encodeURIComponent).join(",");
 }

@@ -63,5 +63,5 @@ test("a run in which everything failed says why", async ({ open, page }) => {
 
 test("a page without its data says so", async ({ page }) => {
   await page.goto(`file://${import.meta.dirname}/../dist/report.html`);
-  await expect(page.getByRole("alert")).toContainText("This page carries no data.");
+  await expect(page.getByRole("alert")).toContainText("This page has no data.");
 });

@@ -21,7 +21,7 @@ test("changes are drawn where JSON says that they are", async ({ open }) => {
     expect(Number(drawn[at]!.low)).toBeCloseTo(row.ratio_low - 1, 12);
     expect(Number(drawn[at]!.high)).toBeCloseTo(row.ratio_high - 1, 12);
   }
-  // A dot for each, and the same distance on the axis for the same change.
+  // A dot for each; equal changes have equal distances on the axis.
   const dots = await page.locator("#changes svg [data-mark=dot] circle").evaluateAll((dots) => dots.map((dot) => Number(dot.getAttribute("cx"))));
   const zero = Number(await page.locator("#changes svg [data-mark=rule] line").first().getAttribute("x1"));
   const perShare = dots.map((x, at) => (x - zero) / (rows[at].ratio - 1));

@@ -87,7 +87,7 @@ test("response times can be linear, from 0", async ({ open }) => {
   await expect(page.locator("#percentiles svg [data-mark='y-axis tick label']")).toContainText("0");
 });
 
-test("a point is told where the pointer is", async ({ open }) => {
+test("the point at the pointer has a tooltip", async ({ open }) => {
   const page = await open("quick");
   const figure = page.locator("#windows-over-the-run");
   await figure.scrollIntoViewIfNeeded();

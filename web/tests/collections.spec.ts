@@ -2,7 +2,7 @@ import { expect, test } from "./page";
 import { type Json, of, read } from "./record";
 import { csv } from "./saved";
 
-// Windows of this record are of whole slices of 100 ms, few enough that none are added up.
+// Windows of this record are whole slices of 100 ms, few enough that none are added up.
 test("garbage collections are on the time axis where the record has them", async ({ open }) => {
   const page = await open("collections");
   const rows = await csv(page, "Over measured time");
@@ -18,7 +18,7 @@ test("garbage collections are on the time axis where the record has them", async
   await expect(page.locator("#over-measured-time svg").getByText("garbage collection", { exact: true })).toBeVisible();
 });
 
-/** Nanoseconds of each slice; a window without a pause has none of its own. */
+/** Nanoseconds of each slice; a window without a pause has none. */
 function slices({ series, runtime, window_ns }: Json): number[] {
   return series.slice(0, window_ns / 1e8).map((_: Json, at: number) => runtime.paused_ns?.[at] ?? 0);
 }

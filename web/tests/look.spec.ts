@@ -5,7 +5,7 @@ const records = ["quick", "latency", "slo", "sweep", "load", "builds"];
 
 for (const name of records) {
   for (const colorScheme of ["light", "dark"] as const) {
-    // A chart is one picture with a label and a table: what it is drawn of is nothing to read.
+    // A chart is one picture with a label and a table; screen readers skip its parts.
     test(`${name} can be read by everybody, ${colorScheme}`, async ({ open, page }) => {
       await page.emulateMedia({ colorScheme });
       await open(name);
@@ -24,7 +24,7 @@ for (const name of records) {
   });
 }
 
-test("it is as dark as the system, unless it is told", async ({ open, page }) => {
+test("it follows the system theme unless one is chosen", async ({ open, page }) => {
   await page.emulateMedia({ colorScheme: "dark" });
   await open("quick");
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -45,4 +45,11 @@ test("the keyboard reaches everything", async ({ open, page }) => {
     reached.add(await page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? document.activeElement?.textContent ?? ""));
   }
   for (const name of ["dark", "Table", "Percentiles as PNG", "Over measured time as CSV"]) expect([...reached]).toContain(name);
+});
+
+test("it has the licences of its libraries", async ({ open, page }) => {
+  await open("quick");
+  await page.getByText("Licences of the code in this page").click();
+  const notices = page.locator("footer pre");
+  for (const library of ["preact", "@observablehq/plot", "d3-scale"]) await expect(notices).toContainText(library);
 });

@@ -1,4 +1,4 @@
-/** A page under test: whatever it asks the network for, and whatever it complains about, fails the test. */
+/** A page under test: every network request and console message fails the test. */
 import { test as base, type Page } from "@playwright/test";
 import { expect } from "@playwright/test";
 import { page as address } from "./pages";

@@ -1,7 +1,7 @@
 import { expect, test } from "./page";
 import { join } from "node:path";
 
-// PICTURES=1 writes the picture that README shows anew.
+// PICTURES=1 redraws the picture in README.
 const picture = process.env.PICTURES ? join(import.meta.dirname, "../../docs/report.png") : undefined;
 
 test("the first screen is worth a picture", async ({ open }) => {

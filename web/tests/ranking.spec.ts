@@ -65,7 +65,7 @@ test("filters narrow the table and the charts, and stay in the address", async (
   await page.reload();
   expect((await names(page)).sort()).toEqual(left.sort());
   await page.getByLabel("Find a server").fill("no such server");
-  await expect(page.getByText("No row fits this choice.")).toBeVisible();
+  await expect(page.getByText("No row matches the filters.")).toBeVisible();
 });
 
 test("rows are grouped under what they share", async ({ open }) => {

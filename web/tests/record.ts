@@ -1,9 +1,9 @@
-/** Records made from golden ones by changing what they say. */
+/** Records made by modifying golden ones. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { folder, rpcbench } from "./pages";
 
-// A record is whatever JSON it is; tests change it by hand.
+// A record is untyped JSON; tests modify it.
 export type Json = any;
 
 export interface Record {
@@ -16,7 +16,7 @@ export function read(name: string): Record {
   return { run: JSON.parse(file("run.json")), events: file("events.jsonl").trim().split("\n").map((line) => JSON.parse(line)) };
 }
 
-/** Writes a record and its page, under a name of its own. */
+/** Writes a record and its page, under a separate name. */
 export function write(name: string, { run, events }: Record): void {
   const to = folder(name);
   mkdirSync(to, { recursive: true });
@@ -25,12 +25,12 @@ export function write(name: string, { run, events }: Record): void {
   rpcbench("report", "--html", `${to}.html`, to);
 }
 
-/** The figures of a record's cells, as `--format json` has them. */
+/** The figures of a record's cells, as in `--format json`. */
 export function cells(name: string): Json[] {
   return JSON.parse(rpcbench("report", "--format", "json", folder(name))).workloads.flatMap((workload: Json) => workload.cells);
 }
 
-/** What a run of two builds says of them, as `--format json` has it. */
+/** The changes of a run of two builds, as in `--format json`. */
 export function changes(name: string): Json[] {
   return JSON.parse(rpcbench("compare", "--format", "json", folder(name))).changes;
 }

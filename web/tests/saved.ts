@@ -1,4 +1,4 @@
-/** What a chart's buttons give. */
+/** The files of a chart's buttons. */
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 
@@ -8,7 +8,7 @@ export async function csv(page: Page, title: string): Promise<Record<string, str
   return rows.map((row) => Object.fromEntries(header!.map((name, at) => [name, row[at]!])));
 }
 
-/** The file that a button gives. */
+/** The file of a button. */
 export async function saved(page: Page, button: string): Promise<Buffer> {
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button, exact: true }).click()]);
   return readFileSync(await download.path());

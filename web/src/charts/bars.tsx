@@ -1,4 +1,4 @@
-/** One figure of every row: a bar from 0, its interval, and a dot for each window. */
+/** One figure of every row: a bar from 0, its interval, and a dot per window. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import { at, type Column, interval, number, type Part, type Row } from "../data";
@@ -6,7 +6,7 @@ import { Figure } from "../figure";
 import { rounds } from "../format";
 import { Drawing, hairline, ticks } from "../plot";
 
-/** Bars that fit into one drawing. */
+/** Maximum bars in one drawing. */
 const most = 40;
 
 export function Bars({ part, rows, column }: { part: Part; rows: Row[]; column: Column }) {

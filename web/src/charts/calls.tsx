@@ -1,4 +1,4 @@
-/** Single calls: when each came due, and how long it took. Counted where they are dense; the slowest one by one. */
+/** Single calls: when each came due, and how long it took. Counted where they are dense; the slowest individually. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import { type Calls, edges } from "../data";
@@ -8,13 +8,13 @@ import { Drawing, ticks } from "../plot";
 import type { Change, View } from "../view";
 
 interface Props {
-  /** Of each cell whose calls were logged. */
+  /** One per cell with logged calls. */
   logged: Calls[];
   view: View;
   change: (change: Change) => void;
 }
 
-const note = "From when a call came due, across; its response time, upwards. Stronger where more calls are; a dot is one of the thousand slowest, a cross one of them that failed. The sliders zoom in on a stretch of the window.";
+const note = "Horizontally, when a call came due; vertically, its response time. Darker = more calls; a dot is one of the thousand slowest, a cross one of those that failed. The sliders zoom in.";
 
 export function SingleCalls({ logged, view, change }: Props) {
   const calls = logged.find((one) => one.entry === view.get("calls")) ?? logged[0]!;
@@ -57,7 +57,7 @@ function Slider({ label, text, value, least = 0, most, onChange }: {
   );
 }
 
-/** Columns that are drawn; more are added up, as no screen shows them apart. */
+/** Maximum columns drawn; more are added up, since no screen resolves them. */
 const columns = 160;
 
 function scatter(calls: Calls, from: number, to: number, width: number): Plot.PlotOptions {
@@ -81,7 +81,7 @@ function scatter(calls: Calls, from: number, to: number, width: number): Plot.Pl
   };
 }
 
-/** Calls by place in the drawing, of the columns from one to another. */
+/** Calls by position in the drawing, for a range of columns. */
 function density(calls: Calls, from: number, to: number) {
   const together = Math.max(1, Math.ceil((to - from) / columns));
   const sums = new Map<string, { column: number; bucket: number; calls: number }>();

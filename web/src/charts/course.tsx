@@ -1,4 +1,4 @@
-/** What went on within windows, 100 ms at a time or some of them together. */
+/** Rates and times within windows, in steps of 100 ms or more. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import type { Point } from "../data";
@@ -15,7 +15,7 @@ const lines: { title: string; unit: string; of: (point: Point) => number | null 
   { title: "garbage collection", unit: "share of 1", of: (point) => point.paused_share },
 ];
 
-const note = "By time of completion. Windows stand end to end, so that only measured time is shown. Of garbage collection the share of time for which it stopped the program.";
+const note = "By time of completion. Windows are joined; gaps are left out. Garbage collection: the share of time for which it stopped the program.";
 
 export function Course({ shown }: { shown: Series[] }) {
   const draw = useCallback((width: number) => courses(shown, width), [shown]);
@@ -28,7 +28,7 @@ export function Course({ shown }: { shown: Series[] }) {
   );
 }
 
-/** Failed calls and collections only where there are some. */
+/** Failed calls and collections only if there are any. */
 function told(shown: Series[]) {
   return lines.filter((line) => shown.some(({ cell }) => cell.series.some((point) => (line.of(point) ?? 0) > 0)));
 }
@@ -36,7 +36,7 @@ function told(shown: Series[]) {
 function courses(shown: Series[], width: number): Plot.PlotOptions {
   const drawn = told(shown);
   const layout = panels(drawn.map((line) => line.title), width, 420);
-  // Each panel has a scale of its own, from 0 to its largest value.
+  // Each panel has its own scale, from 0 to its largest value.
   const scales = new Map(drawn.map((line) => [line, Math.max(...shown.flatMap(({ cell }) => cell.series.map((p) => line.of(p) ?? 0)))]));
   const points = drawn.flatMap((line) =>
     shown.flatMap((series) =>

@@ -7,7 +7,7 @@ import { format } from "../format";
 import { Drawing, faceted, panels, ticks } from "../plot";
 import type { Series } from "../series";
 
-const note = "A column for each window, or for some that follow one another; stronger where more of its calls are.";
+const note = "A column per window, or per several consecutive ones; darker = more calls.";
 
 export function Heat({ shown }: { shown: Series[] }) {
   const draw = useCallback((width: number) => maps(shown, width), [shown]);
@@ -45,7 +45,7 @@ function maps(shown: Series[], width: number): Plot.PlotOptions {
   };
 }
 
-/** A spot for each bucket of each column; the one of a server that has the largest share of its column is strongest. */
+/** A cell per bucket and column; a server's bucket with the largest share of its column is darkest. */
 function spotsOf({ name, cell }: Series) {
   const spots = cell.heat.flatMap(({ windows: [first, last], buckets }) => {
     const all = buckets.reduce((sum, [, calls]) => sum + calls, 0);

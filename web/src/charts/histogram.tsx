@@ -7,7 +7,7 @@ import { format, powers } from "../format";
 import { Drawing, hairline, ticks } from "../plot";
 import type { Curve } from "./percentiles";
 
-const note = "Share of calls by response time, each bar 9 % longer than the one before. Heights compare within a server.";
+const note = "Share of calls by response time; each bar covers 9 % more time than the one before. Compare heights within a server.";
 
 export function Histogram({ title, curves }: { title: string; curves: Curve[] }) {
   const draw = useCallback(() => ridges(curves), [curves]);

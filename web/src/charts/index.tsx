@@ -1,4 +1,4 @@
-/** The charts of a part, each only where the record has what it draws. */
+/** The charts of a section, each only if the record has its data. */
 import { useMemo } from "preact/hooks";
 import { at, type Calls, type Distribution, type Part } from "../data";
 import { Choice } from "../figure";
@@ -56,14 +56,14 @@ export function Charts({ calls, part, view, change }: Props) {
   );
 }
 
-const percentilesNote = "How long calls took, up to the share of calls below. Right answers of all windows; a curve ends where ten calls are left.";
-const connectNote = "How long connections took to open, up to the share of them below. Of all windows; a curve ends where ten are left.";
+const percentilesNote = "Response time by percentile, correct answers of all windows. A curve ends where ten calls are left.";
+const connectNote = "Connect time by percentile, over all windows. A curve ends where ten connections are left.";
 
 function Wide({ children }: { children: preact.ComponentChildren }) {
   return <div class="chart wide">{children}</div>;
 }
 
-/** What is compared first, beside what rows are ranked by; any other figure is a choice away. */
+/** Figures compared by default, next to the ranking figure; others can be chosen. */
 const first = ["calls_per_s", "memory_peak_bytes", "p99_ns"];
 
 function Figures({ part, rows, view, change }: Omit<Props, "calls"> & { rows: Part["table"]["rows"] }) {
@@ -91,7 +91,7 @@ function Figures({ part, rows, view, change }: Omit<Props, "calls"> & { rows: Pa
   );
 }
 
-/** Distributions of a load by kind of time, of anything else by server. */
+/** Distributions: of a load by kind of time, otherwise by server. */
 function curvesOf(part: Part, shown: Series[]): Curve[] {
   if (part.distributions.length > 0)
     return part.distributions.map(({ name, distribution }, at) => ({ name, distribution, ink: ink(at), dash: undefined }));

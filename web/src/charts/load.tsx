@@ -13,7 +13,7 @@ interface Props {
   change: (change: Change) => void;
 }
 
-const note = "At each load the response times of all its windows, from when a call came due. Hollow where the verdict is not ok; the line marks the knee: the highest load that it kept up with, where one above it was tried.";
+const note = "Response times at each load, over all its windows, counted from when a call came due. Hollow: the verdict is not ok. The line marks the knee: the highest load that the server kept up with, if a higher one was tried.";
 
 export function OverLoad({ part, view, change }: Props) {
   const table = part.over_load?.table ?? part.table;

@@ -35,7 +35,7 @@ function Panels({ part, title, panel, of }: { part: Part; title: string; panel: 
   );
 }
 
-/** Rows stand fastest first, so that the first ranked one of a kind is its best. Panels of one bar compare nothing. */
+/** Rows are sorted fastest first, so the first ranked one of a kind is its best. Panels with one bar are left out. */
 function best(part: Part, panel: "language" | "protocol", of: "language" | "protocol"): Best[] {
   const found = new Map<string, Best>();
   for (const row of part.table.rows.filter((row) => row.ranked)) {

@@ -1,4 +1,4 @@
-/** Response times at every percentile, the far tail as wide as the rest: HdrHistogram's axis. */
+/** Response times at every percentile, on HdrHistogram's axis, which stretches the tail. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import type { Distribution } from "../data";
@@ -41,13 +41,13 @@ export function Percentiles({ title, note, curves, view, change }: Props) {
   );
 }
 
-/** Where a quantile stands: one step for each nine. */
+/** Position of a quantile: one step per nine. */
 function nines(quantile: number): number {
   return -Math.log10(1 - quantile);
 }
 
 function lines(curves: Curve[], linear: boolean): Plot.PlotOptions {
-  // The shortest call stands at no percentile of the axis, and would stretch the other one.
+  // The shortest call has no position on the axis, and would stretch the other one.
   const points = curves.flatMap((curve) =>
     curve.distribution.curve.slice(1).map(([quantile, ns]) => ({ curve, quantile, x: nines(quantile), ns: Math.max(ns, 1) })),
   );
@@ -67,7 +67,7 @@ function lines(curves: Curve[], linear: boolean): Plot.PlotOptions {
       ...curves.map((curve) =>
         Plot.line(points.filter((point) => point.curve === curve), { x: "x", y: "ns", stroke: curve.ink, strokeWidth: 2, strokeDasharray: curve.dash }),
       ),
-      // A few lines are named where they end; of more, the legend tells.
+      // A few lines are labelled at their ends; otherwise there is a legend.
       Plot.text(curves.length > 3 ? [] : points, Plot.selectLast({ x: "x", y: "ns", z: (point) => point.curve.name, text: (point) => point.curve.name, textAnchor: "end", dy: -8, fontWeight: 600 })),
       Plot.crosshairX(points, { x: "x", y: "ns", textFill: "none", textStroke: "none", color: "var(--quiet)" }),
       Plot.tip(points, Plot.pointer({ x: "x", y: "ns", title: (point) => `${point.curve.name}\n${percentile(point.quantile)}  ${ticks("ns")(point.ns)}` })),

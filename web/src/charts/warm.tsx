@@ -1,4 +1,4 @@
-/** How servers became warm: from the first load until they were steady. */
+/** Warm-up: from the first load until servers were steady. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import type { Warm } from "../data";
@@ -7,7 +7,7 @@ import { format } from "../format";
 import { Drawing, faceted, hairline, panels, ticks } from "../plot";
 import type { Series } from "../series";
 
-const note = "From the first load, a line for each process; the dot is where it was steady. Calls for each second of the server's CPU time where that can be seen, else calls a second.";
+const note = "From the first load, a line per process; the dot is where it became steady. Calls per second of server CPU time if known, otherwise calls per second.";
 
 export function WarmUp({ shown }: { shown: Series[] }) {
   const draw = useCallback((width: number) => curves(shown, width), [shown]);

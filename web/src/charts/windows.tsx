@@ -1,4 +1,4 @@
-/** A figure of every window over the run: spread, drift, and what came to all servers at once. */
+/** A figure of every window over the run: spread, drift, and changes common to all servers. */
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import { at, type Part } from "../data";
