@@ -1,20 +1,20 @@
-# rpcbench: `make bench` compares the servers, `make test` proves that rpcbench is right.
+# rpcbench: `make bench` compares the servers, `make test` tests rpcbench.
 
-# rustup puts cargo here, and a shell that is older than it does not know.
+# rustup installs cargo here; older shells lack it on PATH.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 CARGO_TARGET_DIR ?= target
 RPCBENCH := $(CARGO_TARGET_DIR)/release/rpcbench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench bench-client bench-peers resolution build check test lint page generated rpcbench clean
+.PHONY: help setup bench bench-client bench-peers resolution build check test test-all lint page generated rpcbench clean
 
 help: ## List these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo '  make bench ARGS="go-grpc rust-tonic --precision 2%"   passes arguments to rpcbench run'
 
-setup: ## Install what building needs and is missing (apt, as root or with sudo)
+setup: ## Install missing build dependencies (apt, as root or with sudo)
 	@scripts/setup.sh
 
 bench: setup rpcbench ## Build everything and compare all servers that can run here
@@ -25,30 +25,33 @@ bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and t
 
 bench-peers: bench-client
 
-resolution: setup ## Show which differences runs tell on this machine (docs/evidence.md); 20 minutes, and they add up
+resolution: setup ## Measure the smallest detectable difference on this machine (docs/evidence.md): 20 minutes
 	cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-resolution
 	$(CARGO_TARGET_DIR)/release/rpcbench-resolution --programs $(CARGO_TARGET_DIR)/release $(ARGS)
 
 build: setup rpcbench ## Build rpcbench and the servers
 	$(RPCBENCH) build $(ARGS)
 
-check: setup rpcbench ## Prove that every server keeps the contract
+check: setup rpcbench ## Check that every server keeps the contract
 	$(RPCBENCH) check $(ARGS)
 
-test: ## Format, lints, unit to end-to-end tests, documentation
+test: ## Test what a change must pass: lints, all tests of rpcbench, changed and representative servers
 	@scripts/test.sh
 
-lint: ## The quick part of the tests: format and lints
+test-all: ## Test everything: every server in every variant, the release build, longer fuzzing
+	@scripts/test.sh all
+
+lint: ## Format and lints, the quick part of the tests
 	@scripts/setup.sh test
 	@scripts/lint.sh
 
 page: ## Build the template of the HTML page from web/
 	@cd web && npm ci --silent --no-audit --no-fund && npm run --silent build && cp dist/report.html ../crates/report/assets/
 
-generated: ## Build the committed template of the page again and compare
+generated: ## Rebuild the template of the HTML page and compare it with the committed one
 	@scripts/generated.sh
 
-clean: ## Delete what was built; results/ stays
+clean: ## Delete build output; keeps results/
 	rm -rf target build crates/testkit/*/build
 
 rpcbench:

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# Runs rpcbench, h2load, ghz, wrk and the floor in turn against the same servers, and prints what a call costs each of
-# them. Installs h2load (Debian's nghttp2-client), wrk (Debian's) and ghz (a Go module, into build/load-generators/)
-# where they are missing.
+# Runs rpcbench, h2load, ghz, wrk and the floor in turn against the same servers and prints what a call costs each of them.
+# Installs what is missing: h2load (Debian's nghttp2-client), wrk (Debian's) and ghz (a Go module, into build/load-generators/).
 #
 #   bench-client.sh [ARGUMENT...]    arguments of rpcbench-client-bench: --rounds 9 --seconds 5 --format markdown, see --help
 #
-# Without Go, ghz is left out, and wrk where apt can't install it. h2load is indispensable.
+# Requires h2load. Leaves out ghz without Go, and wrk if apt can't install it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,25 +16,25 @@ say() { echo "bench-client: $*" >&2; }
 
 . scripts/apt.sh
 
-# want PROGRAM PACKAGE: installs it where it is missing.
+# want PROGRAM PACKAGE: installs the program if it is missing.
 want() {
   has "$1" && return
   if ! may_install; then
-    say "$1 is missing, and apt can't be used here: sudo apt-get install $2, then try again"
+    say "$1 is missing, and can't be installed without root: run sudo apt-get install $2, then try again"
     return 1
   fi
   say "installing $2"
   apt install --no-install-recommends "$2" && return
-  apt update || say "apt-get update failed; going on with the lists there are"
+  apt update || say "apt-get update failed; using the existing lists"
   apt install --no-install-recommends "$2" && return
-  say "$2, which has $1, could not be installed with apt: install it, then try again"
+  say "apt could not install $2, which provides $1: install it, then try again"
   return 1
 }
 
-# wrk_version: it says so above its usage, and fails, as it was told no address.
+# wrk_version: the first line of its usage message, with which it fails.
 wrk_version() { { wrk -v || true; } | awk 'NR == 1 { print $2 }'; }
 
-# installed_ghz: the version of the ghz in the build folder; nothing where there is none.
+# installed_ghz: the version of ghz in the build folder, or nothing.
 installed_ghz() {
   [ -x "$folder/ghz" ] || return 0
   go version -m "$folder/ghz" 2>/dev/null | awk '$1 == "mod" { print $3 }'

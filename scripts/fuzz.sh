@@ -2,13 +2,13 @@
 # Fuzzes the engine's protocol code: scripts/fuzz.sh [SECONDS [TARGET...]]
 #
 # Builds the targets of crates/engine/fuzz with the toolchain of rust-toolchain.toml and runs each for SECONDS (default 20) from
-# its committed corpus, as many at a time as there are CPUs. Ends with 0 if none of them failed; otherwise what they print says
-# which input did it, and how to run it again. New inputs that reach new code are kept in the target directory.
+# its committed corpus, one per CPU at a time. A failure prints the input that caused it and how to run it again. Inputs that reach
+# new code are kept in the target directory.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 seconds=${1:-20}
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "fuzz.sh: '$seconds' is no number of seconds; for example 20" >&2; exit 2; }
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "fuzz.sh: SECONDS is '$seconds'; expected a whole number, for example 20" >&2; exit 2; }
 targets=("${@:2}")
 [ ${#targets[@]} -gt 0 ] || targets=(connection frames hpack replies thrift)
 
@@ -16,7 +16,7 @@ fuzz=crates/engine/fuzz
 work=$(realpath -m "${CARGO_TARGET_DIR:-target}")/fuzz
 host=$(rustc -vV | sed -n 's/^host: //p')
 
-# What libFuzzer needs to see where an input leads; cargo-fuzz gives the same. `--target` keeps it from build scripts.
+# Coverage instrumentation for libFuzzer, the same flags as cargo-fuzz's. With `--target`, build scripts are not instrumented.
 flags=(
   --cfg fuzzing -Cpasses=sancov-module
   -Cllvm-args=-sanitizer-coverage-level=4
@@ -28,7 +28,7 @@ flags=(
 RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$work \
   cargo build --release --locked --target "$host" --manifest-path "$fuzz/Cargo.toml"
 
-# run_target TARGET: what it came to, in a few lines.
+# run_target TARGET: runs it and prints its statistics.
 run_target() {
   local target=$1 log=$work/$1.log found=$work/found/$1
   mkdir -p "$found" "$work/artifacts"
@@ -36,14 +36,14 @@ run_target() {
     -artifact_prefix="$work/artifacts/$target-" -max_total_time="$seconds" -max_len=4096 -timeout=10 \
     -rss_limit_mb=1024 -print_final_stats=1 >"$log" 2>&1; then
     tail -n 40 "$log" >&2
-    echo "fuzz.sh: $target failed; run it again with the input that it names: $work/$host/release/$target FILE" >&2
+    echo "fuzz.sh: $target failed; to run it again with the input named above: $work/$host/release/$target FILE" >&2
     return 1
   fi
   printf '== %s: %s s\n%s\n' "$target" "$seconds" \
     "$(grep -E '^(#[0-9]+[[:space:]]+DONE|stat::number_of_executed_units|stat::peak_rss_mb)' "$log")"
 }
 
-# Each uses one CPU.
+# Each target uses one CPU.
 export -f run_target
 export fuzz seconds work host
 printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I TARGET bash -c 'run_target TARGET'

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Formatting and lints: the workspace, the Rust servers, and the other languages' servers with what ships with their toolchains.
+# Formatting and lints: the workspace, documents, scripts, and the servers with the tools that ship with their toolchains.
 #
-#   lint.sh          all of it
-#   lint.sh built    those in Go and C++, whose generated code lies where they were built
+#   lint.sh          of Rust servers only the representative ones and those that the branch changes
+#   lint.sh all      of Rust servers all
+#   lint.sh built    only Go and C++ servers, which need code that their builds generate
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,37 +14,51 @@ run() {
   "$@"
 }
 
+mode=${1:-}
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target/lint"
 
 rust() {
   run cargo fmt --all --check
   run cargo clippy --workspace --all-targets --locked -- -D warnings
-  local server
+  local server changed
+  changed=$(scripts/changed.sh)
   for server in servers/rust/*/; do
     run cargo fmt --manifest-path "${server}Cargo.toml" --check
+    is_chosen "$server" || continue
     echo "+ cargo clippy in $server"
     (cd "$server" && RPCBENCH_BUILD_DIR=$OLDPWD/build/servers/lint sh ../build.sh lint)
   done
 }
 
-# Go only where it is as new as the manifest asks for (an older one refuses the modules), and generated code only where it was built.
+# is_chosen FOLDER: a Rust server to lint; `changed` has the patterns of changed servers.
+is_chosen() {
+  local pattern
+  [ "$mode" != all ] && [ -f "$1server.toml" ] || return 0
+  ! grep -q '^representative = true' "$1server.toml" || return 0
+  while IFS= read -r pattern; do
+    # shellcheck disable=SC2254 # A pattern.
+    case "rust-$(basename "$1")" in $pattern) return 0 ;; esac
+  done <<<"$changed"
+  return 1
+}
+
+# An older Go than a server asks for refuses its module; generated code is found in the workspace of the last build.
 go_servers() {
   has go || return 0
   local folder work unformatted
   for folder in servers/go/*/; do
-    # The workspace of a server's last build has its generated code.
     work=$PWD/build/servers/go-$(basename "$folder")/go.work
     [ -f "$work" ] || work=
     if ! (cd "$folder" && GOWORK=$work go list -deps ./... >/dev/null 2>&1); then
-      echo "- $folder: not linted, $(cd "$folder" && GOWORK=$work go list -deps ./... 2>&1 >/dev/null | head -n 1)"
+      echo "- $folder: skipped, $(cd "$folder" && GOWORK=$work go list -deps ./... 2>&1 >/dev/null | head -n 1)"
       continue
     fi
     (cd "$folder" && GOWORK=$work run go vet ./...)
   done
   echo "+ gofmt -l servers/go"
   unformatted=$(gofmt -l servers/go)
-  [ -z "$unformatted" ] || { printf 'gofmt would change:\n%s\n' "$unformatted" >&2; return 1; }
+  [ -z "$unformatted" ] || { printf 'not formatted; run gofmt -w on:\n%s\n' "$unformatted" >&2; return 1; }
 }
 
 node_servers() {
@@ -64,18 +79,18 @@ python_servers() {
   done < <(files '*.py')
 }
 
-# As Go: with the headers that a server's last build has generated.
+# With the headers that the last build generated.
 cpp_servers() {
   has g++ || return 0
   local folder build
   for folder in servers/cpp/[!_]*/; do
     build=build/servers/cpp-$(basename "$folder")
-    [ -d "$build" ] || { echo "- $folder: not linted, as it was not built"; continue; }
+    [ -d "$build" ] || { echo "- $folder: skipped, not built"; continue; }
     run g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -I servers/cpp -isystem "$build" "${folder}main.cc"
   done
 }
 
-# The syntax alone, as the libraries are Maven's to find.
+# Syntax only: Maven has the libraries.
 java_servers() {
   local jdk sources
   jdk=$(sh servers/java/jdk.sh 2>/dev/null) || return 0
@@ -86,7 +101,7 @@ java_servers() {
 
 maven=${HOME:-}/.m2/repository
 
-# jars ARTIFACT...: the newest jar of each that Maven has, as a class path; fails where one is missing.
+# jars ARTIFACT...: the newest jar of each in Maven's repository, as a class path; fails if one is missing.
 jars() {
   local artifact jar path=
   for artifact in "$@"; do
@@ -97,29 +112,29 @@ jars() {
   echo "${path#:}"
 }
 
-# The syntax alone, with the compiler that Maven has fetched for a build. Without the libraries it fails in any case, and past
-# the syntax it misses names.
+# Syntax only, with the compiler that a build fetched through Maven. Without the libraries the compiler always fails, and after
+# the syntax check it reports unresolved names.
 kotlin_servers() {
-  local jdk path sources said kotlin=org/jetbrains/kotlin
+  local jdk path sources output kotlin=org/jetbrains/kotlin
   jdk=$(sh servers/java/jdk.sh 2>/dev/null) || return 0
   path=$(jars "$kotlin"/kotlin-{compiler-embeddable,stdlib,script-runtime,reflect,daemon-embeddable} \
     org/jetbrains/annotations org/jetbrains/kotlinx/kotlinx-coroutines-core-jvm) ||
-    { echo "- servers/kotlin: not parsed, as it was not built"; return 0; }
+    { echo "- servers/kotlin: skipped, not built"; return 0; }
   mapfile -t sources < <(files '*.kt')
   echo "+ kotlinc: parse ${#sources[@]} files"
-  said=$("$jdk/bin/java" -cp "$path" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-stdlib -no-reflect -d "$target/lint/kotlin" \
+  output=$("$jdk/bin/java" -cp "$path" org.jetbrains.kotlin.cli.jvm.K2JVMCompiler -no-stdlib -no-reflect -d "$target/lint/kotlin" \
     "${sources[@]}" 2>&1) || true
-  if grep -A 2 'syntax error: ' <<<"$said" >&2; then return 1; fi
-  grep -q 'unresolved reference' <<<"$said" || { printf '%s\n' "$said" >&2; return 1; }
+  if grep -A 2 'syntax error: ' <<<"$output" >&2; then return 1; fi
+  grep -q 'unresolved reference' <<<"$output" || { printf '%s\n' "$output" >&2; return 1; }
 }
 
-# The same.
+# Syntax only, with the compiler that a build fetched through Maven.
 scala_servers() {
   local jdk path sources scala=org/scala-lang
   jdk=$(sh servers/java/jdk.sh 2>/dev/null) || return 0
   path=$(jars "$scala"/{scala3-compiler_3,scala3-interfaces,scala3-library_3,tasty-core_3,scala-library,modules/scala-asm} \
     org/scala-sbt/compiler-interface) ||
-    { echo "- servers/scala: not parsed, as it was not built"; return 0; }
+    { echo "- servers/scala: skipped, not built"; return 0; }
   mapfile -t sources < <(files '*.scala')
   echo "+ scalac: parse ${#sources[@]} files"
   "$jdk/bin/java" -cp "$path" dotty.tools.dotc.Main -usejavacp -Ystop-after:parser \
@@ -130,43 +145,43 @@ shell_scripts() {
   has shellcheck || return 0
   local scripts
   mapfile -t scripts < <(files '*.sh')
-  # SC2115: the servers' build scripts check at their top that RPCBENCH_BUILD_DIR is not empty.
+  # SC2115: the servers' build scripts start by checking that RPCBENCH_BUILD_DIR is not empty.
   run shellcheck --severity=warning --exclude=SC2115 .ci/run "${scripts[@]}"
 }
 
-# files PATTERN: files of the project whose names match, but nothing that was built.
+# files PATTERN: source files whose names match.
 files() { find . \( -name target -o -name node_modules -o -path ./build -o -path ./results -o -name .git \) -prune -o -type f -name "$1" -print; }
 
-# prose FILE: a document without its blocks of code.
+# prose FILE: a document without its code blocks.
 prose() { awk '/^ *```/ { code = !code; next } !code' "$1"; }
 
-# links: every relative link in the documents leads to a file.
+# Every relative link in a document leads to a file.
 links() {
   echo "+ relative links in *.md"
   local file target broken=0
   while IFS= read -r file; do
     while IFS= read -r target; do
-      [ -e "$(dirname "$file")/$target" ] || { echo "$file: there is no $target" >&2; broken=1; }
+      [ -e "$(dirname "$file")/$target" ] || { echo "$file: broken link to $target" >&2; broken=1; }
     done < <(prose "$file" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//; s/#.*//' | grep -vE '^(https?:|mailto:|$)' || true)
   done < <(files '*.md')
   return "$broken"
 }
 
-# method_names: every test and field that docs/method.md names is in the code.
+# Every test and field that the documents on the method name exists.
 method_names() {
-  echo "+ tests and fields named in docs/method.md"
+  echo "+ tests and fields named in docs/method.md and docs/evidence.md"
   local name missing=0
   while IFS= read -r name; do
     grep -rqE "(fn $name\(|\b$name:|\b$name\b *=|\"$name\")" crates servers suites --include='*.rs' --include='*.toml' ||
-      { echo "docs/method.md: there is no $name" >&2; missing=1; }
-  done < <(grep -oE '`[a-z0-9]+(_[a-z0-9]+)+`' docs/method.md | tr -d '\140' | sort -u)
+      { echo "docs: no test or field is called $name" >&2; missing=1; }
+  done < <(grep -ohE '`[a-z0-9]+(_[a-z0-9]+)+`' docs/method.md docs/evidence.md | tr -d '\140' | sort -u)
   return "$missing"
 }
 
-case "${1:-}" in
-  "") ;;
+case "$mode" in
+  "" | all) ;;
   built) go_servers; cpp_servers; exit ;;
-  *) echo "lint.sh: unknown word '$1'; known: built" >&2; exit 2 ;;
+  *) echo "lint.sh: unknown word '$mode'; expected all, built or nothing" >&2; exit 2 ;;
 esac
 shell_scripts
 links

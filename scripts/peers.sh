@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What others wrote and the end-to-end tests need, into target/peers: grpcurl, a Go module; Apache's Thrift library for Python in
-# a virtual environment, with the code that its compiler generates; and pandas, DuckDB and Polars in another. curl and nginx are the
-# distribution's.
-# Prints the tests that can be run here; what is missing is named, and in CI nothing may be.
+# Installs programs of other projects that end-to-end tests use into target/peers: grpcurl, a Go module; Apache's Thrift library
+# for Python in a virtual environment, with generated code; and pandas, DuckDB and Polars in another. curl and nginx come from the
+# distribution.
+# Prints the tests that can run here and names what is missing. In CI a missing program is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,20 +12,20 @@ PATH=$PATH:/usr/sbin # where the distribution has nginx
 
 . scripts/apt.sh
 
-# peer NAME INSTALL PROGRAM...: the tests with NAME, if its programs are there.
+# peer NAME INSTALL PROGRAM...: prints the name of the tests with NAME if its programs are installed.
 peer() {
   local name=$1 install=$2 program
   shift 2
   for program; do
     has "$program" && continue
-    echo "peers: $program is missing, so the tests with $name are left out: $install" >&2
+    echo "peers: $program is missing, so tests with $name are skipped: $install" >&2
     [ "${CI:-}" != true ] || exit 1
     return 1
   done
   echo "foreign::$name"
 }
 
-# installed_grpcurl: the version that is there; nothing where there is none.
+# installed_grpcurl: its version, or nothing.
 installed_grpcurl() {
   [ -x "$folder/grpcurl" ] || return 0
   go version -m "$folder/grpcurl" 2>/dev/null | awk '$1 == "mod" { print $3 }'
@@ -37,7 +37,7 @@ grpcurl() {
   GOBIN=$folder go install "github.com/fullstorydev/grpcurl/cmd/grpcurl@$grpcurl_version"
 }
 
-# packages NAME REQUIREMENTS: a virtual environment with what is locked, made anew only when that has changed.
+# packages NAME REQUIREMENTS: a virtual environment with the locked packages, rebuilt if they changed.
 packages() {
   cmp -s "$2" "$folder/$1/requirements.txt" && return
   python3 -m venv --clear "$folder/$1"

@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
-# Installs what building rpcbench and its servers needs, and only what is missing, with apt where that is allowed.
+# Installs what building rpcbench and its servers needs and is missing, with apt if allowed, and builds rpcbench.
 #
-#   setup.sh          what `make bench` needs
-#   setup.sh test     what `make test` needs: the same, a linter for shell scripts, npm and a browser for the HTML page, and curl
+#   setup.sh          for `make bench`, with the release build
+#   setup.sh test     for `make test`, with the development build: also shellcheck, curl, npm and a browser for the HTML page
 #
-# Only Rust and a C compiler are indispensable: with them rpcbench is built, which then says what each language lacks
-# (`rpcbench doctor --missing`). What can't be had leaves that language's servers out, and nothing here fails.
+# Fails only without Rust or a C compiler. A toolchain that can't be installed (`rpcbench doctor --missing` lists them) leaves out
+# the servers that need it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 mode=${1:-bench}
 case "$mode" in
-  bench | test) ;;
-  *) echo "setup.sh: unknown word '$mode'; known: bench, test" >&2; exit 2 ;;
+  bench) profile=release ;;
+  test) profile=dev ;;
+  *) echo "setup.sh: unknown word '$mode'; expected bench or test" >&2; exit 2 ;;
 esac
 
-rpcbench=${CARGO_TARGET_DIR:-target}/release/rpcbench
+rpcbench=${CARGO_TARGET_DIR:-target}/${profile/#dev/debug}/rpcbench
 
 say() { echo "set-up: $*" >&2; }
 
@@ -26,7 +27,7 @@ fail() {
 
 . scripts/apt.sh
 
-# bootstrap: the packages without which rpcbench itself can't be built, one Debian dependency a line.
+# bootstrap: missing packages that rpcbench itself needs, one Debian dependency a line.
 bootstrap() {
   has cc || echo gcc
   [ -e /usr/include/stdio.h ] || echo libc6-dev
@@ -39,17 +40,17 @@ bootstrap() {
   has chromium || [ -n "${CHROMIUM:-}" ] || echo chromium
 }
 
-# daemons: packages that Debian also starts as services, so that only CI, whose machines are its own, gets them unasked.
+# daemons: packages that Debian starts as services; installed only in CI, since a user may not want the services.
 daemons() {
   [ "$mode" = test ] && [ "${CI:-}" = true ] || return 0
   has nginx || echo nginx-light
   ls /usr/sbin/php-fpm* >/dev/null 2>&1 || echo php-fpm
 }
 
-# toolchains: the same for the languages' toolchains, of what rpcbench finds missing.
+# toolchains: packages of the languages' toolchains that rpcbench finds missing, one Debian dependency a line.
 toolchains() { missing | cut -f 5 | sed 's/, /\n/g' | grep -vx -- '-' | sort -Vu | newest; }
 
-# newest: of several versions of one package, the last. Alternatives stand for themselves.
+# newest: the last of several versions of a package. Lines with alternatives are kept.
 newest() {
   awk '{ key = /\|/ ? $0 : $1 }
     !(key in line) { order[++count] = key }
@@ -62,15 +63,15 @@ missing() { "$rpcbench" doctor --missing; }
 
 lists_are_empty() { [ -z "$(find /var/lib/apt/lists -maxdepth 1 -type f -name '*_Packages*' -print -quit 2>/dev/null)" ]; }
 
-refresh() { apt update || say "apt-get update failed; going on with the lists there are"; }
+refresh() { apt update || say "apt-get update failed; using the existing lists"; }
 
-# joined WORD...: with commas between them, as apt-get satisfy takes them.
+# joined WORD...: comma-separated, for apt-get satisfy.
 joined() {
   local IFS=,
   echo "$*"
 }
 
-# satisfy DEPENDENCY...: installs them together; one that can't be had must not keep the others away.
+# satisfy DEPENDENCY...: installs them together, or one by one if that fails.
 satisfy() {
   local dependency
   say "installing ${*} (some minutes)"
@@ -78,24 +79,24 @@ satisfy() {
   refresh
   apt satisfy --no-install-recommends "$(joined "$@")" && return
   for dependency in "$@"; do
-    apt satisfy --no-install-recommends "$dependency" || say "$dependency could not be installed; going on without"
+    apt satisfy --no-install-recommends "$dependency" || say "$dependency could not be installed"
   done
 }
 
-# from_backports DEPENDENCY: what the release itself has only in an older version, where its backports are among apt's sources.
+# from_backports DEPENDENCY: installs it from the release's backports if they are among apt's sources and have it.
 from_backports() {
   local backports
   backports=$(apt-cache policy 2>/dev/null | grep -oE 'n=[a-z]+-backports' | head -n 1 | cut -d = -f 2) || true
   [ -n "$backports" ] && apt-get satisfy --simulate -qq -t "$backports" "$1" >/dev/null 2>&1 || return 0
   if may_install; then
     say "installing $1 from $backports (some minutes)"
-    apt satisfy --no-install-recommends -t "$backports" "$1" || say "$1 could not be installed; going on without"
+    apt satisfy --no-install-recommends -t "$backports" "$1" || say "$1 could not be installed"
   else
     say "to install what is missing: sudo apt-get satisfy -t $backports '$1'"
   fi
 }
 
-# provide DEPENDENCY...: installs those that apt can provide in the version asked for, where that is allowed.
+# provide DEPENDENCY...: installs those that apt offers in the required version; without root, prints how to.
 provide() {
   local dependency offered=()
   [ $# -gt 0 ] || return 0
@@ -112,12 +113,12 @@ provide() {
   if may_install; then
     satisfy "${offered[@]}"
   else
-    say "neither root nor sudo without a password; to install what is missing:"
+    say "not root, and sudo needs a password; to install what is missing:"
     say "  sudo apt-get satisfy --no-install-recommends '$(joined "${offered[@]}")'"
   fi
 }
 
-# provide_all FUNCTION: provides what the function lists.
+# provide_all FUNCTION: provides the dependencies that the function prints.
 provide_all() {
   local dependencies
   mapfile -t dependencies < <("$1")
@@ -127,11 +128,11 @@ provide_all() {
 # at_least VERSION MINIMUM
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
-# The toolchain that rust-toolchain.toml names; rustup gets it where it is not there yet.
+# Installs the toolchain of rust-toolchain.toml if rustup lacks it, and checks its version.
 check_rust() {
   local channel found least
-  has cargo || fail "Rust is missing, and nothing works without it: install it from https://rustup.rs/, then try again"
-  has cc || fail "there is no C compiler (cc), which Rust links with: apt-get install gcc libc6-dev, then try again"
+  has cargo || fail "Rust is missing: install it from https://rustup.rs/, then try again"
+  has cc || fail "a C compiler (cc) is missing, which Rust links with: apt-get install gcc libc6-dev, then try again"
   channel=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' rust-toolchain.toml)
   if ! cargo --version >/dev/null 2>&1 && has rustup; then
     rustup toolchain install "$channel" --profile minimal --component rustfmt --component clippy >&2 ||
@@ -141,10 +142,10 @@ check_rust() {
   least=$(sed -n 's/^rust-version *= *"\(.*\)"/\1/p' Cargo.toml)
   [ -n "$found" ] || fail "cargo does not run: $(cargo --version 2>&1 | head -n 1)"
   at_least "$found" "$least" ||
-    fail "cargo is $found, and rpcbench needs $least or newer: install it from https://rustup.rs/, then try again"
+    fail "cargo is $found; rpcbench needs $least or newer: install it from https://rustup.rs/, then try again"
 }
 
-# What is missing still, in one line each.
+# One line for each toolchain that is still missing.
 report_missing() {
   local language tool found minimum install
   while IFS=$'\t' read -r language tool found minimum _ install; do
@@ -153,20 +154,20 @@ report_missing() {
   done < <(missing)
 }
 
-# rust_can_be_had: before anything is installed for it, as without Rust all of that would be in vain.
-rust_can_be_had() {
+# check_rust_available: fails before anything is installed if Rust is neither there nor in apt.
+check_rust_available() {
   has cargo && return
   if has apt-get; then
     if may_install && lists_are_empty; then refresh; fi
     apt-get satisfy --simulate -qq rustup >/dev/null 2>&1 && may_install && return
   fi
-  fail "Rust is missing, and nothing works without it; this installs it: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
+  fail "Rust is missing; to install it: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
 }
 
-rust_can_be_had
+check_rust_available
 provide_all bootstrap
 check_rust
-cargo build --release --locked --package rpcbench
+cargo build --profile "$profile" --locked --package rpcbench
 provide_all toolchains
 provide_all daemons
 report_missing

@@ -1,16 +1,32 @@
 #!/usr/bin/env bash
-# All tests: set-up, format and lints, documentation, unit to integration tests, the HTML page in a browser, fuzzing,
-# then real servers end to end.
-# The closing lines of the test runner come last.
+# Runs the tests and ends with their counts.
+#
+#   test.sh        what a change must pass: lints, the tests of the workspace, the HTML page, short fuzzing, and real servers:
+#                  the representative ones and those that the branch changes (scripts/changed.sh)
+#   test.sh all    with the release build, every server in every variant, longer fuzzing and internal documentation
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-target=${CARGO_TARGET_DIR:-target}
+mode=${1:-quick}
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 logs=$target/test
+case "$mode" in
+  quick)
+    build=(cargo build --locked --package rpcbench)
+    rpcbench=$target/debug/rpcbench
+    fuzz_seconds=3
+    doc=()
+    ;;
+  all)
+    build=(cargo build --release --locked --package rpcbench)
+    rpcbench=$target/release/rpcbench
+    fuzz_seconds=30
+    doc=(--document-private-items)
+    ;;
+  *) echo "test.sh: unknown word '$mode'; expected all or nothing" >&2; exit 2 ;;
+esac
 mkdir -p "$logs"
-: >"$logs/cargo-test.log"
-: >"$logs/passed-again"
-: >"$logs/peers.log"
+for log in tests doctests peers; do : >"$logs/$log.log"; done
 
 # step NAME COMMAND...
 step() {
@@ -23,89 +39,103 @@ step() {
   echo "== $name: $((SECONDS - began)) s"
 }
 
-# Unit, property, integration and documentation tests of the workspace.
-cargo_test() { cargo test --workspace --locked --no-fail-fast 2>&1 | tee "$logs/cargo-test.log" || again; }
-
-# again: the tests that failed, one after the other. Neighbours may have taken the machine's CPUs away for seconds, which
-# tests of figures notice; the closing lines name those that pass now. A program that crashed gets no second try.
-again() {
-  local crashed failed
-  crashed=$(awk '/^error: [0-9]+ targets? failed:$/ { targets = $2 } /^test result: FAILED/ { told++ }
-    END { print targets == told ? 0 : 1 }' "$logs/cargo-test.log")
-  mapfile -t failed < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$logs/cargo-test.log")
-  [ "$crashed" = 0 ] && [ ${#failed[@]} -gt 0 ] || return 1
-  echo "== tests that failed, again: ${failed[*]}"
-  cargo test --workspace --locked --no-fail-fast --quiet -- --exact --test-threads 1 "${failed[@]}" || return 1
-  printf '%s\n' "${failed[@]}" >"$logs/passed-again"
+set_up() {
+  scripts/setup.sh test
+  scripts/nextest.sh
 }
 
-cargo_doc() { RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --document-private-items; }
+lint() {
+  if [ "$mode" = all ]; then scripts/lint.sh all; else scripts/lint.sh; fi
+}
 
-# The protocol code against hostile bytes, briefly: the committed corpus, and what grows from it.
-fuzz() { scripts/fuzz.sh 15; }
+documentation() {
+  RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked "${doc[@]}"
+}
 
-# The HTML page in a browser, over the golden records, by the release build that set-up has made.
+nextest() { "$(scripts/nextest.sh)" nextest run --workspace --locked --color never "$@"; }
+
+tests() {
+  nextest 2>&1 | tee "$logs/tests.log"
+  cargo test --workspace --locked --doc 2>&1 | tee "$logs/doctests.log"
+}
+
+# The HTML page in a browser, over the recorded runs in web/tests/records.
 page() {
-  local program
-  program=$(realpath "$target/release/rpcbench")
-  (cd web && RPCBENCH=$program npx playwright test)
+  "${build[@]}"
+  (cd web && RPCBENCH=$rpcbench npx playwright test)
 }
 
-# Programs of others call the servers that were built, and stand in front of them.
+fuzz() { scripts/fuzz.sh "$fuzz_seconds"; }
+
+# Every chosen server passes the contract's cases, answers clients of other projects, and does not fail in a short run.
+servers() {
+  local changed
+  "${build[@]}"
+  if [ "$mode" = all ]; then
+    "$rpcbench" check --all
+  else
+    "$rpcbench" check
+    mapfile -t changed < <(scripts/changed.sh)
+    [ ${#changed[@]} = 0 ] || "$rpcbench" check "${changed[@]}"
+  fi
+  peers
+  # The second try is for a machine that takes the CPU away from a server for a whole window.
+  short_run && return
+  echo "== short run: second try"
+  short_run
+}
+
+# Tests with clients and proxies of other projects, which scripts/peers.sh installs.
 peers() {
   local tests
-  tests=$(scripts/peers.sh)
+  tests=$(scripts/peers.sh | sed 's/.*/test(\/^&::\/)/' | paste -sd +)
   [ -n "$tests" ] || return 0
-  mapfile -t tests <<<"$tests"
-  cargo test --workspace --locked --test it -- --ignored "${tests[@]}" 2>&1 | tee "$logs/peers.log"
-}
-
-# Real servers: each keeps the contract, for the clients of others too, and none fails in a short run of those that run by
-# default. That run has a second try: in windows so short a server may get no CPU at all, where neighbours take it.
-end_to_end() {
-  cargo build --release --locked --package rpcbench
-  "$target/release/rpcbench" check --all
-  peers
-  short_run && return
-  echo "== the short run, again"
-  short_run
+  nextest --run-ignored only --package rpcbench --filterset "$tests" 2>&1 | tee "$logs/peers.log"
 }
 
 short_run() {
   local results=$logs/results
   rm -rf "$results"
-  "$target/release/rpcbench" run --duration 500ms --warmup 1s --processes 1 --rounds 2 --seed 7 --results "$results" || return 1
+  "$rpcbench" run --duration 500ms --warmup 1s --processes 1 --rounds 2 --seed 7 --results "$results" || return 1
   if grep -E ',(failed|suspect),' "$results"/*/cells.csv; then
     echo "the servers above failed, or their figures contradict each other" >&2
     return 1
   fi
 }
 
-# closing: what cargo's runners said, and all of them added up; of a step that failed, its end.
+# counts: passed, failed and skipped tests of all logs. What peers.log ran, tests.log skipped.
+counts() {
+  cat "$logs"/{tests,doctests,peers}.log | awk '
+    function count(words) { return match($0, "[0-9]+ " words) ? substr($0, RSTART) + 0 : 0 }
+    /^ +Summary \[/ { ran = count("tests? run"); summary++ }
+    /^ +Summary \[/ { passed += count("passed"); failed += ran - count("passed") }
+    /^ +Summary \[/ { skipped += summary == 1 ? count("skipped") : -ran }
+    /^test result:/ { passed += count("passed"); failed += count("failed"); skipped += count("ignored") }
+    END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }'
+}
+
+# Ends with what the test runners counted; if a step failed, with its last lines.
 closing() {
-  local code=$?
+  local code=$? flaky
+  flaky=$(cat "$logs"/{tests,peers}.log | sed -n 's/^ *FLAKY \([0-9]*\)\/[0-9]* \[[^]]*\] *\(([^)]*) *\)\?/passed at try \1: /p' | sort -u)
   echo
-  grep -h '^test result:' "$logs/cargo-test.log" "$logs/peers.log" || true
-  sed 's/^/failed once, and passed by itself: /' "$logs/passed-again"
-  # What is in the second log was skipped in the first.
-  awk -v again="$(wc -l <"$logs/passed-again")" '/^test result:/ { passed += $4; failed += $6 }
-    /^test result:/ { skipped += FILENAME ~ /peers.log$/ ? -($4 + $6) : $8 }
-    END { printf "%d passed, %d failed, %d skipped\n", passed + again, failed - again, skipped }' \
-    "$logs/cargo-test.log" "$logs/peers.log"
+  [ -z "$flaky" ] || printf '%s\n%d flaky\n' "$flaky" "$(wc -l <<<"$flaky")"
   if [ "$code" != 0 ]; then
     [ "$name" = tests ] || tail -n 15 "$logs/step.log" >&2
     echo "make test: $name failed (exit code $code)" >&2
   fi
+  counts
   return "$code"
 }
 
+name=set-up
 trap closing EXIT
-step "set-up" scripts/setup.sh test
-step "format and lints" scripts/lint.sh
-step "documentation" cargo_doc
+step "set-up" set_up
+step "format and lints" lint
+step "documentation" documentation
 step "generated code" scripts/generated.sh
-step "tests" cargo_test
+step "tests" tests
 step "page" page
 step "fuzzing" fuzz
-step "end to end" end_to_end
+step "servers" servers
 step "lints of what was built" scripts/lint.sh built

@@ -1,11 +1,11 @@
 //! A root of its own for each test, with the testkit's servers, and the binary run on it.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::ops::Deref;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rpcbench_record::{Measured, Run, Trial};
 use rpcbench_testkit::Server;
@@ -19,24 +19,29 @@ use crate::testkit;
 /// What every server of the testkit is called, before its behaviour.
 const SERVER: &str = "testkit-liar@";
 
-/// Where figures matter, nothing else may run: all tests share the machine's few CPUs. A test that failed has
-/// left the machine as good as it was.
-static MACHINE: RwLock<()> = RwLock::new(());
-
-/// What a test has of the machine.
-pub enum Machine {
-    Shared(#[expect(dead_code, reason = "held, not looked at")] RwLockReadGuard<'static, ()>),
-    Alone(#[expect(dead_code, reason = "held, not looked at")] RwLockWriteGuard<'static, ()>),
-}
+/// A claim on the machine, so that tests that compare figures have its few CPUs to themselves. Locks on files, since tests run in
+/// several processes.
+pub struct Machine(#[expect(dead_code, reason = "holds the lock")] File);
 
 impl Machine {
-    /// Beside others that share it.
+    /// Runs next to other tests.
     pub fn shared() -> Self {
-        Self::Shared(MACHINE.read().unwrap_or_else(PoisonError::into_inner))
+        Self::claim(File::lock_shared)
     }
 
+    /// Runs while no other test of this program does.
     fn alone() -> Self {
-        Self::Alone(MACHINE.write().unwrap_or_else(PoisonError::into_inner))
+        Self::claim(File::lock)
+    }
+
+    fn claim(lock: fn(&File) -> io::Result<()>) -> Self {
+        let file = |name| File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)).unwrap();
+        // Held while waiting, so that later tests don't overtake one that waits to be alone.
+        let queue = file("machine.queue");
+        queue.lock().unwrap();
+        let machine = file("machine");
+        lock(&machine).unwrap();
+        Self(machine)
     }
 }
 
@@ -47,17 +52,9 @@ pub struct Target {
 }
 
 impl Target {
-    /// For what may run beside other tests.
+    /// For tests that may run next to others.
     pub fn new(behaviour: &str) -> Self {
-        Self::on(Machine::shared(), behaviour)
-    }
-
-    /// For what the client must not be late in.
-    pub fn alone(behaviour: &str) -> Self {
-        Self::on(Machine::alone(), behaviour)
-    }
-
-    fn on(machine: Machine, behaviour: &str) -> Self {
+        let machine = Machine::shared();
         let server = Server::start(behaviour.parse().unwrap()).unwrap();
         Self { server, _machine: machine }
     }
@@ -93,7 +90,7 @@ pub fn look(words: &str) -> Ended {
 }
 
 impl Bench {
-    /// For what may run beside other tests.
+    /// For tests that may run next to others.
     pub fn new() -> Self {
         Self::on(Machine::shared())
     }

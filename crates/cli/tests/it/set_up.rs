@@ -13,7 +13,7 @@ use crate::program::{Ended, Program};
 /// What the script itself needs.
 const REAL: [&str; 9] = ["awk", "cut", "dirname", "env", "grep", "head", "sed", "sort", "tail"];
 
-const NO_RUST: &str = "set-up: Rust is missing, and nothing works without it; this installs it: \
+const NO_RUST: &str = "set-up: Rust is missing; to install it: \
      curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh";
 
 /// A line of `rpcbench doctor --missing`.
@@ -37,7 +37,9 @@ impl SetUp {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("scripts")).unwrap();
-        fs::create_dir_all(root.path().join("target/release")).unwrap();
+        for profile in ["release", "debug"] {
+            fs::create_dir_all(root.path().join("target").join(profile)).unwrap();
+        }
         let files = ["scripts/setup.sh", "scripts/apt.sh", "rust-toolchain.toml", "Cargo.toml"];
         for file in files {
             fs::copy(repository().join(file), root.path().join(file)).unwrap();
@@ -52,8 +54,9 @@ impl SetUp {
         this.logged("cargo", "echo cargo 999.0.0").logged("apt-get", APT);
         let rpcbench = "while IFS= read -r line; do printf '%s\\n' \"$line\"; done <target/missing";
         this.programs.script("rpcbench", rpcbench);
-        let installed = this.root.path().join("target/release/rpcbench");
-        symlink(this.programs.path().join("rpcbench"), installed).unwrap();
+        for built in ["target/release/rpcbench", "target/debug/rpcbench"] {
+            symlink(this.programs.path().join("rpcbench"), this.root.path().join(built)).unwrap();
+        }
         this.missing("")
     }
 
@@ -109,7 +112,10 @@ fn nothing_is_installed_where_nothing_is_missing() {
     }
     let asked = set_up.log();
     assert!(!asked.contains("apt-get"), "{asked}");
-    assert!(asked.contains("cargo build --release --locked --package rpcbench\n"), "{asked}");
+    for profile in ["release", "dev"] {
+        let build = format!("cargo build --profile {profile} --locked --package rpcbench\n");
+        assert!(asked.contains(&build), "{asked}");
+    }
 }
 
 #[test]

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Prints the servers that this branch or the work tree changes, as patterns for `rpcbench check`, one a line.
+#
+# Compares with RPCBENCH_TEST_BASE if set, else with the commit at which the branch left the upstream of main, or main. Prints
+# nothing if that is HEAD and the work tree is clean, as in a fresh clone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+base() {
+  local branch
+  for branch in ${RPCBENCH_TEST_BASE:+"$RPCBENCH_TEST_BASE"} 'main@{upstream}' main HEAD; do
+    if git merge-base HEAD "$branch" 2>/dev/null; then return; fi
+  done
+}
+
+# servers_of FILE
+servers_of() {
+  local language folder
+  IFS=/ read -r _ language folder _ <<<"$1"
+  case "$1" in
+    contract/echo.* | servers/_defaults.toml | servers/settings.sh | servers/nginx/*) echo '*' ;;
+    servers/_* | servers/*/_new/*) ;;
+    servers/*)
+      if [ -f "servers/$language/$folder/server.toml" ]; then
+        echo "$language-$folder*"
+      elif [ "$language" = java ]; then
+        # Kotlin and Scala use Java's scripts.
+        printf '%s\n' 'java-*' 'kotlin-*' 'scala-*'
+      elif [ -d "servers/$language" ]; then
+        echo "$language-*"
+      fi
+      ;;
+  esac
+}
+
+git rev-parse --git-dir >/dev/null 2>&1 || exit 0
+{
+  git diff --name-only "$(base)"
+  git ls-files --others --exclude-standard
+} | while IFS= read -r file; do servers_of "$file"; done | sort -u
