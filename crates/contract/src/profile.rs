@@ -1,90 +1,81 @@
-//! What the cases may expect of a protocol.
+//! What the cases may expect of each protocol.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use rpcbench_record::Protocol;
+
 use crate::codec::Encoding;
 
-/// What the cases have to know of a protocol.
+/// What the cases may expect of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// The protocol's name: `grpc`.
-    pub name: &'static str,
     /// How messages become bytes.
     pub encoding: Encoding,
     /// The statuses that refuse a request.
     pub refusals: RangeInclusive<u32>,
     /// What a server may do to the connection of a request that it refuses.
     pub after_refusal: AfterRefusal,
-    /// One of these must end a call to a method which is not there; empty if calls name no method.
+    /// One of these must end a call to an unknown method; empty if calls name no method.
     pub unknown_method: &'static [u32],
-    /// One of these must end a call to a service which is not there; empty if calls name no service.
+    /// One of these must end a call to an unknown service; empty if calls name no service.
     pub unknown_service: &'static [u32],
 }
 
 /// What a server may do to the connection of a request that it can't decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterRefusal {
-    /// It sends an error status, and the connection goes on.
+    /// It sends an error status and keeps the connection.
     GoesOn,
-    /// It may close the connection, with an error status or without one. The request is the last one on it: a server that
-    /// waits for more finds the connection's end.
+    /// It may close the connection, with or without an error status. The request is the last one on the connection, so
+    /// that a server which waits for more sees the end of the stream.
     MayClose,
 }
 
 impl Profile {
-    /// gRPC; its status 12 is UNIMPLEMENTED.
-    pub const GRPC: Self = Self {
-        name: "grpc",
-        encoding: Encoding::Protobuf,
-        refusals: 1..=u32::MAX,
-        after_refusal: AfterRefusal::GoesOn,
-        unknown_method: &[12],
-        unknown_service: &[12],
-    };
+    /// The profile of a protocol.
+    #[must_use]
+    pub fn of(protocol: Protocol) -> &'static Self {
+        match protocol {
+            Protocol::Grpc => const { &Self::grpc() },
+            Protocol::Json | Protocol::JsonH2c => const { &Self::json() },
+            Protocol::Thrift | Protocol::ThriftBuffered => {
+                const { &Self::thrift(Encoding::ThriftBinary) }
+            }
+            Protocol::ThriftCompact | Protocol::ThriftBufferedCompact => {
+                const { &Self::thrift(Encoding::ThriftCompact) }
+            }
+            Protocol::TcpEcho => const { &Self::tcp_echo() },
+        }
+    }
 
-    /// JSON over HTTP, with HTTP's statuses. A path that is not there is Not Found; some servers know it and not the
-    /// method, and say Method Not Allowed or Not Implemented.
-    pub const JSON: Self = Self {
-        name: "json",
-        encoding: Encoding::Json,
-        refusals: 400..=599,
-        after_refusal: AfterRefusal::GoesOn,
-        unknown_method: &[404, 405, 501],
-        unknown_service: &[404, 405, 501],
-    };
-
-    /// The same over HTTP/2 without TLS.
-    pub const JSON_H2C: Self = Self { name: "json-h2c", ..Self::JSON };
-
-    /// A length and a body, sent back as they are. Calls name no method and end with no status.
-    pub const TCP_ECHO: Self = Self {
-        name: "tcp-echo",
-        encoding: Encoding::Opaque,
-        refusals: 1..=u32::MAX,
-        after_refusal: AfterRefusal::GoesOn,
-        unknown_method: &[],
-        unknown_service: &[],
-    };
-
-    /// Thrift over the framed transport, in the binary protocol.
-    pub const THRIFT: Self = Self::thrift("thrift", Encoding::ThriftBinary);
-
-    /// The same in the compact protocol.
-    pub const THRIFT_COMPACT: Self = Self::thrift("thrift-compact", Encoding::ThriftCompact);
-
-    /// Thrift over the buffered transport, in which messages follow one another without lengths, in the binary protocol.
-    pub const THRIFT_BUFFERED: Self = Self::thrift("thrift-buffered", Encoding::ThriftBinary);
-
-    /// The same in the compact protocol.
-    pub const THRIFT_BUFFERED_COMPACT: Self =
-        Self::thrift("thrift-buffered-compact", Encoding::ThriftCompact);
-
-    /// Exception 1 is UNKNOWN_METHOD; Node.js's library leaves the type of each exception out, which is 0 then. Calls name
-    /// no service.
-    const fn thrift(name: &'static str, encoding: Encoding) -> Self {
+    /// gRPC's statuses: 12 is UNIMPLEMENTED.
+    const fn grpc() -> Self {
         Self {
-            name,
+            encoding: Encoding::Protobuf,
+            refusals: 1..=u32::MAX,
+            after_refusal: AfterRefusal::GoesOn,
+            unknown_method: &[12],
+            unknown_service: &[12],
+        }
+    }
+
+    /// HTTP's statuses. An unknown path is Not Found; some servers know the path but not the method, and say Method Not
+    /// Allowed or Not Implemented.
+    const fn json() -> Self {
+        Self {
+            encoding: Encoding::Json,
+            refusals: 400..=599,
+            after_refusal: AfterRefusal::GoesOn,
+            unknown_method: &[404, 405, 501],
+            unknown_service: &[404, 405, 501],
+        }
+    }
+
+    /// Exception 1 is UNKNOWN_METHOD; Node.js's library leaves out the type of every exception, which makes it 0. Calls
+    /// name no service.
+    const fn thrift(encoding: Encoding) -> Self {
+        Self {
             encoding,
             refusals: 0..=u32::MAX,
             after_refusal: AfterRefusal::MayClose,
@@ -93,19 +84,18 @@ impl Profile {
         }
     }
 
-    /// Every protocol that the contract knows.
-    pub const ALL: [Self; 8] = [
-        Self::GRPC,
-        Self::JSON,
-        Self::JSON_H2C,
-        Self::THRIFT,
-        Self::THRIFT_COMPACT,
-        Self::THRIFT_BUFFERED,
-        Self::THRIFT_BUFFERED_COMPACT,
-        Self::TCP_ECHO,
-    ];
+    /// Calls name no method and end with no status.
+    const fn tcp_echo() -> Self {
+        Self {
+            encoding: Encoding::Opaque,
+            refusals: 1..=u32::MAX,
+            after_refusal: AfterRefusal::GoesOn,
+            unknown_method: &[],
+            unknown_service: &[],
+        }
+    }
 
-    /// Whether a case that needs this can be tried.
+    /// True if a case with this need can run.
     #[must_use]
     pub fn offers(&self, need: Need) -> bool {
         match need {
@@ -117,31 +107,31 @@ impl Profile {
     }
 }
 
-/// What a case needs of the protocol or its encoding to mean anything. Displays as a noun.
+/// What a protocol or its encoding must offer for a case to mean anything. Displays as a noun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Servers decode what they get, so that the values of single fields can be lost.
+    /// Servers decode requests, so that they can lose the value of a single field.
     Decoding,
     /// Not-a-number and infinities can be encoded.
     NonFinite,
-    /// A request may come without the content that it is there for.
+    /// A request may lack its content.
     AbsentContent,
-    /// A message with nothing in it, or a oneof's member at its default, is not the same as none.
+    /// An empty message, or a oneof's member at its default, differs from none.
     EmptyMembers,
-    /// A message may hold fields that its type does not have.
+    /// A message may have fields that its type lacks.
     UnknownFields,
     /// Calls name a method.
     UnknownMethod,
     /// Calls name a service.
     UnknownService,
-    /// Messages are structs of Thrift, in whichever of its protocols.
+    /// Messages are Thrift structs, in any of its protocols.
     Thrift,
-    /// Messages are encoded this way: the case writes their bytes by hand.
+    /// Messages have this encoding: the case writes their bytes by hand.
     Wire(Encoding),
 }
 
 impl Need {
-    /// Everything that a case may need.
+    /// Every need.
     pub const ALL: [Self; 12] = [
         Self::Decoding,
         Self::NonFinite,

@@ -4,6 +4,7 @@ use std::fs;
 
 use rpcbench_contract::cases::{Case, GROUPS, Group};
 use rpcbench_contract::{Need, Profile, Shape};
+use rpcbench_record::Protocol;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/README.md");
 
@@ -12,13 +13,14 @@ const THRIFT: &str = "thrift, thrift-compact, thrift-buffered, thrift-buffered-c
 
 /// The protocols that meet a condition; those that don't, if that is shorter.
 fn protocols(meets: impl Fn(&Profile) -> bool) -> String {
-    let (meeting, rest): (Vec<_>, Vec<_>) = Profile::ALL.iter().partition(|it| meets(it));
+    let (meeting, rest): (Vec<_>, Vec<_>) =
+        Protocol::ALL.into_iter().partition(|it| meets(Profile::of(*it)));
     match rest[..] {
         [] => return "all".to_owned(),
-        [only] => return format!("all but {}", only.name),
+        [only] => return format!("all but {only}"),
         _ => {}
     }
-    let names: Vec<_> = meeting.iter().map(|profile| profile.name).collect();
+    let names: Vec<_> = meeting.into_iter().map(Protocol::name).collect();
     names.join(", ").replace(THRIFT, "thrift*")
 }
 

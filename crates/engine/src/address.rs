@@ -1,14 +1,10 @@
 //! Where a server listens.
 
 use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use socket2::{Domain, SockAddr, Socket, Type};
-
-/// Where a server listens: a port of a network address, or a socket in this machine's file system.
+/// Where a server listens: a port of a network address, or a Unix socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerAddress {
     /// A port.
@@ -18,7 +14,7 @@ pub enum ServerAddress {
 }
 
 impl ServerAddress {
-    /// Whether the server is known to be on this machine.
+    /// True if the server is known to be on this machine.
     #[must_use]
     pub fn is_local(&self) -> bool {
         match self {
@@ -27,31 +23,13 @@ impl ServerAddress {
         }
     }
 
-    /// What requests name as their host: the address, and `localhost` where there is none, as gRPC's and HTTP's clients
-    /// do.
+    /// The host that requests name: the address, or `localhost` for a Unix socket, as gRPC's and HTTP's clients do.
     #[must_use]
     pub fn authority(&self) -> String {
         match self {
             Self::Tcp(address) => address.to_string(),
             Self::Unix(_) => "localhost".to_owned(),
         }
-    }
-
-    /// A connection that blocks.
-    ///
-    /// # Errors
-    /// If it is not open in time, or refused.
-    pub fn connect(&self, within: Duration) -> io::Result<Socket> {
-        let address = match self {
-            Self::Tcp(address) => SockAddr::from(*address),
-            Self::Unix(path) => SockAddr::unix(path)?,
-        };
-        let socket = Socket::new(address.domain(), Type::STREAM, None)?;
-        if address.domain() != Domain::UNIX {
-            socket.set_tcp_nodelay(true)?;
-        }
-        socket.connect_timeout(&address, within)?;
-        Ok(socket)
     }
 }
 

@@ -28,17 +28,17 @@ mod thread;
 mod worker;
 
 pub use address::ServerAddress;
-pub use client::Client;
+pub use client::{Client, Greeting, greet};
 pub use file_limit::FileLimit;
 pub use log::{CallLog, Ended, LoggedCall, call_log};
 pub use pacing::Schedule;
 pub use payload::Payload;
 pub use plan::{LoadPlan, PlanError};
+pub use protocol::Broken;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use protocol::fuzzing;
 pub use protocol::http2::HpackError;
-pub use protocol::{Broken, profile};
 pub use session::{Measurement, Progress, Sample, Session, SessionError, Unmeasured};
 pub use span::Span;
 pub use tally::Tally;

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use other::Other;
-use rpcbench_contract::Corpus;
+use rpcbench_contract::{Corpus, Profile};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Payload, Session, Span, profile};
+use rpcbench_engine::{LoadPlan, Payload, Session, Span};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Behaviour;
 
@@ -132,7 +132,7 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
         ..support::plan(protocol, server.address)
     };
     let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, profile(protocol).encoding));
+        Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, Profile::of(protocol).encoding));
     let mut session = Session::open(&plan, &payload).unwrap();
     session.start();
     let start = clock::now() + Nanos::from_millis(20);

@@ -4,8 +4,9 @@ mod support;
 
 use std::time::Duration;
 
+use rpcbench_contract::Profile;
 use rpcbench_contract::cases::{self, CheckReport};
-use rpcbench_engine::{Client, profile};
+use rpcbench_engine::Client;
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 
@@ -29,7 +30,7 @@ const RIGHT: [(Protocol, &str); 8] = [
 fn check(protocol: Protocol, behaviour: &str) -> CheckReport {
     let server = Server::start(behaviour.parse().unwrap()).unwrap();
     let mut client = Client::new(protocol, server.address(), CALL);
-    cases::check(&mut client, profile(protocol), 3)
+    cases::check(&mut client, Profile::of(protocol), 3)
 }
 
 #[test]
@@ -37,7 +38,7 @@ fn right_servers_pass_every_case_of_their_protocol() {
     for (protocol, behaviour) in RIGHT {
         let report = check(protocol, behaviour);
         assert_eq!(report.failed, [], "{protocol}");
-        assert_eq!(report.passed as usize, cases::tried(profile(protocol)).len(), "{protocol}");
+        assert_eq!(report.passed as usize, cases::tried(Profile::of(protocol)).len(), "{protocol}");
     }
 }
 
@@ -61,7 +62,7 @@ const CHEATS: [(&str, [&str; 3], Option<&str>); 9] = [
 fn gives_away(protocol: Protocol, behaviour: &str, case: &str) {
     let server = support::server(protocol, behaviour);
     let mut client = Client::new(protocol, server.address(), CALL);
-    let report = cases::check(&mut client, profile(protocol), 3);
+    let report = cases::check(&mut client, Profile::of(protocol), 3);
     let failed: Vec<_> = report.failed.iter().map(|failure| failure.case).collect();
     assert!(failed.contains(&case), "{protocol} {behaviour}: {failed:?}");
 }
@@ -123,7 +124,7 @@ fn a_server_of_another_protocol_passes_none() {
     for (protocol, behaviour) in others {
         let server = Server::start(behaviour.parse().unwrap()).unwrap();
         let mut client = Client::new(protocol, server.address(), WRONG_CALL);
-        let report = cases::check(&mut client, profile(protocol), 3);
+        let report = cases::check(&mut client, Profile::of(protocol), 3);
         assert_eq!(report.passed, 0, "{protocol}");
     }
 }

@@ -5,9 +5,9 @@ mod support;
 
 use std::net::SocketAddr;
 
-use rpcbench_contract::Encoding;
+use rpcbench_contract::{Encoding, Profile};
+use rpcbench_engine::LoadPlan;
 use rpcbench_engine::clock::Nanos;
-use rpcbench_engine::{LoadPlan, profile};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::relay_in_pieces;
 use support::{assert_sums, came, measure, open, server};
@@ -135,7 +135,7 @@ fn the_protocols_status_is_the_outcome(protocol: Protocol) {
     let measurement = measure(&mut open(&plan(protocol, server.address()), "text:100"), 60);
     assert_sums(&measurement);
     let (outcomes, examples) = came(measurement);
-    let (code, name) = match profile(protocol).encoding {
+    let (code, name) = match Profile::of(protocol).encoding {
         Encoding::Protobuf => (13, "INTERNAL: call "),
         Encoding::Json => (500, "Internal Server Error: "),
         Encoding::ThriftBinary | Encoding::ThriftCompact => (6, "INTERNAL_ERROR: call "),
@@ -156,7 +156,7 @@ fn is_http2(protocol: Protocol) -> bool {
 
 /// Whether servers of a protocol decode what they get: bytes that come back as they were are wrong.
 fn decodes(protocol: Protocol) -> bool {
-    profile(protocol).encoding != Encoding::Opaque
+    Profile::of(protocol).encoding != Encoding::Opaque
 }
 
 fn replies_that_are_not_the_requests_own_are_wrong(protocol: Protocol) {
@@ -198,7 +198,7 @@ fn copied_content_is_wrong_in_a_load(protocol: Protocol) {
         let wrong = measurement.tally.outcomes.wrong_answer;
         let (outcomes, examples) = came(measurement);
         assert!(wrong > 0, "{shape}: {outcomes:?}");
-        let evidence = match profile(protocol).encoding {
+        let evidence = match Profile::of(protocol).encoding {
             // Of a field that came twice they have the first value.
             Encoding::ThriftBinary | Encoding::ThriftCompact => "echo.",
             _ => "in the reply, as no",

@@ -45,7 +45,7 @@ pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
 };
 pub use printable::{is_printable, printable};
-pub use protocol::{Protocol, UnknownProtocol};
+pub use protocol::{Protocol, ProtocolSpec, Transport, UnknownProtocol};
 pub use run::{Header, Run, Tool};
 pub use runtime::{Pauses, RuntimeStatistics};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};

@@ -1,10 +1,13 @@
-//! How a call travels, and how each protocol says that a call failed.
+//! The protocols, one table row each.
+
+mod statuses;
 
 use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use statuses::StatusNames;
 
 /// How a call travels.
 #[derive(
@@ -23,190 +26,172 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// gRPC over HTTP/2 without TLS. Records from before there were others mean it.
+    /// gRPC over HTTP/2 without TLS.
     #[default]
     Grpc,
     /// JSON over HTTP/1.1, by POST.
     Json,
-    /// JSON over HTTP/2 without TLS, by POST: both sides know beforehand that it is spoken.
+    /// JSON over HTTP/2 without TLS, by POST, with prior knowledge.
     JsonH2c,
-    /// Thrift's binary protocol in its framed transport: a length before each message.
+    /// Thrift's binary protocol, framed: a length before each message.
     Thrift,
-    /// Thrift's compact protocol in its framed transport.
+    /// Thrift's compact protocol, framed.
     ThriftCompact,
-    /// Thrift's binary protocol in its buffered transport: messages one after the other.
+    /// Thrift's binary protocol, buffered: messages follow one another without lengths.
     ThriftBuffered,
-    /// Thrift's compact protocol in its buffered transport.
+    /// Thrift's compact protocol, buffered.
     ThriftBufferedCompact,
-    /// A length of four bytes, big-endian, and so many bytes; the reply is the same. The least that a server can
+    /// A four-byte big-endian length and a body of that many bytes; the reply is the same. The least work a server can
     /// do for a call.
     TcpEcho,
 }
 
-/// The status codes of gRPC, by number.
-const GRPC: [&str; 17] = [
-    "OK",
-    "CANCELLED",
-    "UNKNOWN",
-    "INVALID_ARGUMENT",
-    "DEADLINE_EXCEEDED",
-    "NOT_FOUND",
-    "ALREADY_EXISTS",
-    "PERMISSION_DENIED",
-    "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION",
-    "ABORTED",
-    "OUT_OF_RANGE",
-    "UNIMPLEMENTED",
-    "INTERNAL",
-    "UNAVAILABLE",
-    "DATA_LOSS",
-    "UNAUTHENTICATED",
+/// What carries a protocol's messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// HTTP/1.1: replies come in the order of the requests.
+    Http1,
+    /// HTTP/2: each call is a stream. The server speaks first, as soon as the client has said hello.
+    Http2,
+    /// Thrift's framed transport.
+    ThriftFramed,
+    /// Thrift's buffered transport.
+    ThriftBuffered,
+    /// TCP alone.
+    Raw,
+}
+
+/// What the rest of the program needs to know of a protocol.
+#[derive(Clone, Debug)]
+pub struct ProtocolSpec {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Its name in manifests, suites, options and exports.
+    pub name: &'static str,
+    /// How it carries a message, in a phrase.
+    pub description: &'static str,
+    /// What it runs on.
+    pub transport: Transport,
+    /// True if a connection carries one call at a time, unless pipelining is on.
+    pub one_call_at_a_time: bool,
+    statuses: StatusNames,
+}
+
+/// A row for each protocol, in the order of the enum.
+static SPECS: [ProtocolSpec; 8] = [
+    ProtocolSpec {
+        protocol: Protocol::Grpc,
+        name: "grpc",
+        description: "HTTP/2 without TLS, prior knowledge",
+        transport: Transport::Http2,
+        one_call_at_a_time: false,
+        statuses: statuses::GRPC,
+    },
+    ProtocolSpec {
+        protocol: Protocol::Json,
+        name: "json",
+        description: "HTTP/1.1 without TLS: `POST` to the method's path",
+        transport: Transport::Http1,
+        one_call_at_a_time: true,
+        statuses: statuses::HTTP,
+    },
+    ProtocolSpec {
+        protocol: Protocol::JsonH2c,
+        name: "json-h2c",
+        description: "the same over HTTP/2 without TLS, prior knowledge",
+        transport: Transport::Http2,
+        one_call_at_a_time: false,
+        statuses: statuses::HTTP,
+    },
+    thrift(
+        Protocol::Thrift,
+        "thrift",
+        "Thrift's framed transport: a length of four bytes, big-endian, before each message",
+        Transport::ThriftFramed,
+    ),
+    thrift(Protocol::ThriftCompact, "thrift-compact", "the same", Transport::ThriftFramed),
+    thrift(
+        Protocol::ThriftBuffered,
+        "thrift-buffered",
+        "Thrift's buffered transport: messages follow one another without lengths",
+        Transport::ThriftBuffered,
+    ),
+    thrift(
+        Protocol::ThriftBufferedCompact,
+        "thrift-buffered-compact",
+        "the same",
+        Transport::ThriftBuffered,
+    ),
+    ProtocolSpec {
+        protocol: Protocol::TcpEcho,
+        name: "tcp-echo",
+        description: "a length of four bytes, big-endian, and a body of that many bytes",
+        transport: Transport::Raw,
+        one_call_at_a_time: false,
+        statuses: &[],
+    },
 ];
 
-/// The final status codes of HTTP, by number: IANA's registry.
-const HTTP: [(u32, &str); 55] = [
-    (200, "OK"),
-    (201, "Created"),
-    (202, "Accepted"),
-    (203, "Non-Authoritative Information"),
-    (204, "No Content"),
-    (205, "Reset Content"),
-    (206, "Partial Content"),
-    (207, "Multi-Status"),
-    (208, "Already Reported"),
-    (226, "IM Used"),
-    (300, "Multiple Choices"),
-    (301, "Moved Permanently"),
-    (302, "Found"),
-    (303, "See Other"),
-    (304, "Not Modified"),
-    (307, "Temporary Redirect"),
-    (308, "Permanent Redirect"),
-    (400, "Bad Request"),
-    (401, "Unauthorized"),
-    (402, "Payment Required"),
-    (403, "Forbidden"),
-    (404, "Not Found"),
-    (405, "Method Not Allowed"),
-    (406, "Not Acceptable"),
-    (407, "Proxy Authentication Required"),
-    (408, "Request Timeout"),
-    (409, "Conflict"),
-    (410, "Gone"),
-    (411, "Length Required"),
-    (412, "Precondition Failed"),
-    (413, "Content Too Large"),
-    (414, "URI Too Long"),
-    (415, "Unsupported Media Type"),
-    (416, "Range Not Satisfiable"),
-    (417, "Expectation Failed"),
-    (421, "Misdirected Request"),
-    (422, "Unprocessable Content"),
-    (423, "Locked"),
-    (424, "Failed Dependency"),
-    (425, "Too Early"),
-    (426, "Upgrade Required"),
-    (428, "Precondition Required"),
-    (429, "Too Many Requests"),
-    (431, "Request Header Fields Too Large"),
-    (451, "Unavailable For Legal Reasons"),
-    (500, "Internal Server Error"),
-    (501, "Not Implemented"),
-    (502, "Bad Gateway"),
-    (503, "Service Unavailable"),
-    (504, "Gateway Timeout"),
-    (505, "HTTP Version Not Supported"),
-    (506, "Variant Also Negotiates"),
-    (507, "Insufficient Storage"),
-    (508, "Loop Detected"),
-    (511, "Network Authentication Required"),
-];
-
-/// The types of exceptions of Thrift (`TApplicationException`), by number.
-const THRIFT: [&str; 11] = [
-    "UNKNOWN",
-    "UNKNOWN_METHOD",
-    "INVALID_MESSAGE_TYPE",
-    "WRONG_METHOD_NAME",
-    "BAD_SEQUENCE_ID",
-    "MISSING_RESULT",
-    "INTERNAL_ERROR",
-    "PROTOCOL_ERROR",
-    "INVALID_TRANSFORM",
-    "INVALID_PROTOCOL",
-    "UNSUPPORTED_CLIENT_TYPE",
-];
+const fn thrift(
+    protocol: Protocol,
+    name: &'static str,
+    description: &'static str,
+    transport: Transport,
+) -> ProtocolSpec {
+    let statuses = statuses::THRIFT;
+    ProtocolSpec { protocol, name, description, transport, one_call_at_a_time: true, statuses }
+}
 
 impl Protocol {
-    /// Every protocol there is.
-    pub const ALL: [Self; 8] = [
-        Self::Grpc,
-        Self::Json,
-        Self::JsonH2c,
-        Self::Thrift,
-        Self::ThriftCompact,
-        Self::ThriftBuffered,
-        Self::ThriftBufferedCompact,
-        Self::TcpEcho,
-    ];
-
-    /// As manifests, suites, options and exports write it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Grpc => "grpc",
-            Self::Json => "json",
-            Self::JsonH2c => "json-h2c",
-            Self::Thrift => "thrift",
-            Self::ThriftCompact => "thrift-compact",
-            Self::ThriftBuffered => "thrift-buffered",
-            Self::ThriftBufferedCompact => "thrift-buffered-compact",
-            Self::TcpEcho => "tcp-echo",
+    /// Every protocol.
+    pub const ALL: [Self; SPECS.len()] = {
+        let mut all = [Self::Grpc; SPECS.len()];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = SPECS[at].protocol;
+            assert!(all[at] as usize == at, "a row is out of order");
+            at += 1;
         }
+        all
+    };
+
+    /// The protocol's row.
+    #[must_use]
+    pub const fn spec(self) -> &'static ProtocolSpec {
+        &SPECS[self as usize]
     }
 
-    /// The protocol's own name of a status code: 13 of gRPC is `INTERNAL`. `None`: it has no such code.
+    /// The name in manifests, suites, options and exports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// The protocol's name for a status code, such as `INTERNAL` for gRPC's 13. `None` if it has no such code.
     #[must_use]
     pub fn status_name(self, code: u32) -> Option<&'static str> {
-        match self {
-            Self::Grpc => GRPC.get(code as usize).copied(),
-            Self::Json | Self::JsonH2c => {
-                let place = HTTP.binary_search_by_key(&code, |(known, _)| *known).ok()?;
-                Some(HTTP[place].1)
-            }
-            Self::Thrift
-            | Self::ThriftCompact
-            | Self::ThriftBuffered
-            | Self::ThriftBufferedCompact => THRIFT.get(code as usize).copied(),
-            Self::TcpEcho => None,
-        }
+        let statuses = self.spec().statuses;
+        let at = statuses.binary_search_by_key(&code, |(known, _)| *known).ok()?;
+        Some(statuses[at].1)
     }
 
-    /// Whether the next call of a connection is sent once the one before is answered, unless pipelining is allowed.
-    #[must_use]
-    pub fn takes_one_call_at_a_time(self) -> bool {
-        match self {
-            Self::Json
-            | Self::Thrift
-            | Self::ThriftCompact
-            | Self::ThriftBuffered
-            | Self::ThriftBufferedCompact => true,
-            Self::Grpc | Self::JsonH2c | Self::TcpEcho => false,
-        }
-    }
-
-    /// Whether calls are streams of HTTP/2.
-    #[must_use]
-    pub fn is_over_http2(self) -> bool {
-        matches!(self, Self::Grpc | Self::JsonH2c)
-    }
-
-    /// A status in words: `status 13 INTERNAL`; the number alone where the code has no name.
+    /// A status in words, such as `status 13 INTERNAL`; the number alone if the code has no name.
     #[must_use]
     pub fn status(self, code: u32) -> String {
         let name = self.status_name(code).map(|name| format!(" {name}"));
         format!("status {code}{}", name.unwrap_or_default())
+    }
+
+    /// True if a connection carries one call at a time, unless pipelining is on.
+    #[must_use]
+    pub fn takes_one_call_at_a_time(self) -> bool {
+        self.spec().one_call_at_a_time
+    }
+
+    /// True if calls are streams of HTTP/2.
+    #[must_use]
+    pub fn is_over_http2(self) -> bool {
+        self.spec().transport == Transport::Http2
     }
 }
 
@@ -216,9 +201,9 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// The name of no protocol.
+/// A name that no protocol has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no protocol; there are {known}", known = Protocol::ALL.map(Protocol::name).join(", "))]
+#[error("unknown protocol '{0}'; expected one of {known}", known = Protocol::ALL.map(Protocol::name).join(", "))]
 pub struct UnknownProtocol(String);
 
 impl FromStr for Protocol {
@@ -235,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_protocol_is_read_as_it_is_written() {
+    fn a_protocol_parses_from_the_name_it_is_written_with() {
         for protocol in Protocol::ALL {
             assert_eq!(protocol.name().parse(), Ok(protocol));
             assert_eq!(
@@ -246,12 +231,12 @@ mod tests {
         let refused = "http".parse::<Protocol>().unwrap_err().to_string();
         assert_eq!(
             refused,
-            "'http' is no protocol; there are grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"
+            "unknown protocol 'http'; expected one of grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"
         );
     }
 
     #[test]
-    fn names_stand_at_their_codes() {
+    fn status_codes_have_their_protocols_names() {
         let codes = [0, 13, 16, 17].map(|code| Protocol::Grpc.status_name(code));
         assert_eq!(codes, [Some("OK"), Some("INTERNAL"), Some("UNAUTHENTICATED"), None]);
         assert_eq!(Protocol::Grpc.status(13), "status 13 INTERNAL");
@@ -259,7 +244,9 @@ mod tests {
         assert_eq!(Protocol::ThriftBufferedCompact.status(6), "status 6 INTERNAL_ERROR");
         assert_eq!(Protocol::ThriftCompact.status(11), "status 11");
         assert_eq!(Protocol::TcpEcho.status(13), "status 13");
-        assert!(HTTP.is_sorted_by_key(|(code, _)| *code));
+        for protocol in Protocol::ALL {
+            assert!(protocol.spec().statuses.is_sorted_by_key(|(code, _)| *code));
+        }
         assert_eq!(Protocol::Json.status(404), "status 404 Not Found");
         assert_eq!(Protocol::JsonH2c.status(404), "status 404 Not Found");
         assert_eq!(Protocol::Json.status(299), "status 299");

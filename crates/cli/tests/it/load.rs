@@ -61,6 +61,6 @@ fn a_unix_socket_is_an_address_too() {
 fn a_closed_port_is_told() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let ended = look(&format!("load {free} -c 2")).expect(2);
-    ended.complains(&[&free.to_string(), "nobody listens there"]);
+    ended.complains(&[&free.to_string(), "nothing listens there"]);
     assert_eq!(ended.out, "");
 }

@@ -97,9 +97,9 @@ fn nobody_there_is_told_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("record");
     let words = format!("load 127.0.0.1:1 --connect-timeout 1h --out {}", out.display());
-    look(&words).expect(2).complains(&["127.0.0.1:1: nobody listens there; start the server"]);
+    look(&words).expect(2).complains(&["127.0.0.1:1: nothing listens there; start the server"]);
     assert!(!out.exists());
-    look("load localhost:1").expect(2).complains(&["nobody listens there"]);
+    look("load localhost:1").expect(2).complains(&["nothing listens there"]);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn whoever_speaks_another_protocol_is_told_at_once() {
     });
     let ended = look(&words).expect(2);
     answering.join().unwrap();
-    ended.complains(&["it speaks HTTP/1.1, not gRPC; give --protocol json"]);
+    ended.complains(&["it speaks HTTP/1.1, not gRPC; try --protocol json"]);
 }
 
 /// Nobody says a word before the first call of these protocols.
@@ -121,7 +121,7 @@ fn whoever_speaks_another_protocol_is_told_at_once() {
 fn whoever_speaks_another_protocol_is_told_once_all_calls_have_failed() {
     let words = "--protocol json --duration 100ms --timeout 100ms --grace 100ms";
     let ended = load(&Target::new("honest"), words).expect(1);
-    ended.complains(&[": it speaks HTTP/2, not json; give --protocol grpc"]);
+    ended.complains(&[": it speaks HTTP/2, not json; try --protocol grpc"]);
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
-use rpcbench_contract::{Corpus, Shape};
+use rpcbench_contract::{Corpus, Profile, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span, profile};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Plan, Server, raise_file_limit};
 use rustix::process::{Pid, Signal, kill_process};
@@ -43,7 +43,7 @@ fn plan(protocol: Protocol, address: SocketAddr, arrivals: &str) -> LoadPlan {
 
 fn open(plan: &LoadPlan) -> Session {
     let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::generate(&Shape::Text(100), 1, profile(plan.protocol).encoding));
+        Arc::new(Corpus::generate(&Shape::Text(100), 1, Profile::of(plan.protocol).encoding));
     Session::open(plan, &payload).unwrap()
 }
 

@@ -4,29 +4,30 @@ use std::collections::BTreeSet;
 
 use rpcbench_contract::cases::{self, CallError, CheckReport, check};
 use rpcbench_contract::{Method, Need, Profile};
+use rpcbench_record::Protocol;
 
 use super::servers::{Server, canned, floor, right};
 use super::{failed, reason};
 
 fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
-    check(&mut Server(server), &Profile::TCP_ECHO, 7)
+    check(&mut Server(server), Profile::of(Protocol::TcpEcho), 7)
 }
 
 #[test]
 fn an_echo_passes_every_case() {
     for seed in [0, 1, u64::MAX] {
-        let report = check(&mut Server(floor), &Profile::TCP_ECHO, seed);
+        let report = check(&mut Server(floor), Profile::of(Protocol::TcpEcho), seed);
         assert_eq!(report.failed, []);
-        assert_eq!(report.passed as usize, cases::tried(&Profile::TCP_ECHO).len());
+        assert_eq!(report.passed as usize, cases::tried(Profile::of(Protocol::TcpEcho)).len());
     }
 }
 
 #[test]
 fn nothing_that_a_floor_passes_claims_that_it_decodes() {
-    for case in cases::tried(&Profile::TCP_ECHO) {
+    for case in cases::tried(Profile::of(Protocol::TcpEcho)) {
         assert!(!case.needs().contains(&Need::Decoding), "{case:?}");
     }
-    let left_out = cases::left_out(&Profile::TCP_ECHO);
+    let left_out = cases::left_out(Profile::of(Protocol::TcpEcho));
     let left_out: BTreeSet<_> = left_out.iter().map(|(case, _)| case.name()).collect();
     for case in ["dto/extremes", "tree/empty", "record/absent", "tree/truncated", "method/unknown"]
     {

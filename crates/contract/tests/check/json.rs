@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rpcbench_contract::cases::{self, CallError, CheckReport, check};
 use rpcbench_contract::{Method, Profile};
+use rpcbench_record::Protocol;
 
 use super::json_servers::{
     error_in_body, floating, key_swap, lenient, memo, plain, protobuf, skim, untyped,
@@ -12,7 +13,7 @@ use super::servers::{Server, status};
 use super::{failed, reason};
 
 fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
-    check(&mut Server(server), &Profile::JSON, 7)
+    check(&mut Server(server), Profile::of(Protocol::Json), 7)
 }
 
 fn names(report: &CheckReport) -> String {
@@ -25,15 +26,15 @@ fn servers_that_keep_the_contract_pass_whatever_their_library() {
     let servers: [(Answer, u64); 4] =
         [(protobuf, 0), (protobuf, u64::MAX), (plain, 1), (lenient, 2)];
     for (server, seed) in servers {
-        let report = check(&mut Server(server), &Profile::JSON, seed);
+        let report = check(&mut Server(server), Profile::of(Protocol::Json), seed);
         assert_eq!(report.failed, []);
-        assert_eq!(report.passed as usize, cases::tried(&Profile::JSON).len());
+        assert_eq!(report.passed as usize, cases::tried(Profile::of(Protocol::Json)).len());
     }
 }
 
 #[test]
 fn what_json_cannot_say_is_left_out() {
-    let left_out = cases::left_out(&Profile::JSON);
+    let left_out = cases::left_out(Profile::of(Protocol::Json));
     let left_out: BTreeSet<_> = left_out.iter().map(|(case, _)| case.name()).collect();
     for case in ["dto/non-finite", "tree/non-finite", "record/absent", "wire/any-order"] {
         assert!(left_out.contains(case), "{case}");

@@ -10,15 +10,16 @@ use std::collections::BTreeSet;
 
 use rpcbench_contract::cases::{self, CallError, Case, CheckReport, check};
 use rpcbench_contract::{Method, Need, Profile};
+use rpcbench_record::Protocol;
 use servers::{Server, canned, eager, keeping, lazy, mending, now_and_then, right, skim, status};
 
 fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
-    check(&mut Server(server), &Profile::GRPC, 7)
+    check(&mut Server(server), Profile::of(Protocol::Grpc), 7)
 }
 
 /// The cases of gRPC.
 fn cases() -> Vec<Case> {
-    cases::tried(&Profile::GRPC)
+    cases::tried(Profile::of(Protocol::Grpc))
 }
 
 fn failed(report: &CheckReport) -> BTreeSet<&str> {
@@ -44,15 +45,15 @@ fn names_are_unique() {
 
 #[test]
 fn each_case_is_either_tried_or_left_out_for_a_reason() {
-    for profile in Profile::ALL {
-        let tried = cases::tried(&profile).len();
-        assert_eq!(tried + cases::left_out(&profile).len(), cases::all().len());
-        for (case, need) in cases::left_out(&profile) {
+    for profile in Protocol::ALL.map(Profile::of) {
+        let tried = cases::tried(profile).len();
+        assert_eq!(tried + cases::left_out(profile).len(), cases::all().len());
+        for (case, need) in cases::left_out(profile) {
             assert!(case.needs().contains(&need) && !profile.offers(need), "{case:?}: {need}");
         }
     }
     assert_eq!(
-        Profile::ALL.map(|profile| cases::tried(&profile).len()),
+        Protocol::ALL.map(|protocol| cases::tried(Profile::of(protocol)).len()),
         [62, 45, 45, 41, 42, 41, 42, 21]
     );
 }
@@ -60,7 +61,7 @@ fn each_case_is_either_tried_or_left_out_for_a_reason() {
 #[test]
 fn every_case_is_tried_on_some_protocol_and_every_need_is_some_cases() {
     for case in cases::all() {
-        assert!(Profile::ALL.iter().any(|profile| case.unmet(profile).is_none()), "{case:?}");
+        assert!(Protocol::ALL.iter().any(|it| case.unmet(Profile::of(*it)).is_none()), "{case:?}");
     }
     for need in Need::ALL {
         assert!(cases::all().iter().any(|case| case.needs().contains(&need)), "{need}");
@@ -70,7 +71,7 @@ fn every_case_is_tried_on_some_protocol_and_every_need_is_some_cases() {
 #[test]
 fn a_right_server_passes_every_case() {
     for seed in [0, 1, u64::MAX] {
-        let report = check(&mut Server(right), &Profile::GRPC, seed);
+        let report = check(&mut Server(right), Profile::of(Protocol::Grpc), seed);
         assert_eq!(report.failed, []);
         assert_eq!(report.passed as usize, cases().len());
     }

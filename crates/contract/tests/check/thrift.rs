@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use rpcbench_contract::cases::{self, CallError, Caller, CheckReport, check};
 use rpcbench_contract::{Encoding, Method, Profile, thrift_reply};
+use rpcbench_record::Protocol;
 
 use super::servers::{Server, status};
 use super::{failed, reason};
 
-const PROFILES: [Profile; 4] = [
-    Profile::THRIFT,
-    Profile::THRIFT_COMPACT,
-    Profile::THRIFT_BUFFERED,
-    Profile::THRIFT_BUFFERED_COMPACT,
+const PROTOCOLS: [Protocol; 4] = [
+    Protocol::Thrift,
+    Protocol::ThriftCompact,
+    Protocol::ThriftBuffered,
+    Protocol::ThriftBufferedCompact,
 ];
 
 /// Keeps the contract: closes the connection over what it can't decode.
@@ -36,16 +37,16 @@ where
 
 #[test]
 fn a_right_server_passes_every_case() {
-    for profile in PROFILES {
-        let report = run(&profile, |_, _, right| right);
-        assert_eq!(report.failed, [], "{}", profile.name);
-        assert_eq!(report.passed as usize, cases::tried(&profile).len());
+    for protocol in PROTOCOLS {
+        let report = run(Profile::of(protocol), |_, _, right| right);
+        assert_eq!(report.failed, [], "{protocol}");
+        assert_eq!(report.passed as usize, cases::tried(Profile::of(protocol)).len());
     }
 }
 
 #[test]
 fn an_exception_in_place_of_a_closed_connection_is_right_too() {
-    let report = run(&Profile::THRIFT, |_, _, right| match right {
+    let report = run(Profile::of(Protocol::Thrift), |_, _, right| match right {
         Err(CallError::Closed(reason)) => Err(status(7, &reason)),
         other => other,
     });
@@ -69,18 +70,18 @@ fn a_malformed_request_is_the_last_one_on_its_connection() {
     }
 
     let mut server = Counting(0);
-    assert_eq!(check(&mut server, &Profile::THRIFT, 7).failed, []);
+    assert_eq!(check(&mut server, Profile::of(Protocol::Thrift), 7).failed, []);
     assert_eq!(server.0, 4 * 3 + 4 + 4);
 }
 
 #[test]
 fn dropping_a_valid_request_or_leaving_a_malformed_one_unanswered_fails() {
-    let report = run(&Profile::THRIFT, |method, _, right| match method {
+    let report = run(Profile::of(Protocol::Thrift), |method, _, right| match method {
         Method::Dto => Err(CallError::Closed("peer closed the connection".to_owned())),
         _ => right,
     });
     insta::assert_snapshot!(reason(&report, "dto/filled"), @"a valid request of 200 bytes was not answered: transport: peer closed the connection");
-    let report = run(&Profile::THRIFT, |_, _, right| match right {
+    let report = run(Profile::of(Protocol::Thrift), |_, _, right| match right {
         Err(CallError::Closed(_)) => Err(CallError::Timeout),
         other => other,
     });
@@ -89,7 +90,7 @@ fn dropping_a_valid_request_or_leaving_a_malformed_one_unanswered_fails() {
 
 #[test]
 fn answering_malformed_requests_fails() {
-    let report = run(&Profile::THRIFT_COMPACT, |_, _, right| match right {
+    let report = run(Profile::of(Protocol::ThriftCompact), |_, _, right| match right {
         Err(CallError::Closed(_)) => Ok(vec![0]),
         other => other,
     });
@@ -100,13 +101,13 @@ fn answering_malformed_requests_fails() {
 
 #[test]
 fn returning_the_request_or_one_reply_for_ever_fails() {
-    for profile in PROFILES {
-        let report = run(&profile, |_, body, _| Ok(body.to_vec()));
+    for protocol in PROTOCOLS {
+        let report = run(Profile::of(protocol), |_, body, _| Ok(body.to_vec()));
         insta::allow_duplicates! {
             insta::assert_snapshot!(reason(&report, "record/filled"), @"the reply is the request, byte for byte; decode it and return its content as `echo`");
         }
         let mut first = std::collections::HashMap::new();
-        let report = run(&profile, |method, _, right| {
+        let report = run(Profile::of(protocol), |method, _, right| {
             right.map(|reply| first.entry(method).or_insert(reply).clone())
         });
         for shape in ["text", "record", "dto", "tree"] {
@@ -131,8 +132,8 @@ fn swapped(body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn copying_content_without_decoding_it_fails() {
-    for profile in PROFILES {
-        let report = run(&profile, |_, body, right| right.map(|_| swapped(body)));
+    for protocol in PROTOCOLS {
+        let report = run(Profile::of(protocol), |_, body, right| right.map(|_| swapped(body)));
         let failed = failed(&report);
         let shapes = ["record", "dto", "tree"].map(|shape| format!("{shape}/many-requests"));
         let expected: BTreeSet<&str> =
@@ -140,16 +141,17 @@ fn copying_content_without_decoding_it_fails() {
                 .into_iter()
                 .chain(shapes.iter().map(String::as_str))
                 .collect();
-        assert!(failed.is_superset(&expected), "{}: {failed:?}", profile.name);
+        assert!(failed.is_superset(&expected), "{protocol}: {failed:?}");
         assert!(!failed.contains("record/filled") && !failed.contains("tree/extremes"));
     }
-    let report = run(&Profile::THRIFT_COMPACT, |_, body, right| right.map(|_| swapped(body)));
+    let report =
+        run(Profile::of(Protocol::ThriftCompact), |_, body, right| right.map(|_| swapped(body)));
     insta::assert_snapshot!(reason(&report, "struct/overlong"), @"Text: a field's head takes more bytes than it needs in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
 }
 
 #[test]
 fn a_wrong_exception_for_a_method_that_is_not_there_fails() {
-    let report = run(&Profile::THRIFT, |method, _, right| match method {
+    let report = run(Profile::of(Protocol::Thrift), |method, _, right| match method {
         Method::Missing => Err(status(6, "internal error")),
         _ => right,
     });

@@ -7,7 +7,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{self, RecvFlags, SendFlags, sockopt};
+use rustix::net::{self, RecvFlags, SendFlags, Shutdown, sockopt};
 
 use super::alarm::{Alarm, Wait};
 use super::{Driver, Ready, Received, Sources, Waker, connecting, timespec};
@@ -116,6 +116,10 @@ impl Driver for EpollDriver {
         }
         self.sockets[to] = Some(socket);
         Ok(())
+    }
+
+    fn finish(&mut self, connection: usize) -> io::Result<()> {
+        Ok(net::shutdown(&self.socket(connection)?.fd, Shutdown::Write)?)
     }
 
     fn close(&mut self, connection: usize) {

@@ -1,12 +1,14 @@
 //! What moves bytes between connections and the kernel: epoll, and in tests a simulation.
 
 mod alarm;
+mod blocking;
 mod epoll;
 mod source;
 #[cfg(test)]
 mod tests;
 mod waker;
 
+pub(crate) use blocking::Blocking;
 pub(crate) use epoll::EpollDriver;
 pub(crate) use source::Sources;
 pub(crate) use waker::Waker;
@@ -50,6 +52,9 @@ pub(crate) trait Driver {
 
     /// Connection `from` is number `to` from now on, which no other may have; what happened to it is told again.
     fn renumber(&mut self, from: usize, to: usize) -> io::Result<()>;
+
+    /// Ends the client's side of a connection: the peer sees the end of the stream, and may still answer.
+    fn finish(&mut self, connection: usize) -> io::Result<()>;
 
     /// Ends a connection; no `Ready` follows for it.
     fn close(&mut self, connection: usize);

@@ -6,6 +6,7 @@
 mod allowance;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
+#[path = "../../fuzz/checks/mod.rs"]
 pub mod fuzzing;
 pub(crate) mod grpc;
 pub(crate) mod http1;
@@ -15,7 +16,6 @@ pub(crate) mod json;
 pub(crate) mod json_h2c;
 mod messages;
 mod path;
-mod profile;
 pub(crate) mod tcp_echo;
 pub(crate) mod thrift;
 
@@ -28,7 +28,6 @@ use crate::clock::Nanos;
 use crate::payload::Payload;
 
 pub(crate) use allowance::Allowance;
-pub use profile::profile;
 use thrift::{Binary, Buffered, Compact, Framed};
 
 /// One call on its way.

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use rpcbench_contract::{Corpus, Shape};
+use rpcbench_contract::{Corpus, Profile, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, ServerAddress, Session, Span, profile};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, ServerAddress, Session, Span};
 use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
@@ -47,7 +47,7 @@ pub fn server(protocol: Protocol, behaviour: &str) -> Server {
 /// Requests as they are in a load, oddly encoded ones among them.
 pub fn payload(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
     let shape: Shape = shape.parse().unwrap();
-    Arc::new(Corpus::generate(&shape, SEED, profile(protocol).encoding))
+    Arc::new(Corpus::generate(&shape, SEED, Profile::of(protocol).encoding))
 }
 
 pub fn open(plan: &LoadPlan, shape: &str) -> Session {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rpcbench_contract::cases::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Method, Profile, Shape};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{CallLog, Client, Payload, Session, SessionError, Span, profile};
+use rpcbench_engine::{CallLog, Client, Payload, Session, SessionError, Span};
 use rpcbench_record::{Failure, Isolation, Protocol, RuntimeStatistics, Workload, units};
 
 use super::context::Context;
@@ -85,7 +85,7 @@ impl Target {
         let mut target = Self {
             server: subject.placement.start()?,
             protocol,
-            profile: profile(protocol),
+            profile: Profile::of(protocol),
             session: None,
             tolerated_errors: 0,
         };

@@ -77,15 +77,15 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     drop(environment);
     let verdict = conclude(context, args, &run, Done { ending, tap, hdr: files.hdr });
     if no_call_was_answered(&run)
-        && let Some(what) = reach::who_else(&address, args.protocol, WHO_ELSE)
+        && let Some(what) = reach::detect_protocol(&address, args.protocol, DETECT_TIMEOUT)
     {
         note!("rpcbench: {address}: {what}");
     }
     verdict
 }
 
-/// How long somebody has to say who is there, after a load in vain.
-const WHO_ELSE: Duration = Duration::from_secs(1);
+/// How long the server of a failed load has to show what it speaks.
+const DETECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 fn no_call_was_answered(run: &Run) -> bool {
     let measured = run.trials.iter().filter_map(Trial::measured);

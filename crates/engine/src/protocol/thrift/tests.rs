@@ -5,14 +5,14 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use proptest::prelude::*;
-use rpcbench_contract::{Corpus, Encoding as Message, Method, Nonce, Shape, thrift_reply};
+use rpcbench_contract::{Corpus, Encoding as Message, Method, Nonce, Profile, Shape, thrift_reply};
 
 use super::encoding::{EXCEPTION, REPLY};
 use super::templates::Templates;
 use super::*;
 use crate::clock::Nanos;
 use crate::payload::Payload;
-use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events, profile};
+use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events};
 
 /// Does the same in every form.
 macro_rules! each_form {
@@ -87,7 +87,7 @@ fn corpus(shape: Shape, encoding: Message) -> Arc<Corpus> {
 }
 
 fn encoding<T: Transport>() -> Message {
-    profile(T::PROTOCOL).encoding
+    Profile::of(T::PROTOCOL).encoding
 }
 
 impl<T: Transport> Client<T> {

@@ -10,7 +10,7 @@ mod simulation;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use rpcbench_contract::{Corpus, Method, Nonce, Shape};
+use rpcbench_contract::{Corpus, Method, Nonce, Profile, Shape};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 use super::{Start, Worker};
@@ -19,7 +19,7 @@ use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::grpc::Connection;
-use crate::protocol::{self, profile};
+use crate::protocol::{self};
 use crate::span::Span;
 use crate::tally::Tally;
 use simulation::{Service, Simulation};

@@ -38,7 +38,7 @@ impl ForProtocol for Load {
 }
 
 fn payload(protocol: Protocol) -> Arc<dyn Payload> {
-    Arc::new(Corpus::plain(&Shape::Text(20), 1, profile(protocol).encoding))
+    Arc::new(Corpus::plain(&Shape::Text(20), 1, Profile::of(protocol).encoding))
 }
 
 fn server(peer: Peer, service: Service) -> Simulation {

@@ -163,6 +163,10 @@ impl Driver for Simulation {
         Ok(())
     }
 
+    fn finish(&mut self, _connection: usize) -> io::Result<()> {
+        Ok(())
+    }
+
     fn close(&mut self, connection: usize) {
         self.sockets[connection] = Socket::default();
         self.in_transit.retain(|_, (to, _)| *to != connection);

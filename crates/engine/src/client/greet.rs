@@ -1,0 +1,85 @@
+//! Greets a server before a load: is anything listening, and does it speak the protocol?
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rpcbench_contract::Method;
+use rpcbench_record::Protocol;
+
+use super::Single;
+use super::link::{Answer, Link};
+use crate::address::ServerAddress;
+use crate::clock::{self, Nanos};
+use crate::protocol::{Connection, ForProtocol, dispatch};
+
+/// Bytes kept of what a server sends instead of its handshake.
+const MAX_SNIPPET: usize = 64;
+
+/// How a server answers a greeting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Greeting {
+    /// The handshake succeeded; in a protocol without one, the connection is open.
+    Complete,
+    /// It sent something else, which begins with these bytes.
+    Other(Vec<u8>),
+    /// It closed the connection without a word.
+    Closed,
+    /// It sent nothing in time.
+    Silent,
+}
+
+/// Connects to a server and does the handshake of `protocol`, if it has one; `within` bounds each of the two.
+///
+/// # Errors
+/// If the connection can't be made.
+pub fn greet(
+    protocol: Protocol,
+    address: &ServerAddress,
+    within: Duration,
+) -> io::Result<Greeting> {
+    dispatch(protocol, Greet { address, within: within.into() })
+}
+
+struct Greet<'a> {
+    address: &'a ServerAddress,
+    within: Nanos,
+}
+
+impl ForProtocol for Greet<'_> {
+    type Output = io::Result<Greeting>;
+
+    fn with<C: Connection + Send + 'static>(self) -> Self::Output {
+        let nothing = Single { method: Method::Text, message: &[] };
+        let templates = Arc::new(C::templates(&nothing, &self.address.authority()));
+        let link = Link::<C>::connect(self.address, templates, clock::now() + self.within)?;
+        Ok(handshake(link, clock::now() + self.within))
+    }
+}
+
+fn handshake<C: Connection>(mut link: Link<C>, deadline: Nanos) -> Greeting {
+    let mut said = Vec::new();
+    let ended = loop {
+        if let Err(error) = link.flush(deadline) {
+            break error.kind();
+        }
+        if !link.connection.is_handshaking() {
+            return Greeting::Complete;
+        }
+        let Link { socket, connection, out } = &mut link;
+        let received = socket.receive(deadline, |bytes| {
+            said.extend(bytes.iter().take(MAX_SNIPPET - said.len()));
+            !bytes.is_empty() && connection.receive(bytes, out, &mut Answer::default()).is_ok()
+        });
+        match received {
+            Ok(true) => {}
+            Ok(false) => break io::ErrorKind::UnexpectedEof,
+            Err(error) => break error.kind(),
+        }
+    };
+    match ended {
+        _ if !said.is_empty() => Greeting::Other(said),
+        io::ErrorKind::TimedOut => Greeting::Silent,
+        _ => Greeting::Closed,
+    }
+}

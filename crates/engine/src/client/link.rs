@@ -1,0 +1,163 @@
+//! A connection that makes one call at a time.
+
+use std::io;
+use std::sync::Arc;
+
+use rpcbench_contract::cases::CallError;
+
+use super::CallPosition;
+use crate::address::ServerAddress;
+use crate::clock::Nanos;
+use crate::driver::{Blocking, EpollDriver};
+use crate::protocol::{Call, Connection, End, Events};
+
+pub(super) struct Link<C> {
+    pub socket: Blocking<EpollDriver>,
+    pub connection: C,
+    pub out: Vec<u8>,
+}
+
+/// What the peer answered.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    message: Option<Vec<u8>>,
+    problem: Option<String>,
+    pub end: Option<End>,
+}
+
+impl Events for Answer {
+    fn verify(&mut self, _call: Call, message: &[u8]) -> bool {
+        self.message = Some(message.to_vec());
+        true
+    }
+
+    fn malformed(&mut self, _request: u32, problem: &str) {
+        self.problem = Some(problem.to_owned());
+    }
+
+    fn ended(&mut self, _call: Call, end: End) {
+        self.end = Some(end);
+    }
+}
+
+impl Answer {
+    pub fn into_reply(self) -> Result<Vec<u8>, CallError> {
+        match (self.end, self.message) {
+            (Some(End::Answered { right: true }), Some(message)) => Ok(message),
+            (Some(End::Status { code, message }), _) => Err(CallError::Status { code, message }),
+            (Some(End::Aborted { reason }), _) => Err(CallError::Transport(reason)),
+            (Some(End::Answered { .. } | End::Refused) | None, _) => {
+                Err(CallError::Transport(self.problem.unwrap_or_default()))
+            }
+        }
+    }
+}
+
+impl<C: Connection> Link<C> {
+    /// Connects; what opens the connection is still to be sent.
+    pub fn connect(
+        address: &ServerAddress,
+        templates: Arc<C::Templates>,
+        deadline: Nanos,
+    ) -> io::Result<Self> {
+        let socket = Blocking::connect(address, deadline)?;
+        let mut out = Vec::new();
+        let connection = C::new(templates, 1, &Arc::default(), &mut out);
+        Ok(Self { socket, connection, out })
+    }
+
+    /// Connects, and opens the connection.
+    pub fn open(
+        address: &ServerAddress,
+        templates: Arc<C::Templates>,
+        deadline: Nanos,
+    ) -> Result<Self, CallError> {
+        let mut link = Self::connect(address, templates, deadline).map_err(describe)?;
+        link.flush(deadline).map_err(describe)?;
+        Ok(link)
+    }
+
+    pub fn flush(&mut self, deadline: Nanos) -> io::Result<()> {
+        let sent = self.socket.send(&self.out, deadline);
+        self.out.clear();
+        sent?;
+        self.connection.flushed(self.socket.now());
+        Ok(())
+    }
+
+    /// Sends the one call of `templates` and waits for its end.
+    pub fn exchange(
+        &mut self,
+        templates: &Arc<C::Templates>,
+        position: CallPosition,
+        deadline: Nanos,
+    ) -> Result<Answer, CallError> {
+        let mut answer = Answer::default();
+        self.connection.switch(Arc::clone(templates));
+        self.connection.send(Call::default(), &mut self.out);
+        let sent = self.flush(deadline).map_err(describe);
+        if position == CallPosition::Last {
+            // If the peer is gone already, reading its answer shows it.
+            let _ = self.socket.finish();
+        }
+        while answer.end.is_none() {
+            // A peer that stopped reading may have said why.
+            self.turn(&mut answer, deadline)
+                .map_err(|error| sent.clone().err().unwrap_or(error))?;
+        }
+        Ok(answer)
+    }
+
+    /// Takes what has come since the last call. False if the peer has closed the connection.
+    pub fn take_pending(&mut self, deadline: Nanos) -> Result<bool, CallError> {
+        loop {
+            match self.receive(&mut Answer::default(), Nanos(0)) {
+                Ok(()) => self.flush(deadline).map_err(describe)?,
+                Err(CallError::Timeout) => return Ok(true),
+                Err(CallError::Closed(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Waits until a call can be sent. False if none ever can, as the peer has said goodbye.
+    pub fn await_room(&mut self, deadline: Nanos) -> Result<bool, CallError> {
+        while !self.connection.can_send() {
+            if !self.connection.is_open() && !self.connection.is_handshaking() {
+                return Ok(false);
+            }
+            self.turn(&mut Answer::default(), deadline)?;
+        }
+        Ok(true)
+    }
+
+    /// Reads once, and sends what the connection has to say about it.
+    fn turn(&mut self, answer: &mut Answer, deadline: Nanos) -> Result<(), CallError> {
+        self.receive(answer, deadline)?;
+        self.flush(deadline).map_err(describe)
+    }
+
+    fn receive(&mut self, answer: &mut Answer, deadline: Nanos) -> Result<(), CallError> {
+        let Self { socket, connection, out } = self;
+        let received = socket.receive(deadline, |bytes| {
+            if bytes.is_empty() {
+                connection.closed(answer);
+                let whole = answer.end.is_some();
+                return if whole { Ok(()) } else { Err(CallError::Closed(connection.farewell())) };
+            }
+            let received = connection.receive(bytes, out, answer);
+            received.map_err(|broken| CallError::Transport(broken.to_string()))
+        });
+        received.map_err(describe)?
+    }
+}
+
+fn describe(error: io::Error) -> CallError {
+    match error.kind() {
+        io::ErrorKind::TimedOut => CallError::Timeout,
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
+            CallError::Closed(error.to_string())
+        }
+        _ => CallError::Transport(error.to_string()),
+    }
+}

@@ -1,0 +1,76 @@
+//! One connection whose owner waits for it.
+
+use std::io;
+
+use super::{Driver, EpollDriver, Ready, Sources, Waker};
+use crate::address::ServerAddress;
+use crate::clock::Nanos;
+
+/// The only connection's number on its driver.
+const CONNECTION: usize = 0;
+
+/// A driver with one connection, each step of which may wait until a deadline. Past the deadline a step fails with
+/// [`io::ErrorKind::TimedOut`].
+pub(crate) struct Blocking<D> {
+    driver: D,
+    ready: Vec<Ready>,
+}
+
+impl Blocking<EpollDriver> {
+    /// Connects to `address`.
+    pub fn connect(address: &ServerAddress, deadline: Nanos) -> io::Result<Self> {
+        Self::on(EpollDriver::new(1, Waker::new()?, Sources::any())?, address, deadline)
+    }
+}
+
+impl<D: Driver> Blocking<D> {
+    fn on(driver: D, address: &ServerAddress, deadline: Nanos) -> io::Result<Self> {
+        let mut connection = Self { driver, ready: Vec::new() };
+        connection.driver.connect(CONNECTION, address)?;
+        while !connection.ready.iter().any(|ready| ready.writable) {
+            connection.wait(deadline)?;
+        }
+        connection.driver.connected(CONNECTION)?;
+        Ok(connection)
+    }
+
+    pub fn now(&self) -> Nanos {
+        self.driver.now()
+    }
+
+    /// Sends all of `bytes`.
+    pub fn send(&mut self, mut bytes: &[u8], deadline: Nanos) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match self.driver.send(CONNECTION, bytes) {
+                Ok(sent) => bytes = &bytes[sent..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.wait(deadline)?,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands the next bytes to `take`; none at the end of the stream. A deadline in the past takes what is there.
+    pub fn receive<T>(&mut self, deadline: Nanos, take: impl FnOnce(&[u8]) -> T) -> io::Result<T> {
+        loop {
+            match self.driver.receive(CONNECTION) {
+                Ok(received) => return Ok(take(received.bytes)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+            self.wait(deadline)?;
+        }
+    }
+
+    /// Tells the peer that nothing more will be sent.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.driver.finish(CONNECTION)
+    }
+
+    fn wait(&mut self, deadline: Nanos) -> io::Result<()> {
+        if self.driver.now() >= deadline {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.driver.wait(deadline, &mut self.ready)
+    }
+}
