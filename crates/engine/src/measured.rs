@@ -1,7 +1,6 @@
 //! From what the engine counted to what the record keeps.
 
 use rpcbench_record::{Latency, MachineUsage, Measured, ServerUsage};
-use rpcbench_stats::Histogram;
 
 use crate::session::Measurement;
 
@@ -11,11 +10,11 @@ impl Measurement {
     pub fn into_measured(self, server: Option<ServerUsage>, machine: MachineUsage) -> Measured {
         Measured {
             window_ns: self.span.end.since(self.span.start),
-            ok_pro_rata: Some(self.tally.ok_pro_rata()),
-            latency: latency(&self.tally.ok),
-            error_latency: latency(&self.tally.errors),
-            service: latency(&self.tally.service),
-            send_lag: latency(&self.tally.send_lag),
+            ok_pro_rata: self.tally.ok_pro_rata(),
+            latency: Latency::of(&self.tally.ok),
+            error_latency: Latency::of(&self.tally.errors),
+            service: Latency::of(&self.tally.service),
+            send_lag: Latency::of(&self.tally.send_lag),
             pacing: self.pacing,
             outcomes: self.tally.outcomes,
             error_examples: self.tally.examples,
@@ -25,27 +24,9 @@ impl Measurement {
             runtime: None,
             client: self.client,
             machine,
-            connect: latency(&self.tally.connect),
-            connections: Some(self.tally.connections),
+            connect: Latency::of(&self.tally.connect),
+            connections: self.tally.connections,
             series: self.tally.series,
         }
     }
-}
-
-/// `None` for an empty histogram.
-fn latency(histogram: &Histogram) -> Option<Latency> {
-    let quantile = |q| histogram.quantile(q);
-    Some(Latency {
-        count: histogram.count(),
-        min_ns: histogram.min()?,
-        mean_ns: histogram.mean()?,
-        stddev_ns: histogram.stddev()?,
-        p50_ns: quantile(0.5)?,
-        p90_ns: quantile(0.9)?,
-        p95_ns: quantile(0.95)?,
-        p99_ns: quantile(0.99)?,
-        p999_ns: quantile(0.999)?,
-        max_ns: histogram.max()?,
-        histogram: histogram.to_base64(),
-    })
 }

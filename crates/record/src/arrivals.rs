@@ -8,44 +8,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::units;
 
-/// Calls a second, over all connections; kept in thousandths of a call.
+/// Calls per second over all connections, in thousandths of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PerSecond {
     thousandths: u64,
 }
 
 impl PerSecond {
-    /// From calls a second, rounded to a thousandth. `None` unless it is from 0.001 to 10^12.
+    /// From calls per second, rounded to a thousandth. `None` unless from 0.001 to 10^12.
     #[must_use]
     pub fn new(calls: f64) -> Option<Self> {
         let thousandths = (calls * 1e3).round();
         (1.0..=1e15).contains(&thousandths).then_some(Self { thousandths: thousandths as u64 })
     }
 
-    /// Calls a second.
+    /// Calls per second.
     #[must_use]
     pub fn get(self) -> f64 {
         self.thousandths as f64 / 1e3
     }
 
-    /// Thousandths of a call a second: never 0.
+    /// Thousandths of a call per second; never 0.
     #[must_use]
     pub fn thousandths(self) -> u64 {
         self.thousandths
     }
 }
 
-/// A rate: absolute, or to be known once the server's capacity is.
+/// A rate: absolute, or a share of the server's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// So many calls a second.
+    /// This many calls per second.
     PerSecond(PerSecond),
-    /// A share of the capacity that was measured before, in percent: 1 to 1000.
+    /// A share of the measured capacity in percent: 1 to 1000.
     OfCapacity(u32),
 }
 
 impl Rate {
-    /// What it comes to for a server of that capacity, calls a second. `None` where it is too small to be one.
+    /// The rate for a server of this capacity, calls per second. `None` if it is too small.
     #[must_use]
     pub fn resolve(self, capacity: f64) -> Option<PerSecond> {
         match self {
@@ -55,43 +55,43 @@ impl Rate {
     }
 }
 
-/// When calls come due. All but [`Arrivals::Closed`] are open loops: calls come due whether or not those
-/// before them have ended, at one rate over all connections and client threads.
+/// When calls come due. All but [`Arrivals::Closed`] are open loops: calls come due whether or not earlier ones have
+/// ended, at one rate over all connections and client threads.
 ///
-/// Written as in `closed`, `constant:1000`, `poisson:40%`, `ramp:100..1000/30s`, `steps:100..1000+100/5s`; a rate
-/// may end in `k` or `M`.
+/// Written `closed`, `constant:1000`, `poisson:40%`, `ramp:100..1000/30s` or `steps:100..1000+100/5s`. A rate may end in
+/// `k` or `M`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]
 pub enum Arrivals {
-    /// A call comes due when the one before it on the same slot has ended; think time 0.
+    /// A call comes due when the previous call on the same slot has ended, without think time.
     Closed,
-    /// At equal distances.
+    /// At equal intervals.
     Constant {
-        /// Calls a second.
+        /// Calls per second.
         rate: Rate,
     },
-    /// At exponentially distributed distances.
+    /// At exponentially distributed intervals.
     Poisson {
-        /// Calls a second in the mean.
+        /// Mean calls per second.
         rate: Rate,
     },
-    /// At a rate that changes linearly, and then stays.
+    /// At a rate that changes linearly and then stays.
     Ramp {
-        /// At the window's begin, and in the warm-up before it.
+        /// Rate at the start of the window and in the warm-up before it.
         from: PerSecond,
-        /// From `over_ms` on.
+        /// Rate from `over_ms` on.
         to: PerSecond,
-        /// Milliseconds.
+        /// Length of the change, milliseconds.
         over_ms: u64,
     },
-    /// At a rate that rises in steps, and stays once it has come to `to`.
+    /// At a rate that rises in steps and stays at `to`.
     Steps {
-        /// At the window's begin, and in the warm-up before it.
+        /// Rate at the start of the window and in the warm-up before it.
         from: PerSecond,
-        /// The last one; larger than `from`.
+        /// Rate of the last step; larger than `from`.
         to: PerSecond,
-        /// What a step adds.
+        /// Increase of each step.
         by: PerSecond,
         /// Length of a step, milliseconds.
         every_ms: u64,
@@ -99,13 +99,13 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
-    /// Whether calls come due whatever happened to those before them.
+    /// True if calls come due independently of earlier ones.
     #[must_use]
     pub fn is_open(self) -> bool {
         self != Self::Closed
     }
 
-    /// Whether its rate is known only once a capacity is.
+    /// True if the rate is a share of a capacity.
     #[must_use]
     pub fn needs_capacity(self) -> bool {
         matches!(
@@ -115,7 +115,7 @@ impl Arrivals {
         )
     }
 
-    /// The highest rate at which calls come due. `None` in a closed loop, and where it is not known yet.
+    /// The highest rate at which calls come due. `None` in a closed loop and for a share of a capacity.
     #[must_use]
     pub fn peak(self) -> Option<PerSecond> {
         match self {
@@ -127,7 +127,7 @@ impl Arrivals {
         }
     }
 
-    /// The same arrival process with rates in calls a second. `None` where a share of `capacity` is no rate.
+    /// The same arrival process with its rate in calls per second. `None` if the share of `capacity` is too small.
     #[must_use]
     pub fn resolve(self, capacity: f64) -> Option<Self> {
         let known = |rate: Rate| rate.resolve(capacity).map(Rate::PerSecond);
@@ -139,7 +139,7 @@ impl Arrivals {
     }
 }
 
-/// An arrival process that can't be read.
+/// Text that is not an arrival process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or \
@@ -179,7 +179,7 @@ impl fmt::Display for Arrivals {
     }
 }
 
-/// A number of milliseconds, exact.
+/// Milliseconds, exact.
 fn length(milliseconds: u64) -> String {
     units::exact_ns(milliseconds.saturating_mul(1_000_000))
 }
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_arrival_process_is_written_as_it_is_read() {
+    fn an_arrival_process_reads_back_as_written() {
         for text in [
             "closed",
             "constant:1000",
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_arrival_process_is_refused() {
+    fn other_text_is_not_an_arrival_process() {
         for text in [
             "",
             "open",

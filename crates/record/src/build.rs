@@ -1,18 +1,18 @@
-//! Builds of a server that a run compares.
+//! The builds of a server that a run compares.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One of the two builds that a run compares.
+/// One of two compared builds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Build {
     /// Which of the two.
     pub age: Age,
-    /// The folder that it was built from, or the revision as typed.
+    /// The folder it was built from, or the revision as typed.
     pub origin: String,
-    /// The commit of a revision, hex. `None`: it was built from a folder as it was.
+    /// The commit of the revision, hex. `None` for a folder.
     pub commit: Option<String>,
 }
 
@@ -22,9 +22,9 @@ pub struct Build {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Age {
-    /// The one that the other is compared with.
+    /// The baseline.
     Old,
-    /// The other.
+    /// The build compared with it.
     New,
 }
 

@@ -7,15 +7,15 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many calls a connection carries before the client ends it. Written as in `long`, `short`, `calls:100`.
+/// How many calls a connection carries before the client closes it. Written `long`, `short` or `calls:100`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]
 pub enum ConnectionLife {
-    /// All that come: it ends with the load.
+    /// All calls: it closes at the end of the load.
     #[default]
     Long,
-    /// So many, each on a connection that was opened for them; one is `short`.
+    /// This many. One is `short`.
     Calls(NonZeroU32),
 }
 
@@ -23,13 +23,13 @@ impl ConnectionLife {
     /// One call on each connection.
     pub const SHORT: Self = Self::Calls(NonZeroU32::MIN);
 
-    /// Whether the client ends no connection before the load.
+    /// True if connections stay open until the end of the load.
     #[must_use]
     pub fn is_long(&self) -> bool {
         *self == Self::Long
     }
 
-    /// Most calls that a connection carries. `None`: any number.
+    /// Calls per connection. `None`: no limit.
     #[must_use]
     pub fn calls(self) -> Option<u32> {
         match self {
@@ -39,7 +39,7 @@ impl ConnectionLife {
     }
 }
 
-/// A life of connections that can't be read.
+/// Text that is not a connection life.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is no connection life; write long (a connection carries all calls), short (one call each) or \
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_the_rest_is_refused_with_the_remedy() {
+    fn a_connection_life_reads_back_and_other_text_is_refused() {
         for text in ["long", "short", "calls:2", "calls:4294967295"] {
             let life: ConnectionLife = text.parse().unwrap();
             assert_eq!(life.to_string(), text);

@@ -1,59 +1,59 @@
-//! What became of connections in a window.
+//! What happened to connections in a window.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Connections that ended or could not be opened, and calls that came back because of it or were refused: from the window's begin until its
+/// Connections that ended or could not be opened, and calls that the peer refused: from the start of the window until its
 /// last call has ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Connections {
-    /// Connections that came to be open, where they live for a number of calls.
+    /// Connections opened, if connections live for a number of calls.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub opened: u64,
-    /// Connections that ended, closed by the peer or lost.
+    /// Connections closed by the peer or lost.
     pub ended: u64,
-    /// Those of them that the peer ended in good order, with a GOAWAY or `Connection: close`, and every call answered.
+    /// Those that the peer closed cleanly: announced with GOAWAY or `Connection: close`, and with every call answered.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub orderly: u64,
-    /// Those of them that the peer reset.
+    /// Those that the peer reset.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reset: u64,
-    /// Connections that the client ended as planned, after the last call of their life. Not among those that `ended`.
+    /// Connections that the client closed as planned after their last call. Not counted in `ended`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retired: u64,
-    /// Attempts to open one that failed, or took longer than the connect timeout.
+    /// Attempts to connect that failed or timed out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub connect_failed: u64,
-    /// Those of them that the peer refused.
+    /// Those that the peer refused.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub connect_refused: u64,
-    /// Connections on which the peer broke the protocol, those that never came to be open included.
+    /// Connections on which the peer broke the protocol, including those that were never fully open.
     pub broken: u64,
-    /// Times that one was opened in the place of another, or tried to be.
+    /// Attempts to replace a connection.
     pub reopened: u64,
-    /// Calls that the peer said it never looked at; one that is refused twice counts twice.
+    /// Calls that the peer refused without processing them. A call refused twice counts twice.
     pub refused: u64,
-    /// Times that such a call was sent again, those refused before the window included.
+    /// Times that such a call was sent again, including calls refused before the window.
     pub resent: u64,
-    /// Why the first connection ended, one line. `None` where none did.
+    /// Why the first connection ended, one line. `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
 impl Connections {
-    /// One ended, in good order or not.
+    /// Counts a connection that ended, cleanly or not.
     pub fn end(&mut self, reason: &str, orderly: bool) {
         self.ended += 1;
         self.orderly += u64::from(orderly);
         self.explain(reason);
     }
 
-    /// On one the peer broke the protocol.
+    /// Counts a connection on which the peer broke the protocol.
     pub fn break_off(&mut self, reason: &str) {
         self.broken += 1;
         self.explain(reason);
@@ -63,7 +63,7 @@ impl Connections {
         self.reason.get_or_insert_with(|| reason.to_owned());
     }
 
-    /// Adds what became of others.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Self) {
         self.opened += other.opened;
         self.ended += other.ended;

@@ -1,4 +1,4 @@
-//! The name of a run.
+//! The identifier of a run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::{Builder, Uuid};
 
-/// Identifies a run, so that rows of several runs can be joined and told apart: a UUID of version 7 (RFC 9562), which
-/// sorts by the time at which the run began.
+/// Identifies a run when rows of several runs are joined: a UUID of version 7 (RFC 9562), which sorts by the start of
+/// the run.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -18,8 +18,7 @@ use uuid::{Builder, Uuid};
 pub struct RunId(Uuid);
 
 impl RunId {
-    /// The id of a run that began at `started`. The bits that a generator would draw are those of the blake3 hash of
-    /// `content`, so that a record from before there were ids has one too, and always the same.
+    /// The id of a run that began at `started`. The random bits are taken from the blake3 hash of `content`.
     #[must_use]
     pub fn derive(started: Timestamp, content: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
@@ -51,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_the_same_for_the_same_run_and_another_for_another() {
+    fn the_same_run_has_the_same_id_and_other_runs_have_others() {
         let at = |text: &str| text.parse::<Timestamp>().unwrap();
         let noon = at("2026-03-01T12:00:00Z");
         let id = RunId::derive(noon, b"one");

@@ -1,8 +1,8 @@
-//! The record of a run: everything that was planned, found and measured, typed and versioned.
+//! The record of a run: its plan, its machines and everything measured, typed and versioned.
 //!
-//! A record is a folder. `run.json` holds the plan and the machine and is written before anything is
-//! measured; `events.jsonl` grows by one line whenever a server is prepared or a trial ends, so that a
-//! run that dies loses nothing that was measured. Every view is a pure function of a [`Run`].
+//! A record is a folder. `run.json` has the plan and the machines and is written before anything is measured.
+//! `events.jsonl` gets a line when a server is prepared and when a trial ends, so a crash loses no finished
+//! measurement. Every view is a pure function of a [`Run`].
 
 mod arrivals;
 mod build;
@@ -26,7 +26,6 @@ mod threshold;
 mod trial;
 pub mod units;
 mod unsteady;
-mod upgrade;
 
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use build::{Age, Build};
@@ -34,11 +33,11 @@ pub use connection_life::{ConnectionLife, ConnectionLifeError};
 pub use connections::Connections;
 pub use id::RunId;
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
-pub use observations::{Look, RankedBy, observations, observe};
+pub use observations::{Analysis, RankedBy, observations, observe};
 pub use outcome::OutcomeKind;
 pub use pace::SATURATED;
 pub use plan::{
-    Limits, MOST_SEED, PlacementKind, Plan, PlannedServer, PlannedTrial, Published, Stopping,
+    Limits, MAX_SEED, PlacementKind, Plan, PlannedServer, PlannedTrial, Published, Stopping,
     WarmUp, Window, Workload,
 };
 pub use preparation::{
@@ -55,8 +54,7 @@ pub use trial::{
     ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ReferenceUsage,
     ServerUsage, Slice, Trial, TrialResult, Unmeasured,
 };
-
 pub use unsteady::Unsteady;
 
-/// Version of the record's shape. What is older is read and brought to it; what is newer is refused.
-pub const SCHEMA: u32 = 2;
+/// Version of the record's shape. Records of any other version are refused.
+pub const SCHEMA: u32 = 1;

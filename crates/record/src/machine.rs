@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// The machines of a run, by role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machines {
-    /// That of the client, which makes the load.
+    /// The machine of the client, which makes the load.
     pub client: Machine,
-    /// That of the servers.
+    /// The machine of the servers.
     pub server: ServerMachine,
 }
 
@@ -18,11 +18,11 @@ pub struct Machines {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerMachine {
-    /// The client's.
+    /// The client's machine.
     SameAsClient,
-    /// Nobody knows: a server at an address.
+    /// Unknown: a server at an address.
     Unknown,
-    /// One of their own.
+    /// Another machine.
     Own(Box<Machine>),
 }
 
@@ -33,7 +33,7 @@ impl From<Machine> for Machines {
     }
 }
 
-/// The fingerprint of a machine.
+/// A machine's hardware and kernel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// `uname -r`.
@@ -44,13 +44,13 @@ pub struct Machine {
     pub cpu: Cpu,
     /// Bytes.
     pub memory_bytes: u64,
-    /// `v2`, `v1`, or `none` where no cgroup can be made.
+    /// `v2`, `v1`, or `none` if no cgroup can be created.
     pub cgroup: String,
-    /// A hypervisor's name, where the kernel shows one.
+    /// The hypervisor, if the kernel reports one.
     pub virtualization: Option<String>,
-    /// Current clock source of the kernel: `tsc`, `kvm-clock`, ...
+    /// The kernel's clock source: `tsc`, `kvm-clock`, ...
     pub clock_source: Option<String>,
-    /// Transparent huge pages setting, as the kernel brackets it.
+    /// The setting of transparent huge pages.
     pub huge_pages: Option<String>,
     /// Open-file limit of the client.
     pub open_files: u64,
@@ -59,24 +59,24 @@ pub struct Machine {
 /// The processors of a machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
-    /// Model name as the kernel gives it.
+    /// Model name from the kernel.
     pub model: String,
     /// Logical CPUs that this process may use.
     pub logical: u32,
     /// Physical cores among them.
     pub cores: u32,
-    /// Frequency governor, where there is one.
+    /// Frequency governor, if there is one.
     pub governor: Option<String>,
-    /// Whether turbo is allowed, where the kernel tells.
+    /// True if turbo is enabled. `None` if the kernel does not report it.
     pub turbo: Option<bool>,
 }
 
-/// A compiler or runtime as found on the machine.
+/// A compiler or runtime on the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Toolchain {
     /// `go`, `java`, ...
     pub name: String,
-    /// As it prints itself.
+    /// The version it reports.
     pub version: String,
 }
 

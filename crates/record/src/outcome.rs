@@ -1,24 +1,24 @@
-//! How a call ends, in words.
+//! The ways a call can end.
 
-/// How a call that came due ended: exactly one for each.
+/// How a call ended. Every call that came due has exactly one outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutcomeKind {
-    /// Answered, and the answer was right.
+    /// Answered correctly.
     Ok,
-    /// Answered with success, and the answer was wrong.
+    /// Answered with success, but with wrong content.
     WrongAnswer,
-    /// Ended by the protocol's own status.
+    /// Ended with an error status of the protocol.
     Status,
     /// Not answered in time.
     Timeout,
     /// The connection broke, or the peer broke the protocol.
     Transport,
-    /// Came due and never left the client.
+    /// Came due but was never sent.
     NotSent,
 }
 
 impl OutcomeKind {
-    /// As exports and logs of calls write it.
+    /// The name in exports and call logs.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl OutcomeKind {
         }
     }
 
-    /// As people read it.
+    /// The name in messages.
     #[must_use]
     pub fn words(self) -> String {
         self.key().replace('_', " ")

@@ -1,4 +1,4 @@
-//! Whose limit a window shows: whether the client kept its schedule and had CPU to give, and whether the server kept up.
+//! Whose limit a window shows: whether the client kept its schedule and had CPU to spare, and whether the server kept up.
 
 use crate::trial::{Measured, Pacing, Slice};
 
@@ -6,32 +6,32 @@ impl Pacing {
     /// Share of late calls above which a window says more about the client than about the server.
     pub const LATE_SHARE: f64 = 0.01;
 
-    /// Calls that the client took up late, of all that came due. 0 where none did.
+    /// Share of the calls that the client noticed late. 0 if no call came due.
     #[must_use]
     pub fn late_share(&self) -> f64 {
         if self.due == 0 { 0.0 } else { self.late as f64 / self.due as f64 }
     }
 
-    /// Whether more than [`Self::LATE_SHARE`] of the calls were taken up late: `generator late`.
+    /// True if more than [`Self::LATE_SHARE`] of the calls were noticed late: `generator late`.
     #[must_use]
     pub fn generator_late(&self) -> bool {
         self.late_share() > Self::LATE_SHARE
     }
 }
 
-/// Share of its CPUs from which a side counts as saturated. The rest is what scheduling and the ends of a window cost.
+/// Share of its CPUs from which a side counts as saturated. The rest is lost to scheduling and at the ends of a window.
 pub const SATURATED: f64 = 0.90;
 
-/// How far calls done in the second half of a window may fall short of those due.
+/// How far the calls done in the second half of a window may fall short of those due, a share.
 const SHORTFALL: f64 = 0.02;
-/// Standard deviations by which chance may add to that.
+/// Standard deviations of chance allowed on top of that.
 const SIGMAS: f64 = 3.0;
 
 impl Measured {
-    /// Right answers a second: [those of the window](Self::ok_within) in a closed loop; in an open one, those to the calls that
-    /// came due in it. Where the server did not keep up, those that came in its second half: what came after the window only
-    /// shows how long it was waited for, and the first half may have gone by with calls of the warm-up. `None` for a window
-    /// without length.
+    /// Correct answers per second. In a closed loop: calls [by their part within the window](Self::ok_pro_rata). In an open
+    /// loop: answers to the calls that came due in the window; if the server did not keep up, answers in its second half,
+    /// as answers after the window only show how long the client waited, and the first half may have been spent on calls
+    /// of the warm-up. `None` for a window without length.
     #[must_use]
     pub fn ok_per_s(&self) -> Option<f64> {
         let (ok, ns) = match self.kept_up() {
@@ -40,14 +40,14 @@ impl Measured {
                 let ok: u64 = self.second_half().iter().map(|slice| slice.ok).sum();
                 (ok as f64, self.window_ns.saturating_sub(middle))
             }
-            _ if self.pacing.is_none() => (self.ok_within(), self.window_ns),
+            _ if self.pacing.is_none() => (self.ok_pro_rata, self.window_ns),
             _ => (self.outcomes.ok as f64, self.window_ns),
         };
         (ns > 0).then(|| ok * 1e9 / ns as f64)
     }
 
-    /// The busiest load thread, share of a CPU: with the time for which it was ready and had no CPU, and without what it
-    /// waited awake. 0 for a window without length.
+    /// CPU use of the busiest load thread, a share of a CPU: with its run delay and without its busy-waiting. 0 for a window
+    /// without length.
     #[must_use]
     pub fn busiest_client(&self) -> f64 {
         if self.window_ns == 0 {
@@ -57,61 +57,45 @@ impl Measured {
         }
     }
 
-    /// Whether a load thread had no CPU left to give: an open loop's response times may be its own then, and so may a
-    /// rate that nobody kept up with.
+    /// True if a load thread had no CPU to spare. The response times of an open loop may then be the client's own, and so
+    /// may a rate that was not kept up with.
     #[must_use]
     pub fn client_saturated(&self) -> bool {
         self.busiest_client() >= SATURATED
     }
 
-    /// CPU time of a server that may use `cpus` of them, share of that. `None` where nobody can see it.
+    /// CPU use of a server that may use `cpus` CPUs, as a share of them. `None` if unknown.
     #[must_use]
     pub fn server_share(&self, cpus: u32) -> Option<f64> {
         let server = self.server.as_ref().filter(|server| server.interval_ns > 0)?;
         Some(server.cpu_seconds() * 1e9 / (server.interval_ns as f64 * f64::from(cpus)))
     }
 
-    /// Whether a thread of the server had no CPU left to give: one that serves all calls on one thread can do no more,
-    /// however many CPUs it may use.
+    /// True if a thread of the server was saturated. A server that handles all calls on one thread can do no more, however
+    /// many CPUs it may use.
     #[must_use]
     pub fn server_thread_saturated(&self) -> bool {
         let server = self.server.as_ref().filter(|server| server.interval_ns > 0);
-        let busiest =
-            server.and_then(|s| Some((s.busiest_thread_ns? as f64, s.interval_ns as f64)));
-        busiest.is_some_and(|(busiest_ns, interval_ns)| busiest_ns / interval_ns >= SATURATED)
+        server.is_some_and(|s| s.busiest_thread_ns as f64 / s.interval_ns as f64 >= SATURATED)
     }
 
-    /// Whether a closed loop shows the client's limit: a load thread was saturated, and a server that may use `cpus`
-    /// was not, nor a thread of it, as far as anybody can see.
+    /// True if a closed loop shows the client's limit: a load thread was saturated, but neither the server, which may use
+    /// `cpus` CPUs, nor one of its threads was known to be.
     #[must_use]
     pub fn client_bound(&self, cpus: u32) -> bool {
         let server = self.server_share(cpus).is_some_and(|share| share >= SATURATED);
         self.client_saturated() && !server && !self.server_thread_saturated()
     }
 
-    /// Right answers of the window, which its server's CPU time was used for: calls that an edge cuts count by the part of
-    /// their service time within it. Records from before that was counted have those that came within the window, whenever
-    /// they came due; and still older ones those that came due in it, as a closed loop carries in as many as out.
-    #[must_use]
-    pub fn ok_within(&self) -> f64 {
-        let carried_in: u64 = self.series.iter().map(|slice| slice.carried_in).sum();
-        let came = || match (self.pacing, carried_in) {
-            (None, 0) => self.outcomes.ok,
-            _ => carried_in + self.series.iter().map(|slice| slice.ok).sum::<u64>(),
-        };
-        self.ok_pro_rata.unwrap_or_else(|| came() as f64)
-    }
-
-    /// Right answers for each second of the server's CPU time: those of the window, and the CPU time of as long an interval.
-    /// `None` where nobody sees the server, or it used none.
+    /// Correct answers per second of the server's CPU time. `None` if that is unknown or 0.
     #[must_use]
     pub fn ok_per_server_cpu_s(&self) -> Option<f64> {
         let cpu_s = self.server_cpu_s().filter(|cpu_s| *cpu_s > 0.0)?;
-        Some(self.ok_within() / cpu_s)
+        Some(self.ok_pro_rata / cpu_s)
     }
 
-    /// CPU time of the server within the window, seconds: that between the readings of its counters, for as long an
-    /// interval. `None` where nobody sees the server.
+    /// CPU time of the server within the window, seconds: the difference of its counters, scaled to the window's length.
+    /// `None` if unknown.
     #[must_use]
     pub fn server_cpu_s(&self) -> Option<f64> {
         let server = self.server.as_ref().filter(|server| server.interval_ns > 0)?;
@@ -122,12 +106,12 @@ impl Measured {
         &self.series[self.series.len() - self.series.len() / 2..]
     }
 
-    /// Whether the server kept up with an open loop: in the second half of the window as many calls ended as came
-    /// due, to 2 % and what chance does. What is only under way is not held against it, so long as responses
-    /// take less than half of the window. `None` in a closed loop, and in windows of one slice.
+    /// True if the server kept up with an open loop: in the second half of the window at least 98 % as many calls ended as
+    /// came due, less what chance explains. Calls still in flight do not count against it as long as responses take less
+    /// than half of the window. `None` in a closed loop and in windows of one slice.
     ///
-    /// Calls that come due at random fall into one half or the other with the same chance, so their
-    /// number in one half of `n` has the standard deviation `sqrt(n) / 2`; three of them are allowed.
+    /// Calls that come due at random fall into either half with equal probability, so the number in one half of `n` has
+    /// the standard deviation `sqrt(n) / 2`; three of them are allowed.
     #[must_use]
     pub fn kept_up(&self) -> Option<bool> {
         let Pacing { due, due_second_half, .. } = self.pacing?;
@@ -140,16 +124,14 @@ impl Measured {
             return Some(true);
         }
         let done = last.iter().map(|slice| slice.ok + slice.errors).sum::<u64>() as f64;
-        let even = due * last.len() as f64 / self.series.len() as f64;
-        let expected = due_second_half.map_or(even, |due| due as f64);
-        Some(done >= expected * (1.0 - SHORTFALL - SIGMAS / due.sqrt()))
+        Some(done >= due_second_half as f64 * (1.0 - SHORTFALL - SIGMAS / due.sqrt()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{ClientUsage, MachineUsage, Outcomes, ServerUsage};
+    use crate::trial::{ClientUsage, Outcomes, ServerUsage};
 
     #[test]
     fn one_call_in_a_hundred_may_be_late() {
@@ -163,22 +145,10 @@ mod tests {
         Measured {
             window_ns: done.len() as u64 * 100_000_000,
             outcomes: Outcomes { ok: due, ..Outcomes::default() },
-            error_examples: Vec::new(),
-            latency: None,
-            error_latency: None,
-            service: None,
-            send_lag: None,
-            pacing: Some(Pacing { due, ..Pacing::default() }),
-            connect: None,
-            connections: None,
-            ok_pro_rata: None,
-            carried_in_ns: 0,
-            carried_out_ns: 0,
-            server: None,
-            runtime: None,
-            client: ClientUsage::default(),
-            machine: MachineUsage::default(),
+            ok_pro_rata: due as f64,
+            pacing: Some(Pacing { due, due_second_half: due / 2, ..Pacing::default() }),
             series: done.iter().map(|ok| Slice { ok: *ok, ..Slice::default() }).collect(),
+            ..Measured::default()
         }
     }
 
@@ -222,7 +192,7 @@ mod tests {
         assert_eq!(bound(900_000_000, None), (true, true));
         assert_eq!(bound(900_000_000, Some(1_799_000_000)), (true, true));
         assert_eq!(bound(900_000_000, Some(1_800_000_000)), (true, false));
-        // One thread of it has a CPU to itself, and the other CPU is idle.
+        // One thread fills a CPU, and the other CPU is idle.
         let serial = |busiest_thread_ns| {
             let server = Some(ServerUsage {
                 interval_ns: 1_000_000_000,
@@ -233,35 +203,30 @@ mod tests {
             let client = ClientUsage { busiest_ns: 950_000_000, ..ClientUsage::default() };
             Measured { client, server, ..window(&[1; 10], 10) }.client_bound(2)
         };
-        assert_eq!([None, Some(899_999_999), Some(900_000_000)].map(serial), [true, true, false]);
+        assert_eq!([0, 899_999_999, 900_000_000].map(serial), [true, true, false]);
     }
 
     #[test]
-    fn the_work_of_a_window_is_what_ended_in_it_and_not_what_ended_in_its_grace() {
+    fn calls_per_cpu_second_count_what_ended_in_the_window_not_in_its_grace() {
         let server = ServerUsage {
             interval_ns: 1_010_000_000,
             cpu_user_ns: 505_000_000,
             ..ServerUsage::default()
         };
-        // 1,000 came due, and 600 of them and 50 from before were answered within the window.
-        let mut overloaded = Measured { server: Some(server), ..window(&[60; 10], 1000) };
-        overloaded.series[0].carried_in = 50;
-        let work = |window: &Measured| (window.ok_within(), window.ok_per_server_cpu_s());
-        assert_eq!(work(&overloaded), (650.0, Some(1300.0)));
-        let closed = Measured { pacing: None, ..overloaded.clone() };
-        assert_eq!(work(&closed), (650.0, Some(1300.0)));
-        let older = Measured { pacing: None, ..window(&[99; 10], 1000) };
-        assert_eq!(work(&older), (1000.0, None));
-        let by_part = Measured { ok_pro_rata: Some(600.5), ..overloaded };
-        assert_eq!(work(&by_part), (600.5, Some(1201.0)));
+        // 1,000 calls came due; the server answered 600 of them and 50 earlier ones within the window.
+        let overloaded =
+            Measured { server: Some(server), ok_pro_rata: 650.5, ..window(&[60; 10], 1000) };
+        assert_eq!(overloaded.ok_per_server_cpu_s(), Some(1301.0));
+        let closed = Measured { pacing: None, ..overloaded };
+        assert_eq!(closed.ok_per_server_cpu_s(), Some(1301.0));
+        assert_eq!(window(&[60; 10], 1000).ok_per_server_cpu_s(), None);
     }
 
     #[test]
     fn a_rate_that_falls_is_kept_up_with_if_the_second_half_is() {
         let falls = |done| {
             let mut window = window(done, 1000);
-            window.pacing =
-                Some(Pacing { due: 1000, due_second_half: Some(250), ..Pacing::default() });
+            window.pacing = Some(Pacing { due: 1000, due_second_half: 250, ..Pacing::default() });
             (window.kept_up(), window.ok_per_s())
         };
         assert_eq!(
@@ -274,7 +239,7 @@ mod tests {
     #[test]
     fn answers_after_the_window_are_no_rate_of_a_server_that_did_not_keep_up() {
         let rate = |window: Measured| window.ok_per_s().unwrap();
-        // All 1,000 were answered in the end.
+        // All 1,000 calls were answered in the end.
         let first_for_others = [&[0; 5][..], &[60; 5]].concat();
         assert_eq!(rate(window(&first_for_others, 1000)), 600.0);
         let odd = Measured { window_ns: 950_000_000, ..window(&[60; 10], 1000) };

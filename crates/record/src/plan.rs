@@ -19,7 +19,6 @@ pub enum WarmUp {
     /// Until calls per server CPU-second are flat and compiler threads are quiet.
     UntilSteady {
         /// Not before this many milliseconds, nor before what the server's runtime needs at least.
-        #[serde(default)]
         least_ms: u64,
         /// Give up after this many milliseconds; the cell is then `still warming`.
         /// `None`: the cap of the server's runtime.
@@ -77,7 +76,7 @@ impl fmt::Display for Window {
 }
 
 /// The largest seed: a JSON number that JavaScript and jq read exactly.
-pub const MOST_SEED: u64 = (1 << 53) - 1;
+pub const MAX_SEED: u64 = (1 << 53) - 1;
 
 /// The load of one trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -102,7 +101,6 @@ pub struct Workload {
     /// How long a process is warmed by a closed loop, before it is measured for the first time.
     pub warm_up: WarmUp,
     /// How long calls come due by the window's own arrival process before each window opens. Milliseconds.
-    #[serde(default = "settle_ms")]
     pub settle_ms: u64,
     /// How long the measured window is.
     pub window: Window,
@@ -116,11 +114,6 @@ pub struct Workload {
     /// one at a time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pipelining: bool,
-}
-
-/// What it was before it was recorded.
-fn settle_ms() -> u64 {
-    Workload::SETTLE_MS
 }
 
 impl Workload {
@@ -173,7 +166,7 @@ impl Workload {
 }
 
 /// What the server may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Limits {
     /// Whole CPUs.
     pub cpus: u32,
@@ -190,7 +183,6 @@ pub struct PlannedServer {
     /// The server without protocol and variant: `java-grpc`.
     pub server: String,
     /// How calls travel to it.
-    #[serde(default)]
     pub protocol: Protocol,
     /// The variant, where the server has variants.
     pub variant: Option<String>,
@@ -236,15 +228,9 @@ pub struct PlannedTrial {
     pub workload: String,
     /// 1-based number of the entry's process that serves it. Processes of the same number, one for each entry, are
     /// measured in the same rounds; workloads that can share a process do. Between its trials a process is frozen.
-    #[serde(default = "first")]
     pub process: u32,
     /// 1-based trial number within its cell. Trials of the same number, one for each entry, are a round.
     pub number: u32,
-}
-
-/// What it was before it was recorded.
-pub(crate) fn first() -> u32 {
-    1
 }
 
 /// When a run ends before its order does.
@@ -286,14 +272,13 @@ impl Stopping {
 }
 
 /// The whole plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Name of the suite that the workloads came from.
     pub suite: String,
     /// Seed of the order of trials and of the payloads.
     pub seed: u64,
     /// Where the servers run.
-    #[serde(default)]
     pub placement: PlacementKind,
     /// What must not become true of a window (`rpcbench load --fail-if`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,4 +1,4 @@
-//! What happened to a server before it was measured: build, start, check, warm-up.
+//! What happened to a server before it was measured: build, start, check and warm-up.
 
 use std::collections::BTreeMap;
 
@@ -9,35 +9,34 @@ use crate::machine::Toolchain;
 use crate::trial::Failure;
 use crate::unsteady::Unsteady;
 
-/// One process of one entry, made ready for one workload.
+/// The preparation of one process of an entry for one workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Preparation {
     /// See [`crate::PlannedServer::entry`].
     pub entry: String,
     /// See [`crate::Workload::name`].
     pub workload: String,
-    /// See [`crate::PlannedTrial::process`]. The same number twice: it had to be started anew.
+    /// See [`crate::PlannedTrial::process`]. The same number twice: the process was restarted.
     pub process: u32,
     /// Library versions read from the lock file.
     pub versions: BTreeMap<String, String>,
     /// blake3 of the lock file, hex.
     pub lock_hash: String,
-    /// Compilers and runtimes that built and run it.
+    /// Compilers and runtimes that built and ran it.
     pub toolchains: Vec<Toolchain>,
     /// The build command as run.
     pub build: String,
-    /// Names of the user's environment variables that the build saw, sorted. Empty in records that don't say.
-    #[serde(default)]
+    /// Names of the user's environment variables that the build saw, sorted.
     pub build_env: Vec<String>,
     /// The command line of the process.
     pub command: Vec<String>,
-    /// Environment given to it on top of the process contract.
+    /// Environment variables set in addition to those of the process contract.
     pub env: BTreeMap<String, String>,
-    /// Where it ran.
+    /// Where it ran and under which limits.
     pub isolation: Isolation,
-    /// The conformance cases.
+    /// The result of the conformance cases.
     pub check: CheckResult,
-    /// How it became warm. `None` where it never got that far, and where no warm-up was asked for.
+    /// The warm-up. `None` if it failed before, or without a warm-up.
     pub warm: Option<WarmCurve>,
     /// Whether it can be measured.
     pub readiness: Readiness,
@@ -47,18 +46,18 @@ pub struct Preparation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Readiness {
-    /// It can.
+    /// It is ready.
     Ready,
-    /// It can't be run on this machine: a toolchain is missing, say.
+    /// It can't run on this machine: a toolchain is missing, for example.
     Skipped {
-        /// What is missing and what to install, one line.
+        /// What is missing and how to install it, one line.
         reason: String,
     },
-    /// It was to be measured, and failed.
+    /// It failed while being prepared.
     Failed(Failure),
 }
 
-/// The conformance cases of one server.
+/// The result of the conformance cases of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckResult {
     /// Cases that passed.
@@ -67,15 +66,15 @@ pub struct CheckResult {
     pub failed: Vec<String>,
 }
 
-/// How the server was kept apart.
+/// How the server was isolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum IsolationMode {
-    /// Own cgroup, version 2.
+    /// In its own cgroup, version 2.
     CgroupV2,
-    /// Own cgroups, version 1.
+    /// In its own cgroups, version 1.
     CgroupV1,
-    /// CPU affinity only; no memory limit is enforced.
+    /// By CPU affinity only; no memory limit is enforced.
     Affinity,
     /// Not at all: rpcbench did not start it.
     Unmanaged,
@@ -86,42 +85,41 @@ pub enum IsolationMode {
 pub struct Isolation {
     /// How.
     pub mode: IsolationMode,
-    /// CPUs of the server. Empty where nobody knows: of one at an address.
+    /// CPUs of the server. Empty if unknown: a server at an address.
     pub server_cpus: Vec<u32>,
-    /// CPUs of the client; disjoint from the server's unless `notes` says otherwise.
+    /// CPUs of the client, separate from the server's unless `notes` says otherwise.
     pub client_cpus: Vec<u32>,
     /// Memory limit enforced on the server, bytes.
     pub memory_bytes: Option<u64>,
-    /// Everything about it that a reader must know: missing rights, shared CPUs.
+    /// What a reader must know about it: missing privileges, shared CPUs.
     pub notes: Vec<String>,
 }
 
-/// The warm-up, second by second.
+/// The warm-up over time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmCurve {
-    /// The slices, in order, without gaps.
+    /// Its slices, in order and without gaps.
     pub slices: Vec<WarmSlice>,
-    /// Milliseconds until steady. `None`: the cap was reached before it was, or the length was fixed.
+    /// Milliseconds until steady. `None` if the cap was reached first or the length was fixed.
     pub steady_after_ms: Option<u64>,
-    /// Why it is not steady, where it is not.
+    /// Why the server was not steady at the end. `None` if it was.
     pub unsteady: Option<Unsteady>,
-    /// Whether earlier processes of the entry had told how long it takes: then only that was waited for, and nothing was
-    /// judged.
+    /// True if the length was taken from earlier processes of the entry, and nothing was judged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_earlier: bool,
-    /// Milliseconds for which later processes of the entry need be warmed, as far as this one tells. `None`: it does not.
+    /// Warm-up time for later processes of the entry that this one suggests, milliseconds. `None` if it suggests none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub later_ms: Option<u64>,
-    /// Calls a second over the first second: the *cold* rate.
+    /// Calls per second over the first second: the cold rate.
     pub cold_rate: f64,
 }
 
 /// One slice of a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmSlice {
-    /// End of the slice, milliseconds since load began.
+    /// End of the slice, milliseconds since the start of the load.
     pub at_ms: u64,
-    /// Calls completed in the slice, of whatever outcome.
+    /// Calls completed in the slice, of any outcome.
     pub calls: u64,
     /// Server CPU time used in the slice, nanoseconds.
     pub server_cpu_ns: u64,

@@ -1,8 +1,8 @@
-//! Text of others, as it may be shown on a terminal.
+//! Makes untrusted text safe to show on a terminal.
 //!
-//! What a server, a tool or a file says may hold escape sequences, line ends that forge lines, and marks that turn the
-//! direction of writing. Views escape a whole run before they show any of it. What is printed while a run goes on is
-//! escaped where it comes in: in the engine what servers say, in the harness what tools and logs say.
+//! Text from servers, tools and files may contain escape sequences, line ends that forge lines, and marks that change the
+//! writing direction. Views escape a whole run before showing it. Text shown during a run is escaped where it enters: the
+//! engine escapes what servers send, the harness what tools and logs write.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -12,19 +12,19 @@ use crate::preparation::{Preparation, Readiness};
 use crate::run::{Header, Run};
 use crate::trial::{Failure, Trial, TrialResult};
 
-/// Whether a terminal shows the character and does nothing else.
+/// True if a terminal shows the character and does nothing else.
 #[must_use]
 pub fn is_printable(c: char) -> bool {
     !c.is_control()
         && !matches!(
             c,
-            // Marks of direction, and characters that end a line or take no room.
+            // Direction marks, line separators and characters without width.
             '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
                 | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
         )
 }
 
-/// One line that changes nothing but what it shows: `\u{1b}[31m` is shown so.
+/// The text with every character that is not printable escaped: `\u{1b}[31m` becomes visible.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_printable) {
@@ -56,7 +56,7 @@ fn escape_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) {
 }
 
 impl Run {
-    /// The same run with all text that views show made [printable](crate::printable()). A record may be anybody's.
+    /// The run with all text that views show made [printable](crate::printable()), as a record may come from anywhere.
     #[must_use]
     pub fn printable(&self) -> Self {
         let mut run = self.clone();
@@ -126,7 +126,7 @@ fn trial(trial: &mut Trial) {
         TrialResult::Failed(failed) => failure(failed),
         TrialResult::Measured(measured) => {
             escape_all(&mut measured.error_examples);
-            escape_all(measured.connections.iter_mut().flat_map(|it| &mut it.reason));
+            escape_all(&mut measured.connections.reason);
         }
     }
 }
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_moves_the_cursor_or_turns_the_writing_is_escaped() {
+    fn escape_sequences_and_direction_marks_are_escaped() {
         for (text, shown) in [
             ("\u{1b}[2Jgone", "\\u{1b}[2Jgone"),
             ("ok\r\nverdict  ok", "ok\\r\\nverdict  ok"),

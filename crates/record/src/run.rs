@@ -1,4 +1,4 @@
-//! A run as read back from disk.
+//! A whole run in memory.
 
 use std::fmt;
 
@@ -13,12 +13,12 @@ use crate::plan::Plan;
 use crate::preparation::Preparation;
 use crate::trial::{Measured, Trial};
 
-/// The program that made a record.
+/// The program that wrote a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// Version of rpcbench.
     pub version: String,
-    /// Commit it was built from, `-dirty` behind it where the tree had changes. `None` outside git.
+    /// Commit it was built from, with the suffix `-dirty` if the tree had changes. `None` outside git.
     pub commit: Option<String>,
     /// `release` or `debug`.
     pub profile: String,
@@ -32,14 +32,14 @@ impl fmt::Display for Tool {
     }
 }
 
-/// What is known before anything is measured: the content of `run.json`.
+/// Everything known before anything is measured: the content of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
-    /// See [`crate::SCHEMA`]; that of an older record is brought to it when it is read.
+    /// See [`crate::SCHEMA`].
     pub schema: u32,
     /// Identifies the run.
     pub id: RunId,
-    /// The program.
+    /// The program that made the run.
     pub tool: Tool,
     /// Arguments as typed.
     pub arguments: Vec<String>,
@@ -52,7 +52,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Of a run that begins now, with an id of its own.
+    /// The header of a new run. Derives the run's id from the other fields.
     #[must_use]
     pub fn new(
         tool: Tool,
@@ -70,20 +70,20 @@ impl Header {
 /// A whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
-    /// What was planned, and on which machines.
+    /// The plan and the machines.
     pub header: Header,
     /// Every preparation, in order.
     pub preparations: Vec<Preparation>,
     /// Every trial, in order.
     pub trials: Vec<Trial>,
-    /// When it ended; `None` for a run that was interrupted.
+    /// When it ended. `None` if it was interrupted.
     pub finished: Option<Timestamp>,
 }
 
 impl Run {
-    /// The capacity of an entry of which a workload takes a share, calls a second: the mean rate of right
-    /// answers over the trials measured so far of [`crate::Workload::capacity_from`]. `process`: of that one, or `None` for all.
-    /// `None` without any, and where one failed.
+    /// The capacity of an entry, of which the workload uses a share, in calls per second: the mean rate of correct
+    /// answers over the trials of [`crate::Workload::capacity_from`] measured so far, of one process or of all.
+    /// `None` if there are no such trials or one of them failed.
     #[must_use]
     pub fn capacity(&self, entry: &str, workload: &str, process: Option<u32>) -> Option<f64> {
         let rates: Option<Vec<f64>> = self
@@ -97,8 +97,8 @@ impl Run {
         rates.filter(|r| !r.is_empty()).map(|r| r.iter().sum::<f64>() / r.len() as f64)
     }
 
-    /// The window that shows that the capacity of [`Self::capacity`] is the client's, not the server's. `None` where
-    /// none does.
+    /// A window which shows that [`Self::capacity`] is the client's limit, not the server's. `None` if there is no such
+    /// window.
     #[must_use]
     pub fn client_bound_capacity<'a>(
         &'a self,

@@ -1,29 +1,29 @@
-//! What a server's runtime tells of itself over a window.
+//! Statistics of a server's runtime over a window.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Garbage collection and allocation of a server, all its processes together.
+/// Garbage collection and allocation of a server, over all its processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuntimeStatistics {
-    /// Pauses that ended within the window, by what the runtime calls them: a generation, or a phase of a collection that
-    /// otherwise runs beside the program. Empty where none ended.
+    /// Pauses that ended within the window, by the runtime's name for them: a generation, or a phase of a concurrent
+    /// collection.
     pub pauses: BTreeMap<String, Pauses>,
-    /// Of those pauses the time within each slice of the window ([`Slice`](crate::Slice)), nanoseconds, all processes
-    /// together. Empty without a pause, and in records of earlier versions.
+    /// Time paused in each slice of the window ([`Slice`](crate::Slice)), summed over all processes, nanoseconds. Empty
+    /// without a pause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paused_ns: Vec<u64>,
-    /// Bytes allocated within the window. `None` where the runtime does not count them.
+    /// Bytes allocated within the window. `None` if the runtime does not count them.
     pub allocated_bytes: Option<u64>,
-    /// Largest size of the heap that was seen within the window, garbage included, bytes; of several processes the sum
-    /// of the largest of each. `None` where the runtime does not tell it.
+    /// Largest heap seen within the window, including garbage, bytes; the sum of the largest of each process. `None` if the
+    /// runtime does not report it.
     pub heap_peak_bytes: Option<u64>,
 }
 
 impl RuntimeStatistics {
-    /// Pauses of every kind.
+    /// Pauses of all kinds.
     #[must_use]
     pub fn all(&self) -> Pauses {
         let mut all = Pauses::default();
@@ -32,10 +32,10 @@ impl RuntimeStatistics {
     }
 }
 
-/// Pauses for garbage collection: times for which the program stood still.
+/// Times for which garbage collection stopped the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pauses {
-    /// How many there were.
+    /// Number of pauses.
     pub count: u64,
     /// Their sum, nanoseconds.
     pub total_ns: u64,
@@ -44,7 +44,7 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// Adds others to these.
+    /// Adds `others`.
     pub fn add(&mut self, others: Self) {
         self.count += others.count;
         self.total_ns += others.total_ns;

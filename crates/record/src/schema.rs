@@ -1,4 +1,4 @@
-//! The shape of a record as JSON Schema (draft 2020-12), derived from its types. `docs/schemas` has them.
+//! The JSON Schemas (draft 2020-12) of a record, derived from its types and published in `docs/schemas`.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub fn event() -> Value {
     of::<Event>()
 }
 
-/// The schema of a type as it is written: a field that is always there is required.
+/// The schema of a type as it is serialized: a field that is always written is required.
 #[must_use]
 pub fn of<T: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()

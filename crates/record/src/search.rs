@@ -1,4 +1,4 @@
-//! A search for the highest rate under which a threshold holds, as it went.
+//! A search for the highest rate at which a threshold holds.
 
 use std::fmt;
 
@@ -9,37 +9,37 @@ use crate::arrivals::PerSecond;
 use crate::threshold::Threshold;
 use crate::trial::Measured;
 
-/// A search that came to its end.
+/// A finished search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Search {
-    /// What was to hold.
+    /// The condition.
     pub threshold: Threshold,
-    /// How close, relative to the lower of the two, a rate that met it and one that did not were to come.
+    /// Target distance between the highest rate that met it and the lowest that did not, relative to the former.
     pub precision: f64,
-    /// Every rate that was tried, in order; none twice.
+    /// The rates tried, in order; none twice.
     pub steps: Vec<SearchStep>,
 }
 
-/// A rate that was tried.
+/// One rate of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchStep {
-    /// Calls a second that came due.
+    /// Calls due per second.
     #[serde(with = "calls_per_s")]
     #[schemars(with = "f64")]
     pub rate: PerSecond,
     /// Its windows, in order.
     pub windows: Vec<Measured>,
-    /// What they say together.
+    /// Their joint verdict.
     pub verdict: StepVerdict,
 }
 
-/// Whether the threshold holds at a rate.
+/// Whether a rate met the threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepVerdict {
-    /// It does.
+    /// It did.
     Met,
-    /// It can't be said to.
+    /// It did not, or it is unclear.
     NotMet(NotMet),
 }
 
@@ -47,22 +47,22 @@ pub enum StepVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NotMet {
-    /// The figure lies beyond the limit.
+    /// The figure exceeds the limit.
     Beyond,
-    /// As many windows as are made were not enough to tell.
+    /// The maximum number of windows was not enough to decide.
     Unclear,
     /// More than one call in a hundred did not end `ok`.
     Failing,
     /// The server ended fewer calls than came due.
     Overloaded,
-    /// The client did not keep to its own schedule: its limit, not the server's.
+    /// The client did not keep its schedule: its limit, not the server's.
     GeneratorLate,
-    /// A load thread had no CPU left to give: its limit, not the server's.
+    /// A load thread was saturated: the client's limit, not the server's.
     ClientBound,
 }
 
 impl NotMet {
-    /// Whether it says something of the client, and nothing of the server.
+    /// True if it is the client's limit and says nothing about the server.
     #[must_use]
     pub fn is_clients(self) -> bool {
         matches!(self, Self::GeneratorLate | Self::ClientBound)
@@ -70,13 +70,13 @@ impl NotMet {
 }
 
 impl Search {
-    /// The highest rate at which the threshold held. `None`: at none that was tried.
+    /// The highest rate that met the threshold. `None` if no rate did.
     #[must_use]
     pub fn met(&self) -> Option<&SearchStep> {
         self.steps.iter().filter(|s| s.verdict == StepVerdict::Met).max_by_key(|s| s.rate)
     }
 
-    /// The lowest rate at which it did not. `None`: it held at all that were tried.
+    /// The lowest rate that did not meet it. `None` if all did.
     #[must_use]
     pub fn unmet(&self) -> Option<&SearchStep> {
         self.steps.iter().filter(|s| s.verdict != StepVerdict::Met).min_by_key(|s| s.rate)
@@ -105,7 +105,7 @@ impl fmt::Display for NotMet {
     }
 }
 
-/// A rate as a number of calls a second.
+/// A rate as a number: calls per second.
 mod calls_per_s {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
@@ -119,7 +119,7 @@ mod calls_per_s {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PerSecond, D::Error> {
         let calls = f64::deserialize(from)?;
         PerSecond::new(calls)
-            .ok_or_else(|| D::Error::custom(format!("{calls} is no rate in calls a second")))
+            .ok_or_else(|| D::Error::custom(format!("{calls} is not a rate in calls per second")))
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bracket_is_the_highest_met_and_the_lowest_unmet() {
+    fn a_search_brackets_by_the_highest_rate_met_and_the_lowest_unmet() {
         let not = StepVerdict::NotMet(NotMet::Overloaded);
         let steps = vec![
             step(1000.0, StepVerdict::Met),

@@ -1,4 +1,4 @@
-//! Limits on what was measured: `p99<10ms`, `errors>0.1%`.
+//! Conditions on the figures of a window: `p99<10ms`, `errors>0.1%`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,20 +14,20 @@ use crate::units;
 /// A figure of a measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
-    /// A quantile of response time over all calls that came due, in millionths: 990,000 is p99. A call that
-    /// did not end `ok` was never answered as asked, so it ranks above every one that was.
+    /// A quantile of response time over all calls that came due, in millionths: 990,000 is p99. Calls that did not end `ok`
+    /// rank above all others.
     Quantile(u32),
-    /// Mean response time; without a bound as soon as one call did not end `ok`.
+    /// Mean response time; infinite if a call did not end `ok`.
     Mean,
-    /// Largest response time; without a bound as soon as one call did not end `ok`.
+    /// Largest response time; infinite if a call did not end `ok`.
     Max,
-    /// Calls that did not end `ok`, of all that came due.
+    /// Share of the calls that came due and did not end `ok`.
     Errors,
-    /// Calls that ended `ok`, a second: see [`Measured::ok_per_s`].
+    /// Calls per second that ended `ok`: see [`Measured::ok_per_s`].
     Rate,
 }
 
-/// On which side of its limit a figure is to be.
+/// The side of the limit on which a figure must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Below it.
@@ -36,10 +36,10 @@ pub enum Comparison {
     Above,
 }
 
-/// A figure, a comparison and a limit. It is one sentence about a window, true or not; whether it must be
-/// true (`--find-max`) or must not (`--fail-if`) is for the reader of it to say.
+/// A figure, a comparison and a limit: a condition that is true or false for a window. `--find-max` requires it to be true,
+/// `--fail-if` to be false.
 ///
-/// Written as in `p99<10ms`, `p99.9 < 1s`, `mean>500us`, `max<2s`, `errors>0.1%`, `rate<20k`.
+/// Written `p99<10ms`, `p99.9 < 1s`, `mean>500us`, `max<2s`, `errors>0.1%` or `rate<20k`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 #[schemars(with = "String")]
@@ -49,18 +49,18 @@ pub struct Threshold {
     limit: Limit,
 }
 
-/// In the unit of its figure.
+/// A limit in the unit of its figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
     /// Nanoseconds.
     Time(u64),
     /// Millionths.
     Share(u32),
-    /// Calls a second.
+    /// Calls per second.
     Rate(PerSecond),
 }
 
-/// A threshold that can't be read.
+/// Text that is not a threshold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ThresholdError {
     /// No figure, no comparison or no limit.
@@ -68,37 +68,36 @@ pub enum ThresholdError {
         "'{0}' is no threshold; write FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'"
     )]
     Form(String),
-    /// A figure that there is not.
+    /// An unknown figure.
     #[error(
         "'{threshold}': there is no figure '{figure}'; there are p50, p90, p99, p99.9 (any pN below 100, to four decimals), mean, max, errors and rate"
     )]
     Figure {
         /// As typed.
         threshold: String,
-        /// The part that is wrong.
+        /// The unknown figure.
         figure: String,
     },
-    /// A limit that is none for its figure.
+    /// A limit that does not fit its figure.
     #[error("'{threshold}': '{limit}' is no limit for {figure}; write {expected}")]
     Limit {
         /// As typed.
         threshold: String,
-        /// The part that is wrong.
+        /// The wrong limit.
         limit: String,
-        /// What it was to limit.
+        /// Its figure.
         figure: Figure,
-        /// What it may be.
+        /// What is expected.
         expected: &'static str,
     },
-    /// Nothing can ever be below it, or above it.
+    /// No value can be below it, or above it.
     #[error("'{0}' can never be true, whatever is measured; give another limit")]
     Never(String),
 }
 
 impl Figure {
-    /// Its value in a window: nanoseconds for times, a share from 0 to 1 for errors, calls a second for the rate.
-    /// A time is infinite where it reaches into calls that did not end `ok`. `None` where no call came due,
-    /// or the window's histogram can't be read.
+    /// Its value in a window: nanoseconds for times, a share from 0 to 1 for errors, calls per second for the rate. A time is
+    /// infinite if it reaches into calls that did not end `ok`. `None` if no call came due or the histogram can't be read.
     #[must_use]
     pub fn of(self, window: &Measured) -> Option<f64> {
         let (calls, errors) = (window.outcomes.total(), window.outcomes.errors());
@@ -116,14 +115,14 @@ impl Figure {
         }
     }
 
-    /// Whether it is a time.
+    /// True if it is a time.
     #[must_use]
     pub fn is_time(self) -> bool {
         matches!(self, Self::Quantile(_) | Self::Mean | Self::Max)
     }
 }
 
-/// The response time of rank `ceil(q x calls)` of all that came due, those that did not end `ok` being last.
+/// The response time of rank `ceil(q x calls)` among all calls that came due, with those that did not end `ok` last.
 fn quantile(window: &Measured, millionths: u32) -> Option<f64> {
     let calls = window.outcomes.total();
     let rank = (u128::from(calls) * u128::from(millionths)).div_ceil(1_000_000).max(1) as u64;
@@ -132,19 +131,19 @@ fn quantile(window: &Measured, millionths: u32) -> Option<f64> {
     }
     let latency = window.latency.as_ref()?;
     let histogram = Histogram::from_base64(&latency.histogram).ok()?;
-    // From the middle of the rank, so that rounding can't move it to the next.
+    // The middle of the rank, so that rounding can't move it to the next.
     let found = histogram.quantile((rank as f64 - 0.5) / histogram.count() as f64)?;
     Some(found.min(latency.max_ns) as f64)
 }
 
 impl Threshold {
-    /// What it limits.
+    /// The figure it limits.
     #[must_use]
     pub fn figure(self) -> Figure {
         self.figure
     }
 
-    /// On which side of the limit the figure is to be.
+    /// The side of the limit on which the figure must be.
     #[must_use]
     pub fn comparison(self) -> Comparison {
         self.comparison
@@ -160,13 +159,13 @@ impl Threshold {
         }
     }
 
-    /// Whether it is true of a window. `None` as in [`Figure::of`].
+    /// Whether it is true of a window. `None` as for [`Figure::of`].
     #[must_use]
     pub fn holds(self, window: &Measured) -> Option<bool> {
         self.figure.of(window).map(|value| self.admits(value))
     }
 
-    /// Whether a value of its figure is on the right side of the limit; on the limit itself it is not.
+    /// True if a value of its figure is on the required side of the limit. The limit itself is not.
     #[must_use]
     pub fn admits(self, value: f64) -> bool {
         match self.comparison {
@@ -175,8 +174,7 @@ impl Threshold {
         }
     }
 
-    /// Whether more load can only break it, so that there is a highest load under which it is true: a time or
-    /// errors below a limit.
+    /// True if more load can only break it, so that a highest load exists at which it holds: a time or errors below a limit.
     #[must_use]
     pub fn bounds_load(self) -> bool {
         self.comparison == Comparison::Below && self.figure != Figure::Rate
@@ -259,7 +257,7 @@ fn parse_figure(text: &str) -> Option<Figure> {
     }
 }
 
-/// The limit, or what it may be.
+/// The limit, or a description of what is expected.
 fn parse_limit(figure: Figure, text: &str) -> Result<Limit, &'static str> {
     match figure {
         Figure::Errors => units::percentage(text)
@@ -275,7 +273,7 @@ fn parse_limit(figure: Figure, text: &str) -> Result<Limit, &'static str> {
     }
 }
 
-/// A percentage in millionths; `None` unless it is from 0 to 100 and has four decimals at most.
+/// A percentage in millionths. `None` unless it is from 0 to 100 with at most four decimals.
 fn millionths(percentage: f64) -> Option<u32> {
     let millionths = percentage * 1e4;
     let whole = millionths.round();

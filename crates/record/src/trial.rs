@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use rpcbench_stats::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
 use crate::connections::Connections;
 use crate::outcome::OutcomeKind;
-use crate::plan::first;
 use crate::protocol::Protocol;
 use crate::runtime::RuntimeStatistics;
 use crate::search::Search;
@@ -22,29 +22,28 @@ pub struct Trial {
     /// See [`crate::Workload::name`].
     pub workload: String,
     /// See [`crate::PlannedTrial::process`].
-    #[serde(default = "first")]
     pub process: u32,
     /// 1-based number within the cell.
     pub number: u32,
-    /// Wall-clock time at which the window began.
+    /// Wall-clock time at the start of the window.
     pub started: Timestamp,
-    /// The arrival process of the window, its rate known. `None` in a closed loop, and where it never came to a window.
+    /// The arrival process of the window, its rate resolved. `None` in a closed loop and if no window was opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
-    /// The search that found the rate of the window: a window of the highest rate that met the threshold. `None`
-    /// where the rate was given.
+    /// The search that found the window's rate. The window is then one of the highest rate that met the threshold.
+    /// `None` if the rate was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Box<Search>>,
-    /// Calls outside of windows since the connections were opened: those before this window, and before others
-    /// over the same connections.
+    /// Calls outside of windows since the connections were opened, before this window and earlier ones on the same
+    /// connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmeasured: Option<Unmeasured>,
-    /// What came of it.
+    /// What was measured, or why it failed.
     pub result: TrialResult,
 }
 
 impl Trial {
-    /// What it measured. `None` where it failed.
+    /// What it measured. `None` if it failed.
     #[must_use]
     pub fn measured(&self) -> Option<&Measured> {
         match &self.result {
@@ -53,7 +52,7 @@ impl Trial {
         }
     }
 
-    /// Why it failed, one line. `None` where it was measured to its end.
+    /// Why it failed, one line. `None` if it was measured to its end.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
         match &self.result {
@@ -68,17 +67,17 @@ impl Trial {
 pub struct Unmeasured {
     /// By outcome.
     pub outcomes: Outcomes,
-    /// One example of each kind of error seen.
+    /// One example of each kind of error.
     pub error_examples: Vec<String>,
 }
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialResult {
     /// It was measured to its end.
     Measured(Box<Measured>),
-    /// The server failed under it.
+    /// The server failed.
     Failed(Failure),
 }
 
@@ -87,74 +86,68 @@ pub enum TrialResult {
 pub struct Failure {
     /// One line: `out of memory (limit 512 MiB)`.
     pub reason: String,
-    /// Last lines that the server wrote.
+    /// The last lines of the server's log.
     pub log_tail: Vec<String>,
 }
 
-/// The figures of a measured trial. All of them are of one population: the calls that came due
-/// within the window.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The figures of a measured trial. All of them describe one population: the calls that came due within the window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Length of the window, nanoseconds.
     pub window_ns: u64,
-    /// Calls by outcome; their sum is the number of calls that came due.
+    /// Calls by outcome. Their sum is the number of calls that came due.
     pub outcomes: Outcomes,
-    /// Calls that ended `ok`, those that an edge of the window cuts by the part of their service time within it. `None` in
-    /// records from before they were counted so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ok_pro_rata: Option<f64>,
-    /// One example of each kind of error seen, at most eight.
+    /// Calls that ended `ok`. A call that crosses an edge of the window counts by the part of its service time within it.
+    pub ok_pro_rata: f64,
+    /// One example of each kind of error, at most eight.
     pub error_examples: Vec<String>,
-    /// Response time (from due) of calls that ended `ok`; `None` where none did.
+    /// Response time (from due to done) of calls that ended `ok`. `None` without any.
     pub latency: Option<Latency>,
-    /// Response time of calls that ended otherwise, where there are any.
+    /// Response time of all other calls. `None` without any.
     pub error_latency: Option<Latency>,
-    /// Service time, from written to done, of calls that ended `ok`. `None` where none did, and in
-    /// records made before it was kept.
+    /// Service time (from written to done) of calls that ended `ok`. `None` without any.
     pub service: Option<Latency>,
-    /// Send lag, from due to written, of calls that ended `ok`. `None` as above.
+    /// Send lag (from due to written) of calls that ended `ok`. `None` without any.
     pub send_lag: Option<Latency>,
     /// How well an open loop kept its schedule. `None` in a closed loop.
     pub pacing: Option<Pacing>,
-    /// Time within the window of calls that came due before it, summed, nanoseconds.
+    /// Time within the window of calls that came due before it; the sum in nanoseconds.
     pub carried_in_ns: u64,
-    /// Time after the window of calls that came due in it, summed, nanoseconds.
+    /// Time after the window of calls that came due in it; the sum in nanoseconds.
     pub carried_out_ns: u64,
-    /// What the server used. `None` where nobody could see it: at an address, without a process id.
+    /// What the server used. `None` if unknown: a server at an address without a process id.
     pub server: Option<ServerUsage>,
-    /// What the server's runtime tells of itself. `None` where it tells nothing, or was not asked.
+    /// Statistics of the server's runtime. `None` if it reports none or was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeStatistics>,
     /// What the client used.
     pub client: ClientUsage,
-    /// What the machine suffered.
+    /// What happened on the machine.
     pub machine: MachineUsage,
-    /// Connect time of the connections that came to be open within the window, where they live for a number of calls. `None`
-    /// where none did.
+    /// Connect time of the connections opened within the window, if connections live for a number of calls. `None`
+    /// without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<Latency>,
-    /// What became of connections. `None` in records from before it was counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connections: Option<Connections>,
-    /// Per 100 ms of the window, by time of completion; calls that completed in the grace period
-    /// are in none.
+    /// What happened to connections.
+    pub connections: Connections,
+    /// Per 100 ms of the window, by time of completion. Calls that completed in the grace period are in no slice.
     pub series: Vec<Slice>,
 }
 
-/// Calls by outcome. Every call that came due is in exactly one.
+/// Calls by outcome. Every call that came due has exactly one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcomes {
-    /// Answered, and the answer was right.
+    /// Answered correctly.
     pub ok: u64,
-    /// Answered with success, and the answer was wrong.
+    /// Answered with success, but with wrong content.
     pub wrong_answer: u64,
-    /// Ended by the protocol's own status, by code.
+    /// Ended with an error status of the protocol, by code.
     pub status: BTreeMap<u32, u64>,
     /// Not answered in time.
     pub timeout: u64,
     /// The connection broke, or the peer broke the protocol.
     pub transport: u64,
-    /// Came due and never left the client.
+    /// Came due but was never sent.
     pub not_sent: u64,
 }
 
@@ -175,8 +168,8 @@ impl Outcomes {
             + self.not_sent
     }
 
-    /// The outcomes other than `ok` that occurred, in words: `timeout`, `status 13 INTERNAL`. Codes are the
-    /// protocol's own; those that it doesn't have, as older records may hold them, are one kind.
+    /// The outcomes other than `ok` that occurred, by name: `timeout`, `status 13 INTERNAL`. Codes that the protocol
+    /// does not define count as one kind.
     #[must_use]
     pub fn errors_by_kind(&self, protocol: Protocol) -> Vec<(String, u64)> {
         let is_known = |code: &u32| protocol.status_name(*code).is_some();
@@ -208,22 +201,20 @@ impl Outcomes {
 /// How well an open loop kept its schedule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pacing {
-    /// Calls that the schedule made due in the window.
+    /// Calls scheduled within the window.
     pub due: u64,
-    /// Those of them that it made due in the window's second half: see [`Slice::middle_ns`]. `None` in records from
-    /// before it was counted.
-    #[serde(default)]
-    pub due_second_half: Option<u64>,
-    /// Those of them after whose due time the client did not look for more than 1 ms, whether a connection had room or
-    /// not: its own lateness, not the server's.
+    /// Those in the window's second half: see [`Slice::middle_ns`].
+    pub due_second_half: u64,
+    /// Those that the client noticed more than 1 ms after their due time, whether or not a connection had room: its own
+    /// lateness, not the server's.
     pub late: u64,
-    /// Those of the others that found no room on any connection when they came due: too many in flight, or the
+    /// Those of the others that found no room on any connection when they came due: too many calls in flight, or the
     /// peer allows no more streams.
     pub held_back: u64,
 }
 
-/// A distribution of times, nanoseconds. Quantiles are read from the histogram.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A distribution of times in nanoseconds. Quantiles are read from the histogram.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Values in the histogram.
     pub count: u64,
@@ -245,11 +236,32 @@ pub struct Latency {
     pub p999_ns: u64,
     /// Largest, exact.
     pub max_ns: u64,
-    /// The whole histogram: HdrHistogram V2 + DEFLATE, base64.
+    /// The whole histogram: HdrHistogram V2 with DEFLATE, in base64.
     pub histogram: String,
 }
 
-/// Kernel counters of the server, differences over the window.
+impl Latency {
+    /// From a histogram of nanoseconds. `None` for an empty one.
+    #[must_use]
+    pub fn of(histogram: &Histogram) -> Option<Self> {
+        let quantile = |q| histogram.quantile(q);
+        Some(Self {
+            count: histogram.count(),
+            min_ns: histogram.min()?,
+            mean_ns: histogram.mean()?,
+            stddev_ns: histogram.stddev()?,
+            p50_ns: quantile(0.5)?,
+            p90_ns: quantile(0.9)?,
+            p95_ns: quantile(0.95)?,
+            p99_ns: quantile(0.99)?,
+            p999_ns: quantile(0.999)?,
+            max_ns: histogram.max()?,
+            histogram: histogram.to_base64(),
+        })
+    }
+}
+
+/// Kernel counters of the server: differences over the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerUsage {
     /// Time between the two readings of the counters, nanoseconds.
@@ -260,9 +272,9 @@ pub struct ServerUsage {
     pub cpu_system_ns: u64,
     /// CPU time of the runtime's compiler threads, nanoseconds.
     pub compiler_cpu_ns: u64,
-    /// Time for which the CPU controller held it back. `None` where nothing counts it.
+    /// Time for which the CPU controller throttled it, nanoseconds. `None` without such a controller.
     pub throttled_ns: Option<u64>,
-    /// Largest memory use since the conformance check, or the start where there was none, page cache apart, bytes.
+    /// Peak memory since the conformance check, or since the start without one, excluding page cache, bytes.
     pub memory_peak_bytes: u64,
     /// Anonymous and shared memory at the window's end, bytes.
     pub memory_anon_bytes: u64,
@@ -274,10 +286,9 @@ pub struct ServerUsage {
     pub switches_involuntary: u64,
     /// Threads at the window's end.
     pub threads: u32,
-    /// CPU time of the busiest thread, nanoseconds: with that of a whole CPU a server may be at its limit, however many CPUs
-    /// it is allowed. `None` in records from before it was read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub busiest_thread_ns: Option<u64>,
+    /// CPU time of the busiest thread, nanoseconds. A thread that fills a CPU may be the server's limit, however many CPUs
+    /// the server has.
+    pub busiest_thread_ns: u64,
 }
 
 impl ServerUsage {
@@ -293,66 +304,60 @@ impl ServerUsage {
 pub struct ClientUsage {
     /// Load threads.
     pub threads: u32,
-    /// CPU time of them all, nanoseconds.
+    /// CPU time of all of them, nanoseconds.
     pub cpu_ns: u64,
-    /// The part of it that they spent waiting for calls to come due within microseconds, nanoseconds.
-    #[serde(default)]
+    /// The part of it spent busy-waiting for calls that came due within microseconds, nanoseconds.
     pub awake_ns: u64,
-    /// Time for which they were ready to run and had no CPU, nanoseconds. `None` where the kernel
-    /// does not tell.
+    /// Time for which they were runnable but had no CPU, nanoseconds. `None` if the kernel does not report it.
     pub run_delay_ns: Option<u64>,
-    /// CPU time of the busiest one, its run delay included and what it spent waiting left out, nanoseconds.
+    /// CPU time of the busiest thread, with its run delay and without its busy-waiting, nanoseconds.
     pub busiest_ns: u64,
 }
 
-/// What the machine suffered over the window.
+/// What happened on the machine over the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineUsage {
-    /// Time stolen by the hypervisor from the CPUs of client and server together, one that they share counted
-    /// once, nanoseconds.
+    /// Time stolen by the hypervisor from the CPUs of client and server, nanoseconds. A shared CPU counts once.
     pub steal_ns: u64,
-    /// Of it, from the client's CPUs, nanoseconds. `None` in records made before the two were kept apart.
-    #[serde(default)]
-    pub client_steal_ns: Option<u64>,
-    /// From the server's CPUs, nanoseconds. `None` as above, and where nobody knows which those are.
-    #[serde(default)]
+    /// Stolen from the client's CPUs, nanoseconds.
+    pub client_steal_ns: u64,
+    /// Stolen from the server's CPUs, nanoseconds. `None` if those are unknown.
     pub server_steal_ns: Option<u64>,
-    /// Time for which the server's CPUs ran any task, to the clock tick, nanoseconds; with that of interrupts where the
-    /// kernel is known to charge them to the task they interrupt. More than the server's own CPU time: other programs
-    /// were there. `None` for a server that is not ours.
+    /// Time for which the server's CPUs ran any task, to the clock tick, nanoseconds. Includes interrupts where the kernel
+    /// is known to charge them to the interrupted task. If it exceeds the server's own CPU time, other programs ran
+    /// there. `None` for a server that rpcbench did not start.
     pub server_cpus_busy_ns: Option<u64>,
-    /// Other runs of rpcbench that had some of the same CPUs when the window ended.
-    #[serde(default)]
+    /// Other runs of rpcbench that used some of the same CPUs when the window ended.
     pub rivals: u32,
     /// Time for which some task on the machine waited for a CPU, nanoseconds. `None` without PSI.
     pub cpu_pressure_ns: Option<u64>,
-    /// What the machine reference cost on the server's CPUs. `None` where it was not read: in an open loop, where it could
-    /// touch a tail, beside a server that is not ours, and in records made before there was one.
+    /// Cost of the machine reference on the server's CPUs. `None` if it did not run: in an open loop, where it could
+    /// disturb the tail, and next to a server that rpcbench did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<ReferenceUsage>,
 }
 
-/// The machine reference within a window: a fixed piece of work, done again and again on the server's CPUs.
+/// The machine reference within a window: a fixed piece of work, repeated on the server's CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReferenceUsage {
-    /// How often it was done.
+    /// Repetitions.
     pub pieces: u64,
-    /// CPU time of its messages through a pair of sockets, summed, nanoseconds.
+    /// CPU time of sending messages through a pair of sockets, the sum in nanoseconds.
     pub syscalls_ns: u64,
-    /// CPU time of its loads from memory, summed, nanoseconds.
+    /// CPU time of loads from memory, the sum in nanoseconds.
     pub memory_ns: u64,
-    /// CPU time of its arithmetic, summed, nanoseconds.
+    /// CPU time of arithmetic, the sum in nanoseconds.
     pub arithmetic_ns: u64,
 }
 
 impl ReferenceUsage {
-    /// CPU time in all, nanoseconds.
+    /// Total CPU time, nanoseconds.
     #[must_use]
     pub fn cpu_ns(&self) -> u64 {
         self.syscalls_ns + self.memory_ns + self.arithmetic_ns
     }
 
-    /// CPU time of a piece, nanoseconds. 0 without any.
+    /// CPU time of a repetition, nanoseconds. 0 without any.
     #[must_use]
     pub fn mean_ns(&self) -> f64 {
         self.cpu_ns() as f64 / self.pieces.max(1) as f64
@@ -370,22 +375,22 @@ pub struct Slice {
     pub sum_ns: u64,
     /// Largest response time of `ok` calls, nanoseconds.
     pub max_ns: u64,
-    /// Calls that completed `ok` and came due before the window: work of this time, and in none of the figures above. 0 in
-    /// records from before they were counted.
+    /// Calls that completed `ok` here but came due before the window. They are in none of the figures above.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_in: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(calls: &u64) -> bool {
     *calls == 0
 }
 
 impl Slice {
-    /// How long it is, nanoseconds; the last one of a window may be shorter.
+    /// Length of a slice, nanoseconds. The last slice of a window may be shorter.
     pub const LENGTH_NS: u64 = 100_000_000;
 
-    /// Where the second half of a window of so many slices begins, nanoseconds; it has half of them or one less.
+    /// Start of the second half of a window with this many slices, nanoseconds. The second half has half of them, rounded
+    /// down.
     #[must_use]
     pub fn middle_ns(slices: usize) -> u64 {
         (slices - slices / 2) as u64 * Self::LENGTH_NS
@@ -397,7 +402,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_that_a_protocol_does_not_have_are_one_kind() {
+    fn codes_that_a_protocol_does_not_define_count_as_one_kind() {
         let status = (10..1_000_000).map(|code| (code, 1)).collect();
         let outcomes = Outcomes { status, timeout: 2, ..Outcomes::default() };
         let kinds = outcomes.errors_by_kind(Protocol::Grpc);

@@ -1,13 +1,16 @@
-//! The JSON Schemas that are published describe what is written, and are current.
+//! The published JSON Schemas are current and describe what is written.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rpcbench_record::{Event, Run, read, schema};
+mod sample;
+
+use rpcbench_record::{Event, Run, schema};
+use sample::run;
 use serde_json::{Value, json};
 
 const REMEDY: &str =
-    "derive it again with `cargo test -p rpcbench-record --test json_schema derive -- --ignored`";
+    "derive it with `cargo test -p rpcbench-record --test json_schema derive -- --ignored`";
 
 fn published() -> [(PathBuf, Value); 2] {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
@@ -21,10 +24,6 @@ fn text(schema: &Value) -> String {
     format!("{schema:#}\n")
 }
 
-fn run() -> Run {
-    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/schema_1")).unwrap()
-}
-
 fn events() -> Vec<Value> {
     let Run { preparations, trials, finished, .. } = run();
     let prepared = preparations.into_iter().map(|p| Event::Prepared(Box::new(p)));
@@ -34,7 +33,7 @@ fn events() -> Vec<Value> {
 }
 
 #[test]
-fn the_published_schemas_are_those_of_the_types() {
+fn published_schemas_match_the_types() {
     for (path, schema) in published() {
         let published: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         assert!(published == schema, "{} is not current; {REMEDY}", path.display());
@@ -42,7 +41,7 @@ fn the_published_schemas_are_those_of_the_types() {
 }
 
 #[test]
-fn what_is_written_is_what_the_schemas_say() {
+fn what_is_written_matches_the_schemas() {
     let header = jsonschema::validator_for(&schema::header()).unwrap();
     header.validate(&json!(run().header)).unwrap();
     let event = jsonschema::validator_for(&schema::event()).unwrap();
@@ -52,7 +51,7 @@ fn what_is_written_is_what_the_schemas_say() {
 }
 
 #[test]
-fn what_lacks_a_field_or_has_another_type_is_told() {
+fn missing_fields_and_wrong_types_are_refused() {
     let header = jsonschema::validator_for(&schema::header()).unwrap();
     let mut written = json!(run().header);
     written["plan"]["seed"] = json!("seven");
@@ -67,7 +66,7 @@ fn what_lacks_a_field_or_has_another_type_is_told() {
     assert!(!event.is_valid(&trial));
 }
 
-/// Not a test: writes what is derived.
+/// Not a test: writes the derived schemas.
 #[test]
 #[ignore = "writes docs/schemas"]
 fn derive() {

@@ -14,7 +14,7 @@ use crate::standings::{Pair, Standings, finding_name as finding};
 use crate::summary::{Summary, Table};
 
 /// Version of the exported fields. A field renamed, removed or given another unit makes a new one.
-pub const EXPORT_SCHEMA: u32 = 2;
+pub const EXPORT_SCHEMA: u32 = 1;
 
 /// Why an export can't be written. None happens with a record that could be read.
 #[derive(Debug, thiserror::Error)]

@@ -207,7 +207,7 @@ fn server(trials: &[&Measured], limits: Limits) -> Option<ServerFigures> {
 
 /// Right answers of the windows for each second of server CPU time within them. `None` where it used none.
 fn price(trials: &[&Measured]) -> Option<f64> {
-    let windows = trials.iter().filter_map(|t| Some((t.ok_within(), t.server_cpu_s()?)));
+    let windows = trials.iter().filter_map(|t| Some((t.ok_pro_rata, t.server_cpu_s()?)));
     let (answered, seconds) = windows.fold((0.0, 0.0), |sum, w| (sum.0 + w.0, sum.1 + w.1));
     (seconds > 0.0).then(|| answered / seconds)
 }

@@ -40,7 +40,7 @@ impl RuntimeFigures {
         let mut pauses = Pauses::default();
         by_kind.values().for_each(|kind| pauses.add(*kind));
         let window_ns = trials.iter().map(|trial| trial.window_ns).sum::<u64>() as f64;
-        let answered = trials.iter().map(|trial| trial.ok_within()).sum::<f64>();
+        let answered = trials.iter().map(|trial| trial.ok_pro_rata).sum::<f64>();
         let allocated: Option<u64> = told.iter().map(|told| told.allocated_bytes).sum();
         let heaps: Option<Vec<u64>> = told.iter().map(|told| told.heap_peak_bytes).collect();
         Some(Self {

@@ -1,6 +1,6 @@
 //! How the entries of a table compare.
 
-use rpcbench_record::{Look, Plan, RankedBy, Run, Workload, observations};
+use rpcbench_record::{Analysis, Plan, RankedBy, Run, Workload, observations};
 use rpcbench_stats::{
     Adjustment, Comparison, Finding, Observation, Pair as Found, Place, Question, Range, compare,
 };
@@ -217,9 +217,9 @@ pub(crate) fn comparison(
         question.confidence = 1.0 - (1.0 - question.confidence) / figures.max(1) as f64;
         Asked { comparison: compare(&own, members.len(), &question), question }
     };
-    let on_the_way = plan.is_looked_at(done).then(|| asked(Look::OnTheWay(done)));
-    let clear = on_the_way.filter(|asked| asked.comparison.is_decided());
-    clear.unwrap_or_else(|| asked(Look::Last(done)))
+    let interim = plan.is_analyzed_after(done).then(|| asked(Analysis::Interim(done)));
+    let clear = interim.filter(|asked| asked.comparison.is_decided());
+    clear.unwrap_or_else(|| asked(Analysis::Final(done)))
 }
 
 /// A comparison, and what was asked.

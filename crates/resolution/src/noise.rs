@@ -1,7 +1,7 @@
 //! What each part of the model takes away of the noise.
 
 use rpcbench_record::{
-    Look, RankedBy, ReferenceUsage, Run, Trial, Workload, observations, observe,
+    Analysis, RankedBy, ReferenceUsage, Run, Trial, Workload, observations, observe,
 };
 use rpcbench_stats::{Adjustment, Observation, Spread, compare};
 
@@ -55,7 +55,7 @@ pub fn noise(run: &Run, workload: &Workload) -> Noise {
 fn spread(run: &Run, windows: &[Observation]) -> Option<(Spread, Adjustment)> {
     let plan = &run.header.plan;
     let processes = windows.iter().map(|window| window.process).max()?;
-    let found = compare(windows, plan.servers.len(), &plan.question(Look::Last(processes)));
+    let found = compare(windows, plan.servers.len(), &plan.question(Analysis::Final(processes)));
     Some((found.spread()?, found.adjustment()))
 }
 

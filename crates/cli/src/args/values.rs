@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use rpcbench_engine::ServerAddress;
 use rpcbench_harness::{suite, units};
-use rpcbench_record::{Arrivals, ArrivalsError, MOST_SEED, Rate, WarmUp};
+use rpcbench_record::{Arrivals, ArrivalsError, MAX_SEED, Rate, WarmUp};
 
 /// Where a server listens: `HOST:PORT`, with an IPv6 address in brackets, or `unix:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -219,8 +219,8 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
 
 /// A seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
-    let seed = text.parse().ok().filter(|seed| *seed <= MOST_SEED);
-    seed.ok_or_else(|| format!("must be a whole number from 0 to {MOST_SEED}"))
+    let seed = text.parse().ok().filter(|seed| *seed <= MAX_SEED);
+    seed.ok_or_else(|| format!("must be a whole number from 0 to {MAX_SEED}"))
 }
 
 /// A number of things, at least one.

@@ -12,7 +12,7 @@ use rpcbench_harness::run::{
 };
 use rpcbench_harness::suite::{Overrides, Suite, fit, plan};
 use rpcbench_record::{
-    Age, Build, Header, MOST_SEED, PlacementKind, Plan, Run, StoreError, Tool, Writer,
+    Age, Build, Header, MAX_SEED, PlacementKind, Plan, Run, StoreError, Tool, Writer,
 };
 use rpcbench_report::summary;
 
@@ -91,7 +91,7 @@ impl Work {
         let suite = Suite::named(&root, order.suite)?;
         let mut entries = entries(&root, order)?;
         let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
-        let seed = order.seed.unwrap_or_else(|| rand::random::<u64>() & MOST_SEED);
+        let seed = order.seed.unwrap_or_else(|| rand::random::<u64>() & MAX_SEED);
         order.overrides.cpus.map_or(Ok(()), shared::check_cpus)?;
         let there = shared::available_cpus()?;
         let overrides = fit(&suite, &order.overrides, there, order.scale_to_machine)?;

@@ -17,7 +17,7 @@ fn trials_have_the_calls_asked_for_and_end_when_two_in_a_row_agree() {
     let trials = measured(&run, "honest");
     for trial in &trials {
         assert_eq!((trial.outcomes.ok, trial.outcomes.errors()), (500, 0));
-        let connections = trial.connections.as_ref().unwrap();
+        let connections = &trial.connections;
         // Of each of the six places the first was open before, or the last is left with calls.
         assert!(connections.opened.abs_diff(500 / 3) <= 7, "{connections:?}");
         assert_eq!((connections.ended, connections.connect_failed), (0, 0));

@@ -53,5 +53,5 @@ fn a_cap_that_leaves_no_time_is_not_taken_for_steady() {
     bench.run("run @busy --warmup until-steady --warmup-max 500ms --rounds 1").expect(0);
     let cells = bench.cells();
     assert_eq!(cells.verdict("busy"), "still warming");
-    assert!(cells.reason("busy").contains("the cap left no time to tell"));
+    assert!(cells.reason("busy").contains("the cap left too little time to judge"));
 }

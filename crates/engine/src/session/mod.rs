@@ -309,7 +309,7 @@ impl Session {
         let due = due_before(length);
         Pacing {
             due,
-            due_second_half: Some(due - due_before(middle)),
+            due_second_half: due - due_before(middle),
             late: tally.late,
             held_back: tally.held_back,
         }

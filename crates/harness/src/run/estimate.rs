@@ -120,7 +120,7 @@ pub(super) fn once(preparation: &Preparation) -> Nanos {
 
 #[cfg(test)]
 mod tests {
-    use rpcbench_record::{Limits, PlacementKind, Stopping, WarmSlice, WarmUp, Window, Workload};
+    use rpcbench_record::{Limits, Stopping, WarmSlice, WarmUp, Window, Workload};
 
     use super::super::resume::tests::prepared;
     use super::*;
@@ -158,17 +158,11 @@ mod tests {
         Plan {
             suite: "s".into(),
             seed: 1,
-            placement: PlacementKind::Native,
-            fail_if: Vec::new(),
-            log_calls: false,
-            runtime_statistics: false,
-            published: Vec::new(),
-            scaled_from: None,
             stopping,
             limits: Limits { cpus: 1, memory_bytes: None },
             workloads: vec![workload],
-            servers: Vec::new(),
             order: order.collect(),
+            ..Plan::default()
         }
     }
 

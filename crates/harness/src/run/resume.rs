@@ -169,8 +169,8 @@ pub(super) mod tests {
     use std::time::Duration;
 
     use rpcbench_record::{
-        CheckResult, ConnectionLife, Cpu, Failure, Header, IsolationMode, Limits, PlacementKind,
-        Plan, PlannedServer, SCHEMA, Trial, WarmUp, Window, Workload,
+        CheckResult, ConnectionLife, Cpu, Failure, Header, IsolationMode, Limits, Plan,
+        PlannedServer, SCHEMA, Trial, WarmUp, Window, Workload,
     };
 
     use crate::manifest::Runtime;
@@ -203,17 +203,9 @@ pub(super) mod tests {
         let plan = Plan {
             suite: "s".into(),
             seed: 1,
-            placement: PlacementKind::Native,
-            fail_if: Vec::new(),
-            log_calls: false,
-            runtime_statistics: false,
-            scaled_from: None,
-            published: Vec::new(),
-            stopping: None,
             limits: Limits { cpus: 1, memory_bytes: None },
-            workloads: Vec::new(),
-            servers: Vec::new(),
             order,
+            ..Plan::default()
         };
         let header = Header {
             schema: SCHEMA,
@@ -247,12 +239,7 @@ pub(super) mod tests {
     }
 
     fn measured() -> TrialResult {
-        let json = r#"{"measured":{"window_ns":1,"outcomes":{"ok":0,"wrong_answer":0,"status":{},
-            "timeout":0,"transport":0,"not_sent":0},"error_examples":[],"latency":null,
-            "error_latency":null,"carried_in_ns":0,"carried_out_ns":0,"server":null,"client":
-            {"threads":1,"cpu_ns":1,"run_delay_ns":null,"busiest_ns":1},"machine":
-            {"steal_ns":0,"server_cpus_busy_ns":null,"cpu_pressure_ns":null},"series":[]}}"#;
-        serde_json::from_str(json).unwrap()
+        TrialResult::Measured(Box::default())
     }
 
     pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation {

@@ -3,9 +3,7 @@
 use proptest::prelude::*;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng as _;
-use rpcbench_record::{
-    Arrivals, ClientUsage, Latency, MachineUsage, NotMet, Outcomes, Pacing, Rate, Slice,
-};
+use rpcbench_record::{Arrivals, Latency, NotMet, Outcomes, Pacing, Rate, Slice};
 use rpcbench_stats::Histogram;
 
 use super::*;
@@ -21,40 +19,15 @@ fn window(offered: f64, response_ns: f64, done: f64) -> Measured {
     let due = (offered * 10.0).round().max(1.0) as u64;
     let mut histogram = Histogram::new();
     histogram.record(response_ns as u64);
-    let value = histogram.max().unwrap();
-    let latency = Latency {
-        count: due,
-        min_ns: value,
-        mean_ns: value as f64,
-        stddev_ns: 0.0,
-        p50_ns: value,
-        p90_ns: value,
-        p95_ns: value,
-        p99_ns: value,
-        p999_ns: value,
-        max_ns: value,
-        histogram: histogram.to_base64(),
-    };
     let ended = (done.min(offered) / offered * due as f64 / 10.0).ceil() as u64;
     Measured {
         window_ns: 10_000_000_000,
         outcomes: Outcomes { ok: due, ..Outcomes::default() },
-        error_examples: Vec::new(),
-        latency: Some(latency),
-        error_latency: None,
-        service: None,
-        send_lag: None,
-        pacing: Some(Pacing { due, ..Pacing::default() }),
-        connect: None,
-        connections: None,
-        ok_pro_rata: None,
-        carried_in_ns: 0,
-        carried_out_ns: 0,
-        server: None,
-        runtime: None,
-        client: ClientUsage::default(),
-        machine: MachineUsage::default(),
+        ok_pro_rata: due as f64,
+        latency: Latency::of(&histogram),
+        pacing: Some(Pacing { due, due_second_half: due / 2, ..Pacing::default() }),
         series: vec![Slice { ok: ended, ..Slice::default() }; 10],
+        ..Measured::default()
     }
 }
 

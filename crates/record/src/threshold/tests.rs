@@ -1,43 +1,17 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::trial::{ClientUsage, Latency, MachineUsage, Outcomes};
+use crate::trial::{Latency, Outcomes};
 
 fn window(times_ms: impl IntoIterator<Item = u64>, timeouts: u64) -> Measured {
     let mut histogram = Histogram::new();
     times_ms.into_iter().for_each(|ms| histogram.record(ms * 1_000_000));
-    let latency = (histogram.count() > 0).then(|| Latency {
-        count: histogram.count(),
-        min_ns: histogram.min().unwrap(),
-        mean_ns: histogram.mean().unwrap(),
-        stddev_ns: histogram.stddev().unwrap(),
-        p50_ns: histogram.quantile(0.5).unwrap(),
-        p90_ns: histogram.quantile(0.9).unwrap(),
-        p95_ns: histogram.quantile(0.95).unwrap(),
-        p99_ns: histogram.quantile(0.99).unwrap(),
-        p999_ns: histogram.quantile(0.999).unwrap(),
-        max_ns: histogram.max().unwrap(),
-        histogram: histogram.to_base64(),
-    });
     Measured {
         window_ns: 2_000_000_000,
         outcomes: Outcomes { ok: histogram.count(), timeout: timeouts, ..Outcomes::default() },
-        error_examples: Vec::new(),
-        latency,
-        error_latency: None,
-        service: None,
-        send_lag: None,
-        pacing: None,
-        connect: None,
-        connections: None,
-        ok_pro_rata: None,
-        carried_in_ns: 0,
-        carried_out_ns: 0,
-        server: None,
-        runtime: None,
-        client: ClientUsage::default(),
-        machine: MachineUsage::default(),
-        series: Vec::new(),
+        ok_pro_rata: histogram.count() as f64,
+        latency: Latency::of(&histogram),
+        ..Measured::default()
     }
 }
 

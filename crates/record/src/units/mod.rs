@@ -1,7 +1,7 @@
-//! Units, read and written: lengths of time, rates, sizes of memory, shares, counts.
+//! Reads and writes quantities: times, rates, sizes, shares and counts.
 //!
-//! What is measured is written with three significant digits in one unit, and never as a false zero. What was planned
-//! or typed is written exactly.
+//! Measured quantities are written with three significant digits, and never round to zero. Planned ones are written
+//! exactly.
 
 mod parse;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use parse::{UnitError, decimal, duration, memory, percentage, rate, share, time_ns};
 
-/// What stands where there is no number.
+/// Shown in place of a missing number.
 pub const NOTHING: &str = "-";
 
 const SI: [(f64, &str); 4] = [(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G")];
@@ -31,7 +31,7 @@ pub fn si(value: f64) -> String {
     scaled(value, &SI)
 }
 
-/// A length of time: `842 ns`, `12.3 ms`, `75.0 s`.
+/// A measured time: `842 ns`, `12.3 ms`, `75.0 s`.
 #[must_use]
 pub fn duration_ns(nanoseconds: f64) -> String {
     if nanoseconds < 1000.0 {
@@ -40,7 +40,7 @@ pub fn duration_ns(nanoseconds: f64) -> String {
     scaled(nanoseconds, &TIME)
 }
 
-/// A planned length of time, exact: `3s`, `1m 30s`, `250ms`, `48h`.
+/// A planned time, exact: `3s`, `1m 30s`, `250ms`, `48h`.
 #[must_use]
 pub fn length_ms(milliseconds: u64) -> String {
     let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
@@ -55,13 +55,13 @@ pub fn length_ms(milliseconds: u64) -> String {
     if shown.is_empty() { "0s".to_owned() } else { shown.join(" ") }
 }
 
-/// As [`length_ms`]; what is less than a millisecond is left out.
+/// Like [`length_ms`], rounded down to milliseconds.
 #[must_use]
 pub fn length(length: Duration) -> String {
     length_ms(u64::try_from(length.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// A length of time as it is typed, exact: `30s`, `1.5s`, `250us`. [`time_ns`] reads it back.
+/// A time as a user types it, exact: `30s`, `1.5s`, `250us`. [`time_ns`] reads it back.
 #[must_use]
 pub fn exact_ns(nanoseconds: u64) -> String {
     let fitting = parse::TIME.iter().rfind(|(_, unit)| nanoseconds as f64 >= *unit);
@@ -69,7 +69,7 @@ pub fn exact_ns(nanoseconds: u64) -> String {
     format!("{}{name}", nanoseconds as f64 / unit)
 }
 
-/// An amount of memory in binary units: `512 MiB`, `48.3 MiB`.
+/// A size of memory in binary units: `512 MiB`, `48.3 MiB`.
 #[must_use]
 pub fn bytes(amount: u64) -> String {
     let exact = BYTES.iter().rev().find(|(unit, _)| {
@@ -84,7 +84,7 @@ pub fn bytes(amount: u64) -> String {
     }
 }
 
-/// A share of one: `98 %`, `4.2 %`, `0.03 %`, and `<0.01 %` rather than a zero that is none.
+/// A share as a percentage: `98 %`, `4.2 %`, `0.03 %`, and `<0.01 %` instead of rounding to zero.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
@@ -97,7 +97,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A whole number with its thousands apart: `1,234,567`.
+/// A whole number with thousands separators: `1,234,567`.
 #[must_use]
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

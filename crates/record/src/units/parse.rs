@@ -1,8 +1,8 @@
-//! Units as people type them.
+//! Reads quantities as users type them.
 
 use std::time::Duration;
 
-/// A size or a length of time that can't be read.
+/// Text that is not the quantity expected.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum UnitError {
     /// Not a size of memory.
@@ -26,14 +26,14 @@ pub enum UnitError {
 /// Units of time and their lengths in nanoseconds, the shortest first.
 pub(super) const TIME: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
 
-/// The longest time that [`time_ns`] reads, nanoseconds: far above any that is waited for.
+/// The longest time that [`time_ns`] reads, nanoseconds: about 11 days.
 const LONGEST_NS: f64 = 1e15;
 
-/// Reads a size of memory in bytes. Units are powers of 1024 whatever their spelling: `512M`, `512MB`
-/// and `512MiB` are one size, as a memory limit is with Docker, systemd and the JVM.
+/// Reads a size of memory in bytes. All units are powers of 1024: `512M`, `512MB` and `512MiB` are the same, as in memory
+/// limits of Docker, systemd and the JVM.
 ///
 /// # Errors
-/// If `text` is not a positive number with a unit known.
+/// If `text` is not a positive number with a known unit.
 pub fn memory(text: &str) -> Result<u64, UnitError> {
     let refused = || UnitError::Memory(text.to_owned());
     match parse_size::Config::new().with_binary().parse_size(text) {
@@ -45,7 +45,7 @@ pub fn memory(text: &str) -> Result<u64, UnitError> {
 /// Reads a length of time: `500ms`, `1.5s`, `10s`, `1m 30s`.
 ///
 /// # Errors
-/// If `text` is not a number with a unit known.
+/// If `text` is not a number with a known unit.
 pub fn duration(text: &str) -> Result<Duration, UnitError> {
     match time_ns(text) {
         Some(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),
@@ -53,7 +53,7 @@ pub fn duration(text: &str) -> Result<Duration, UnitError> {
     }
 }
 
-/// Reads a time of one unit up to seconds, to the nanosecond: `250us`, `1.5s`. `None` if it is none.
+/// Reads a time in one unit, ns to s, to the nanosecond: `250us`, `1.5s`. `None` for other text.
 #[must_use]
 pub fn time_ns(text: &str) -> Option<u64> {
     let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -64,7 +64,7 @@ pub fn time_ns(text: &str) -> Option<u64> {
     (0.0..=LONGEST_NS).contains(&ns).then_some(ns as u64)
 }
 
-/// Reads a rate: `500`, `20k`, `1.5M`, `1e6`. `None` if it is none.
+/// Reads a rate: `500`, `20k`, `1.5M`, `1e6`. `None` for other text.
 #[must_use]
 pub fn rate(text: &str) -> Option<f64> {
     let (number, unit) = match (text.strip_suffix('k'), text.strip_suffix('M')) {
@@ -76,22 +76,22 @@ pub fn rate(text: &str) -> Option<f64> {
     Some(number.parse::<f64>().ok()? * unit)
 }
 
-/// Reads a percentage: 0.1 of `0.1%`. `None` if it is none.
+/// Reads a percentage: 0.1 from `0.1%`. `None` for other text.
 #[must_use]
 pub fn percentage(text: &str) -> Option<f64> {
     decimal(text.strip_suffix('%')?)
 }
 
-/// Reads a percentage as a fraction: 0.05 of `5%`.
+/// Reads a percentage as a fraction: 0.05 from `5%`.
 ///
 /// # Errors
-/// If `text` is none, or not between 0 and 100, ends excluded.
+/// If `text` is not a percentage above 0 and below 100.
 pub fn share(text: &str) -> Result<f64, UnitError> {
     let share = percentage(text).map(|percent| percent / 100.0);
     share.filter(|s| *s > 0.0 && *s < 1.0).ok_or_else(|| UnitError::Share(text.to_owned()))
 }
 
-/// Reads digits with a point, and nothing else that a floating-point number may be.
+/// Reads digits with an optional point; no sign, exponent or other form of a number.
 #[must_use]
 pub fn decimal(text: &str) -> Option<f64> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit())

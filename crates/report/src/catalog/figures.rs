@@ -113,7 +113,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("client_run_delay_ns", Ns, "Time for which load threads were ready to run and had no CPU", Window(|w| some(w.measured.client.run_delay_ns?))),
     figure("client_busiest_ns", Ns, "CPU time of the busiest load thread: its wait for a CPU included, its waits awake left out", Window(|w| some(w.measured.client.busiest_ns))),
     figure("steal_ns", Ns, "Time that the hypervisor took from the CPUs of client and server", Windows(|f| some(f.steal_ns))),
-    figure("client_steal_ns", Ns, "Of it, from the client's CPUs", Window(|w| some(w.measured.machine.client_steal_ns?))),
+    figure("client_steal_ns", Ns, "Of it, from the client's CPUs", Window(|w| some(w.measured.machine.client_steal_ns))),
     figure("server_steal_ns", Ns, "From the server's CPUs; those that both use count in each", Window(|w| some(w.measured.machine.server_steal_ns?))),
     figure("rivals", Count, "Other runs of rpcbench that had some of the same CPUs when the window ended", Window(|w| some(w.measured.machine.rivals))),
     figure("cpu_pressure_ns", Ns, "Time for which some task of the machine waited for a CPU", Window(|w| some(w.measured.machine.cpu_pressure_ns?))),

@@ -40,7 +40,7 @@ impl<'a> Window<'a> {
     }
 
     pub(crate) fn connections(&self) -> Option<&Connections> {
-        self.measured.connections.as_ref()
+        Some(&self.measured.connections)
     }
 
     pub(crate) fn send_lag(&self) -> Option<&Latency> {

@@ -206,9 +206,7 @@ fn point(slices: &[Slice], from_ns: u64, length_ns: u64) -> Option<Point> {
 fn paused_share(measured: &Measured, slices: Range<usize>, length_ns: u64) -> Option<f64> {
     let told = measured.runtime.as_ref()?;
     let paused: u64 = told.paused_ns.iter().skip(slices.start).take(slices.len()).sum();
-    // Records of earlier versions have pauses without their place.
-    let known = told.pauses.is_empty() == told.paused_ns.is_empty();
-    known.then(|| share(paused as f64, length_ns as f64))
+    Some(share(paused as f64, length_ns as f64))
 }
 
 fn warm(process: u32, curve: &WarmCurve) -> Option<WarmView> {

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use rpcbench_record::{
     Age, Arrivals, Build, CheckResult, ClientUsage, ConnectionLife, Cpu, Failure, Header,
-    Isolation, IsolationMode, Latency, Limits, Machine, MachineUsage, Measured, Outcomes,
-    PlacementKind, Plan, PlannedServer, PlannedTrial, Preparation, Protocol, Readiness, Run,
-    SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window,
-    Workload,
+    Isolation, IsolationMode, Latency, Limits, Machine, Measured, Outcomes, Plan, PlannedServer,
+    PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool,
+    Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
 };
 use rpcbench_stats::Histogram;
 
@@ -94,17 +93,8 @@ pub fn measured(rate: u64) -> Measured {
     Measured {
         window_ns: WINDOW_NS,
         outcomes: Outcomes { ok, ..Outcomes::default() },
-        error_examples: Vec::new(),
+        ok_pro_rata: ok as f64,
         latency: Some(latency),
-        error_latency: None,
-        service: None,
-        send_lag: None,
-        pacing: None,
-        connect: None,
-        connections: None,
-        ok_pro_rata: None,
-        carried_in_ns: 0,
-        carried_out_ns: 0,
         server: Some(ServerUsage {
             interval_ns: WINDOW_NS,
             cpu_user_ns: 1_850_000_000,
@@ -116,7 +106,6 @@ pub fn measured(rate: u64) -> Measured {
             threads: 4,
             ..ServerUsage::default()
         }),
-        runtime: None,
         client: ClientUsage {
             threads: 1,
             cpu_ns: 1_200_000_000,
@@ -124,8 +113,8 @@ pub fn measured(rate: u64) -> Measured {
             run_delay_ns: Some(10_000_000),
             busiest_ns: 1_210_000_000,
         },
-        machine: MachineUsage::default(),
         series,
+        ..Measured::default()
     }
 }
 
@@ -154,17 +143,9 @@ impl RunBuilder {
             plan: Plan {
                 suite: "quick".to_owned(),
                 seed: 7,
-                placement: PlacementKind::Native,
-                fail_if: Vec::new(),
-                log_calls: false,
-                runtime_statistics: false,
-                scaled_from: None,
-                published: Vec::new(),
-                stopping: None,
                 limits: Limits { cpus: 1, memory_bytes: Some(512 << 20) },
                 workloads: vec![workload()],
-                servers: Vec::new(),
-                order: Vec::new(),
+                ..Plan::default()
             },
         };
         let finished = Some("2026-03-01T12:05:00Z".parse().expect("a time"));

@@ -43,6 +43,7 @@ fn littles_law_counts_errors_too() {
     let split = found(|t| {
         let (right, errors) = (t.outcomes.ok / 2, t.outcomes.ok - t.outcomes.ok / 2);
         t.outcomes.ok = right;
+        t.ok_pro_rata = right as f64;
         t.outcomes.status.insert(13, errors);
         t.error_latency = Some(latency(errors, 50e6));
         t.latency = Some(latency(right, 50e6));

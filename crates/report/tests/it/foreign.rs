@@ -19,7 +19,7 @@ fn hostile() -> Run {
     wrong.error_examples = vec![evil("example")];
     let mut connections = rpcbench_record::Connections::default();
     connections.end(&evil("goodbye"), false);
-    wrong.connections = Some(connections);
+    wrong.connections = connections;
     let builder = RunBuilder::new()
         .results(&evil("go"), vec![TrialResult::Measured(Box::new(wrong))])
         .prepared(|it| {

@@ -48,7 +48,8 @@ pub fn open() -> Load {
         Some(Capacity { calls_per_s: 245_000.0, window_ns: 3_000_000_000, client_bound: false });
     load.measured.client.awake_ns = 300_000_000;
     let due = load.measured.outcomes.total();
-    load.measured.pacing = Some(Pacing { due, due_second_half: None, late: 12, held_back: 3400 });
+    load.measured.pacing =
+        Some(Pacing { due, due_second_half: due / 2, late: 12, held_back: 3400 });
     load
 }
 
@@ -57,6 +58,7 @@ pub fn failing() -> Load {
     let mut load = fine();
     let measured = &mut load.measured;
     measured.outcomes.ok -= 1200;
+    measured.ok_pro_rata -= 1200.0;
     measured.outcomes.timeout = 200;
     measured.outcomes.status.extend([(13, 990), (14, 10)]);
     measured.latency = Some(latency(measured.outcomes.ok, 10_204_000.0));
@@ -76,13 +78,13 @@ fn what_became_of_connections_is_a_warning_and_a_broken_protocol_a_failure() {
     let mut load = fine();
     let mut connections = Connections { reopened: 257, ..Connections::default() };
     connections.end("peer closed the connection with ENHANCE_YOUR_CALM", false);
-    load.measured.connections = Some(connections.clone());
+    load.measured.connections = connections.clone();
     let text = load_text(&load, Style::default());
     let warning = "1 connection ended, opened again 257 times: \
                    peer closed the connection with ENHANCE_YOUR_CALM";
     assert!(text.contains(warning) && !load.is_against(), "{text}");
     connections.break_off("twice");
-    load.measured.connections = Some(connections);
+    load.measured.connections = connections;
     assert!(load.is_against());
     assert_eq!(load.verdict().name(), "failed");
     assert!(load.complaints()[0].starts_with("the server broke the protocol on 1 connection"));
@@ -193,7 +195,7 @@ fn what_a_watched_server_used_is_shown() {
     assert_eq!(load.verdict().name(), "client-bound");
     // One of its threads had a CPU to itself, so it can't be told.
     let server = load.measured.server.as_mut().expect("a server");
-    server.busiest_thread_ns = Some(server.interval_ns);
+    server.busiest_thread_ns = server.interval_ns;
     assert_eq!(load.verdict().name(), "ok");
 }
 
@@ -221,6 +223,7 @@ fn a_load_without_an_answer_has_no_times_of_ok_calls() {
     let mut load = fine();
     let calls = 1000;
     load.measured.outcomes = Outcomes { timeout: calls, ..Outcomes::default() };
+    load.measured.ok_pro_rata = 0.0;
     (load.measured.latency, load.measured.service, load.measured.send_lag) = (None, None, None);
     load.measured.error_latency = Some(latency(calls, 2e9));
     load.measured.series.fill(Slice { errors: 30, ..Slice::default() });

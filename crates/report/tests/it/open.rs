@@ -28,7 +28,7 @@ fn paced(rate: u64, mean_ns: f64) -> Measured {
     };
     window.series = vec![slice; 30];
     window.latency = Some(latency);
-    window.pacing = Some(Pacing { due, ..Pacing::default() });
+    window.pacing = Some(Pacing { due, due_second_half: due / 2, ..Pacing::default() });
     if let Some(server) = window.server.as_mut() {
         server.cpu_user_ns = WINDOW_NS * rate / 30_000;
     }
@@ -172,7 +172,7 @@ fn calls_that_the_arrival_process_made_due_are_all_counted() {
     let good = paced(1000, 1e6);
     assert_eq!(doubts(&good, &load), []);
     let mut lost = good.clone();
-    lost.pacing = Some(Pacing { due: 3001, ..Pacing::default() });
+    lost.pacing = Some(Pacing { due: 3001, due_second_half: 1500, ..Pacing::default() });
     assert_eq!(doubts(&lost, &load), [Doubt::Due { due: 3001, counted: 3000 }]);
     // Calls under way at the end: as many as there are, not as many as may be in flight.
     let mut waiting = paced(100_000, 1e6);

@@ -31,8 +31,8 @@ fn a_server_that_breaks_the_protocol_fails_though_every_call_ended_well() {
     let (mut broken, mut refused) = (measured(20_000), measured(20_000));
     let mut connections = Connections::default();
     connections.break_off("peer broke HTTP/2: HEADERS or DATA after END_STREAM");
-    broken.connections = Some(connections);
-    refused.connections = Some(Connections { refused: 3, resent: 3, ..Connections::default() });
+    broken.connections = connections;
+    refused.connections = Connections { refused: 3, resent: 3, ..Connections::default() };
     let row = |trial| {
         let trials = vec![TrialResult::Measured(Box::new(trial))];
         let summary = summary(&RunBuilder::new().results("go-grpc", trials).run);
@@ -66,6 +66,7 @@ fn a_server_that_answers_nothing_failed() {
     let run = RunBuilder::new().with("go-grpc", &[20_000; 3], |t| {
         t.outcomes.status.insert(13, t.outcomes.ok);
         t.outcomes.ok = 0;
+        t.ok_pro_rata = 0.0;
     });
     let reason = "no call was answered".to_owned();
     assert_eq!(verdict(&summary(&run.run)), &Verdict::Failed { reason });

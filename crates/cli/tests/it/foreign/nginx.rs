@@ -62,7 +62,7 @@ fn no_call_is_lost(server: &Served, speech: &Speech, life: u64, words: &str) {
     assert_eq!((measured.outcomes.ok, measured.outcomes.total()), (CALLS, CALLS), "{words}");
     let passed_on = BTreeMap::from([("200".to_owned(), CALLS + before)]);
     assert_eq!(nginx.stop(), passed_on, "{words}");
-    let seen = measured.connections.as_ref().unwrap();
+    let seen = &measured.connections;
     assert!(seen.ended >= CALLS / life - CONNECTIONS && seen.reopened > 0, "{words}: {seen:?}");
     assert_eq!((seen.orderly, seen.broken), (seen.ended, 0), "{words}: {seen:?}");
 }

@@ -49,7 +49,7 @@ impl MachineReading {
             |now: Option<u64>, then| now.zip(then).map(|(n, t): (u64, u64)| n.saturating_sub(t));
         MachineUsage {
             steal_ns: self.steal_ns.saturating_sub(earlier.steal_ns),
-            client_steal_ns: less(Some(self.client_steal_ns), Some(earlier.client_steal_ns)),
+            client_steal_ns: self.client_steal_ns.saturating_sub(earlier.client_steal_ns),
             server_steal_ns: less(self.server_steal_ns, earlier.server_steal_ns),
             server_cpus_busy_ns: less(self.server_busy_ns, earlier.server_busy_ns),
             cpu_pressure_ns: less(self.pressure_ns, earlier.pressure_ns),
@@ -141,7 +141,7 @@ mod tests {
         };
         let expected = MachineUsage {
             steal_ns: 20,
-            client_steal_ns: Some(14),
+            client_steal_ns: 14,
             server_steal_ns: Some(6),
             server_cpus_busy_ns: Some(2),
             cpu_pressure_ns: Some(1),
@@ -156,7 +156,7 @@ mod tests {
             ..later
         };
         let usage = without.since(&earlier);
-        assert_eq!((usage.client_steal_ns, usage.server_steal_ns), (Some(14), None));
+        assert_eq!((usage.client_steal_ns, usage.server_steal_ns), (14, None));
         assert_eq!((usage.cpu_pressure_ns, usage.server_cpus_busy_ns), (None, None));
         assert_eq!(MachineReading::read(&[], &[0]).unwrap().server_busy_ns, None);
         assert!(MachineReading::read(&[0], &[]).unwrap().server_busy_ns.is_some());

@@ -56,7 +56,7 @@ impl Counters {
             switches_voluntary: less(self.switches_voluntary, earlier.switches_voluntary),
             switches_involuntary: less(self.switches_involuntary, earlier.switches_involuntary),
             threads: self.threads,
-            busiest_thread_ns: Some(self.busiest_thread_ns),
+            busiest_thread_ns: self.busiest_thread_ns,
         }
     }
 }
@@ -288,7 +288,7 @@ mod tests {
         let usage = later.since(&earlier);
         assert_eq!((usage.interval_ns, usage.cpu_user_ns, usage.cpu_system_ns), (250, 100, 100));
         assert_eq!((usage.throttled_ns, usage.memory_peak_bytes, usage.threads), (Some(2), 77, 3));
-        assert_eq!((usage.switches_voluntary, usage.busiest_thread_ns), (4, Some(180)));
+        assert_eq!((usage.switches_voluntary, usage.busiest_thread_ns), (4, 180));
         let uncounted = Counters { cpu: cpu(1200, None), ..later };
         assert_eq!(uncounted.since(&earlier).throttled_ns, None);
     }
