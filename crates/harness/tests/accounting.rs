@@ -5,9 +5,10 @@ mod support;
 
 use std::time::Duration;
 
-use rpcbench_harness::host::counters::{Counters, Meter};
 use rpcbench_harness::host::isolation::Isolation;
+use rpcbench_harness::host::meter::Meter;
 use rpcbench_harness::host::process::Exit;
+use rpcbench_harness::placement::Counters;
 use rpcbench_record::{IsolationMode, ServerUsage};
 use support::{Shell, ways};
 

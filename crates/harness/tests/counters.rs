@@ -2,7 +2,7 @@
 
 mod support;
 
-use rpcbench_harness::host::counters::Meter;
+use rpcbench_harness::host::meter::Meter;
 use rpcbench_record::IsolationMode;
 use support::{Shell, wait_until, ways};
 
@@ -30,7 +30,7 @@ fn a_peak_that_was_forgotten_is_gone() {
         let script = "x=$(head -c 67108864 /dev/zero | tr '\\0' x); x=; echo > done; sleep 1000";
         let server = shell.start(&way, script);
         shell.wait_for_file("done");
-        server.group().forget_peak().unwrap();
+        server.group().reset_peak().unwrap();
         let counters = Meter::new(&[]).read(server.group()).unwrap();
         assert!(counters.memory_peak < 40 * MIB, "{:?}: {counters:?}", way.mode());
     }

@@ -4,6 +4,7 @@ mod support;
 
 use std::time::Duration;
 
+use rpcbench_harness::host::isolation::Counted as _;
 use rpcbench_harness::host::process::{Exit, ProcessError, ServerProcess, Spec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use support::{Shell, cgroup, cpus, is_running, wait_until, ways};

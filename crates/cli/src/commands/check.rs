@@ -3,7 +3,7 @@
 use anyhow::bail;
 use indicatif::ProgressBar;
 use rpcbench_harness::run::{BuildState, Candidate, Interrupt, Subject, Verified, verify};
-use rpcbench_record::{Failure, Limits};
+use rpcbench_record::{Failure, Limits, PlacementKind};
 
 use super::{build, shared};
 use crate::Verdict;
@@ -22,8 +22,9 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     let catalog = shared::catalog(&context.root()?)?;
     let entries = catalog.into_selected(&args.selection.selection())?;
     let candidates = build::prepare(context, &entries, args.no_build, &interrupt)?;
-    let machine = shared::this_machine(context, LIMITS, 1)?;
-    let environment = machine.environment(SEED, interrupt);
+    let site =
+        shared::open_site(context, PlacementKind::Native, |options| options.limits = LIMITS)?;
+    let environment = shared::environment(&*site, SEED, interrupt, None);
     let progress = progress(context, candidates.len());
     let mut count = Count::default();
     for (done, candidate) in candidates.iter().enumerate() {
@@ -31,7 +32,8 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
         let left = live::left(done, candidates.len(), progress.elapsed());
         progress.inc(1);
         progress.set_message(format!("{name}{left}"));
-        let verified = verify(&environment, &Subject::native(&machine.native, candidate))?;
+        let subject = Subject::built(candidate, site.place(&candidate.entry));
+        let verified = verify(&environment, &subject)?;
         count.add(&verified, candidate);
         progress.suspend(|| tell(&name, &verified))?;
     }

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use rpcbench_engine::clock;
+use rpcbench_harness::load::room;
 use rpcbench_harness::manifest::{Entry, Selection, Tree};
-use rpcbench_harness::room;
+use rpcbench_harness::placement::Site;
 use rpcbench_harness::run::{
-    BuildState, Candidate, Ending, Environment, Event, Here, Interrupt, Observer, Runner, Subject,
-    resumable,
+    BuildState, Candidate, CurrentSetup, Ending, Environment, Event, Interrupt, Observer, Runner,
+    Subject, resumable,
 };
 use rpcbench_harness::suite::{Overrides, Suite, fit, plan};
 use rpcbench_record::{
@@ -18,7 +19,6 @@ use rpcbench_report::summary;
 
 use super::calls_log::CallFiles;
 use super::report::{Look, show, write_views};
-use super::shared::ThisMachine;
 use super::{build, shared};
 use crate::Verdict;
 use crate::args::RunArgs;
@@ -71,7 +71,7 @@ impl<'a> Order<'a> {
 
 /// A run that is about to start, or to go on.
 pub struct Work {
-    machine: ThisMachine,
+    site: Box<dyn Site>,
     environment: Environment,
     candidates: Vec<Candidate>,
     writer: Writer,
@@ -101,15 +101,14 @@ impl Work {
         shared::check_results(order.results)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
         let candidates = build::prepare(context, &entries, order.no_build, &interrupt)?;
-        somebody_runs(&candidates)?;
-        let machine = machine(context, &plan)?;
-        let mut environment = machine.environment(seed, interrupt);
-        environment.presence = machine.announce();
-        let run = blank(header(context, &machine, plan));
+        ensure_any_runnable(&candidates)?;
+        let site = site(context, &plan)?;
+        let run = blank(header(context, &*site, plan));
         let folder = new_folder(order.results)?;
-        let calls = CallFiles::of(&run.header.plan, &folder, &mut environment);
+        let (calls, call_log) = CallFiles::of(&run.header.plan, &folder);
+        let environment = shared::environment(&*site, seed, interrupt, call_log);
         let writer = Writer::create(&folder, &run.header)?;
-        Ok(Self { machine, environment, candidates, writer, run, folder, calls })
+        Ok(Self { site, environment, candidates, writer, run, folder, calls })
     }
 
     /// The rest of a run that was interrupted.
@@ -128,17 +127,16 @@ impl Work {
         }
         let entries = planned_entries(&context.root()?, &run.header.plan)?;
         let candidates = build::prepare(context, &entries, no_build, &interrupt)?;
-        let machine = machine(context, &run.header.plan)?;
-        let mut environment = machine.environment(run.header.plan.seed, interrupt);
-        let here = machine.fingerprint();
-        let subjects = subjects(&machine, &candidates);
-        resumable(&run, &Here { tool: &tool(), machine: &here, subjects: &subjects })?;
+        let site = site(context, &run.header.plan)?;
+        let machine = site.machines().client;
+        let subjects = subjects(&*site, &candidates);
+        resumable(&run, &CurrentSetup { tool: &tool(), machine: &machine, subjects: &subjects })?;
         drop(subjects);
-        environment.presence = machine.announce();
         let writer = Writer::resume(folder)?;
         let folder = folder.to_owned();
-        let calls = CallFiles::of(&run.header.plan, &folder, &mut environment);
-        Ok(Self { machine, environment, candidates, writer, run, folder, calls })
+        let (calls, call_log) = CallFiles::of(&run.header.plan, &folder);
+        let environment = shared::environment(&*site, run.header.plan.seed, interrupt, call_log);
+        Ok(Self { site, environment, candidates, writer, run, folder, calls })
     }
 
     /// Runs it. The run comes back as far as it got.
@@ -146,7 +144,7 @@ impl Work {
         let plan = self.run.header.plan.clone();
         let progress = Progress::new(context, &plan);
         let observer = Logged { progress: &progress, calls: self.calls };
-        let subjects = subjects(&self.machine, &self.candidates);
+        let subjects = subjects(&*self.site, &self.candidates);
         let runner = Runner {
             environment: &self.environment,
             subjects: &subjects,
@@ -193,8 +191,8 @@ fn planned_entries(root: &Path, plan: &Plan) -> anyhow::Result<Vec<Entry>> {
     Ok(entries)
 }
 
-fn subjects<'a>(machine: &'a ThisMachine, candidates: &'a [Candidate]) -> Vec<Subject<'a>> {
-    candidates.iter().map(|candidate| Subject::native(&machine.native, candidate)).collect()
+fn subjects<'a>(site: &'a dyn Site, candidates: &'a [Candidate]) -> Vec<Subject<'a>> {
+    candidates.iter().map(|it| Subject::built(it, site.place(&it.entry))).collect()
 }
 
 /// Shows a run's progress, and writes its calls where they are asked for.
@@ -234,11 +232,14 @@ pub fn conclude(
     Ok(if failed { Verdict::ChecksFailed } else { Verdict::Done })
 }
 
-fn machine(context: &Context, plan: &Plan) -> anyhow::Result<ThisMachine> {
-    let threads = plan.workloads.iter().map(|workload| workload.client_threads).max().unwrap_or(1);
-    let mut machine = shared::this_machine(context, plan.limits, threads)?;
-    machine.native.runtime_statistics = plan.runtime_statistics;
-    Ok(machine)
+fn site(context: &Context, plan: &Plan) -> anyhow::Result<Box<dyn Site>> {
+    let threads = plan.workloads.iter().map(|workload| workload.client_threads).max();
+    shared::open_site(context, plan.placement, |options| {
+        options.limits = plan.limits;
+        options.client_threads = threads.unwrap_or(1);
+        options.runtime_statistics = plan.runtime_statistics;
+        options.measures = true;
+    })
 }
 
 /// This program.
@@ -250,16 +251,15 @@ pub fn tool() -> Tool {
     }
 }
 
-fn header(context: &Context, machine: &ThisMachine, plan: Plan) -> Header {
-    let machines = machine.fingerprint().into();
-    Header::new(tool(), context.arguments.clone(), clock::wall(), machines, plan)
+fn header(context: &Context, site: &dyn Site, plan: Plan) -> Header {
+    Header::new(tool(), context.arguments.clone(), clock::wall(), site.machines(), plan)
 }
 
 fn blank(header: Header) -> Run {
     Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None }
 }
 
-fn somebody_runs(candidates: &[Candidate]) -> anyhow::Result<()> {
+fn ensure_any_runnable(candidates: &[Candidate]) -> anyhow::Result<()> {
     let runs = candidates.iter().any(|c| matches!(c.build, BuildState::Built(_)));
     if !runs {
         bail!("none of these servers can run here; the lines above say what is missing");

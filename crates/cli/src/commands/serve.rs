@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use anyhow::{Context as _, anyhow, bail};
 use rpcbench_harness::manifest::{Entry, Selection};
 use rpcbench_harness::run::{BuildState, Candidate, Interrupt, Served, Subject, serve as run};
-use rpcbench_record::{Failure, Limits, Protocol, units};
+use rpcbench_record::{Failure, Limits, PlacementKind, Protocol, units};
 
 use super::{build, shared};
 use crate::Verdict;
@@ -30,15 +30,17 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
         bail!("{} can't run here; the lines above say why", candidate.entry.name());
     }
     let limits = Limits { cpus: args.cpus, memory_bytes: Some(args.memory) };
-    let mut machine = shared::this_machine(context, limits, 1)?;
-    machine.native.port = Some(args.port);
-    let environment = machine.environment(SEED, interrupt);
-    let subject = Subject::native(&machine.native, &candidate);
+    let site = shared::open_site(context, PlacementKind::Native, |options| {
+        options.limits = limits;
+        options.port = Some(args.port);
+    })?;
+    let environment = shared::environment(&*site, SEED, interrupt, None);
+    let subject = Subject::built(&candidate, site.place(&candidate.entry));
     let mut printed = Ok(());
     let served = run(&environment, &subject, |served| {
         // For scripts: where it listens, and nothing else.
         printed = out!("{}", served.endpoint.address);
-        note!("{}", how_to_load(&candidate, served, &machine.native.split.client));
+        note!("{}", how_to_load(&candidate, served, site.client_cpus()));
     });
     printed?;
     served.map(|()| Verdict::Done).map_err(|failure| explained(&candidate, &failure))

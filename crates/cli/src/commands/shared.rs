@@ -1,20 +1,19 @@
 //! What several commands need: before they can start, and to show what they found.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::thread;
 
 use anyhow::{Context as _, bail};
+use rpcbench_engine::CallLog;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_harness::host::cpus::{Split, Topology, pin_this_thread};
-use rpcbench_harness::host::fingerprint::{fingerprint, memory_bytes};
-use rpcbench_harness::host::isolation::Isolation;
-use rpcbench_harness::host::presence::{Presence, Rival};
+use rpcbench_harness::host::cpus::Topology;
+use rpcbench_harness::host::fingerprint::memory_bytes;
+use rpcbench_harness::load::InProcess;
 use rpcbench_harness::manifest::Catalog;
-use rpcbench_harness::placement::Native;
+use rpcbench_harness::placement::{self, Site, SiteOptions};
 use rpcbench_harness::run::{Environment, Interrupt, Raised};
-use rpcbench_record::{Limits, Machine, units};
+use rpcbench_record::{Limits, PlacementKind, units};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -32,7 +31,7 @@ pub fn listen(interrupt: Interrupt) -> anyhow::Result<Interrupt> {
         for _ in signals.forever() {
             let raised = told.raise();
             note!("\nrpcbench: {}", what_follows(raised, told.ends_window(), clock::now()));
-            if raised == Raised::Unheeded {
+            if raised == Raised::Ignored {
                 std::process::exit(2);
             }
         }
@@ -51,7 +50,7 @@ fn what_follows(raised: Raised, ends_window: bool, now: Nanos) -> String {
             format!("stopping after this trial{}; once more to stop now", left.unwrap_or_default())
         }
         Raised::Now => "stopping now; once more to quit at once".to_owned(),
-        Raised::Unheeded => "ended before everything was written".to_owned(),
+        Raised::Ignored => "ended before everything was written".to_owned(),
     }
 }
 
@@ -104,89 +103,54 @@ pub fn available_cpus() -> anyhow::Result<u32> {
     Ok(u32::try_from(cpus).unwrap_or(u32::MAX))
 }
 
-/// This machine as the place of servers and client.
-pub struct ThisMachine {
-    pub native: Native,
-    pub topology: Topology,
-}
-
-impl ThisMachine {
-    /// The client that loads servers here.
-    pub fn environment(&self, seed: u64, interrupt: Interrupt) -> Environment {
-        let client_cpus = self.native.split.client.clone();
-        let connect_timeout = Environment::CONNECT_TIMEOUT;
-        Environment {
-            client_cpus,
-            pinned: true,
-            seed,
-            connect_timeout,
-            interrupt,
-            presence: None,
-            call_log: None,
-        }
-    }
-
-    /// Tells other runs of this one, and the user of those that have the same CPUs.
-    pub fn announce(&self) -> Option<Presence> {
-        let Split { server, client, .. } = &self.native.split;
-        let cpus: BTreeSet<u32> = server.iter().chain(client).copied().collect();
-        let presence = Presence::announce(&Vec::from_iter(cpus)).ok()?;
-        for Rival { pid, cpus } in presence.rivals() {
-            let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
-            note!(
-                "rpcbench: another run (process {pid}) measures on CPU {} too, so both will be wrong; \
-                 end one, or give each CPUs of its own with taskset",
-                cpus.join(", ")
-            );
-        }
-        Some(presence)
-    }
-
-    /// What the record says about it.
-    pub fn fingerprint(&self) -> Machine {
-        fingerprint(&self.topology, self.native.isolation.mode())
-    }
-}
-
-/// This machine, divided between server and client. This thread, and every thread that it starts, stays off the server's
-/// CPUs, and off those of the load threads where there are others; load threads go to theirs by themselves.
-pub fn this_machine(
+/// Opens the place where the servers of a command run, and prints what the user should know about it.
+pub fn open_site(
     context: &Context,
-    limits: Limits,
-    client_threads: u32,
-) -> anyhow::Result<ThisMachine> {
-    let topology = Topology::read().context("CPUs that this process may use")?;
-    let isolation = Isolation::detect(&topology.cpus());
-    for folder in isolation.sweep() {
-        note!("rpcbench: removed {}, left by a run that was killed", folder.display());
+    kind: PlacementKind,
+    change: impl FnOnce(&mut SiteOptions),
+) -> anyhow::Result<Box<dyn Site>> {
+    let mut options = SiteOptions {
+        limits: Limits { cpus: 1, memory_bytes: None },
+        client_threads: 1,
+        base_env: context.base_env.clone(),
+        logs: context.root()?.join("build/logs"),
+        runtime_statistics: false,
+        port: None,
+        measures: false,
+    };
+    change(&mut options);
+    let site = placement::open(kind, options)?;
+    for notice in site.notices() {
+        note!("rpcbench: {notice}");
     }
-    let split = topology.split(limits.cpus, client_threads);
-    pin_this_thread(split.rest()).context("CPU affinity of the client")?;
-    let logs = context.root()?.join("build/logs");
-    check_logs(&logs)?;
-    let base_env = context.base_env.clone();
-    let native =
-        Native { isolation, split, limits, base_env, logs, runtime_statistics: false, port: None };
-    Ok(ThisMachine { native, topology })
+    Ok(site)
 }
 
-/// Makes the folder of the servers' logs. Where they can't be written, no server is to blame.
-fn check_logs(folder: &Path) -> anyhow::Result<()> {
-    let refused = || format!("{}: the servers' logs can't be written", folder.display());
-    let made = std::fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
-    made.map(drop).map_err(|error| io::Error::from(error.kind())).with_context(refused)
+/// The client that loads servers on that site from this process.
+pub fn environment(
+    site: &dyn Site,
+    seed: u64,
+    interrupt: Interrupt,
+    call_log: Option<CallLog>,
+) -> Environment {
+    let generator = InProcess {
+        cpus: site.client_cpus().to_vec(),
+        connect_timeout: InProcess::CONNECT_TIMEOUT,
+        call_log,
+    };
+    Environment { seed, interrupt, generator: Box::new(generator) }
 }
 
 #[cfg(test)]
 mod tests {
-    use rpcbench_harness::run::TrialOn;
+    use rpcbench_harness::run::CurrentTrial;
 
     use super::*;
 
     #[test]
     fn a_signal_is_answered_with_what_follows() {
         let now = Nanos::from_millis(1000);
-        let trial = |ends| Raised::AfterTrial(TrialOn { ends });
+        let trial = |ends| Raised::AfterTrial(CurrentTrial { ends });
         let said = |raised| what_follows(raised, false, now);
         let known = said(trial(Some(Nanos::from_millis(4200))));
         assert_eq!(known, "stopping after this trial, which ends in 4 s; once more to stop now");

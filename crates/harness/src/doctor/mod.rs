@@ -10,8 +10,8 @@ use crate::build_env::BuildEnv;
 use crate::host::cpus::Topology;
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::Isolation;
+use crate::load::room::local_ports;
 use crate::manifest::Catalog;
-use crate::room::local_ports;
 use crate::toolchain::{self, Probe};
 
 pub use findings::examine;

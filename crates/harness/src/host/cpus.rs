@@ -1,10 +1,11 @@
-//! The CPUs of this machine, and their division between server and client.
+//! The CPUs of this machine, and how server and client divide them.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs that this process may use, core by core.
@@ -17,25 +18,24 @@ pub struct Topology {
 /// Which CPUs are whose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Of the server.
+    /// The server's.
     pub server: Vec<u32>,
-    /// Of the client's load threads.
+    /// The load threads'.
     pub client: Vec<u32>,
-    /// Those that nobody has and that are on no core of the server.
+    /// Unused ones, on cores without a server's CPU.
     pub spare: Vec<u32>,
-    /// What a reader must know: CPUs or cores shared, fewer CPUs than asked for.
+    /// Warnings: shared CPUs or cores, fewer CPUs than asked for.
     pub notes: Vec<String>,
 }
 
 impl Split {
-    /// Whether server and client have a CPU in common.
+    /// Whether server and client share a CPU.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.server.iter().any(|cpu| self.client.contains(cpu))
     }
 
-    /// Where everything runs that is neither a server nor a load thread: beside the load threads only where no CPU is
-    /// spare.
+    /// For everything that is neither server nor load thread: the spare CPUs, or the client's if there are none.
     #[must_use]
     pub fn rest(&self) -> &[u32] {
         if self.spare.is_empty() { &self.client } else { &self.spare }
@@ -43,16 +43,13 @@ impl Split {
 }
 
 impl Topology {
-    /// The CPUs that the calling thread may use now: read it before any thread is pinned.
+    /// The CPUs that the calling thread may use: call it before pinning any thread. A CPU counts as a core if the system
+    /// does not say which CPUs share one.
     ///
     /// # Errors
-    /// If the system can't tell which those are. Where it does not tell which CPUs share a core, each counts
-    /// as a core of its own.
+    /// If the system can't tell the CPUs.
     pub fn read() -> io::Result<Self> {
-        let allowed = sched_getaffinity(None)?;
-        let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
-        let cpus: Vec<u32> = cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect();
-        Ok(Self::at(Path::new("/sys/devices/system/cpu"), &cpus))
+        Ok(Self::at(Path::new("/sys/devices/system/cpu"), &allowed(None)?))
     }
 
     fn at(folder: &Path, allowed: &[u32]) -> Self {
@@ -75,25 +72,26 @@ impl Topology {
         cpus
     }
 
-    /// Divides the CPUs between a server that may use `server_cpus` and `client_threads` load threads.
+    /// Divides the CPUs between a server of `server_cpus` CPUs and `client_threads` load threads.
     ///
-    /// The server gets whole cores, from the last one down: the first CPU takes most of a machine's
-    /// interrupts. The client gets CPUs on cores that the server has no part of, a core for each thread
-    /// where there are enough, and the server's siblings only if there is nothing else. Whatever falls
-    /// short of that is in the notes.
+    /// The server gets whole cores, from the last one down: the first CPU takes most of a machine's interrupts. The client
+    /// gets CPUs on other cores, one core per thread if there are enough, and the server's SMT siblings last. The notes say
+    /// what falls short of that.
     #[must_use]
     pub fn split(&self, server_cpus: u32, client_threads: u32) -> Split {
         let wanted = server_cpus.max(1) as usize;
         let server: Vec<u32> = self.cores.iter().rev().flatten().copied().take(wanted).collect();
         let mut notes = Vec::new();
         if server.len() < wanted {
-            let there = server.len();
-            notes.push(format!("the server was to have {wanted} CPUs, and there are {there}"));
+            let existing = server.len();
+            notes.push(format!(
+                "the server has {existing} CPUs instead of {wanted}: there are no more"
+            ));
         }
         let client = self.client_cpus(&server, client_threads.max(1) as usize, &mut notes);
         let taken = |cpu: &u32| server.contains(cpu) || client.contains(cpu);
-        let beside = |core: &&Vec<u32>| !core.iter().any(|cpu| server.contains(cpu));
-        let free = self.cores.iter().filter(beside).flatten().copied();
+        let is_free = |core: &&Vec<u32>| !core.iter().any(|cpu| server.contains(cpu));
+        let free = self.cores.iter().filter(is_free).flatten().copied();
         let spare = free.filter(|cpu| !taken(cpu)).collect();
         let mut split = Split { server, client, spare, notes };
         split.server.sort_unstable();
@@ -113,8 +111,8 @@ impl Topology {
         let client: Vec<u32> = away.iter().chain(&near).copied().take(threads).collect();
         if client.is_empty() {
             notes.push(
-                "server and client share their CPUs: there is none left for the client; \
-                 the figures show both, not the server"
+                "server and client share their CPUs: none is left for the client, so the figures show both, \
+                 not the server"
                     .to_owned(),
             );
             return server.to_vec();
@@ -131,19 +129,31 @@ impl Topology {
     }
 }
 
+/// CPUs that a process may use, `None` being the calling thread.
+pub(crate) fn allowed(pid: Option<Pid>) -> io::Result<Vec<u32>> {
+    let set = sched_getaffinity(pid)?;
+    let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu));
+    Ok(cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
+}
+
+/// The set of `cpus` as the kernel takes it; CPUs beyond its size are left out.
+pub(super) fn cpu_set(cpus: &[u32]) -> CpuSet {
+    let mut set = CpuSet::new();
+    for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {
+        set.set(*cpu as usize);
+    }
+    set
+}
+
 /// Moves the calling thread onto `cpus`.
 ///
 /// # Errors
 /// If the thread may use none of them.
 pub fn pin_this_thread(cpus: &[u32]) -> io::Result<()> {
-    let mut mask = CpuSet::new();
-    for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {
-        mask.set(*cpu as usize);
-    }
-    Ok(sched_setaffinity(None, &mask)?)
+    Ok(sched_setaffinity(None, &cpu_set(cpus))?)
 }
 
-/// A list as the kernel writes it: `0-3,8`. What can't be read is left out.
+/// A list as the kernel writes it: `0-3,8`. Unreadable parts are left out.
 fn parse_list(text: &str) -> Vec<u32> {
     let range = |part: &str| -> Option<std::ops::RangeInclusive<u32>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -175,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_gets_whole_cores_and_the_client_cores_of_its_own() {
+    fn the_server_gets_whole_cores_and_the_client_others() {
         let split = smt(4).split(3, 2);
         assert_eq!((split.server, split.client), (vec![2, 3, 7], vec![0, 1]));
         assert!(split.notes.is_empty());
@@ -184,10 +194,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_server_nor_load_has_a_cpu_of_its_own_where_there_is_one() {
+    fn everything_else_gets_a_spare_cpu() {
         let split = machine(&[&[0], &[1], &[2], &[3]]).split(1, 1);
         assert_eq!((&split.client, split.rest()), (&vec![0], &[1, 2][..]));
-        // Not beside the server on its core.
+        // Not on a core of the server.
         let split = smt(2).split(1, 1);
         assert_eq!((&split.server, &split.client, split.rest()), (&vec![1], &vec![0], &[2][..]));
         let split = smt(2).split(1, 2);
@@ -206,9 +216,9 @@ mod tests {
         let split = machine(&[&[0], &[1]]).split(2, 1);
         assert!(split.is_shared());
         assert_eq!(split.client, [0, 1]);
-        insta::assert_snapshot!(split.notes.join("\n"), @"server and client share their CPUs: there is none left for the client; the figures show both, not the server");
+        insta::assert_snapshot!(split.notes.join("\n"), @"server and client share their CPUs: none is left for the client, so the figures show both, not the server");
         let split = machine(&[&[0], &[1]]).split(4, 1);
-        insta::assert_snapshot!(split.notes[0], @"the server was to have 4 CPUs, and there are 2");
+        insta::assert_snapshot!(split.notes[0], @"the server has 2 CPUs instead of 4: there are no more");
         let split = machine(&[&[0], &[1]]).split(1, 3);
         insta::assert_snapshot!(split.notes.join("\n"), @"3 client threads share 1 CPU");
     }
@@ -234,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn disjoint_wherever_a_cpu_is_left(cores in 1u32..9, wide: bool, server in 1u32..9, threads in 1u32..9) {
+        fn disjoint_if_a_cpu_is_left(cores in 1u32..9, wide: bool, server in 1u32..9, threads in 1u32..9) {
             let topology = if wide { smt(cores) } else { machine(&[]).with_single(cores) };
             let all = topology.cpus();
             let split = topology.split(server, threads);

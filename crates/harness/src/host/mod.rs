@@ -1,12 +1,15 @@
 //! This machine: its CPUs, the processes and cgroups on it, and what the kernel counts about them.
 //!
-//! Placements whose servers run on this machine share it. No other module knows it.
+//! Shared by the placements whose servers run on this machine; the run loop knows nothing of it.
 
-pub mod counters;
 pub mod cpus;
 pub mod fingerprint;
 pub mod isolation;
+mod machine;
+pub mod meter;
 pub mod presence;
 pub mod process;
-pub(crate) mod reference;
+mod reference;
 pub mod runtime_log;
+
+pub(crate) use machine::HostMachine;

@@ -1,7 +1,7 @@
-//! Runs of this machine that know of each other, so that two on the same CPUs are not taken for slow servers.
+//! Lets runs on this machine see each other, so that two on the same CPUs are not mistaken for slow servers.
 //!
-//! Each holds a name among the kernel's abstract sockets: that takes no rights and no file, and ends with the process however
-//! it ends. Runs in another network namespace, as containers have one, are not seen.
+//! Each binds an abstract Unix socket whose name carries its CPUs: that needs no rights and no file, and ends with the process.
+//! Runs in another network namespace, such as a container's, are not seen.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt as _;
@@ -9,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 const PREFIX: &str = "rpcbench-run";
 
-/// What a run has told others of itself; dropping it takes that back.
+/// The announcement of a run; dropping it withdraws it.
 #[derive(Debug)]
 pub struct Presence {
     name: Name,
@@ -20,36 +20,36 @@ pub struct Presence {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Name {
     pid: u32,
-    /// The same process id may be there once more, in another container.
+    /// Another container may have the same process id.
     nonce: u32,
     cpus: Vec<u32>,
 }
 
-/// Another run that has some of the same CPUs.
+/// Another run on some of the same CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rival {
-    /// Its process, as it knows itself.
+    /// Its process id, in its own namespace.
     pub pid: u32,
-    /// The CPUs that both have.
+    /// The CPUs that both use.
     pub cpus: Vec<u32>,
 }
 
 impl Presence {
-    /// Tells others that this process measures on `cpus`.
+    /// Announces that this process measures on `cpus`.
     ///
     /// # Errors
-    /// If the system has no such sockets.
+    /// If the system has no abstract sockets.
     pub fn announce(cpus: &[u32]) -> io::Result<Self> {
         let name = Name { pid: std::process::id(), nonce: rand::random(), cpus: cpus.to_vec() };
         let address = SocketAddr::from_abstract_name(name.to_string())?;
         Ok(Self { name, _socket: UnixDatagram::bind_addr(&address)? })
     }
 
-    /// The other runs that have some of the same CPUs now. None where the system does not tell.
+    /// The other runs that use some of the same CPUs now. Empty if the system can't list sockets.
     #[must_use]
     pub fn rivals(&self) -> Vec<Rival> {
         let sockets = procfs::net::unix().unwrap_or_default();
-        // What is abstract begins with @ there.
+        // The list marks abstract names with @.
         let names = sockets.iter().filter_map(|socket| socket.path.as_deref()?.to_str());
         self.name.rivals(names.filter_map(|path| Name::parse(path.strip_prefix('@')?)))
     }
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_its_run() {
+    fn names_are_written_and_parsed() {
         let name = name(1, &[0, 3]);
         assert_eq!(name.to_string(), "rpcbench-run/7/1/0,3");
         assert_eq!(Name::parse("rpcbench-run/7/1/0,3"), Some(name));
@@ -105,9 +105,9 @@ mod tests {
         assert_eq!(rivals, [Rival { pid: 7, cpus: vec![1] }]);
     }
 
-    /// On CPUs that no machine has, so that no run of this one is in the way.
+    /// On CPUs that no machine has, so that real runs don't interfere.
     #[test]
-    fn a_run_is_seen_as_long_as_it_is_there() {
+    fn a_run_is_seen_until_it_ends() {
         let first = Presence::announce(&[70_001, 70_002]).unwrap();
         assert_eq!(first.rivals(), []);
         let second = Presence::announce(&[70_002]).unwrap();

@@ -18,7 +18,7 @@ use rustix::process::{
 };
 use thiserror::Error;
 
-use crate::host::isolation::{Group, IsolationError, Joiner};
+use super::isolation::{Counted as _, Group, IsolationError, Joiner};
 use crate::task::wait_readable;
 use crate::{log, units};
 
@@ -263,7 +263,7 @@ impl ServerProcess {
         if !reaped {
             signal(self.pid, Signal::KILL);
         }
-        let removed = self.group.end();
+        let removed = self.group.destroy();
         let exit = match self.exit {
             Some(exit) => exit,
             None => {

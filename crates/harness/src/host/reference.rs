@@ -1,5 +1,5 @@
-//! The machine reference: a fixed piece of work on the server's CPUs beside the load. Its CPU time tells how slow
-//! neighbours in caches and memory make them, which neither stolen time nor any other counter shows.
+//! The machine reference: a fixed piece of work, repeated on the server's CPUs next to the load. Its CPU time shows how much
+//! neighbours in caches and memory slow them down, which neither stolen time nor any other counter does.
 
 use std::hint::black_box;
 use std::io;
@@ -14,26 +14,26 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::ReferenceUsage;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
-use crate::host::cpus::pin_this_thread;
+use super::cpus::pin_this_thread;
 
-/// Time from one piece of work to the next: short, as neighbours come and go within tenths of a second, and long enough
-/// for the work to take less than 3 % of a CPU.
+/// Time from one piece of work to the next: short, as neighbours come and go within tenths of a second, but long enough for
+/// the work to take less than 3 % of a CPU.
 const PERIOD: Nanos = Nanos::from_millis(15);
-/// Messages through a pair of sockets: what most of a server's time goes into.
+/// Messages through a pair of sockets: system calls take most of a server's time.
 const MESSAGES: usize = 20;
 const MESSAGE_BYTES: usize = 128;
-/// Loads, each of an address that the one before gave, over more memory than a core's first cache holds.
+/// Dependent loads over more memory than a core's first-level cache holds.
 const LOADS: usize = 2000;
 const CACHE_LINE: usize = 64;
 const LINES: usize = (256 << 10) / CACHE_LINE;
-/// Steps of a random number generator: arithmetic and nothing else.
+/// Steps of a random number generator: pure arithmetic.
 const STEPS: usize = 10_000;
 
-/// The work, going on since [`Reference::begin`].
+/// The running work. Dropping it ends it.
 #[derive(Debug)]
-pub struct Reference {
+pub(super) struct Reference {
     stopped: Arc<AtomicBool>,
-    thread: JoinHandle<io::Result<Vec<Piece>>>,
+    thread: Option<JoinHandle<io::Result<Vec<Piece>>>>,
 }
 
 /// One piece of work. CPU times, nanoseconds.
@@ -46,38 +46,38 @@ struct Piece {
 }
 
 impl Reference {
-    /// Begins to work on these CPUs.
-    ///
-    /// # Errors
-    /// If there can be no thread.
-    pub fn begin(cpus: &[u32]) -> io::Result<Self> {
+    /// Starts working on `cpus`.
+    pub(super) fn start(cpus: &[u32]) -> io::Result<Self> {
         let (cpus, stopped) = (cpus.to_vec(), Arc::new(AtomicBool::new(false)));
-        let told = Arc::clone(&stopped);
+        let stop = Arc::clone(&stopped);
         let thread = thread::Builder::new().name("reference".to_owned()).spawn(move || {
             pin_this_thread(&cpus)?;
             let mut work = Work::new()?;
             let (mut pieces, mut next) = (Vec::new(), clock::now());
             loop {
                 pieces.push(work.piece()?);
-                if told.load(Ordering::Relaxed) {
+                if stop.load(Ordering::Relaxed) {
                     return Ok(pieces);
                 }
                 next = next + PERIOD;
                 clock::sleep_until(next);
             }
         })?;
-        Ok(Self { stopped, thread })
+        Ok(Self { stopped, thread: Some(thread) })
     }
 
-    /// Ends it: what the pieces cost that were begun from `start` on and before `end`. `None` if there were none.
-    ///
-    /// # Errors
-    /// If the work could not be done.
-    pub fn end(self, start: Nanos, end: Nanos) -> io::Result<Option<ReferenceUsage>> {
+    /// Ends it. The cost of the pieces started from `start` until before `end`; `None` if there were none.
+    pub(super) fn end(mut self, start: Nanos, end: Nanos) -> io::Result<Option<ReferenceUsage>> {
         self.stopped.store(true, Ordering::Relaxed);
-        let pieces = self.thread.join();
+        let pieces = self.thread.take().map_or(Ok(Ok(Vec::new())), JoinHandle::join);
         let pieces = pieces.unwrap_or_else(|_| Err(io::Error::other("its thread panicked")))?;
         Ok(summary(pieces.iter().filter(|piece| start <= piece.at && piece.at < end)))
+    }
+}
+
+impl Drop for Reference {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Relaxed);
     }
 }
 
@@ -94,7 +94,7 @@ fn summary<'a>(pieces: impl Iterator<Item = &'a Piece>) -> Option<ReferenceUsage
 
 struct Work {
     sockets: (OwnedFd, OwnedFd),
-    /// Each line holds the number of the next: one circle through all of them, in random order.
+    /// Each line holds the index of the next: one cycle through all of them, in random order.
     lines: Vec<[u32; CACHE_LINE / 4]>,
     line: u32,
     random: u64,
@@ -104,7 +104,7 @@ impl Work {
     fn new() -> io::Result<Self> {
         let flags = SocketFlags::CLOEXEC;
         let sockets = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-        Ok(Self { sockets, lines: circle(), line: 0, random: 1 })
+        Ok(Self { sockets, lines: cycle(), line: 0, random: 1 })
     }
 
     fn piece(&mut self) -> io::Result<Piece> {
@@ -145,7 +145,7 @@ fn step(mut random: u64) -> u64 {
     random ^ random << 17
 }
 
-fn circle() -> Vec<[u32; CACHE_LINE / 4]> {
+fn cycle() -> Vec<[u32; CACHE_LINE / 4]> {
     let mut order: Vec<u32> = (0..LINES as u32).collect();
     rand::seq::SliceRandom::shuffle(order.as_mut_slice(), &mut Pcg64::seed_from_u64(1));
     let mut lines = vec![[0; CACHE_LINE / 4]; LINES];
@@ -160,8 +160,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_circle_goes_through_every_line() {
-        let lines = circle();
+    fn the_cycle_goes_through_every_line() {
+        let lines = cycle();
         let (mut line, mut seen) = (0, vec![false; LINES]);
         for _ in 0..LINES {
             seen[line as usize] = true;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_begun_within_the_window_counts() {
+    fn only_pieces_started_in_the_window_count() {
         let piece = |at| Piece { at: Nanos(at), syscalls: at, memory: 10 * at, arithmetic: 1 };
         let pieces = [1, 2, 3].map(piece);
         let usage = |kept: &[Piece]| summary(kept.iter());
@@ -181,12 +181,12 @@ mod tests {
     }
 
     #[test]
-    fn it_works_beside_whatever_there_is() {
-        let begun = Reference::begin(&[]).map(|reference| reference.end(Nanos(0), Nanos::NEVER));
+    fn it_works_on_any_cpus() {
+        let begun = Reference::start(&[]).map(|reference| reference.end(Nanos(0), Nanos::NEVER));
         // No CPU to be on.
         assert!(begun.expect("a thread").is_err());
         let cpus = crate::host::cpus::Topology::read().expect("CPUs").cpus();
-        let reference = Reference::begin(&cpus).expect("a thread");
+        let reference = Reference::start(&cpus).expect("a thread");
         let usage = reference.end(Nanos(0), Nanos::NEVER).expect("work").expect("a piece");
         assert!(usage.pieces >= 1 && usage.mean_ns() > 0.0);
     }

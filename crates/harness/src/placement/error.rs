@@ -1,11 +1,12 @@
 //! What can go wrong with a placement.
 
 use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
 
 use rpcbench_record::Failure;
 use thiserror::Error;
 
-use crate::host::counters::CounterError;
 use crate::host::isolation::IsolationError;
 use crate::host::process::ProcessError;
 use crate::host::runtime_log::RuntimeLogError;
@@ -19,29 +20,26 @@ pub enum PlacementError {
     /// Its process failed.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// Its program can't be started, as its manifest has it.
+    /// The command of its manifest can't be started.
     #[error("{error}; correct 'run.command' in {}", manifest.display())]
     Command {
-        /// What the system said of which command line.
+        /// The command line, and what the system said.
         error: ProcessError,
         /// The manifest.
-        manifest: std::path::PathBuf,
+        manifest: PathBuf,
     },
-    /// Its counters can't be read.
-    #[error(transparent)]
-    Counters(#[from] CounterError),
-    /// What its runtime tells can't be read.
+    /// Its runtime's log can't be read.
     #[error(transparent)]
     Runtime(#[from] RuntimeLogError),
-    /// There is no port for it.
+    /// There is no free port.
     #[error("no free port on {host}: {source}")]
     Port {
         /// The interface.
-        host: std::net::IpAddr,
+        host: IpAddr,
         /// What the system said.
         source: io::Error,
     },
-    /// A process that was named is not there.
+    /// The process to watch does not exist.
     #[error(
         "process {pid} can't be watched: {source}; give the id of the server's process on this machine"
     )]
@@ -51,6 +49,26 @@ pub enum PlacementError {
         /// What the system said.
         source: io::Error,
     },
+    /// The machine's counters can't be read.
+    #[error("/proc/stat can't be read: {0}")]
+    Stat(io::Error),
+    /// The machine reference can't run.
+    #[error("the machine reference can't run: {0}")]
+    Reference(io::Error),
+    /// The CPUs of this process are unknown, or it can't be moved to some of them.
+    #[error("the CPUs of this process: {0}")]
+    Cpus(io::Error),
+    /// The folder of the servers' logs can't be written.
+    #[error("{}: the servers' logs can't be written: {source}", folder.display())]
+    Logs {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Unmanaged servers are not started.
+    #[error("an unmanaged server can't be started; `rpcbench load` measures it")]
+    NotStarted,
 }
 
 impl From<PlacementError> for Failure {

@@ -1,106 +1,194 @@
 //! Where a server runs, and who starts it.
 //!
-//! A run knows a server only through two traits: [`Placement`] makes it run, and [`Running`] is what it has until
-//! it is stopped. Another place for servers (containers, another machine) is another folder here:
+//! The rest of the harness knows a server by these traits only: a [`Site`] has a [`Placement`] for each entry of a run,
+//! which starts its server; [`Running`] is that server until it is stopped, and [`Machine`] what it runs on. Another kind of
+//! place, such as containers or another machine, is another folder here:
 //!
-//! - [`native`]: a process of this machine, started and kept apart by the harness.
-//! - [`Unmanaged`]: a server that somebody else runs, known by its address.
+//! - `native`: processes of this machine, started and isolated by the harness.
+//! - [`Unmanaged`]: a server that the user runs, known by its address.
+//!
+//! Instants that a caller passes are of this process's monotonic clock; a placement whose machine has another converts
+//! them. Readings carry the time of the clock of their machine, and only differences between them count.
 
 mod error;
-pub mod native;
+mod native;
+mod readings;
 mod unmanaged;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rpcbench_engine::{ServerAddress, Span};
-use rpcbench_record::{Isolation, RuntimeStatistics};
+use rpcbench_record::{
+    Isolation, Limits, MachineUsage, Machines, PlacementKind, RuntimeStatistics,
+};
 
-use crate::host::counters::{Counters, CpuReading};
+use crate::manifest::Entry;
 
 pub use error::PlacementError;
-pub use native::Native;
+pub use readings::{Counters, CpuReading, CpuTime, MachineReading, MemoryUse};
 pub use unmanaged::Unmanaged;
+
+/// What a site is opened for.
+#[derive(Clone, Debug)]
+pub struct SiteOptions {
+    /// What each server may use.
+    pub limits: Limits,
+    /// Load threads for which to leave CPUs.
+    pub client_threads: u32,
+    /// Environment of every server: `PATH` and the like.
+    pub base_env: BTreeMap<String, String>,
+    /// Folder for the servers' logs.
+    pub logs: PathBuf,
+    /// Whether servers report statistics of their runtimes.
+    pub runtime_statistics: bool,
+    /// Port of every server. `None`: any free one.
+    pub port: Option<u16>,
+    /// Whether servers are measured: then other runs on the same CPUs are looked for, and see this one.
+    pub measures: bool,
+}
+
+/// Where all servers of a run are placed.
+pub trait Site {
+    /// A place for the server of `entry`.
+    fn place<'a>(&'a self, entry: &'a Entry) -> Box<dyn Placement + 'a>;
+
+    /// The machines of client and servers.
+    fn machines(&self) -> Machines;
+
+    /// CPUs of this machine for load threads.
+    fn client_cpus(&self) -> &[u32];
+
+    /// What the user should know before the run, a line each.
+    fn notices(&self) -> &[String];
+}
+
+/// Opens the site for servers of that kind. The calling thread, and those it starts later, may be moved to CPUs that are
+/// neither the servers' nor the load threads'.
+///
+/// # Errors
+/// If no server can be placed there.
+pub fn open(kind: PlacementKind, options: SiteOptions) -> Result<Box<dyn Site>, PlacementError> {
+    match kind {
+        PlacementKind::Native => Ok(Box::new(native::Native::open(options)?)),
+        PlacementKind::Unmanaged => Err(PlacementError::NotStarted),
+    }
+}
 
 /// A place for one server.
 pub trait Placement {
-    /// What is known about it before the server runs there.
+    /// What is known of its isolation before the server runs.
     fn isolation(&self) -> Isolation;
 
-    /// Makes the server run there, under its limits. It may not answer yet.
+    /// Starts the server, under its limits. It may not answer yet.
     ///
     /// # Errors
-    /// Why it can't.
+    /// If it can't be started.
     fn start(&self) -> Result<Box<dyn Running>, PlacementError>;
 }
 
-/// A server that runs. Dropping it ends what the placement started, at once.
+/// A running server. Dropping it kills what the placement started.
 pub trait Running {
     /// Where it listens.
     fn endpoint(&self) -> &Endpoint;
 
-    /// How it is kept apart.
+    /// How it is isolated.
     fn isolation(&self) -> Isolation;
 
-    /// Its process. `None` where it is not of this machine, or not known.
+    /// The machine it runs on.
+    fn machine(&mut self) -> &mut dyn Machine;
+
+    /// Its process. `None` if it is unknown, or not of this machine.
     fn pid(&self) -> Option<u32> {
         None
     }
 
-    /// Its CPU time. `None` where the placement can't see it.
+    /// Its CPU time. `None` if the placement can't see it.
     ///
     /// # Errors
-    /// If counters that are there can't be read.
+    /// If existing counters can't be read.
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError>;
 
-    /// All its counters. `None` where the placement can't see them.
+    /// All its counters. `None` if the placement can't see them.
     ///
     /// # Errors
-    /// If counters that are there can't be read.
+    /// If existing counters can't be read.
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError>;
 
-    /// What its runtime tells of itself over a window that is over. `None` where it tells nothing, or was not asked.
+    /// What its runtime reported for a window that has ended. `None` if it reports nothing.
     ///
     /// # Errors
-    /// If what it tells can't be read.
+    /// If the report can't be read.
     fn runtime(&mut self, _window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
         Ok(None)
     }
 
-    /// Its peak memory counts from now on, where the placement can tell the system so.
+    /// Resets its peak memory, where the system can.
     ///
     /// # Errors
     /// If its processes can't be listed.
-    fn forget_peak(&mut self) -> Result<(), PlacementError> {
+    fn reset_peak(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 
-    /// Stops it from using CPU time until it is woken. Does nothing to a server that is not the placement's to stop.
+    /// Stops it from using CPU time until [`Self::wake`]. Does nothing if the placement doesn't own it.
     ///
     /// # Errors
     /// If it does not stop.
     fn freeze(&mut self) -> Result<(), PlacementError>;
 
-    /// Lets it go on.
+    /// Lets it run again.
     ///
     /// # Errors
     /// If it does not.
     fn wake(&mut self) -> Result<(), PlacementError>;
 
-    /// How it ended, in words, if it has ended or does so `within` that time. `None`: it runs, or nobody can tell.
+    /// How it ended, if it has ended or does so `within` that time. `None`: it runs, or the placement can't tell.
     ///
     /// # Errors
     /// If the system can't tell.
-    fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError>;
+    fn ended(&mut self, _within: Duration) -> Result<Option<String>, PlacementError> {
+        Ok(None)
+    }
 
-    /// The last lines that it wrote, at most so many. Empty where the placement can't see them.
-    fn log_tail(&self, lines: usize) -> Vec<String>;
+    /// The last lines of its log, at most `lines`. Empty if the placement can't see it.
+    fn log_tail(&self, _lines: usize) -> Vec<String> {
+        Vec::new()
+    }
 
-    /// Ends it as it was promised, if the placement started it.
+    /// Ends it as the process contract says, if the placement started it.
     ///
     /// # Errors
     /// If it can't be ended.
     fn stop(self: Box<Self>) -> Result<(), PlacementError>;
+}
+
+/// What a server runs on, watched over the windows in which the server is measured.
+pub trait Machine {
+    /// Starts the machine reference: a fixed piece of work, repeated on the server's CPUs until [`Self::usage`]. Does
+    /// nothing if the placement has no CPUs for it.
+    ///
+    /// # Errors
+    /// If it can't be started.
+    fn start_reference(&mut self) -> Result<(), PlacementError>;
+
+    /// Reads its counters.
+    ///
+    /// # Errors
+    /// If they can't be read.
+    fn sample(&mut self) -> Result<MachineReading, PlacementError>;
+
+    /// What happened between two readings. Ends the machine reference.
+    ///
+    /// # Errors
+    /// If the machine reference failed.
+    fn usage(
+        &mut self,
+        first: &MachineReading,
+        last: &MachineReading,
+    ) -> Result<MachineUsage, PlacementError>;
 }
 
 /// Where a server listens.
@@ -108,7 +196,7 @@ pub trait Running {
 pub struct Endpoint {
     /// Its address.
     pub address: ServerAddress,
-    /// What requests name as their host: the address as the user wrote it.
+    /// Host name in requests: the address as the user wrote it.
     pub authority: String,
 }
 

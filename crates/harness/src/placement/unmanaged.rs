@@ -1,21 +1,20 @@
-//! A server that somebody else runs.
+//! A server that the user runs.
 
 use std::io;
-use std::time::Duration;
 
 use procfs::process::Process;
 use rpcbench_engine::ServerAddress;
 use rpcbench_record::{Isolation, IsolationMode};
 use rustix::process::Pid;
-use rustix::thread::{CpuSet, sched_getaffinity};
 
-use super::{Endpoint, Placement, PlacementError, Running};
-use crate::host::counters::{Counters, CpuReading, Meter};
+use super::{Counters, CpuReading, Endpoint, Machine, Placement, PlacementError, Running};
+use crate::host::HostMachine;
+use crate::host::cpus::allowed;
 use crate::host::isolation::ProcessTree;
+use crate::host::meter::Meter;
 
-/// A server at an address: neither started nor stopped, frozen or limited. With its process id, which must be of
-/// this machine, its CPU time, memory, threads and context switches are read from `/proc`, to the clock tick, those
-/// of its child processes included.
+/// A server at an address: neither started nor stopped, frozen or limited. Given its process id on this machine, its CPU
+/// time, memory, threads and context switches are read from `/proc`, to the clock tick, with those of its child processes.
 #[derive(Clone, Debug)]
 pub struct Unmanaged {
     endpoint: Endpoint,
@@ -27,17 +26,16 @@ pub struct Unmanaged {
 #[derive(Clone, Debug)]
 struct Watched {
     pid: Pid,
-    /// Clock ticks since boot: with the id it tells the process from a later one.
+    /// Clock ticks since boot: a later process with the same id has another.
     started: u64,
     cpus: Vec<u32>,
 }
 
 impl Unmanaged {
-    /// The server at `endpoint`, loaded by threads that may run on `client_cpus`. `pid`: its process, if it runs on
-    /// this machine and is to be watched.
+    /// The server at `endpoint`, loaded by threads on `client_cpus`. `pid`: its process on this machine, to watch it.
     ///
     /// # Errors
-    /// If there is no such process.
+    /// If the process does not exist.
     pub fn new(
         endpoint: Endpoint,
         pid: Option<u32>,
@@ -54,13 +52,13 @@ impl Unmanaged {
         self
     }
 
-    /// Whether it is known to run on this machine.
+    /// True if it is known to run on this machine.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.process.is_some() || self.endpoint.address.is_local()
     }
 
-    /// CPUs that the watched process may use. `None` where none is watched.
+    /// CPUs that the watched process may use. `None` if no process is watched.
     #[must_use]
     pub fn server_cpus(&self) -> Option<&[u32]> {
         self.process.as_ref().map(|process| process.cpus.as_slice())
@@ -72,18 +70,16 @@ impl Watched {
         let refused = |source| PlacementError::Watch { pid: id, source };
         let missing = || refused(io::Error::from(io::ErrorKind::NotFound));
         let pid = i32::try_from(id).ok().and_then(Pid::from_raw).ok_or_else(missing)?;
-        let allowed = sched_getaffinity(Some(pid)).map_err(|error| refused(error.into()))?;
-        let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
-        let cpus = cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect();
+        let cpus = allowed(Some(pid)).map_err(refused)?;
         Ok(Self { pid, started: start_of(pid).ok_or_else(missing)?, cpus })
     }
 
-    fn lives(&self) -> bool {
+    fn is_alive(&self) -> bool {
         start_of(self.pid) == Some(self.started)
     }
 }
 
-/// When a process was started, clock ticks since boot. `None`: it has ended.
+/// When a process was started, clock ticks since boot. `None` if it has ended.
 fn start_of(pid: Pid) -> Option<u64> {
     let stat = Process::new(pid.as_raw_pid()).and_then(|process| process.stat()).ok()?;
     (!matches!(stat.state, 'Z' | 'X')).then_some(stat.starttime)
@@ -94,7 +90,7 @@ impl Placement for Unmanaged {
         let server_cpus = self.server_cpus().unwrap_or_default().to_vec();
         let shared = server_cpus.iter().any(|cpu| self.client_cpus.contains(cpu));
         let note =
-            "server and client may run on the same CPUs: their figures hold each other's load";
+            "server and client may run on the same CPUs: each other's load is in their figures";
         Isolation {
             mode: IsolationMode::Unmanaged,
             server_cpus,
@@ -105,36 +101,41 @@ impl Placement for Unmanaged {
     }
 
     fn start(&self) -> Result<Box<dyn Running>, PlacementError> {
-        let process = self.process.clone();
-        Ok(Box::new(Found {
+        let (process, isolation) = (self.process.clone(), self.isolation());
+        Ok(Box::new(UnmanagedServer {
             endpoint: self.endpoint.clone(),
-            isolation: self.isolation(),
+            machine: HostMachine::observed(&isolation),
+            isolation,
             process: process.map(|process| (ProcessTree::of(process.pid), process)),
             meter: Meter::new(&[]),
         }))
     }
 }
 
-/// A server that was there.
-struct Found {
+struct UnmanagedServer {
     endpoint: Endpoint,
+    machine: HostMachine,
     isolation: Isolation,
     process: Option<(ProcessTree, Watched)>,
     meter: Meter,
 }
 
-/// The processes to be read. `None` where none was named, and once that one has ended.
+/// The processes to read. `None` if none is watched, or it has ended.
 fn living(process: &Option<(ProcessTree, Watched)>) -> Option<&ProcessTree> {
-    process.as_ref().filter(|(_, process)| process.lives()).map(|(tree, _)| tree)
+    process.as_ref().filter(|(_, process)| process.is_alive()).map(|(tree, _)| tree)
 }
 
-impl Running for Found {
+impl Running for UnmanagedServer {
     fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
 
     fn isolation(&self) -> Isolation {
         self.isolation.clone()
+    }
+
+    fn machine(&mut self) -> &mut dyn Machine {
+        &mut self.machine
     }
 
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {
@@ -153,14 +154,6 @@ impl Running for Found {
 
     fn wake(&mut self) -> Result<(), PlacementError> {
         Ok(())
-    }
-
-    fn ended(&mut self, _within: Duration) -> Result<Option<String>, PlacementError> {
-        Ok(None)
-    }
-
-    fn log_tail(&self, _lines: usize) -> Vec<String> {
-        Vec::new()
     }
 
     fn stop(self: Box<Self>) -> Result<(), PlacementError> {

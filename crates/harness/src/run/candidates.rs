@@ -1,4 +1,4 @@
-//! Which entries can run here: toolchains looked for, servers built.
+//! Finds the toolchains of entries, and builds their servers.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,59 +11,59 @@ use crate::build_env::BuildEnv;
 use crate::manifest::{Entry, Server};
 use crate::toolchain::{Probe, probe_all};
 
-/// An entry that can be run, or the reason why not.
+/// An entry that can run, or the reason why not.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// The entry.
     pub entry: Entry,
-    /// Its toolchains, as found.
+    /// The toolchains found for it.
     pub toolchains: Vec<Toolchain>,
-    /// What became of its build.
+    /// The state of its build.
     pub build: BuildState,
 }
 
-/// What became of a build.
+/// The state of a build.
 #[derive(Clone, Debug)]
 pub enum BuildState {
     /// Ready to run.
     Built(Built),
-    /// It can't be built on this machine; what is missing and what to install.
+    /// It can't be built on this machine.
     Skipped {
-        /// One line.
+        /// What is missing and what to install, one line.
         reason: String,
     },
     /// The build failed.
     Failed(Failure),
 }
 
-/// What happens to one server on the way.
+/// Progress of the build of one server.
 #[derive(Debug)]
 pub enum BuildEvent<'a> {
     /// Its build begins.
     Building(&'a Server),
-    /// Its build goes on; told several times a second.
+    /// Its build continues; sent several times a second.
     Waiting(&'a Server),
-    /// What came of it.
+    /// Its build is over.
     Done(&'a Server, &'a BuildState),
 }
 
-/// Whether servers are built.
+/// Which servers to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Building {
     /// Those that changed since their last build.
     Changed,
-    /// None: those that are not built as they stand are failures.
+    /// None: changed ones are failures.
     Never,
 }
 
 /// Builds servers.
 #[derive(Clone, Copy, Debug)]
 pub struct Builder<'a> {
-    /// Which.
+    /// Which servers to build.
     pub building: Building,
-    /// What builds, and questions for toolchains, see of the environment.
+    /// The environment of builds and of version commands.
     pub env: &'a BuildEnv,
-    /// Ends the build that is on.
+    /// Ends the current build.
     pub interrupt: &'a Interrupt,
 }
 
@@ -71,7 +71,7 @@ impl Builder<'_> {
     /// Looks for the toolchains of every entry, and builds each server once.
     ///
     /// # Errors
-    /// When the run is to stop now.
+    /// If the run stops now.
     pub fn candidates(
         &self,
         entries: &[Entry],
@@ -110,17 +110,17 @@ impl Builder<'_> {
         let toolchains = found(probes);
         let current = build::is_current(server, &toolchains).unwrap_or(false);
         if !current && self.building == Building::Never {
-            let reason = "not built as it stands; leave --no-build away".to_owned();
+            let reason = "not built since it changed; run without --no-build".to_owned();
             return (toolchains, BuildState::Failed(Failure { reason, log_tail: Vec::new() }));
         }
         if !current {
             watch(&BuildEvent::Building(server));
         }
-        let mut go_on = || {
+        let mut keep_waiting = || {
             watch(&BuildEvent::Waiting(server));
             self.interrupt.check().is_ok()
         };
-        let state = match build::build(server, &toolchains, self.env, &mut go_on) {
+        let state = match build::build(server, &toolchains, self.env, &mut keep_waiting) {
             Ok(built) => BuildState::Built(built),
             Err(error) => BuildState::Failed(failure(&error)),
         };
@@ -129,16 +129,14 @@ impl Builder<'_> {
 }
 
 fn found(probes: Vec<Probe>) -> Vec<Toolchain> {
-    probes
-        .into_iter()
-        .filter_map(|probe| match probe {
-            Probe::Found(toolchain) => Some(toolchain),
-            Probe::Missing(_) => None,
-        })
-        .collect()
+    let toolchain = |probe| match probe {
+        Probe::Found(toolchain) => Some(toolchain),
+        Probe::Missing(_) => None,
+    };
+    probes.into_iter().filter_map(toolchain).collect()
 }
 
-/// The first line is the reason, the others are the log's.
+/// The first line is the reason, the others are the log.
 fn failure(error: &BuildError) -> Failure {
     let text = error.to_string();
     let mut lines = text.lines().map(str::to_owned);

@@ -1,16 +1,26 @@
-//! What is measured: under which load, by whom, and who watches.
+//! What the steps of a run share.
 
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::Workload;
 
-use super::environment::Environment;
-use super::interrupt::StopNow;
+use super::interrupt::{Interrupt, StopNow};
 use super::observer::{Observer, Stage};
 use super::subject::Subject;
-use super::target::{Target, Trouble};
+use super::target::{StepError, Target};
+use crate::load::LoadGenerator;
 
-/// How often it is asked whether the last call has ended: at least and at most; a fiftieth of the time so far between.
-const ASK: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(50));
+/// How often to ask whether the last call has ended: every fiftieth of the time so far, within these bounds.
+const POLL: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(50));
+
+/// The client of a run.
+pub struct Environment {
+    /// Seed of payloads and of random arrivals.
+    pub seed: u64,
+    /// Raised by Ctrl-C.
+    pub interrupt: Interrupt,
+    /// Makes the load.
+    pub generator: Box<dyn LoadGenerator>,
+}
 
 /// What the steps of a preparation and of a trial share.
 #[derive(Clone, Copy)]
@@ -18,49 +28,49 @@ pub(super) struct Context<'a> {
     pub environment: &'a Environment,
     pub subject: &'a Subject<'a>,
     pub workload: &'a Workload,
-    /// How long the entry need be warmed, from earlier processes of it. `None`: nobody knows.
+    /// Warm-up that earlier processes of the entry needed. `None` if unknown.
     pub known_warm_up: Option<Nanos>,
     pub observer: &'a dyn Observer,
 }
 
 impl Context<'_> {
-    /// Waits for the stage's end, while the observer looks at the load as often as it wants to. Whether Ctrl-C ended
-    /// the stage before.
-    pub fn follow(&self, stage: &Stage<'_>, target: &mut Target) -> Result<bool, Trouble> {
+    /// Waits for the stage's end, while the observer samples the load as often as it wants. Returns true if Ctrl-C ended
+    /// the stage early.
+    pub fn follow(&self, stage: &Stage<'_>, target: &mut Target) -> Result<bool, StepError> {
         if stage.end == Nanos::NEVER {
             return self.follow_calls(stage, target);
         }
         let wait = |until: Nanos| -> Result<bool, StopNow> {
-            self.environment.interrupt.cuts_short(until)
+            self.environment.interrupt.wait_or_cut(until)
         };
-        if let Some(every) = self.observer.look_every(stage) {
+        if let Some(every) = self.observer.sample_every(stage) {
             let mut next = stage.start;
             while next < stage.end {
                 if wait(next)? {
                     return Ok(true);
                 }
-                self.observer.look(stage, &target.session()?.sample()?);
+                self.observer.sample(stage, &target.load()?.sample()?);
                 next = next + every;
             }
         }
         Ok(wait(stage.end)?)
     }
 
-    /// The same, to the end of the last call of a window that has a number of them.
-    fn follow_calls(&self, stage: &Stage<'_>, target: &mut Target) -> Result<bool, Trouble> {
-        let every = self.observer.look_every(stage);
+    /// The same for a window of a number of calls: until the last of them has ended.
+    fn follow_calls(&self, stage: &Stage<'_>, target: &mut Target) -> Result<bool, StepError> {
+        let every = self.observer.sample_every(stage);
         let mut next = stage.start;
         loop {
             let now = clock::now();
-            let pause = Nanos((now.since(stage.start) / 50).clamp(ASK.0.0, ASK.1.0));
-            if self.environment.interrupt.cuts_short(now + pause)? {
+            let pause = Nanos((now.since(stage.start) / 50).clamp(POLL.0.0, POLL.1.0));
+            if self.environment.interrupt.wait_or_cut(now + pause)? {
                 return Ok(true);
             }
-            if target.session()?.is_drained() {
+            if target.load()?.is_drained()? {
                 return Ok(false);
             }
             if let Some(every) = every.filter(|_| next <= now) {
-                self.observer.look(stage, &target.session()?.sample()?);
+                self.observer.sample(stage, &target.load()?.sample()?);
                 next = now + every;
             }
         }

@@ -1,32 +1,31 @@
-//! How long a run will still take, from how long its parts took so far.
+//! How long the rest of a run takes, from how long its parts took so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{Plan, PlannedTrial, Preparation, Readiness, WarmCurve};
 
-/// What is left of a run.
+/// The rest of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// How long.
+    /// Its length.
     pub length: Nanos,
-    /// It may end before: as soon as the answer is clear.
+    /// True if it may be shorter: the run ends once the answer is clear.
     pub at_most: bool,
 }
 
-/// Learns how long preparations and trials take, and tells what is left from that.
+/// Learns how long preparations and trials take.
 #[derive(Clone, Debug)]
 pub struct Estimate<'a> {
     plan: &'a Plan,
     began: Nanos,
-    /// How long each entry's preparations took, the first without what later ones need not be warmed, and how many there
-    /// were.
+    /// Lengths of each entry's preparations, without the part that only the first one needs.
     preparations: BTreeMap<String, Mean>,
-    /// Processes that were prepared.
+    /// Prepared processes.
     prepared: BTreeSet<(String, u32)>,
-    /// Entries that have no more trials.
+    /// Entries without further trials.
     out: BTreeSet<String>,
-    /// What a trial takes beyond its window and what leads to it.
+    /// Length of a trial beyond its window and the time before it.
     overhead: Mean,
 }
 
@@ -48,7 +47,7 @@ impl Mean {
 }
 
 impl<'a> Estimate<'a> {
-    /// Of a run that begins now.
+    /// The estimate of a run that begins now.
     #[must_use]
     pub fn new(plan: &'a Plan, began: Nanos) -> Self {
         Self {
@@ -61,12 +60,12 @@ impl<'a> Estimate<'a> {
         }
     }
 
-    /// A process was made ready, or could not be.
+    /// A process was made ready, or failed.
     pub fn prepared(&mut self, preparation: &Preparation, took: Nanos) {
         let entry = &preparation.entry;
         self.prepared.insert((entry.clone(), preparation.process));
         if preparation.readiness == Readiness::Ready {
-            let later = took.0.saturating_sub(once(preparation).0);
+            let later = took.0.saturating_sub(one_time_setup(preparation).0);
             self.preparations.entry(entry.clone()).or_default().add(later);
         } else {
             self.out.insert(entry.clone());
@@ -78,7 +77,7 @@ impl<'a> Estimate<'a> {
         self.overhead.add(took.0.saturating_sub(self.window(workload)));
     }
 
-    /// What is left when so many trials of the plan's order are over or left out. `None` before anything is known.
+    /// The rest when `done` trials of the plan are over or skipped. `None` before anything is known.
     #[must_use]
     pub fn left(&self, done: usize, now: Nanos) -> Option<Left> {
         let rest = self.plan.order.get(done..).unwrap_or_default();
@@ -104,7 +103,7 @@ impl<'a> Estimate<'a> {
         Some(Left { length: length.min(time), at_most: precision })
     }
 
-    /// What the plan says of a trial's length.
+    /// Planned length of a trial.
     fn window(&self, workload: &str) -> u64 {
         let workload = self.plan.workload(workload);
         let length = workload.map(|w| w.settle_ms + w.window.length_ms().unwrap_or(0));
@@ -112,8 +111,8 @@ impl<'a> Estimate<'a> {
     }
 }
 
-/// Warm-up that later processes of the entry need not have.
-pub(super) fn once(preparation: &Preparation) -> Nanos {
+/// Warm-up that later processes of the entry don't need.
+pub(super) fn one_time_setup(preparation: &Preparation) -> Nanos {
     let spared = |warm: &WarmCurve| Some(warm.slices.last()?.at_ms.saturating_sub(warm.later_ms?));
     Nanos::from_millis(preparation.warm.as_ref().and_then(spared).unwrap_or(0))
 }
@@ -175,12 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_follows_from_what_the_first_round_took() {
+    fn the_rest_is_estimated_from_the_first_round() {
         let plan = plan(None);
         let mut estimate = Estimate::new(&plan, Nanos(0));
         assert_eq!(estimate.left(0, Nanos(0)), None);
         estimate.prepared(&ready("a", 1), Nanos(10 * SECOND.0));
-        // The other entry is thought to be alike: 3 more preparations and 8 trials of 2 s.
+        // The other entry is assumed to be alike: 3 more preparations and 8 trials of 2 s.
         assert_eq!(seconds(estimate.left(0, Nanos(0))), Some(46));
         estimate.prepared(&ready("b", 1), Nanos(4 * SECOND.0));
         estimate.trial("w", Nanos(3 * SECOND.0));
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn later_processes_are_thought_to_be_warmed_as_long_as_they_will() {
+    fn later_processes_are_estimated_with_their_own_warm_up() {
         let plan = plan(None);
         let mut estimate = Estimate::new(&plan, Nanos(0));
         let slice = WarmSlice { at_ms: 6000, calls: 1, server_cpu_ns: 1, compiler_cpu_ns: 0 };
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_with_a_limit_takes_no_longer_than_that() {
+    fn a_time_limit_limits_the_estimate() {
         let plan = plan(Some(Stopping {
             agreement: None,
             precision: Some(0.05),

@@ -1,36 +1,35 @@
-//! Ctrl-C: while a trial is on, once to stop after it, or to end its window, and twice to stop now. Outside of trials there is
-//! nothing to wait for: once stops now.
+//! Ctrl-C. During a trial the first lets the trial end, or ends its window, and the second stops the run; outside of trials the
+//! first stops it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rpcbench_engine::clock::{self, Nanos};
 
-/// Told by a signal handler's thread, asked by a run.
+/// Raised by the thread of the signal handler, checked by a run.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<Shared>);
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// How often it was raised; at least 2 once the run is to stop now, so that a trial that begins meanwhile stops too.
+    /// How often it was raised; at least 2 once the run stops now, so that a trial that begins meanwhile stops too.
     times: Mutex<u8>,
     raised: Condvar,
-    /// The trial that is on.
-    trial: Mutex<Option<Trial>>,
-    /// Whether the first ends the window that is on.
+    trial: Mutex<Option<CurrentTrial>>,
+    /// Whether the first ends the current window.
     ends_window: bool,
     /// There is nothing left to stop.
     concluded: AtomicBool,
 }
 
-/// A trial that is on.
+/// The current trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trial {
-    /// When its window ends. `None`: nobody knows yet.
+pub struct CurrentTrial {
+    /// When its window ends. `None` if unknown.
     pub ends: Option<Nanos>,
 }
 
-/// While it is there, a trial is on.
+/// Marks a trial as current until it is dropped.
 #[must_use]
 pub struct TrialGuard<'a>(&'a Interrupt);
 
@@ -40,30 +39,30 @@ impl Drop for TrialGuard<'_> {
     }
 }
 
-/// What becomes of a Ctrl-C.
+/// The effect of a Ctrl-C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Raised {
     /// The first: the run ends after this trial.
-    AfterTrial(Trial),
-    /// The run stops now: no trial is on, or it was the second.
+    AfterTrial(CurrentTrial),
+    /// The run stops now: there is no current trial, or it was the second.
     Now,
-    /// One too many, or nothing is left that would heed it: whoever told it ends the program.
-    Unheeded,
+    /// None, as nothing checks it any more: the caller should quit.
+    Ignored,
 }
 
-/// The run is to stop now.
+/// The run stops now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stopped before the trial was over")]
 pub struct StopNow;
 
 impl Interrupt {
-    /// One whose first Ctrl-C ends the window that is on, and does not let the trial come to its end.
+    /// One whose first Ctrl-C ends the current window instead of letting the trial end.
     #[must_use]
     pub fn ending_windows() -> Self {
         Self(Arc::new(Shared { ends_window: true, ..Shared::default() }))
     }
 
-    /// Once more.
+    /// Reports a Ctrl-C.
     pub fn raise(&self) -> Raised {
         let mut times = self.times();
         *times = times.saturating_add(1);
@@ -75,26 +74,26 @@ impl Interrupt {
                 Raised::Now
             }
             (2, _) if !self.0.concluded.load(Ordering::Relaxed) => Raised::Now,
-            _ => Raised::Unheeded,
+            _ => Raised::Ignored,
         }
     }
 
-    /// A trial is on from now until the guard is dropped. `ends`: when its window does, where that is known.
+    /// Begins a trial, which lasts until the guard is dropped. `ends`: when its window ends, if known.
     pub fn begin_trial(&self, ends: Option<Nanos>) -> TrialGuard<'_> {
-        *self.trial() = Some(Trial { ends });
+        *self.trial() = Some(CurrentTrial { ends });
         TrialGuard(self)
     }
 
-    fn trial(&self) -> MutexGuard<'_, Option<Trial>> {
+    fn trial(&self) -> MutexGuard<'_, Option<CurrentTrial>> {
         self.0.trial.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often it must be raised to stop what is on now.
+    /// How many it takes to stop the run now.
     fn enough(&self) -> u8 {
         if self.trial().is_some() { 2 } else { 1 }
     }
 
-    /// The run is over: what is left, to show and to write it, asks for nothing.
+    /// The run is over; showing and writing it checks nothing.
     pub fn conclude(&self) {
         self.0.concluded.store(true, Ordering::Relaxed);
     }
@@ -103,19 +102,19 @@ impl Interrupt {
         self.0.times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nothing new is to be begun.
+    /// True if it was raised: nothing new should begin.
     #[must_use]
-    pub fn after_this(&self) -> bool {
+    pub fn is_raised(&self) -> bool {
         *self.times() >= 1
     }
 
-    /// Whether the window that is on is to end, if there is one.
+    /// True if the current window should end.
     #[must_use]
     pub fn ends_window(&self) -> bool {
-        self.0.ends_window && self.after_this()
+        self.0.ends_window && self.is_raised()
     }
 
-    /// Whether to stop now.
+    /// Checks whether to stop now.
     ///
     /// # Errors
     /// If so.
@@ -126,24 +125,23 @@ impl Interrupt {
     /// Waits until `deadline`.
     ///
     /// # Errors
-    /// As soon as the run is to stop now.
+    /// As soon as the run stops now.
     pub fn wait_until(&self, deadline: Nanos) -> Result<(), StopNow> {
         self.wait(deadline, self.enough());
         self.check()
     }
 
-    /// Waits until `deadline`, or until the window that is on is to end; whether it is.
+    /// Waits until `deadline`, or until the current window should end; returns true in that case.
     ///
     /// # Errors
-    /// As soon as the run is to stop now.
-    pub fn cuts_short(&self, deadline: Nanos) -> Result<bool, StopNow> {
+    /// As soon as the run stops now.
+    pub fn wait_or_cut(&self, deadline: Nanos) -> Result<bool, StopNow> {
         self.wait(deadline, if self.0.ends_window { 1 } else { self.enough() });
         self.check()?;
         Ok(self.ends_window())
     }
 
-    /// Waits until `deadline`, or until it was raised so often. It sleeps all the while: the client's CPUs are the
-    /// load's.
+    /// Waits until `deadline`, or until it was raised `enough` times. It sleeps, as the client's CPUs belong to the load.
     fn wait(&self, deadline: Nanos, enough: u8) {
         let mut times = self.times();
         loop {
@@ -166,20 +164,20 @@ mod tests {
         let interrupt = Interrupt::ending_windows();
         let ends = Some(clock::now());
         let trial = interrupt.begin_trial(ends);
-        assert!(!interrupt.after_this());
+        assert!(!interrupt.is_raised());
         assert_eq!(interrupt.wait_until(clock::now()), Ok(()));
-        assert_eq!(interrupt.cuts_short(clock::now()), Ok(false));
+        assert_eq!(interrupt.wait_or_cut(clock::now()), Ok(false));
         let other = interrupt.clone();
         let raising = std::thread::spawn(move || other.raise());
-        assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
-        assert_eq!(raising.join().unwrap(), Raised::AfterTrial(Trial { ends }));
-        assert_eq!(interrupt.cuts_short(Nanos::NEVER), Ok(true));
-        assert!(interrupt.after_this() && interrupt.ends_window());
+        assert_eq!(interrupt.wait_or_cut(Nanos::NEVER), Ok(true));
+        assert_eq!(raising.join().unwrap(), Raised::AfterTrial(CurrentTrial { ends }));
+        assert_eq!(interrupt.wait_or_cut(Nanos::NEVER), Ok(true));
+        assert!(interrupt.is_raised() && interrupt.ends_window());
         assert_eq!(interrupt.wait_until(clock::now() + Nanos(1)), Ok(()));
         assert_eq!(interrupt.clone().raise(), Raised::Now);
         assert_eq!(interrupt.wait_until(Nanos::NEVER), Err(StopNow));
-        assert_eq!(interrupt.cuts_short(Nanos::NEVER), Err(StopNow));
-        assert_eq!(interrupt.raise(), Raised::Unheeded);
+        assert_eq!(interrupt.wait_or_cut(Nanos::NEVER), Err(StopNow));
+        assert_eq!(interrupt.raise(), Raised::Ignored);
         drop(trial);
     }
 
@@ -193,13 +191,13 @@ mod tests {
         assert_eq!(raising.join().unwrap(), Raised::Now);
         assert_eq!(interrupt.check(), Err(StopNow));
         let _late = interrupt.begin_trial(None);
-        assert_eq!(interrupt.check(), Err(StopNow), "a trial that began just then does not go on");
+        assert_eq!(interrupt.check(), Err(StopNow), "a trial that begins just then stops too");
     }
 
     #[test]
-    fn nothing_heeds_a_second_one_once_the_run_is_over() {
+    fn a_second_one_is_ignored_once_the_run_is_over() {
         let interrupt = Interrupt::default();
         interrupt.conclude();
-        assert_eq!([interrupt.raise(), interrupt.raise()], [Raised::Now, Raised::Unheeded]);
+        assert_eq!([interrupt.raise(), interrupt.raise()], [Raised::Now, Raised::Ignored]);
     }
 }

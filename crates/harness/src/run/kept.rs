@@ -1,4 +1,4 @@
-//! The servers that a run keeps between trials, and the cells that have no more trials.
+//! Servers kept between trials, and cells without further trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use rpcbench_record::{Plan, PlannedTrial};
 
 use super::target::Target;
 
-/// An entry, the first of the workloads that can share one process of it, and the number of the process.
+/// An entry, the first of the workloads that share a process of it, and the number of the process.
 type Process = (String, String, u32);
 
-/// Warm servers, frozen, and cells that are excluded.
+/// Warm, frozen servers, and excluded cells.
 #[derive(Default)]
 pub(super) struct Kept {
     targets: BTreeMap<Process, Box<Target>>,
@@ -17,22 +17,22 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// The server for a trial, if one is warm.
+    /// The warm server for a trial, if there is one.
     pub fn take(&mut self, plan: &Plan, planned: &PlannedTrial) -> Option<Box<Target>> {
         self.targets.remove(&process(plan, planned))
     }
 
-    /// Keeps a server for the trials that can share it.
+    /// Keeps a server for trials that can share it.
     pub fn keep(&mut self, plan: &Plan, planned: &PlannedTrial, target: Box<Target>) {
         self.targets.insert(process(plan, planned), target);
     }
 
-    /// No more trials of this cell.
+    /// Excludes further trials of this cell.
     pub fn exclude(&mut self, planned: &PlannedTrial) {
         self.excluded.insert((planned.entry.clone(), planned.workload.clone()));
     }
 
-    /// No more trials of any cell that would share a process with this one: the next would not get ready either.
+    /// Excludes all cells that would share a process with this one: the next process would not get ready either.
     pub fn exclude_process(&mut self, plan: &Plan, planned: &PlannedTrial) {
         let shares = |other: &&PlannedTrial| {
             let (entry, workload, _) = process(plan, other);
@@ -42,10 +42,10 @@ impl Kept {
         plan.order.iter().filter(shares).for_each(|other| self.exclude(other));
     }
 
-    /// Stops the servers that are kept.
+    /// Stops the kept servers.
     pub fn stop_all(&mut self) {
         for target in std::mem::take(&mut self.targets).into_values() {
-            // That one had to be killed is in its log; its trials are over.
+            // Their trials are over; if one has to be killed, its log says so.
             let _ = target.stop();
         }
     }
@@ -55,7 +55,7 @@ impl Kept {
     }
 }
 
-/// Whether one process of the entry can serve both.
+/// True if one process of the entry serves both.
 pub(super) fn same_process(plan: &Plan, a: &PlannedTrial, b: &PlannedTrial) -> bool {
     process(plan, a) == process(plan, b)
 }

@@ -1,21 +1,21 @@
-//! A run: every trial of the plan, in order, and the record of it.
+//! A run: every trial of the plan, in order, and its record.
 //!
 //! ```text
 //! start -> ready -> check -> connect -> warm -> measure -> (frozen -> woken -> measure)* -> stop
 //! ```
-//! A server is warmed by a closed loop at full load, whatever the arrivals under which it is measured. Workloads that differ
-//! in no more than name, arrivals and window share a process and its connections. Processes that have several trials are
-//! made ready before the first round of their number, so that a round is short: what the machine does falls on all alike.
-//! Only one server is awake at any time. What happens to one server never ends the run of the others.
-//! Where servers run, and who starts them, is the business of [`crate::placement`]: nothing here knows.
+//! A server is warmed by a closed loop at full load, under any arrivals. Workloads that differ only in name, arrivals and window
+//! share a process and its connections. Processes with several trials are made ready before the first round of their number, so
+//! that rounds are short and changes of the machine affect all servers alike. Only one server is awake at any time. A failure of
+//! one server never ends the run of the others.
+//!
+//! The run knows where servers run and who makes the load only by the traits of [`crate::placement`] and [`crate::load`].
 
 mod candidates;
 mod context;
-mod environment;
 mod estimate;
+mod interim;
 mod interrupt;
 mod kept;
-mod look;
 mod observer;
 mod prepare;
 mod resume;
@@ -33,46 +33,44 @@ use rpcbench_record::{
     Workload, Writer,
 };
 
-use crate::room;
-
 pub use candidates::{BuildEvent, BuildState, Builder, Building, Candidate};
 use context::Context;
-pub use environment::Environment;
+pub use context::Environment;
 pub use estimate::{Estimate, Left};
-pub use interrupt::{Interrupt, Raised, StopNow, Trial as TrialOn};
+pub use interrupt::{CurrentTrial, Interrupt, Raised, StopNow};
 use kept::{Kept, same_process};
 pub use observer::{Event, Observer, Phase, Stage};
-pub use resume::{Here, ResumeError, remaining, resumable};
+pub use resume::{CurrentSetup, ResumeError, remaining, resumable};
 pub use serve::{Served, serve};
 use stopping::{Stopping, Turn};
 pub use subject::{Admission, Provenance, Subject};
-use target::{Target, Trouble};
+use target::{StepError, Target};
 pub use verify::{Verified, verify};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Every trial of the plan has ended.
+    /// Every trial of the plan is over.
     Finished,
-    /// Ctrl-C: what was measured is in the record, and the rest can be resumed.
+    /// By Ctrl-C. What was measured is in the record, and the rest can be resumed.
     Interrupted,
 }
 
-/// Why a run does not come to its end.
-enum Halt {
-    /// It was told to stop.
-    Stop,
+/// Why a run ends early.
+enum StopReason {
+    /// Ctrl-C.
+    Interrupt,
     /// The record can't be written.
     Store(StoreError),
 }
 
-impl From<StopNow> for Halt {
+impl From<StopNow> for StopReason {
     fn from(StopNow: StopNow) -> Self {
-        Self::Stop
+        Self::Interrupt
     }
 }
 
-impl From<StoreError> for Halt {
+impl From<StoreError> for StopReason {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -80,51 +78,51 @@ impl From<StoreError> for Halt {
 
 /// Runs a plan.
 pub struct Runner<'a> {
-    /// What all servers have in common.
+    /// The client, shared by all servers.
     pub environment: &'a Environment,
     /// Every entry of the plan.
     pub subjects: &'a [Subject<'a>],
-    /// Where the record goes. `None`: nowhere but into the run that comes back.
+    /// Writes the record. `None`: it is only returned.
     pub writer: Option<Writer>,
-    /// What is in the record already, and grows.
+    /// The record so far.
     pub run: Run,
-    /// Who watches.
+    /// Observes the run.
     pub observer: &'a dyn Observer,
-    /// Trials of the plan's order that are over, or left out.
+    /// Trials of the plan that are over or skipped.
     pub done: usize,
 }
 
 impl<'a> Runner<'a> {
-    /// Runs what the record does not have yet. The run as far as it got comes back in any case.
+    /// Runs what the record lacks. Returns the run as far as it got in any case.
     ///
     /// # Errors
-    /// When the record can't be written; what was measured until then is in the run.
+    /// If the record can't be written. What was measured until then is in the run.
     pub fn execute(mut self) -> (Run, Result<Ending, StoreError>) {
         let trials = remaining(&self.run);
         let ending = match self.trials(&trials) {
             Ok(ending) => Ok(ending),
-            Err(Halt::Stop) => Ok(Ending::Interrupted),
-            Err(Halt::Store(error)) => Err(error),
+            Err(StopReason::Interrupt) => Ok(Ending::Interrupted),
+            Err(StopReason::Store(error)) => Err(error),
         };
         self.environment.interrupt.conclude();
         (self.run, ending)
     }
 
-    fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ending, Halt> {
+    fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ending, StopReason> {
         let (mut kept, began) = (Kept::default(), clock::now());
         let mut stopping = self.stopping();
         let mut process = None;
         for (at, planned) in trials.iter().enumerate() {
-            self.go_on()?;
+            self.check_interrupt()?;
             if self.agrees(planned) {
                 continue;
             }
             let elapsed = Nanos(clock::now().since(began));
-            let is_clear = |processes| look::is_clear(&self.run, processes);
+            let is_clear = |processes| interim::is_clear(&self.run, processes);
             let turn = stopping.as_mut().map(|rule| rule.turn(planned, elapsed, is_clear));
             match turn.unwrap_or(Turn::Made) {
                 Turn::Made => {}
-                Turn::LeftOut => continue,
+                Turn::Skipped => continue,
                 Turn::End => break,
             }
             let rest = &trials[at..];
@@ -132,7 +130,7 @@ impl<'a> Runner<'a> {
                 kept.stop_all();
                 self.prepare_round(rest, &mut kept)?;
                 if let Some(rule) = &mut stopping {
-                    rule.prepared(self.once(planned.process));
+                    rule.prepared(self.one_time_setup(planned.process));
                 }
             }
             self.done = self.run.header.plan.order.len() - rest.len();
@@ -152,13 +150,13 @@ impl<'a> Runner<'a> {
         plan.stopping.map(|rule| Stopping::new(rule, plan.most_processes()))
     }
 
-    /// What later processes are spared of the time that it took to make these ready.
-    fn once(&self, process: u32) -> Nanos {
+    /// Setup time of these processes that later ones don't need.
+    fn one_time_setup(&self, process: u32) -> Nanos {
         let of_process = self.run.preparations.iter().filter(|it| it.process == process);
-        Nanos(of_process.map(|it| estimate::once(it).0).sum())
+        Nanos(of_process.map(|it| estimate::one_time_setup(it).0).sum())
     }
 
-    /// Whether the last two trials of a cell agree, so that it has no more in this process.
+    /// True if the last two trials of a cell agree, so that it needs no more in this process.
     fn agrees(&self, planned: &PlannedTrial) -> bool {
         let Some(rule) = self.run.header.plan.stopping else { return false };
         let of_process = |trial: &&Trial| {
@@ -170,12 +168,12 @@ impl<'a> Runner<'a> {
         spread().zip(spread()).is_some_and(|(one, other)| rule.agree(one, other))
     }
 
-    /// Whether nothing has asked the run to begin nothing new.
-    fn go_on(&self) -> Result<(), StopNow> {
-        if self.environment.interrupt.after_this() { Err(StopNow) } else { Ok(()) }
+    /// Nothing new begins after Ctrl-C.
+    fn check_interrupt(&self) -> Result<(), StopNow> {
+        if self.environment.interrupt.is_raised() { Err(StopNow) } else { Ok(()) }
     }
 
-    /// Whether the first of these trials has another after it in the same process.
+    /// True if a later one of these trials needs the same process as the first.
     fn has_later(&self, trials: &[PlannedTrial]) -> bool {
         let plan = &self.run.header.plan;
         let Some((first, later)) = trials.split_first() else { return false };
@@ -183,8 +181,12 @@ impl<'a> Runner<'a> {
         later.any(|later| same_process(plan, later, first))
     }
 
-    /// Makes the servers of the first round ready, those that have more than one trial.
-    fn prepare_round(&mut self, trials: &[PlannedTrial], kept: &mut Kept) -> Result<(), Halt> {
+    /// Makes the servers of the first round ready that have more than one trial.
+    fn prepare_round(
+        &mut self,
+        trials: &[PlannedTrial],
+        kept: &mut Kept,
+    ) -> Result<(), StopReason> {
         let Some(first) = trials.first() else { return Ok(()) };
         let round = trials
             .iter()
@@ -194,7 +196,7 @@ impl<'a> Runner<'a> {
             if !self.has_later(&trials[at..]) {
                 continue;
             }
-            self.go_on()?;
+            self.check_interrupt()?;
             let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
             if let Some(target) = self.ready(planned, &self.context(subject, &workload), kept)? {
                 self.put_away(planned, target, kept);
@@ -203,13 +205,13 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// One trial, and before it whatever its server needs.
+    /// Makes the server of a trial ready if necessary, and measures it.
     fn trial(
         &mut self,
         planned: &PlannedTrial,
         is_last: bool,
         kept: &mut Kept,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), StopReason> {
         let Some((subject, workload, arrivals)) = self.due(planned, kept) else { return Ok(()) };
         let context = self.context(subject, &workload);
         let Some(mut target) = self.ready(planned, &context, kept)? else { return Ok(()) };
@@ -217,9 +219,9 @@ impl<'a> Runner<'a> {
         let failed = matches!(trial.result, TrialResult::Failed(_));
         self.record_trial(trial)?;
         if failed {
-            kept.exclude(planned); // The drop kills what is left of its server.
+            kept.exclude(planned); // Dropping the target kills what is left of its server.
         } else if is_last {
-            // That it had to be killed is in its log; its trials are over.
+            // Its trials are over; if it has to be killed, its log says so.
             let _ = target.stop();
         } else {
             self.put_away(planned, target, kept);
@@ -227,8 +229,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// What a trial needs: its server, its load, and its arrival process with a rate that is known. `None` where it is not
-    /// to be made.
+    /// What a trial needs: its server, its workload, and its arrival process with a known rate. `None` if it is not made.
     fn due(
         &self,
         planned: &PlannedTrial,
@@ -252,26 +253,27 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The longest that any process of an entry tells; `None` where one of those that were judged did not become steady.
+    /// The longest warm-up that a process of an entry needed. `None` if one did not become steady.
     fn known_warm_up(&self, entry: &str, workload: &str) -> Option<Nanos> {
         let of_entry = |p: &&Preparation| p.entry == entry && p.workload == workload;
         let curves = self.run.preparations.iter().filter(of_entry).filter_map(|p| p.warm.as_ref());
-        let told = curves.filter(|curve| !curve.as_earlier).map(|curve| curve.later_ms);
-        told.collect::<Option<Vec<u64>>>()?.into_iter().max().map(Nanos::from_millis)
+        let needed = curves.filter(|curve| !curve.as_earlier).map(|curve| curve.later_ms);
+        needed.collect::<Option<Vec<u64>>>()?.into_iter().max().map(Nanos::from_millis)
     }
 
-    /// The server for a trial: the one that is kept for it, or a new one made ready. `None`: it can't be, and has no more trials.
+    /// The server for a trial: the one kept for it, or a new one. `None` if it can't be made ready; then it has no more trials.
     fn ready(
         &mut self,
         planned: &PlannedTrial,
         context: &Context<'_>,
         kept: &mut Kept,
-    ) -> Result<Option<Box<Target>>, Halt> {
+    ) -> Result<Option<Box<Target>>, StopReason> {
         if let Some(target) = kept.take(&self.run.header.plan, planned) {
             return Ok(Some(target));
         }
-        // Servers that are kept stay connected. Where all connections are too many, others are started anew for each trial.
-        if room::beside_what_is_open(context.workload, context.subject.protocol).is_err() {
+        // Kept servers stay connected. If all connections are too many, servers restart for each trial.
+        let generator = &self.environment.generator;
+        if !generator.has_room(context.workload, context.subject.protocol) {
             kept.stop_all();
         }
         self.observer
@@ -284,9 +286,9 @@ impl<'a> Runner<'a> {
         Ok(target.map(Box::new))
     }
 
-    /// Freezes a server until its next trial. One that can't be frozen is started anew for it.
+    /// Freezes a server until its next trial. One that can't be frozen is ended, and started again for it.
     fn put_away(&self, planned: &PlannedTrial, mut target: Box<Target>, kept: &mut Kept) {
-        if target.freeze().is_ok() {
+        if target.server.freeze().is_ok() {
             kept.keep(&self.run.header.plan, planned, target);
         }
     }
@@ -300,7 +302,7 @@ impl<'a> Runner<'a> {
     ) -> Result<Trial, StopNow> {
         let began = clock::wall();
         let PlannedTrial { entry, workload, process, number } = planned.clone();
-        let on = self.environment.interrupt.begin_trial(trial::end(context.workload));
+        let current = self.environment.interrupt.begin_trial(trial::end(context.workload));
         self.observer.event(&Event::Measuring {
             entry: entry.clone(),
             workload: workload.clone(),
@@ -310,16 +312,16 @@ impl<'a> Runner<'a> {
         });
         let outcome = match trial::run(target, context, arrivals) {
             Ok(outcome) => outcome,
-            Err(Trouble::Server(failure)) => trial::Outcome {
+            Err(StepError::Server(failure)) => trial::Outcome {
                 started: began,
                 arrivals: None,
                 search: None,
                 unmeasured: None,
                 result: TrialResult::Failed(failure),
             },
-            Err(Trouble::Stop(stop)) => return Err(stop),
+            Err(StepError::Stop(stop)) => return Err(stop),
         };
-        drop(on);
+        drop(current);
         let trial::Outcome { started, arrivals, search, unmeasured, result } = outcome;
         Ok(Trial {
             entry,
@@ -334,8 +336,8 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// The load of a trial, and its arrival process with a rate that is known. `None` where there is none, as the capacity
-    /// that it is a share of could not be measured.
+    /// The workload of a trial, and its arrival process with a known rate. `None` if the rate is a share of a capacity that
+    /// could not be measured.
     fn load(&self, planned: &PlannedTrial) -> Option<(Workload, Arrivals)> {
         let workload = self.run.header.plan.workload(&planned.workload)?.clone();
         let arrivals = match workload.arrivals.needs_capacity() {
@@ -349,7 +351,7 @@ impl<'a> Runner<'a> {
         Some((workload, arrivals))
     }
 
-    /// In memory first: a full disk must not lose what can still be shown.
+    /// In memory first, so that a full disk does not lose what can still be shown.
     fn record_preparation(&mut self, preparation: Preparation) -> Result<(), StoreError> {
         self.observer.event(&Event::Prepared(&preparation));
         self.run.preparations.push(preparation.clone());

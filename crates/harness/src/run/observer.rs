@@ -1,58 +1,59 @@
-//! What a run tells whoever watches it.
+//! What can be observed of a run.
 
-use rpcbench_engine::Sample;
 use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{Arrivals, Preparation, SearchStep, Trial, WarmSlice};
 use rpcbench_stats::Steadiness;
+
+use crate::load::Sample;
 
 /// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// A server is being started and checked.
     Starting {
-        /// Whose.
+        /// Its entry.
         entry: String,
         /// 1-based number of its process.
         process: u32,
     },
-    /// Connections are being opened; told several times a second.
+    /// Connections are being opened; sent several times a second.
     Connecting {
-        /// Those that are open.
+        /// Open ones.
         open: u64,
-        /// All of them.
+        /// Planned ones.
         wanted: u32,
     },
     /// A slice of a warm-up is over.
     Warming {
-        /// Whose.
+        /// Its entry.
         entry: String,
         /// The slice.
         slice: Option<&'a WarmSlice>,
-        /// What the curve looks like.
+        /// How steady the curve is.
         verdict: Steadiness,
     },
-    /// A server is ready, or is out.
+    /// A server is ready, or has failed.
     Prepared(&'a Preparation),
     /// A trial begins.
     Measuring {
-        /// Whose.
+        /// Its entry.
         entry: String,
-        /// Under which workload.
+        /// Its workload.
         workload: String,
-        /// When calls come due; its rate is known.
+        /// When calls come due, with a known rate.
         arrivals: Arrivals,
         /// 1-based trial number.
         number: u32,
-        /// Trials of the whole run that are over or left out, and how many there are.
+        /// Trials of the run that are over or skipped, and all of them.
         position: (usize, usize),
     },
-    /// A window is over, and its last calls are awaited.
+    /// A window is over; its last calls are awaited.
     Draining,
-    /// A search is done with a rate.
+    /// A search has measured a rate.
     Step {
-        /// Whose.
+        /// Its entry.
         entry: String,
-        /// The rate, its windows and what they say.
+        /// The rate, its windows and their verdict.
         step: &'a SearchStep,
     },
     /// A trial has ended.
@@ -62,13 +63,13 @@ pub enum Event<'a> {
 /// A part of a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Stage<'a> {
-    /// Which.
+    /// Its kind.
     pub phase: Phase,
-    /// See [`rpcbench_record::Workload::name`].
+    /// Name of the workload.
     pub workload: &'a str,
     /// First instant.
     pub start: Nanos,
-    /// First instant after it.
+    /// First instant after it. [`Nanos::NEVER`] for a number of calls.
     pub end: Nanos,
 }
 
@@ -83,15 +84,14 @@ pub enum Phase {
 
 /// Watches a run.
 pub trait Observer {
-    /// Takes an event; must not take long, as it runs beside the load.
+    /// Receives an event. Must return soon: it runs next to the load.
     fn event(&self, event: &Event<'_>);
 
-    /// How often it looks at the load of a stage. A look costs each load thread a copy of its histograms, so that it
-    /// is not taken (`None`) unless somebody reads it.
-    fn look_every(&self, _stage: &Stage<'_>) -> Option<Nanos> {
+    /// How often to sample the load of a stage; `None` never. A sample costs each load thread a copy of its histograms.
+    fn sample_every(&self, _stage: &Stage<'_>) -> Option<Nanos> {
         None
     }
 
-    /// Takes a look.
-    fn look(&self, _stage: &Stage<'_>, _sample: &Sample) {}
+    /// Receives a sample.
+    fn sample(&self, _stage: &Stage<'_>, _sample: &Sample) {}
 }

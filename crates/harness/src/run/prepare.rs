@@ -1,17 +1,15 @@
 //! From an entry of the plan to a warm server.
 
-use rpcbench_contract::Shape;
 use rpcbench_record::{CheckResult, Preparation, Readiness, WarmUp, Workload};
 
 use super::context::Context;
 use super::interrupt::StopNow;
 use super::subject::Admission;
-use super::target::{Target, Trouble, failure};
+use super::target::{StepError, Target};
 use super::warm::{warm, warm_by_calls};
 
-/// Makes one server ready for one workload: started, checked, connected, warm. `process`: its number.
-///
-/// The preparation says how far it got; there is a target if it got all the way.
+/// Makes process number `process` of a server ready for a workload: started, checked, connected, warm. The preparation says
+/// how far it got; there is a target if it is ready.
 pub(super) fn prepare(
     context: &Context<'_>,
     process: u32,
@@ -22,18 +20,16 @@ pub(super) fn prepare(
     }
     match get_ready(context, &mut preparation) {
         Ok(target) => Ok((preparation, Some(target))),
-        Err(Trouble::Server(failure)) => {
+        Err(StepError::Server(failure)) => {
             preparation.readiness = Readiness::Failed(failure);
             Ok((preparation, None))
         }
-        Err(Trouble::Stop(stop)) => Err(stop),
+        Err(StepError::Stop(stop)) => Err(stop),
     }
 }
 
-fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Target, Trouble> {
+fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Target, StepError> {
     let Context { environment, subject, workload, .. } = *context;
-    let shape: Shape =
-        workload.shape.parse().map_err(|error| failure(format!("{}: {error}", workload.shape)))?;
     let mut target = Target::start(environment, subject)?;
     preparation.isolation = target.isolation();
     if let Admission::Proven { .. } = subject.admission {
@@ -41,10 +37,10 @@ fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Tar
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
         let own = Workload { connections: clients, in_flight: clients, ..workload.clone() };
-        target.connect(context, &own, &shape, None)?;
+        target.connect(context, &own, false)?;
         preparation.warm = Some(warm_by_calls(&mut target, context, calls)?);
     }
-    target.connect(context, workload, &shape, environment.call_log.as_ref())?;
+    target.connect(context, workload, true)?;
     if preparation.warm.is_none() {
         preparation.warm = warm(&mut target, context)?;
     }
@@ -56,7 +52,7 @@ fn check(
     context: &Context<'_>,
     target: &mut Target,
     result: &mut CheckResult,
-) -> Result<(), Trouble> {
+) -> Result<(), StepError> {
     let report = target.check(context.environment)?;
     result.passed = report.passed;
     result.failed = report.failed.iter().map(ToString::to_string).collect();

@@ -1,50 +1,50 @@
-//! One server, started as a run would start it, for whoever wants to load it.
+//! Runs one server as a run does, for the user to load.
 
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{Failure, Isolation, Readiness};
 
-use super::environment::Environment;
+use super::context::Environment;
 use super::subject::Subject;
-use super::target::{Target, Trouble};
+use super::target::{StepError, Target, failure};
 use crate::placement::Endpoint;
 
-/// How often it is asked whether the server still runs.
-const ASK: Nanos = Nanos::from_millis(100);
+/// How often to ask whether the server still runs.
+const POLL: Nanos = Nanos::from_millis(100);
 
 /// A server that answers.
 #[derive(Debug)]
 pub struct Served<'a> {
     /// Where it listens.
     pub endpoint: &'a Endpoint,
-    /// Its process. `None` where it is not of this machine.
+    /// Its process. `None` if it is not of this machine.
     pub pid: Option<u32>,
-    /// How it is kept apart.
+    /// How it is isolated.
     pub isolation: Isolation,
 }
 
-/// Starts a server, says so to `tell` as soon as it gives a right answer, and stops it when the interrupt is raised.
+/// Starts a server, calls `ready` once it answers correctly, and stops it when the interrupt is raised.
 ///
 /// # Errors
-/// If it can't be started, or ends by itself.
+/// If it can't be started, or ends on its own.
 pub fn serve(
     environment: &Environment,
     subject: &Subject<'_>,
-    tell: impl FnOnce(&Served<'_>),
+    ready: impl FnOnce(&Served<'_>),
 ) -> Result<(), Failure> {
     match &subject.readiness {
         Readiness::Skipped { reason } => {
-            return Err(Failure { reason: reason.clone(), log_tail: Vec::new() });
+            return Err(failure(reason));
         }
         Readiness::Failed(failure) => return Err(failure.clone()),
         Readiness::Ready => {}
     }
     let mut target = match Target::start(environment, subject) {
         Ok(target) => target,
-        Err(Trouble::Server(failure)) => return Err(failure),
-        Err(Trouble::Stop(_)) => return Ok(()),
+        Err(StepError::Server(failure)) => return Err(failure),
+        Err(StepError::Stop(_)) => return Ok(()),
     };
-    tell(&target.served());
-    while environment.interrupt.wait_until(clock::now() + ASK).is_ok() {
+    ready(&target.served());
+    while environment.interrupt.wait_until(clock::now() + POLL).is_ok() {
         target.alive("while it served")?;
     }
     target.stop()

@@ -7,7 +7,7 @@ use rpcbench_record::{CheckResult, Preparation, Protocol, Readiness, Toolchain, 
 
 use super::candidates::{BuildState, Candidate};
 use crate::manifest::Runtime;
-use crate::placement::{Native, Placement, Unmanaged};
+use crate::placement::Placement;
 
 /// A server under test.
 pub struct Subject<'a> {
@@ -15,7 +15,7 @@ pub struct Subject<'a> {
     pub entry: String,
     /// How calls travel to it.
     pub protocol: Protocol,
-    /// What it was made of.
+    /// What it is built from.
     pub provenance: Provenance,
     /// How its runtime warms up.
     pub runtime: Runtime,
@@ -23,46 +23,45 @@ pub struct Subject<'a> {
     pub admission: Admission,
     /// Where it runs.
     pub placement: Box<dyn Placement + 'a>,
-    /// Whether it can be started there.
+    /// Whether it can be started.
     pub readiness: Readiness,
 }
 
 /// What a server must do before it is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It must give a right answer within the time, and keep the contract; and whatever it is asked outside of windows
-    /// it must answer right.
+    /// Answer correctly within the time, pass the conformance check, and answer every call outside of windows correctly.
     Proven {
-        /// From its start to the first right answer.
+        /// From its start to the first correct answer.
         ready_timeout: Duration,
     },
-    /// Nothing: no call is made beside the load, and what becomes of its calls is the result.
+    /// Nothing: only the load calls it, and failed calls are part of the result.
     AsFound,
 }
 
-/// What a server was made of. All of it is empty where nobody knows.
+/// What a server is built from. Empty if unknown.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     /// Library versions from the lock file.
     pub versions: BTreeMap<String, String>,
     /// blake3 of the lock file, hex.
     pub lock_hash: String,
-    /// Compilers and runtimes that built and run it.
+    /// Its compilers and runtimes.
     pub toolchains: Vec<Toolchain>,
     /// The build command.
     pub build: String,
-    /// Names of the variables that the build was given of the user's environment.
+    /// Names of the user's environment variables that the build saw.
     pub build_env: Vec<String>,
-    /// The command line of its process.
+    /// Its command line.
     pub command: Vec<String>,
-    /// Environment of its process on top of the process contract.
+    /// Its environment on top of the process contract.
     pub env: BTreeMap<String, String>,
 }
 
 impl<'a> Subject<'a> {
-    /// A server of the repository that runs on this machine.
+    /// A server of the repository.
     #[must_use]
-    pub fn native(machine: &'a Native, candidate: &'a Candidate) -> Self {
+    pub fn built(candidate: &'a Candidate, placement: Box<dyn Placement + 'a>) -> Self {
         let (entry, server) = (&candidate.entry, &candidate.entry.server);
         let mut provenance = Provenance {
             toolchains: candidate.toolchains.clone(),
@@ -88,14 +87,14 @@ impl<'a> Subject<'a> {
             provenance,
             runtime: server.runtime.clone(),
             admission: Admission::Proven { ready_timeout: server.ready_timeout },
-            placement: machine.place(entry),
+            placement,
             readiness,
         }
     }
 
-    /// A server that runs already; `entry` is its address as typed.
+    /// A server that the user runs; `entry` is its address as typed.
     #[must_use]
-    pub fn unmanaged(entry: String, protocol: Protocol, placement: Unmanaged) -> Self {
+    pub fn existing(entry: String, protocol: Protocol, placement: Box<dyn Placement + 'a>) -> Self {
         Self {
             entry,
             protocol,
@@ -107,12 +106,12 @@ impl<'a> Subject<'a> {
                 statistics: false,
             },
             admission: Admission::AsFound,
-            placement: Box::new(placement),
+            placement,
             readiness: Readiness::Ready,
         }
     }
 
-    /// What is known of a preparation before anything is tried.
+    /// Its preparation before anything is tried.
     pub(super) fn preparation(&self, workload: &Workload, process: u32) -> Preparation {
         let Provenance { versions, lock_hash, toolchains, build, build_env, command, env } =
             self.provenance.clone();

@@ -1,82 +1,77 @@
-//! One trial: a measured window, or a search that makes many of them.
+//! One trial: a measured window, or a search that measures many.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Session, Span};
 use rpcbench_record::{
     Arrivals, Failure, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
-    Threshold, TrialResult, Unmeasured, Window as WindowPlan, Workload,
+    Threshold, TrialResult, Unmeasured, Workload,
 };
 
 use super::context::Context;
 use super::interrupt::StopNow;
 use super::observer::{Event, Phase, Stage};
 use super::subject::Admission;
-use super::target::{Target, Trouble, describe, failure};
+use super::target::{StepError, Target, failure};
 use super::warm::errors;
-use crate::host::counters::{Counters, MachineReading};
-use crate::host::reference::Reference;
+use crate::load::Load;
+use crate::placement::{Counters, MachineReading, PlacementError, Running};
 use crate::search::{PRECISION, Search, at_rate};
 
-/// How long before the window its first counters are read: to read them takes CPU time, of which a server with many threads
-/// wants milliseconds, and in the window that is the load's.
+/// How long before the window to read its first counters: reading those of a server with many threads takes milliseconds of
+/// CPU time, which in the window belongs to the load.
 const LEAD: Nanos = Nanos::from_millis(10);
-/// The longest time for which a closed loop runs before its window because of its server, if the workload asks for less.
+/// Longest extra time that a closed loop runs before its window because of a slow server.
 const LONGEST_SETTLE: Nanos = Nanos::from_millis(2000);
 
-/// What is read at each edge of the window.
+/// Counters at an edge of the window.
 struct Edge {
-    at: Nanos,
     server: Option<Counters>,
     machine: MachineReading,
 }
 
 impl Edge {
-    fn read(target: &mut Target, context: &Context<'_>) -> Result<Self, Failure> {
-        let server = target.sample()?;
-        let cpus = target.isolation().server_cpus;
-        let machine = MachineReading::read(&cpus, &context.environment.client_cpus);
-        Ok(Self { at: clock::now(), server, machine: machine.map_err(describe)? })
+    fn read(server: &mut dyn Running) -> Result<Self, PlacementError> {
+        Ok(Self { server: server.sample()?, machine: server.machine().sample()? })
     }
 }
 
-/// What came of a trial.
+/// The outcome of a trial.
 pub(super) struct Outcome {
-    /// When its last window began.
+    /// When its last window opened.
     pub started: Timestamp,
-    /// The arrival process of the window. `None` in a closed loop, and where a search found no rate.
+    /// The arrival process of the window. `None` in a closed loop, and if a search found no rate.
     pub arrivals: Option<Arrivals>,
     pub search: Option<Box<SearchRecord>>,
     pub unmeasured: Option<Unmeasured>,
     pub result: TrialResult,
 }
 
-/// When the window of a trial that begins now will end. `None` where that depends on the server: a number of calls, a search.
+/// When the window of a trial that begins now will end. `None` if that depends on the server: a number of calls, a search.
 pub(super) fn end(workload: &Workload) -> Option<Nanos> {
     let length = workload.window.length_ms().filter(|_| workload.find_max.is_none())?;
     Some(clock::now() + Nanos::from_millis(workload.settle_ms + length))
 }
 
-/// Measures a warm server under `arrivals`, or from there on searches for what its workload asks for.
+/// Measures a warm server under `arrivals`, or searches from there for the rate that its workload asks for.
 pub(super) fn run(
     target: &mut Target,
     context: &Context<'_>,
     arrivals: Arrivals,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, StepError> {
     match context.workload.find_max {
         None => measure(target, context, arrivals),
         Some(threshold) => search(target, context, threshold, arrivals),
     }
 }
 
-/// One window. Unless the server is taken as it is, no call may have failed outside of it, and some must be answered.
+/// Measures one window. Under a server that must prove itself, no call may fail outside of it, and some must be answered.
 fn measure(
     target: &mut Target,
     context: &Context<'_>,
     arrivals: Arrivals,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, StepError> {
     let Window { started, measured, unmeasured, .. } = window(target, context, arrivals)?;
     if let Admission::Proven { .. } = context.subject.admission {
         let protocol = context.subject.protocol;
@@ -104,30 +99,31 @@ fn measure(
     })
 }
 
-/// Why a window has no call: in a closed loop the next one is due when one has ended.
+/// Why a window has no call.
 fn no_call(arrivals: Arrivals, in_flight: u32) -> String {
     match arrivals.is_open() {
-        true => "no call came due in the window: take a longer one, or a higher rate".to_owned(),
-        false => format!(
-            "no call ended in the window: those in flight, {in_flight}, waited from before it until after it"
-        ),
+        true => "no call came due in the window; use a longer one, or a higher rate".to_owned(),
+        false => {
+            format!("no call finished in this window; all {in_flight} in flight were still waiting")
+        }
     }
 }
 
-/// The highest rate under which the threshold holds; the arrival process says at which rate to begin.
+/// Searches for the highest rate that meets the threshold, from the rate of `arrivals`.
 fn search(
     target: &mut Target,
     context: &Context<'_>,
     threshold: Threshold,
     arrivals: Arrivals,
-) -> Result<Outcome, Trouble> {
+) -> Result<Outcome, StepError> {
     let (Arrivals::Poisson { rate: Rate::PerSecond(first) }
     | Arrivals::Constant { rate: Rate::PerSecond(first) }) = arrivals
     else {
-        return Err(failure(format!("{arrivals} has no rate at which a search can begin")).into());
+        return Err(failure(format!("{arrivals} has no rate to start a search from")).into());
     };
     let (mut started, mut unmeasured) = (clock::wall(), None);
-    let mut search = Search::new(threshold, first, PRECISION).map_err(describe)?;
+    let mut search =
+        Search::new(threshold, first, PRECISION).map_err(|e| failure(e.to_string()))?;
     while let Some(rate) = search.rate() {
         let Some(window) = whole_window(target, context, with(arrivals, rate)?)? else {
             if search.record().steps.is_empty() {
@@ -135,7 +131,7 @@ fn search(
             }
             break;
         };
-        // What fails at a rate that is too high is no failure of the trial.
+        // Calls that fail at too high a rate don't fail the trial.
         target.tolerated_errors = window.unmeasured.outcomes.errors();
         (started, unmeasured) = (window.started, Some(window.unmeasured));
         if let Some(step) = search.tell(window.measured) {
@@ -152,7 +148,7 @@ fn search(
     Ok(Outcome { started, arrivals, search: Some(Box::new(record)), unmeasured, result })
 }
 
-/// The last window in which the client did its part; chance allows of one in which it did not.
+/// The last window in which the client kept up, or the last one.
 fn last_of(windows: &[Measured]) -> Option<&Measured> {
     let late = |window: &Measured| window.pacing.is_some_and(|pacing| pacing.generator_late());
     let mut sound = windows.iter().filter(|window| !late(window) && !window.client_saturated());
@@ -164,7 +160,7 @@ fn with(arrivals: Arrivals, rate: PerSecond) -> Result<Arrivals, Failure> {
     arrivals.ok_or_else(|| failure(format!("an arrival process without a rate of {rate} calls/s")))
 }
 
-/// A threshold that held at no rate; `last` is the lowest that was tried.
+/// The failure of a threshold that no rate met; `last` is the lowest tried.
 fn never(threshold: Threshold, last: Option<&SearchStep>) -> Failure {
     let how = last.map_or(String::new(), |step| {
         let why = match step.verdict {
@@ -176,87 +172,67 @@ fn never(threshold: Threshold, last: Option<&SearchStep>) -> Failure {
     failure(format!("{threshold} was met at no rate{how}"))
 }
 
-/// One window, and what came before it.
+/// A measured window.
 struct Window {
     started: Timestamp,
     measured: Measured,
-    /// The calls of this server's life outside of windows.
+    /// The server's calls outside of windows so far.
     unmeasured: Unmeasured,
-    /// Ctrl-C ended it before its time.
+    /// Ctrl-C ended it early.
     cut: bool,
 }
 
-/// One window that was not ended before its time: others would not compare with it. `None`: Ctrl-C ended it.
+/// Measures a window of the planned length. `None` if Ctrl-C ended it early: it would not compare with others.
 fn whole_window(
     target: &mut Target,
     context: &Context<'_>,
     arrivals: Arrivals,
-) -> Result<Option<Window>, Trouble> {
+) -> Result<Option<Window>, StepError> {
     match window(target, context, arrivals) {
-        Err(Trouble::Stop(_)) if context.environment.interrupt.ends_window() => Ok(None),
+        Err(StepError::Stop(_)) if context.environment.interrupt.ends_window() => Ok(None),
         measured => Ok(measured.map(Some)?.filter(|window| !window.cut)),
     }
 }
 
-/// The machine reference beside a closed loop, on CPUs that are the server's. `None` elsewhere: in an open loop it could touch
-/// a tail.
-fn reference(
-    target: &Target,
-    context: &Context<'_>,
-    arrivals: Arrivals,
-) -> Result<Option<Reference>, Failure> {
-    let cpus = target.isolation().server_cpus;
-    let is_ours = matches!(context.subject.admission, Admission::Proven { .. });
-    if arrivals.is_open() || !is_ours || cpus.is_empty() {
-        return Ok(None);
-    }
-    Reference::begin(&cpus).map(Some).map_err(describe)
-}
-
-/// A window that has been opened.
+/// A window that has opened.
 struct Opened {
     start: Nanos,
     end: Nanos,
     first: Edge,
-    reference: Option<Reference>,
 }
 
 /// Puts the load on, and opens the window when it has settled.
-fn open(target: &mut Target, context: &Context<'_>, arrivals: Arrivals) -> Result<Opened, Trouble> {
+fn open(
+    target: &mut Target,
+    context: &Context<'_>,
+    arrivals: Arrivals,
+) -> Result<Opened, StepError> {
     let workload = context.workload;
-    // Where the window begins with the first call, it must not wait for counters to be read.
-    let before = (workload.settle_ms == 0).then(|| Edge::read(target, context)).transpose()?;
-    let session = target.session()?;
-    let settle = settle(session, workload, arrivals);
+    // If the window opens with the first call, that must not wait for counters to be read.
+    let before = (workload.settle_ms == 0).then(|| Edge::read(&mut *target.server)).transpose()?;
+    let load = target.load()?;
+    let settle = settle(load, workload, arrivals);
     let begin = clock::now();
     let start = begin + settle;
-    let end = match workload.window {
-        WindowPlan::Duration { length_ms } => {
-            let end = start + Nanos::from_millis(length_ms);
-            session.start_measuring(Span { start, end });
-            end
-        }
-        WindowPlan::Calls { calls } => {
-            session.start_measuring_calls(start, calls);
-            Nanos::NEVER
-        }
-    };
-    let reference = reference(target, context, arrivals)?;
+    let end = load.measure(start, workload.window)?;
+    if !arrivals.is_open() {
+        // In an open loop it could disturb a tail.
+        target.server.machine().start_reference()?;
+    }
     let stage = |end| Stage { phase: Phase::Settling, workload: &workload.name, start: begin, end };
     let first = match before {
         Some(first) => first,
         None if context.follow(&stage(start - LEAD), target)? => return Err(StopNow.into()),
-        None => Edge::read(target, context)?,
+        None => Edge::read(&mut *target.server)?,
     };
-    Ok(Opened { start, end, first, reference })
+    Ok(Opened { start, end, first })
 }
 
-/// How long the load runs before the window. A closed loop begins with all its calls at once, and those at the window's edges
-/// must be as far on the way as those of any other time: so long as all of them took to be answered before, and half as long
-/// again.
-fn settle(session: &Session, workload: &Workload, arrivals: Arrivals) -> Nanos {
+/// How long the load runs before the window. A closed loop starts all its calls at once; by the window they must be as spread
+/// out as at any other time, which takes one and a half times as long as answering all of them once.
+fn settle(load: &dyn Load, workload: &Workload, arrivals: Arrivals) -> Nanos {
     let asked = Nanos::from_millis(workload.settle_ms);
-    match session.cycle() {
+    match load.cycle() {
         Some(cycle) if !arrivals.is_open() && workload.settle_ms > 0 => {
             asked.max(Nanos(cycle.0 / 2 * 3).min(LONGEST_SETTLE))
         }
@@ -264,36 +240,28 @@ fn settle(session: &Session, workload: &Workload, arrivals: Arrivals) -> Nanos {
     }
 }
 
-/// One window, whatever comes of its calls.
+/// Measures one window.
 fn window(
     target: &mut Target,
     context: &Context<'_>,
     arrivals: Arrivals,
-) -> Result<Window, Trouble> {
+) -> Result<Window, StepError> {
     target.wake()?;
-    target.session()?.change_arrivals(arrivals)?;
-    let Opened { start, end, first, reference } = open(target, context, arrivals)?;
+    target.load()?.set_arrivals(arrivals)?;
+    let Opened { start, end, first } = open(target, context, arrivals)?;
     let started = clock::wall() + Duration::from(start - clock::now());
     let stage = Stage { phase: Phase::Measuring, workload: &context.workload.name, start, end };
     let cut = context.follow(&stage, target)?;
     if cut {
-        target.session()?.cut();
+        target.load()?.cut()?;
     }
-    let last = Edge::read(target, context)?;
+    let last = Edge::read(&mut *target.server)?;
     context.observer.event(&Event::Draining);
-    let mut measurement = target.session()?.finish()?;
+    let mut measurement = target.load()?.finish()?;
     target.alive("during a trial")?;
-    let mut machine = last.machine.since(&first.machine);
-    if let Some(reference) = reference {
-        machine.reference = reference.end(first.at, last.at).map_err(describe)?;
-        // Its own work is nobody else's.
-        let own = machine.reference.map_or(0, |reference| reference.cpu_ns());
-        machine.server_cpus_busy_ns = machine.server_cpus_busy_ns.map(|ns| ns.saturating_sub(own));
-    }
-    let presence = context.environment.presence.as_ref();
-    machine.rivals = presence.map_or(0, |presence| presence.rivals().len() as u32);
+    let machine = target.server.machine().usage(&first.machine, &last.machine)?;
     let outside = std::mem::take(&mut measurement.unmeasured);
-    let runtime = target.runtime(measurement.span)?;
+    let runtime = target.server.runtime(measurement.span)?;
     let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
     Ok(Window {
         started,
@@ -308,8 +276,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_without_calls_is_told_by_how_calls_come_due() {
-        assert!(no_call(Arrivals::Closed, 1000).contains("those in flight, 1000, waited"));
+    fn a_window_without_calls_is_explained() {
+        assert!(no_call(Arrivals::Closed, 1000).contains("all 1000 in flight were still waiting"));
         let open = no_call("constant:1".parse().unwrap(), 1000);
         assert!(open.contains("no call came due") && open.contains("a higher rate"));
     }

@@ -1,14 +1,14 @@
-//! Checking a server without measuring it.
+//! Checks a server without measuring it.
 
 use rpcbench_contract::cases::CheckReport;
 use rpcbench_record::{Failure, Readiness};
 
-use super::environment::Environment;
+use super::context::Environment;
 use super::interrupt::StopNow;
 use super::subject::Subject;
-use super::target::{Target, Trouble};
+use super::target::{StepError, Target};
 
-/// What came of checking a server.
+/// The result of checking a server.
 #[derive(Clone, Debug)]
 pub enum Verified {
     /// Every case was tried.
@@ -18,14 +18,14 @@ pub enum Verified {
         /// What is missing and what to install, one line.
         reason: String,
     },
-    /// It never got as far, or did not last.
+    /// It did not start, or ended too early.
     Failed(Failure),
 }
 
-/// Starts a server as a run would, tries every conformance case on it, and stops it.
+/// Starts a server as a run does, tries every conformance case on it, and stops it.
 ///
 /// # Errors
-/// When the run is to stop now.
+/// If the run stops now.
 pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verified, StopNow> {
     match &subject.readiness {
         Readiness::Skipped { reason } => return Ok(Verified::Skipped { reason: reason.clone() }),
@@ -39,7 +39,7 @@ pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verifi
     });
     match checked {
         Ok(report) => Ok(Verified::Checked(report)),
-        Err(Trouble::Server(failure)) => Ok(Verified::Failed(failure)),
-        Err(Trouble::Stop(stop)) => Err(stop),
+        Err(StepError::Server(failure)) => Ok(Verified::Failed(failure)),
+        Err(StepError::Stop(stop)) => Err(stop),
     }
 }

@@ -1,41 +1,41 @@
-//! Warming a server until it is steady.
+//! Warms a server until it is steady.
 
-use rpcbench_engine::Progress;
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_record::{Failure, Outcomes, Protocol, Unsteady, WarmCurve, WarmSlice, WarmUp};
+use rpcbench_record::{Outcomes, Protocol, Unsteady, WarmCurve, WarmSlice, WarmUp, Window};
 use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 
 use super::context::Context;
 use super::observer::Event;
-use super::target::{Target, Trouble};
-use crate::host::counters::CpuReading;
+use super::target::{StepError, Target};
+use crate::load::Progress;
 use crate::manifest::Runtime;
+use crate::placement::CpuReading;
 
 /// Length of a slice of the warm-up.
 const SLICE: Nanos = Nanos::from_millis(500);
-/// Slices that must be flat: five seconds, as many compilations come in bursts a second or two apart.
+/// Slices that must be flat: five seconds, as compilations often come in bursts a second or two apart.
 const WINDOW: usize = 10;
-/// Change of calls per server CPU-second over the window that counts as flat whatever the noise.
+/// Change of calls per server CPU-second over the window that counts as flat, regardless of noise.
 const TOLERANCE: f64 = 0.05;
-/// How much longer than until the first process of an entry was steady the later ones are warmed: none is exactly like the
-/// other, and connections and caches are new.
-const SURE: Nanos = Nanos::from_millis(1000);
-/// CPU time of the compiler threads that counts as quiet, of the server's.
+/// Extra warm-up of later processes, beyond the time until the first was steady: processes differ, and connections and caches
+/// are new.
+const MARGIN: Nanos = Nanos::from_millis(1000);
+/// Share of the server's CPU time below which compiler threads count as quiet.
 const COMPILER_SHARE: f64 = 0.05;
 
 /// When to stop warming.
 struct Goal {
     rule: SteadyRule,
-    /// Slices after which it ends whatever the curve.
+    /// Slices after which it ends in any case.
     cap: usize,
-    /// Only the cap counts.
+    /// Whether only the cap counts.
     fixed: bool,
-    /// The cap is what earlier processes of the entry tell.
+    /// Whether the cap comes from earlier processes of the entry.
     as_earlier: bool,
 }
 
 impl Goal {
-    /// `known`: what earlier processes of the entry tell, which only a warm-up until steady heeds.
+    /// `known`: warm-up that earlier processes of the entry needed; it ends a warm-up until steady only.
     fn new(warm_up: WarmUp, runtime: &Runtime, known: Option<Nanos>) -> Self {
         let slices = |length: Nanos| length.0.div_ceil(SLICE.0) as usize;
         let (least, cap, fixed) = match warm_up {
@@ -59,28 +59,27 @@ impl Goal {
     }
 }
 
-/// Puts the load on until the server is steady, or the cap is reached, and takes it off again. `None` where there is to
-/// be no warm-up.
+/// Loads the server until it is steady, or the cap is reached. `None` if the workload has no warm-up.
 pub(super) fn warm(
     target: &mut Target,
     context: &Context<'_>,
-) -> Result<Option<WarmCurve>, Trouble> {
+) -> Result<Option<WarmCurve>, StepError> {
     let Context { workload, subject, known_warm_up, .. } = *context;
     let goal = Goal::new(workload.warm_up, &subject.runtime, known_warm_up);
     if goal.cap == 0 {
         return Ok(None);
     }
     let mut curve = Curve::begin(target)?;
-    target.session()?.start();
+    target.load()?.start()?;
     let mut verdict = Steadiness::TooShort;
     while curve.samples.len() < goal.cap && (goal.fixed || verdict != Steadiness::Steady) {
-        context.environment.interrupt.wait_until(curve.last.at + SLICE)?;
+        context.environment.interrupt.wait_until(curve.at + SLICE)?;
         curve.add(target)?;
         verdict = assess(&curve.samples, &goal.rule);
         let (entry, slice) = (context.subject.entry.clone(), curve.slices.last());
         context.observer.event(&Event::Warming { entry, slice, verdict });
     }
-    let unmeasured = target.session()?.pause()?;
+    let unmeasured = target.load()?.pause()?;
     target.alive("while it was warmed")?;
     if unmeasured.outcomes.errors() > 0 {
         let protocol = context.subject.protocol;
@@ -90,27 +89,27 @@ pub(super) fn warm(
     Ok(Some(curve.end(&goal, verdict)))
 }
 
-/// How often it is asked whether the last call of a warm-up has ended.
-const ASK: Nanos = Nanos::from_millis(5);
+/// How often to ask whether the last call of a warm-up has ended.
+const POLL: Nanos = Nanos::from_millis(5);
 
-/// Makes so many calls over the connections that are open.
+/// Makes `calls` calls over the open connections.
 pub(super) fn warm_by_calls(
     target: &mut Target,
     context: &Context<'_>,
     calls: u64,
-) -> Result<WarmCurve, Trouble> {
+) -> Result<WarmCurve, StepError> {
     let goal = Goal::new(context.workload.warm_up, &context.subject.runtime, None);
     let mut curve = Curve::begin(target)?;
-    target.session()?.start_measuring_calls(clock::now(), calls);
-    while !target.session()?.is_drained() {
+    target.load()?.measure(clock::now(), Window::Calls { calls })?;
+    while !target.load()?.is_drained()? {
         let now = clock::now();
-        context.environment.interrupt.wait_until(now + ASK)?;
-        if now >= curve.last.at + SLICE {
+        context.environment.interrupt.wait_until(now + POLL)?;
+        if now >= curve.at + SLICE {
             curve.add(target)?;
         }
     }
     curve.add(target)?;
-    let tally = target.session()?.finish()?.tally;
+    let tally = target.load()?.finish()?.tally;
     if tally.outcomes.errors() > 0 {
         let protocol = context.subject.protocol;
         let reason = errors(protocol, &tally.outcomes, "in the warm-up", &tally.examples);
@@ -135,43 +134,46 @@ pub(super) fn errors(
 
 struct Curve {
     begin: Nanos,
-    last: CpuReading,
+    /// End of the last slice.
+    at: Nanos,
+    cpu: CpuReading,
     progress: Progress,
     slices: Vec<WarmSlice>,
     samples: Vec<WarmSample>,
 }
 
 impl Curve {
-    fn begin(target: &mut Target) -> Result<Self, Failure> {
-        let progress = target.session()?.progress();
-        let last = read_cpu(target)?;
+    fn begin(target: &mut Target) -> Result<Self, StepError> {
+        let progress = target.load()?.progress()?;
+        let cpu = target.sample_cpu()?;
         let begin = clock::now();
-        Ok(Self { begin, last, progress, slices: Vec::new(), samples: Vec::new() })
+        Ok(Self { begin, at: begin, cpu, progress, slices: Vec::new(), samples: Vec::new() })
     }
 
-    fn add(&mut self, target: &mut Target) -> Result<(), Failure> {
+    fn add(&mut self, target: &mut Target) -> Result<(), StepError> {
         target.alive("while it was warmed")?;
-        let progress = target.session()?.progress();
-        let now = read_cpu(target)?;
+        let progress = target.load()?.progress()?;
+        let at = clock::now();
+        let cpu = target.sample_cpu()?;
         let sample = WarmSample {
             calls: progress.ended - self.progress.ended,
-            server_cpu_ns: now.cpu_ns.saturating_sub(self.last.cpu_ns),
-            compiler_cpu_ns: now.compiler_ns.saturating_sub(self.last.compiler_ns),
+            server_cpu_ns: cpu.cpu_ns.saturating_sub(self.cpu.cpu_ns),
+            compiler_cpu_ns: cpu.compiler_ns.saturating_sub(self.cpu.compiler_ns),
         };
         self.slices.push(WarmSlice {
-            at_ms: now.at.since(self.begin) / 1_000_000,
+            at_ms: at.since(self.begin) / 1_000_000,
             calls: sample.calls,
             server_cpu_ns: sample.server_cpu_ns,
             compiler_cpu_ns: sample.compiler_cpu_ns,
         });
         self.samples.push(sample);
-        (self.last, self.progress) = (now, progress);
+        (self.at, self.cpu, self.progress) = (at, cpu, progress);
         Ok(())
     }
 
     fn end(self, goal: &Goal, verdict: Steadiness) -> WarmCurve {
         let steady = !goal.fixed && verdict.is_warm();
-        // The first slice of the flat window is where it began to be steady.
+        // It has been steady since the first slice of the flat window.
         let flat_from = self.slices.len().saturating_sub(goal.rule.window);
         let before = flat_from.checked_sub(1).and_then(|at| self.slices.get(at));
         let steady_after_ms = steady.then(|| before.map_or(0, |slice| slice.at_ms));
@@ -179,17 +181,12 @@ impl Curve {
         WarmCurve {
             steady_after_ms,
             as_earlier: goal.as_earlier,
-            later_ms: steady_after_ms.map(|ms| (ms + SURE.0 / 1_000_000).max(least_ms)),
+            later_ms: steady_after_ms.map(|ms| (ms + MARGIN.0 / 1_000_000).max(least_ms)),
             unsteady: Unsteady::of(verdict).filter(|_| !goal.fixed),
             cold_rate: cold_rate(&self.slices),
             slices: self.slices,
         }
     }
-}
-
-fn read_cpu(target: &mut Target) -> Result<CpuReading, Failure> {
-    let unseen = CpuReading { at: clock::now(), ..CpuReading::default() };
-    Ok(target.sample_cpu()?.unwrap_or(unseen))
 }
 
 /// Calls a second over the first second.
@@ -215,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_later_of_two_leasts_counts_and_the_cap_asked_for() {
+    fn the_larger_minimum_counts_and_the_cap_asked_for() {
         let bounds = |warm_up| {
             let goal = Goal::new(warm_up, &runtime(), None);
             (goal.rule.min_slices, goal.cap, goal.fixed)
@@ -233,9 +230,9 @@ mod tests {
         let until_steady = WarmUp::UntilSteady { least_ms: 0, cap_ms: None };
         let goal = Goal::new(until_steady, &runtime(), known);
         assert_eq!((goal.cap, goal.fixed, goal.as_earlier), (7, true, true));
-        let told = curve(7).end(&goal, Steadiness::Climbing { change: 0.5 });
-        assert_eq!((told.steady_after_ms, told.unsteady, told.later_ms), (None, None, None));
-        assert!(told.as_earlier);
+        let warm = curve(7).end(&goal, Steadiness::Climbing { change: 0.5 });
+        assert_eq!((warm.steady_after_ms, warm.unsteady, warm.later_ms), (None, None, None));
+        assert!(warm.as_earlier);
         let goal = Goal::new(WarmUp::Fixed { length_ms: 700 }, &runtime(), known);
         assert_eq!((goal.cap, goal.as_earlier), (2, false));
     }
@@ -245,7 +242,8 @@ mod tests {
             |n| WarmSlice { at_ms: n * 500, calls: n * 100, server_cpu_ns: 1, compiler_cpu_ns: 0 };
         Curve {
             begin: Nanos(0),
-            last: CpuReading::default(),
+            at: Nanos(0),
+            cpu: CpuReading::default(),
             progress: Progress::default(),
             slices: (1..=slices).map(slice).collect(),
             samples: Vec::new(),
@@ -253,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn it_was_steady_from_where_the_flat_window_began() {
+    fn it_is_steady_since_the_start_of_the_flat_window() {
         let goal = Goal::new(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }, &runtime(), None);
         let early = curve(10).end(&goal, Steadiness::Steady);
         assert_eq!((early.steady_after_ms, early.unsteady), (Some(0), None));

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
 use anyhow::{Context as _, bail};
-use rpcbench_engine::{LoggedCall, call_log};
-use rpcbench_harness::run::Environment;
+use rpcbench_engine::{CallLog, LoggedCall, call_log};
 use rpcbench_record::{Plan, Trial};
 use rpcbench_report::Calls;
 
@@ -21,14 +20,13 @@ pub struct CallFiles {
 }
 
 impl CallFiles {
-    /// Of a run in `folder`, whose calls are sent here from now on. `None` where the plan doesn't ask for them.
-    pub fn of(plan: &Plan, folder: &Path, environment: &mut Environment) -> Option<Self> {
+    /// The files of a run in `folder`, and where to send its calls. `None` if the plan doesn't ask for them.
+    pub fn of(plan: &Plan, folder: &Path) -> (Option<Self>, Option<CallLog>) {
+        if !plan.log_calls {
+            return (None, None);
+        }
         let (sender, calls) = call_log();
-        let folder = folder.join(CALLS_FOLDER);
-        plan.log_calls.then(|| {
-            environment.call_log = Some(sender);
-            Self { folder, calls }
-        })
+        (Some(Self { folder: folder.join(CALLS_FOLDER), calls }), Some(sender))
     }
 
     /// Writes the calls of a trial that has just ended, `calls/ENTRY.WORKLOAD.NUMBER.parquet`, and what a page draws of

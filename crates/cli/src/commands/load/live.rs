@@ -124,7 +124,7 @@ impl Observer for Live<'_> {
         }
     }
 
-    fn look_every(&self, stage: &Stage<'_>) -> Option<Nanos> {
+    fn sample_every(&self, stage: &Stage<'_>) -> Option<Nanos> {
         let plain = stage.phase == Phase::Measuring && !self.finds_capacity(stage.workload);
         match self.view {
             View::Drawn(_) => Some(LOOK),
@@ -134,7 +134,7 @@ impl Observer for Live<'_> {
         }
     }
 
-    fn look(&self, stage: &Stage<'_>, sample: &Sample) {
+    fn sample(&self, stage: &Stage<'_>, sample: &Sample) {
         let now = clock::now();
         let earlier = self.last.replace(Some((now, sample.clone())));
         let threads = self.plan.workload(stage.workload).map_or(1, |w| w.client_threads);

@@ -11,9 +11,10 @@ use anyhow::{Context as _, bail};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::fingerprint::fingerprint;
+use rpcbench_harness::load::{InProcess, room};
 use rpcbench_harness::placement::Unmanaged;
+use rpcbench_harness::reach;
 use rpcbench_harness::run::{Ending, Environment, Interrupt, Runner, Subject};
-use rpcbench_harness::{reach, room};
 use rpcbench_record::{
     Header, IsolationMode, Machines, Plan, Readiness, Run, ServerMachine, StoreError, Trial, Writer,
 };
@@ -51,16 +52,11 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let placement = placement.at(address.clone());
     let files = Files::open(&args.results, &header)?;
     let (tap, call_log) = LogTap::new(files.log);
-    let environment = Environment {
-        client_cpus: cpus,
-        pinned: false,
-        seed: args.seed,
-        connect_timeout: Nanos::from_millis(args.connect_timeout),
-        interrupt,
-        presence: None,
-        call_log,
-    };
-    let subject = Subject::unmanaged(args.address.to_string(), args.protocol, placement);
+    let connect_timeout = Nanos::from_millis(args.connect_timeout);
+    let generator = Box::new(InProcess { cpus: Vec::new(), connect_timeout, call_log });
+    let environment = Environment { seed: args.seed, interrupt, generator };
+    let entry = args.address.to_string();
+    let subject = Subject::existing(entry, args.protocol, Box::new(placement));
     let plan = header.plan.clone();
     let live = Live::new(context, args.results.quiet, &plan, &tap);
     let runner = Runner {

@@ -1,69 +1,52 @@
-//! Keeping a server apart without cgroups: CPU affinity, and signals.
+//! Isolates a server without cgroups: CPU affinity, and signals.
 
 use std::collections::HashSet;
 
 use procfs::process::{Process, Stat};
+use rpcbench_record::IsolationMode;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::files::{stuck, until};
+use super::files::await_state;
 use super::tree::ProcessTree;
-use super::{Counted, CpuTime, IsolationError, MemoryUse};
+use super::{Backend, Counted, GroupLimits, IsolationError};
+use crate::placement::{CpuTime, MemoryUse};
+
+#[derive(Debug)]
+pub(super) struct Home;
+
+impl super::Home for Home {
+    fn mode(&self) -> IsolationMode {
+        IsolationMode::Affinity
+    }
+
+    fn create(&self, label: &str, _: &GroupLimits) -> Result<Box<dyn Backend>, IsolationError> {
+        Ok(Box::new(Group { name: label.to_owned(), tree: None }))
+    }
+}
 
 /// The processes of one server.
 #[derive(Debug)]
-pub(super) struct Group {
+struct Group {
     name: String,
     tree: Option<ProcessTree>,
 }
 
 impl Group {
-    pub(super) fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), tree: None }
-    }
-
-    pub(super) fn adopt(&mut self, leader: Pid) {
-        self.tree = Some(ProcessTree::of(leader));
-    }
-
-    pub(super) fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
-        self.tree.as_ref().map_or(Ok(Vec::new()), ProcessTree::pids)
-    }
-
     fn stats(&self) -> Result<Vec<Stat>, IsolationError> {
         self.tree.as_ref().map_or(Ok(Vec::new()), ProcessTree::stats)
     }
 
-    pub(super) fn cpu(&self) -> Result<CpuTime, IsolationError> {
-        self.tree.as_ref().map_or(Ok(CpuTime::default()), ProcessTree::cpu)
-    }
-
-    pub(super) fn memory(&self) -> Result<MemoryUse, IsolationError> {
-        self.tree.as_ref().map_or(Ok(MemoryUse::default()), ProcessTree::memory)
-    }
-
-    /// A thread in uninterruptible sleep with the signal pending runs no more of its program either: it
-    /// may wait there for a child that was stopped between vfork and exec.
-    pub(super) fn freeze(&self) -> Result<(), IsolationError> {
-        self.signal_until(Signal::STOP, "frozen", |state, signalled| {
-            "TtZXx".contains(state) || (state == 'D' && signalled)
-        })
-    }
-
-    pub(super) fn thaw(&self) -> Result<(), IsolationError> {
-        self.signal_until(Signal::CONT, "thawed", |state, _| state != 'T')
-    }
-
-    /// Signals all whose threads are not all in the right state, until twice in a row none is found: one
-    /// may have been born while the first look was on its way.
+    /// Signals all processes with a thread in a wrong state, until twice in a row there is none: one may have been started
+    /// during the first look.
     fn signal_until(
         &self,
         signal: Signal,
-        adjective: &'static str,
+        state: &'static str,
         right: impl Fn(char, bool) -> bool,
     ) -> Result<(), IsolationError> {
         let mut signalled = HashSet::new();
         let mut quiet = false;
-        let done = until(|| {
+        await_state(&self.name, state, || {
             let mut wrong = self.stats()?;
             wrong.retain(|stat| {
                 let known = signalled.contains(&stat.pid);
@@ -76,21 +59,50 @@ impl Group {
             let was_quiet = quiet;
             quiet = wrong.is_empty();
             Ok(quiet && was_quiet)
-        })?;
-        if done { Ok(()) } else { Err(stuck(&self.name, adjective)) }
+        })
+    }
+}
+
+impl Counted for Group {
+    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
+        self.tree.as_ref().map_or(Ok(Vec::new()), ProcessTree::pids)
     }
 
-    pub(super) fn kill(&self) -> Result<(), IsolationError> {
-        let dead = until(|| {
-            let tree = self.stats()?;
-            let alive: Vec<&Stat> =
-                tree.iter().filter(|stat| !"ZXx".contains(stat.state)).collect();
+    fn cpu(&self) -> Result<CpuTime, IsolationError> {
+        self.tree.as_ref().map_or(Ok(CpuTime::default()), ProcessTree::cpu)
+    }
+
+    fn memory(&self) -> Result<MemoryUse, IsolationError> {
+        self.tree.as_ref().map_or(Ok(MemoryUse::default()), ProcessTree::memory)
+    }
+}
+
+impl Backend for Group {
+    fn adopt(&mut self, leader: Pid) {
+        self.tree = Some(ProcessTree::of(leader));
+    }
+
+    /// A thread in uninterruptible sleep with the signal pending runs no more of its program either: it may wait there for a
+    /// child that was stopped between vfork and exec.
+    fn freeze(&self) -> Result<(), IsolationError> {
+        self.signal_until(Signal::STOP, "frozen", |state, signalled| {
+            "TtZXx".contains(state) || (state == 'D' && signalled)
+        })
+    }
+
+    fn thaw(&self) -> Result<(), IsolationError> {
+        self.signal_until(Signal::CONT, "thawed", |state, _| state != 'T')
+    }
+
+    fn kill(&self) -> Result<(), IsolationError> {
+        await_state(&self.name, "dead", || {
+            let mut alive = self.stats()?;
+            alive.retain(|stat| !"ZXx".contains(stat.state));
             for stat in &alive {
                 send(stat.pid, Signal::KILL)?;
             }
             Ok(alive.is_empty())
-        })?;
-        if dead { Ok(()) } else { Err(stuck(&self.name, "dead")) }
+        })
     }
 }
 

@@ -17,7 +17,7 @@ pub enum IsolationError {
         source: io::Error,
     },
     /// A cgroup file reads as something unexpected.
-    #[error("{}: '{text}' is not what this file should hold", path.display())]
+    #[error("{}: unexpected content '{text}'", path.display())]
     Content {
         /// The file.
         path: PathBuf,
@@ -25,7 +25,7 @@ pub enum IsolationError {
         text: String,
     },
     /// A cgroup file lacks a line.
-    #[error("{}: no number behind '{key}'", path.display())]
+    #[error("{}: no number after '{key}'", path.display())]
     NoNumber {
         /// The file.
         path: PathBuf,
@@ -50,7 +50,7 @@ pub enum IsolationError {
         /// What the system said.
         source: io::Error,
     },
-    /// A group is still there although everything in it was killed.
+    /// A group still exists although everything in it was killed.
     #[error("{}: can't be removed: {source}", path.display())]
     Remove {
         /// The group's folder.
@@ -65,7 +65,7 @@ pub enum IsolationError {
         group: String,
         /// `frozen`, `thawed` or `dead`.
         state: &'static str,
-        /// How long it was waited.
+        /// Time limit.
         seconds: u64,
     },
     /// A process can't be signalled.

@@ -1,4 +1,4 @@
-//! Reading and writing the small text files of a cgroup.
+//! Reads and writes the small text files of a cgroup.
 
 use std::fs;
 use std::io;
@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use rpcbench_engine::clock::{self, Nanos};
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::IsolationError;
 
-/// How long the kernel has to freeze, thaw or kill the processes of a group.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit for the kernel to freeze, thaw or kill the processes of a group.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(super) fn read(path: &Path) -> Result<String, IsolationError> {
     fs::read_to_string(path)
@@ -31,7 +31,7 @@ pub(super) fn number(path: &Path) -> Result<u64, IsolationError> {
     text.trim().parse().map_err(|_| content(path, text.trim()))
 }
 
-/// The number behind `key` in a file of lines `key number`.
+/// The number after `key` in a file of lines `key number`.
 pub(super) fn keyed(path: &Path, key: &str) -> Result<u64, IsolationError> {
     let text = read(path)?;
     find(&text, key).ok_or_else(|| no_number(path, key))
@@ -41,14 +41,13 @@ pub(super) fn no_number(path: &Path, key: &str) -> IsolationError {
     IsolationError::NoNumber { path: path.to_owned(), key: key.to_owned() }
 }
 
-/// The number behind `key` in lines `key number`.
+/// The number after `key` in lines `key number`.
 pub(super) fn find(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
-/// Time for which the CPU controller held a group back, as the number behind `key`. `cpu.stat.local` counts it for groups
-/// further up as well; kernels before 6.6 do not have it, and there each group knows only of its own limit. `None` where
-/// nothing counts it.
+/// Time for which the CPU controller throttled a group, the number after `key`. `cpu.stat.local` includes limits of parent
+/// groups; kernels before 6.6 lack it, so the times of all groups up the tree are added. `None` if nothing counts it.
 pub(super) fn throttled(folder: &Path, key: &str) -> Option<u64> {
     let of = |folder: &Path, file| fs::read_to_string(folder.join(file)).ok();
     if let Some(time) = of(folder, "cpu.stat.local").and_then(|text| find(&text, key)) {
@@ -64,7 +63,7 @@ pub(super) fn pids(path: &Path) -> Result<Vec<Pid>, IsolationError> {
     Ok(text.lines().filter_map(|line| line.trim().parse().ok().and_then(Pid::from_raw)).collect())
 }
 
-/// A list of CPUs as the kernel writes it: `0-3,8`.
+/// A list of CPUs as the kernel reads it: `0,1,8`.
 pub(super) fn cpu_list(cpus: &[u32]) -> String {
     let names: Vec<String> = cpus.iter().map(u32::to_string).collect();
     names.join(",")
@@ -75,7 +74,7 @@ pub(super) fn create(folder: &Path) -> Result<(), IsolationError> {
         .map_err(|source| IsolationError::Create { path: folder.to_owned(), source })
 }
 
-/// Removes an empty group. The kernel keeps one busy for a moment after its last process has ended.
+/// Removes an empty group, if it exists. It stays busy for a moment after its last process has ended.
 pub(super) fn remove(folder: &Path) -> Result<(), IsolationError> {
     let mut last = None;
     let gone = until(|| match fs::remove_dir(folder) {
@@ -92,13 +91,12 @@ pub(super) fn remove(folder: &Path) -> Result<(), IsolationError> {
     }
 }
 
-/// Asks `done` again and again, less and less often, until it says so or [`PATIENCE`] is at its end.
-/// For states that the kernel announces to nobody.
+/// Polls `done`, less and less often, until it is true or [`TIMEOUT`] is over. Returns whether it is.
 pub(super) fn until(
     mut done: impl FnMut() -> Result<bool, IsolationError>,
 ) -> Result<bool, IsolationError> {
     const LONGEST: Nanos = Nanos::from_millis(10);
-    let deadline = clock::now() + Nanos::from(PATIENCE);
+    let deadline = clock::now() + Nanos::from(TIMEOUT);
     let mut pause = Nanos(50_000);
     loop {
         if done()? {
@@ -113,8 +111,24 @@ pub(super) fn until(
     }
 }
 
-pub(super) fn stuck(group: &str, state: &'static str) -> IsolationError {
-    IsolationError::Stuck { group: group.to_owned(), state, seconds: PATIENCE.as_secs() }
+/// Polls `done` as [`until`] does; an error if the group is not in `state` in time.
+pub(super) fn await_state(
+    group: &str,
+    state: &'static str,
+    done: impl FnMut() -> Result<bool, IsolationError>,
+) -> Result<(), IsolationError> {
+    let seconds = TIMEOUT.as_secs();
+    match until(done)? {
+        true => Ok(()),
+        false => Err(IsolationError::Stuck { group: group.to_owned(), state, seconds }),
+    }
+}
+
+/// Kills processes, some of which may have ended since they were listed.
+pub(super) fn kill_all(pids: &[Pid]) {
+    for pid in pids {
+        let _ = kill_process(*pid, Signal::KILL);
+    }
 }
 
 fn content(path: &Path, text: &str) -> IsolationError {
@@ -134,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_further_up_hold_a_group_back() {
+    fn limits_of_parent_groups_count() {
         let root = tempfile::tempdir().unwrap();
         let group = root.path().join("quota/group");
         fs::create_dir_all(&group).unwrap();

@@ -1,4 +1,4 @@
-//! Entering a group between fork and exec.
+//! Enters a group between fork and exec.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -7,37 +7,35 @@ use std::path::PathBuf;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::IsolationError;
+use crate::host::cpus::cpu_set;
 
-/// Everything prepared that a child needs to enter a group: open files and a CPU mask.
+/// What a child process needs to enter a group: open files and a CPU mask.
 #[derive(Debug)]
 pub struct Joiner {
-    doors: Vec<File>,
+    procs_files: Vec<File>,
     cpus: CpuSet,
 }
 
 impl Joiner {
-    pub(super) fn new(doors: Vec<PathBuf>, cpus: &[u32]) -> Result<Self, IsolationError> {
+    pub(super) fn new(procs_files: Vec<PathBuf>, cpus: &[u32]) -> Result<Self, IsolationError> {
         let open = |path: PathBuf| {
             let file = OpenOptions::new().write(true).open(&path);
             file.map_err(|source| IsolationError::Write { path, value: "0".to_owned(), source })
         };
-        let mut mask = CpuSet::new();
-        for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {
-            mask.set(*cpu as usize);
-        }
-        Ok(Self { doors: doors.into_iter().map(open).collect::<Result<_, _>>()?, cpus: mask })
+        let procs_files = procs_files.into_iter().map(open).collect::<Result<_, _>>()?;
+        Ok(Self { procs_files, cpus: cpu_set(cpus) })
     }
 
     /// Moves the calling process into the group and onto its CPUs.
     ///
-    /// Async-signal-safe: system calls on what was prepared, no allocation, no lock.
+    /// Async-signal-safe: system calls on prepared values, no allocation, no lock.
     ///
     /// # Errors
-    /// What the system says.
+    /// If the kernel refuses.
     pub fn enter(&self) -> io::Result<()> {
-        for door in &self.doors {
-            // `0` is whoever writes it.
-            rustix::io::write(door, b"0")?;
+        for file in &self.procs_files {
+            // `0` is the writing process.
+            rustix::io::write(file, b"0")?;
         }
         sched_setaffinity(None, &self.cpus)?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Where the cgroup hierarchies are mounted, and where in them this process is.
+//! Where the cgroup hierarchies are mounted, and this process's group in them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,7 +54,7 @@ impl Mounts {
         found
     }
 
-    /// The folders at which hierarchies are mounted.
+    /// Mount points of all hierarchies.
     pub(super) fn tops(&self) -> Vec<&Path> {
         let mut tops: Vec<&Path> =
             self.v1.values().chain(&self.v2).map(|place| place.top.as_path()).collect();
@@ -64,8 +64,8 @@ impl Mounts {
     }
 }
 
-/// In a container the mount may show a part of the hierarchy only, and the group's path is then counted
-/// from the hierarchy's root or, in a namespace of its own, from the container's.
+/// In a container the mount may show a part of the hierarchy only. The group's path then starts at the hierarchy's root, or
+/// in a cgroup namespace at the container's.
 fn place(mount: &MountInfo, group: &ProcessCGroup) -> MountPoint {
     let top = mount.mount_point.clone();
     let path = Path::new(&group.pathname);

@@ -1,4 +1,4 @@
-//! Names of groups, which tell whose they are, and the removal of those whose owner has died.
+//! Names of groups, which identify their owner, and the removal of those whose owner has died.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ignore::WalkBuilder;
 use procfs::ProcResult;
 use procfs::process::Process;
-use rustix::process::{Signal, kill_process};
 
-use super::files::{self, pids, remove, until};
+use super::files::{kill_all, pids, remove, until, write};
 use super::mounts::Mounts;
 
 const PREFIX: &str = "rpcbench";
 
-/// A harness process: its id alone may come again, and means another process in another container.
+/// A harness process. Its id alone may be reused, and means another process in another container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     namespace: u64,
@@ -36,13 +35,13 @@ impl Owner {
         })
     }
 
-    /// How the names of all its groups begin.
+    /// Prefix of the names of its groups.
     pub(super) fn prefix(self) -> String {
         let Self { namespace, pid, started } = self;
         format!("{PREFIX}-{namespace}-{pid}-{started}-")
     }
 
-    /// A name that no other group of this or any other living harness has.
+    /// A name unique among the groups of all living harnesses.
     pub(super) fn name(self, label: &str) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -51,7 +50,7 @@ impl Owner {
         format!("{}{number}-{label}", self.prefix())
     }
 
-    /// Whose group it is, if it is one of a harness.
+    /// The owner of a group, if that is a harness.
     pub(super) fn of_folder(folder: &Path) -> Option<Self> {
         Self::from_name(folder.file_name()?.to_str()?)
     }
@@ -67,7 +66,7 @@ impl Owner {
         parts.next().map(|_| owner)
     }
 
-    /// Whether it has ended, as far as that can be told from where `this` is.
+    /// True if it is known to have ended; processes of other namespaces than `this` are unknown.
     fn is_dead(self, this: Self) -> bool {
         if self.namespace != this.namespace {
             return false;
@@ -79,13 +78,12 @@ impl Owner {
     }
 }
 
-/// Kills what is left in the groups of harnesses that have died, and removes the groups. The folders
-/// that were removed.
+/// Kills what is left in the groups of dead harnesses, and removes the groups. Returns the removed folders.
 pub(super) fn sweep(mounts: &Mounts) -> Vec<PathBuf> {
     let Ok(this) = Owner::this_process() else { return Vec::new() };
     let mut groups: Vec<PathBuf> =
         mounts.tops().into_iter().flat_map(|top| leftovers(top, this)).collect();
-    // A process dies only when it is killed in one hierarchy and thawed in another.
+    // A process may have to be killed in one hierarchy and thawed in another before it dies.
     for group in &groups {
         kill_once(group);
     }
@@ -113,15 +111,13 @@ fn leftovers(top: &Path, this: Owner) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What can't be killed shows when the group can't be removed.
+/// If something can't be killed, the group can't be removed either.
 fn kill_once(group: &Path) {
-    for pid in pids(&group.join("cgroup.procs")).unwrap_or_default() {
-        let _ = kill_process(pid, Signal::KILL);
-    }
+    kill_all(&pids(&group.join("cgroup.procs")).unwrap_or_default());
     for (file, value) in [("freezer.state", "THAWED"), ("cgroup.freeze", "0")] {
         let file = group.join(file);
         if file.exists() {
-            let _ = files::write(&file, value);
+            let _ = write(&file, value);
         }
     }
 }
@@ -131,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_its_owner() {
+    fn names_identify_their_owner() {
         let owner = Owner { namespace: 4_026_531_836, pid: 77, started: 1234 };
         let name = owner.name("java-grpc@zgc/../x");
         assert!(name.ends_with("-java-grpc@zgc_.._x"), "{name}");

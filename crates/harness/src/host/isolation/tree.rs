@@ -1,4 +1,4 @@
-//! The processes that descend from one, and what `/proc` counts about them.
+//! A process with its descendants, and what `/proc` counts about them.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -6,13 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use procfs::process::{Process, Stat, all_processes};
 use rustix::process::Pid;
 
-use super::{Counted, CpuTime, IsolationError, MemoryUse};
+use super::{Counted, IsolationError};
+use crate::placement::{CpuTime, MemoryUse};
 
 /// A process, those in its process group, and all their descendants.
 #[derive(Debug)]
 pub struct ProcessTree {
     leader: Pid,
-    /// Process ids with their start times, so that one that left the tree is still known.
+    /// Process ids with their start times, so that a process that left the tree is still known.
     seen: Mutex<HashSet<(i32, u64)>>,
 }
 
@@ -24,7 +25,7 @@ impl ProcessTree {
     }
 
     pub(super) fn stats(&self) -> Result<Vec<Stat>, IsolationError> {
-        // A process that ends while /proc is read is not of interest.
+        // Processes that end while /proc is read are left out.
         let all = all_processes()?.flatten().filter_map(|process| process.stat().ok());
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let family = family(self.leader.as_raw_pid(), &seen, all.collect());
@@ -38,9 +39,9 @@ impl Counted for ProcessTree {
         Ok(self.stats()?.iter().filter_map(|stat| Pid::from_raw(stat.pid)).collect())
     }
 
-    /// CPU time of the living, and of the dead whose parent has waited for them, to the clock tick.
+    /// To the clock tick. Dead processes count once their parent has waited for them.
     fn cpu(&self) -> Result<CpuTime, IsolationError> {
-        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+        let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
         let (mut user, mut system) = (0, 0);
         for stat in self.stats()? {
             user += stat.utime + stat.cutime.max(0).cast_unsigned();
@@ -63,7 +64,7 @@ impl Counted for ProcessTree {
     }
 }
 
-/// The leader, its process group, those seen before, and whatever descends from any of them.
+/// The leader, its process group, those seen before, and all their descendants.
 fn family(leader: i32, seen: &HashSet<(i32, u64)>, all: Vec<Stat>) -> Vec<Stat> {
     let is_root = |stat: &&Stat| {
         stat.pid == leader || stat.pgrp == leader || seen.contains(&(stat.pid, stat.starttime))

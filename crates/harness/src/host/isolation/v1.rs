@@ -1,177 +1,189 @@
 //! Groups under cgroup version 1: one folder in each controller's hierarchy.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rpcbench_record::IsolationMode;
+use rustix::process::Pid;
 
 use super::files::{
-    cpu_list, create, keyed, number, pids, read, remove, stuck, throttled, until, write,
+    await_state, cpu_list, create, keyed, kill_all, number, pids, read, remove, throttled, write,
 };
 use super::guard::Guard;
-use super::mounts::{MountPoint, Mounts};
+use super::mounts::Mounts;
 use super::names::Owner;
-use super::{CpuTime, GroupLimits, IsolationError, MemoryUse};
+use super::{Backend, Counted, GroupLimits, IsolationError};
+use crate::placement::{CpuTime, MemoryUse};
 
-/// Where groups can be made.
-#[derive(Clone, Debug)]
-pub(super) struct Home {
+/// This process's own group in each hierarchy, in which others are made.
+#[derive(Debug)]
+struct Home {
+    owner: Owner,
+    folders: Folders,
+}
+
+/// A group's folder in each hierarchy.
+#[derive(Debug)]
+struct Folders {
     cpuset: PathBuf,
     memory: PathBuf,
     freezer: PathBuf,
     cpuacct: PathBuf,
-    /// Counts throttling; every other limit does without.
+    /// Counts throttling. Optional.
     cpu: Option<PathBuf>,
 }
 
-impl Home {
-    /// This process's own groups.
-    ///
-    /// # Errors
-    /// A sentence part that says which controller is not there.
-    pub(super) fn find(mounts: &Mounts) -> Result<Self, String> {
-        let own = |controller: &str| {
-            let place: Option<&MountPoint> = mounts.v1.get(controller);
-            place
-                .map(|place| place.own.clone())
-                .ok_or_else(|| format!("cgroup v1 has no {controller} controller here"))
-        };
-        Ok(Self {
-            cpuset: own("cpuset")?,
-            memory: own("memory")?,
-            freezer: own("freezer")?,
-            cpuacct: own("cpuacct")?,
-            cpu: own("cpu").ok(),
-        })
-    }
-
-    /// Ends what is left in the groups of `owner` when this process does.
-    pub(super) fn guard(&self, owner: Owner) -> io::Result<Guard> {
-        let homes = [&*self.cpuset, &*self.memory, &*self.freezer, &*self.cpuacct];
-        let hierarchies: Vec<&Path> = homes.into_iter().chain(self.cpu.as_deref()).collect();
-        Guard::start(&owner.prefix(), &self.freezer, &hierarchies)
-    }
-
-    pub(super) fn create(&self, name: &str, limits: &GroupLimits) -> Result<Group, IsolationError> {
-        let group = Group {
-            name: name.to_owned(),
+impl Folders {
+    /// Of the group `name` within these.
+    fn join(&self, name: &str) -> Self {
+        Self {
             cpuset: self.cpuset.join(name),
             memory: self.memory.join(name),
             freezer: self.freezer.join(name),
             cpuacct: self.cpuacct.join(name),
             cpu: self.cpu.as_ref().map(|folder| folder.join(name)),
-        };
-        let made = group.make(self, limits);
-        if made.is_err() {
-            let _ = group.remove();
-        }
-        made.map(|()| group)
-    }
-}
-
-/// One group.
-#[derive(Debug)]
-pub(super) struct Group {
-    name: String,
-    cpuset: PathBuf,
-    memory: PathBuf,
-    freezer: PathBuf,
-    cpuacct: PathBuf,
-    cpu: Option<PathBuf>,
-}
-
-impl Group {
-    fn make(&self, home: &Home, limits: &GroupLimits) -> Result<(), IsolationError> {
-        for folder in self.folders() {
-            create(folder)?;
-        }
-        let mems = read(&home.cpuset.join("cpuset.mems"))?;
-        write(&self.cpuset.join("cpuset.mems"), mems.trim())?;
-        write(&self.cpuset.join("cpuset.cpus"), &cpu_list(&limits.cpus))?;
-        let Some(bytes) = limits.memory_bytes else { return Ok(()) };
-        write(&self.memory.join("memory.limit_in_bytes"), &bytes.to_string())?;
-        let with_swap = self.memory.join("memory.memsw.limit_in_bytes");
-        match with_swap.exists() {
-            true => write(&with_swap, &bytes.to_string()),
-            false => write(&self.memory.join("memory.swappiness"), "0"),
         }
     }
 
     /// Controllers may share a hierarchy, and then the folder.
-    fn folders(&self) -> Vec<&Path> {
+    fn distinct(&self) -> Vec<&Path> {
         let mut folders = vec![&*self.cpuset, &*self.memory, &*self.freezer, &*self.cpuacct];
         folders.extend(self.cpu.as_deref());
         folders.sort();
         folders.dedup();
         folders
     }
+}
 
-    /// Files into which a process writes `0` to join.
-    pub(super) fn doors(&self) -> Vec<PathBuf> {
-        self.folders().into_iter().map(|folder| folder.join("cgroup.procs")).collect()
+/// # Errors
+/// The missing controller, as part of a sentence.
+pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
+    let own = |controller: &str| match mounts.v1.get(controller) {
+        Some(place) => Ok(place.own.clone()),
+        None => Err(format!("cgroup v1 has no {controller} controller here")),
+    };
+    let folders = Folders {
+        cpuset: own("cpuset")?,
+        memory: own("memory")?,
+        freezer: own("freezer")?,
+        cpuacct: own("cpuacct")?,
+        cpu: own("cpu").ok(),
+    };
+    Ok(Box::new(Home { owner, folders }))
+}
+
+impl super::Home for Home {
+    fn mode(&self) -> IsolationMode {
+        IsolationMode::CgroupV1
     }
 
-    pub(super) fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
-        pids(&self.freezer.join("cgroup.procs"))
+    fn guard(&self) -> Option<Guard> {
+        let Folders { freezer, .. } = &self.folders;
+        Guard::start(&self.owner.prefix(), freezer, &self.folders.distinct()).ok()
     }
 
-    pub(super) fn freeze(&self) -> Result<(), IsolationError> {
-        self.turn("FROZEN", "frozen")
+    fn create(
+        &self,
+        label: &str,
+        limits: &GroupLimits,
+    ) -> Result<Box<dyn Backend>, IsolationError> {
+        let name = self.owner.name(label);
+        let group = Group { folders: self.folders.join(&name), name };
+        let made = group.make(&self.folders.cpuset, limits);
+        if made.is_err() {
+            let _ = group.remove();
+        }
+        made.map(|()| Box::new(group) as Box<dyn Backend>)
     }
+}
 
-    pub(super) fn thaw(&self) -> Result<(), IsolationError> {
-        self.turn("THAWED", "thawed")
+#[derive(Debug)]
+struct Group {
+    name: String,
+    folders: Folders,
+}
+
+impl Group {
+    fn make(&self, parent_cpuset: &Path, limits: &GroupLimits) -> Result<(), IsolationError> {
+        let Folders { cpuset, memory, .. } = &self.folders;
+        self.folders.distinct().into_iter().try_for_each(create)?;
+        let mems = read(&parent_cpuset.join("cpuset.mems"))?;
+        write(&cpuset.join("cpuset.mems"), mems.trim())?;
+        write(&cpuset.join("cpuset.cpus"), &cpu_list(&limits.cpus))?;
+        let Some(bytes) = limits.memory_bytes else { return Ok(()) };
+        write(&memory.join("memory.limit_in_bytes"), &bytes.to_string())?;
+        let with_swap = memory.join("memory.memsw.limit_in_bytes");
+        match with_swap.exists() {
+            true => write(&with_swap, &bytes.to_string()),
+            false => write(&memory.join("memory.swappiness"), "0"),
+        }
     }
 
     /// The state reads FREEZING while some process has yet to stop; writing it again tries again.
-    fn turn(&self, state: &str, adjective: &'static str) -> Result<(), IsolationError> {
-        let file = self.freezer.join("freezer.state");
-        let done = until(|| {
-            write(&file, state)?;
-            Ok(read(&file)?.trim() == state)
-        })?;
-        if done { Ok(()) } else { Err(stuck(&self.name, adjective)) }
+    fn set_state(&self, value: &str, state: &'static str) -> Result<(), IsolationError> {
+        let file = self.folders.freezer.join("freezer.state");
+        await_state(&self.name, state, || {
+            write(&file, value)?;
+            Ok(read(&file)?.trim() == value)
+        })
+    }
+}
+
+impl Counted for Group {
+    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
+        pids(&self.folders.freezer.join("cgroup.procs"))
     }
 
-    pub(super) fn cpu(&self) -> Result<CpuTime, IsolationError> {
+    fn cpu(&self) -> Result<CpuTime, IsolationError> {
+        let Folders { cpuacct, cpu, .. } = &self.folders;
         Ok(CpuTime {
-            total_ns: number(&self.cpuacct.join("cpuacct.usage"))?,
-            user_ns: number(&self.cpuacct.join("cpuacct.usage_user"))?,
-            system_ns: number(&self.cpuacct.join("cpuacct.usage_sys"))?,
-            throttled_ns: self.cpu.as_deref().and_then(|cpu| throttled(cpu, "throttled_time")),
+            total_ns: number(&cpuacct.join("cpuacct.usage"))?,
+            user_ns: number(&cpuacct.join("cpuacct.usage_user"))?,
+            system_ns: number(&cpuacct.join("cpuacct.usage_sys"))?,
+            throttled_ns: cpu.as_deref().and_then(|cpu| throttled(cpu, "throttled_time")),
         })
     }
 
-    pub(super) fn memory(&self) -> Result<MemoryUse, IsolationError> {
-        let stat = self.memory.join("memory.stat");
+    fn memory(&self) -> Result<MemoryUse, IsolationError> {
+        let stat = self.folders.memory.join("memory.stat");
         let shared = keyed(&stat, "total_shmem")?;
         Ok(MemoryUse {
             anon: keyed(&stat, "total_rss")? + shared,
             cache: Some(keyed(&stat, "total_cache")?.saturating_sub(shared)),
-            highest: Some(number(&self.memory.join("memory.max_usage_in_bytes"))?),
+            highest: Some(number(&self.folders.memory.join("memory.max_usage_in_bytes"))?),
         })
     }
+}
 
-    pub(super) fn oom_kills(&self) -> Result<u64, IsolationError> {
-        keyed(&self.memory.join("memory.oom_control"), "oom_kill")
+impl Backend for Group {
+    fn procs_files(&self) -> Vec<PathBuf> {
+        let folders = self.folders.distinct();
+        folders.into_iter().map(|folder| folder.join("cgroup.procs")).collect()
+    }
+
+    fn freeze(&self) -> Result<(), IsolationError> {
+        self.set_state("FROZEN", "frozen")
+    }
+
+    fn thaw(&self) -> Result<(), IsolationError> {
+        self.set_state("THAWED", "thawed")
+    }
+
+    fn oom_kills(&self) -> Result<u64, IsolationError> {
+        keyed(&self.folders.memory.join("memory.oom_control"), "oom_kill")
     }
 
     /// A frozen process dies only when it is thawed.
-    pub(super) fn kill(&self) -> Result<(), IsolationError> {
-        let state = self.freezer.join("freezer.state");
-        let dead = until(|| {
+    fn kill(&self) -> Result<(), IsolationError> {
+        let state = self.folders.freezer.join("freezer.state");
+        await_state(&self.name, "dead", || {
             let alive = self.pids()?;
-            for pid in &alive {
-                // It may have ended since it was listed.
-                let _ = kill_process(*pid, Signal::KILL);
-            }
+            kill_all(&alive);
             write(&state, "THAWED")?;
             Ok(alive.is_empty())
-        })?;
-        if dead { Ok(()) } else { Err(stuck(&self.name, "dead")) }
+        })
     }
 
-    pub(super) fn remove(&self) -> Result<(), IsolationError> {
-        self.folders().into_iter().filter(|folder| folder.exists()).try_for_each(remove)
+    fn remove(&self) -> Result<(), IsolationError> {
+        self.folders.distinct().into_iter().try_for_each(remove)
     }
 }

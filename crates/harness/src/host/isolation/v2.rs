@@ -1,57 +1,55 @@
 //! Groups under cgroup version 2: one folder in the one hierarchy.
 
-use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use rpcbench_engine::clock::{self, Nanos};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, getpid, kill_process};
+use rpcbench_record::IsolationMode;
+use rustix::process::{Pid, getpid};
 
 use super::files::{
-    PATIENCE, cpu_list, create, find, keyed, no_number, number, pids, read, remove, stuck,
-    throttled, until, write,
+    self, await_state, cpu_list, create, keyed, kill_all, no_number, number, pids, read, remove,
+    throttled, write,
 };
 use super::mounts::{MountPoint, Mounts};
 use super::names::Owner;
-use super::{CpuTime, GroupLimits, IsolationError, MemoryUse};
+use super::{Backend, Counted, GroupLimits, IsolationError};
+use crate::placement::{CpuTime, MemoryUse};
 
-/// Without these a group is not worth having.
-const NEEDED: [&str; 2] = ["cpuset", "memory"];
-/// Counts throttling; every limit does without.
-const WELCOME: &str = "cpu";
+/// Controllers that set the limits.
+const REQUIRED: [&str; 2] = ["cpuset", "memory"];
+/// Counts throttling.
+const OPTIONAL: &str = "cpu";
 
-/// Where groups can be made.
+/// Where groups are made.
 #[derive(Debug)]
-pub(super) struct Home {
+struct Home {
+    owner: Owner,
     parent: PathBuf,
     leaf: Option<Leaf>,
 }
 
-impl Home {
-    /// The nearest group, this process's own or one above, in which groups with the controllers needed
-    /// can be made.
-    ///
-    /// # Errors
-    /// A sentence part that says what is in the way.
-    pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Self, String> {
-        let place = mounts.v2.as_ref().ok_or("cgroup v2 is not mounted")?;
-        let mut reasons = Vec::new();
-        for parent in candidates(place, owner) {
-            match Self::at(parent, parent == place.own, owner) {
-                Ok(home) => return Ok(home),
-                Err(reason) => reasons.push(reason),
-            }
+/// The nearest group, this process's own or a parent, in which groups with the required controllers can be made.
+///
+/// # Errors
+/// The obstacle, as part of a sentence.
+pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
+    let place = mounts.v2.as_ref().ok_or("cgroup v2 is not mounted")?;
+    let mut reasons = Vec::new();
+    for parent in candidates(place, owner) {
+        match Home::at(parent, parent == place.own, owner) {
+            Ok(home) => return Ok(Box::new(home)),
+            Err(reason) => reasons.push(reason),
         }
-        Err(reasons.into_iter().next().unwrap_or_default())
     }
+    Err(reasons.into_iter().next().unwrap_or_default())
+}
 
+impl Home {
     fn at(parent: &Path, own: bool, owner: Owner) -> Result<Self, String> {
-        let there = read(&parent.join("cgroup.controllers")).map_err(|error| error.to_string())?;
-        let there: Vec<&str> = there.split_whitespace().collect();
-        if let Some(missing) = NEEDED.iter().find(|name| !there.contains(name)) {
+        let file = parent.join("cgroup.controllers");
+        let controllers = read(&file).map_err(|error| error.to_string())?;
+        let controllers: Vec<&str> = controllers.split_whitespace().collect();
+        if let Some(missing) = REQUIRED.iter().find(|name| !controllers.contains(name)) {
             return Err(format!("cgroup v2 has no {missing} controller in {}", parent.display()));
         }
         let leaf = match enable(parent) {
@@ -61,27 +59,37 @@ impl Home {
             }
             Err(error) => return Err(error.to_string()),
         };
-        Ok(Self { parent: parent.to_owned(), leaf })
+        Ok(Self { owner, parent: parent.to_owned(), leaf })
+    }
+}
+
+impl super::Home for Home {
+    fn mode(&self) -> IsolationMode {
+        IsolationMode::CgroupV2
     }
 
-    /// What a reader of the record must know about the place.
-    pub(super) fn note(&self) -> Option<String> {
+    fn note(&self) -> Option<String> {
         let leaf = self.leaf.as_ref()?;
         Some(format!("rpcbench moved itself to {} to make room for groups", leaf.folder.display()))
     }
 
-    pub(super) fn create(&self, name: &str, limits: &GroupLimits) -> Result<Group, IsolationError> {
-        let group = Group { name: name.to_owned(), folder: self.parent.join(name) };
+    fn create(
+        &self,
+        label: &str,
+        limits: &GroupLimits,
+    ) -> Result<Box<dyn Backend>, IsolationError> {
+        let name = self.owner.name(label);
+        let group = Group { folder: self.parent.join(&name), name };
         create(&group.folder)?;
         let made = group.limit(limits);
         if made.is_err() {
             let _ = group.remove();
         }
-        made.map(|()| group)
+        made.map(|()| Box::new(group) as Box<dyn Backend>)
     }
 }
 
-/// From this process's own group upwards, leaving out a leaf that it has moved to already.
+/// This process's own group and its parents, without a leaf that it has moved to.
 fn candidates(place: &MountPoint, owner: Owner) -> impl Iterator<Item = &Path> {
     let inside = |folder: &&Path| folder.starts_with(&place.top);
     let is_leaf = move |folder: &Path| Owner::of_folder(folder) == Some(owner);
@@ -92,21 +100,22 @@ fn enable(parent: &Path) -> Result<(), IsolationError> {
     let file = parent.join("cgroup.subtree_control");
     let enabled = read(&file)?;
     let missing = |name: &&str| !enabled.split_whitespace().any(|on| on == *name);
-    for name in NEEDED.iter().filter(|name| missing(name)) {
+    for name in REQUIRED.iter().filter(|name| missing(name)) {
         write(&file, &format!("+{name}"))?;
     }
-    if missing(&WELCOME) {
-        let _ = write(&file, &format!("+{WELCOME}"));
+    if missing(&OPTIONAL) {
+        let _ = write(&file, &format!("+{OPTIONAL}"));
     }
-    let door = parent.join("cgroup.procs");
-    rustix::fs::access(&door, rustix::fs::Access::WRITE_OK).map_err(|error| IsolationError::Write {
-        path: door,
-        value: "0".to_owned(),
-        source: error.into(),
-    })
+    let path = parent.join("cgroup.procs");
+    match rustix::fs::access(&path, rustix::fs::Access::WRITE_OK) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            Err(IsolationError::Write { path, value: "0".to_owned(), source: error.into() })
+        }
+    }
 }
 
-/// A group with processes of its own can't give controllers to groups within it.
+/// A group that contains processes can't enable controllers for groups within it.
 fn is_busy(error: &IsolationError) -> bool {
     matches!(error, IsolationError::Write { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
 }
@@ -115,7 +124,7 @@ fn is_alone(folder: &Path) -> bool {
     pids(&folder.join("cgroup.procs")).is_ok_and(|pids| pids == [getpid()])
 }
 
-/// A group that this process moved to, so that its former group is free of processes.
+/// A group that this process moved to, so that its former group contains no processes.
 #[derive(Debug)]
 struct Leaf {
     parent: PathBuf,
@@ -135,7 +144,7 @@ impl Leaf {
 impl Drop for Leaf {
     fn drop(&mut self) {
         let control = self.parent.join("cgroup.subtree_control");
-        for name in NEEDED.iter().chain([&WELCOME]) {
+        for name in REQUIRED.iter().chain([&OPTIONAL]) {
             let _ = write(&control, &format!("-{name}"));
         }
         for pid in pids(&self.folder.join("cgroup.procs")).unwrap_or_default() {
@@ -145,9 +154,8 @@ impl Drop for Leaf {
     }
 }
 
-/// One group.
 #[derive(Debug)]
-pub(super) struct Group {
+struct Group {
     name: String,
     folder: PathBuf,
 }
@@ -166,60 +174,23 @@ impl Group {
         self.folder.join(name)
     }
 
-    /// The file into which a process writes `0` to join.
-    pub(super) fn door(&self) -> PathBuf {
-        self.file("cgroup.procs")
+    fn set_frozen(&self, frozen: u64, state: &'static str) -> Result<(), IsolationError> {
+        write(&self.file("cgroup.freeze"), &frozen.to_string())?;
+        let events = self.file("cgroup.events");
+        await_state(&self.name, state, || Ok(keyed(&events, "frozen")? == frozen))
     }
+}
 
-    pub(super) fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
+impl Counted for Group {
+    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
         pids(&self.file("cgroup.procs"))
     }
 
-    pub(super) fn freeze(&self) -> Result<(), IsolationError> {
-        write(&self.file("cgroup.freeze"), "1")?;
-        self.wait_for_event("frozen", 1, "frozen")
-    }
-
-    pub(super) fn thaw(&self) -> Result<(), IsolationError> {
-        write(&self.file("cgroup.freeze"), "0")?;
-        self.wait_for_event("frozen", 0, "thawed")
-    }
-
-    /// The kernel announces every change of `cgroup.events` to whoever polls it.
-    fn wait_for_event(
-        &self,
-        key: &str,
-        value: u64,
-        adjective: &'static str,
-    ) -> Result<(), IsolationError> {
-        let path = self.file("cgroup.events");
-        let refused = |source| IsolationError::Read { path: path.clone(), source };
-        let file = OpenOptions::new().read(true).open(&path).map_err(refused)?;
-        let deadline = clock::now() + Nanos::from(PATIENCE);
-        loop {
-            if keyed(&path, key)? == value {
-                return Ok(());
-            }
-            let left = deadline.since(clock::now());
-            if left == 0 {
-                return Err(stuck(&self.name, adjective));
-            }
-            // A change between the reading and the poll is not seen by the poll: look again soon.
-            let step = left.min(20_000_000);
-            let timeout = Timespec { tv_sec: 0, tv_nsec: step as _ };
-            let mut fds = [PollFd::from_borrowed_fd(file.as_fd(), PollFlags::PRI)];
-            match poll(&mut fds, Some(&timeout)) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(refused(error.into())),
-            }
-        }
-    }
-
-    pub(super) fn cpu(&self) -> Result<CpuTime, IsolationError> {
+    fn cpu(&self) -> Result<CpuTime, IsolationError> {
         const NS: u64 = 1000;
         let stat = self.file("cpu.stat");
         let text = read(&stat)?;
-        let field = |key: &str| find(&text, key).ok_or_else(|| no_number(&stat, key));
+        let field = |key: &str| files::find(&text, key).ok_or_else(|| no_number(&stat, key));
         let throttled = throttled(&self.folder, "throttled_usec");
         Ok(CpuTime {
             total_ns: field("usage_usec")? * NS,
@@ -229,7 +200,7 @@ impl Group {
         })
     }
 
-    pub(super) fn memory(&self) -> Result<MemoryUse, IsolationError> {
+    fn memory(&self) -> Result<MemoryUse, IsolationError> {
         let stat = self.file("memory.stat");
         let shared = keyed(&stat, "shmem")?;
         Ok(MemoryUse {
@@ -238,31 +209,41 @@ impl Group {
             highest: number(&self.file("memory.peak")).ok(),
         })
     }
+}
 
-    pub(super) fn oom_kills(&self) -> Result<u64, IsolationError> {
+impl Backend for Group {
+    fn procs_files(&self) -> Vec<PathBuf> {
+        vec![self.file("cgroup.procs")]
+    }
+
+    fn freeze(&self) -> Result<(), IsolationError> {
+        self.set_frozen(1, "frozen")
+    }
+
+    fn thaw(&self) -> Result<(), IsolationError> {
+        self.set_frozen(0, "thawed")
+    }
+
+    fn oom_kills(&self) -> Result<u64, IsolationError> {
         keyed(&self.file("memory.events"), "oom_kill")
     }
 
     /// Kernels before 5.14 have no `cgroup.kill`; there a frozen process dies of the signal all the same.
-    pub(super) fn kill(&self) -> Result<(), IsolationError> {
+    fn kill(&self) -> Result<(), IsolationError> {
         let at_once = self.file("cgroup.kill");
-        let dead = until(|| {
+        await_state(&self.name, "dead", || {
             let alive = self.pids()?;
-            if at_once.exists() && !alive.is_empty() {
+            if !alive.is_empty() && at_once.exists() {
                 write(&at_once, "1")?;
             } else {
-                for pid in &alive {
-                    // It may have ended since it was listed.
-                    let _ = kill_process(*pid, Signal::KILL);
-                }
+                kill_all(&alive);
             }
             Ok(alive.is_empty())
-        })?;
-        if dead { Ok(()) } else { Err(stuck(&self.name, "dead")) }
+        })
     }
 
-    pub(super) fn remove(&self) -> Result<(), IsolationError> {
-        if self.folder.exists() { remove(&self.folder) } else { Ok(()) }
+    fn remove(&self) -> Result<(), IsolationError> {
+        remove(&self.folder)
     }
 }
 
@@ -271,6 +252,7 @@ mod tests {
     use std::fs;
     use std::process::Command;
 
+    use super::super::files::until;
     use super::*;
 
     fn fixture(files: &[(&str, &str)]) -> (tempfile::TempDir, Group) {
@@ -302,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_kernel_tells_less() {
+    fn older_kernels_count_less() {
         let (_folder, group) = fixture(&[
             ("cpu.stat", "usage_usec 30\nuser_usec 20\nsystem_usec 10\n"),
             ("memory.stat", "anon 4096\nfile 8192\nshmem 0\n"),
@@ -324,18 +306,18 @@ mod tests {
     }
 
     #[test]
-    fn a_place_without_controllers_is_refused_with_the_reason() {
+    fn a_group_without_controllers_is_refused_with_the_reason() {
         let (folder, _) = fixture(&[("cgroup.controllers", "cpu io\n")]);
         let place = MountPoint { top: folder.path().to_owned(), own: folder.path().to_owned() };
         let mounts = Mounts { v2: Some(place), ..Mounts::default() };
         let owner = Owner::this_process().unwrap();
-        let reason = Home::find(&mounts, owner).unwrap_err();
+        let reason = find(&mounts, owner).unwrap_err();
         assert!(reason.starts_with("cgroup v2 has no cpuset controller in "), "{reason}");
-        assert_eq!(Home::find(&Mounts::default(), owner).unwrap_err(), "cgroup v2 is not mounted");
+        assert_eq!(find(&Mounts::default(), owner).unwrap_err(), "cgroup v2 is not mounted");
     }
 
     #[test]
-    fn controllers_are_enabled_where_they_are_not() {
+    fn missing_controllers_are_enabled() {
         let files = [
             ("cgroup.controllers", "cpuset cpu memory\n"),
             ("cgroup.subtree_control", "memory\n"),
@@ -347,8 +329,8 @@ mod tests {
         assert_eq!(control, "+cpu", "the last one enabled");
     }
 
-    /// A real group needs no controller to be frozen, killed and counted, so that a machine on which
-    /// version 1 has the controllers will do.
+    /// A real group needs no controller to be frozen, killed and counted, so this also works on a machine where version 1 has
+    /// the controllers.
     #[test]
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     fn a_real_group_freezes_counts_and_kills() {
@@ -363,7 +345,7 @@ mod tests {
         };
         let group = Group { name: "test".to_owned(), folder };
         let mut child = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        write(&group.door(), &child.id().to_string()).unwrap();
+        write(&group.file("cgroup.procs"), &child.id().to_string()).unwrap();
         assert_eq!(group.pids().unwrap(), [Pid::from_child(&child)]);
         assert!(until(|| Ok(group.cpu()?.total_ns > 20_000_000)).unwrap());
         group.freeze().unwrap();

@@ -1,10 +1,10 @@
-//! Looking at a run before its end.
+//! Interim analyses of a run.
 
 use rpcbench_record::{Analysis, RankedBy, Run, observations};
 use rpcbench_stats::compare;
 
-/// Whether the run is looked at after so many processes of each entry, and each two neighbours under every load that is
-/// there for its own sake are told apart, or known to be equal within the precision.
+/// True if an analysis is due after `processes` processes of each entry, and under every load each two neighbours differ
+/// clearly, or are equal within the precision.
 pub(super) fn is_clear(run: &Run, processes: u32) -> bool {
     let plan = &run.header.plan;
     if !plan.is_analyzed_after(processes) {

@@ -1,0 +1,156 @@
+//! The engine in this process as load generator.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rpcbench_contract::cases::Caller;
+use rpcbench_contract::{Corpus, Profile, Shape};
+use rpcbench_engine::clock::Nanos;
+use rpcbench_engine::{CallLog, Client, LoadPlan, Payload, Session, SessionError};
+use rpcbench_record::{Arrivals, Protocol, Window, Workload};
+
+use super::{
+    Load, LoadError, LoadGenerator, LoadRequest, Measurement, Progress, Sample, Span, Unmeasured,
+    room,
+};
+use crate::placement::Endpoint;
+use crate::run::Interrupt;
+
+/// Makes load with threads of this process.
+#[derive(Debug)]
+pub struct InProcess {
+    /// CPUs to pin load threads to, in turn. Empty: not pinned.
+    pub cpus: Vec<u32>,
+    /// Time limit for opening all connections.
+    pub connect_timeout: Nanos,
+    /// Receives every measured call.
+    pub call_log: Option<CallLog>,
+}
+
+impl InProcess {
+    /// Default time limit for opening all connections.
+    pub const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(10_000);
+
+    fn plan(&self, request: &LoadRequest<'_>) -> LoadPlan {
+        let LoadRequest { endpoint, protocol, workload, seed, .. } = *request;
+        LoadPlan {
+            protocol,
+            address: endpoint.address.clone(),
+            authority: endpoint.authority.clone(),
+            connections: workload.connections_under(protocol),
+            connection_life: workload.connection_life,
+            in_flight: workload.in_flight,
+            arrivals: Arrivals::Closed,
+            seed,
+            threads: workload.client_threads,
+            cpus: self.cpus.clone(),
+            timeout: Nanos::from_millis(workload.timeout_ms),
+            grace: Nanos::from_millis(workload.grace_ms),
+            connect_timeout: self.connect_timeout,
+            first_request: 0,
+            pipelining: workload.pipelining,
+        }
+    }
+}
+
+impl LoadGenerator for InProcess {
+    fn open(
+        &self,
+        request: &LoadRequest<'_>,
+        interrupt: &Interrupt,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Box<dyn Load>, LoadError> {
+        let name = &request.workload.shape;
+        let shape: Shape =
+            name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
+        let encoding = Profile::of(request.protocol).encoding;
+        let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape, request.seed, encoding));
+        let log = self.call_log.as_ref().filter(|_| request.logged);
+        let (connecting, interrupt) = (Arc::new(AtomicBool::new(true)), interrupt.clone());
+        let still = Arc::clone(&connecting);
+        // Until all connections are open there is no window that Ctrl-C could end.
+        let given_up = move || {
+            interrupt.check().is_err() || still.load(Ordering::Relaxed) && interrupt.ends_window()
+        };
+        let opened = Session::open_with(&self.plan(request), &payload, log, given_up, progress);
+        connecting.store(false, Ordering::Relaxed);
+        Ok(Box::new(opened?))
+    }
+
+    fn caller(
+        &self,
+        endpoint: &Endpoint,
+        protocol: Protocol,
+        timeout: Duration,
+    ) -> Box<dyn Caller> {
+        Box::new(Client::new(protocol, endpoint.address.clone(), timeout))
+    }
+
+    fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool {
+        room::reserve(workload, protocol).is_ok()
+    }
+}
+
+impl From<SessionError> for LoadError {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::GivenUp => Self::Stopped,
+            error => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+impl Load for Session {
+    fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError> {
+        Ok(self.change_arrivals(arrivals)?)
+    }
+
+    fn start(&mut self) -> Result<(), LoadError> {
+        Self::start(self);
+        Ok(())
+    }
+
+    fn measure(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError> {
+        match window {
+            Window::Duration { length_ms } => {
+                let end = from + Nanos::from_millis(length_ms);
+                self.start_measuring(Span { start: from, end });
+                Ok(end)
+            }
+            Window::Calls { calls } => {
+                self.start_measuring_calls(from, calls);
+                Ok(Nanos::NEVER)
+            }
+        }
+    }
+
+    fn cut(&mut self) -> Result<(), LoadError> {
+        Self::cut(self);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Measurement, LoadError> {
+        Ok(Self::finish(self)?)
+    }
+
+    fn pause(&mut self) -> Result<Unmeasured, LoadError> {
+        Ok(Self::pause(self)?)
+    }
+
+    fn progress(&self) -> Result<Progress, LoadError> {
+        Ok(Self::progress(self))
+    }
+
+    fn sample(&self) -> Result<Sample, LoadError> {
+        Ok(Self::sample(self)?)
+    }
+
+    fn is_drained(&self) -> Result<bool, LoadError> {
+        Ok(Self::is_drained(self))
+    }
+
+    fn cycle(&self) -> Option<Nanos> {
+        Self::cycle(self)
+    }
+}

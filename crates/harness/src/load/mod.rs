@@ -1,0 +1,130 @@
+//! Who makes the load on a server.
+//!
+//! The run loop knows a load by these traits only: [`LoadGenerator`] opens its connections, and [`Load`] is what is then
+//! started, measured and ended. Another kind of generator, such as a client program or another machine, is another file
+//! here. What crosses the traits is plain data, so that it can travel. Instants are of this process's monotonic clock; a
+//! generator with another clock converts them.
+
+mod in_process;
+pub mod room;
+
+use std::time::Duration;
+
+use rpcbench_contract::cases::Caller;
+use rpcbench_engine::clock::Nanos;
+use rpcbench_record::{Arrivals, Protocol, Window, Workload};
+
+use crate::placement::Endpoint;
+use crate::run::Interrupt;
+
+pub use in_process::InProcess;
+pub use rpcbench_engine::{Measurement, Progress, Sample, Span, Unmeasured};
+
+/// The load to put on a server.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadRequest<'a> {
+    /// Where the server listens.
+    pub endpoint: &'a Endpoint,
+    /// How calls travel.
+    pub protocol: Protocol,
+    /// Connections, calls in flight, what calls carry.
+    pub workload: &'a Workload,
+    /// Seed of payloads and of random arrivals.
+    pub seed: u64,
+    /// Whether measured calls go to the log of calls, if there is one.
+    pub logged: bool,
+}
+
+/// Why a load can't be opened, or can't continue.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The run stops now.
+    #[error("stopped before it was over")]
+    Stopped,
+    /// The load failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// Makes load.
+pub trait LoadGenerator {
+    /// Opens every connection of a load. `progress` gets the number of open connections several times a second.
+    ///
+    /// # Errors
+    /// If some connection can't be opened in time, or the run stops: until all are open, the first Ctrl-C is enough.
+    fn open(
+        &self,
+        request: &LoadRequest<'_>,
+        interrupt: &Interrupt,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Box<dyn Load>, LoadError>;
+
+    /// A client for single calls: is the server ready, does it keep the contract.
+    fn caller(&self, endpoint: &Endpoint, protocol: Protocol, timeout: Duration)
+    -> Box<dyn Caller>;
+
+    /// Whether the connections of `workload` fit next to those that are open now.
+    fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool;
+}
+
+/// A load with open connections: started and ended any number of times. It opens as a closed loop, which warms a server at
+/// full load. Dropping it closes the connections.
+pub trait Load {
+    /// From the next start on, calls come due by `arrivals`, whose rate must be known.
+    ///
+    /// # Errors
+    /// While the load is on.
+    fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError>;
+
+    /// Starts the load, to be ended by [`Self::pause`].
+    ///
+    /// # Errors
+    /// If the load has failed.
+    fn start(&mut self) -> Result<(), LoadError>;
+
+    /// Starts the load, and measures the calls that come due in `window`, which opens at `from`. To be ended by
+    /// [`Self::finish`]. Returns the window's end: [`Nanos::NEVER`] for a number of calls, see [`Self::is_drained`].
+    ///
+    /// # Errors
+    /// If the load has failed.
+    fn measure(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError>;
+
+    /// Ends the window now: what it has counts as if it had been planned so.
+    ///
+    /// # Errors
+    /// If the load has failed.
+    fn cut(&mut self) -> Result<(), LoadError>;
+
+    /// Waits for the window's end and its last calls, and ends the load.
+    ///
+    /// # Errors
+    /// If no window is measured, the load has failed, or the run stops.
+    fn finish(&mut self) -> Result<Measurement, LoadError>;
+
+    /// Ends the load and waits for its last calls.
+    ///
+    /// # Errors
+    /// If the load is not on, has failed, or the run stops.
+    fn pause(&mut self) -> Result<Unmeasured, LoadError>;
+
+    /// Calls so far.
+    ///
+    /// # Errors
+    /// If the load has failed.
+    fn progress(&self) -> Result<Progress, LoadError>;
+
+    /// The state of the load and of its window so far. Costs the load threads a copy of their histograms.
+    ///
+    /// # Errors
+    /// If the load has failed.
+    fn sample(&self) -> Result<Sample, LoadError>;
+
+    /// Whether the window is over and all its calls have ended.
+    ///
+    /// # Errors
+    /// If the load has failed.
+    fn is_drained(&self) -> Result<bool, LoadError>;
+
+    /// Average time in which all calls in flight were answered once, in the latest load. `None` before the first.
+    fn cycle(&self) -> Option<Nanos>;
+}

@@ -1,0 +1,262 @@
+//! Servers as processes of this machine: started, isolated, watched and ended by the harness.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rpcbench_engine::Span;
+use rpcbench_record::{Isolation as IsolationRecord, Machines, RuntimeStatistics};
+
+use super::{
+    Counters, CpuReading, Endpoint, Machine, Placement, PlacementError, Running, Site, SiteOptions,
+};
+use crate::host::HostMachine;
+use crate::host::cpus::{Split, Topology, pin_this_thread};
+use crate::host::fingerprint::fingerprint;
+use crate::host::isolation::{GroupLimits, Isolation};
+use crate::host::meter::Meter;
+use crate::host::presence::{Presence, Rival};
+use crate::host::process::{Exit, ProcessError, ServerProcess, Spec};
+use crate::host::runtime_log::RuntimeLog;
+use crate::manifest::{Address, Entry};
+
+/// This machine as a site.
+#[derive(Debug)]
+pub struct Native {
+    options: SiteOptions,
+    topology: Topology,
+    split: Split,
+    isolation: Isolation,
+    presence: Option<Arc<Presence>>,
+    notices: Vec<String>,
+}
+
+impl Native {
+    /// Divides this machine between servers and client, and removes what killed runs left on it. The calling thread moves
+    /// off the servers' CPUs, and off the load threads' if there are others.
+    ///
+    /// # Errors
+    /// If the CPUs can't be read or set, or the logs can't be written.
+    pub fn open(options: SiteOptions) -> Result<Self, PlacementError> {
+        let topology = Topology::read().map_err(PlacementError::Cpus)?;
+        let isolation = Isolation::detect(&topology.cpus());
+        let removed = isolation
+            .sweep()
+            .into_iter()
+            .map(|folder| format!("removed {}, left by a run that was killed", folder.display()));
+        let mut notices: Vec<String> = removed.collect();
+        let split = topology.split(options.limits.cpus, options.client_threads);
+        pin_this_thread(split.rest()).map_err(PlacementError::Cpus)?;
+        make_logs(&options.logs)?;
+        let presence = options.measures.then(|| announce(&split)).flatten();
+        let rivals = presence.iter().flat_map(|presence| presence.rivals());
+        notices.extend(rivals.map(|rival| warning(&rival)));
+        Ok(Self { options, topology, split, isolation, presence, notices })
+    }
+
+    /// For the record, with the memory limit that is in force.
+    fn describe(&self, memory_bytes: Option<u64>) -> IsolationRecord {
+        let notes = self.isolation.notes().iter().chain(&self.split.notes).cloned().collect();
+        IsolationRecord {
+            mode: self.isolation.mode(),
+            server_cpus: self.split.server.clone(),
+            client_cpus: self.split.client.clone(),
+            memory_bytes,
+            notes,
+        }
+    }
+}
+
+/// Announces this run to others. `None` if the system has no means for it.
+fn announce(split: &Split) -> Option<Arc<Presence>> {
+    let cpus: BTreeSet<u32> = split.server.iter().chain(&split.client).copied().collect();
+    Presence::announce(&Vec::from_iter(cpus)).ok().map(Arc::new)
+}
+
+fn warning(Rival { pid, cpus }: &Rival) -> String {
+    let cpus: Vec<String> = cpus.iter().map(u32::to_string).collect();
+    format!(
+        "another run (process {pid}) measures on CPU {} too, so both will be wrong; end one, or give them different \
+         CPUs with taskset",
+        cpus.join(", ")
+    )
+}
+
+/// Checked before the first server, which would be blamed otherwise.
+fn make_logs(folder: &Path) -> Result<(), PlacementError> {
+    let made = fs::create_dir_all(folder).and_then(|()| {
+        let probe = folder.join(format!(".writable-{}", std::process::id()));
+        fs::write(&probe, "")?;
+        fs::remove_file(probe)
+    });
+    made.map_err(|source| PlacementError::Logs { folder: folder.to_owned(), source })
+}
+
+impl Site for Native {
+    fn place<'a>(&'a self, entry: &'a Entry) -> Box<dyn Placement + 'a> {
+        Box::new(NativePlacement { site: self, entry })
+    }
+
+    fn machines(&self) -> Machines {
+        fingerprint(&self.topology, self.isolation.mode()).into()
+    }
+
+    fn client_cpus(&self) -> &[u32] {
+        &self.split.client
+    }
+
+    fn notices(&self) -> &[String] {
+        &self.notices
+    }
+}
+
+struct NativePlacement<'a> {
+    site: &'a Native,
+    entry: &'a Entry,
+}
+
+impl NativePlacement<'_> {
+    /// Names the manifest if its command can't be started.
+    fn explain(&self, error: ProcessError) -> PlacementError {
+        let manifest = self.entry.server.folder.join("server.toml");
+        match error {
+            ProcessError::Start { .. } | ProcessError::NoCommand => {
+                PlacementError::Command { error, manifest }
+            }
+            error => error.into(),
+        }
+    }
+}
+
+impl Placement for NativePlacement<'_> {
+    fn isolation(&self) -> IsolationRecord {
+        self.site.describe(None)
+    }
+
+    fn start(&self) -> Result<Box<dyn Running>, PlacementError> {
+        let Self { site, entry } = self;
+        let SiteOptions { limits, base_env, logs, runtime_statistics, port, .. } = &site.options;
+        let address = port.map_or_else(free_address, |port| Ok(Address { host: HOST, port }))?;
+        let group_limits =
+            GroupLimits { cpus: site.split.server.clone(), memory_bytes: limits.memory_bytes };
+        let group = site.isolation.create(&entry.name(), group_limits)?;
+        let isolation = site.describe(group.memory_enforced());
+        let mut env = entry.environment(base_env, address, limits);
+        let runtime = (*runtime_statistics && entry.server.runtime.statistics)
+            .then(|| RuntimeLog::create(logs.join(format!("{}.runtime", entry.name()))))
+            .transpose()?;
+        if let Some(log) = &runtime {
+            env.insert(RuntimeLog::VARIABLE.into(), log.path().to_string_lossy().into_owned());
+        }
+        let spec = Spec {
+            command: entry.command(),
+            env,
+            cwd: entry.server.build_folder.clone(),
+            log: logs.join(format!("{}.log", entry.name())),
+            stop_timeout: entry.server.stop_timeout,
+        };
+        Ok(Box::new(NativeServer {
+            process: ServerProcess::spawn(&spec, group).map_err(|error| self.explain(error))?,
+            endpoint: SocketAddr::new(address.host, address.port).into(),
+            machine: HostMachine::owned(&isolation, site.presence.clone()),
+            isolation,
+            meter: Meter::new(&entry.server.runtime.compiler_threads),
+            runtime,
+            frozen: false,
+        }))
+    }
+}
+
+/// The interface on which servers listen.
+const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// A loopback address with a port that is free now.
+fn free_address() -> Result<Address, PlacementError> {
+    let port = TcpListener::bind((HOST, 0)).and_then(|socket| socket.local_addr());
+    let address = port.map_err(|source| PlacementError::Port { host: HOST, source })?;
+    Ok(Address { host: HOST, port: address.port() })
+}
+
+struct NativeServer {
+    process: ServerProcess,
+    endpoint: Endpoint,
+    isolation: IsolationRecord,
+    machine: HostMachine,
+    meter: Meter,
+    runtime: Option<RuntimeLog>,
+    frozen: bool,
+}
+
+impl Running for NativeServer {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    fn isolation(&self) -> IsolationRecord {
+        self.isolation.clone()
+    }
+
+    fn machine(&mut self) -> &mut dyn Machine {
+        &mut self.machine
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.process.pid().as_raw_pid().try_into().ok()
+    }
+
+    fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {
+        Ok(Some(self.meter.cpu(self.process.group())?))
+    }
+
+    fn sample(&mut self) -> Result<Option<Counters>, PlacementError> {
+        Ok(Some(self.meter.read(self.process.group())?))
+    }
+
+    fn runtime(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
+        let statistics = self.runtime.as_mut().map(|log| log.over(window)).transpose()?;
+        Ok(statistics.flatten())
+    }
+
+    fn reset_peak(&mut self) -> Result<(), PlacementError> {
+        Ok(self.process.group().reset_peak()?)
+    }
+
+    fn freeze(&mut self) -> Result<(), PlacementError> {
+        self.process.group().freeze()?;
+        self.frozen = true;
+        Ok(())
+    }
+
+    fn wake(&mut self) -> Result<(), PlacementError> {
+        if self.frozen {
+            self.process.group().thaw()?;
+            self.frozen = false;
+        }
+        Ok(())
+    }
+
+    /// A server has ended as well if the kernel killed one of its workers for memory.
+    fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError> {
+        if let Some(exit) = self.process.wait(within)? {
+            return Ok(Some(exit.to_string()));
+        }
+        let group = self.process.group();
+        Ok(match (group.oom_kills()?, group.memory_enforced()) {
+            (kills, Some(limit)) if kills > 0 => Some(Exit::OutOfMemory { limit }.to_string()),
+            _ => None,
+        })
+    }
+
+    fn log_tail(&self, lines: usize) -> Vec<String> {
+        self.process.log_tail(lines)
+    }
+
+    fn stop(mut self: Box<Self>) -> Result<(), PlacementError> {
+        self.wake()?;
+        self.process.stop()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,217 @@
+//! What placements read about a server and its machine.
+
+use rpcbench_engine::clock::Nanos;
+use rpcbench_record::{MachineUsage, ServerUsage};
+
+/// All counters of a server at one instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// When CPU time was read, by the machine's clock; the rest is read right after it.
+    pub at: Nanos,
+    /// CPU time since the start.
+    pub cpu: CpuTime,
+    /// CPU time of the compiler threads, nanoseconds.
+    pub compiler_ns: u64,
+    /// Memory in use.
+    pub memory: MemoryUse,
+    /// Peak memory without page cache since the start, or since [`Running::reset_peak`](super::Running::reset_peak), bytes:
+    /// the sum over living processes of `VmHWM`, which the kernel keeps exactly, less the file pages now in it. Limited to
+    /// the peak charged to the cgroup, where shared pages count once, and at least the anonymous memory at any reading.
+    pub memory_peak: u64,
+    /// Voluntary context switches of all threads, except those of ended threads since the previous reading.
+    pub switches_voluntary: u64,
+    /// Involuntary context switches, likewise.
+    pub switches_involuntary: u64,
+    /// Living threads.
+    pub threads: u32,
+    /// CPU time of the busiest thread since the previous reading, nanoseconds.
+    pub busiest_thread_ns: u64,
+}
+
+impl Counters {
+    /// What was used since `earlier`, the previous reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> ServerUsage {
+        let less = u64::saturating_sub;
+        let throttled = self.cpu.throttled_ns.zip(earlier.cpu.throttled_ns);
+        let (user, system) = divide(&self.cpu, &earlier.cpu);
+        ServerUsage {
+            interval_ns: self.at.since(earlier.at),
+            cpu_user_ns: user,
+            cpu_system_ns: system,
+            compiler_cpu_ns: less(self.compiler_ns, earlier.compiler_ns),
+            throttled_ns: throttled.map(|(now, then)| less(now, then)),
+            memory_peak_bytes: self.memory_peak,
+            memory_anon_bytes: self.memory.anon,
+            memory_cache_bytes: self.memory.cache,
+            switches_voluntary: less(self.switches_voluntary, earlier.switches_voluntary),
+            switches_involuntary: less(self.switches_involuntary, earlier.switches_involuntary),
+            threads: self.threads,
+            busiest_thread_ns: self.busiest_thread_ns,
+        }
+    }
+}
+
+/// Splits the exact time between two readings into user and system in the proportion that the kernel estimates. All of
+/// it is user time while there is no estimate.
+fn divide(now: &CpuTime, then: &CpuTime) -> (u64, u64) {
+    let total = now.total_ns.saturating_sub(then.total_ns);
+    let user = u128::from(now.user_ns.saturating_sub(then.user_ns));
+    let system = u128::from(now.system_ns.saturating_sub(then.system_ns));
+    let in_kernel = (u128::from(total) * system).checked_div(user + system).unwrap_or(0);
+    let in_kernel = u64::try_from(in_kernel).unwrap_or(total);
+    (total - in_kernel, in_kernel)
+}
+
+/// CPU time of a server at one instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuReading {
+    /// User and system since the start, nanoseconds.
+    pub cpu_ns: u64,
+    /// Of the compiler threads, nanoseconds.
+    pub compiler_ns: u64,
+}
+
+/// CPU time that a server has used since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTime {
+    /// User and system, nanoseconds: exact to the nanosecond (cgroup v1), microsecond (v2) or clock tick (no cgroup).
+    pub total_ns: u64,
+    /// In user mode, nanoseconds. A sampled estimate: a share of the total, and with `system_ns` it need not add up to it.
+    pub user_ns: u64,
+    /// In the kernel, nanoseconds, likewise.
+    pub system_ns: u64,
+    /// Time throttled by the CPU controller, nanoseconds. `None` if nothing counts it.
+    pub throttled_ns: Option<u64>,
+}
+
+/// Memory that a server uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// Anonymous and shared memory (a runtime may keep its heap there), bytes.
+    pub anon: u64,
+    /// Page cache charged to its cgroup, bytes. `None` without a cgroup.
+    pub cache: Option<u64>,
+    /// Peak charged to its cgroup, with page cache and kernel memory, bytes. `None` if nothing counts it.
+    pub highest: Option<u64>,
+}
+
+/// Counters of a machine at one instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MachineReading {
+    /// When, by the machine's clock.
+    pub at: Nanos,
+    /// Time that a hypervisor took from the CPUs of server and client, nanoseconds.
+    pub steal_ns: u64,
+    /// Of the client's CPUs.
+    pub client_steal_ns: u64,
+    /// Of the server's CPUs. `None` if they are unknown.
+    pub server_steal_ns: Option<u64>,
+    /// Time for which any task ran on the server's CPUs, nanoseconds. `None` if they are unknown.
+    pub server_busy_ns: Option<u64>,
+    /// Time for which some task waited for a CPU, nanoseconds. `None` if the kernel does not count it.
+    pub pressure_ns: Option<u64>,
+}
+
+impl MachineReading {
+    /// What was counted since an earlier reading.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> MachineUsage {
+        let less =
+            |now: Option<u64>, then| now.zip(then).map(|(n, t): (u64, u64)| n.saturating_sub(t));
+        MachineUsage {
+            steal_ns: self.steal_ns.saturating_sub(earlier.steal_ns),
+            client_steal_ns: self.client_steal_ns.saturating_sub(earlier.client_steal_ns),
+            server_steal_ns: less(self.server_steal_ns, earlier.server_steal_ns),
+            server_cpus_busy_ns: less(self.server_busy_ns, earlier.server_busy_ns),
+            cpu_pressure_ns: less(self.pressure_ns, earlier.pressure_ns),
+            reference: None,
+            rivals: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_is_the_difference_of_what_is_counted() {
+        let earlier = MachineReading {
+            at: Nanos(1),
+            steal_ns: 5,
+            client_steal_ns: 1,
+            server_steal_ns: Some(4),
+            server_busy_ns: Some(7),
+            pressure_ns: Some(10),
+        };
+        let later = MachineReading {
+            at: Nanos(2),
+            steal_ns: 25,
+            client_steal_ns: 15,
+            server_steal_ns: Some(10),
+            server_busy_ns: Some(9),
+            pressure_ns: Some(11),
+        };
+        let expected = MachineUsage {
+            steal_ns: 20,
+            client_steal_ns: 14,
+            server_steal_ns: Some(6),
+            server_cpus_busy_ns: Some(2),
+            cpu_pressure_ns: Some(1),
+            reference: None,
+            rivals: 0,
+        };
+        assert_eq!(later.since(&earlier), expected);
+        let without = MachineReading {
+            pressure_ns: None,
+            server_busy_ns: None,
+            server_steal_ns: None,
+            ..later
+        };
+        let usage = without.since(&earlier);
+        assert_eq!((usage.client_steal_ns, usage.server_steal_ns), (14, None));
+        assert_eq!((usage.cpu_pressure_ns, usage.server_cpus_busy_ns), (None, None));
+    }
+
+    #[test]
+    fn the_exact_total_is_split_as_estimated() {
+        let time = |total_ns, user_ns, system_ns| CpuTime {
+            total_ns,
+            user_ns,
+            system_ns,
+            throttled_ns: None,
+        };
+        assert_eq!(divide(&time(1030, 40, 20), &time(30, 10, 10)), (750, 250));
+        assert_eq!(divide(&time(1030, 10, 10), &time(30, 10, 10)), (1000, 0));
+        let long = u64::MAX / 2;
+        assert_eq!(divide(&time(long, 0, long), &time(0, 0, 0)), (0, long));
+    }
+
+    #[test]
+    fn a_difference_has_the_later_state_and_the_used_time() {
+        let cpu = |total_ns, throttled_ns| CpuTime {
+            total_ns,
+            user_ns: total_ns / 10,
+            system_ns: total_ns / 10,
+            throttled_ns,
+        };
+        let earlier =
+            Counters { at: Nanos(100), cpu: cpu(1000, Some(7)), threads: 9, ..Counters::default() };
+        let later = Counters {
+            at: Nanos(350),
+            cpu: cpu(1200, Some(9)),
+            memory_peak: 77,
+            threads: 3,
+            switches_voluntary: 4,
+            busiest_thread_ns: 180,
+            ..earlier
+        };
+        let usage = later.since(&earlier);
+        assert_eq!((usage.interval_ns, usage.cpu_user_ns, usage.cpu_system_ns), (250, 100, 100));
+        assert_eq!((usage.throttled_ns, usage.memory_peak_bytes, usage.threads), (Some(2), 77, 3));
+        assert_eq!((usage.switches_voluntary, usage.busiest_thread_ns), (4, 180));
+        let uncounted = Counters { cpu: cpu(1200, None), ..later };
+        assert_eq!(uncounted.since(&earlier).throttled_ns, None);
+    }
+}

@@ -1,0 +1,259 @@
+//! Which runs can be resumed, and with which trials.
+
+use std::time::Duration;
+
+use rpcbench_record::{
+    CheckResult, ConnectionLife, Cpu, Failure, Header, IsolationMode, Limits, Plan, PlannedServer,
+    SCHEMA, Trial, WarmUp, Window, Workload,
+};
+
+use crate::manifest::Runtime;
+use crate::placement::{Placement, PlacementError, Running};
+use crate::run::{Admission, Provenance};
+
+use super::*;
+
+fn machine() -> Machine {
+    let cpu = Cpu { model: "m".into(), logical: 2, cores: 2, governor: None, turbo: None };
+    Machine {
+        kernel: "6.1".into(),
+        os: String::new(),
+        cpu,
+        memory_bytes: 0,
+        cgroup: "v2".into(),
+        virtualization: None,
+        clock_source: None,
+        huge_pages: None,
+        open_files: 0,
+    }
+}
+
+fn planned(entry: &str, number: u32) -> PlannedTrial {
+    PlannedTrial { entry: entry.into(), workload: "w".into(), process: 1, number }
+}
+
+fn run() -> Run {
+    let order = (1..=3).flat_map(|n| ["a", "b"].map(|entry| planned(entry, n))).collect();
+    let plan = Plan {
+        suite: "s".into(),
+        seed: 1,
+        limits: Limits { cpus: 1, memory_bytes: None },
+        order,
+        ..Plan::default()
+    };
+    let header = Header {
+        schema: SCHEMA,
+        id: "019ca932-4c00-7000-8000-000000000001".parse().unwrap(),
+        tool: Tool { version: String::new(), commit: None, profile: String::new() },
+        arguments: Vec::new(),
+        started: "2026-03-01T12:00:00Z".parse().unwrap(),
+        machines: machine().into(),
+        plan,
+    };
+    Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None }
+}
+
+fn failure() -> Failure {
+    Failure { reason: "exited".into(), log_tail: Vec::new() }
+}
+
+fn ended(entry: &str, number: u32, result: TrialResult) -> Trial {
+    let started = "2026-03-01T12:00:00Z".parse().unwrap();
+    Trial {
+        entry: entry.into(),
+        workload: "w".into(),
+        process: 1,
+        number,
+        started,
+        arrivals: None,
+        search: None,
+        unmeasured: None,
+        result,
+    }
+}
+
+fn measured() -> TrialResult {
+    TrialResult::Measured(Box::default())
+}
+
+pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation {
+    Preparation {
+        entry: entry.into(),
+        workload: "w".into(),
+        process: 1,
+        versions: BTreeMap::new(),
+        lock_hash: String::new(),
+        toolchains: Vec::new(),
+        build: String::new(),
+        build_env: Vec::new(),
+        command: Vec::new(),
+        env: BTreeMap::new(),
+        isolation: Isolation {
+            mode: IsolationMode::Affinity,
+            server_cpus: Vec::new(),
+            client_cpus: Vec::new(),
+            memory_bytes: None,
+            notes: Vec::new(),
+        },
+        check: CheckResult::default(),
+        warm: None,
+        readiness,
+    }
+}
+
+#[test]
+fn ended_trials_are_not_repeated_and_the_order_stays() {
+    let mut run = run();
+    run.preparations.push(prepared("a", Readiness::Ready));
+    run.trials.extend([ended("a", 1, measured()), ended("b", 2, measured())]);
+    let left = remaining(&run);
+    assert_eq!(left, [planned("b", 1), planned("a", 2), planned("a", 3), planned("b", 3)]);
+}
+
+#[test]
+fn skipped_trials_stay_skipped_and_other_workloads_follow() {
+    let of = |process, number| PlannedTrial { process, ..planned("a", number) };
+    let mut run = run();
+    run.header.plan.order = vec![of(1, 1), of(1, 2), of(2, 3), of(2, 4)];
+    run.trials.extend([ended("a", 1, measured()), ended("a", 3, measured())]);
+    assert_eq!(remaining(&run), [of(2, 4)]);
+    // A process for each trial, workload by workload.
+    let other = |number| PlannedTrial { workload: "other".into(), ..of(number, number) };
+    run.header.plan.order = vec![of(1, 1), of(2, 2), of(3, 3), other(1), other(2)];
+    run.trials.push(ended("a", 2, measured()));
+    assert_eq!(remaining(&run), [other(1), other(2)]);
+}
+
+#[test]
+fn a_server_that_failed_or_was_skipped_has_no_trials_left() {
+    let mut failed = run();
+    failed.trials.push(ended("a", 1, TrialResult::Failed(failure())));
+    let mut out = run();
+    out.preparations.push(prepared("a", Readiness::Failed(failure())));
+    let mut skipped = run();
+    let reason = "no compiler".into();
+    skipped.preparations.push(prepared("a", Readiness::Skipped { reason }));
+    for run in [failed, out, skipped] {
+        assert_eq!(remaining(&run), [planned("b", 1), planned("b", 2), planned("b", 3)]);
+    }
+}
+
+fn workload(name: &str, arrivals: &str, connections: u32) -> Workload {
+    Workload {
+        name: name.into(),
+        shape: "text:100".into(),
+        connections,
+        connection_life: ConnectionLife::Long,
+        in_flight: 10,
+        arrivals: arrivals.parse().unwrap(),
+        find_max: None,
+        warm_up: WarmUp::Fixed { length_ms: 0 },
+        settle_ms: Workload::SETTLE_MS,
+        window: Window::Duration { length_ms: 100 },
+        timeout_ms: 1000,
+        grace_ms: 1000,
+        client_threads: 1,
+        pipelining: false,
+    }
+}
+
+#[test]
+fn a_process_that_never_got_ready_is_out_for_every_load_that_would_share_it() {
+    let mut run = run();
+    let loads = [("w", "closed", 5), ("load", "poisson:10%", 5), ("other", "closed", 6)];
+    let plan = &mut run.header.plan;
+    plan.workloads =
+        loads.map(|(name, arrivals, connections)| workload(name, arrivals, connections)).into();
+    let at = |workload: &str| PlannedTrial { workload: workload.into(), ..planned("a", 1) };
+    plan.order = loads.map(|(name, ..)| at(name)).into();
+    assert_eq!(remaining(&run).len(), 3);
+    run.preparations.push(prepared("a", Readiness::Failed(failure())));
+    assert_eq!(remaining(&run), [at("other")]);
+    // A trial that failed says nothing about the other loads.
+    run.preparations.clear();
+    run.trials.push(ended("a", 1, TrialResult::Failed(failure())));
+    assert_eq!(remaining(&run), [at("load"), at("other")]);
+}
+
+fn refused(run: &Run, tool: &Tool, machine: &Machine, subjects: &[Subject<'_>]) -> String {
+    let refused = resumable(run, &CurrentSetup { tool, machine, subjects });
+    refused.map_or_else(|error| error.to_string(), |()| "resumed".to_owned())
+}
+
+#[test]
+fn a_finished_run_and_another_machine_or_program_are_refused() {
+    let mut run = run();
+    let tool = run.header.tool.clone();
+    assert_eq!(refused(&run, &tool, &machine(), &[]), "resumed");
+    let other = Machine { kernel: "6.2".into(), ..machine() };
+    insta::assert_snapshot!(refused(&run, &tool, &other, &[]), @"this run was made on 2 x m, 0 B, Linux 6.1, cgroup v2, and this is 2 x m, 0 B, Linux 6.2, cgroup v2: their figures don't compare; start a new run");
+    let rights = Machine { cgroup: "none".into(), ..machine() };
+    insta::assert_snapshot!(refused(&run, &tool, &rights, &[]), @"this run was made on 2 x m, 0 B, Linux 6.1, cgroup v2, and this is 2 x m, 0 B, Linux 6.1, cgroup none: their figures don't compare; start a new run");
+    let newer = Tool { commit: Some("abc".into()), ..tool.clone() };
+    insta::assert_snapshot!(refused(&run, &newer, &machine(), &[]), @"this run was made by rpcbench  (no commit, ), and this is rpcbench  (abc, ): their figures don't compare; start a new run");
+    run.finished = Some(run.header.started);
+    assert_eq!(
+        resumable(&run, &CurrentSetup { tool: &tool, machine: &machine(), subjects: &[] }),
+        Err(ResumeError::Finished)
+    );
+}
+
+struct Nowhere(Isolation);
+
+impl Placement for Nowhere {
+    fn isolation(&self) -> Isolation {
+        self.0.clone()
+    }
+
+    fn start(&self) -> Result<Box<dyn Running>, PlacementError> {
+        unreachable!("nothing is started")
+    }
+}
+
+fn subject(entry: &str, version: &str, cpus: &[u32]) -> Subject<'static> {
+    let isolation = prepared(entry, Readiness::Ready).isolation;
+    Subject {
+        entry: entry.into(),
+        protocol: rpcbench_record::Protocol::Grpc,
+        provenance: Provenance {
+            versions: BTreeMap::from([("lib".to_owned(), version.to_owned())]),
+            ..Provenance::default()
+        },
+        runtime: Runtime {
+            least_warm_up: Duration::ZERO,
+            warm_up_cap: Duration::ZERO,
+            compiler_threads: Vec::new(),
+            statistics: false,
+        },
+        admission: Admission::AsFound,
+        placement: Box::new(Nowhere(Isolation { server_cpus: cpus.to_vec(), ..isolation })),
+        readiness: Readiness::Ready,
+    }
+}
+
+#[test]
+fn missing_and_changed_servers_are_refused() {
+    let mut run = run();
+    let tool = run.header.tool.clone();
+    run.header.plan.servers.push(PlannedServer {
+        entry: "a".into(),
+        server: "a".into(),
+        protocol: rpcbench_record::Protocol::Grpc,
+        variant: None,
+        language: String::new(),
+        library: String::new(),
+        build: None,
+    });
+    let refused = |run: &Run, subject: Subject<'_>| refused(run, &tool, &machine(), &[subject]);
+    insta::assert_snapshot!(refused(&run, subject("b", "1", &[])), @"'a' is in this run's plan, but no longer exists; bring it back, or start a new run");
+    assert_eq!(refused(&run, subject("a", "2", &[])), "resumed");
+    let mut before = prepared("a", Readiness::Ready);
+    before.versions = BTreeMap::from([("lib".to_owned(), "1".to_owned())]);
+    run.preparations.push(before);
+    assert_eq!(refused(&run, subject("a", "1", &[])), "resumed");
+    insta::assert_snapshot!(refused(&run, subject("a", "2", &[])), @"this run was made with a of lib 1, locked as , and this is a of lib 2, locked as : their figures don't compare; start a new run");
+    insta::assert_snapshot!(refused(&run, subject("a", "1", &[1])), @"this run was made under Affinity, server CPUs [], client CPUs [], and this is Affinity, server CPUs [1], client CPUs []: their figures don't compare; start a new run");
+    let mut failed = subject("a", "1", &[]);
+    failed.readiness = Readiness::Failed(failure());
+    insta::assert_snapshot!(refused(&run, failed), @"a was measured in this run, but can no longer run: exited; repair it, or start a new run");
+}
