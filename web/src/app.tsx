@@ -83,7 +83,7 @@ function Body({ run, part, view, change }: { run: Run; part: Part; view: View; c
     <>
       {part.changes && <Changed changes={part.changes} />}
       {part.table.columns.length > 0 && <Ranking part={part} view={view} change={change} />}
-      {part.told.length > 0 && <div class="limits">{part.told.map((line) => <p key={line}>{line}</p>)}</div>}
+      {part.remarks.length > 0 && <div class="limits">{part.remarks.map((line) => <p key={line}>{line}</p>)}</div>}
       <Grids part={part} />
       <Lists part={part} />
       <Charts key={part.name} calls={run.calls} part={part} view={view} change={change} />

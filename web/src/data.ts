@@ -38,7 +38,7 @@ export interface Part {
   name: string;
   headline: string[];
   setting: string[];
-  told: string[];
+  remarks: string[];
   ranked_by: string | null;
   table: Table;
   over_load: { x: string; table: Table | null } | null;

@@ -1,4 +1,4 @@
-//! What the record has on an entry under a workload, and what follows from it.
+//! An entry under a workload: its part of the record, and its verdict.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ use crate::row::{Absent, Row};
 use crate::verdict::{Verdict, saturation};
 use crate::warming::{Course, remark, unsteady, warming};
 
-/// Everything that the record has on one cell.
+/// A cell's part of the record.
 pub(crate) struct Cell<'a> {
-    /// Place in the plan's list of servers.
+    /// Index in the plan's list of servers.
     number: usize,
     pub(crate) server: &'a PlannedServer,
     pub(crate) workload: &'a Workload,
@@ -28,11 +28,11 @@ pub(crate) struct Cell<'a> {
     capacity: Option<f64>,
     /// See [`Run::client_bound_capacity`].
     client_bound_capacity: Option<&'a Measured>,
-    /// When its trials end before their order does.
+    /// When its trials end early.
     stopping: Option<Stopping>,
     /// Whether a trial of the workload that measures its capacity failed.
     capacity_failed: bool,
-    /// Whether its runtime was asked for statistics.
+    /// Whether its runtime had to report statistics.
     asks_runtime: bool,
     /// See [`preparations`].
     pub(crate) preparations: Vec<&'a Preparation>,
@@ -41,13 +41,13 @@ pub(crate) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// Of the server at a place in the plan's list.
+    /// The cell of the server at an index of the plan's list.
     pub(crate) fn of(run: &'a Run, number: usize, workload: &'a Workload) -> Self {
         let plan = &run.header.plan;
         let server = &plan.servers[number];
         let mine = |entry: &str, load: &str| entry == server.entry && load == workload.name;
         let trials = latest(run, &server.entry, &workload.name);
-        // A run that ended when its answer was clear lacks nothing.
+        // A run that stopped early because its answer was clear is complete.
         let planned = match plan.stopping.filter(|_| run.finished.is_some()) {
             Some(_) => trials.len(),
             None => plan.order.iter().filter(|t| mine(&t.entry, &t.workload)).count(),
@@ -78,25 +78,24 @@ impl<'a> Cell<'a> {
         self.trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect()
     }
 
-    /// Why there is no row for it. `None` where there is one.
+    /// Why it has no row. `None` if it has one.
     pub(crate) fn absent(&self) -> Option<Absent> {
         let entry = self.server.entry.clone();
         if !self.trials.is_empty() {
             return None;
         }
-        match self.preparations.last().map(|p| &p.readiness) {
-            Some(Readiness::Skipped { reason }) => {
-                Some(Absent::Skipped { entry, reason: reason.clone() })
-            }
-            Some(Readiness::Failed(_)) => None,
+        let reason = match self.preparations.last().map(|p| &p.readiness) {
+            Some(Readiness::Skipped { reason }) => reason.as_str(),
+            Some(Readiness::Failed(_)) => return None,
             Some(Readiness::Ready) | None if self.capacity_failed => {
-                Some(Absent::NoCapacity { entry })
+                "its capacity could not be measured"
             }
-            Some(Readiness::Ready) | None => Some(Absent::NotReached { entry }),
-        }
+            Some(Readiness::Ready) | None => "the run ended before it was measured",
+        };
+        Some(Absent { entry, reason: reason.to_owned() })
     }
 
-    /// Ranked by a figure, and seen over time.
+    /// Its row in a ranking by a figure.
     pub(crate) fn row(&self, by: RankedBy, course: Course) -> Row {
         let trials = self.measured();
         let figures = Figures::of(&trials, Some(self.limits));
@@ -130,7 +129,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// How far apart the last two trials are, where they were to agree and never did.
+    /// How far apart the last two trials are, if the run waited for two that agree.
     fn disagreement(&self) -> Option<String> {
         let rule = self.stopping.filter(|rule| rule.agreement.is_some())?;
         let spreads: Vec<f64> =
@@ -147,7 +146,7 @@ impl<'a> Cell<'a> {
         self.trials.iter().filter_map(|t| t.search.as_deref()).collect()
     }
 
-    /// The rate of each trial's arrivals, where it has one rate.
+    /// The rate of each trial's arrivals, if constant.
     fn offered(&self) -> Vec<Option<f64>> {
         let rate = |arrivals: Arrivals| match arrivals {
             Arrivals::Constant { rate: Rate::PerSecond(rate) }
@@ -178,7 +177,7 @@ impl<'a> Cell<'a> {
         (self.judged(figures, &trials, course), Vec::new())
     }
 
-    /// The verdict on a cell in which every call was answered right.
+    /// The verdict on a cell in which every call was answered correctly.
     fn judged(&self, figures: &Figures, trials: &[(&Trial, &Measured)], course: Course) -> Verdict {
         let doubted = trials
             .iter()
@@ -190,7 +189,7 @@ impl<'a> Cell<'a> {
             if let Some(why) = unsteady(self.workload.warm_up, &self.preparations) {
                 return Verdict::StillWarming(why);
             }
-            // A search finds its rate by itself, wherever it begins.
+            // The result of a search does not depend on the rate it begins with.
             let share = self.client_bound_capacity.filter(|_| self.workload.find_max.is_none());
             return share.map_or_else(|| paced(trials), client_bound);
         }
@@ -199,7 +198,7 @@ impl<'a> Cell<'a> {
             return Verdict::StillWarming(why);
         }
         match saturation(figures.server.map(|s| s.cpu_share), figures.client.busiest_share) {
-            // Of a server with one busy thread nobody can tell whose limit it was.
+            // If one thread of the server was busy all the time, the limit can be either side's.
             Verdict::ClientBound { .. }
                 if trials.iter().all(|(_, trial)| trial.server_thread_saturated()) =>
             {
@@ -209,7 +208,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// A failure to prepare or to finish a trial.
+    /// A failure to prepare it or to finish a trial.
     fn failure(&self) -> Option<(Verdict, Vec<String>)> {
         let prepared = self.preparations.iter().find_map(|p| match &p.readiness {
             Readiness::Failed(failure) => {
@@ -250,7 +249,7 @@ impl<'a> Cell<'a> {
         }
         let trials = self.measured();
         if self.asks_runtime && !trials.is_empty() && trials.iter().all(|t| t.runtime.is_none()) {
-            notes.push("its runtime tells nothing of garbage collections or allocation".to_owned());
+            notes.push("its runtime reports no garbage collections or allocations".to_owned());
         }
         let measured = trials.len() as u32;
         if measured > 0 && measured < self.planned {
@@ -271,8 +270,8 @@ pub(crate) fn latest<'a>(run: &'a Run, entry: &str, workload: &str) -> Vec<&'a T
     all.into_values().collect()
 }
 
-/// What was prepared for a cell: processes started for it, or else those started for workloads before it that share
-/// them. The latest of each number.
+/// The processes of a cell: those started for it, or else those of earlier workloads that share them. The latest of each
+/// number.
 fn preparations<'a>(
     run: &'a Run,
     server: &PlannedServer,
@@ -304,7 +303,7 @@ fn capacity_failed(run: &Run, server: &PlannedServer, workload: &Workload) -> bo
         })
 }
 
-/// Mean of values that are all there. `None` where one is missing, or there are none.
+/// Mean of values. `None` if one is missing, or there are none.
 fn mean(values: &[Option<f64>]) -> Option<f64> {
     let all: Option<Vec<f64>> = values.iter().copied().collect();
     all.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)

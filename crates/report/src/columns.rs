@@ -1,57 +1,42 @@
-//! The columns of a table: those that are in it, were asked for, and fit.
+//! The columns of a table: those it has, those the user chose, and those that fit.
 
-use std::fmt;
 use std::str::FromStr;
 
 use comfy_table::{CellAlignment, Table as Grid};
 
-use crate::catalog::{Export, FIGURES, Figure, Kind, Shown, Spare, Subject, exported};
+use crate::catalog::{FIGURES, Figure, Kind, RowKind, Shown, Spare, Subject, exported};
 use crate::format::NOTHING;
 
 /// Which columns a table for people has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Columns {
-    /// Those that a reader needs first, as many as there is room for.
+    /// The most important ones that fit.
     #[default]
     Few,
-    /// All that there are.
+    /// All.
     Wide,
     /// These, in this order.
     Chosen(Vec<ColumnName>),
 }
 
-/// A column by its title, or by the field that exports have.
-#[derive(Clone, Copy)]
+/// A column by its title, or by its field in exports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ColumnName(pub(crate) &'static Figure);
 
 impl ColumnName {
-    /// Every name, in the order of the catalog: titles where columns have one.
+    /// All names in the catalog's order: titles, and fields without one.
     #[must_use]
     pub fn all() -> Vec<&'static str> {
-        let mut titles: Vec<_> = exported(Export::Cells).map(Figure::title).collect();
-        // The column `server` of tables, and the field that has the name alone.
+        let mut titles: Vec<_> = exported(RowKind::Cells).map(Figure::title).collect();
+        // `server` is both a title and a field.
         titles.dedup();
         titles
     }
 }
 
-impl fmt::Debug for ColumnName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.key)
-    }
-}
-
-impl PartialEq for ColumnName {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.key == other.0.key
-    }
-}
-
-impl Eq for ColumnName {}
-
-/// There is no such column.
+/// An unknown column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no column '{name}'; there are: {}", ColumnName::all().join(", "))]
+#[error("unknown column '{name}'; expected one of {}", ColumnName::all().join(", "))]
 pub struct UnknownColumn {
     /// As typed.
     pub name: String,
@@ -60,10 +45,10 @@ pub struct UnknownColumn {
 impl FromStr for ColumnName {
     type Err = UnknownColumn;
 
-    /// Titles come first: `server` is the column of that title, which has the variant too.
+    /// Titles come first: `server` is the column that also shows the variant.
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let called = |is: fn(&Figure) -> &'static str| {
-            exported(Export::Cells).find(|figure| is(figure) == name)
+            exported(RowKind::Cells).find(|figure| is(figure) == name)
         };
         let found = called(Figure::title).or_else(|| called(|figure| figure.key));
         found.map(Self).ok_or_else(|| UnknownColumn { name: name.to_owned() })
@@ -71,49 +56,53 @@ impl FromStr for ColumnName {
 }
 
 /// A column of one table, with its cells.
+#[derive(Clone)]
 pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) is_number: bool,
+    /// Whether its cells are drawings in characters of one width.
+    pub(crate) drawn: bool,
     spare: Spare,
     pub(crate) cells: Vec<String>,
 }
 
 impl Column {
-    /// One that never goes.
+    /// A column that is never dropped.
     pub(crate) fn new(title: &'static str, is_number: bool, cells: Vec<String>) -> Self {
-        Self { title, is_number, spare: 0, cells }
+        Self { title, is_number, drawn: false, spare: 0, cells }
+    }
+
+    /// A column of drawings.
+    pub(crate) fn drawn(cells: Vec<String>) -> Self {
+        Self { drawn: true, ..Self::new("", false, cells) }
     }
 
     /// Characters of its widest cell.
-    fn room(&self) -> usize {
+    fn width(&self) -> usize {
         let cells = self.cells.iter().map(|cell| cell.chars().count());
         cells.max().unwrap_or_default().max(self.title.chars().count())
-    }
-
-    pub(crate) fn alignment(&self) -> CellAlignment {
-        if self.is_number { CellAlignment::Right } else { CellAlignment::Left }
     }
 }
 
 /// The columns of a table, in order.
 pub(crate) fn columns(kind: Kind, rows: &[Subject], which: &Columns) -> Vec<Column> {
     if let Columns::Chosen(names) = which {
-        return names.iter().map(|name| made(name.0, rows, 0)).collect();
+        return names.iter().map(|name| column(name.0, rows, 0)).collect();
     }
     let wide = *which == Columns::Wide;
     let mut placed: Vec<_> = FIGURES
         .iter()
         .filter_map(|figure| {
             let spare = spare(figure, kind, rows, wide)?;
-            let column = made(figure, rows, spare);
-            worth_its_place(figure, &column).then_some((figure.column?.place, column))
+            let column = column(figure, rows, spare);
+            is_informative(figure, &column).then_some((figure.column?.slot, column))
         })
         .collect();
-    placed.sort_by_key(|(place, _)| *place);
+    placed.sort_by_key(|(slot, _)| *slot);
     placed.into_iter().map(|(_, column)| column).collect()
 }
 
-/// How readily it goes. `None` where the table does not have it.
+/// How readily it is dropped. `None` if the table does not have it.
 fn spare(figure: &Figure, kind: Kind, rows: &[Subject], wide: bool) -> Option<Spare> {
     let column = figure.column?;
     let ranks = |by| rows.iter().any(|row| row.cell.is_some_and(|cell| cell.by == by));
@@ -125,36 +114,32 @@ fn spare(figure: &Figure, kind: Kind, rows: &[Subject], wide: bool) -> Option<Sp
     }
 }
 
-/// A figure that no row has is left out where others have its place, and so is one that tells no row from another where
-/// that is all it is there for.
-fn worth_its_place(figure: &Figure, column: &Column) -> bool {
+/// False for an empty column that another one replaces, and for a column of equal values if it is there to show
+/// differences.
+fn is_informative(figure: &Figure, column: &Column) -> bool {
     let Some(of) = figure.column else { return false };
     let differ = column.cells.windows(2).any(|pair| pair[0] != pair[1]);
     let empty = column.cells.iter().all(|cell| cell == NOTHING);
     (differ || !of.if_rows_differ) && !(empty && (of.ranks.is_some() || of.if_known))
 }
 
-fn made(figure: &Figure, rows: &[Subject], spare: Spare) -> Column {
+fn column(figure: &Figure, rows: &[Subject], spare: Spare) -> Column {
     let shown = |row| figure.shown(row).unwrap_or_else(|| NOTHING.to_owned());
-    Column {
-        title: figure.title(),
-        is_number: figure.unit.is_number(),
-        spare,
-        cells: rows.iter().map(shown).collect(),
-    }
+    let cells = rows.iter().map(shown).collect();
+    Column { spare, ..Column::new(figure.title(), figure.unit.is_number(), cells) }
 }
 
-/// The columns that fit into a line of `width` characters with `gap` between them, and the titles of those that
-/// do not.
+/// The columns that fit into a line of `width` characters with `gap` between them, and the titles of the others.
 pub(crate) fn fitting(
-    mut columns: Vec<Column>,
+    columns: &[Column],
     width: Option<usize>,
     gap: usize,
 ) -> (Vec<Column>, Vec<&'static str>) {
+    let mut columns = columns.to_vec();
     let order: Vec<&str> = columns.iter().map(|column| column.title).collect();
     let limit = width.unwrap_or(usize::MAX - gap);
     let mut hidden = Vec::new();
-    while columns.iter().map(|column| column.room() + gap).sum::<usize>() > limit + gap {
+    while columns.iter().map(|column| column.width() + gap).sum::<usize>() > limit + gap {
         let spare = columns.iter().enumerate().max_by_key(|(_, column)| column.spare);
         match spare {
             Some((at, column)) if column.spare > 0 => {
@@ -168,14 +153,21 @@ pub(crate) fn fitting(
     (columns, hidden)
 }
 
-/// Fills a grid: a header, and a line for each row.
-pub(crate) fn fill(grid: &mut Grid, columns: &[Column], cell: impl Fn(&str) -> String) {
-    grid.set_header(columns.iter().map(|column| column.title));
+/// Fills a grid. Returns whether it has a header, which needs a title.
+pub(crate) fn fill(grid: &mut Grid, columns: &[Column], cell: impl Fn(&str) -> String) -> bool {
+    let header = columns.iter().any(|column| !column.title.is_empty());
+    if header {
+        grid.set_header(columns.iter().map(|column| column.title));
+    }
     let rows = columns.first().map_or(0, |column| column.cells.len());
     for row in 0..rows {
         grid.add_row(columns.iter().map(|column| cell(&column.cells[row])));
     }
     for (shown, column) in grid.column_iter_mut().zip(columns) {
-        shown.set_cell_alignment(column.alignment());
+        shown.set_cell_alignment(match column.is_number {
+            true => CellAlignment::Right,
+            false => CellAlignment::Left,
+        });
     }
+    header
 }

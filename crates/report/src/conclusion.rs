@@ -1,4 +1,4 @@
-//! Who won, and its words.
+//! Which entry won, and the sentences that say so.
 
 use rpcbench_record::RankedBy;
 use rpcbench_stats::{Adjustment, Range, Unadjusted};
@@ -8,19 +8,19 @@ use crate::row::Row;
 use crate::standings::{Pair, Standings};
 use crate::summary::Table;
 
-/// Who won. Only ranked rows count.
+/// Which entry won. Only ranked rows count.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Conclusion {
-    /// One entry is faster than every other: it beside the next.
+    /// One entry is faster than all others: it and the next.
     Fastest(Pair),
     /// The fastest entries are equal within the precision.
     Equal {
-        /// Their names, the one that was seen fastest first.
+        /// Their names, the fastest measured first.
         entries: Vec<String>,
     },
-    /// It can't be told which of these is fastest.
+    /// Undecided between these.
     Open {
-        /// Their names, the one that was seen fastest first.
+        /// Their names, the fastest measured first.
         entries: Vec<String>,
     },
     /// One entry has a rank.
@@ -42,7 +42,7 @@ impl Conclusion {
             [leader, next, ..] => (name(leader), name(next)),
         };
         let of_leader = || standings.pairs.iter().filter(|pair| pair.first == leader);
-        let rivals = || of_leader().filter(|pair| !pair.is_told_apart());
+        let rivals = || of_leader().filter(|pair| !pair.is_decided());
         match standings.pair(&leader, &next) {
             Some(pair) if rivals().next().is_none() => Self::Fastest(pair.clone()),
             _ => {
@@ -65,8 +65,8 @@ pub(crate) fn unit(by: RankedBy) -> &'static str {
     }
 }
 
-/// Who won, by how much, how surely: the lines above a table. None above one in which nothing was measured, or nothing
-/// is ranked since each entry has its own load.
+/// Which entry won, by how much and how surely: the lines above a table. Empty if nothing was measured, or if each entry
+/// has its own load, so that nothing is ranked.
 pub(crate) fn headline(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
     let won = match &table.conclusion {
@@ -76,13 +76,26 @@ pub(crate) fn headline(table: &Table) -> Vec<String> {
         Conclusion::Alone { entry } => alone(entry, table),
         Conclusion::Nothing => None,
     };
-    let nothing = (won.is_none() && !table.rows.is_empty()).then(|| "nothing is ranked".to_owned());
+    let nothing = (won.is_none() && !table.rows.is_empty()).then(|| unranked(table));
     won.into_iter().chain(nothing).chain(fastest_seen(table)).collect()
 }
 
+/// `no server could be ranked: 2 failed, 1 suspect`.
+fn unranked(table: &Table) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for verdict in table.rows.iter().map(|row| row.verdict.name()) {
+        match counts.iter_mut().find(|(known, _)| *known == verdict) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((verdict, 1)),
+        }
+    }
+    let counts: Vec<String> = counts.iter().map(|(it, count)| format!("{count} {it}")).collect();
+    format!("no server could be ranked: {}", counts.join(", "))
+}
+
 fn equal(entries: &[String], standings: &Standings) -> String {
-    let (names, told) = (names(entries, "and"), told_apart(standings));
-    format!("{names} are fastest: equal within {}{told}", precision(standings))
+    let (names, decided) = (names(entries), decided_pairs(standings));
+    format!("{names} are fastest: equal within {}{decided}", precision(standings))
 }
 
 fn fastest(pair: &Pair, standings: &Standings) -> String {
@@ -100,48 +113,47 @@ fn fastest(pair: &Pair, standings: &Standings) -> String {
     )
 }
 
-/// ` (1.31 to 1.53)`; nothing where it is not known.
+/// ` (1.31 to 1.53)`; empty if unknown.
 pub(crate) fn ends(range: Option<Range>) -> String {
     range.map_or_else(String::new, |range| {
         format!(" ({} to {})", format::si(range.low), format::si(range.high))
     })
 }
 
-/// `; 8 of 10 pairs told apart, 1 equal within 5 %`; nothing of a single pair.
+/// `; 8 of 10 pairs differ clearly, 1 equal within 5 %`; empty for a single pair.
 fn certainty(standings: &Standings) -> String {
     if standings.pairs.len() < 2 {
         return String::new();
     }
-    let equal = |pair: &&Pair| pair.finding.is_equal() && !pair.is_told_apart();
+    let equal = |pair: &&Pair| pair.finding.is_equal() && !pair.is_decided();
     let equal = match standings.pairs.iter().filter(equal).count() {
         0 => String::new(),
         equal => format!(", {equal} equal within {}", precision(standings)),
     };
-    format!("{}{equal}", told_apart(standings))
+    format!("{}{equal}", decided_pairs(standings))
 }
 
-/// `; 8 of 10 pairs told apart`; nothing of a single pair, or of one process each.
-fn told_apart(standings: &Standings) -> String {
-    let told = standings.pairs.iter().filter(|pair| pair.is_told_apart()).count();
+/// `; 8 of 10 pairs differ clearly`; empty for a single pair, and with one process of each.
+fn decided_pairs(standings: &Standings) -> String {
+    let decided = standings.pairs.iter().filter(|pair| pair.is_decided()).count();
     match standings.pairs.len() {
         0 | 1 => String::new(),
         _ if standings.processes < 2 => String::new(),
-        all if told == all => format!("; all {all} pairs told apart"),
-        all => format!("; {told} of {all} pairs told apart"),
+        all if decided == all => format!("; all {all} pairs differ clearly"),
+        all => format!("; {decided} of {all} pairs differ clearly"),
     }
 }
 
 fn open(entries: &[String], standings: &Standings) -> String {
-    let who = match standings.processes {
-        0 | 1 => "one process of each",
-        _ => "this run",
+    let why = match standings.processes {
+        0 | 1 => "one process of each is too few to tell",
+        _ => "too close to call",
     };
-    let told = told_apart(standings);
-    let names = names(entries, "or");
-    format!("{names} is fastest: {who} can't tell{}{told}", settling(entries, standings))
+    let (names, decided) = (names(entries), decided_pairs(standings));
+    format!("{names} lead; {why}{decided}{}", settling(entries, standings))
 }
 
-/// How many processes more would tell.
+/// How many more processes would settle it.
 fn settling(entries: &[String], standings: &Standings) -> String {
     let leader = entries.first().map(String::as_str).unwrap_or_default();
     let rivals = entries.iter().skip(1).filter_map(|other| standings.pair(leader, other));
@@ -152,9 +164,9 @@ fn settling(entries: &[String], standings: &Standings) -> String {
     let each: Option<Vec<usize>> =
         open.iter().map(|pair| standings.processes_to_settle(pair)).collect();
     match each.and_then(|each| each.into_iter().max()) {
-        Some(1) => ", about one more process of each would".to_owned(),
-        Some(more) => format!(", about {more} more processes of each would"),
-        None => "; they are too close even for a hundred processes of each".to_owned(),
+        Some(1) => ". About one more process of each should settle it".to_owned(),
+        Some(more) => format!(". About {more} more processes of each should settle it"),
+        None => ". Settling it would take more than 100 processes of each".to_owned(),
     }
 }
 
@@ -164,7 +176,7 @@ fn alone(entry: &str, table: &Table) -> Option<String> {
     Some(format!("{entry}: {} {}{}", format::si(ranked.value), unit(row.by), ends(ranked.range)))
 }
 
-/// The row that is fastest, where something keeps it out of the ranking.
+/// The fastest row, if its verdict keeps it out of the ranking.
 fn fastest_seen(table: &Table) -> Option<String> {
     let row = table.rows.first().filter(|row| row.place.is_none() && !row.verdict.is_failed())?;
     Some(format!(
@@ -176,23 +188,23 @@ fn fastest_seen(table: &Table) -> Option<String> {
     ))
 }
 
-/// Names in a sentence; of many the first ones.
-fn names(entries: &[String], and: &str) -> String {
+/// Names in a sentence: `a, b and c`, `a, b, c and 4 others`.
+fn names(entries: &[String]) -> String {
     const SHOWN: usize = 4;
     let rest = entries.len().saturating_sub(SHOWN - 1);
     match entries {
         [] => String::new(),
         [only] => only.clone(),
-        [all @ .., last] if entries.len() <= SHOWN => format!("{} {and} {last}", all.join(", ")),
-        _ => format!("{} {and} {rest} others", entries[..SHOWN - 1].join(", ")),
+        [all @ .., last] if entries.len() <= SHOWN => format!("{} and {last}", all.join(", ")),
+        _ => format!("{} and {rest} others", entries[..SHOWN - 1].join(", ")),
     }
 }
 
-/// What this run could tell, and what a longer one would: the lines below a table.
+/// What this run could decide, and what a longer one would: the lines below a table.
 pub(crate) fn resolution(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
     let groups = equals(table, standings);
-    let groups: Vec<String> = groups.iter().map(|entries| names(entries, "and")).collect();
+    let groups: Vec<String> = groups.iter().map(|entries| names(entries)).collect();
     let equal = (!groups.is_empty())
         .then(|| format!("Equal within {}: {}.", precision(standings), groups.join("; ")));
     [equal, smallest(standings), adjustment(standings)].into_iter().flatten().collect()
@@ -211,10 +223,10 @@ fn smallest(standings: &Standings) -> Option<String> {
     }
     let longer = match standings.processes_for(standings.precision) {
         Some(all) => {
-            format!("about {all} processes of each server would show those of {precision}")
+            format!("seeing {precision} would take about {all} processes of each server")
         }
         None => {
-            format!("not even a hundred processes of each server would show those of {precision}")
+            format!("seeing {precision} would take more than 100 processes of each server")
         }
     };
     Some(format!("Differences below {share} can't be seen in this run; {longer}."))
@@ -224,16 +236,16 @@ fn adjustment(standings: &Standings) -> Option<String> {
     let unit = unit(standings.by);
     match standings.adjustment {
         Adjustment::To { .. } => Some(format!(
-            "{unit} are adjusted to one state of the machine; --wide has the raw ones."
+            "{unit} are corrected for changes in machine speed; --wide has the raw ones."
         )),
         Adjustment::Raw(Unadjusted::Moved { .. }) => Some(format!(
-            "{unit} are as measured: the servers moved the machine reference, so nothing is adjusted by it."
+            "{unit} are uncorrected: the servers themselves moved the machine reference."
         )),
         Adjustment::Raw(_) => None,
     }
 }
 
-/// Neighbours that are equal, each with each. Those of the conclusion are told by it.
+/// Groups of neighbours that are all equal, without the group that the conclusion names.
 fn equals(table: &Table, standings: &Standings) -> Vec<Vec<String>> {
     let ranked = table.rows.iter().filter(|row| row.place.is_some());
     let mut groups: Vec<Vec<String>> = Vec::new();
@@ -246,7 +258,7 @@ fn equals(table: &Table, standings: &Standings) -> Vec<Vec<String>> {
             _ => groups.push(vec![entry.clone()]),
         }
     }
-    let told = |group: &Vec<String>| matches!(&table.conclusion, Conclusion::Equal { entries } if entries == group);
-    groups.retain(|group| group.len() > 1 && !told(group));
+    let named = |group: &Vec<String>| matches!(&table.conclusion, Conclusion::Equal { entries } if entries == group);
+    groups.retain(|group| group.len() > 1 && !named(group));
     groups
 }

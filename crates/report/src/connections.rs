@@ -1,10 +1,10 @@
-//! What became of connections, in words.
+//! Sentences about connections.
 
 use rpcbench_record::{Connections, Measured};
 
 use crate::format::{count, plural};
 
-/// Of all trials together.
+/// The sum over all trials.
 fn sum(trials: &[&Measured]) -> Connections {
     let mut sum = Connections::default();
     trials.iter().for_each(|trial| sum.add(&trial.connections));
@@ -19,24 +19,24 @@ fn with_reason(mut sentence: String, connections: &Connections) -> String {
     sentence
 }
 
-/// `the server broke the protocol on 2 connections: peer broke HTTP/2: ...`. `None` where it kept to it.
+/// `the server broke the protocol on 2 connections: peer broke HTTP/2: ...`. `None` if it did not.
 pub(crate) fn fault(trials: &[&Measured]) -> Option<String> {
     let all = sum(trials);
     let on = plural(all.broken, "connection");
     (all.broken > 0).then(|| with_reason(format!("the server broke the protocol on {on}"), &all))
 }
 
-/// What a reader must know though every call may have ended well. `None` where nothing happened.
+/// A note on lost connections and refused calls. `None` if nothing happened.
 pub(crate) fn note(trials: &[&Measured]) -> Option<String> {
     let all = sum(trials);
     let mut parts = Vec::new();
     if all.ended + all.reopened > 0 {
-        let (ended, again) = (plural(all.ended, "connection"), plural(all.reopened, "time"));
+        let (ended, times) = (plural(all.ended, "connection"), plural(all.reopened, "time"));
         let orderly = match all.orderly {
             0 => String::new(),
-            orderly => format!(" ({} in good order)", count(orderly)),
+            orderly => format!(" ({} cleanly)", count(orderly)),
         };
-        parts.push(with_reason(format!("{ended} ended{orderly}, opened again {again}"), &all));
+        parts.push(with_reason(format!("{ended} ended{orderly}, reopened {times}"), &all));
     }
     if all.connect_failed > 0 {
         let failed = plural(all.connect_failed, "attempt");
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(
             note(&[&quiet, &busy, &busy]).as_deref(),
             Some(
-                "2 connections ended, opened again 2,000 times: ENHANCE_YOUR_CALM; 2 calls refused, 2 sent again"
+                "2 connections ended, reopened 2,000 times: ENHANCE_YOUR_CALM; 2 calls refused, 2 sent again"
             )
         );
         let mut closed =
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(
             note(&[&measured(closed)]).as_deref(),
             Some(
-                "1 connection ended (1 in good order), opened again 0 times: GOAWAY; 3 attempts to connect failed, 2 of them refused"
+                "1 connection ended (1 cleanly), reopened 0 times: GOAWAY; 3 attempts to connect failed, 2 of them refused"
             )
         );
         let mut broken = Connections::default();

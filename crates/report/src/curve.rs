@@ -1,4 +1,4 @@
-//! Loads of one kind, shown as one table: response times over load.
+//! Workloads that differ only in rate, shown as one table: response times over load.
 
 use rpcbench_record::Workload;
 
@@ -7,38 +7,38 @@ use crate::row::{Absent, Row};
 use crate::summary::{Summary, Table};
 use crate::words::{Unranked, unranked};
 
-/// What is shown together.
-pub(crate) enum Part<'a> {
+/// What one table shows.
+pub(crate) enum Results<'a> {
     /// A workload whose entries compete.
     Ranking(&'a Table),
-    /// Workloads that give the rates, and ask for response times.
+    /// Workloads with given rates, measured for response times.
     Curve(Curve<'a>),
 }
 
-/// Tables of workloads that differ in rate, in the plan's order; at least one.
+/// Tables of workloads that differ in rate, in the plan's order. At least one.
 pub(crate) struct Curve<'a> {
     pub(crate) tables: Vec<&'a Table>,
 }
 
-/// The parts of a summary, in order.
-pub(crate) fn parts(tables: &[Table]) -> Vec<Part<'_>> {
-    let mut parts: Vec<Part> = Vec::new();
+/// The results of a summary, in the plan's order.
+pub(crate) fn results(tables: &[Table]) -> Vec<Results<'_>> {
+    let mut results: Vec<Results> = Vec::new();
     for table in tables {
         if !is_given(&table.workload) {
-            parts.push(Part::Ranking(table));
+            results.push(Results::Ranking(table));
             continue;
         }
-        match parts.last_mut() {
-            Some(Part::Curve(curve)) if curve.continues(&table.workload) => {
+        match results.last_mut() {
+            Some(Results::Curve(curve)) if curve.continues(&table.workload) => {
                 curve.tables.push(table);
             }
-            _ => parts.push(Part::Curve(Curve { tables: vec![table] })),
+            _ => results.push(Results::Curve(Curve { tables: vec![table] })),
         }
     }
-    parts
+    results
 }
 
-/// Whether calls come due at a rate that was given.
+/// Whether calls come due at a given rate.
 pub(crate) fn is_given(workload: &Workload) -> bool {
     workload.arrivals.is_open() && workload.find_max.is_none()
 }
@@ -52,12 +52,12 @@ impl<'a> Curve<'a> {
         })
     }
 
-    /// Entry by entry, its loads in order.
+    /// Rows entry by entry, loads in order.
     pub(crate) fn rows(&self) -> Vec<&'a Row> {
         self.cells().into_iter().map(|(_, row)| row).collect()
     }
 
-    /// As [`Self::rows`], with what their figures are read from.
+    /// As [`Self::rows`], as subjects of the catalog.
     pub(crate) fn subjects(&self, summary: &'a Summary) -> Vec<Subject<'a>> {
         let cells = self.cells().into_iter();
         cells.map(|(table, row)| Subject::cell(summary, table, row)).collect()
@@ -79,8 +79,8 @@ impl<'a> Curve<'a> {
         entries.iter().flat_map(|entry| rows(entry)).collect()
     }
 
-    /// Rows whose figures are not the server's at their load, with the loads. Those of one verdict stand together, with the
-    /// reason at the last of their loads; what failed does so only for the same reason.
+    /// Rows whose figures are not the server's at their load, with the loads. Rows of one entry and verdict are merged, with
+    /// the reason at the last of their loads; failures only if the reason is the same.
     pub(crate) fn troubles(&self) -> Vec<(Unranked, String)> {
         let mut found: Vec<(Vec<Unranked>, Vec<&str>)> = Vec::new();
         for table in &self.tables {
@@ -120,7 +120,7 @@ fn is_like(one: &Unranked, other: &Unranked) -> bool {
         && (one.reason == other.reason || !has_evidence)
 }
 
-/// The last of some rows, with all their loads; which load its reason is of where they differ.
+/// The last of some rows, with all their loads. If the reasons differ, it names the load of its own.
 fn folded(mut rows: Vec<Unranked>, names: &[&str]) -> Option<(Unranked, String)> {
     let last = rows.pop()?;
     let same = rows.iter().all(|row| row.reason == last.reason);

@@ -1,20 +1,19 @@
 //! Checks of a trial's own arithmetic. Figures that contradict each other are not ranked.
 
-use std::fmt;
-
 use rpcbench_record::{Latency, Measured, Outcomes, Slice, Window, Workload};
 use rpcbench_stats::Histogram;
 
-use crate::format;
+use crate::format::{count, duration_ns, plural, si};
 
-/// Largest deviation of `N = X * R` that passes. Little's law is exact over a window once the calls
-/// that its edges cut are counted for the part that lies within; rounding stays well below this.
+/// Largest accepted deviation from `N = X * R`. Little's law is exact over a window once the calls that its edges cut are
+/// counted for the part within; rounding stays well below this.
 pub const LITTLE_TOLERANCE: f64 = 0.02;
 
 /// A contradiction within one trial.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Doubt {
     /// Calls in flight are not rate times mean response.
+    #[error("{} calls were in flight, but rate x mean response time gives {}", count(u64::from(*.in_flight)), si(*.product))]
     LittlesLaw {
         /// `N`, as planned.
         in_flight: u32,
@@ -22,22 +21,26 @@ pub enum Doubt {
         product: f64,
     },
     /// The histogram can't be read.
+    #[error("its histogram can't be read: {error}")]
     Unreadable {
-        /// What its reader said.
+        /// The reader's error.
         error: String,
     },
-    /// The histogram holds another number of calls than were counted.
+    /// Histogram and counters differ.
+    #[error("its histogram holds {} {of} calls, its counters {}", count(*.histogram), count(*.counted))]
     HistogramCount {
         /// `ok` or `error`.
         of: &'static str,
-        /// Values in the histogram, or its stated count where that differs.
+        /// Values in the histogram, or its stated count if that differs.
         histogram: u64,
         /// Calls counted.
         counted: u64,
     },
     /// The series per 100 ms does not add up to the window.
+    #[error(transparent)]
     Series(SeriesFault),
-    /// The schedule made another number of calls due than were counted.
+    /// Schedule and counters differ.
+    #[error("its schedule made {} due, its counters hold {}", plural(*.due, "call"), count(*.counted))]
     Due {
         /// By the arrival process.
         due: u64,
@@ -45,20 +48,23 @@ pub enum Doubt {
         counted: u64,
     },
     /// A window of no length.
+    #[error("its window has no length")]
     EmptyWindow,
 }
 
 /// How a series contradicts its window.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SeriesFault {
-    /// Number of slices against the length of the window.
+    /// The number of slices does not match the window's length.
+    #[error("its series has {slices} slices, its window {expected}")]
     Length {
-        /// Slices there are.
+        /// In the series.
         slices: u64,
-        /// Slices that the window has.
+        /// In the window.
         expected: u64,
     },
-    /// More calls in the slices than there were.
+    /// More calls in the slices than in the counters.
+    #[error("its series holds {} {of} calls, its counters {}", count(*.sliced), count(*.counted))]
     TooMany {
         /// `ok` or `error`.
         of: &'static str,
@@ -67,14 +73,16 @@ pub enum SeriesFault {
         /// Calls counted.
         counted: u64,
     },
-    /// More calls are missing from the slices than can have been in flight at the end.
+    /// More calls are missing from the slices than were in flight at the end.
+    #[error("its series lacks {}, with {} in flight at most", plural(*.missing, "call"), count(u64::from(*.in_flight)))]
     TooFew {
         /// Calls missing.
         missing: u64,
         /// Calls in flight at most.
         in_flight: u32,
     },
-    /// A slice holds a longer response than the whole window.
+    /// A slice holds a longer response than the window.
+    #[error("its series has a response of {}, its longest is {}", duration_ns(*.sliced_ns as f64), duration_ns(*.counted_ns as f64))]
     Longest {
         /// In the slices, nanoseconds.
         sliced_ns: u64,
@@ -83,70 +91,14 @@ pub enum SeriesFault {
     },
 }
 
-impl fmt::Display for Doubt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::LittlesLaw { in_flight, product } => write!(
-                f,
-                "{} calls were in flight, but rate x mean response time gives {}",
-                format::count(u64::from(*in_flight)),
-                format::si(*product)
-            ),
-            Self::Unreadable { error } => write!(f, "its histogram can't be read: {error}"),
-            Self::HistogramCount { of, histogram, counted } => write!(
-                f,
-                "its histogram holds {} {of} calls, its counters {}",
-                format::count(*histogram),
-                format::count(*counted)
-            ),
-            Self::Series(fault) => fault.fmt(f),
-            Self::Due { due, counted } => write!(
-                f,
-                "its schedule made {} due, its counters hold {}",
-                format::plural(*due, "call"),
-                format::count(*counted)
-            ),
-            Self::EmptyWindow => f.write_str("its window has no length"),
-        }
-    }
-}
-
-impl fmt::Display for SeriesFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Length { slices, expected } => {
-                write!(f, "its series has {slices} slices, its window {expected}")
-            }
-            Self::TooMany { of, sliced, counted } => write!(
-                f,
-                "its series holds {} {of} calls, its counters {}",
-                format::count(*sliced),
-                format::count(*counted)
-            ),
-            Self::TooFew { missing, in_flight } => write!(
-                f,
-                "its series lacks {}, with {} in flight at most",
-                format::plural(*missing, "call"),
-                format::count(u64::from(*in_flight))
-            ),
-            Self::Longest { sliced_ns, counted_ns } => write!(
-                f,
-                "its series has a response of {}, its longest is {}",
-                format::duration_ns(*sliced_ns as f64),
-                format::duration_ns(*counted_ns as f64)
-            ),
-        }
-    }
-}
-
-/// Everything in a trial that contradicts something else in it.
+/// All contradictions in a trial.
 #[must_use]
 pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<Doubt> {
     if trial.window_ns == 0 {
         return vec![Doubt::EmptyWindow];
     }
     let errors = trial.outcomes.errors();
-    // A call that never left has no response time, so an engine may leave it out.
+    // Calls that were never sent have no response time, so an engine can leave them out.
     let timed = errors - trial.outcomes.not_sent..=errors;
     let error_count = trial.error_latency.as_ref().map_or(0, |l| l.count);
     let error_counted = if timed.contains(&error_count) { error_count } else { errors };
@@ -154,7 +106,7 @@ pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<Doubt> {
     found.extend(histogram(trial.latency.as_ref(), "ok", trial.outcomes.ok));
     found.extend(histogram(trial.error_latency.as_ref(), "error", error_counted));
     found.extend(series_length(trial.series.len() as u64, trial.window_ns).map(Doubt::Series));
-    // In an open loop calls wait in the client too, so any number may be under way at the end.
+    // In an open loop calls also wait in the client, so any number can be pending at the end.
     let at_end = if workload.arrivals.is_open() { None } else { Some(workload.in_flight) };
     found.extend(series_sums(&trial.series, &trial.outcomes, at_end).map(Doubt::Series));
     let longest_ns = trial.latency.as_ref().map_or(0, |latency| latency.max_ns);
@@ -178,7 +130,7 @@ fn histogram(latency: Option<&Latency>, of: &'static str, counted: u64) -> Optio
 
 fn series_length(slices: u64, window_ns: u64) -> Option<SeriesFault> {
     let expected = window_ns.div_ceil(Slice::LENGTH_NS);
-    // A window ends some microseconds late; that does not make a slice.
+    // A window that ends a few microseconds late has no extra slice.
     (slices.abs_diff(expected) > 1).then_some(SeriesFault::Length { slices, expected })
 }
 
@@ -208,7 +160,7 @@ fn due(trial: &Measured) -> Option<Doubt> {
 }
 
 fn littles_law(trial: &Measured, workload: &Workload) -> Option<Doubt> {
-    // Fewer and fewer are in flight when a window of a number of calls comes to its end.
+    // In a window of a fixed number of calls, fewer are in flight towards the end.
     if workload.arrivals.is_open() || matches!(workload.window, Window::Calls { .. }) {
         return None;
     }
@@ -221,7 +173,7 @@ fn littles_law(trial: &Measured, workload: &Workload) -> Option<Doubt> {
         .then_some(Doubt::LittlesLaw { in_flight: workload.in_flight, product: rate * mean_s })
 }
 
-/// Mean response time over calls of every outcome, nanoseconds. `None` without any.
+/// Mean response time over calls of every outcome, nanoseconds. `None` without calls.
 fn mean_response_ns(trial: &Measured) -> Option<f64> {
     let parts = [trial.latency.as_ref(), trial.error_latency.as_ref()];
     let (calls, sum) = parts

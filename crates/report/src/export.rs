@@ -1,31 +1,32 @@
-//! A summary for programs: JSON and CSV.
+//! JSON and CSV of a run.
 //!
-//! Field names end in their unit: `_ns`, `_ms`, `_s` (seconds; `_per_s` a rate), `_bytes`, `_share` (of one).
-//! `_low` and `_high` are the ends of an interval. What is not known is `null` in JSON and empty in CSV,
-//! never 0. The `schema` of JSON is [`EXPORT_SCHEMA`].
+//! Field names end in their unit: `_ns`, `_ms`, `_s` (seconds; `_per_s` for rates), `_bytes`, `_share` (of one). `_low`
+//! and `_high` are the ends of an interval. Unknown values are `null` in JSON and empty in CSV, never 0. The `schema` of
+//! JSON is [`EXPORT_SCHEMA`].
 
 use rpcbench_record::{Header, Machine, Run, RunId, Tool, Workload, schema};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::catalog::{Export, Subject, Values, keys, ranked_by, row, row_schema};
+use crate::catalog::{RowKind, Subject, Values, keys, ranked_by, row, row_schema};
 use crate::conclusion::Conclusion;
 use crate::standings::{Pair, Standings, finding_name as finding};
 use crate::summary::{Summary, Table};
+use crate::warning::Warning;
 
-/// Version of the exported fields. A field renamed, removed or given another unit makes a new one.
+/// Version of the exported fields. It changes if a field is renamed, removed or gets another unit.
 pub const EXPORT_SCHEMA: u32 = 1;
 
-/// Why an export can't be written. None happens with a record that could be read.
+/// Why an export can't be written. Records that could be read cause none of these.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// A value that JSON does not have.
+    /// A value that JSON can't represent.
     #[error("the results can't be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// Rows that differ in length.
+    /// Rows of different length.
     #[error("the results can't be written as CSV: {0}")]
     Csv(#[from] csv::Error),
-    /// A compressor that did not take them.
+    /// The compressor failed.
     #[error("the results can't be packed into a page: {0}")]
     Pack(#[from] std::io::Error),
 }
@@ -37,7 +38,7 @@ struct SummaryView<'a> {
     schema: u32,
     run: RunView<'a>,
     workloads: Vec<TableView<'a>>,
-    warnings: Vec<WarningView>,
+    warnings: Vec<WarningView<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -56,14 +57,14 @@ struct RunView<'a> {
 #[derive(Serialize, JsonSchema)]
 struct TableView<'a> {
     workload: &'a Workload,
-    /// What its cells are ranked by.
+    /// The figure that its cells are ranked by.
     ranked_by: Option<&'static str>,
     conclusion: ConclusionView<'a>,
     /// Difference up to which two entries count as equal.
     precision_share: Option<f64>,
-    /// The smallest difference that the run tells.
+    /// The smallest difference that the run can see.
     resolution_share: Option<f64>,
-    /// Whether figures are adjusted by the machine reference.
+    /// Whether figures are corrected by the machine reference.
     adjusted: Option<bool>,
     pairs: Vec<PairView<'a>>,
     #[schemars(schema_with = "cells_schema")]
@@ -71,7 +72,7 @@ struct TableView<'a> {
     not_measured: Vec<AbsentView<'a>>,
 }
 
-/// Who won.
+/// Which entry won.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 enum ConclusionView<'a> {
@@ -102,57 +103,55 @@ struct AbsentView<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct WarningView {
+struct WarningView<'a> {
     kind: &'static str,
-    message: String,
+    message: &'a str,
     advice: &'static str,
 }
 
-/// A summary as JSON, indented, ending in a line feed.
-///
-/// # Errors
-/// If a value can't be written; see [`ExportError`].
-pub fn json(summary: &Summary) -> Result<String, ExportError> {
-    let view = SummaryView {
-        schema: EXPORT_SCHEMA,
-        run: run(&summary.header, summary.finished),
-        workloads: summary.tables.iter().map(|t| table(summary, t)).collect(),
-        warnings: summary
-            .warnings
-            .iter()
-            .map(|w| WarningView { kind: w.kind(), message: w.message(), advice: w.advice() })
-            .collect(),
-    };
-    to_json(&view)
+/// What programs read of a result.
+pub(crate) trait Export {
+    /// Indented JSON, ending in a line feed.
+    fn json(&self) -> Result<String, ExportError>;
+
+    /// Rows under a header.
+    fn csv(&self) -> Result<String, ExportError>;
 }
 
-/// The JSON Schema (draft 2020-12) of what [`json`] writes. `docs/schemas` has it.
+impl Export for Summary {
+    fn json(&self) -> Result<String, ExportError> {
+        to_json(&SummaryView {
+            schema: EXPORT_SCHEMA,
+            run: run(&self.header, self.finished),
+            workloads: self.tables.iter().map(|t| table(self, t)).collect(),
+            warnings: self.warnings.iter().map(warning).collect(),
+        })
+    }
+
+    fn csv(&self) -> Result<String, ExportError> {
+        let rows = self.tables.iter().flat_map(|table| self.rows_of(table));
+        to_csv(&keys(RowKind::Cells), rows.map(|subject| row(RowKind::Cells, &subject)))
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of a run's JSON. `docs/schemas` has it.
 #[must_use]
 pub fn export_schema() -> serde_json::Value {
     schema::of::<SummaryView>()
 }
 
 fn cells_schema(_: &mut SchemaGenerator) -> Schema {
-    schemars::json_schema!({ "type": "array", "items": row_schema(Export::Cells) })
+    schemars::json_schema!({ "type": "array", "items": row_schema(RowKind::Cells) })
 }
 
-/// A row for each cell, under a header.
-///
-/// # Errors
-/// If a row can't be written; see [`ExportError`].
-pub fn csv(summary: &Summary) -> Result<String, ExportError> {
-    let rows = summary.tables.iter().flat_map(|table| summary.rows_of(table));
-    to_csv(&keys(Export::Cells), rows.map(|subject| row(Export::Cells, &subject)))
-}
-
-/// A row for each trial that ended, under a header.
+/// A row per finished trial, under a header.
 ///
 /// # Errors
 /// If a row can't be written; see [`ExportError`].
 pub fn trials_csv(run: &Run) -> Result<String, ExportError> {
     let run = &run.printable();
-    let rows = run.trials.iter().map(|trial| row(Export::Trials, &Subject::trial(run, trial)));
-    to_csv(&keys(Export::Trials), rows)
+    let rows = run.trials.iter().map(|trial| row(RowKind::Trials, &Subject::trial(run, trial)));
+    to_csv(&keys(RowKind::Trials), rows)
 }
 
 pub(crate) fn to_json(view: &impl Serialize) -> Result<String, ExportError> {
@@ -173,7 +172,7 @@ pub(crate) fn to_csv(
     written(writer)
 }
 
-/// Rows under a header of their fields.
+/// Structs as rows, under a header of their fields.
 pub(crate) fn rows_csv<R: Serialize>(
     rows: impl IntoIterator<Item = R>,
 ) -> Result<String, ExportError> {
@@ -213,11 +212,11 @@ fn table<'a>(summary: &'a Summary, table: &'a Table) -> TableView<'a> {
         resolution_share: standings.and_then(|standings| standings.resolution),
         adjusted: standings.map(Standings::is_adjusted),
         pairs: standings.iter().flat_map(|standings| &standings.pairs).map(pair).collect(),
-        cells: summary.rows_of(table).iter().map(|subject| row(Export::Cells, subject)).collect(),
+        cells: summary.rows_of(table).iter().map(|subject| row(RowKind::Cells, subject)).collect(),
         not_measured: table
             .absent
             .iter()
-            .map(|a| AbsentView { entry: a.entry(), reason: a.reason() })
+            .map(|a| AbsentView { entry: &a.entry, reason: &a.reason })
             .collect(),
     }
 }
@@ -230,6 +229,10 @@ fn conclusion(conclusion: &Conclusion) -> ConclusionView<'_> {
         Conclusion::Alone { entry } => ConclusionView::Alone { entry },
         Conclusion::Nothing => ConclusionView::Nothing,
     }
+}
+
+fn warning(warning: &Warning) -> WarningView<'_> {
+    WarningView { kind: warning.kind, message: &warning.message, advice: warning.advice }
 }
 
 fn pair(pair: &Pair) -> PairView<'_> {

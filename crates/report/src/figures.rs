@@ -1,4 +1,4 @@
-//! The figures of a cell: its trials taken together.
+//! The figures of a cell over all its trials.
 
 use rpcbench_record::{Latency, Limits, Measured, Outcomes};
 use rpcbench_stats::{Histogram, Range};
@@ -7,35 +7,35 @@ use crate::format;
 use crate::lives::Lives;
 use crate::runtime::RuntimeFigures;
 
-/// A figure of a cell, with what is known about its error.
+/// A figure of a cell, with its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The figure; where the machine reference adjusts it, that at the reference's fixed state.
+    /// The figure, corrected to a fixed state of the machine reference where possible.
     pub value: f64,
     /// As measured.
     pub raw: f64,
-    /// The interval by which it is read beside the other entries of its table: where two do not overlap, the entries are told
-    /// apart. Its own one where there are no others, and `None` where one process was measured.
+    /// The interval for comparing entries of a table: two differ clearly if theirs do not overlap. The figure's own interval
+    /// for a single entry; `None` with one process.
     pub range: Option<Range>,
-    /// Its own 95 % interval, with what all entries of the run share. `None` where one process was measured.
+    /// Its own 95 % interval, including effects shared by all entries of the run. `None` with one process.
     pub own: Option<Range>,
 }
 
 impl Estimate {
-    /// Of a figure as measured.
+    /// A figure as measured, without an interval.
     #[must_use]
     pub fn raw(value: f64) -> Self {
         Self { value, raw: value, range: None, own: None }
     }
 
-    /// Half the interval's width as a share of the value. `None` without an interval.
+    /// Half the interval's width as a share of the value.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
         let range = self.range?;
         (self.value > 0.0).then(|| (range.high - range.low) / 2.0 / self.value)
     }
 
-    /// Of a rate: `98.2k ±1.6 %`, each part in line with those of other rows.
+    /// `98.2k ±1.6 %`, padded to align with other rows.
     pub(crate) fn rate(&self) -> String {
         let percent = match self.half_width() {
             None => format!("{}  ", format::NOTHING),
@@ -46,7 +46,7 @@ impl Estimate {
     }
 }
 
-/// Response times of right answers over all trials of a cell.
+/// Response times of correct answers over all trials of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Response {
     /// Smallest, exact, nanoseconds.
@@ -62,7 +62,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Of the trials' distributions. `None` where no call was answered or no histogram can be read.
+    /// Merges the trials' distributions. `None` if no call was answered or no histogram can be read.
     #[must_use]
     pub fn merged(parts: &[&Latency]) -> Option<Self> {
         let parts: Vec<&Latency> = parts.iter().copied().filter(|l| l.count > 0).collect();
@@ -85,15 +85,14 @@ impl Response {
         &self.histogram
     }
 
-    /// The time that at least the fraction `q` of all calls do not exceed, nanoseconds, to the histogram's
-    /// resolution: see [`Histogram::quantile`].
+    /// The quantile `q`, nanoseconds, to the histogram's resolution: see [`Histogram::quantile`].
     #[must_use]
     pub fn quantile(&self, q: f64) -> u64 {
         self.histogram.quantile(q).map_or(self.max_ns, |value| value.min(self.max_ns))
     }
 }
 
-/// Mean and standard deviation of several populations taken as one.
+/// Mean and standard deviation of several populations as one.
 fn pooled(parts: &[&Latency]) -> (f64, f64) {
     let calls: f64 = parts.iter().map(|l| l.count as f64).sum();
     let mean = parts.iter().map(|l| l.mean_ns * l.count as f64).sum::<f64>() / calls;
@@ -102,53 +101,52 @@ fn pooled(parts: &[&Latency]) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-/// What the server used, over all trials.
+/// The server's resource use over all trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServerFigures {
-    /// CPU time as a share of what its limit allows.
+    /// CPU time as a share of its limit.
     pub cpu_share: f64,
     /// CPU time in user mode, seconds.
     pub cpu_user_s: f64,
     /// CPU time in the kernel, seconds.
     pub cpu_system_s: f64,
-    /// Right answers for each second of its CPU time, over all trials. `None` where it used none.
+    /// Correct answers per second of its CPU time, over all trials. `None` if it used none.
     pub calls_per_cpu_s: Option<Estimate>,
-    /// Largest memory use, page cache apart, bytes.
+    /// Peak memory use without page cache, bytes.
     pub memory_peak_bytes: u64,
     /// Anonymous memory at the end of a trial, mean, bytes.
     pub memory_anon_bytes: u64,
-    /// Time for which the CPU controller held it back, share of the windows. `None` where nothing counts it.
+    /// Share of the windows for which the CPU controller throttled it. `None` if unknown.
     pub throttled_share: Option<f64>,
 }
 
-/// What the client used, over all trials.
+/// The client's CPU use over all trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClientFigures {
     /// CPU time as a share of one CPU for each of its threads.
     pub cpu_share: f64,
-    /// The part of it that was spent waiting awake, as a share of one CPU for each of its threads.
+    /// The busy-waiting part of it, as a share of one CPU for each of its threads.
     pub awake_share: f64,
-    /// The busiest thread in each trial, its wait for a CPU included and its waits awake left out, as a share of one
-    /// CPU.
+    /// The busiest thread of each trial, as a share of one CPU: includes waiting for a CPU, excludes busy-waiting.
     pub busiest_share: f64,
 }
 
 /// All figures of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// Right answers a second, mean of the trials.
+    /// Correct answers per second, mean over trials.
     pub calls_per_s: Estimate,
-    /// Response times. `None` where no call was answered.
+    /// Response times. `None` if no call was answered.
     pub response: Option<Response>,
-    /// Connects, and calls without them. `None` where connections live long.
+    /// Connects, and calls without them. `None` for long connections.
     pub lives: Option<Lives>,
     /// Calls by outcome.
     pub outcomes: Outcomes,
     /// Measured time, all trials together, seconds.
     pub measured_s: f64,
-    /// `None` where the server is not ours.
+    /// `None` if the server's resource use is unknown.
     pub server: Option<ServerFigures>,
-    /// `None` where the server's runtime tells nothing, or was not asked.
+    /// `None` without statistics of the server's runtime.
     pub runtime: Option<RuntimeFigures>,
     /// The load threads.
     pub client: ClientFigures,
@@ -157,13 +155,13 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Calls that did not end `ok`, share of those that came due.
+    /// Share of due calls that did not end `ok`.
     #[must_use]
     pub fn error_share(&self) -> f64 {
         share(self.outcomes.errors() as f64, self.outcomes.total() as f64)
     }
 
-    /// Of a cell's trials. `None` without any.
+    /// The figures of a cell's trials. `None` without trials.
     #[must_use]
     pub fn of(trials: &[&Measured], limits: Option<Limits>) -> Option<Self> {
         let rates: Vec<f64> = trials.iter().filter_map(|t| t.ok_per_s()).collect();
@@ -205,7 +203,7 @@ fn server(trials: &[&Measured], limits: Limits) -> Option<ServerFigures> {
     })
 }
 
-/// Right answers of the windows for each second of server CPU time within them. `None` where it used none.
+/// Correct answers per second of server CPU time over the windows. `None` if it used none.
 fn price(trials: &[&Measured]) -> Option<f64> {
     let windows = trials.iter().filter_map(|t| Some((t.ok_pro_rata, t.server_cpu_s()?)));
     let (answered, seconds) = windows.fold((0.0, 0.0), |sum, w| (sum.0 + w.0, sum.1 + w.1));
@@ -229,7 +227,7 @@ fn sum(trials: &[&Measured], of: impl Fn(&Measured) -> u64) -> f64 {
     trials.iter().map(|t| of(t)).sum::<u64>() as f64
 }
 
-/// `part` of `whole`; 0 of nothing.
+/// `part` of `whole`; 0 if `whole` is 0.
 pub(crate) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }

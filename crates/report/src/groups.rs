@@ -1,4 +1,4 @@
-//! The best of each protocol, language or server, and how far they are apart.
+//! The best of each protocol, language or server, and how they compare.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,14 +18,14 @@ pub enum GroupBy {
     Protocol,
     /// The server's language.
     Language,
-    /// The server, whatever its protocol and variant.
+    /// The server, over its protocols and variants.
     Server,
 }
 
 impl GroupBy {
     const ALL: [Self; 3] = [Self::Protocol, Self::Language, Self::Server];
 
-    /// As options write it.
+    /// Its name in options.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ impl fmt::Display for GroupBy {
     }
 }
 
-/// Nothing to group by.
+/// An unknown group.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("rows can't be grouped by '{0}'; use {known}", known = GroupBy::ALL.map(GroupBy::name).join(", "))]
 pub struct UnknownGroup(String);
@@ -68,9 +68,9 @@ impl FromStr for GroupBy {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Group<'a> {
     pub name: String,
-    /// The one that was seen fastest.
+    /// The fastest measured.
     pub best: &'a Row,
-    /// How the best of all groups compares with it. `None` for that one.
+    /// How the best of all groups compares with it. `None` for that group.
     pub against: Option<&'a Pair>,
 }
 
@@ -127,7 +127,7 @@ fn share(pair: &Pair) -> String {
 
 fn unsure(pair: &Pair) -> &'static str {
     match (pair.is_open(), pair.finding.is_equal()) {
-        (true, _) => "; this run can't tell which is faster",
+        (true, _) => "; too close to call",
         (false, true) => "; equal",
         (false, false) => "",
     }
@@ -143,7 +143,7 @@ pub(crate) fn protocols_by_language(table: &Table) -> Vec<String> {
         let protocols =
             grouped(table.rows.iter().filter(of_language), standings, GroupBy::Protocol);
         let Some((first, others)) = protocols.split_first() else { continue };
-        let others: Vec<String> = others.iter().filter_map(|it| beside(first, it)).collect();
+        let others: Vec<String> = others.iter().filter_map(|it| compared(first, it)).collect();
         if !others.is_empty() {
             lines.push(format!("In {}, {}.", language.name, others.join("; ")));
         }
@@ -151,11 +151,11 @@ pub(crate) fn protocols_by_language(table: &Table) -> Vec<String> {
     lines
 }
 
-fn beside(first: &Group<'_>, other: &Group<'_>) -> Option<String> {
+fn compared(first: &Group<'_>, other: &Group<'_>) -> Option<String> {
     let pair = other.against?;
     let (first, second) = (named(first), named(other));
     Some(match (pair.is_open(), pair.finding.is_equal()) {
-        (true, _) => format!("this run can't tell {first} from {second}"),
+        (true, _) => format!("{first} and {second} are too close to call"),
         (false, true) => format!("{first} and {second} are equal"),
         (false, false) => {
             format!("{first} is {}x {second}{}", format::si(pair.ratio), ends(pair.range))

@@ -1,4 +1,4 @@
-//! How a reader wants a table for the terminal.
+//! The layout of tables for people.
 
 use std::cmp::Ordering;
 
@@ -6,17 +6,17 @@ use crate::catalog::{Subject, Unit, Value};
 use crate::columns::{ColumnName, Columns};
 use crate::groups::GroupBy;
 
-/// What is shown of a ranking, and in which order.
+/// Which columns and rows a document of a run has, and in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// Which columns it has.
+    /// The columns.
     pub columns: Columns,
-    /// What rows are in order of: rates fall, everything else rises, and what is not known comes last. `None`: the
+    /// The column that rows are sorted by: rates fall, everything else rises, unknown values come last. `None`: the
     /// fastest first.
     pub sort: Option<ColumnName>,
-    /// What the best of each is shown of, below the table.
+    /// Shows the best of each below the table.
     pub group_by: Option<GroupBy>,
-    /// Whether it is said what words and columns mean.
+    /// Whether a terminal shows what words and columns mean.
     pub explain: bool,
 }
 
@@ -27,6 +27,12 @@ impl From<Columns> for Layout {
 }
 
 impl Layout {
+    /// Every column and all explanations, as documents that are not for a terminal have them.
+    #[must_use]
+    pub fn complete() -> Self {
+        Self { explain: true, ..Columns::Wide.into() }
+    }
+
     pub(crate) fn arrange(&self, rows: &mut [Subject]) {
         let Some(ColumnName(figure)) = self.sort else { return };
         rows.sort_by(|a, b| match (figure.value(a), figure.value(b)) {

@@ -1,4 +1,4 @@
-//! Connections that live for a number of calls.
+//! Connections that carry a number of calls.
 
 use rpcbench_record::{Latency, Measured};
 
@@ -7,16 +7,16 @@ use crate::figures::{Response, share};
 /// Connects, and calls without them, over all trials of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lives {
-    /// Connections that came to be open, a second.
+    /// Connections opened per second.
     pub connections_per_s: f64,
     /// Connect times.
     pub connect: Response,
-    /// Service times of right answers: calls without the connect. `None` where no call was answered.
+    /// Service times of correct answers: calls without the connect. `None` if no call was answered.
     pub call: Option<Response>,
 }
 
 impl Lives {
-    /// Of a cell's trials. `None` where no connection was opened, as they live long.
+    /// The figures of a cell's trials. `None` for long connections, of which none is opened.
     #[must_use]
     pub fn of(trials: &[&Measured]) -> Option<Self> {
         let merged = |of: fn(&Measured) -> Option<&Latency>| {

@@ -1,26 +1,17 @@
-//! What an open loop's figures are worth: whether the client kept to its schedule, and the server to the rate.
+//! What an open loop's figures are worth: whether the client kept its schedule, and the server the rate.
 
-use rpcbench_record::{Measured, NotMet, Search, SearchStep, StepVerdict, Trial};
+use rpcbench_record::{Measured, NotMet, Pacing, Search, SearchStep, StepVerdict, Trial};
 
 use crate::figures::Estimate;
 use crate::verdict::Verdict;
 
-/// The verdict on trials of an open loop in which every call was answered right.
+/// The verdict on trials of an open loop in which every call was answered correctly.
 pub(crate) fn paced(trials: &[(&Trial, &Measured)]) -> Verdict {
     if let Some(clients) = trials.iter().find_map(|(trial, _)| searched(trial)) {
         return clients;
     }
-    for (trial, measured) in trials {
-        let Some(pacing) = measured.pacing.filter(|pacing| pacing.generator_late()) else {
-            continue;
-        };
-        let seconds = measured.window_ns as f64 / 1e9;
-        let rate_per_s = pacing.due as f64 / seconds;
-        return Verdict::GeneratorLate {
-            trial: trial.number,
-            late: Some(pacing.late_share()),
-            rate_per_s,
-        };
+    if let Some(late) = trials.iter().find_map(|(trial, measured)| late(trial.number, measured)) {
+        return late;
     }
     if let Some((_, measured)) = trials.iter().find(|(_, measured)| measured.client_saturated()) {
         return client_bound(measured);
@@ -31,13 +22,19 @@ pub(crate) fn paced(trials: &[(&Trial, &Measured)]) -> Verdict {
     }
 }
 
-/// The verdict on an open loop whose client had no CPU to give; how busy the server was says nothing at a rate that was
-/// given.
+/// The verdict on a window in which the client fell behind its own schedule. `None` if it did not.
+pub(crate) fn late(trial: u32, measured: &Measured) -> Option<Verdict> {
+    let pacing = measured.pacing.filter(Pacing::generator_late)?;
+    let rate_per_s = pacing.due as f64 * 1e9 / measured.window_ns as f64;
+    Some(Verdict::GeneratorLate { trial, late: Some(pacing.late_share()), rate_per_s })
+}
+
+/// The verdict on an open loop whose client had no CPU left. At a given rate the server's CPU use says nothing.
 pub(crate) fn client_bound(measured: &Measured) -> Verdict {
     Verdict::ClientBound { client: measured.busiest_client(), server: None }
 }
 
-/// The verdict on a search that ended for the client's sake. `None` where it did not.
+/// The verdict on a search that the client's limit ended. `None` if it was not.
 fn searched(trial: &Trial) -> Option<Verdict> {
     let unmet = trial.search.as_ref()?.unmet()?;
     match unmet.verdict {
@@ -54,19 +51,19 @@ fn searched(trial: &Trial) -> Option<Verdict> {
     }
 }
 
-/// The highest rate that met the threshold, mean over searches. `None` without a search that found one.
+/// The highest rate that met the threshold, mean over searches. `None` if no search found one.
 pub(crate) fn highest_rate(searches: &[&Search]) -> Option<Estimate> {
     Some(Estimate::raw(mean(searches, Search::met)?))
 }
 
-/// How far apart the highest rate that met the threshold and the lowest that did not are, as a ratio: the rate sought
-/// lies between the two in each search, however often it is repeated. 1 where there was no search.
+/// The ratio between the lowest rate that did not meet the threshold and the highest that did. The true limit lies
+/// between the two in each search, however often it is repeated. 1 without a search.
 pub(crate) fn bracket(searches: &[&Search]) -> f64 {
     let ends = mean(searches, Search::unmet).zip(mean(searches, Search::met));
     ends.map_or(1.0, |(unmet, met)| (unmet / met).max(1.0))
 }
 
-/// Mean rate of the searches that have such a step.
+/// Mean rate over the searches that have the step.
 fn mean(searches: &[&Search], of: fn(&Search) -> Option<&SearchStep>) -> Option<f64> {
     let rates: Vec<f64> =
         searches.iter().filter_map(|search| Some(of(search)?.rate.get())).collect();

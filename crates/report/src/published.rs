@@ -1,16 +1,16 @@
-//! Figures that somebody published, held against those of a run: as ratios of entries of one workload, since they were measured
-//! on another machine.
+//! Published figures next to those of a run, as ratios between entries of one workload, since they were measured on another
+//! machine.
 
 use rpcbench_record::{Plan, Published};
 
 use crate::format;
 use crate::summary::Table;
 
-/// What stands above the lines.
-pub(crate) const PUBLISHED: &str = "Beside published figures, measured on another machine";
+/// The title of the lines.
+pub(crate) const TITLE: &str = "Compared with published figures from another machine";
 
-/// For each published entry but the first one that was measured here: `go-thrift: 2.4x the calls/s of go-grpc as published,
-/// 1.9x here`.
+/// Compares published entries that were also measured here with the first of them: `go-thrift: 2.4x the calls/s of go-grpc
+/// as published, 1.9x here`.
 pub(crate) fn lines(plan: &Plan, table: &Table) -> Vec<String> {
     let here = |published: &Published| {
         let row = table.rows.iter().find(|row| row.server.entry == published.entry)?;

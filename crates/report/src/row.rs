@@ -9,49 +9,49 @@ use crate::figures::{Estimate, Figures};
 use crate::standings::Pair;
 use crate::verdict::Verdict;
 
-/// A cell of the run: an entry under a workload, its trials taken together.
+/// A cell of the run: an entry under a workload, over all trials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Place in the plan's list of servers, from 0.
+    /// Index in the plan's list of servers.
     pub(crate) number: usize,
     /// What was measured.
     pub server: PlannedServer,
     /// Library versions from its lock file.
     pub versions: BTreeMap<String, String>,
-    /// Compilers and runtimes that built and run it.
+    /// The compilers and runtimes that built and ran it.
     pub toolchains: Vec<Toolchain>,
     /// Trials planned.
     pub planned: u32,
     /// Trials measured to their end.
     pub measured: u32,
-    /// Its places in the ranking, as far as the run can tell. `None` where the verdict forbids one.
+    /// Its possible places in the ranking. `None` if it is not ranked.
     pub place: Option<Place>,
-    /// How it compares with the fastest entry that has a rank. `None` for that one, and without a rank.
+    /// How it compares with the fastest ranked entry. `None` for that one, and if it is not ranked.
     pub leader: Option<Pair>,
-    /// What it is ranked by.
+    /// The ranking figure.
     pub by: RankedBy,
     /// What the figures are worth.
     pub verdict: Verdict,
-    /// Whether a few windows, far from the others, decide the figure that it is ranked by.
+    /// Whether a few outlying windows decide its ranking figure.
     pub stalls_decide: bool,
-    /// `None` where no trial was measured. Of a search: the windows at the rates that it found.
+    /// `None` if no trial was measured. In a search: the windows at the rates found.
     pub figures: Option<Figures>,
-    /// The highest rate that met the threshold, calls a second. `None` where none was searched for or found.
+    /// The highest rate that met the threshold, calls per second. `None` without a search, or if it found none.
     pub highest_rate: Option<Estimate>,
     /// See [`crate::open::bracket`].
     pub(crate) bracket: f64,
-    /// Calls a second that came due by the schedule, mean of the trials. `None` in a closed loop.
+    /// Calls due per second, mean over trials. `None` in a closed loop.
     pub offered_per_s: Option<f64>,
-    /// The capacity of which the load is a share, calls a second. `None` where it is no share.
+    /// The capacity of which the load is a share, calls per second.
     pub capacity_per_s: Option<f64>,
-    /// Time from the first load to steady, mean over its processes, milliseconds. `None` where it
-    /// was not reached or not asked for.
+    /// Time from the first load to steady, mean over processes, milliseconds. `None` if it never was steady, or with a fixed
+    /// warm-up.
     pub steady_after_ms: Option<u64>,
-    /// Calls a second over the first second of load, mean over its processes.
+    /// Calls per second over the first second of load, mean over processes.
     pub cold_calls_per_s: Option<f64>,
-    /// What a reader must know about it.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// What went wrong, line by line: last lines of the server's log, failed cases, examples of errors.
+    /// Last lines of the server's log, failed cases, or examples of errors.
     pub evidence: Vec<String>,
 }
 
@@ -81,19 +81,19 @@ impl Row {
         }
     }
 
-    /// The figure that it is ranked by. `None` where it was not measured.
+    /// The ranking figure. `None` if it was not measured.
     #[must_use]
     pub fn ranked(&self) -> Option<Estimate> {
         self.estimate(self.by)
     }
 
-    /// Whether it takes part in the ranking.
+    /// Whether it is ranked.
     pub(crate) fn competes(&self) -> bool {
         self.verdict.is_ranked() && self.ranked().is_some()
     }
 
-    /// Takes over what the comparison of entries knows about one of its figures.
-    pub(crate) fn know(&mut self, by: RankedBy, known: &Estimated) {
+    /// Replaces one of its figures by the comparison's estimate.
+    pub(crate) fn apply_estimate(&mut self, by: RankedBy, known: &Estimated) {
         let bracket = if by == RankedBy::HighestRate { self.bracket } else { 1.0 };
         let figures = self.figures.as_mut();
         let estimate = match by {
@@ -114,44 +114,17 @@ impl Row {
 
 /// An entry that was not measured, through no fault of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Absent {
-    /// It can't run on this machine.
-    Skipped {
-        /// The entry.
-        entry: String,
-        /// What is missing and what to install.
-        reason: String,
-    },
-    /// Its load is a share of a capacity that could not be measured.
-    NoCapacity {
-        /// The entry.
-        entry: String,
-    },
-    /// The run ended before its turn.
-    NotReached {
-        /// The entry.
-        entry: String,
-    },
+pub struct Absent {
+    /// The entry's name.
+    pub entry: String,
+    /// Why, in one line.
+    pub reason: String,
 }
 
 impl Absent {
-    /// The entry's name.
-    #[must_use]
-    pub fn entry(&self) -> &str {
-        match self {
-            Self::Skipped { entry, .. }
-            | Self::NoCapacity { entry }
-            | Self::NotReached { entry } => entry,
-        }
-    }
-
-    /// Why it was not measured, one line.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        match self {
-            Self::Skipped { reason, .. } => reason,
-            Self::NoCapacity { .. } => "its capacity could not be measured",
-            Self::NotReached { .. } => "the run ended before it was measured",
-        }
+    /// `java-grpc: the run ended before it was measured`.
+    pub(crate) fn line(&self, loads: Option<&String>) -> String {
+        let loads = loads.map(|loads| format!(" ({loads})")).unwrap_or_default();
+        format!("{}{loads}: {}", self.entry, self.reason)
     }
 }

@@ -1,4 +1,4 @@
-//! What the runtimes of servers tell of themselves.
+//! Statistics of the servers' runtimes.
 
 use std::collections::BTreeMap;
 
@@ -16,33 +16,33 @@ pub struct RuntimeFigures {
     pub pauses: Pauses,
     /// Their sum as a share of the windows.
     pub pause_share: f64,
-    /// Bytes allocated. `None` where a runtime does not count them, or was not heard in time.
+    /// Bytes allocated. `None` if a runtime does not count them, or did not report in time.
     pub allocated_bytes: Option<u64>,
-    /// Bytes allocated, a second. `None` as above.
+    /// Bytes allocated per second. `None` as above.
     pub allocated_per_s: Option<f64>,
-    /// Bytes allocated for each right answer within the windows. `None` as above, and without any.
+    /// Bytes allocated per correct answer within the windows. `None` as above, and without answers.
     pub allocated_per_call_bytes: Option<u64>,
-    /// Largest heap, bytes. `None` where a runtime does not tell it.
+    /// Largest heap, bytes. `None` if a runtime does not report it.
     pub heap_peak_bytes: Option<u64>,
 }
 
 impl RuntimeFigures {
-    /// Of a cell's trials. `None` where a trial has no such statistics.
+    /// The statistics of a cell's trials. `None` if a trial has none.
     #[must_use]
     pub fn of(trials: &[&Measured]) -> Option<Self> {
-        let told: Option<Vec<&RuntimeStatistics>> =
+        let all: Option<Vec<&RuntimeStatistics>> =
             trials.iter().map(|trial| trial.runtime.as_ref()).collect();
-        let told = told.filter(|told| !told.is_empty())?;
+        let all = all.filter(|all| !all.is_empty())?;
         let mut by_kind: BTreeMap<String, Pauses> = BTreeMap::new();
-        for (kind, pauses) in told.iter().flat_map(|told| &told.pauses) {
+        for (kind, pauses) in all.iter().flat_map(|all| &all.pauses) {
             by_kind.entry(kind.clone()).or_default().add(*pauses);
         }
         let mut pauses = Pauses::default();
         by_kind.values().for_each(|kind| pauses.add(*kind));
         let window_ns = trials.iter().map(|trial| trial.window_ns).sum::<u64>() as f64;
         let answered = trials.iter().map(|trial| trial.ok_pro_rata).sum::<f64>();
-        let allocated: Option<u64> = told.iter().map(|told| told.allocated_bytes).sum();
-        let heaps: Option<Vec<u64>> = told.iter().map(|told| told.heap_peak_bytes).collect();
+        let allocated: Option<u64> = all.iter().map(|all| all.allocated_bytes).sum();
+        let heaps: Option<Vec<u64>> = all.iter().map(|all| all.heap_peak_bytes).collect();
         Some(Self {
             by_kind,
             pauses,

@@ -5,23 +5,22 @@ use rpcbench_stats::Histogram;
 
 use crate::format;
 
-/// Bars of a spectrum, at most.
+/// Maximum number of bars.
 const BARS: u32 = 12;
 /// Length of the longest bar, characters.
 const LONGEST: usize = 40;
 
-/// A range of times, and how many calls took them.
+/// A range of times, and its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// Largest time that belongs to it, nanoseconds. Those up to the bar before it do not.
+    /// Largest time of the range, nanoseconds. It begins above the end of the bar before.
     pub to_ns: u64,
     /// Calls, to the histogram's resolution at the edges (0.1 %).
     pub count: u64,
 }
 
-/// Cuts a distribution from its smallest to its largest time into at most twelve ranges, each longer than the one
-/// before by the same factor. Their counts add up to that of the histogram. Empty for an empty distribution, and
-/// where the histogram can't be read.
+/// Cuts a distribution into at most twelve ranges that grow by a constant factor. Their counts add up to that of the
+/// histogram. Empty for an empty distribution, or if the histogram can't be read.
 #[must_use]
 pub fn spectrum(latency: &Latency) -> Vec<Bar> {
     let Ok(histogram) = Histogram::from_base64(&latency.histogram) else { return Vec::new() };
@@ -49,7 +48,7 @@ fn edges(min: u64, max: u64) -> Vec<u64> {
     edges
 }
 
-/// How many values are at most `limit`. Bisects the ranks, since the value of a rank grows with it.
+/// Number of values up to `limit`, found by bisecting the ranks.
 fn at_most(histogram: &Histogram, limit: u64) -> u64 {
     let (mut least, mut most) = (0, histogram.count());
     while least < most {
@@ -64,8 +63,8 @@ fn at_most(histogram: &Histogram, limit: u64) -> u64 {
     least
 }
 
-/// A line for each bar: its upper end, calls, the share of calls up to it, and a bar as long as its count. A dot is
-/// less than half a mark.
+/// A line per bar: its upper end, calls, the share of calls up to it, and a bar in proportion to its count. A dot is less
+/// than half a mark.
 #[must_use]
 pub fn draw(bars: &[Bar]) -> Vec<String> {
     let all: u64 = bars.iter().map(|bar| bar.count).sum();
@@ -94,7 +93,7 @@ pub fn draw(bars: &[Bar]) -> Vec<String> {
         .collect()
 }
 
-/// Never 100 % while calls are left.
+/// Rounded down, so that it is below 100 % until the last call.
 fn share(part: u64, whole: u64) -> String {
     let hundredths = (u128::from(part) * 10_000 / u128::from(whole.max(1))) as u64;
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)

@@ -1,19 +1,19 @@
-//! How far equal things differ: one server entered twice.
+//! How much equal servers differ: one server entered twice.
 
 use rpcbench_record::{Measured, Run, Trial};
 
-/// How far one figure differs where nothing differs.
+/// How much a figure differs between equal entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// What is compared: `calls/s`.
+    /// The figure: `calls/s`.
     pub figure: &'static str,
-    /// Largest mean of an entry's trials less the smallest, as a share of the overall mean.
+    /// Range of the entries' means, as a share of the overall mean.
     pub between: f64,
-    /// Largest trial less the smallest, over all entries, as a share of the overall mean.
+    /// Range of all trials, as a share of the overall mean.
     pub trials: f64,
 }
 
-/// Reads a figure from a trial, where it has it.
+/// Reads a figure from a trial.
 type Figure = fn(&Measured) -> Option<f64>;
 
 /// The figures that are compared.
@@ -26,8 +26,8 @@ const FIGURES: [(&str, Figure); 3] = [
     ("p99", |trial| trial.latency.as_ref().map(|latency| latency.p99_ns as f64)),
 ];
 
-/// Compares the entries of a run as if they were one server. A figure that not every trial has is left
-/// out, as is everything where a run has no two trials.
+/// Compares the entries of a run as if they were one server. Figures that some trial lacks are left out; a run needs two
+/// trials.
 #[must_use]
 pub fn spreads(run: &Run) -> Vec<Spread> {
     FIGURES.iter().filter_map(|(figure, of)| spread(run, figure, of)).collect()
@@ -52,7 +52,7 @@ fn spread(run: &Run, figure: &'static str, of: &Figure) -> Option<Spread> {
     })
 }
 
-/// The figure of every measured trial of an entry. `None` where one of them does not have it.
+/// The figure of every measured trial of an entry. `None` if one lacks it.
 fn values(run: &Run, entry: &str, of: &Figure) -> Option<Vec<f64>> {
     run.trials
         .iter()

@@ -1,4 +1,4 @@
-//! How the entries of a table compare.
+//! Comparison of a table's entries.
 
 use rpcbench_record::{Analysis, Plan, RankedBy, Run, Workload, observations};
 use rpcbench_stats::{
@@ -7,32 +7,32 @@ use rpcbench_stats::{
 
 use crate::row::Row;
 
-/// Most processes of a server that a longer run is said to need.
-const MOST_PROCESSES: usize = 100;
+/// Most processes per server that a longer run is said to need.
+const MAX_PROCESSES: usize = 100;
 
 /// Two ranked entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
-    /// The one that was seen faster.
+    /// The faster one, as measured.
     pub first: String,
     /// The other.
     pub second: String,
     /// The first's figure over the second's.
     pub ratio: f64,
-    /// Where the ratio lies; all pairs' ranges hold at once. `None` without a second process.
+    /// Interval of the ratio; those of all pairs hold at once. `None` without a second process.
     pub range: Option<Range>,
-    /// What follows for the first.
+    /// What is known of the first against the second.
     pub finding: Finding,
 }
 
 impl Pair {
     /// Whether it is known which of the two is faster.
     #[must_use]
-    pub fn is_told_apart(&self) -> bool {
+    pub fn is_decided(&self) -> bool {
         self.finding.is_difference()
     }
 
-    /// Whether nothing is known of the two.
+    /// Whether nothing is known about the two.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.finding == Finding::Open
@@ -46,49 +46,49 @@ pub struct Standings {
     pub by: RankedBy,
     /// Difference up to which two count as equal, a share.
     pub precision: f64,
-    /// All pairs: those of the fastest, then those of the next with the ones behind it, and so on.
+    /// All pairs: those of the fastest, then those of the next with the slower ones, and so on.
     pub pairs: Vec<Pair>,
-    /// The smallest difference that the run tells, a share. `None` where it tells none.
+    /// The smallest difference that the run can see, a share. `None` if it can see none.
     pub resolution: Option<f64>,
-    /// Processes of each entry, of the one with the fewest.
+    /// Processes of the entry with the fewest.
     pub processes: usize,
-    /// Whether their figures are adjusted by the machine reference.
+    /// Whether figures are corrected by the machine reference.
     pub adjustment: Adjustment,
-    /// The widest bracket that a search of them leaves.
+    /// The widest bracket of their searches.
     bracket: f64,
-    /// What the resolution would be with other numbers of processes.
+    /// Predicts the resolution with other numbers of processes.
     comparison: Comparison,
 }
 
 impl Standings {
-    /// What is known of two entries, in whichever order.
+    /// The pair of two entries, in any order.
     #[must_use]
     pub fn pair(&self, one: &str, other: &str) -> Option<&Pair> {
         let of = |pair: &&Pair, a, b| pair.first == a && pair.second == b;
         self.pairs.iter().find(|pair| of(pair, one, other) || of(pair, other, one))
     }
 
-    /// About how many processes of each entry would tell a difference of this share. `None` where it takes more than
-    /// anybody would wait for, or nothing is known of the noise.
+    /// About how many processes of each entry it takes to see a difference of this share. `None` if it takes more than
+    /// 100, or if the noise is unknown.
     #[must_use]
     pub fn processes_for(&self, share: f64) -> Option<usize> {
-        let tells = |processes: usize| {
-            let tells = self.comparison.resolution_after(processes);
-            tells.is_some_and(|tells| (1.0 + tells) * self.bracket - 1.0 <= share)
+        let sees = |processes: usize| {
+            let least = self.comparison.resolution_after(processes);
+            least.is_some_and(|least| (1.0 + least) * self.bracket - 1.0 <= share)
         };
-        if !tells(MOST_PROCESSES) {
+        if !sees(MAX_PROCESSES) {
             return None;
         }
-        let (mut few, mut enough) = (1, MOST_PROCESSES);
+        let (mut few, mut enough) = (1, MAX_PROCESSES);
         while enough - few > 1 {
             let between = few.midpoint(enough);
-            if tells(between) { enough = between } else { few = between }
+            if sees(between) { enough = between } else { few = between }
         }
         Some(enough)
     }
 
-    /// About how many processes more of each would say of a pair which is faster, or that they are equal. `None` as in
-    /// [`Self::processes_for`].
+    /// About how many more processes of each it takes to decide which of a pair is faster, or that they are equal. `None`
+    /// as in [`Self::processes_for`].
     #[must_use]
     pub fn processes_to_settle(&self, pair: &Pair) -> Option<usize> {
         let apart = pair.ratio.ln().abs();
@@ -97,7 +97,7 @@ impl Standings {
         Some(all.saturating_sub(self.processes).max(1))
     }
 
-    /// Whether figures are adjusted by the machine reference.
+    /// Whether figures are corrected by the machine reference.
     #[must_use]
     pub fn is_adjusted(&self) -> bool {
         matches!(self.adjustment, Adjustment::To { .. })
@@ -105,7 +105,7 @@ impl Standings {
 
     fn place(&self, entry: &str, ranked: usize) -> Place {
         let (mut faster, mut slower) = (0, 0);
-        for pair in self.pairs.iter().filter(|pair| pair.is_told_apart()) {
+        for pair in self.pairs.iter().filter(|pair| pair.is_decided()) {
             let (ahead, behind) = match pair.finding.is_faster() {
                 true => (&pair.first, &pair.second),
                 false => (&pair.second, &pair.first),
@@ -117,8 +117,8 @@ impl Standings {
     }
 }
 
-/// Gives the figures of all rows what is known about their error. Entries that compete are looked at together, so that
-/// one's windows tell about the noise of the other's; each of the rest is looked at alone.
+/// Estimates the error of all rows' figures. Competing entries are analysed together, so that their windows share the
+/// estimate of the noise; the others are analysed alone.
 pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
     for by in [RankedBy::CallsPerCpuSecond, RankedBy::CallsPerSecond, RankedBy::HighestRate] {
         let observations = observations(run, workload, by);
@@ -130,18 +130,18 @@ pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
                 comparison(&observations, &members(&group), &run.header.plan, 1).comparison;
             for (at, row) in group.iter_mut().enumerate() {
                 if let Some(estimate) = comparison.estimate(at) {
-                    row.know(by, &estimate);
+                    row.apply_estimate(by, &estimate);
                 }
             }
         }
     }
 }
 
-/// Compares the rows that compete, and gives each its place. Rows are in order of speed.
+/// Compares the competing rows, which are in order of speed, and gives each its place.
 pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedBy) -> Standings {
     let mut ranked: Vec<&mut Row> = rows.iter_mut().filter(|row| row.competes()).collect();
     let observations = observations(run, workload, by);
-    let Asked { comparison, question } =
+    let Answer { comparison, question } =
         comparison(&observations, &members(&ranked), &run.header.plan, 1);
     let precision = question.precision;
     let count = ranked.len();
@@ -159,7 +159,7 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
         by,
         precision,
         pairs: pairs.collect(),
-        resolution: comparison.resolution().map(|tells| (1.0 + tells) * bracket - 1.0),
+        resolution: comparison.resolution().map(|least| (1.0 + least) * bracket - 1.0),
         processes: processes.min().unwrap_or_default(),
         adjustment: comparison.adjustment(),
         bracket,
@@ -175,7 +175,7 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
     standings
 }
 
-/// What was found of two rows. A search leaves a bracket of its own, wherever in it the rate is that was sought.
+/// Two rows. A search only knows the bracket that its limit lies in.
 fn pair(found: Found, first: &Row, second: &Row, precision: f64) -> Pair {
     let range = found
         .range
@@ -197,33 +197,32 @@ fn members(rows: &[&mut Row]) -> Vec<usize> {
     rows.iter().map(|row| row.number).collect()
 }
 
-/// Compares some of the plan's entries, in the order given. What a look on the way has decided stays at that look's
-/// confidence; else the run was not ended by what it found, and this is its last look. Of `figures` that are compared, each
-/// has its part of the error that all may make together.
+/// Compares some of the plan's entries, in the given order. If an interim look was decided, its confidence applies;
+/// otherwise the run did not stop on its findings and this is the final look. The `figures` compared share the error.
 pub(crate) fn comparison(
     observations: &[Observation],
     members: &[usize],
     plan: &Plan,
     figures: usize,
-) -> Asked {
+) -> Answer {
     let own = observations.iter().filter_map(|observation| {
         let entry = members.iter().position(|member| *member == observation.entry)?;
         Some(Observation { entry, ..*observation })
     });
     let own: Vec<Observation> = own.collect();
     let done = own.iter().map(|observation| observation.process).max().unwrap_or_default();
-    let asked = |look| {
+    let answer = |look| {
         let mut question = plan.question(look);
         question.confidence = 1.0 - (1.0 - question.confidence) / figures.max(1) as f64;
-        Asked { comparison: compare(&own, members.len(), &question), question }
+        Answer { comparison: compare(&own, members.len(), &question), question }
     };
-    let interim = plan.is_analyzed_after(done).then(|| asked(Analysis::Interim(done)));
-    let clear = interim.filter(|asked| asked.comparison.is_decided());
-    clear.unwrap_or_else(|| asked(Analysis::Final(done)))
+    let interim = plan.is_analyzed_after(done).then(|| answer(Analysis::Interim(done)));
+    let clear = interim.filter(|it| it.comparison.is_decided());
+    clear.unwrap_or_else(|| answer(Analysis::Final(done)))
 }
 
-/// A comparison, and what was asked.
-pub(crate) struct Asked {
+/// A comparison, and its question.
+pub(crate) struct Answer {
     pub comparison: Comparison,
     pub question: Question,
 }
@@ -242,7 +241,7 @@ pub(crate) fn finding(range: Option<Range>, precision: f64) -> Finding {
     }
 }
 
-/// A finding as exports have it.
+/// A finding's name in exports.
 pub(crate) fn finding_name(finding: Finding) -> &'static str {
     match finding {
         Finding::Faster => "faster",
@@ -258,8 +257,8 @@ pub(crate) fn finding_name(finding: Finding) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Standings in which of these pairs it is known that the first is faster, of some entries.
-    fn standings(told: &[(&str, &str)], open: &[(&str, &str)]) -> Standings {
+    /// Standings in which the first of each decided pair is faster.
+    fn standings(decided: &[(&str, &str)], open: &[(&str, &str)]) -> Standings {
         let pair = |finding| {
             move |(first, second): &(&str, &str)| Pair {
                 first: (*first).to_owned(),
@@ -269,12 +268,12 @@ mod tests {
                 finding,
             }
         };
-        let told = told.iter().map(pair(Finding::Faster));
+        let decided = decided.iter().map(pair(Finding::Faster));
         let comparison = compare(&[], 0, &Question::default());
         Standings {
             by: RankedBy::CallsPerSecond,
             precision: 0.05,
-            pairs: told.chain(open.iter().map(pair(Finding::Open))).collect(),
+            pairs: decided.chain(open.iter().map(pair(Finding::Open))).collect(),
             resolution: None,
             processes: 2,
             adjustment: comparison.adjustment(),

@@ -1,4 +1,4 @@
-//! A run as its readers need it: tables, a conclusion for each, and warnings.
+//! A run summarised: a table and a conclusion per workload, and warnings.
 
 use std::cmp::Ordering;
 
@@ -16,18 +16,18 @@ use crate::warning::{Warning, warnings};
 /// A run, summarised.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Plan, machine and tool, as recorded.
+    /// Plan, machine and tool.
     pub header: Header,
-    /// Whether every planned trial has ended.
+    /// Whether the run finished.
     pub finished: bool,
-    /// One for each workload, in the plan's order.
+    /// One per workload, in the plan's order.
     pub tables: Vec<Table>,
-    /// What limits the worth of all this, most important first.
+    /// What limits the figures, most important first.
     pub warnings: Vec<Warning>,
 }
 
 impl Summary {
-    /// The rows of one of its tables.
+    /// The rows of a table, as subjects of the catalog.
     pub(crate) fn rows_of<'a>(&'a self, table: &'a Table) -> Vec<Subject<'a>> {
         table.rows.iter().map(|row| Subject::cell(self, table, row)).collect()
     }
@@ -38,11 +38,11 @@ impl Summary {
 pub struct Table {
     /// The load.
     pub workload: Workload,
-    /// Who won.
+    /// Which entry won.
     pub conclusion: Conclusion,
-    /// How entries compare. `None` where each has its own load, which says nothing about who is faster.
+    /// How entries compare. `None` if each has its own load, which says nothing about which is faster.
     pub standings: Option<Standings>,
-    /// The fastest first, ranked or not; those that failed at the end.
+    /// The fastest first, ranked or not; failed ones last.
     pub rows: Vec<Row>,
     /// Entries without a row, in the plan's order.
     pub absent: Vec<Absent>,
@@ -90,7 +90,7 @@ fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
     Table { workload: workload.clone(), conclusion, standings, rows, absent }
 }
 
-/// By speed, whatever the verdict; what failed is last.
+/// By speed, ranked or not; failed rows last.
 fn order(a: &Row, b: &Row) -> Ordering {
     let speed = |row: &Row| row.ranked().map_or(-1.0, |estimate| estimate.value);
     let failed = |row: &Row| row.verdict.is_failed();

@@ -11,35 +11,35 @@ pub use rpcbench_record::SATURATED;
 /// What a cell's figures are worth. Only [`Verdict::ServerBound`], [`Verdict::Unclear`] and [`Verdict::Ok`] are ranked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// The server was the limit: this is its capacity.
+    /// The server was the bottleneck: this is its capacity.
     ServerBound,
-    /// Neither side was saturated, or both were: the figures are true, what limits them is not known.
+    /// Neither side was saturated, or both were: the figures are true, their limit is unknown.
     Unclear,
     /// Open loop: calls came due by their schedule and the server kept up. These are its response times at that rate.
     Ok,
-    /// Open loop: the server ended fewer calls than came due, so its response times only say how long it was watched.
+    /// Open loop: the server finished fewer calls than came due, so its response times only show how long that lasted.
     Overloaded {
-        /// 1-based number of the first trial of which it is true.
+        /// Number of the first such trial, from 1.
         trial: u32,
     },
-    /// Open loop: the client did not keep to its own schedule.
+    /// Open loop: the client fell behind its own schedule.
     GeneratorLate {
-        /// 1-based number of the first trial of which it is true.
+        /// Number of the first such trial, from 1.
         trial: u32,
-        /// Calls taken up late, share of those due. `None` where it was at a rate that a search only tried.
+        /// Share of the due calls that started late. `None` at a rate that a search only tried.
         late: Option<f64>,
-        /// Calls a second that were to come due.
+        /// Calls due per second.
         rate_per_s: f64,
     },
-    /// The client was the limit: the server can do more. Of an open loop: the client had no CPU to give in a trial, or
-    /// when it measured the capacity that the rate is a share of, so the response times or the share may be its own.
+    /// The client was the limit: the server can do more. Open loop: the client had no CPU left in a trial, or when it
+    /// measured the capacity that the rate is a share of, so response times or share can be its own.
     ClientBound {
         /// Busiest client thread, share of a CPU.
         client: f64,
-        /// The server, share of its limit. `None` where nobody can see it.
+        /// The server, share of its limit. `None` if unknown.
         server: Option<f64>,
     },
-    /// What must not become true of a window did.
+    /// A threshold was exceeded.
     LimitExceeded {
         /// Each limit with what was measured: `p99>16ms: p99 is 16.0727 ms`.
         limits: Vec<String>,
@@ -48,7 +48,7 @@ pub enum Verdict {
     StillWarming(Warming),
     /// The figures contradict each other.
     Suspect {
-        /// 1-based number of the trial.
+        /// Number of the trial, from 1.
         trial: u32,
         /// The contradiction.
         doubt: Doubt,
@@ -73,7 +73,7 @@ impl Verdict {
         matches!(self, Self::Failed { .. })
     }
 
-    /// The word for it, as tables and exports have it.
+    /// Its name in tables and exports.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -90,16 +90,16 @@ impl Verdict {
         }
     }
 
-    /// Why, for verdicts that keep a cell out of the ranking.
+    /// Why the cell is not ranked. `None` if it is.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::ServerBound | Self::Unclear | Self::Ok => None,
             Self::Overloaded { trial } => {
-                Some(format!("trial {trial}: it ended fewer calls than came due"))
+                Some(format!("trial {trial}: it finished fewer calls than came due"))
             }
             Self::GeneratorLate { trial, late: Some(late), rate_per_s } => Some(format!(
-                "trial {trial}: the client took up {} of its calls late, at {} calls/s",
+                "trial {trial}: the client started {} of its calls late, at {} calls/s",
                 format::percent(*late),
                 format::si(*rate_per_s)
             )),
@@ -131,8 +131,8 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Who was the limit, from CPU use alone. `server` is a share of the server's limit, `client` that of a
-/// CPU for the busiest client thread, time spent waiting for a CPU included: it has no more to give.
+/// Who was the limit, by CPU use alone. `server` is a share of the server's limit, `client` a share of a CPU for the
+/// busiest client thread, including its time waiting for a CPU.
 #[must_use]
 pub fn saturation(server: Option<f64>, client: f64) -> Verdict {
     match server {

@@ -1,96 +1,77 @@
 //! Whether a server was still warming up while it was measured.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use rpcbench_record::{Measured, Preparation, ServerUsage, Unsteady, WarmUp};
 use rpcbench_stats::{Drift, Observation, drift};
 
-use crate::format;
+use crate::format::percent;
 
-/// Share of the server's CPU time that its runtime's compiler threads may use within the windows.
-/// Twice what a steady JVM spends on the occasional recompilation.
+/// Largest share of the server's CPU time that compiler threads of its runtime can use within the windows. Twice what a
+/// steady JVM spends on occasional recompilation.
 pub const COMPILER_SHARE: f64 = 0.05;
 
-/// Why a server was still warming.
-#[derive(Clone, Debug, PartialEq)]
+/// Why a server was still warming up.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Warming {
-    /// The warm-up ended at its cap, or the server stopped settling before.
+    /// The warm-up reached its cap, or the server stopped settling before.
+    #[error("not steady when its warm-up ended{}", .why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
     NotSteady {
-        /// What the warm-up saw last. `None` where the record does not say.
+        /// What the warm-up saw last. `None` if the record does not say.
         why: Option<Unsteady>,
     },
-    /// Calls per server CPU-second grew within its processes, beside those of the other entries.
+    /// Calls per server CPU-second grew within its processes, compared with the other entries.
+    #[error("it became {} faster than before, compared with the others, while it was measured", percent(*.change))]
     Climbing {
         /// From the first round to the last, or in one step: 0.1 for a tenth.
         change: f64,
     },
     /// Compiler threads were busy within the windows.
+    #[error("compiler threads used {} of the server's CPU time while it was measured", percent(*.share))]
     Compiling {
         /// Their share of the server's CPU time.
         share: f64,
     },
 }
 
-impl fmt::Display for Warming {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotSteady { why: Some(why) } => {
-                write!(f, "not steady when its warm-up ended: {why}")
-            }
-            Self::NotSteady { why: None } => f.write_str("not steady when its warm-up ended"),
-            Self::Climbing { change } => write!(
-                f,
-                "it became {} faster beside the others while it was measured",
-                format::percent(*change)
-            ),
-            Self::Compiling { share } => write!(
-                f,
-                "compiler threads used {} of the server's CPU time while it was measured",
-                format::percent(*share)
-            ),
-        }
-    }
-}
-
-/// How an entry did while it was measured.
+/// How an entry's speed changed while it was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Course {
-    /// Its windows can't show it: there are too few in each process, or no other entry's beside them.
+    /// Unknown: too few windows per process, or no other entry to compare with.
     Unseen,
-    /// Nothing changed but by noise.
+    /// No change beyond noise.
     Level,
     /// It became faster, or slower, within its processes.
     Drifting(Drift),
 }
 
-/// Windows of a process from which a course can be seen: two before a step, and two after it.
+/// Fewest windows of a process that show a course: two before a step and two after.
 const LEAST_WINDOWS: usize = 4;
 
-/// How each of the plan's entries did.
+/// The course of each of the plan's entries.
 pub(crate) fn courses(observations: &[Observation], entries: usize, precision: f64) -> Vec<Course> {
     let found = drift(observations, entries, precision).into_iter();
     let unchanged = unchanged(observations, entries);
     found.zip(unchanged).map(|(drift, course)| drift.map_or(course, Course::Drifting)).collect()
 }
 
-/// What to say of entries that don't change.
+/// The course of entries without a change.
 fn unchanged(observations: &[Observation], entries: usize) -> Vec<Course> {
     let mut windows: BTreeMap<(usize, u32), usize> = BTreeMap::new();
     for observation in observations {
         *windows.entry((observation.entry, observation.process)).or_default() += 1;
     }
     let long = |entry| windows.iter().any(|(of, n)| of.0 == entry && *n >= LEAST_WINDOWS);
-    let beside = |entry| windows.keys().any(|(other, _)| *other != entry);
-    let course = |entry| match long(entry) && beside(entry) {
+    let compared = |entry| windows.keys().any(|(other, _)| *other != entry);
+    let course = |entry| match long(entry) && compared(entry) {
         true => Course::Level,
         false => Course::Unseen,
     };
     (0..entries).map(course).collect()
 }
 
-/// The first reason for which a cell in a closed loop was still warming. A server that is meant to be cold never is; and
-/// how its warm-up ended matters only where its windows can't show how it went on.
+/// The first reason to call a cell in a closed loop still warming. A server that is meant to be cold never is, and the end
+/// of the warm-up matters only if the windows don't show the course.
 #[must_use]
 pub fn warming(
     warm_up: WarmUp,
@@ -110,7 +91,7 @@ pub fn warming(
     climbing.or_else(compiling)
 }
 
-/// What a reader must know of a cell that is not taken for warming up.
+/// A note on a cell that is not considered warming up.
 pub(crate) fn remark(
     warm_up: WarmUp,
     course: Course,
@@ -118,8 +99,8 @@ pub(crate) fn remark(
 ) -> Option<String> {
     match course {
         Course::Drifting(Drift { change }) if change < 0.0 => Some(format!(
-            "it became {} slower beside the others while it was measured",
-            format::percent(-change)
+            "it became {} slower than before, compared with the others, while it was measured",
+            percent(-change)
         )),
         Course::Level => {
             Some(format!("{}; its windows show no change", unsteady(warm_up, preparations)?))
@@ -128,8 +109,8 @@ pub(crate) fn remark(
     }
 }
 
-/// The first preparation that did not end steady: all that can be told of windows below capacity, where CPU time
-/// for each call depends on the load.
+/// The first preparation that did not end steady. Below capacity there is no other evidence, since CPU time per call
+/// depends on the load.
 pub(crate) fn unsteady(warm_up: WarmUp, preparations: &[&Preparation]) -> Option<Warming> {
     preparations.iter().find_map(|p| not_steady(warm_up, p))
 }
@@ -139,13 +120,13 @@ fn not_steady(warm_up: WarmUp, preparation: &Preparation) -> Option<Warming> {
     let curve = preparation.warm.as_ref()?;
     match curve.steady_after_ms {
         Some(_) => None,
-        // Those that it follows were.
+        // The earlier ones were steady.
         None if curve.as_earlier => None,
         None => Some(Warming::NotSteady { why: curve.unsteady.clone() }),
     }
 }
 
-/// Over all windows together: a short one that has a late recompilation in it says little.
+/// Over all windows: one late recompilation in a short window means little.
 fn compiling<'a>(windows: impl Iterator<Item = &'a ServerUsage>) -> Option<Warming> {
     let (mut compilers, mut total) = (0, 0);
     for server in windows {
@@ -160,7 +141,7 @@ fn compiling<'a>(windows: impl Iterator<Item = &'a ServerUsage>) -> Option<Warmi
 mod tests {
     use super::*;
 
-    /// Windows of three entries in one process each, of which the first grows by so much in the middle.
+    /// Windows of three entries with one process each. The first entry grows in the middle.
     fn grown(windows: u32, growth: f64) -> Vec<Observation> {
         let noise = [0.0, 0.011, -0.008, 0.004, -0.012, 0.007, -0.003, 0.009];
         let window = |entry: usize, round: u32| {
@@ -185,7 +166,7 @@ mod tests {
         let slower = slower[0];
         assert_eq!(warming(until_steady(), slower, &[], &[]), None);
         let remark = remark(until_steady(), slower, &[]).expect("a remark");
-        assert!(remark.contains(" slower beside the others"), "{remark}");
+        assert!(remark.contains(" slower than before"), "{remark}");
     }
 
     #[test]

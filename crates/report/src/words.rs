@@ -1,4 +1,4 @@
-//! The sentences around a table, shared by the terminal and Markdown.
+//! The sentences around a table.
 
 use std::collections::BTreeSet;
 
@@ -7,37 +7,37 @@ use rpcbench_record::{
     Workload,
 };
 
-use crate::curve::{Curve, Part, is_given};
+use crate::curve::{Results, is_given};
 use crate::format;
 use crate::row::Row;
 use crate::standings::Standings;
 use crate::summary::{Summary, Table};
 
-/// How to read a ranking, after what stands in it depends on what it is ranked by.
+/// How to read a ranking, after the lines that depend on what ranks it.
 const RANKING: [&str; 3] = [
     "p50, p99: response times at full load, where the mean is in flight / rate.",
-    "memory: the largest use since the conformance check, page cache apart.",
-    "server-bound: the server was the limit. unclear: neither side was, or both.",
+    "memory: the peak since the conformance check, excluding page cache.",
+    "server-bound: good, the server was the bottleneck. unclear: neither side was, or both were.",
 ];
 
 /// How to read response times over load.
 const CURVE: [&str; 4] = [
-    "offered/s: calls a second that came due by the schedule, whether or not those before them had ended.",
-    "load: what was offered, of the entry's own capacity in a closed loop.",
-    "p50 to max under a load: response times of all trials, from when a call came due.",
-    "ok: calls came due on time and the server kept up. Others: not its response times at that load.",
+    "offered/s: calls that came due per second, whether or not earlier ones had finished.",
+    "load: offered/s as a share of the entry's own capacity in a closed loop.",
+    "p50 to max under a load: response times over all trials, from when a call came due.",
+    "ok: calls came due on time and the server kept up. Otherwise these are not its response times at that load.",
 ];
 
 /// How to read a ranking of searches.
 const SEARCH: [&str; 2] = [
-    "p50 to verdict of a search: one window of each trial, at the rate that it found.",
+    "p50 to verdict of a search: one window of each trial, at the rate it found.",
     "ok: calls came due on time and the server kept up.",
 ];
 
-/// How to read times of connections that live for a number of calls.
+/// How to read times of connections that carry a number of calls.
 const LIVES: [&str; 2] = [
-    "connect: until the connection is open, HTTP/2's settings included; call: from there to the answer.",
-    "p50, p99 beside them: what the caller waits, connect and call together.",
+    "connect: until the connection is open, including HTTP/2 settings; call: from there to the answer.",
+    "p50, p99 next to them: what the caller waits, connect and call together.",
 ];
 
 /// When a run began, to the minute.
@@ -45,7 +45,23 @@ pub(crate) fn began(header: &Header) -> String {
     header.started.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// How to read what a summary shows.
+/// When, where and with what a run was measured.
+pub(crate) fn origin(header: &Header) -> String {
+    let machine = &header.machines.client;
+    format!(
+        "{} on {}, {} of {}, {}, {}, Linux {}; rpcbench {}",
+        began(header),
+        machine.cpu.model,
+        format::plural(u64::from(machine.cpu.logical), "CPU"),
+        format::plural(u64::from(machine.cpu.cores), "core"),
+        format::bytes(machine.memory_bytes),
+        machine.os,
+        machine.kernel,
+        header.tool,
+    )
+}
+
+/// What words and columns mean.
 pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
     let shown = || summary.tables.iter().filter(|table| !table.rows.is_empty());
     let mut lines: Vec<String> = Vec::new();
@@ -63,33 +79,32 @@ pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
     lines.into_iter().chain(rest.map(|line| (*line).to_owned())).collect()
 }
 
-/// What the places and the figure behind them are.
+/// What places and the figure behind them mean.
 fn places(standings: &Standings) -> [String; 2] {
     let (column, meaning) = match standings.by {
         RankedBy::CallsPerCpuSecond => {
-            ("calls/cpu-s", "right answers for each second of server CPU time")
+            ("calls/cpu-s", "correct answers per second of server CPU time")
         }
-        RankedBy::CallsPerSecond => ("calls/s", "right answers a second"),
-        RankedBy::HighestRate => ("highest calls/s", "the highest rate that kept the limit"),
+        RankedBy::CallsPerSecond => ("calls/s", "correct answers per second"),
+        RankedBy::HighestRate => ("highest calls/s", "the highest rate within the limit"),
     };
     [
-        format!(
-            "place: by {column}; a range where the run can't tell, - where the verdict forbids one."
-        ),
-        format!(
-            "{column}: {meaning}. Where x ± y of two rows do not overlap, the entries are told apart."
-        ),
+        format!("place: by {column}; a range if undecided, - if unranked; see the verdict."),
+        format!("{column}: {meaning}. Two entries differ clearly if their x ± y do not overlap."),
     ]
 }
 
-/// Last lines of evidence that are shown for a row.
+/// A note on rows whose mean and robust mean differ by more than it takes to separate a pair.
+const STALLS: &str = "a few stalls decide its figure";
+
+/// Lines of evidence shown for a row: the last ones.
 const EVIDENCE_LINES: usize = 10;
 
-/// What was asked of the servers, and what they were given.
-pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
-    let tables = match part {
-        Part::Ranking(table) => std::slice::from_ref(table),
-        Part::Curve(curve) => curve.tables.as_slice(),
+/// The load, and the servers' limits.
+pub(crate) fn heading(plan: &Plan, of: &Results) -> [String; 2] {
+    let tables = match of {
+        Results::Ranking(table) => std::slice::from_ref(table),
+        Results::Curve(curve) => curve.tables.as_slice(),
     };
     let (Some(first), Some(last)) = (tables.first(), tables.last()) else {
         return Default::default();
@@ -104,7 +119,7 @@ pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
     let under = under(w, &spoken, &arrivals_between(w, last));
     let load = format!("{name}: {}{under}", protocols(&spoken));
     let setting = format!(
-        "{} a server; warm-up {}; {}; seed {}",
+        "{} per server; warm-up {}; {}; seed {}",
         limits(plan.limits),
         warm_up(w.warm_up),
         trials(plan, w),
@@ -113,7 +128,7 @@ pub(crate) fn heading(plan: &Plan, part: &Part) -> [String; 2] {
     [load, setting]
 }
 
-/// `grpc ` where all entries speak one protocol; nothing where they differ, as each row then has its own.
+/// `grpc ` if all entries speak one protocol. Otherwise each row names its own.
 fn protocols(spoken: &BTreeSet<Protocol>) -> String {
     match spoken.first() {
         Some(only) if spoken.len() == 1 => format!("{only} "),
@@ -139,7 +154,7 @@ fn under(w: &Workload, spoken: &BTreeSet<Protocol>, arrivals: &str) -> String {
     )
 }
 
-/// `50 connections`; `50 connections (json: 1,000)` where a protocol has others.
+/// `50 connections`; `50 connections (json: 1,000)` if a protocol has another number.
 pub(crate) fn connections(w: &Workload, spoken: &BTreeSet<Protocol>) -> String {
     let under = |protocol: &Protocol| w.connections_under(*protocol);
     let all: BTreeSet<u32> = spoken.iter().map(under).collect();
@@ -153,14 +168,14 @@ pub(crate) fn connections(w: &Workload, spoken: &BTreeSet<Protocol>) -> String {
     format!("{} ({})", format::plural(u64::from(w.connections), "connection"), others.join(", "))
 }
 
-/// ` for 1 call each`; nothing where connections live long.
+/// ` for 1 call each`; empty for long connections.
 fn life(life: ConnectionLife) -> String {
     let calls = life.calls().map(|calls| format::plural(u64::from(calls), "call"));
     calls.map_or_else(String::new, |calls| format!(" for {calls} each"))
 }
 
-/// The arrival processes from one workload to another that differs in the rate: `open loop, Poisson arrivals at 10 % to 90 % of
-/// capacity`; or what is searched for under them.
+/// The arrivals of workloads that differ in rate, from the first to the last: `open loop, Poisson arrivals at 10 % to 90 %
+/// of capacity`; or what they search for.
 fn arrivals_between(first: &Workload, last: &Workload) -> String {
     match (first.arrivals, last.arrivals, first.find_max) {
         (Arrivals::Constant { .. }, _, Some(threshold)) => {
@@ -251,12 +266,10 @@ fn limits(limits: Limits) -> String {
 fn warm_up(warm_up: WarmUp) -> String {
     match warm_up {
         WarmUp::UntilSteady { least_ms, cap_ms } => {
-            let least = match least_ms {
-                0 => String::new(),
-                least => format!("{} at least and ", format::length_ms(least)),
-            };
-            let cap = cap_ms.map(|cap| format!(", {} at most", format::length_ms(cap)));
-            format!("{least}until steady{}", cap.unwrap_or_default())
+            let least = Some(least_ms).filter(|least| *least > 0);
+            let least = least.map(|least| format!(", at least {}", format::length_ms(least)));
+            let cap = cap_ms.map(|cap| format!(", at most {}", format::length_ms(cap)));
+            format!("until steady{}{}", least.unwrap_or_default(), cap.unwrap_or_default())
         }
         WarmUp::Fixed { length_ms: 0 } => "none: servers are cold".to_owned(),
         WarmUp::Fixed { length_ms } => format::length_ms(length_ms),
@@ -292,22 +305,11 @@ fn unranked_row(row: &Row) -> Option<Unranked> {
     })
 }
 
-/// Notes on rows, each with the entries that it concerns.
-pub(crate) fn notes(table: &Table) -> Vec<String> {
-    notes_of(&table.rows.iter().collect::<Vec<_>>())
-}
-
-/// As [`notes`], for rows of several loads.
-pub(crate) fn curve_notes(curve: &Curve) -> Vec<String> {
-    notes_of(&curve.rows())
-}
-
-/// Of rows whose mean and robust mean differ by more than a pair must to be told apart.
-const STALLS: &str = "a few stalls decide its figure";
-
-fn notes_of(rows: &[&Row]) -> Vec<String> {
+/// Notes on rows, each with its entries.
+pub(crate) fn notes<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<String> {
+    let rows: Vec<&Row> = rows.into_iter().collect();
     let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows {
+    for row in &rows {
         let stalls = row.stalls_decide.then_some(STALLS);
         for note in row.notes.iter().map(String::as_str).chain(stalls) {
             match grouped.iter_mut().find(|(known, _)| *known == note) {

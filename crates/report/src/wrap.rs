@@ -1,7 +1,7 @@
-//! Prose in the width of a terminal.
+//! Wraps lines to the width of a terminal.
 
-/// Breaks a line between words, so that no part is longer than `width` characters unless a single word is. Parts after
-/// the first begin with as many spaces as the line does, and two more.
+/// Breaks a line between words, so that no part exceeds `width` characters unless a single word does. Parts after the first
+/// have the indent of the line plus two spaces.
 pub(crate) fn wrap(line: &str, width: Option<usize>) -> Vec<String> {
     let indent = line.len() - line.trim_start().len();
     let width = width.unwrap_or(usize::MAX);

@@ -1,7 +1,7 @@
 //! What `rpcbench compare` says of two records, beside what is true.
 
 use rpcbench_record::Run;
-use rpcbench_report::{Asked, Change, Changes, changes, changes_of_builds};
+use rpcbench_report::{Change, Changes, CompareOptions, changes, changes_of_builds};
 use rpcbench_stats::median;
 
 use crate::design::Design;
@@ -39,13 +39,13 @@ impl Compared {
             }
             None => (new.1.clone(), None),
         };
-        let found = changes(base.1, &renamed, &Asked::default());
+        let found = changes(base.1, &renamed, &CompareOptions::default());
         Some(Self::judged(design, base.0, new.0, &found, changed.as_deref()))
     }
 
     /// The new build in a run beside the old one. `None` where it has no builds.
     pub fn builds(name: &str, run: &Run) -> Option<Self> {
-        let found = changes_of_builds(run, &Asked::default())?;
+        let found = changes_of_builds(run, &CompareOptions::default())?;
         let changed = found.rows.first().map(|row| row.entry.clone());
         Some(Self::judged(Design::Builds5, BUILD, name, &found, changed.as_deref()))
     }

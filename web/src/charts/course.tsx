@@ -29,12 +29,12 @@ export function Course({ shown }: { shown: Series[] }) {
 }
 
 /** Failed calls and collections only if there are any. */
-function told(shown: Series[]) {
+function known(shown: Series[]) {
   return lines.filter((line) => shown.some(({ cell }) => cell.series.some((point) => (line.of(point) ?? 0) > 0)));
 }
 
 function courses(shown: Series[], width: number): Plot.PlotOptions {
-  const drawn = told(shown);
+  const drawn = known(shown);
   const layout = panels(drawn.map((line) => line.title), width, 420);
   // Each panel has its own scale, from 0 to its largest value.
   const scales = new Map(drawn.map((line) => [line, Math.max(...shown.flatMap(({ cell }) => cell.series.map((p) => line.of(p) ?? 0)))]));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::suite::Overrides;
-use rpcbench_report::{Asked, ChangeLimit, ComparedFigure};
+use rpcbench_report::{ChangeLimit, CompareOptions, ComparedFigure};
 use thiserror::Error;
 
 use super::Format;
@@ -142,13 +142,13 @@ impl CompareArgs {
 
     /// What is asked of the runs: the figures of limits as well.
     #[must_use]
-    pub fn asked(&self) -> Asked {
+    pub fn options(&self) -> CompareOptions {
         let mut figures: Vec<ComparedFigure> = Vec::new();
         for figure in self.figures.iter().copied().chain(self.fail_if.iter().map(|it| it.figure)) {
             if !figures.contains(&figure) {
                 figures.push(figure);
             }
         }
-        Asked { figures, precision: self.workload.precision }
+        CompareOptions { figures, precision: self.workload.precision }
     }
 }

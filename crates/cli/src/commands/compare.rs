@@ -5,17 +5,14 @@ use std::slice;
 
 use anyhow::{Context as _, bail};
 use rpcbench_harness::run::Interrupt;
-use rpcbench_record::Run;
-use rpcbench_report::{
-    Changes, Comparison, LoadView, changes, changes_csv, changes_html, changes_json,
-    changes_markdown, changes_of_builds, changes_text,
-};
+use rpcbench_record::{PlacementKind, Run};
+use rpcbench_report::{Changes, Comparison, Document, changes, changes_html, changes_of_builds};
 
 use super::out_file::OutFile;
 use super::run::{Order, Work, conclude};
 use super::{report, shared};
 use crate::Verdict;
-use crate::args::{CompareArgs, Compared, Format};
+use crate::args::{CompareArgs, Compared};
 use crate::context::Context;
 use crate::print::{note, print};
 
@@ -26,7 +23,7 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
     match compared {
         Compared::Runs(old, new) => {
             let runs = [read(old)?, read(new)?];
-            let changes = changes(&runs[0], &runs[1], &args.asked());
+            let changes = changes(&runs[0], &runs[1], &args.options());
             if !args.force {
                 refuse(&changes)?;
             }
@@ -53,7 +50,7 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
     }
 }
 
-/// Measures builds, and compares them as far as that got.
+/// Measures builds, and compares what was measured.
 fn measure(output: Output<'_>, order: &Order<'_>) -> anyhow::Result<Verdict> {
     let Output { context, args, .. } = output;
     let interrupt = shared::listen(Interrupt::default())?;
@@ -68,23 +65,23 @@ fn measure(output: Output<'_>, order: &Order<'_>) -> anyhow::Result<Verdict> {
 }
 
 fn of_builds(run: &Run, args: &CompareArgs) -> anyhow::Result<Changes> {
-    changes_of_builds(run, &args.asked()).context(
+    changes_of_builds(run, &args.options()).context(
         "this run did not compare builds; name an earlier run and a later one, or two --build and a server",
     )
 }
 
-/// What changes are read from.
+/// The records that are compared.
 struct Records<'a> {
     folders: &'a [&'a Path],
-    /// One for each folder.
+    /// One per folder.
     runs: &'a [Run],
 }
 
-/// Where changes are shown.
+/// Where changes go.
 struct Output<'a> {
     context: &'a Context,
     args: &'a CompareArgs,
-    /// Open before anything is measured.
+    /// Opened before the measurement.
     page: Option<OutFile>,
 }
 
@@ -96,22 +93,18 @@ impl Output<'_> {
             let comparison = Comparison { changes, arguments: &context.arguments };
             report::write_page(page, &changes_html(&comparison, records.runs, calls)?)?;
         }
-        print(&match args.format {
-            Format::Table => changes_text(changes, context.style),
-            Format::Markdown => changes_markdown(changes),
-            Format::Json => changes_json(changes)?,
-            Format::Csv => changes_csv(changes)?,
-        })?;
-        Ok(judged(changes, args))
+        let format = report::document_format(args.format);
+        print(&Document::of_changes(changes).render(format, context.style)?)?;
+        Ok(check_limits(changes, args))
     }
 }
 
-/// A run of servers; a load on an address has one process, of which nothing follows.
+/// Reads a run of servers. A load on an address has one process, which is not enough to compare.
 fn read(folder: &Path) -> anyhow::Result<Run> {
     let run = rpcbench_record::read(folder)?;
-    if LoadView::of(&run).is_some() {
+    if run.header.plan.placement == PlacementKind::Unmanaged {
         bail!(
-            "{} is the record of a load, of one process; compare takes runs, which measure several",
+            "{} is the record of a load on one process; compare needs runs, which measure several",
             folder.display()
         );
     }
@@ -125,22 +118,22 @@ fn refuse(changes: &Changes) -> anyhow::Result<()> {
         .collect();
     if !differing.is_empty() {
         bail!(
-            "the runs differ in more than their servers, so that no change can be told from it:\n{}\n\
-             Measure again under the same conditions, or give --force",
+            "the runs differ in more than their servers, so they can't be compared:\n{}\n\
+             Measure again under the same conditions, or use --force",
             differing.join("\n")
         );
     }
     Ok(())
 }
 
-/// Says which limits are broken.
-fn judged(changes: &Changes, args: &CompareArgs) -> Verdict {
+/// Reports exceeded limits.
+fn check_limits(changes: &Changes, args: &CompareArgs) -> Verdict {
     let mut verdict = Verdict::Done;
     for limit in &args.fail_if {
-        for row in changes.broken(limit) {
+        for row in changes.exceeding(limit) {
             verdict = Verdict::ChecksFailed;
             let (entry, workload) = (&row.entry, &row.workload);
-            note!("rpcbench: {limit} is broken by {entry} under {workload}");
+            note!("rpcbench: {entry} under {workload} exceeds {limit}");
         }
     }
     verdict

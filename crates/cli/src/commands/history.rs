@@ -2,11 +2,11 @@
 
 use anyhow::{Context as _, bail};
 use rpcbench_record::{PlacementKind, Run};
-use rpcbench_report::{history_csv, history_json, history_markdown, history_text};
+use rpcbench_report::Document;
 
-use super::report::records;
+use super::report::{document_format, records};
 use crate::Verdict;
-use crate::args::{Format, HistoryArgs};
+use crate::args::HistoryArgs;
 use crate::context::Context;
 use crate::print::{note, print};
 
@@ -18,22 +18,18 @@ pub fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<Verdict>
             [] => "a server".to_owned(),
             named => named.join(" or "),
         };
-        bail!("no run in {} has measured {servers}", args.results.display());
+        bail!("no run in {} measured {servers}", args.results.display());
     }
-    print(&match args.format {
-        Format::Table => history_text(&history, context.style),
-        Format::Markdown => history_markdown(&history),
-        Format::Json => history_json(&history)?,
-        Format::Csv => history_csv(&history)?,
-    })?;
+    let document = Document::of_history(&history);
+    print(&document.render(document_format(args.format), context.style)?)?;
     Ok(Verdict::Done)
 }
 
-/// Those that can be read; loads of addresses are none. What is wrong with one is in no other's way.
+/// The runs of servers that can be read. A broken record does not hide the others.
 fn runs(args: &HistoryArgs) -> anyhow::Result<Vec<Run>> {
     let folder = args.results.display();
     let none =
-        || format!("{folder}: no runs here; make some with `rpcbench run`, or name their folder");
+        || format!("{folder}: no runs here; create some with `rpcbench run`, or name their folder");
     let mut runs = Vec::new();
     for record in records(&args.results).with_context(none)? {
         match rpcbench_record::read(&record) {

@@ -1,4 +1,4 @@
-//! `rpcbench report`, and the views that every run leaves beside its record.
+//! `rpcbench report`, and the views that every run writes next to its record.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -8,7 +8,7 @@ use std::slice;
 use anyhow::{Context as _, bail};
 use rpcbench_record::Run;
 use rpcbench_report::{
-    Layout, LoadView, TrialCalls, csv, html_with_calls, json, markdown, summary, text, trials_csv,
+    Format as DocumentFormat, Layout, Style, TrialCalls, View, html_with_calls, trials_csv,
 };
 
 use super::out_file::OutFile;
@@ -25,14 +25,14 @@ pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
     let look = Look::of(args.format, &args.table)?;
     let folders = named(args)?;
     let [folder] = folders.as_slice() else {
-        bail!("several records are shown together by --html FILE; name one");
+        bail!("only --html FILE shows several records together; name one");
     };
     let run = rpcbench_record::read(folder)?;
     show(context, &run, &look)?;
     Ok(Verdict::Done)
 }
 
-/// The records asked for; where none is, the newest run's.
+/// The named records, or else that of the newest run.
 fn named(args: &ReportArgs) -> anyhow::Result<Vec<PathBuf>> {
     match args.runs.as_slice() {
         [] => Ok(vec![newest(&args.results)?]),
@@ -47,7 +47,7 @@ fn page(records: &[PathBuf]) -> anyhow::Result<String> {
     Ok(html_with_calls(&runs, calls(records)?)?)
 }
 
-/// The file of a page; one that is none is not replaced.
+/// Opens the file of a page. A file that is not a page is never replaced.
 pub fn open_page(file: &Path) -> anyhow::Result<OutFile> {
     OutFile::open(file, PAGE)
 }
@@ -58,7 +58,7 @@ pub fn write_page(mut file: OutFile, page: &str) -> anyhow::Result<()> {
     file.commit()
 }
 
-/// What a page draws of the calls of each record.
+/// The logged calls of each record, as a page draws them.
 pub fn calls(records: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Vec<TrialCalls>>> {
     records.iter().map(|record| read_calls(record.as_ref())).collect()
 }
@@ -66,13 +66,13 @@ pub fn calls(records: &[impl AsRef<Path>]) -> anyhow::Result<Vec<Vec<TrialCalls>
 /// How a page begins.
 const PAGE: &[u8] = b"<!doctype html>";
 
-/// What a page draws of the calls that were logged: beside a record, of its only trial.
+/// The logged calls of a load, as a page draws them.
 const CALLS: &str = "calls.json";
 
-/// Where a run has its calls: a Parquet file for each trial, and for each cell what a page draws of its last one.
+/// The folder of a run's calls: a Parquet file per trial, and per cell what a page draws of its last trial.
 pub const CALLS_FOLDER: &str = "calls";
 
-/// Writes what a page draws of a load's calls beside its record.
+/// Writes what a page draws of a load's calls next to its record.
 pub fn write_calls(folder: &Path, calls: Option<&TrialCalls>) -> anyhow::Result<()> {
     calls.map_or(Ok(()), |calls| write_drawn(&folder.join(CALLS), calls))
 }
@@ -82,7 +82,7 @@ pub fn write_drawn(path: &Path, calls: &TrialCalls) -> anyhow::Result<()> {
     fs::write(path, serde_json::to_vec(calls)?).with_context(|| path.display().to_string())
 }
 
-/// What a page draws of each cell's calls; nothing where none were logged.
+/// What a page draws of each cell's calls. Empty if none were logged.
 fn read_calls(folder: &Path) -> anyhow::Result<Vec<TrialCalls>> {
     let mut files: Vec<PathBuf> = match fs::read_dir(folder.join(CALLS_FOLDER)) {
         Ok(files) => files.flatten().map(|file| file.path()).collect(),
@@ -95,20 +95,21 @@ fn read_calls(folder: &Path) -> anyhow::Result<Vec<TrialCalls>> {
 }
 
 fn read_drawn(path: &Path) -> anyhow::Result<TrialCalls> {
-    let whose = || format!("{}: not what rpcbench leaves of logged calls", path.display());
+    let whose = || format!("{}: not a file of logged calls from rpcbench", path.display());
     let text = fs::read(path).with_context(|| path.display().to_string())?;
     serde_json::from_slice(&text).with_context(whose)
 }
 
-/// The run in `results` that was begun last. Folders without a record are left alone.
+/// The newest run in `results`.
 fn newest(results: &Path) -> anyhow::Result<PathBuf> {
-    let none =
-        || format!("{}: no run here; name one, or make one with `rpcbench run`", results.display());
+    let none = || {
+        format!("{}: no runs here; name one, or create one with `rpcbench run`", results.display())
+    };
     let newest = records(results).with_context(none)?.pop();
     newest.with_context(none)
 }
 
-/// The records in `results`, the one that was begun last at the end. Folders without one are left alone.
+/// The records in `results`, the newest last. Other folders are ignored.
 pub fn records(results: &Path) -> io::Result<Vec<PathBuf>> {
     let begun = |folder: PathBuf| {
         let made = fs::metadata(folder.join("run.json")).and_then(|it| it.modified()).ok()?;
@@ -127,62 +128,54 @@ pub struct Look {
 }
 
 impl Look {
-    /// Nothing to choose.
+    /// The default layout of a format.
     pub fn whole(format: Format) -> Self {
         Self { format, layout: Layout::default() }
     }
 
-    /// As asked for. Only the table for the terminal has columns to choose.
+    /// Only the table for terminals has columns to choose.
     pub fn of(format: Format, table: &TableArgs) -> anyhow::Result<Self> {
         let layout = table.layout();
         if format != Format::Table && layout != Layout::default() {
             bail!(
-                "--wide, --columns, --sort, --group-by and --explain are for --format table; markdown has every column, json and csv every figure"
+                "--wide, --columns, --sort, --group-by and --explain need --format table; markdown has every column, json and csv every figure"
             );
         }
         Ok(Self { format, layout })
     }
 }
 
-/// Prints a run: as a load, if it is one.
+/// Prints a run or a load.
 pub fn show(context: &Context, run: &Run, look: &Look) -> anyhow::Result<()> {
-    if let Some(load) = LoadView::of(run) {
-        if look.layout != Layout::default() {
-            bail!(
-                "--wide, --columns, --sort, --group-by and --explain are for runs; this is the record of a load, which is shown whole"
-            );
-        }
-        let text = match look.format {
-            Format::Table => load.text(context.style),
-            Format::Markdown => load.markdown(),
-            Format::Json => load.json()?,
-            Format::Csv => load.csv()?,
-        };
-        return Ok(print(&text)?);
+    let view = View::of(run);
+    if !matches!(view, View::Run(_)) && look.layout != Layout::default() {
+        bail!(
+            "--wide, --columns, --sort, --group-by and --explain are for runs; this is the record of a load, which is shown whole"
+        );
     }
-    let summary = summary(run);
-    let text = match look.format {
-        Format::Table => text(&summary, context.style, &look.layout),
-        Format::Markdown => markdown(&summary),
-        Format::Json => json(&summary)?,
-        Format::Csv => csv(&summary)?,
-    };
-    Ok(print(&text)?)
+    let complete = Layout::complete();
+    let layout = if look.format == Format::Table { &look.layout } else { &complete };
+    Ok(print(&view.document(layout).render(document_format(look.format), context.style)?)?)
+}
+
+/// What a document is rendered as.
+pub fn document_format(format: Format) -> DocumentFormat {
+    match format {
+        Format::Table => DocumentFormat::Text,
+        Format::Markdown => DocumentFormat::Markdown,
+        Format::Json => DocumentFormat::Json,
+        Format::Csv => DocumentFormat::Csv,
+    }
 }
 
 /// Writes the HTML, Markdown and CSV views into the record's folder.
 pub fn write_views(folder: &Path, run: &Run) -> anyhow::Result<()> {
-    let (page, cells) = match LoadView::of(run) {
-        Some(load) => (load.markdown(), load.csv()?),
-        None => {
-            let summary = summary(run);
-            (markdown(&summary), csv(&summary)?)
-        }
-    };
+    let (view, layout) = (View::of(run), Layout::complete());
+    let document = view.document(&layout);
     let views = [
         ("report.html", html_with_calls(slice::from_ref(run), vec![read_calls(folder)?])?),
-        ("report.md", page),
-        ("cells.csv", cells),
+        ("report.md", document.markdown()),
+        ("cells.csv", document.render(DocumentFormat::Csv, Style::default())?),
         ("trials.csv", trials_csv(run)?),
     ];
     for (name, text) in views {

@@ -46,7 +46,7 @@ fn a_client_without_its_cpu_is_told() {
         program.finish().expect(0)
     });
     ended.shows(&["testkit-liar@honest: client-bound: the busiest client thread was at "]);
-    ended.shows(&["was the limit of testkit-liar@honest; take more --client-threads"]);
+    ended.shows(&["was the limit of testkit-liar@honest; use more --client-threads"]);
     let cells = bench.cells();
     assert_eq!(cells.verdict("honest"), "client-bound", "{}", ended.out);
     assert!(cells.of("honest")["place_best"].is_null());

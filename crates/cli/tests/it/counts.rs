@@ -58,7 +58,7 @@ fn published_figures_stand_beside_those_of_the_run_as_ratios() {
     let bench = Bench::new();
     let words = "run @honest @slow --suite counted --rounds 2";
     bench.run(words).expect(0).shows(&[
-        "Beside published figures, measured on another machine",
+        "Compared with published figures from another machine",
         "testkit-liar@slow: 0.100x the calls/s of testkit-liar@honest as published, ",
     ]);
     // Other loads are no longer those that were published.

@@ -207,8 +207,8 @@ fn a_client_that_was_late_takes_the_blame() {
         program.signal(Signal::CONT);
         let ended = program.finish().expect(1);
         ended.complains(&[
-            "generator late: the client took up ",
-            "lower the rate, take more --threads",
+            "generator late: the client started ",
+            "lower the rate, use more --threads",
         ]);
         ended.shows(&["verdict     generator late"]);
     }

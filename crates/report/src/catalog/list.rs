@@ -1,6 +1,6 @@
-//! The catalog as a list for people: a part of `docs/method.md`.
+//! The catalog as a list: a part of `docs/method.md`.
 
-use super::{Export, FIGURES, Figure};
+use super::{FIGURES, Figure, RowKind};
 
 /// Every figure of the exports, as a Markdown table ending in a line feed.
 #[must_use]
@@ -10,7 +10,7 @@ pub fn figure_list() -> String {
 }
 
 fn line(figure: &Figure) -> String {
-    let places = match (figure.of.is_in(Export::Cells), figure.of.is_in(Export::Trials)) {
+    let places = match (figure.of.is_in(RowKind::Cells), figure.of.is_in(RowKind::Trials)) {
         (true, true) => "cells, trials",
         (true, false) => "cells",
         _ => "trials",

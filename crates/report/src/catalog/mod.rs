@@ -1,10 +1,12 @@
-//! The catalog: every figure and every label of a row, once. Tables for people, CSV, JSON, its JSON Schema and the
-//! list in `docs/method.md` are made from it.
+//! The catalog lists every figure and every label of a row once. Tables, CSV, JSON, its JSON Schema and the list in
+//! `docs/method.md` are made from it.
 
 mod figures;
 mod list;
 mod subject;
 mod value;
+
+use std::fmt;
 
 pub(crate) use figures::{FIGURES, ranked_by};
 pub use list::figure_list;
@@ -19,7 +21,7 @@ use crate::row::Row;
 /// A figure, or a label, of a row.
 #[derive(Clone, Copy)]
 pub(crate) struct Figure {
-    /// Name in exports. It ends in its unit, and stays the same within a schema version.
+    /// Name in exports. It ends in its unit and stays the same within a schema version.
     pub(crate) key: &'static str,
     pub(crate) unit: Unit,
     /// One sentence without its full stop.
@@ -32,75 +34,72 @@ pub(crate) struct Figure {
 /// What a figure is read from, which decides where it is exported.
 #[derive(Clone, Copy)]
 pub(crate) enum Of {
-    /// The run that a row is of: where, under which limits and by what it was measured.
+    /// The run: machine, limits, version.
     Run(fn(&Header) -> Option<Value>),
     /// Any row of a run: what was measured.
     Any(fn(&Subject) -> Option<Value>),
-    /// A cell.
     Cell(fn(&Row) -> Option<Value>),
-    /// A trial, whether or not it was measured to its end.
+    /// A trial, measured to its end or not.
     Trial(fn(&Trial) -> Option<Value>),
-    /// One window or more, taken together: those of a cell, or that of a trial.
+    /// The windows of a cell, or the window of a trial.
     Windows(fn(&Figures) -> Option<Value>),
     /// The window of a trial.
     Window(fn(&Window) -> Option<Value>),
 }
 
-/// Where rows are exported.
+/// What an exported row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Export {
-    /// A row is a cell.
+pub(crate) enum RowKind {
     Cells,
-    /// A row is a trial.
     Trials,
-    /// A row is a window: only what it has of itself, and of its run.
+    /// A window and its run, without the labels of a cell.
     Windows,
 }
 
 impl Of {
-    fn is_in(self, export: Export) -> bool {
+    fn is_in(self, kind: RowKind) -> bool {
         match self {
-            Self::Any(_) => export != Export::Windows,
-            Self::Cell(_) => export == Export::Cells,
-            Self::Trial(_) => export == Export::Trials,
+            Self::Any(_) => kind != RowKind::Windows,
+            Self::Cell(_) => kind == RowKind::Cells,
+            Self::Trial(_) => kind == RowKind::Trials,
             Self::Run(_) | Self::Windows(_) => true,
-            Self::Window(_) => export != Export::Cells,
+            Self::Window(_) => kind != RowKind::Cells,
         }
     }
 }
 
-/// How a figure stands in tables for people.
+/// A figure's column in tables for people.
 #[derive(Clone, Copy)]
 pub(crate) struct Column {
     pub(crate) title: &'static str,
-    pub(crate) place: Place,
+    pub(crate) slot: ColumnSlot,
     ranking: Option<Shown>,
     curve: Option<Shown>,
-    /// In a ranking unless asked for: only where this is what entries are ranked by.
+    /// In a ranking only if entries are ranked by this.
     pub(crate) ranks: Option<RankedBy>,
-    /// Only where rows differ in it.
+    /// Only if rows differ in it.
     pub(crate) if_rows_differ: bool,
-    /// Only where a row has it.
+    /// Only if some row has it.
     pub(crate) if_known: bool,
-    /// Where the unit's own way of writing it won't do.
+    /// Replaces the unit's way to write a value.
     text: Option<fn(&Subject) -> Option<String>>,
 }
 
-/// Columns with the highest number go first where a terminal is narrow; 0 never goes.
+/// Columns with the highest number are dropped first on a narrow terminal; 0 is never dropped.
 pub(crate) type Spare = u8;
 
 /// When a table has a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// Where there is room for it.
+    /// If it fits.
     Usually(Spare),
     /// In wide tables.
     Wide,
 }
 
-/// From left to right; columns of one place stand in the order of the catalog.
+/// Where a column stands, from left to right. Columns of one slot are in the order of the catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum ColumnSlot {
     Rank,
     Entry,
     Load,
@@ -122,85 +121,69 @@ const fn figure(key: &'static str, unit: Unit, meaning: &'static str, of: Of) ->
     Figure { key, unit, meaning, of, column: None }
 }
 
-impl Figure {
-    /// A column, in the tables that the calls after it name.
-    const fn column(self, title: &'static str, place: Place) -> Self {
-        let column = Column {
-            title,
-            place,
-            ranking: None,
-            curve: None,
-            ranks: None,
-            if_rows_differ: false,
-            if_known: false,
-            text: None,
-        };
-        Self { column: Some(column), ..self }
-    }
+const fn column(title: &'static str, slot: ColumnSlot) -> Column {
+    let (ranking, curve, ranks, text) = (None, None, None, None);
+    let (if_rows_differ, if_known) = (false, false);
+    Column { title, slot, ranking, curve, ranks, if_rows_differ, if_known, text }
+}
 
-    const fn ranking(mut self, spare: Spare) -> Self {
-        if let Some(column) = &mut self.column {
-            column.ranking = Some(Shown::Usually(spare));
-        }
-        self
+impl Column {
+    const fn ranking(self, spare: Spare) -> Self {
+        Self { ranking: Some(Shown::Usually(spare)), ..self }
     }
 
     /// In wide rankings.
-    const fn wide(mut self) -> Self {
-        if let Some(column) = &mut self.column {
-            column.ranking = Some(Shown::Wide);
-        }
-        self
+    const fn wide(self) -> Self {
+        Self { ranking: Some(Shown::Wide), ..self }
     }
 
-    const fn ranks(mut self, by: RankedBy) -> Self {
-        if let Some(column) = &mut self.column {
-            column.ranks = Some(by);
-        }
-        self
+    const fn curve(self, spare: Spare) -> Self {
+        Self { curve: Some(Shown::Usually(spare)), ..self }
     }
 
-    const fn curve(mut self, spare: Spare) -> Self {
-        if let Some(column) = &mut self.column {
-            column.curve = Some(Shown::Usually(spare));
-        }
-        self
+    const fn ranks(self, by: RankedBy) -> Self {
+        Self { ranks: Some(by), ..self }
     }
 
-    const fn if_rows_differ(mut self) -> Self {
-        if let Some(column) = &mut self.column {
-            column.if_rows_differ = true;
-        }
-        self
+    const fn if_rows_differ(self) -> Self {
+        Self { if_rows_differ: true, ..self }
     }
 
-    const fn if_known(mut self) -> Self {
-        if let Some(column) = &mut self.column {
-            column.if_known = true;
-        }
-        self
+    const fn if_known(self) -> Self {
+        Self { if_known: true, ..self }
     }
 
-    const fn text(mut self, text: fn(&Subject) -> Option<String>) -> Self {
-        if let Some(column) = &mut self.column {
-            column.text = Some(text);
-        }
-        self
+    const fn text(self, text: fn(&Subject) -> Option<String>) -> Self {
+        Self { text: Some(text), ..self }
     }
 
-    /// Whether it is a number that a window of load has, and that a change of the server would change.
+    /// `None`: only in tables of this kind for which the user chose it.
+    pub(crate) fn shown(&self, kind: Kind) -> Option<Shown> {
+        match kind {
+            Kind::Ranking => self.ranking,
+            Kind::Curve => self.curve,
+        }
+    }
+}
+
+impl Figure {
+    const fn column(self, column: Column) -> Self {
+        Self { column: Some(column), ..self }
+    }
+
+    /// Whether it is a number measured over a window of load, which a change to the server could change.
     pub(crate) fn is_measured(&self) -> bool {
         let ranks = self.column.is_some_and(|column| column.ranks.is_some());
         let measured = ranks || matches!(self.of, Of::Windows(_) | Of::Window(_));
         measured && self.unit.is_number()
     }
 
-    /// What stands above its column.
+    /// The title of its column, or else its key.
     pub(crate) fn title(&self) -> &'static str {
         self.column.map_or(self.key, |column| column.title)
     }
 
-    /// Its value. `None` where it is not known, or the row has no such figure.
+    /// Its value. `None` if it is unknown, or the row has no such figure.
     pub(crate) fn value(&self, subject: &Subject) -> Option<Value> {
         match self.of {
             Of::Run(of) => of(subject.header),
@@ -221,27 +204,31 @@ impl Figure {
     }
 }
 
-impl Column {
-    /// `None`: it is not in tables of this kind, unless asked for.
-    pub(crate) fn shown(&self, kind: Kind) -> Option<Shown> {
-        match kind {
-            Kind::Ranking => self.ranking,
-            Kind::Curve => self.curve,
-        }
+impl fmt::Debug for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key)
     }
 }
 
-/// The figures of an export, in order.
-pub(crate) fn exported(export: Export) -> impl Iterator<Item = &'static Figure> {
-    FIGURES.iter().filter(move |figure| figure.of.is_in(export))
+impl PartialEq for Figure {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
 }
 
-/// A row of an export.
-pub(crate) fn row(export: Export, subject: &Subject) -> Values {
-    Values(exported(export).map(|figure| (figure.key, figure.value(subject))).collect())
+impl Eq for Figure {}
+
+/// The figures of a kind of row, in order.
+pub(crate) fn exported(kind: RowKind) -> impl Iterator<Item = &'static Figure> {
+    FIGURES.iter().filter(move |figure| figure.of.is_in(kind))
 }
 
-/// What a row tells of its run.
+/// An exported row.
+pub(crate) fn row(kind: RowKind, subject: &Subject) -> Values {
+    Values(exported(kind).map(|figure| (figure.key, figure.value(subject))).collect())
+}
+
+/// The part of a row that describes its run.
 pub(crate) fn run_values(header: &Header) -> Values {
     let value = |figure: &Figure| match figure.of {
         Of::Run(of) => Some((figure.key, of(header))),
@@ -251,24 +238,24 @@ pub(crate) fn run_values(header: &Header) -> Values {
 }
 
 /// The JSON Schema of a row.
-pub(crate) fn row_schema(export: Export) -> serde_json::Value {
+pub(crate) fn row_schema(kind: RowKind) -> serde_json::Value {
     let property = |figure: &Figure| {
         let types = [figure.unit.json_type(), "null"];
         let schema = serde_json::json!({ "type": types, "description": figure.meaning });
         (figure.key.to_owned(), schema)
     };
-    let properties: serde_json::Map<_, _> = exported(export).map(property).collect();
+    let properties: serde_json::Map<_, _> = exported(kind).map(property).collect();
     serde_json::json!({
         "type": "object",
         "properties": properties,
-        "required": keys(export),
+        "required": keys(kind),
         "additionalProperties": false,
     })
 }
 
-/// The names of an export's fields, in order.
-pub(crate) fn keys(export: Export) -> Vec<&'static str> {
-    exported(export).map(|figure| figure.key).collect()
+/// The fields of a row, in order.
+pub(crate) fn keys(kind: RowKind) -> Vec<&'static str> {
+    exported(kind).map(|figure| figure.key).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a row is of.
+//! The subject of a row.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use crate::load::AllCalls;
 use crate::row::Row;
 use crate::summary::{Summary, Table};
 
-/// A row's subject: what its figures are read from.
+/// What a row's figures are read from.
 pub(crate) struct Subject<'a> {
     pub(crate) header: &'a Header,
     pub(crate) workload: Option<&'a Workload>,
     pub(crate) server: Option<&'a PlannedServer>,
     pub(crate) cell: Option<&'a Row>,
     pub(crate) trial: Option<&'a Trial>,
-    /// Its windows, taken together.
+    /// Its windows as one.
     pub(crate) figures: Option<Cow<'a, Figures>>,
     pub(crate) window: Option<Window<'a>>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Subject<'a> {
 /// One measured window.
 pub(crate) struct Window<'a> {
     pub(crate) measured: &'a Measured,
-    /// `None` where no call came due.
+    /// `None` if no call came due.
     pub(crate) all_calls: Option<AllCalls>,
 }
 

@@ -4,16 +4,16 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::format;
 
-/// What a figure counts.
+/// What a figure measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Nanoseconds,
     Milliseconds,
     Seconds,
-    /// Things a second.
+    /// Things per second.
     PerSecond,
     Bytes,
-    /// A part of one.
+    /// A share of one.
     Share,
     Count,
     Word,
@@ -48,7 +48,7 @@ impl Unit {
         }
     }
 
-    /// Whether it is read as a number, and so stands right in a table.
+    /// Whether it is a number, and so right-aligned in a table.
     pub(crate) fn is_number(self) -> bool {
         !matches!(self, Self::Word | Self::Flag)
     }
@@ -82,7 +82,7 @@ pub(crate) enum Value {
     Flag(bool),
 }
 
-/// A value that is known.
+/// A known value.
 pub(crate) fn some(value: impl Into<Value>) -> Option<Value> {
     Some(value.into())
 }
@@ -140,7 +140,7 @@ impl Serialize for Value {
     }
 }
 
-/// A row: keys and values in order.
+/// A row: keys and values, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Values(pub(crate) Vec<(&'static str, Option<Value>)>);
 

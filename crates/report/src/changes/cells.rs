@@ -1,4 +1,4 @@
-//! Which cells two runs share, and their figures.
+//! The cells that two runs share, and their figures.
 
 use rpcbench_record::{Age, RankedBy, Run, Trial, Workload, observations, observe};
 use rpcbench_stats::{
@@ -16,7 +16,7 @@ use crate::summary::{Summary, Table};
 pub(crate) struct Side<'a> {
     pub run: &'a Run,
     pub summary: &'a Summary,
-    /// Only what is of this build.
+    /// Only cells of this build.
     pub build: Option<Age>,
 }
 
@@ -26,11 +26,11 @@ pub(super) struct Sides<'a> {
     pub new: Side<'a>,
 }
 
-/// What is asked of a figure of both.
-pub(super) struct Asking {
-    /// Of two runs.
+/// The statistical question about each figure.
+pub(super) struct CompareQuestion {
+    /// For two runs.
     pub question: Question,
-    /// How many figures are compared.
+    /// Number of figures compared.
     pub figures: usize,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Pair<'s> {
 }
 
 impl<'a> Side<'a> {
-    /// Its entries, without what tells their build.
+    /// Its entries, without the suffix of their build.
     fn entries(&self) -> impl Iterator<Item = &str> {
         let servers = self.summary.header.plan.servers.iter();
         let mine = servers.filter(|server| server.build.as_ref().map(|it| it.age) == self.build);
@@ -60,7 +60,7 @@ impl<'a> Side<'a> {
         self.summary.tables.iter().find(|table| table.workload.name == workload)
     }
 
-    /// A cell whose figures say something about the server.
+    /// A cell with a ranked verdict.
     fn row(&self, workload: &str, entry: &str) -> Result<&Row, String> {
         let is_it = |row: &&Row| {
             let build = row.server.build.as_ref().map(|build| build.age);
@@ -68,7 +68,7 @@ impl<'a> Side<'a> {
         };
         let rows = self.table(workload).map(|table| &table.rows);
         let row = rows.and_then(|rows| rows.iter().find(is_it));
-        let row = row.ok_or("it was not measured")?;
+        let row = row.ok_or("not measured")?;
         match row.verdict.is_ranked() {
             true => Ok(row),
             false => Err(match row.verdict.reason() {
@@ -95,7 +95,7 @@ impl<'a> Side<'a> {
 }
 
 impl Sides<'_> {
-    /// What both runs have measured; and what can't be compared, with the reason.
+    /// The cells that both runs measured, and what can't be compared, with the reason.
     pub fn cells(&self) -> (Vec<Cells<'_>>, Vec<String>) {
         let (mut cells, mut left_out) = (Vec::new(), Vec::new());
         for table in &self.new.summary.tables {
@@ -111,7 +111,7 @@ impl Sides<'_> {
         }
         let gone = self.old.summary.tables.iter().map(|table| &table.workload.name);
         let gone = gone.filter(|name| self.new.table(name).is_none());
-        left_out.extend(gone.map(|name| format!("{name}: the new run does not have it")));
+        left_out.extend(gone.map(|name| format!("{name}: missing from the new run")));
         (cells, left_out)
     }
 
@@ -134,14 +134,19 @@ impl Sides<'_> {
         Ok(Pair { old, new })
     }
 
-    pub fn compare(&self, cells: &Cells, figure: ComparedFigure, asking: &Asking) -> Compared {
+    pub fn compare(
+        &self,
+        cells: &Cells,
+        figure: ComparedFigure,
+        question: &CompareQuestion,
+    ) -> Compared {
         let mut compared = match self.new.build {
-            Some(_) => self.within_run(cells, figure, asking),
-            None => self.between_runs(cells, figure, &asking.question),
+            Some(_) => self.within_run(cells, figure, question),
+            None => self.between_runs(cells, figure, &question.question),
         };
         if figure.ranks() == Some(RankedBy::HighestRate) {
             for (pair, found) in cells.pairs.iter().zip(&mut compared.list) {
-                widen(pair, found, asking.question.precision);
+                widen(pair, found, question.question.precision);
             }
         }
         compared
@@ -154,17 +159,22 @@ impl Sides<'_> {
         between_runs(&of(&self.old), &of(&self.new), &numbers, question)
     }
 
-    /// As the entries of a run are ranked: what all of them share in a round cancels.
-    fn within_run(&self, cells: &Cells, figure: ComparedFigure, asking: &Asking) -> Compared {
+    /// As the entries of a run are ranked: what they share in a round cancels out.
+    fn within_run(
+        &self,
+        cells: &Cells,
+        figure: ComparedFigure,
+        question: &CompareQuestion,
+    ) -> Compared {
         let observations = self.new.observations(cells.workload, figure);
         let members: Vec<usize> =
             cells.pairs.iter().flat_map(|pair| [pair.old.number, pair.new.number]).collect();
         let plan = &self.new.run.header.plan;
-        let comparison = comparison(&observations, &members, plan, asking.figures).comparison;
+        let comparison = comparison(&observations, &members, plan, question.figures).comparison;
         let found = |at: usize| {
             let (old, new) = (2 * at, 2 * at + 1);
             let mut pair = comparison.pair(new, old)?;
-            pair.finding = finding(pair.range, asking.question.precision);
+            pair.finding = finding(pair.range, question.question.precision);
             let mean = |entry| Some(comparison.estimate(entry)?.mean);
             Some(Found { old: mean(old)?, new: mean(new)?, pair })
         };
@@ -177,7 +187,7 @@ impl Sides<'_> {
     }
 }
 
-/// A search leaves a bracket of its own, wherever in it the rate is that was sought.
+/// A search only knows the bracket that its limit lies in.
 fn widen(pair: &Pair, found: &mut Option<Found>, precision: f64) {
     let Some(found) = found else { return };
     if let Some(range) = &mut found.pair.range {

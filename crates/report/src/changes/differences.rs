@@ -1,4 +1,4 @@
-//! In what two runs differ besides what they measured.
+//! How two runs differ apart from their figures.
 
 use rpcbench_record::{Header, Machine, Run, Workload};
 use serde_json::Value;
@@ -6,20 +6,20 @@ use serde_json::Value;
 use super::cells::Cells;
 use crate::format;
 
-/// Something that two runs do not have in common.
+/// A difference between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What: `CPUs of the server`, `quick: in_flight`.
+    /// `CPUs of the server`, `quick: in_flight`.
     pub field: String,
     /// Its value in the old run.
     pub old: String,
     /// In the new one.
     pub new: String,
-    /// Whether no difference between servers can be told from it.
+    /// Whether it rules out comparing servers.
     pub forbids: bool,
 }
 
-/// All of them, what forbids a comparison first.
+/// All differences, those that forbid a comparison first.
 pub(super) fn differences(old: &Run, new: &Run) -> Vec<Difference> {
     let (a, b) = (&old.header, &new.header);
     let forbids = [setting(a, b), machine(&a.machines.client, &b.machines.client), workloads(a, b)];
@@ -28,7 +28,7 @@ pub(super) fn differences(old: &Run, new: &Run) -> Vec<Difference> {
     forbids.chain(warns.concat()).collect()
 }
 
-/// A field, and how its value is written.
+/// A field, and its value as text.
 type Field<T> = (&'static str, fn(&T) -> String);
 
 fn fields<T>(old: &T, new: &T, fields: &[Field<T>]) -> Vec<Difference> {
@@ -103,7 +103,7 @@ fn tool(old: &Run, new: &Run) -> Vec<Difference> {
     )
 }
 
-/// Workloads of one name that are not the same load. Where one run lacks it, its cells are left out instead.
+/// Workloads of the same name with different loads. Workloads that one run lacks are left out elsewhere.
 fn workloads(old: &Header, new: &Header) -> Vec<Difference> {
     let pairs = new.plan.workloads.iter().filter_map(|w| Some((old.plan.workload(&w.name)?, w)));
     pairs.flat_map(|(old, new)| workload(old, new)).collect()
@@ -133,7 +133,7 @@ fn json(value: &impl serde::Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-/// A value that JSON writes as a word, or `none`.
+/// A value as JSON writes it, without quotes; `none` for null.
 fn word(value: &impl serde::Serialize) -> String {
     plain(&json(value))
 }
@@ -146,15 +146,15 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Entries of which the runs have different versions.
+/// Entries with different library versions.
 pub(super) fn versions(cells: &[Cells]) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for pair in cells.iter().flat_map(|cells| &cells.pairs) {
         let (old, new) = (pair.old.versions(), pair.new.versions());
         let line = format!("{}: {old}; now {new}", pair.new.server.without_build());
-        if old != new && !told.contains(&line) {
-            told.push(line);
+        if old != new && !lines.contains(&line) {
+            lines.push(line);
         }
     }
-    told
+    lines
 }

@@ -1,4 +1,4 @@
-//! Which figures can be compared.
+//! The figures that can be compared.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,22 +6,22 @@ use std::str::FromStr;
 use rpcbench_record::RankedBy;
 use rpcbench_stats::Finding;
 
-use crate::catalog::{Export, FIGURES, Figure, Unit, exported, ranked_by};
+use crate::catalog::{FIGURES, Figure, RowKind, Unit, exported, ranked_by};
 
 /// A figure of trials, by its name in exports.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ComparedFigure(pub(super) &'static Figure);
 
-/// There is no such figure.
+/// An unknown figure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no figure {name} that can be compared; there are: {}", ComparedFigure::all().map(|it| it.key()).collect::<Vec<_>>().join(", "))]
+#[error("unknown figure '{name}'; expected one of {}", ComparedFigure::all().map(|it| it.key()).collect::<Vec<_>>().join(", "))]
 pub struct UnknownFigure {
     /// As typed.
     pub name: String,
 }
 
 impl ComparedFigure {
-    /// What entries are ranked by.
+    /// The figure that entries are ranked by.
     #[must_use]
     pub(crate) fn ranking(by: RankedBy) -> Self {
         let key = ranked_by(by);
@@ -29,19 +29,19 @@ impl ComparedFigure {
         Self(found.unwrap_or(&FIGURES[0]))
     }
 
-    /// What ranks entries by it. `None`: nothing does.
+    /// The ranking that uses it.
     pub(super) fn ranks(self) -> Option<RankedBy> {
         let all = [RankedBy::CallsPerCpuSecond, RankedBy::CallsPerSecond, RankedBy::HighestRate];
         all.into_iter().find(|by| ranked_by(*by) == self.key())
     }
 
-    /// All that trials have of what is measured, and what entries are ranked by.
+    /// All measured figures of trials, and the figures that entries are ranked by.
     pub fn all() -> impl Iterator<Item = Self> {
-        let of_trials = exported(Export::Trials).chain([Self::ranking(RankedBy::HighestRate).0]);
+        let of_trials = exported(RowKind::Trials).chain([Self::ranking(RankedBy::HighestRate).0]);
         of_trials.filter(|figure| figure.is_measured()).map(Self)
     }
 
-    /// What columns of it are called.
+    /// The title of its columns.
     pub(crate) fn title(self) -> &'static str {
         self.0.title()
     }
@@ -57,7 +57,7 @@ impl ComparedFigure {
         self.0.unit.show(&value.into())
     }
 
-    /// What a finding about its value means.
+    /// A finding about its value, in words.
     #[must_use]
     pub fn word(self, finding: Finding) -> &'static str {
         let [more, slightly_more, slightly_less, less] = match self.0.unit {
@@ -78,25 +78,11 @@ impl ComparedFigure {
     }
 }
 
-impl fmt::Debug for ComparedFigure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.key())
-    }
-}
-
 impl fmt::Display for ComparedFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.key())
     }
 }
-
-impl PartialEq for ComparedFigure {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for ComparedFigure {}
 
 impl FromStr for ComparedFigure {
     type Err = UnknownFigure;

@@ -5,42 +5,41 @@ use std::str::FromStr;
 
 use super::{Change, ComparedFigure, UnknownFigure};
 
-/// A change that is too much: of a figure, in a direction, by more than a share.
+/// The largest accepted change of a figure in one direction.
 ///
 /// Written as in `calls_per_server_cpu_s<-5%`, `p99_ns>+10%`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangeLimit {
-    /// Whose change.
+    /// The figure.
     pub figure: ComparedFigure,
-    /// Whether a rise is too much, or a fall.
+    /// Whether it limits a rise, not a fall.
     rise: bool,
     /// At least 0.
     share: f64,
 }
 
-/// A limit that can't be read.
+/// An invalid limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeLimitError {
     /// No figure, no comparison or no share.
     #[error(
-        "'{0}' is no limit of a change; write FIGURE<-SHARE or FIGURE>+SHARE, such as 'calls_per_server_cpu_s<-5%' or 'p99_ns>+10%'"
+        "'{0}' is not a limit; write FIGURE<-SHARE or FIGURE>+SHARE, such as 'calls_per_server_cpu_s<-5%' or 'p99_ns>+10%'"
     )]
     Form(String),
-    /// A figure that there is not.
+    /// An unknown figure.
     #[error("'{limit}': {problem}")]
     Figure {
         /// As typed.
         limit: String,
-        /// Which.
+        /// The problem.
         problem: UnknownFigure,
     },
 }
 
 impl ChangeLimit {
-    /// Whether the change of a row is sure, and larger than the limit by its estimate. Of what can't be told, nothing is
-    /// broken.
+    /// Whether a change is sure and its estimate exceeds the limit. Undecided changes never do.
     #[must_use]
-    pub fn is_broken_by(&self, row: &Change) -> bool {
+    pub fn is_exceeded_by(&self, row: &Change) -> bool {
         let sure = match self.rise {
             true => row.finding.is_faster(),
             false => row.finding.is_slower(),
@@ -102,14 +101,14 @@ mod tests {
     #[test]
     fn a_limit_is_broken_by_what_is_sure_and_beyond_it() {
         let limit: ChangeLimit = "p99_ns > +10%".parse().unwrap();
-        assert!(limit.is_broken_by(&row(1.11, Finding::Faster)));
-        assert!(!limit.is_broken_by(&row(1.09, Finding::Faster)));
-        assert!(!limit.is_broken_by(&row(1.5, Finding::Open)));
-        assert!(!limit.is_broken_by(&row(0.5, Finding::Slower)));
+        assert!(limit.is_exceeded_by(&row(1.11, Finding::Faster)));
+        assert!(!limit.is_exceeded_by(&row(1.09, Finding::Faster)));
+        assert!(!limit.is_exceeded_by(&row(1.5, Finding::Open)));
+        assert!(!limit.is_exceeded_by(&row(0.5, Finding::Slower)));
         let limit: ChangeLimit = "p99_ns<-0%".parse().unwrap();
-        assert!(limit.is_broken_by(&row(0.99, Finding::SlightlySlower)));
+        assert!(limit.is_exceeded_by(&row(0.99, Finding::SlightlySlower)));
         let other: ChangeLimit = "p50_ns<-0%".parse().unwrap();
-        assert!(!other.is_broken_by(&row(0.99, Finding::Slower)));
+        assert!(!other.is_exceeded_by(&row(0.99, Finding::Slower)));
     }
 
     #[test]
@@ -136,10 +135,6 @@ mod tests {
             assert_eq!(error, ChangeLimitError::Form(text.to_owned()), "{text}");
         }
         let error = "cost<-5%".parse::<ChangeLimit>().unwrap_err().to_string();
-        assert!(
-            error.starts_with(
-                "'cost<-5%': there is no figure cost that can be compared; there are: "
-            )
-        );
+        assert!(error.starts_with("'cost<-5%': unknown figure 'cost'; expected one of "));
     }
 }

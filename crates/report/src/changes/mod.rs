@@ -1,5 +1,5 @@
-//! A run beside an earlier one of the same entries, or two builds in one run: what became faster, what slower, and what
-//! can't be told.
+//! A run compared with an earlier one of the same entries, or two builds in one run: what became faster, what slower, and
+//! what is undecided.
 
 mod cells;
 mod differences;
@@ -10,28 +10,28 @@ pub(crate) mod words;
 
 use rpcbench_record::{Age, Build, Header, Run};
 use rpcbench_stats::{Changes as Compared, Finding, Question, Range};
-use serde::Serialize;
 
 pub(crate) use cells::Side;
-use cells::{Asking, Cells, Sides};
+use cells::{Cells, CompareQuestion, Sides};
 pub use differences::Difference;
 use differences::{differences, versions};
 pub use figure::{ComparedFigure, UnknownFigure};
 pub use limit::{ChangeLimit, ChangeLimitError};
-pub use view::{changes_csv, changes_json, changes_markdown, changes_schema, changes_text};
+pub use view::changes_schema;
 pub(crate) use words::change as change_of;
 
+use crate::document::Tone;
 use crate::summary::summary;
 
-/// Probability with which any of the statements about a pair of runs is false.
+/// Probability that any statement about a pair of runs is false.
 const ERROR: f64 = 0.05;
 
-/// What is asked of two runs.
+/// What to compare.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Asked {
-    /// Figures besides those that entries are ranked by.
+pub struct CompareOptions {
+    /// Figures in addition to those that entries are ranked by.
     pub figures: Vec<ComparedFigure>,
-    /// Difference up to which two values count as the same, a share. `None`: what a run of builds was made for, else 5 %.
+    /// Difference up to which two values count as the same, a share. `None`: that of a run of builds, else 5 %.
     pub precision: Option<f64>,
 }
 
@@ -40,25 +40,25 @@ pub struct Asked {
 pub struct Changes {
     /// The earlier run.
     pub old: Header,
-    /// The later one; the same where builds are compared.
+    /// The later run; the same run if builds are compared.
     pub new: Header,
-    /// The old build and the new one, where builds are compared.
+    /// The old and the new build, if builds are compared.
     pub builds: Option<[Build; 2]>,
-    /// In what two runs differ besides their servers, what forbids a comparison first.
+    /// How the runs differ apart from their servers, what forbids a comparison first.
     pub differences: Vec<Difference>,
-    /// In what their servers differ: `go-grpc: grpc 1.80.0, now 1.81.0`.
+    /// How their servers differ: `go-grpc: grpc 1.80.0; now grpc 1.81.0`.
     pub versions: Vec<String>,
-    /// Those of one cell follow each other; cells in the order of the later run.
+    /// Figure by figure, cells in the order of the later run.
     pub rows: Vec<Change>,
     /// What can't be compared, with the reason.
     pub left_out: Vec<String>,
-    /// The median change of what cells are ranked by, new over old, which is taken out of all. The one farthest from 1 of all workloads;
-    /// `None` where no workload has enough cells to tell it, and of builds.
+    /// The median change of the ranking figure, new over old, which is removed from all changes: the one farthest from 1
+    /// over all workloads. `None` if no workload has enough cells, and for builds.
     pub common: Option<f64>,
-    /// What the machine reference shows of the later run's machine over the earlier one's, a ratio of times: 1.05 where it
-    /// was 5 % slower. The one farthest from 1 of all workloads; `None` where none has it in both runs.
+    /// Time of the machine reference in the later run over the earlier one: 1.05 if the machine was 5 % slower. The one
+    /// farthest from 1 over all workloads. `None` if no workload has it in both runs.
     pub machine: Option<f64>,
-    /// Whether all figures are adjusted by the machine reference.
+    /// Whether all figures are corrected by the machine reference.
     pub adjusted: bool,
     /// Difference up to which two values count as the same, a share.
     pub precision: f64,
@@ -79,28 +79,18 @@ pub struct Change {
     pub new: f64,
     /// The later over the earlier.
     pub ratio: f64,
-    /// Where the ratio lies; all ranges hold at once. `None` where a run has one process of the entry.
+    /// Interval of the ratio; all intervals hold at once. `None` if a run has one process of the entry.
     pub range: Option<Range>,
-    /// What follows for the figure's value: `Faster` where it is higher.
+    /// What is known of the value: `Faster` if it is higher.
     pub finding: Finding,
 }
 
-/// What a change means to whoever runs the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Worth {
-    Good,
-    Bad,
-    /// It did not change, or neither way is the better one.
-    Neither,
-}
-
 impl Change {
-    pub(crate) fn worth(&self) -> Worth {
+    pub(crate) fn tone(&self) -> Tone {
         match self.figure.word(self.finding) {
-            "faster" => Worth::Good,
-            "slower" => Worth::Bad,
-            _ => Worth::Neither,
+            "faster" => Tone::Good,
+            "slower" => Tone::Bad,
+            _ => Tone::Neither,
         }
     }
 }
@@ -111,30 +101,30 @@ impl Changes {
         self.differences.iter().filter(|difference| difference.forbids)
     }
 
-    /// The rows that break a limit.
-    pub fn broken<'a>(&'a self, limit: &'a ChangeLimit) -> impl Iterator<Item = &'a Change> {
-        self.rows.iter().filter(|row| limit.is_broken_by(row))
+    /// The rows that exceed a limit.
+    pub fn exceeding<'a>(&'a self, limit: &'a ChangeLimit) -> impl Iterator<Item = &'a Change> {
+        self.rows.iter().filter(|row| limit.is_exceeded_by(row))
     }
 }
 
 /// Compares two runs.
 #[must_use]
-pub fn changes(old: &Run, new: &Run, asked: &Asked) -> Changes {
+pub fn changes(old: &Run, new: &Run, options: &CompareOptions) -> Changes {
     let (old, new) = (old.printable(), new.printable());
     let summaries = [summary(&old), summary(&new)];
     let side = |run, summary| Side { run, summary, build: None };
-    changes_of_runs(side(&old, &summaries[0]), side(&new, &summaries[1]), asked)
+    changes_of_runs(side(&old, &summaries[0]), side(&new, &summaries[1]), options)
 }
 
-/// The same of printable runs whose summaries are known.
-pub(crate) fn changes_of_runs(old: Side<'_>, new: Side<'_>, asked: &Asked) -> Changes {
+/// Compares printable runs with known summaries.
+pub(crate) fn changes_of_runs(old: Side<'_>, new: Side<'_>, options: &CompareOptions) -> Changes {
     let differences = differences(old.run, new.run);
-    Changes { differences, ..compared(&Sides { old, new }, asked) }
+    Changes { differences, ..compared(&Sides { old, new }, options) }
 }
 
-/// Compares the builds of a run. `None` where it did not measure two.
+/// Compares the builds of a run. `None` if it did not measure two.
 #[must_use]
-pub fn changes_of_builds(run: &Run, asked: &Asked) -> Option<Changes> {
+pub fn changes_of_builds(run: &Run, options: &CompareOptions) -> Option<Changes> {
     let run = run.printable();
     let builds = || run.header.plan.servers.iter().filter_map(|server| server.build.as_ref());
     let of = |age| builds().find(|build| build.age == age).cloned();
@@ -142,18 +132,18 @@ pub fn changes_of_builds(run: &Run, asked: &Asked) -> Option<Changes> {
     let summary = summary(&run);
     let [old, new] =
         [Age::Old, Age::New].map(|age| Side { run: &run, summary: &summary, build: Some(age) });
-    Some(Changes { builds: Some(builds), ..compared(&Sides { old, new }, asked) })
+    Some(Changes { builds: Some(builds), ..compared(&Sides { old, new }, options) })
 }
 
-fn compared(sides: &Sides<'_>, asked: &Asked) -> Changes {
+fn compared(sides: &Sides<'_>, options: &CompareOptions) -> Changes {
     let (cells, left_out) = sides.cells();
     let measures: Vec<(&Cells, ComparedFigure)> = cells
         .iter()
-        .flat_map(|cells| figures(cells, asked).into_iter().map(move |figure| (cells, figure)))
+        .flat_map(|cells| figures(cells, options).into_iter().map(move |figure| (cells, figure)))
         .collect();
-    let asking = asking(sides, asked, &measures);
+    let question = question(sides, options, &measures);
     let compared: Vec<Compared> =
-        measures.iter().map(|(cells, figure)| sides.compare(cells, *figure, &asking)).collect();
+        measures.iter().map(|(cells, figure)| sides.compare(cells, *figure, &question)).collect();
     let rows = measures.iter().zip(&compared).flat_map(|((cells, figure), compared)| {
         let found = cells.pairs.iter().zip(&compared.list);
         found.filter_map(|(pair, found)| Some(cells.change(pair, *figure, found.as_ref()?)))
@@ -171,29 +161,33 @@ fn compared(sides: &Sides<'_>, asked: &Asked) -> Changes {
         common: farthest(ranking.filter_map(|(_, it)| it.common).collect()),
         machine: farthest(compared.iter().filter_map(|it| it.reference).collect()),
         adjusted: compared.iter().all(|it| it.unadjusted.is_none()),
-        precision: asking.question.precision,
+        precision: question.question.precision,
         old: sides.old.run.header.clone(),
         new: sides.new.run.header.clone(),
     }
 }
 
-/// All statements hold at once: each has its part of the error.
-fn asking(sides: &Sides<'_>, asked: &Asked, measures: &[(&Cells, ComparedFigure)]) -> Asking {
+/// All statements hold at once: they share the error.
+fn question(
+    sides: &Sides<'_>,
+    options: &CompareOptions,
+    measures: &[(&Cells, ComparedFigure)],
+) -> CompareQuestion {
     let statements: usize = measures.iter().map(|(cells, _)| cells.pairs.len()).sum();
     let stopping = sides.new.run.header.plan.stopping.filter(|_| sides.new.build.is_some());
     let planned = stopping.and_then(|stopping| stopping.precision);
     let usual = Question::default();
     let question = Question {
         confidence: 1.0 - ERROR / statements.max(1) as f64,
-        precision: asked.precision.or(planned).unwrap_or(usual.precision),
+        precision: options.precision.or(planned).unwrap_or(usual.precision),
         ..usual
     };
-    Asking { question, figures: measures.len() }
+    CompareQuestion { question, figures: measures.len() }
 }
 
-/// What cells are ranked by, then what is asked for besides.
-fn figures(cells: &Cells, asked: &Asked) -> Vec<ComparedFigure> {
+/// The ranking figure, then the chosen ones.
+fn figures(cells: &Cells, options: &CompareOptions) -> Vec<ComparedFigure> {
     let ranked = ComparedFigure::ranking(cells.by);
-    let others = asked.figures.iter().copied().filter(|figure| *figure != ranked);
+    let others = options.figures.iter().copied().filter(|figure| *figure != ranked);
     std::iter::once(ranked).chain(others).collect()
 }

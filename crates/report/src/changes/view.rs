@@ -1,60 +1,42 @@
-//! A comparison of two runs for terminals, Markdown and programs.
+//! The document and the exports of a comparison.
 
 use rpcbench_record::{Build, Header, RunId, schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::words::{self, differ, headline, origin, resolution, warnings};
-use super::{Change, Changes, Worth};
+use super::words::{self, headline, origin, resolution, warnings};
+use super::{Change, Changes};
 use crate::columns::Column;
-use crate::export::{ExportError, rows_csv, to_json};
+use crate::document::{Block, Content, Document, Part, Table};
+use crate::export::{Export, ExportError, rows_csv, to_json};
 use crate::format::NOTHING;
-use crate::markdown;
-use crate::text::{self, BAD, BOLD, CAUTION, GOOD, PLAIN, Style, lines, plain, prose, section};
 
-/// Version of the exported fields. A field renamed, removed or given another unit makes a new one.
+/// Version of the exported fields. It changes if a field is renamed, removed or gets another unit.
 const CHANGES_SCHEMA: u32 = 1;
 
-/// For a terminal, ending in a line feed.
-#[must_use]
-pub fn changes_text(changes: &Changes, style: Style) -> String {
-    let mut out = String::new();
-    headline(changes).iter().for_each(|line| prose(&mut out, line, BOLD, style));
-    runs(changes).iter().for_each(|line| prose(&mut out, line, PLAIN, style));
-    out.push('\n');
-    if !changes.rows.is_empty() {
-        lines(&mut out, &columns(&changes.rows), changes.rows.iter().map(ink), style);
-        out.push('\n');
+impl<'a> Document<'a> {
+    /// The document of a comparison.
+    #[must_use]
+    pub fn of_changes(changes: &'a Changes) -> Self {
+        let tones = changes.rows.iter().map(Change::tone).collect();
+        let table = Table { columns: columns(&changes.rows), tones };
+        let part = Part {
+            headline: headline(changes),
+            title: None,
+            setting: runs(changes),
+            blocks: vec![
+                Block::untitled(Content::Table(table)),
+                Block::untitled(Content::Prose(resolution(changes))),
+                Block::list("Versions", changes.versions.iter().cloned()),
+                Block::list("Not compared", changes.left_out.iter().cloned()),
+            ],
+        };
+        Self {
+            parts: vec![part],
+            warnings: warnings(changes),
+            ..Self::new("changes".to_owned(), changes)
+        }
     }
-    let told = resolution(changes);
-    told.iter().for_each(|line| prose(&mut out, line, PLAIN, style));
-    if !told.is_empty() {
-        out.push('\n');
-    }
-    section(&mut out, "Versions", style, plain(changes.versions.clone()));
-    section(&mut out, "Not compared", style, plain(changes.left_out.clone()));
-    let warned = warnings(changes).into_iter().map(|line| (CAUTION, line));
-    section(&mut out, "Warnings", style, warned);
-    text::close(&mut out);
-    out
-}
-
-/// As Markdown (GitHub's tables), ending in a line feed.
-#[must_use]
-pub fn changes_markdown(changes: &Changes) -> String {
-    let mut blocks = vec!["# rpcbench: changes".to_owned()];
-    blocks.extend(headline(changes).into_iter().map(|line| format!("**{line}**")));
-    blocks.push(runs(changes).join("  \n"));
-    if !changes.rows.is_empty() {
-        blocks.push(markdown::table(&columns(&changes.rows)));
-    }
-    blocks.extend(resolution(changes));
-    blocks.extend(markdown::list("Versions", changes.versions.iter().cloned()));
-    blocks.extend(markdown::list("Not compared", changes.left_out.iter().cloned()));
-    blocks.extend(markdown::list("Warnings", warnings(changes).into_iter()));
-    let mut text = blocks.join("\n\n");
-    text.push('\n');
-    text
 }
 
 /// What was compared.
@@ -74,28 +56,23 @@ pub(crate) fn runs(changes: &Changes) -> Vec<String> {
 }
 
 pub(crate) fn columns(rows: &[Change]) -> Vec<Column> {
-    let of = |cell: fn(&Change) -> String| rows.iter().map(cell).collect::<Vec<_>>();
-    let mut columns = vec![Column::new("server", false, of(|row| row.entry.clone()))];
-    if differ(rows, |row| &row.workload) {
-        columns.push(Column::new("workload", false, of(|row| row.workload.clone())));
-    }
-    columns.push(Column::new("figure", false, of(|row| row.figure.title().to_owned())));
-    columns.push(Column::new("old", true, of(|row| row.figure.show(row.old))));
-    columns.push(Column::new("new", true, of(|row| row.figure.show(row.new))));
-    columns.push(Column::new("change", true, of(|row| words::change(row.ratio))));
-    let range = |row: &Change| words::range(row).unwrap_or_else(|| NOTHING.to_owned());
-    columns.push(Column::new("95 % range", true, of(range)));
-    columns.push(Column::new("finding", false, of(|row| row.figure.word(row.finding).to_owned())));
-    columns
-}
-
-/// What became slower stands out, and what became faster.
-fn ink(row: &Change) -> anstyle::Style {
-    match row.worth() {
-        Worth::Bad => BAD,
-        Worth::Good => GOOD,
-        Worth::Neither => PLAIN,
-    }
+    type Cell = fn(&Change) -> String;
+    let several = words::differ(rows, |row| &row.workload);
+    let columns: [(&str, bool, Cell); 8] = [
+        ("server", false, |row| row.entry.clone()),
+        ("workload", false, |row| row.workload.clone()),
+        ("figure", false, |row| row.figure.title().to_owned()),
+        ("old", true, |row| row.figure.show(row.old)),
+        ("new", true, |row| row.figure.show(row.new)),
+        ("change", true, |row| words::change(row.ratio)),
+        ("95 % range", true, |row| words::range(row).unwrap_or_else(|| NOTHING.to_owned())),
+        ("finding", false, |row| row.figure.word(row.finding).to_owned()),
+    ];
+    let shown = columns.into_iter().filter(|(title, ..)| several || *title != "workload");
+    let column = |(title, is_number, cell): (_, _, Cell)| {
+        Column::new(title, is_number, rows.iter().map(cell).collect())
+    };
+    shown.map(column).collect()
 }
 
 /// A comparison in JSON.
@@ -104,16 +81,15 @@ fn ink(row: &Change) -> anstyle::Style {
 struct ChangesView<'a> {
     schema: u32,
     old: RunView<'a>,
-    /// The same as `old` where builds of one run are compared.
+    /// The same as `old` if builds of one run are compared.
     new: RunView<'a>,
     /// Difference up to which two values count as the same.
     precision_share: f64,
-    /// The median change of what cells are ranked by, a ratio, which is taken out of all changes; `null` where there are too
-    /// few cells to tell it.
+    /// The median change of the ranking figure, a ratio, which is removed from all changes; `null` with too few cells.
     common_ratio: Option<f64>,
-    /// What the machine reference shows in the new run over the old one, a ratio of times.
+    /// Time of the machine reference in the new run over the old one.
     machine_ratio: Option<f64>,
-    /// Whether figures are adjusted by the machine reference.
+    /// Whether figures are corrected by the machine reference.
     adjusted: bool,
     changes: Vec<ChangeView<'a>>,
     not_compared: &'a [String],
@@ -128,7 +104,7 @@ struct RunView<'a> {
     started: String,
     tool_version: &'a str,
     tool_commit: Option<&'a str>,
-    /// Where builds of one run are compared: the folder, or the revision as typed.
+    /// If builds are compared: the folder, or the revision as typed.
     build: Option<&'a str>,
     /// The commit of a revision, hex.
     build_commit: Option<&'a str>,
@@ -151,35 +127,30 @@ struct ChangeView<'a> {
     finding: &'static str,
 }
 
-/// As JSON, indented, ending in a line feed.
-///
-/// # Errors
-/// If a value can't be written; see [`ExportError`].
-pub fn changes_json(changes: &Changes) -> Result<String, ExportError> {
-    to_json(&ChangesView {
-        schema: CHANGES_SCHEMA,
-        old: run(&changes.old, changes.builds.as_ref().map(|[old, _]| old)),
-        new: run(&changes.new, changes.builds.as_ref().map(|[_, new]| new)),
-        precision_share: changes.precision,
-        common_ratio: changes.common,
-        machine_ratio: changes.machine,
-        adjusted: changes.adjusted,
-        changes: changes.rows.iter().map(row).collect(),
-        not_compared: &changes.left_out,
-        versions: &changes.versions,
-        warnings: warnings(changes),
-    })
+impl Export for Changes {
+    fn json(&self) -> Result<String, ExportError> {
+        let builds = self.builds.as_ref();
+        to_json(&ChangesView {
+            schema: CHANGES_SCHEMA,
+            old: run(&self.old, builds.map(|[old, _]| old)),
+            new: run(&self.new, builds.map(|[_, new]| new)),
+            precision_share: self.precision,
+            common_ratio: self.common,
+            machine_ratio: self.machine,
+            adjusted: self.adjusted,
+            changes: self.rows.iter().map(row).collect(),
+            not_compared: &self.left_out,
+            versions: &self.versions,
+            warnings: warnings(self),
+        })
+    }
+
+    fn csv(&self) -> Result<String, ExportError> {
+        rows_csv(self.rows.iter().map(row))
+    }
 }
 
-/// A row for each figure of a cell, under a header.
-///
-/// # Errors
-/// If a row can't be written; see [`ExportError`].
-pub fn changes_csv(changes: &Changes) -> Result<String, ExportError> {
-    rows_csv(changes.rows.iter().map(row))
-}
-
-/// The JSON Schema (draft 2020-12) of what [`changes_json`] writes. `docs/schemas` has it.
+/// The JSON Schema (draft 2020-12) of a comparison's JSON, as in `docs/schemas`.
 #[must_use]
 pub fn changes_schema() -> serde_json::Value {
     schema::of::<ChangesView>()

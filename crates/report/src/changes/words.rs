@@ -1,4 +1,4 @@
-//! What two runs say, in words.
+//! The sentences of a comparison.
 
 use rpcbench_record::Header;
 use rpcbench_stats::Finding;
@@ -7,7 +7,7 @@ use super::{Change, Changes, Difference};
 use crate::format;
 use crate::words::began;
 
-/// Changes that the headline names.
+/// Changes in the headline.
 const NAMED: usize = 5;
 
 /// `-7.9 %`, of a ratio.
@@ -35,7 +35,7 @@ pub(super) fn differ<'a>(rows: &'a [Change], of: impl Fn(&'a Change) -> &'a str)
     rows.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
 }
 
-/// Tells a row from the others: `go-grpc`, `go-grpc, short`, `go-grpc, p99`.
+/// A name unique among the rows: `go-grpc`, `go-grpc, short`, `go-grpc, p99`.
 pub(crate) fn name(row: &Change, rows: &[Change]) -> String {
     let mut words = vec![row.entry.as_str()];
     words.extend(differ(rows, |row| &row.workload).then_some(row.workload.as_str()));
@@ -43,7 +43,7 @@ pub(crate) fn name(row: &Change, rows: &[Change]) -> String {
     words.join(", ")
 }
 
-/// The answer: what all did alike, and a line for each change that is sure, the largest first.
+/// The answer: the change that all share, and a line per sure change, the largest first.
 pub(crate) fn headline(changes: &Changes) -> Vec<String> {
     let mut sure: Vec<&Change> =
         changes.rows.iter().filter(|row| row.finding.is_difference()).collect();
@@ -55,18 +55,18 @@ pub(crate) fn headline(changes: &Changes) -> Vec<String> {
     }
     if changes.rows.is_empty() {
         let two = if changes.builds.is_some() { "builds" } else { "runs" };
-        lines.push(format!("The two {two} have nothing in common that can be compared."));
+        lines.push(format!("The two {two} share nothing that can be compared."));
     }
     lines.extend(rest(changes));
     lines
 }
 
-/// Servers that have nothing to do with each other seldom change alike.
+/// Independent servers seldom change alike.
 fn common(changes: &Changes) -> Option<String> {
     let common = changes.common.filter(|it| it.ln().abs() > changes.precision.ln_1p() / 2.0)?;
     Some(format!(
-        "All cells moved together, by {} in the middle: the machine, or something that all servers share. Two runs can't \
-         tell which, so it is taken out of what follows; measure old and new in one run.",
+        "All cells changed together, by a median of {}: a change shared by four or more servers counts as the machine's \
+         and is removed below. Measure old and new in one run to be sure.",
         change(common)
     ))
 }
@@ -87,7 +87,7 @@ fn sentence(row: &Change, rows: &[Change]) -> String {
     )
 }
 
-/// How many did not change, as far as is known.
+/// How many did not change, and how many are undecided.
 fn rest(changes: &Changes) -> Option<String> {
     let count = |finding| changes.rows.iter().filter(|row| row.finding == finding).count();
     let (same, open) = (count(Finding::Equal), count(Finding::Open));
@@ -103,7 +103,7 @@ fn rest(changes: &Changes) -> Option<String> {
     }
 }
 
-/// What limits the worth of it, most important first.
+/// What limits the comparison, most important first.
 pub(crate) fn warnings(changes: &Changes) -> Vec<String> {
     let mut lines: Vec<String> = changes
         .differences
@@ -111,7 +111,7 @@ pub(crate) fn warnings(changes: &Changes) -> Vec<String> {
         .map(|Difference { field, old, new, forbids }| {
             let what = format!("{field}: {old}, now {new}");
             match forbids {
-                true => format!("{what}; no difference between servers can be told from it"),
+                true => format!("{what}; servers can't be compared across this"),
                 false => what,
             }
         })
@@ -126,16 +126,15 @@ pub(crate) fn warnings(changes: &Changes) -> Vec<String> {
 fn machine(changes: &Changes) -> Option<String> {
     let Some(machine) = changes.machine else {
         return Some(
-            "not both runs have a machine reference: what the machine did between them can't be told from what the \
-             servers did"
+            "a run lacks the machine reference, so changes of the machine can't be separated from changes of the servers"
                 .to_owned(),
         );
     };
     let slower = slower(machine);
     (!changes.adjusted).then(|| {
         format!(
-            "by its reference the machine was {slower} in the new run, and figures can't be adjusted for it: ranges \
-             are wider by as much"
+            "by its reference the machine was {slower} in the new run; figures can't be corrected for it, so ranges \
+             are that much wider"
         )
     })
 }
@@ -146,7 +145,7 @@ fn slower(ratio: f64) -> String {
     format!("{by} {}", if ratio < 1.0 { "faster" } else { "slower" })
 }
 
-/// The smallest change that the runs tell, and how the machine was.
+/// The smallest detectable change, and how the machine changed.
 pub(crate) fn resolution(changes: &Changes) -> Vec<String> {
     let mut halves: Vec<f64> =
         changes.rows.iter().filter_map(|row| Some(row.range?.high / row.ratio)).collect();
@@ -154,23 +153,23 @@ pub(crate) fn resolution(changes: &Changes) -> Vec<String> {
     let mut lines = Vec::new();
     match halves.get(halves.len() / 2) {
         Some(half) => {
-            let (runs, more) = match changes.builds {
-                Some(_) => ("this run tells", "a finer --precision with more --max-time tells"),
-                None => ("these runs tell", "more processes of each server in both tell"),
+            let more = match changes.builds {
+                Some(_) => "a finer --precision and more --max-time",
+                None => "more processes of each server in both runs",
             };
             let least = format::percent(half - 1.0);
-            lines.push(format!("The smallest change that {runs} is {least}; {more} smaller ones."));
+            lines.push(format!("The smallest detectable change is {least}; to see smaller ones, use {more}."));
         }
         None if changes.rows.is_empty() => {}
         None => lines.push(
-            "A run with one process of each server tells nothing of changes: runs differ by as much as processes do."
+            "Runs with one process of each server can't show changes: two processes of one server differ as much."
                 .to_owned(),
         ),
     }
     if let Some(machine) = changes.machine.filter(|_| changes.adjusted) {
         let slower = slower(machine);
         lines.push(format!(
-            "By its reference the machine was {slower} in the new run; figures are adjusted for it."
+            "By its reference the machine was {slower} in the new run; figures are corrected for it."
         ));
     }
     lines

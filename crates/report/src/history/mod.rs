@@ -1,4 +1,4 @@
-//! What cells are ranked by, from run to run.
+//! The ranking figure of cells from run to run.
 
 mod plot;
 mod view;
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use rpcbench_record::{Header, RankedBy, Run};
 use rpcbench_stats::Question;
 
-use crate::changes::{Asked, Change, Changes, Side, changes_of_runs};
+use crate::changes::{Change, Changes, CompareOptions, Side, changes_of_runs};
 use crate::figures::Estimate;
 use crate::row::Row;
 use crate::summary::{Summary, summary};
 use crate::verdict::Verdict;
 
-pub use view::{history_csv, history_json, history_markdown, history_schema, history_text};
+pub use view::history_schema;
 
 /// Cells over runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub struct CellHistory {
     pub entry: String,
     /// Name of the workload.
     pub workload: String,
-    /// What it is ranked by.
+    /// The ranking figure.
     pub by: RankedBy,
     /// In the order of the runs.
     pub points: Vec<Point>,
@@ -47,34 +47,34 @@ pub struct Point {
     pub run: usize,
     /// What the figure is worth.
     pub verdict: Verdict,
-    /// `None` where the verdict forbids a place.
+    /// `None` if the verdict keeps it out of the ranking.
     pub estimate: Option<Estimate>,
     /// Library versions.
     pub versions: String,
-    /// Since the last run before that has a figure.
+    /// Compared with the last earlier run that has a figure.
     pub since: Since,
 }
 
-/// What became of a cell since the run before.
+/// How a cell changed since an earlier run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Since {
     /// One of the two has no figure.
     Nothing,
-    /// No difference between servers follows from the two, for this reason.
+    /// The runs can't be compared, for this reason.
     Incomparable(String),
     /// As `rpcbench compare` says.
     Changed(Box<Change>),
 }
 
-/// The history of the cells of some servers, all where `servers` is empty. A name is an entry's or a server's. Builds that a
-/// run compared are left out: they are no history.
+/// The history of cells. `servers` has names of entries or servers; all if empty. Builds that a run compared are left
+/// out.
 #[must_use]
 pub fn history(runs: &[Run], servers: &[String], precision: Option<f64>) -> History {
     let mut runs: Vec<Run> = runs.iter().map(Run::printable).collect();
     runs.sort_by_key(|run| run.header.started);
     let summaries: Vec<Summary> = runs.iter().map(summary).collect();
-    let asked = Asked { figures: Vec::new(), precision };
-    let mut pairs = Pairs { runs: &runs, summaries: &summaries, asked, known: BTreeMap::new() };
+    let options = CompareOptions { figures: Vec::new(), precision };
+    let mut pairs = Pairs { runs: &runs, summaries: &summaries, options, known: BTreeMap::new() };
     let names = names(&summaries, servers).into_iter();
     let cells = names.map(|name| cell(name, &mut pairs)).collect();
     let precision = precision.unwrap_or(Question::default().precision);
@@ -123,20 +123,20 @@ fn cell((entry, workload): Name, pairs: &mut Pairs<'_>) -> CellHistory {
     CellHistory { entry, workload, by, points }
 }
 
-/// Runs beside earlier ones, compared when they are first asked for.
+/// Runs beside earlier ones, compared when they are first options for.
 struct Pairs<'a> {
     runs: &'a [Run],
     summaries: &'a [Summary],
-    asked: Asked,
+    options: CompareOptions,
     known: BTreeMap<(usize, usize), Changes>,
 }
 
 impl Pairs<'_> {
     fn since(&mut self, old: usize, new: usize, entry: &str, workload: &str) -> Since {
-        let (runs, summaries, asked) = (self.runs, self.summaries, &self.asked);
+        let (runs, summaries, options) = (self.runs, self.summaries, &self.options);
         let side = |at: usize| Side { run: &runs[at], summary: &summaries[at], build: None };
         let pair = self.known.entry((old, new));
-        let changes = pair.or_insert_with(|| changes_of_runs(side(old), side(new), asked));
+        let changes = pair.or_insert_with(|| changes_of_runs(side(old), side(new), options));
         if let Some(obstacle) = changes.obstacles().next() {
             let reason = format!("{}: {}, now {}", obstacle.field, obstacle.old, obstacle.new);
             return Since::Incomparable(reason);

@@ -1,4 +1,4 @@
-//! A history for terminals, Markdown and programs.
+//! The document and the exports of a history.
 
 use rpcbench_record::{RunId, schema};
 use schemars::JsonSchema;
@@ -8,50 +8,38 @@ use super::plot::plot;
 use super::{CellHistory, History, Point, Since};
 use crate::changes::{ComparedFigure, change_of};
 use crate::columns::Column;
-use crate::export::{ExportError, rows_csv, to_json};
+use crate::document::{Block, Content, Document, Part, Table, Tone};
+use crate::export::{Export, ExportError, rows_csv, to_json};
 use crate::format::{self, NOTHING};
-use crate::markdown;
-use crate::text::{self, BAD, BOLD, GOOD, PLAIN, Style, lines, prose};
 use crate::words::began;
 
-/// Version of the exported fields. A field renamed, removed or given another unit makes a new one.
+/// Version of the exported fields. It changes if a field is renamed, removed or gets another unit.
 const HISTORY_SCHEMA: u32 = 1;
 
-/// For a terminal, ending in a line feed.
-#[must_use]
-pub fn history_text(history: &History, style: Style) -> String {
-    let mut out = String::new();
-    prose(&mut out, &headline(history), BOLD, style);
-    out.push('\n');
-    for cell in &history.cells {
-        prose(&mut out, &title(cell), BOLD, style);
-        let mut columns = columns(history, cell);
-        columns.insert(DRAWN, Column::new("", false, drawn(cell)));
-        lines(&mut out, &columns, cell.points.iter().map(ink), style);
-        out.push('\n');
+impl<'a> Document<'a> {
+    /// The document of a history.
+    #[must_use]
+    pub fn of_history(history: &'a History) -> Self {
+        let cells = history.cells.iter().map(|cell| {
+            let tones = cell.points.iter().map(tone).collect();
+            let table = Table { columns: columns(history, cell), tones };
+            Block::titled(
+                format!("{} under {}", cell.entry, cell.workload),
+                vec![Content::Table(table)],
+            )
+        });
+        let legend = Block {
+            title: None,
+            content: vec![
+                Content::Prose(vec![legend(history)]),
+                Content::Hint("*: the figure; -: its 95 % interval."),
+            ],
+        };
+        let legend = (!history.cells.is_empty()).then_some(legend);
+        let (setting, blocks) = (vec![headline(history)], cells.chain(legend).collect());
+        let part = Part { setting, blocks, ..Part::default() };
+        Self { parts: vec![part], ..Self::new("history".to_owned(), history) }
     }
-    if !history.cells.is_empty() {
-        prose(&mut out, &meaning(history), PLAIN, style);
-        prose(&mut out, "*: the figure; -: its 95 % interval.", PLAIN, style);
-    }
-    text::close(&mut out);
-    out
-}
-
-/// As Markdown (GitHub's tables), ending in a line feed.
-#[must_use]
-pub fn history_markdown(history: &History) -> String {
-    let mut blocks = vec!["# rpcbench: history".to_owned(), headline(history)];
-    for cell in &history.cells {
-        blocks.push(format!("## {}", title(cell)));
-        blocks.push(markdown::table(&columns(history, cell)));
-    }
-    if !history.cells.is_empty() {
-        blocks.push(meaning(history));
-    }
-    let mut text = blocks.join("\n\n");
-    text.push('\n');
-    text
 }
 
 /// `3 runs, 2026-03-01 12:00 UTC to 2026-03-09 12:00 UTC`.
@@ -65,34 +53,24 @@ fn headline(history: &History) -> String {
     }
 }
 
-fn title(cell: &CellHistory) -> String {
-    format!("{} under {}", cell.entry, cell.workload)
-}
-
-fn meaning(history: &History) -> String {
+fn legend(history: &History) -> String {
     let within = format::percent(history.precision);
     format!(
-        "change: since the last run before with a figure, as `rpcbench compare` tells it; same: within {within}."
+        "change: since the last run before with a figure, as in `rpcbench compare`; same: within {within}."
     )
-}
-
-/// Where a terminal has the drawn figures: behind the figure.
-const DRAWN: usize = 2;
-
-fn drawn(cell: &CellHistory) -> Vec<String> {
-    plot(&cell.points.iter().map(|point| point.estimate).collect::<Vec<_>>())
 }
 
 fn columns(history: &History, cell: &CellHistory) -> Vec<Column> {
     let points = &cell.points;
     let of = |text: &dyn Fn(&Point) -> String| points.iter().map(text).collect::<Vec<_>>();
     let value = |point: &Point| point.estimate.map_or_else(|| NOTHING.to_owned(), |it| it.rate());
-    let title = ComparedFigure::ranking(cell.by).title();
+    let drawn = plot(&points.iter().map(|point| point.estimate).collect::<Vec<_>>());
     let mut columns = vec![
         Column::new("run", false, of(&|point| began(&history.runs[point.run]))),
-        Column::new(title, true, of(&value)),
+        Column::new(ComparedFigure::ranking(cell.by).title(), true, of(&value)),
+        Column::drawn(drawn),
         Column::new("change", true, of(&change)),
-        Column::new("finding", false, of(&|point| finding(point))),
+        Column::new("finding", false, of(&finding)),
     ];
     if points.windows(2).any(|pair| pair[0].versions != pair[1].versions) {
         columns.push(Column::new("versions", false, of(&|point| point.versions.clone())));
@@ -107,7 +85,7 @@ fn change(point: &Point) -> String {
     }
 }
 
-/// What is known of a change; where there is no figure, why.
+/// What is known of a change, or why there is no figure.
 fn finding(point: &Point) -> String {
     match &point.since {
         Since::Changed(change) => change.figure.word(change.finding).to_owned(),
@@ -117,12 +95,10 @@ fn finding(point: &Point) -> String {
     }
 }
 
-/// What became slower stands out, and what became faster.
-fn ink(point: &Point) -> anstyle::Style {
-    match finding(point).as_str() {
-        "slower" => BAD,
-        "faster" => GOOD,
-        _ => PLAIN,
+fn tone(point: &Point) -> Tone {
+    match &point.since {
+        Since::Changed(change) => change.tone(),
+        Since::Nothing | Since::Incomparable(_) => Tone::Neither,
     }
 }
 
@@ -133,7 +109,7 @@ struct HistoryView<'a> {
     schema: u32,
     /// Difference up to which two values count as the same.
     precision_share: f64,
-    /// A row for each run of each cell.
+    /// One per run of each cell.
     points: Vec<PointView<'a>>,
 }
 
@@ -154,35 +130,29 @@ struct PointView<'a> {
     /// The ends of its 95 % interval.
     value_low: Option<f64>,
     value_high: Option<f64>,
-    /// The value over that of the last run before that has one, both adjusted alike.
+    /// The value over that of the last earlier run with one, both corrected alike.
     ratio: Option<f64>,
     ratio_low: Option<f64>,
     ratio_high: Option<f64>,
-    /// What is known of the change, or why nothing is.
+    /// What is known of the change, or why there is no figure.
     finding: Option<String>,
 }
 
-/// As JSON, indented, ending in a line feed.
-///
-/// # Errors
-/// If a value can't be written; see [`ExportError`].
-pub fn history_json(history: &History) -> Result<String, ExportError> {
-    to_json(&HistoryView {
-        schema: HISTORY_SCHEMA,
-        precision_share: history.precision,
-        points: points(history).collect(),
-    })
+impl Export for History {
+    fn json(&self) -> Result<String, ExportError> {
+        to_json(&HistoryView {
+            schema: HISTORY_SCHEMA,
+            precision_share: self.precision,
+            points: points(self).collect(),
+        })
+    }
+
+    fn csv(&self) -> Result<String, ExportError> {
+        rows_csv(points(self))
+    }
 }
 
-/// A row for each run of each cell, under a header.
-///
-/// # Errors
-/// If a row can't be written; see [`ExportError`].
-pub fn history_csv(history: &History) -> Result<String, ExportError> {
-    rows_csv(points(history))
-}
-
-/// The JSON Schema (draft 2020-12) of what [`history_json`] writes. `docs/schemas` has it.
+/// The JSON Schema (draft 2020-12) of a history's JSON, as in `docs/schemas`.
 #[must_use]
 pub fn history_schema() -> serde_json::Value {
     schema::of::<HistoryView>()

@@ -1,15 +1,15 @@
-//! Distributions as the page draws them.
+//! Distributions for the page.
 
 use rpcbench_stats::Histogram;
 use serde::Serialize;
 
-/// Buckets of an octave: each is 9 % wider than the one before.
+/// Buckets per octave: each is 9 % wider than the one before.
 const IN_AN_OCTAVE: f64 = 8.0;
 
-/// Points of a percentile curve in each decade of the calls that are left.
+/// Points of a percentile curve per decade of remaining calls.
 const IN_A_DECADE: u32 = 20;
 
-/// Calls behind the last point of a percentile curve: fewer say nothing of the next run's.
+/// Calls beyond the last point of a percentile curve. Fewer would not repeat in the next run.
 const LEFT: u64 = 10;
 
 /// A distribution of times.
@@ -17,9 +17,9 @@ const LEFT: u64 = 10;
 pub(super) struct Distribution {
     /// Calls in it.
     count: u64,
-    /// A fraction of all calls, and the time that they do not exceed, nanoseconds. Ends where ten calls are left.
+    /// Quantiles, nanoseconds. Ends when ten calls are left.
     curve: Vec<(f64, u64)>,
-    /// Calls by length of time: see [`buckets`].
+    /// Calls by duration: see [`buckets`].
     buckets: Vec<(u32, u64)>,
 }
 
@@ -33,7 +33,7 @@ impl Distribution {
     }
 }
 
-/// Quantiles, evenly over the logarithm of what is above them.
+/// Quantiles, evenly spaced on a logarithmic scale of the remaining calls.
 fn curve(histogram: &Histogram) -> Vec<(f64, u64)> {
     let calls = histogram.count() as f64;
     let steps = (0..).map(|step| f64::from(step) / f64::from(IN_A_DECADE));
@@ -48,7 +48,7 @@ pub(super) fn bucket(ns: u64) -> u32 {
     ((ns.max(1) as f64).log2() * IN_AN_OCTAVE).floor() as u32
 }
 
-/// Counts by bucket; bucket `b` has the times from 2^(b/8) ns up to 2^((b+1)/8) ns. Ascending, none empty.
+/// Counts by bucket, ascending, none empty. Bucket `b` has the times from 2^(b/8) ns up to 2^((b+1)/8) ns.
 pub(super) fn buckets(histogram: &Histogram) -> Vec<(u32, u64)> {
     let mut buckets: Vec<(u32, u64)> = Vec::new();
     for (value, times) in histogram.slots() {

@@ -1,4 +1,4 @@
-//! Single calls of a window: too many to keep, so counted by time and length, and the slowest as they were.
+//! Single calls of a window: counted by time and duration, and the slowest kept in full.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use super::buckets::bucket;
 
-/// Columns, at most. When calls come due beyond the last, each two become one.
+/// Maximum number of columns. When calls come due beyond the last, pairs are merged.
 const COLUMNS: u64 = 1024;
 
-/// Length of a column at first, nanoseconds.
+/// Initial length of a column, nanoseconds.
 const FIRST_NS: u64 = 1_000_000;
 
-/// Calls that are kept as they were.
+/// Number of slowest calls kept in full.
 const SLOWEST: usize = 1000;
 
 /// The calls of one trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialCalls {
-    /// Whose calls they are; empty in files from before runs had any, which have the only trial of a load.
+    /// The entry. Empty in old files, which have the only trial of a load.
     #[serde(default)]
     pub entry: String,
-    /// Under which workload; empty as above.
+    /// The workload. Empty as above.
     #[serde(default)]
     pub workload: String,
     /// Number of the trial.
@@ -33,14 +33,14 @@ pub struct TrialCalls {
     pub calls: Calls,
 }
 
-/// Calls of a window, in bounded memory however many there are. Every call is counted once.
+/// Calls of a window in bounded memory. Every call is counted once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Calls {
     /// Length of a column, nanoseconds.
     column_ns: u64,
-    /// Column, bucket of the response time (see `buckets`), calls that ended ok, calls that did not.
+    /// Column, bucket of the response time (see `buckets`), ok calls, other calls.
     counts: Counts,
-    /// Response time and due time, nanoseconds, and whether it ended ok; the slowest, in no order.
+    /// Response time and due time, nanoseconds, and whether the call ended ok. Unordered.
     slowest: BinaryHeap<Reverse<(u64, u64, bool)>>,
 }
 
@@ -68,7 +68,7 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// Counts a call: when it came due, from the window's begin, and how long it took from then, nanoseconds.
+    /// Counts a call: its due time from the window's begin, and its response time, nanoseconds.
     pub fn add(&mut self, due_ns: u64, response_ns: u64, ok: bool) {
         while due_ns / self.column_ns >= COLUMNS {
             self.halve();
@@ -86,7 +86,7 @@ impl Calls {
         }
     }
 
-    /// Makes one column of each two.
+    /// Merges pairs of columns.
     fn halve(&mut self) {
         self.column_ns *= 2;
         for ((x, y), (ok, failed)) in std::mem::take(&mut self.counts.0) {

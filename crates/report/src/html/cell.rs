@@ -1,4 +1,4 @@
-//! What the page draws of one cell: its distribution, its windows one by one, and how it became warm.
+//! What the page draws of a cell: its distribution, its windows, and its warm-up.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use crate::cell::latest;
 use crate::figures::{Response, share};
 use crate::row::Row;
 
-/// Columns of a heat map, at most. Neighbours are added up until there are no more.
+/// Maximum columns of a heat map. Neighbours are merged to stay below it.
 const HEAT_COLUMNS: usize = 64;
 
-/// Points of a course over time, at most. Neighbours are added up until there are no more.
+/// Maximum points of a series. Neighbours are merged to stay below it.
 const SERIES_POINTS: usize = 600;
 
 /// A cell, or another set of windows.
@@ -25,11 +25,11 @@ const SERIES_POINTS: usize = 600;
 pub(super) struct CellView {
     /// Response times of ok calls.
     pub(super) response: Option<Distribution>,
-    /// Connect times. `None` where connections live long.
+    /// Connect times. `None` for long connections.
     pub(super) connect: Option<Distribution>,
     pub(super) windows: Vec<WindowView>,
     pub(super) heat: Vec<HeatColumn>,
-    /// Empty where the record has no slices.
+    /// Empty if the record has no slices.
     pub(super) series: Vec<Point>,
     pub(super) warm: Vec<WarmView>,
 }
@@ -39,15 +39,15 @@ pub(super) struct CellView {
 pub(super) struct WindowView {
     process: u32,
     number: u32,
-    /// When it began, seconds after the run.
+    /// Its begin, seconds after that of the run.
     at_s: f64,
     /// Its length, seconds.
     length_s: f64,
-    /// One for each of [`window_figures`].
+    /// One per figure of [`window_figures`].
     values: Vec<Option<Value>>,
 }
 
-/// Response times of ok calls in one window, or in several that follow one another.
+/// Response times of ok calls in one or several consecutive windows.
 #[derive(Serialize)]
 pub(super) struct HeatColumn {
     /// Numbers of the first and the last window.
@@ -55,24 +55,24 @@ pub(super) struct HeatColumn {
     buckets: Vec<(u32, u64)>,
 }
 
-/// Some slices of a window.
+/// One or several slices of a window.
 #[derive(Serialize)]
 pub(super) struct Point {
-    /// When it began, seconds of measured time: windows stand end to end.
+    /// Its begin, seconds of measured time: windows are joined, gaps are left out.
     at_s: f64,
-    /// Calls a second that ended ok.
+    /// Calls per second that ended ok.
     ok_per_s: f64,
-    /// Calls a second that ended otherwise.
+    /// Other calls per second.
     errors_per_s: f64,
     /// Mean response time of ok calls, nanoseconds.
     mean_ns: Option<f64>,
     /// Longest response time of an ok call, nanoseconds.
     max_ns: Option<u64>,
-    /// Pauses for garbage collection, of the time. `None` where the runtime was not asked, or tells nothing.
+    /// Share of time in pauses for garbage collection. `None` without statistics of the runtime.
     paused_share: Option<f64>,
 }
 
-/// How a process became warm.
+/// The warm-up of a process.
 #[derive(Serialize)]
 pub(super) struct WarmView {
     process: u32,
@@ -85,14 +85,14 @@ struct WarmPoint {
     /// End of the slice, milliseconds since load began.
     at_ms: u64,
     calls_per_s: f64,
-    /// `None` where the server used no CPU time.
+    /// `None` if the server used no CPU time.
     calls_per_cpu_s: Option<f64>,
-    /// CPU time of compiler threads, of all the server's.
+    /// Share of the server's CPU time in compiler threads.
     compiler_share: Option<f64>,
 }
 
 impl CellView {
-    /// Of a row: its trials in the order of the record.
+    /// A row's trials in the order of the record.
     pub(super) fn of(run: &Run, workload: &str, row: &Row) -> Self {
         let entry = &row.server.entry;
         let trials = latest(run, entry, workload);
@@ -111,7 +111,7 @@ impl CellView {
         }
     }
 
-    /// Of a distribution alone.
+    /// Only a distribution.
     pub(super) fn of_response(response: Distribution) -> Self {
         Self {
             response: Some(response),
@@ -123,7 +123,7 @@ impl CellView {
         }
     }
 
-    /// Without what belongs to a cell as a whole.
+    /// Only windows.
     pub(super) fn of_trials(run: &Run, trials: &[&Trial]) -> Self {
         let measured: Vec<(&Trial, &Measured)> =
             trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect();
@@ -186,7 +186,7 @@ fn series(trials: &[(&Trial, &Measured)]) -> Vec<Point> {
     points
 }
 
-/// Slices that follow one another. `None` for those beyond their window.
+/// Consecutive slices. `None` beyond the window.
 fn point(slices: &[Slice], from_ns: u64, length_ns: u64) -> Option<Point> {
     let sum = |of: fn(&Slice) -> u64| slices.iter().map(of).sum::<u64>();
     let (ok, errors, times_ns) = (sum(|s| s.ok), sum(|s| s.errors), sum(|s| s.sum_ns));
@@ -202,10 +202,10 @@ fn point(slices: &[Slice], from_ns: u64, length_ns: u64) -> Option<Point> {
     })
 }
 
-/// How much of some slices the program stood still.
+/// Share of some slices for which the program was paused.
 fn paused_share(measured: &Measured, slices: Range<usize>, length_ns: u64) -> Option<f64> {
-    let told = measured.runtime.as_ref()?;
-    let paused: u64 = told.paused_ns.iter().skip(slices.start).take(slices.len()).sum();
+    let runtime = measured.runtime.as_ref()?;
+    let paused: u64 = runtime.paused_ns.iter().skip(slices.start).take(slices.len()).sum();
     Some(share(paused as f64, length_ns as f64))
 }
 

@@ -5,71 +5,66 @@ use serde::Serialize;
 
 use super::Comparison;
 use super::page::{RunView, typed};
-use super::part::{KindView, PartView, list};
-use crate::changes::view::{columns, runs};
-use crate::changes::words::{headline, name, origin, resolution, warnings};
-use crate::changes::{Change, Changes, Worth};
+use super::part::{KindView, PartView};
+use crate::changes::view::columns;
+use crate::changes::words::{name, origin};
+use crate::changes::{Change, Changes};
+use crate::document::{Document, Tone};
 use crate::format;
 use crate::words::began;
 
-/// Names the view among those of the runs.
+/// The view's name next to those of the runs.
 const NAME: &str = "changes";
 
-/// What the figures and words mean.
+/// What figures and words mean.
 const HOW_TO_READ: [&str; 3] = [
     "change: the new value over the old one; both are geometric means over processes",
-    "95 % range: where the change lies; all ranges of this page hold at once",
-    "finding: faster or slower, where the range leaves no room for the same; slightly so, where all of it lies within the \
-     precision; same, where the change surely lies within it; else can't tell",
+    "95 % range: where the change lies; all ranges on this page hold at once",
+    "finding: faster or slower if the range excludes no change; slightly so if all of it lies within the precision; same if \
+     the change surely lies within it; else can't tell",
 ];
 
-/// What changed, a row for each figure of a cell.
+/// What changed, a row per figure of a cell.
 #[derive(Serialize)]
 pub(super) struct ChangesView {
     /// Difference up to which two values count as the same, a share.
     precision_share: f64,
-    /// Titles of the columns, and whether they are numbers.
+    /// Titles, and whether the cells are numbers.
     columns: Vec<(&'static str, bool)>,
     rows: Vec<ChangeView>,
 }
 
 #[derive(Serialize)]
 struct ChangeView {
-    /// Tells it from the others.
+    /// Unique in the table.
     name: String,
-    /// One for each column.
+    /// One per column.
     texts: Vec<String>,
     /// The new value over the old one, less 1.
     change_share: f64,
     /// The ends of its range.
     range: Option<[f64; 2]>,
-    worth: Worth,
+    worth: Tone,
 }
 
 /// The first view of a page about changes.
 pub(super) fn view(comparison: &Comparison<'_>) -> RunView {
     let Comparison { changes, arguments } = comparison;
+    let document = Document::of_changes(changes);
+    let part = |part| PartView {
+        changes: Some(ChangesView::of(changes)),
+        ..PartView::of(KindView::Changes, NAME, part)
+    };
     RunView {
         name: NAME.to_owned(),
         started: began(&changes.new),
-        parts: vec![part(changes)],
-        warnings: warnings(changes),
+        parts: document.parts.into_iter().map(part).collect(),
+        warnings: document.warnings,
         how_to_read: HOW_TO_READ.map(str::to_owned).to_vec(),
         command: typed(arguments),
         origin: facts(changes),
         processes: Vec::new(),
         calls: Vec::new(),
-    }
-}
-
-fn part(changes: &Changes) -> PartView {
-    let lists = [("Versions", &changes.versions), ("Not compared", &changes.left_out)];
-    PartView {
-        headline: headline(changes),
-        told: resolution(changes),
-        changes: Some(ChangesView::of(changes)),
-        lists: lists.into_iter().filter_map(|(title, lines)| list(title, lines.clone())).collect(),
-        ..PartView::blank(KindView::Changes, NAME, runs(changes))
     }
 }
 
@@ -94,7 +89,7 @@ impl ChangesView {
             texts: texts(row),
             change_share: change.ratio - 1.0,
             range: change.range.map(|range| [range.low - 1.0, range.high - 1.0]),
-            worth: change.worth(),
+            worth: change.tone(),
         };
         Self {
             precision_share: changes.precision,

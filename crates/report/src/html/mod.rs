@@ -1,8 +1,8 @@
 //! A record as one HTML file that opens anywhere, offline.
 //!
-//! The page is built from `web/` and committed as `assets/report.html`. What it shows is put into it here: its data, made
-//! from the same rows as every other view, as JSON that is deflated and in base64; and the same as text, for a reader
-//! without scripts. The page draws and sorts. It computes no figure, verdict or sentence of its own.
+//! The page is built from `web/` and committed as `assets/report.html`. This module fills in its data as deflated JSON in
+//! base64, made from the same rows as every other view, and the text of the document for readers without scripts. The
+//! page draws and sorts; it computes no figure, verdict or sentence.
 
 mod buckets;
 mod calls;
@@ -22,24 +22,23 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use rpcbench_record::Run;
 
-use crate::changes::{Asked, Changes, changes_of_builds, changes_text};
+use crate::changes::{Changes, CompareOptions, changes_of_builds};
+use crate::document::{Document, Style};
 use crate::export::ExportError;
 use crate::layout::Layout;
-use crate::load::LoadView;
-use crate::summary::{Summary, summary};
-use crate::text::{Style, text};
+use crate::view::View;
 
 /// The page without data.
 const TEMPLATE: &str = include_str!("../../assets/report.html");
 
-/// Where the template takes what is put into it; each stands in it once.
+/// Marks in the template that are replaced; each occurs once.
 const TITLE: &str = "<!--rpcbench:title-->";
 const TEXT: &str = "<!--rpcbench:text-->";
 const DATA: &str = "<!--rpcbench:data-->";
 
 pub use calls::{Calls, TrialCalls};
 
-/// Records as one HTML page, one after the other.
+/// Records as one HTML page, in order.
 ///
 /// # Errors
 /// If a value can't be written; see [`ExportError`].
@@ -47,13 +46,13 @@ pub fn html(runs: &[Run]) -> Result<String, ExportError> {
     html_with_calls(runs, Vec::new())
 }
 
-/// As [`html`]. `calls` has what is known of each record's single calls, in the order of `runs`.
+/// As [`html`], with the single calls of each record, in the order of `runs`.
 ///
 /// # Errors
 /// As [`html`].
 pub fn html_with_calls(runs: &[Run], calls: Vec<Vec<TrialCalls>>) -> Result<String, ExportError> {
     let builds = match runs {
-        [run] => changes_of_builds(run, &Asked::default()).map(|changes| (run, changes)),
+        [run] => changes_of_builds(run, &CompareOptions::default()).map(|changes| (run, changes)),
         _ => None,
     };
     let comparison = builds
@@ -62,16 +61,16 @@ pub fn html_with_calls(runs: &[Run], calls: Vec<Vec<TrialCalls>>) -> Result<Stri
     write(runs, calls, comparison.as_ref())
 }
 
-/// What is compared on a page.
+/// A comparison on a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
     /// What changed.
     pub changes: &'a Changes,
-    /// Of the command that says so.
+    /// Arguments of the command that compared.
     pub arguments: &'a [String],
 }
 
-/// What changed, then the records that say so: the old run and the new one, or the run of both builds. `calls` as of
+/// What changed, then the records behind it: the old and the new run, or the run of both builds. `calls` as in
 /// [`html_with_calls`].
 ///
 /// # Errors
@@ -90,17 +89,21 @@ fn write(
     comparison: Option<&Comparison<'_>>,
 ) -> Result<String, ExportError> {
     let runs: Vec<Run> = runs.iter().map(Run::printable).collect();
-    let records: Vec<Record> = runs.iter().map(Record::of).collect();
-    let mut page = page::Page::of(&records, calls);
+    let views: Vec<View> = runs.iter().map(View::of).collect();
+    let layout = Layout::default();
+    let documents: Vec<Document> = views.iter().map(|view| view.document(&layout)).collect();
+    let changed = comparison.map(|it| Document::of_changes(it.changes));
+    let text = |document: &Document| document.text(Style::default());
+    let plain: Vec<String> = changed.iter().chain(&documents).map(text).collect();
+    let records = runs.iter().zip(&views).zip(documents).map(|((run, view), it)| (run, view, it));
+    let mut page = page::Page::of(records, calls);
     if let Some(comparison) = comparison {
         page.compare(comparison);
     }
     let names: Vec<&str> = page.runs.iter().map(|run| run.name.as_str()).collect();
     let title = format!("rpcbench: {}", names.join(", "));
-    let changed = comparison.map(|it| changes_text(it.changes, Style::default()));
-    let plain: Vec<String> = changed.into_iter().chain(records.iter().map(Record::text)).collect();
     let data = packed(&serde_json::to_vec(&page)?)?;
-    // The data goes in last: nothing foreign is searched for a place to put something.
+    // The data goes in last, so that nothing in it is taken for a mark.
     let (head, rest) = halves(TEMPLATE, TITLE);
     let (upper, rest) = halves(rest, TEXT);
     let (lower, tail) = halves(rest, DATA);
@@ -108,40 +111,12 @@ fn write(
     Ok([head, &title, upper, &plain, lower, &data, tail].concat())
 }
 
-/// What is before the mark, and what is behind it.
+/// The parts before and after the mark.
 fn halves<'a>(template: &'a str, mark: &str) -> (&'a str, &'a str) {
     template.split_once(mark).unwrap_or((template, ""))
 }
 
-/// A record, with what is known of it.
-struct Record<'a> {
-    run: &'a Run,
-    view: View,
-}
-
-enum View {
-    /// Of a server at an address.
-    Load(LoadView),
-    /// Of servers that were run, or of a load that never came to a whole window.
-    Servers(Box<Summary>),
-}
-
-impl<'a> Record<'a> {
-    fn of(run: &'a Run) -> Self {
-        let load = LoadView::of(run).map(View::Load);
-        Self { run, view: load.unwrap_or_else(|| View::Servers(Box::new(summary(run)))) }
-    }
-
-    /// As a terminal shows it.
-    fn text(&self) -> String {
-        match &self.view {
-            View::Load(load) => load.text(Style::default()),
-            View::Servers(summary) => text(summary, Style::default(), &Layout::default()),
-        }
-    }
-}
-
-/// Deflated (zlib), base64: no character of it means anything to HTML.
+/// Deflated (zlib), in base64, which HTML needs no escapes for.
 fn packed(json: &[u8]) -> Result<String, ExportError> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(json)?;

@@ -1,4 +1,4 @@
-//! The page's data: what is known of each record as a whole.
+//! The page's data: each record as a whole.
 
 use rpcbench_record::{
     Header, Isolation, Machine, Preparation, Readiness, Run, ServerMachine, Toolchain,
@@ -7,19 +7,20 @@ use serde::Serialize;
 
 use super::calls::TrialCalls;
 use super::part::PartView;
-use super::{Comparison, Record, View, changes, load, part};
+use super::{Comparison, changes, load, part, rates};
+use crate::document::Document;
 use crate::format;
-use crate::warning::Warning;
+use crate::view::View;
 use crate::words;
 
-/// Version of the page's data; the page and its data are always of one version.
+/// Version of the page's data, always that of the page.
 const SCHEMA: u32 = 1;
 
 /// Everything on the page.
 #[derive(Serialize)]
 pub(super) struct Page {
     schema: u32,
-    /// One for each record.
+    /// One per record.
     pub(super) runs: Vec<RunView>,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct RunView {
     /// When it began, UTC, to the minute.
     pub(super) started: String,
     pub(super) parts: Vec<PartView>,
-    /// What limits the worth of all this, with what to do about it.
+    /// Warnings that limit these figures, with what to do about them.
     pub(super) warnings: Vec<String>,
     pub(super) how_to_read: Vec<String>,
     /// The command that repeats it.
@@ -39,7 +40,7 @@ pub(super) struct RunView {
     /// What it ran on: names and values.
     pub(super) origin: Vec<(&'static str, String)>,
     pub(super) processes: Vec<ProcessView>,
-    /// Single calls, where they were logged: of one trial of each cell.
+    /// Single calls of one trial of each cell, if they were logged.
     pub(super) calls: Vec<TrialCalls>,
 }
 
@@ -53,13 +54,16 @@ pub(super) struct ProcessView {
 }
 
 impl Page {
-    pub(super) fn of(records: &[Record], calls: Vec<Vec<TrialCalls>>) -> Self {
+    pub(super) fn of<'a>(
+        records: impl Iterator<Item = (&'a Run, &'a View, Document<'a>)>,
+        calls: Vec<Vec<TrialCalls>>,
+    ) -> Self {
         let calls = calls.into_iter().chain(std::iter::repeat_with(Vec::new));
-        let view = |(record, calls)| RunView { calls, ..RunView::of(record) };
-        Self { schema: SCHEMA, runs: records.iter().zip(calls).map(view).collect() }
+        let view = |((run, view, document), calls)| RunView::of(run, view, document, calls);
+        Self { schema: SCHEMA, runs: records.zip(calls).map(view).collect() }
     }
 
-    /// Puts what changed before the runs that it is read from.
+    /// Puts the changes before the runs they come from.
     pub(super) fn compare(&mut self, comparison: &Comparison<'_>) {
         if let [old, new] = self.runs.as_mut_slice() {
             old.name.insert_str(0, "old: ");
@@ -70,46 +74,34 @@ impl Page {
 }
 
 impl RunView {
-    fn of(Record { run, view }: &Record) -> Self {
-        match view {
-            View::Load(load) => Self {
-                name: load::name(run),
-                warnings: load::warnings(load),
-                parts: vec![load::part(run, load)],
-                ..Self::blank(run)
-            },
-            View::Servers(summary) => Self {
-                name: run.header.plan.suite.clone(),
-                parts: part::parts(run, summary),
-                warnings: summary.warnings.iter().map(Warning::line).collect(),
-                how_to_read: words::how_to_read(summary),
-                ..Self::blank(run)
-            },
-        }
-    }
-
-    fn blank(run: &Run) -> Self {
+    fn of(run: &Run, view: &View, document: Document<'_>, calls: Vec<TrialCalls>) -> Self {
+        let parts = document.parts.into_iter();
+        let parts = match view {
+            View::Run(summary) => part::parts(run, summary, parts),
+            View::Load(it) => parts.map(|part| load::part(run, it, part)).collect(),
+            View::Curve(it) => parts.map(|part| rates::part(it, part)).collect(),
+        };
         Self {
-            name: String::new(),
+            name: document.title,
             started: words::began(&run.header),
-            parts: Vec::new(),
-            warnings: Vec::new(),
-            how_to_read: Vec::new(),
+            parts,
+            warnings: document.warnings,
+            how_to_read: document.how_to_read,
             command: typed(&run.header.arguments),
             origin: origin(run),
             processes: processes(run),
-            calls: Vec::new(),
+            calls,
         }
     }
 }
 
-/// What was typed, as a shell takes it. A record has the arguments alone.
+/// The command line, quoted for a shell. A record has only the arguments.
 pub(super) fn typed(arguments: &[String]) -> String {
     let arguments = command(arguments);
     if arguments.starts_with("rpcbench") { arguments } else { format!("rpcbench {arguments}") }
 }
 
-/// Arguments as a shell takes them.
+/// Arguments, quoted for a shell.
 fn command(arguments: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,%+".contains(c);
     let quoted = |argument: &String| match !argument.is_empty() && argument.chars().all(plain) {
@@ -124,7 +116,7 @@ fn origin(run: &Run) -> Vec<(&'static str, String)> {
     let ended = run.finished.map(|at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
     let mut facts = vec![
         ("began", started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()),
-        ("ended", ended.unwrap_or_else(|| "it did not come to its end".to_owned())),
+        ("ended", ended.unwrap_or_else(|| "did not finish".to_owned())),
         ("rpcbench", format!("{tool}, {} build", tool.profile)),
         ("seed", plan.seed.to_string()),
         ("run", id.to_string()),
@@ -132,7 +124,7 @@ fn origin(run: &Run) -> Vec<(&'static str, String)> {
     facts.extend(machine(&machines.client));
     match &machines.server {
         ServerMachine::SameAsClient => {}
-        ServerMachine::Unknown => facts.push(("servers' machine", "not known".to_owned())),
+        ServerMachine::Unknown => facts.push(("servers' machine", "unknown".to_owned())),
         ServerMachine::Own(own) => facts.push(("servers' machine", own.cpu.model.clone())),
     }
     facts
@@ -140,8 +132,8 @@ fn origin(run: &Run) -> Vec<(&'static str, String)> {
 
 fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
     let cpu = &machine.cpu;
-    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "not known".to_owned());
-    let turbo = cpu.turbo.map_or("not known", |on| if on { "on" } else { "off" });
+    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    let turbo = cpu.turbo.map_or("unknown", |on| if on { "on" } else { "off" });
     vec![
         ("CPU", cpu.model.clone()),
         (
@@ -155,7 +147,10 @@ fn machine(machine: &Machine) -> Vec<(&'static str, String)> {
         ("governor, turbo", format!("{}, {turbo}", known(&cpu.governor))),
         ("memory", format::bytes(machine.memory_bytes)),
         ("system", format!("{}, Linux {}", machine.os, machine.kernel)),
-        ("hypervisor", machine.virtualization.clone().unwrap_or_else(|| "none seen".to_owned())),
+        (
+            "hypervisor",
+            machine.virtualization.clone().unwrap_or_else(|| "none detected".to_owned()),
+        ),
         ("cgroup", machine.cgroup.clone()),
         ("clock", known(&machine.clock_source)),
     ]

@@ -8,11 +8,9 @@ use super::changes::ChangesView;
 use super::table::{TableView, table};
 use super::{load, rates};
 use crate::catalog::{Kind, Subject, ranked_by};
-use crate::conclusion;
-use crate::curve::{Curve, Part, parts as parts_of};
-use crate::groups;
+use crate::curve::{Curve, Results, results};
+use crate::document::{self, Block, Content, Item, Part};
 use crate::summary::{Summary, Table};
-use crate::words::{self, Unranked};
 
 /// A part of the page.
 #[derive(Serialize)]
@@ -20,25 +18,25 @@ pub(super) struct PartView {
     pub(super) kind: KindView,
     /// Names it among the others.
     pub(super) name: String,
-    /// Who won, by how much, how surely; or what came of a load.
+    /// The answer.
     pub(super) headline: Vec<String>,
-    /// What was asked of the servers, and what they were given.
+    /// The load and the servers' limits.
     pub(super) setting: Vec<String>,
-    /// What limits it: the resolution, whether figures are adjusted.
-    pub(super) told: Vec<String>,
+    /// Sentences below the table, such as the smallest difference that can be seen.
+    pub(super) remarks: Vec<String>,
     /// The column that rows are ranked by.
     pub(super) ranked_by: Option<&'static str>,
     pub(super) table: TableView,
-    /// Response times over load: the rows of the table itself, or rates that were tried in a search.
+    /// Response times over load: the rows of the table, or the rates that a search tried.
     pub(super) over_load: Option<OverLoad>,
     /// Titles of the figures of a window.
     pub(super) window_columns: Vec<WindowColumn>,
-    /// Distributions beside those of rows: of a load.
+    /// Distributions of a load.
     pub(super) distributions: Vec<load::Named>,
-    /// Of runs or builds that are compared.
+    /// If runs or builds are compared.
     pub(super) changes: Option<ChangesView>,
     pub(super) lists: Vec<ListView>,
-    pub(super) grids: Vec<load::GridView>,
+    pub(super) grids: Vec<GridView>,
 }
 
 /// A figure that windows have.
@@ -71,87 +69,66 @@ pub(super) struct OverLoad {
 /// Lines under a title.
 #[derive(Serialize)]
 pub(super) struct ListView {
-    title: &'static str,
-    items: Vec<ItemView>,
+    title: String,
+    items: Vec<Item>,
 }
 
+/// A small table of words.
 #[derive(Serialize)]
-struct ItemView {
-    text: String,
-    /// Lines of a log.
-    evidence: Vec<String>,
+pub(super) struct GridView {
+    title: String,
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    note: Option<String>,
 }
 
 /// The parts of a run, in the plan's order.
-pub(super) fn parts(run: &Run, summary: &Summary) -> Vec<PartView> {
-    let view = |part: &Part| match part {
-        Part::Ranking(table) => ranking(run, summary, part, table),
-        Part::Curve(curve) => over_load(run, summary, part, curve),
+pub(super) fn parts(
+    run: &Run,
+    summary: &Summary,
+    parts: impl Iterator<Item = Part>,
+) -> Vec<PartView> {
+    let view = |(of, part): (&Results, Part)| match of {
+        Results::Ranking(table) => ranking(run, summary, table, part),
+        Results::Curve(curve) => over_load(run, summary, curve, part),
     };
-    parts_of(&summary.tables).iter().map(view).collect()
+    results(&summary.tables).iter().zip(parts).map(view).collect()
 }
 
-fn ranking(run: &Run, summary: &Summary, part: &Part, of: &Table) -> PartView {
-    let subjects = summary.rows_of(of);
+fn ranking(run: &Run, summary: &Summary, of: &Table, part: Part) -> PartView {
     let by = of.standings.as_ref().map(|standings| standings.by);
     let searched = by == Some(RankedBy::HighestRate);
     PartView {
-        headline: conclusion::headline(of),
-        told: [groups::protocols_by_language(of), conclusion::resolution(of)].concat(),
         ranked_by: by.map(ranked_by),
-        table: with_cells(run, Kind::Ranking, &subjects),
+        table: with_cells(run, Kind::Ranking, &summary.rows_of(of)),
         over_load: searched.then(|| rates::searches(run, &of.workload)),
-        lists: lists([
-            (
-                "Not ranked",
-                words::unranked(of).iter().map(|row| trouble(&row.entry, row)).collect(),
-            ),
-            ("Not measured", of.absent.iter().map(|a| line(a.entry(), a.reason())).collect()),
-            ("Notes", words::notes(of).into_iter().map(ItemView::of).collect()),
-        ]),
-        ..PartView::empty(run, KindView::Ranking, &of.workload.name, part)
+        ..PartView::of(KindView::Ranking, &of.workload.name, part)
     }
 }
 
-fn over_load(run: &Run, summary: &Summary, part: &Part, curve: &Curve) -> PartView {
+fn over_load(run: &Run, summary: &Summary, curve: &Curve, part: Part) -> PartView {
     let mut table = with_cells(run, Kind::Curve, &curve.subjects(summary));
     mark_knees(&mut table);
     let ends = [curve.tables.first(), curve.tables.last()];
     let mut names: Vec<&str> =
         ends.into_iter().flatten().map(|table| table.workload.name.as_str()).collect();
     names.dedup();
-    let troubles = curve.troubles();
-    let troubles =
-        troubles.iter().map(|(row, loads)| trouble(&format!("{} ({loads})", row.entry), row));
-    let absent = curve.absent();
-    let absent =
-        absent.iter().map(|(a, loads)| line(&format!("{} ({loads})", a.entry()), a.reason()));
     PartView {
         table,
         over_load: Some(OverLoad { x: "offered_per_s", table: None }),
-        lists: lists([
-            ("Not ok", troubles.collect()),
-            ("Not measured", absent.collect()),
-            ("Notes", words::curve_notes(curve).into_iter().map(ItemView::of).collect()),
-        ]),
-        ..PartView::empty(run, KindView::Curve, &names.join(" to "), part)
+        ..PartView::of(KindView::Curve, &names.join(" to "), part)
     }
 }
 
 impl PartView {
-    fn empty(run: &Run, kind: KindView, name: &str, part: &Part) -> Self {
-        let setting = words::heading(&run.header.plan, part);
-        Self::blank(kind, name, setting.to_vec())
-    }
-
-    /// With a heading and nothing else.
-    pub(super) fn blank(kind: KindView, name: &str, setting: Vec<String>) -> Self {
-        Self {
+    /// A document's part. Untitled tables are left out: the page has them with every figure.
+    pub(super) fn of(kind: KindView, name: &str, part: Part) -> Self {
+        let mut view = Self {
             kind,
             name: name.to_owned(),
-            headline: Vec::new(),
-            setting,
-            told: Vec::new(),
+            headline: part.headline,
+            setting: part.title.into_iter().chain(part.setting).collect(),
+            remarks: Vec::new(),
             ranked_by: None,
             table: TableView { columns: Vec::new(), rows: Vec::new() },
             over_load: None,
@@ -160,33 +137,39 @@ impl PartView {
             changes: None,
             lists: Vec::new(),
             grids: Vec::new(),
+        };
+        part.blocks.into_iter().for_each(|block| view.add(block));
+        view
+    }
+
+    fn add(&mut self, block: Block) {
+        let (mut grid, mut note) = (None, None);
+        for content in block.content {
+            match (content, &block.title) {
+                (Content::Table(table), Some(title)) => grid = GridView::of(title, &table),
+                (Content::List(items), Some(title)) if !items.is_empty() => {
+                    self.lists.push(ListView { title: title.clone(), items });
+                }
+                (Content::Prose(lines), Some(_)) => note = Some(lines.join("; ")),
+                (Content::Prose(lines), None) => self.remarks.extend(lines),
+                _ => {}
+            }
         }
+        self.grids.extend(grid.map(|grid| GridView { note, ..grid }));
     }
 }
 
-impl ItemView {
-    fn of(text: String) -> Self {
-        Self { text, evidence: Vec::new() }
+impl GridView {
+    fn of(title: &str, table: &document::Table) -> Option<Self> {
+        let header: Vec<String> = table.columns.iter().map(|it| it.title.to_owned()).collect();
+        let row = |at: usize| table.columns.iter().map(|it| it.cells[at].clone()).collect();
+        (table.rows() > 0).then(|| Self {
+            title: title.to_owned(),
+            header: if header.iter().all(String::is_empty) { Vec::new() } else { header },
+            rows: (0..table.rows()).map(row).collect(),
+            note: None,
+        })
     }
-}
-
-pub(super) fn list(title: &'static str, lines: Vec<String>) -> Option<ListView> {
-    let items: Vec<ItemView> = lines.into_iter().map(ItemView::of).collect();
-    (!items.is_empty()).then_some(ListView { title, items })
-}
-
-fn lists(all: [(&'static str, Vec<ItemView>); 3]) -> Vec<ListView> {
-    let lists = all.into_iter().map(|(title, items)| ListView { title, items });
-    lists.filter(|list| !list.items.is_empty()).collect()
-}
-
-fn trouble(whose: &str, row: &Unranked) -> ItemView {
-    let text = format!("{whose}: {}: {}", row.verdict, row.reason);
-    ItemView { text, evidence: row.evidence.clone() }
-}
-
-fn line(whose: &str, reason: &str) -> ItemView {
-    ItemView::of(format!("{whose}: {reason}"))
 }
 
 fn window_columns() -> Vec<WindowColumn> {

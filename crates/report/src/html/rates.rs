@@ -1,4 +1,4 @@
-//! What the page shows of a sweep and of a search: a row for each rate.
+//! What the page shows of a sweep and of a search: a row per rate.
 
 use rpcbench_record::{Measured, Run, Trial, Workload};
 use rpcbench_stats::Histogram;
@@ -6,30 +6,29 @@ use rpcbench_stats::Histogram;
 use super::buckets::Distribution;
 use super::cell::CellView;
 use super::part::{KindView, OverLoad, PartView};
-use super::table::{ColumnView, RowView, ShownView, TableView, figure};
+use super::table::{ColumnView, RowView, ShownView, TableView};
+use crate::document::Part;
 use crate::format;
-use crate::load::page::{self, POINT};
-use crate::load::{LoadCurve, LoadPoint, found};
-
-/// The column of the rate.
-const RATE: &str = POINT[0];
+use crate::load::points::{POINT, PointFigure, PointFigures};
+use crate::load::{LoadCurve, LoadPoint};
 
 /// The part of a load at several rates.
-pub(super) fn part(curve: &LoadCurve) -> PartView {
-    let rows = rows(&curve.address, &curve.points);
+pub(super) fn part(curve: &LoadCurve, part: Part) -> PartView {
     PartView {
-        headline: found(curve).or_else(|| page::swept(curve)).into_iter().collect(),
-        table: TableView { columns: columns(), rows },
-        over_load: Some(OverLoad { x: RATE, table: None }),
-        ..PartView::blank(KindView::Curve, &curve.workload.name, vec![page::curve_title(curve)])
+        headline: curve.headline().into_iter().collect(),
+        table: table(rows(&curve.address, &curve.points)),
+        over_load: Some(OverLoad { x: POINT[0].key, table: None }),
+        // The page draws them.
+        lists: Vec::new(),
+        grids: Vec::new(),
+        ..PartView::of(KindView::Curve, &curve.workload.name, part)
     }
 }
 
-/// The rates that were tried for each entry, search by search.
+/// The rates tried for each entry, search by search.
 pub(super) fn searches(run: &Run, workload: &Workload) -> OverLoad {
     let trials = run.trials.iter().filter(|trial| trial.workload == workload.name);
-    let rows = trials.flat_map(searched).collect();
-    OverLoad { x: RATE, table: Some(TableView { columns: columns(), rows }) }
+    OverLoad { x: POINT[0].key, table: Some(table(trials.flat_map(searched).collect())) }
 }
 
 fn searched(trial: &Trial) -> Vec<RowView> {
@@ -47,18 +46,17 @@ fn rows(entry: &str, points: &[LoadPoint]) -> Vec<RowView> {
     points.sort_by_key(|point| point.rate);
     let last_kept =
         |at: usize| points[at].is_kept() && points.get(at + 1).is_some_and(|next| !next.is_kept());
-    let row = |(at, point): (usize, &&LoadPoint)| RowView {
-        name: format!("{} calls/s", format::si(point.rate.get())),
-        entry: entry.to_owned(),
-        verdict: point.verdict.to_string(),
-        ranked: point.is_kept(),
-        knee: last_kept(at),
-        values: page::point_values(point).0.into_iter().map(|(_, value)| value).collect(),
-        texts: page::point_texts(point),
-        reason: None,
-        notes: Vec::new(),
-        evidence: Vec::new(),
-        cell: response(&point.windows).map(CellView::of_response),
+    let row = |(at, point): (usize, &&LoadPoint)| {
+        let figures = PointFigures::of(point);
+        let name = format!("{} calls/s", format::si(point.rate.get()));
+        RowView {
+            ranked: point.is_kept(),
+            knee: last_kept(at),
+            values: POINT.iter().map(|figure| figure.value(&figures)).collect(),
+            texts: POINT.iter().map(|figure| Some(figure.text(&figures))).collect(),
+            cell: response(&point.windows).map(CellView::of_response),
+            ..RowView::new(name, entry, point.verdict.to_string())
+        }
     };
     points.iter().enumerate().map(row).collect()
 }
@@ -72,25 +70,15 @@ fn response(windows: &[Measured]) -> Option<Distribution> {
     Distribution::of(&all)
 }
 
-fn columns() -> Vec<ColumnView> {
-    POINT.into_iter().map(column).collect()
-}
-
-/// Most are figures of the catalog, over all calls of a rate's windows.
-fn column(key: &'static str) -> ColumnView {
-    let known = figure(key);
-    let known = known.map_or((key, "", ""), |f| (f.title(), f.unit.name(), f.meaning));
-    let (title, unit, meaning) = match key {
-        "rate_per_s" => ("rate", "1/s", "Calls due a second"),
-        "windows" => (key, "count", "Windows at that rate"),
-        "client_busiest_share" => ("client CPU", known.1, known.2),
-        "p50_ns" | "p99_ns" | "p999_ns" => (
-            known.0,
-            known.1,
-            "Percentile of response time over all calls, a failed call being one without end",
-        ),
-        _ => known,
+fn table(rows: Vec<RowView>) -> TableView {
+    let column = |figure: &PointFigure| ColumnView {
+        key: figure.key,
+        title: figure.title,
+        unit: figure.unit.name(),
+        meaning: figure.meaning,
+        number: figure.unit.is_number(),
+        shown: ShownView::Usually,
+        interval: None,
     };
-    let number = unit != "text";
-    ColumnView { key, title, unit, meaning, number, shown: ShownView::Usually, interval: None }
+    TableView { columns: POINT.iter().map(column).collect(), rows }
 }

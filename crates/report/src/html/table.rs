@@ -1,9 +1,9 @@
-//! Tables of the page: every figure of a row, with its name, unit and meaning from the catalog.
+//! Tables of the page: every figure of a row, with name, unit and meaning from the catalog.
 
 use serde::Serialize;
 
 use super::cell::CellView;
-use crate::catalog::{Export, FIGURES, Figure, Kind, Place, Subject, Value, exported};
+use crate::catalog::{ColumnSlot, Figure, Kind, RowKind, Subject, Value, exported};
 use crate::columns::{Columns, columns};
 
 /// A table.
@@ -22,45 +22,45 @@ pub(super) struct ColumnView {
     pub(super) meaning: &'static str,
     pub(super) number: bool,
     pub(super) shown: ShownView,
-    /// The columns of the ends of its interval.
+    /// Indices of the columns with the ends of its interval.
     pub(super) interval: Option<[usize; 2]>,
 }
 
-/// Where a column is to be seen.
+/// Where a column is shown.
 #[derive(Clone, Copy, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ShownView {
     /// In the table.
     Usually,
-    /// In the table, where all columns are asked for.
+    /// In the table with all columns.
     Wide,
-    /// Where a row is opened.
+    /// In the details of a row.
     Row,
 }
 
 /// A row.
 #[derive(Serialize)]
 pub(super) struct RowView {
-    /// Tells it from the others of its table.
+    /// Unique in its table.
     pub(super) name: String,
     pub(super) entry: String,
     pub(super) verdict: String,
-    /// Whether it has a place.
+    /// Whether it is ranked.
     pub(super) ranked: bool,
-    /// Whether the server kept up at this load and at none above. Of rows over load.
+    /// Whether this is the highest load at which the server kept up.
     pub(super) knee: bool,
-    /// One for each column.
+    /// One per column.
     pub(super) values: Vec<Option<Value>>,
-    /// The same as people read it.
+    /// The values as people read them.
     pub(super) texts: Vec<Option<String>>,
     pub(super) reason: Option<String>,
     pub(super) notes: Vec<String>,
     pub(super) evidence: Vec<String>,
-    /// What is drawn of it.
+    /// What the page draws of it.
     pub(super) cell: Option<CellView>,
 }
 
-/// The table of some rows of cells. What is drawn of each is put in by the caller.
+/// The table of some cells. The caller adds what is drawn of each.
 pub(super) fn table(kind: Kind, rows: &[Subject]) -> TableView {
     let figures = placed();
     let keys: Vec<&str> = figures.iter().map(|figure| figure.key).collect();
@@ -79,10 +79,10 @@ pub(super) fn table(kind: Kind, rows: &[Subject]) -> TableView {
     }
 }
 
-/// The figures of cells as tables for people have them: by place, the rest behind.
+/// The figures of cells: by slot, those without a column last.
 fn placed() -> Vec<&'static Figure> {
-    let mut figures: Vec<&Figure> = exported(Export::Cells).collect();
-    figures.sort_by_key(|figure| figure.column.map_or((1, Place::Verdict), |c| (0, c.place)));
+    let mut figures: Vec<&Figure> = exported(RowKind::Cells).collect();
+    figures.sort_by_key(|figure| figure.column.map_or((1, ColumnSlot::Verdict), |c| (0, c.slot)));
     figures
 }
 
@@ -106,27 +106,38 @@ fn row(kind: Kind, figures: &[&Figure], subject: &Subject) -> RowView {
     let cell = subject.cell;
     let entry = subject.server.map(|server| server.entry.clone()).unwrap_or_default();
     let load = subject.workload.filter(|_| kind == Kind::Curve);
+    let name = load.map_or_else(|| entry.clone(), |load| format!("{entry} {}", load.name));
+    let verdict = cell.map(|cell| cell.verdict.name().to_owned()).unwrap_or_default();
     RowView {
-        name: load.map_or_else(|| entry.clone(), |load| format!("{entry} {}", load.name)),
-        entry,
-        verdict: cell.map(|cell| cell.verdict.name().to_owned()).unwrap_or_default(),
         ranked: cell.is_some_and(|cell| cell.place.is_some()),
-        knee: false,
         values: figures.iter().map(|figure| figure.value(subject)).collect(),
         texts: figures.iter().map(|figure| figure.shown(subject)).collect(),
         reason: cell.and_then(|cell| cell.verdict.reason()),
         notes: cell.map(|cell| cell.notes.clone()).unwrap_or_default(),
         evidence: cell.map(|cell| cell.evidence.clone()).unwrap_or_default(),
-        cell: None,
+        ..RowView::new(name, &entry, verdict)
     }
 }
 
-/// The figures that each window has and tables for people show.
-pub(super) fn window_figures() -> Vec<&'static Figure> {
-    exported(Export::Windows).filter(|figure| figure.column.is_some()).collect()
+impl RowView {
+    pub(super) fn new(name: String, entry: &str, verdict: String) -> Self {
+        Self {
+            name,
+            entry: entry.to_owned(),
+            verdict,
+            ranked: false,
+            knee: false,
+            values: Vec::new(),
+            texts: Vec::new(),
+            reason: None,
+            notes: Vec::new(),
+            evidence: Vec::new(),
+            cell: None,
+        }
+    }
 }
 
-/// A figure of the catalog.
-pub(super) fn figure(key: &str) -> Option<&'static Figure> {
-    FIGURES.iter().find(|figure| figure.key == key)
+/// The figures of a window that have a column.
+pub(super) fn window_figures() -> Vec<&'static Figure> {
+    exported(RowKind::Windows).filter(|figure| figure.column.is_some()).collect()
 }

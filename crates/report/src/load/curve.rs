@@ -8,91 +8,225 @@ use rpcbench_record::{
 };
 use serde::Serialize;
 
-use super::tail::{AllCalls, Bound};
-use super::verdict::late;
-use super::{grid, headline, note, notes, section};
-use crate::catalog::{Value, Values, run_values};
+use super::points::{POINT, PointFigures, values};
+use crate::catalog::{Values, run_values};
 use crate::cell::errors;
+use crate::columns::Column;
+use crate::document::{Block, Content, Document, Part, Table};
 use crate::doubt::doubts;
-use crate::export::{EXPORT_SCHEMA, ExportError, to_csv, to_json};
-use crate::figures::Figures;
-use crate::format::{self, NOTHING};
-use crate::open::client_bound;
-use crate::text::Style;
+use crate::export::{EXPORT_SCHEMA, Export, ExportError, to_csv, to_json};
+use crate::format;
+use crate::open::{client_bound, late};
 use crate::verdict::Verdict;
 use crate::words;
 
 /// What the columns are.
-const HOW_TO_READ: &str = "rate: calls due a second; p50 to p99.9: response time over all calls, a failed call being one without end";
+const HOW_TO_READ: &str = "rate: calls due per second; p50 to p99.9: response time over all calls, where failed calls count as infinitely slow";
 
 /// Loads at several rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadCurve {
-    /// Of its run.
+    /// The run.
     pub header: Header,
     /// As typed.
     pub address: String,
     /// How calls travelled.
     pub protocol: Protocol,
-    /// What all of them have in common; its arrival process is that of the first.
+    /// What all loads have in common; its arrival process is that of the first.
     pub workload: Workload,
-    /// Calls a second of a closed loop, where one was made.
+    /// Calls per second of a closed loop, if one was run.
     pub capacity: Option<f64>,
-    /// Whether that is the client's limit, and not the server's.
+    /// Whether that is the client's limit, not the server's.
     pub client_bound_capacity: bool,
-    /// The rates, in the order in which they were made.
+    /// The rates, in the order in which they were run.
     pub points: Vec<LoadPoint>,
-    /// What they were made for; `None` for a sweep.
+    /// `None` for a sweep.
     pub search: Option<Search>,
 }
 
 impl LoadCurve {
-    /// Why the loads as a whole are a verdict against. `None` where they are not.
+    /// What is wrong with the loads as a whole. `None` if nothing is.
     #[must_use]
     pub fn complaint(&self) -> Option<String> {
-        if let Some(clients) = self.clients_limit() {
-            return Some(format!("{clients}; take more --threads, or free CPUs"));
+        if let Some(limit) = self.clients_limit() {
+            return Some(format!("{limit}; use more --threads, or free CPUs"));
         }
         if self.search.as_ref().is_some_and(|search| search.met().is_none()) {
-            return found(self);
+            return self.found();
         }
-        let suspect = |point: &LoadPoint| {
-            matches!(point.verdict, PointVerdict::Swept(Verdict::Suspect { .. }))
-        };
-        let suspect = self.points.iter().any(suspect);
+        let suspect = self.swept(|verdict| matches!(verdict, Verdict::Suspect { .. }));
         suspect.then(|| "the figures of a load contradict each other".to_owned())
     }
-}
 
-impl LoadCurve {
-    /// Why the loads show the client's limit. `None` where they do not.
+    fn swept(&self, is: fn(&Verdict) -> bool) -> bool {
+        self.points.iter().any(|p| matches!(&p.verdict, PointVerdict::Swept(v) if is(v)))
+    }
+
+    /// Why the loads show the client's limit. `None` if they do not.
     fn clients_limit(&self) -> Option<&'static str> {
-        const LATE: &str = "generator late: the client fell behind its own schedule, so its limit is shown and not the \
-                            server's";
-        const BOUND: &str = "client-bound: the client had no CPU left to give, so its limit is shown and not the server's";
-        const CAPACITY: &str = "client-bound: the capacity is the client's, so the rates are no shares of the server's";
+        const LATE: &str = "generator late: the client fell behind its own schedule, so these figures show its limit, \
+                            not the server's";
+        const BOUND: &str = "client-bound: the client had no CPU left, so these figures show its limit, not the server's";
+        const CAPACITY: &str = "client-bound: the capacity is the client's, so the rates are not shares of the server's";
         let unmet = self.search.as_ref().and_then(Search::unmet).map(|step| step.verdict);
-        let swept = |is: fn(&Verdict) -> bool| {
-            self.points.iter().any(|p| matches!(&p.verdict, PointVerdict::Swept(v) if is(v)))
-        };
         if unmet == Some(StepVerdict::NotMet(NotMet::GeneratorLate))
-            || swept(|verdict| matches!(verdict, Verdict::GeneratorLate { .. }))
+            || self.swept(|verdict| matches!(verdict, Verdict::GeneratorLate { .. }))
         {
             return Some(LATE);
         }
         if unmet == Some(StepVerdict::NotMet(NotMet::ClientBound))
-            || swept(|verdict| matches!(verdict, Verdict::ClientBound { .. }))
+            || self.swept(|verdict| matches!(verdict, Verdict::ClientBound { .. }))
         {
             return Some(BOUND);
         }
         (self.search.is_none() && self.client_bound_capacity).then_some(CAPACITY)
+    }
+
+    /// What a search found. `None` for a sweep.
+    #[must_use]
+    pub fn found(&self) -> Option<String> {
+        let search = self.search.as_ref()?;
+        let (threshold, si) = (search.threshold, |step: &SearchStep| format::si(step.rate.get()));
+        Some(match (search.met(), search.unmet()) {
+            (Some(met), Some(unmet)) => format!(
+                "{threshold}: holds up to {} calls/s; at {} it does not ({})",
+                si(met),
+                si(unmet),
+                unmet.verdict
+            ),
+            (Some(met), None) => {
+                format!("{threshold}: still holds at {} calls/s, the highest rate tried", si(met))
+            }
+            (None, Some(unmet)) => format!(
+                "{threshold}: does not hold at {} calls/s, the lowest rate tried ({})",
+                si(unmet),
+                unmet.verdict
+            ),
+            (None, None) => format!("{threshold}: no rate was tried to the end"),
+        })
+    }
+
+    /// The result in one sentence: what a search found, or up to which rate the server kept up.
+    pub(crate) fn headline(&self) -> Option<String> {
+        let most = self.points.iter().map(|point| point.rate).max()?;
+        let kept = self.points.iter().filter(|point| point.is_kept()).map(|point| point.rate).max();
+        let si = |rate: PerSecond| format::si(rate.get());
+        self.found().or_else(|| {
+            Some(match kept {
+                Some(kept) if kept == most => {
+                    format!("ok up to {} calls/s, the highest rate tried", si(kept))
+                }
+                Some(kept) => format!("ok up to {} calls/s", si(kept)),
+                None => format!("ok at none of {} rates", self.points.len()),
+            })
+        })
+    }
+
+    /// Address and load.
+    pub(crate) fn title(&self) -> String {
+        let w = &self.workload;
+        let arrivals = match w.arrivals {
+            Arrivals::Constant { .. } => "constant",
+            _ => "Poisson",
+        };
+        let what = match &self.search {
+            Some(search) => format!("highest rate with {}", search.threshold),
+            None => format::plural(self.points.len() as u64, "rate"),
+        };
+        let capacity = self.capacity.map(|it| format!(", capacity {} calls/s", format::si(it)));
+        format!(
+            "{}: {} {}, {}, {} in flight at most, {arrivals} arrivals, {what}, {}{}",
+            self.address,
+            self.protocol,
+            w.shape,
+            words::connections(w, &[self.protocol].into()),
+            format::plural(u64::from(w.in_flight), "call"),
+            format::plural(u64::from(w.client_threads), "client thread"),
+            capacity.unwrap_or_default()
+        )
+    }
+
+    fn table(&self) -> Table {
+        let mut points: Vec<&LoadPoint> = self.points.iter().collect();
+        points.sort_by_key(|point| point.rate);
+        let figures: Vec<PointFigures> = points.into_iter().map(PointFigures::of).collect();
+        let listed = POINT.iter().filter(|figure| figure.listed);
+        let column = listed.map(|figure| {
+            let cells = figures.iter().map(|of| figure.text(of)).collect();
+            Column::new(figure.title, figure.unit.is_number(), cells)
+        });
+        Table { columns: column.collect(), tones: Vec::new() }
+    }
+
+    /// The points, each with the description of its run.
+    fn rows(&self) -> impl Iterator<Item = Values> {
+        let run = run_values(&self.header).0;
+        self.points.iter().map(move |point| {
+            let mut row = values(point);
+            row.0.extend(run.iter().cloned());
+            row
+        })
+    }
+}
+
+impl<'a> Document<'a> {
+    /// The document of a search or a sweep.
+    #[must_use]
+    pub fn of_curve(curve: &'a LoadCurve) -> Self {
+        let table = [Content::Table(curve.table()), Content::Prose(vec![HOW_TO_READ.to_owned()])];
+        let blocks = vec![
+            Block::titled("Latency over load", table.into()),
+            Block::list("Highest rate", curve.found()),
+        ];
+        Self {
+            origin: Some(words::origin(&curve.header)),
+            parts: vec![Part { title: Some(curve.title()), blocks, ..Part::default() }],
+            warnings: curve.complaint().into_iter().collect(),
+            ..Self::new(curve.address.clone(), curve)
+        }
+    }
+}
+
+impl Export for LoadCurve {
+    fn json(&self) -> Result<String, ExportError> {
+        #[derive(Serialize)]
+        struct View<'a> {
+            schema: u32,
+            address: &'a str,
+            workload: &'a Workload,
+            capacity_calls_per_s: Option<f64>,
+            threshold: Option<String>,
+            highest_rate_per_s: Option<f64>,
+            lowest_unmet_rate_per_s: Option<f64>,
+            points: Vec<Values>,
+        }
+        let search = self.search.as_ref();
+        let rate = |step: Option<&SearchStep>| step.map(|step| step.rate.get());
+        to_json(&View {
+            schema: EXPORT_SCHEMA,
+            address: &self.address,
+            workload: &self.workload,
+            capacity_calls_per_s: self.capacity,
+            threshold: search.map(|search| search.threshold.to_string()),
+            highest_rate_per_s: rate(search.and_then(Search::met)),
+            lowest_unmet_rate_per_s: rate(search.and_then(Search::unmet)),
+            points: self.rows().collect(),
+        })
+    }
+
+    /// In the order in which the rates were run.
+    fn csv(&self) -> Result<String, ExportError> {
+        let run = run_values(&self.header).0;
+        let point = POINT.iter().map(|figure| figure.key);
+        let keys: Vec<&str> = point.chain(run.iter().map(|(key, _)| *key)).collect();
+        to_csv(&keys, self.rows())
     }
 }
 
 /// A load at one rate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadPoint {
-    /// Calls due a second.
+    /// Calls due per second.
     pub rate: PerSecond,
     /// At least one.
     pub windows: Vec<Measured>,
@@ -119,13 +253,13 @@ impl fmt::Display for PointVerdict {
 }
 
 impl LoadPoint {
-    /// A point of a sweep; its verdict follows from its window: `suspect`, `generator late`, `overloaded` (the
-    /// server ended fewer calls than came due, and the client had CPU to give), `failed`, `client-bound` or `ok`.
+    /// A point of a sweep. Its verdict follows from its window: `suspect`, `generator late`, `overloaded` (the
+    /// server finished fewer calls than came due, and the client had CPU to spare), `failed`, `client-bound` or `ok`.
     #[must_use]
     pub fn swept(rate: PerSecond, window: Measured, workload: &Workload, of: Protocol) -> Self {
         let verdict = match doubts(&window, workload).into_iter().next() {
             Some(doubt) => Verdict::Suspect { trial: 1, doubt },
-            None => late(&window).unwrap_or_else(|| {
+            None => late(1, &window).unwrap_or_else(|| {
                 if !window.client_saturated() && window.kept_up() == Some(false) {
                     Verdict::Overloaded { trial: 1 }
                 } else if window.outcomes.errors() > 0 {
@@ -147,214 +281,11 @@ impl LoadPoint {
         Self { rate: step.rate, windows, verdict }
     }
 
-    /// One line for a reader: `12.3k: 12.3k calls/s, p50 1.20 ms, p99 3.40 ms, p99.9 5.00 ms, 0 % errors: ok`.
-    #[must_use]
-    pub fn line(&self) -> String {
-        let cells = self.cells();
-        let [rate, _, calls, p50, p99, p999, errors, _, verdict] = &cells;
-        format!(
-            "{rate}: {calls} calls/s, p50 {p50}, p99 {p99}, p99.9 {p999}, {errors} errors: {verdict}"
+    /// Whether the server kept up, or the threshold held.
+    pub(crate) fn is_kept(&self) -> bool {
+        matches!(
+            self.verdict,
+            PointVerdict::Swept(Verdict::Ok) | PointVerdict::Searched(StepVerdict::Met)
         )
     }
-
-    /// Its columns, as people read them.
-    pub(super) fn cells(&self) -> [String; 9] {
-        let windows: Vec<&Measured> = self.windows.iter().collect();
-        let figures = Figures::of(&windows, None);
-        let all = AllCalls::over(&windows);
-        let time = |millionths| {
-            all.as_ref().map_or(NOTHING.to_owned(), |all| all.quantile(millionths).to_string())
-        };
-        let figure = |of: fn(&Figures) -> String| figures.as_ref().map_or(NOTHING.to_owned(), of);
-        [
-            format::si(self.rate.get()),
-            self.windows.len().to_string(),
-            figure(|f| format::si(f.calls_per_s.value)),
-            time(500_000),
-            time(990_000),
-            time(999_000),
-            figure(|f| format::percent(f.error_share())),
-            figure(|f| format::percent(f.client.busiest_share)),
-            self.verdict.to_string(),
-        ]
-    }
-}
-
-fn table(curve: &LoadCurve) -> Vec<Vec<String>> {
-    let titles =
-        ["rate", "windows", "calls/s", "p50", "p99", "p99.9", "errors", "client CPU", "verdict"];
-    let header = titles.map(str::to_owned).to_vec();
-    let mut points: Vec<&LoadPoint> = curve.points.iter().collect();
-    points.sort_by_key(|point| point.rate);
-    std::iter::once(header).chain(points.iter().map(|point| point.cells().to_vec())).collect()
-}
-
-/// What was found. `None` for a sweep.
-#[must_use]
-pub fn found(curve: &LoadCurve) -> Option<String> {
-    let search = curve.search.as_ref()?;
-    let si = |rate: PerSecond| format::si(rate.get());
-    Some(match (search.met(), search.unmet()) {
-        (Some(met), Some(unmet)) => format!(
-            "{}: holds up to {} calls/s; at {} it does not ({})",
-            search.threshold,
-            si(met.rate),
-            si(unmet.rate),
-            unmet.verdict
-        ),
-        (Some(met), None) => format!(
-            "{}: still holds at {} calls/s, the highest rate tried",
-            search.threshold,
-            si(met.rate)
-        ),
-        (None, Some(unmet)) => format!(
-            "{}: does not hold at {} calls/s, the lowest rate tried ({})",
-            search.threshold,
-            si(unmet.rate),
-            unmet.verdict
-        ),
-        (None, None) => format!("{}: no rate was tried to the end", search.threshold),
-    })
-}
-
-/// A curve for a terminal, ending in a line feed.
-#[must_use]
-pub fn curve_text(curve: &LoadCurve, style: Style) -> String {
-    let mut out = headline(&title(curve), style);
-    out.push_str(&section("Latency over load", &grid(&table(curve)), style));
-    note(&mut out, HOW_TO_READ, style);
-    let found: Vec<String> = found(curve).into_iter().collect();
-    out.push_str(&notes("Highest rate", &found, style));
-    out
-}
-
-/// A curve as Markdown, ending in a line feed.
-#[must_use]
-pub fn curve_markdown(curve: &LoadCurve) -> String {
-    let mut out = format!("# {}\n\n", title(curve));
-    for (line, cells) in table(curve).iter().enumerate() {
-        out.push_str(&format!("| {} |\n", cells.join(" | ")));
-        if line == 0 {
-            out.push_str(&format!("|{}---|\n", "---:|".repeat(cells.len() - 1)));
-        }
-    }
-    out.push_str(&format!("\n{HOW_TO_READ}.\n"));
-    if let Some(found) = found(curve) {
-        out.push_str(&format!("\n**{found}**\n"));
-    }
-    out
-}
-
-/// What was asked for.
-pub(crate) fn title(curve: &LoadCurve) -> String {
-    let w = &curve.workload;
-    let arrivals = match w.arrivals {
-        Arrivals::Constant { .. } => "constant",
-        _ => "Poisson",
-    };
-    let what = match &curve.search {
-        Some(search) => format!("highest rate with {}", search.threshold),
-        None => format::plural(curve.points.len() as u64, "rate"),
-    };
-    let capacity =
-        curve.capacity.map(|capacity| format!(", capacity {} calls/s", format::si(capacity)));
-    format!(
-        "{}: {} {}, {}, {} in flight at most, {arrivals} arrivals, {what}, {}{}",
-        curve.address,
-        curve.protocol,
-        w.shape,
-        words::connections(w, &[curve.protocol].into()),
-        format::plural(u64::from(w.in_flight), "call"),
-        format::plural(u64::from(w.client_threads), "client thread"),
-        capacity.unwrap_or_default()
-    )
-}
-
-/// The fields of a point.
-pub(crate) const POINT: [&str; 11] = [
-    "rate_per_s",
-    "windows",
-    "calls_per_s",
-    "p50_ns",
-    "p99_ns",
-    "p999_ns",
-    "calls",
-    "ok",
-    "error_share",
-    "client_busiest_share",
-    "verdict",
-];
-
-/// One for each of [`POINT`].
-pub(crate) fn values(point: &LoadPoint) -> Values {
-    let windows: Vec<&Measured> = point.windows.iter().collect();
-    let (figures, all) = (Figures::of(&windows, None), AllCalls::over(&windows));
-    let figures = figures.as_ref();
-    let time = |millionths| match all.as_ref()?.quantile(millionths) {
-        Bound::At(ns) => Some(Value::Number(ns)),
-        Bound::Above(_) => None,
-    };
-    let values = [
-        Some(point.rate.get().into()),
-        Some((windows.len() as u64).into()),
-        figures.map(|f| f.calls_per_s.value.into()),
-        time(500_000),
-        time(990_000),
-        time(999_000),
-        figures.map(|f| f.outcomes.total().into()),
-        figures.map(|f| f.outcomes.ok.into()),
-        figures.map(|f| f.error_share().into()),
-        figures.map(|f| f.client.busiest_share.into()),
-        Some(point.verdict.to_string().as_str().into()),
-    ];
-    Values(POINT.into_iter().zip(values).collect())
-}
-
-/// The points, each with what it tells of its run.
-fn rows(curve: &LoadCurve) -> impl Iterator<Item = Values> {
-    let run = run_values(&curve.header).0;
-    curve.points.iter().map(move |point| {
-        let mut row = values(point);
-        row.0.extend(run.iter().cloned());
-        row
-    })
-}
-
-/// A curve as JSON: what was found, and the points in the order in which they were made.
-///
-/// # Errors
-/// If a value can't be written; see [`ExportError`].
-pub fn curve_json(curve: &LoadCurve) -> Result<String, ExportError> {
-    #[derive(Serialize)]
-    struct View<'a> {
-        schema: u32,
-        address: &'a str,
-        workload: &'a Workload,
-        capacity_calls_per_s: Option<f64>,
-        threshold: Option<String>,
-        highest_rate_per_s: Option<f64>,
-        lowest_unmet_rate_per_s: Option<f64>,
-        points: Vec<Values>,
-    }
-    let rate = |step: Option<&SearchStep>| step.map(|step| step.rate.get());
-    to_json(&View {
-        schema: EXPORT_SCHEMA,
-        address: &curve.address,
-        workload: &curve.workload,
-        capacity_calls_per_s: curve.capacity,
-        threshold: curve.search.as_ref().map(|search| search.threshold.to_string()),
-        highest_rate_per_s: rate(curve.search.as_ref().and_then(Search::met)),
-        lowest_unmet_rate_per_s: rate(curve.search.as_ref().and_then(Search::unmet)),
-        points: rows(curve).collect(),
-    })
-}
-
-/// A curve as CSV: a header, and a row for each point in the order in which they were made.
-///
-/// # Errors
-/// If a row can't be written; see [`ExportError`].
-pub fn curve_csv(curve: &LoadCurve) -> Result<String, ExportError> {
-    let run = run_values(&curve.header).0;
-    let keys: Vec<&str> = POINT.into_iter().chain(run.iter().map(|(key, _)| *key)).collect();
-    to_csv(&keys, rows(curve))
 }

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::Load;
 use super::verdict::exceeded;
-use crate::catalog::{Export, Subject, Value, Values, row};
-use crate::export::{EXPORT_SCHEMA, ExportError, to_csv, to_json};
+use crate::catalog::{RowKind, Subject, Value, Values, row};
+use crate::export::{EXPORT_SCHEMA, Export, ExportError, to_csv, to_json};
 
-/// Its labels, the figures of its window, and what a load has beyond them.
+/// The load's labels, the figures of its window, and its own settings.
 fn values(load: &Load) -> Values {
     let workload = &load.workload;
     let word = |text: &str| Some(Value::Word(text.to_owned()));
@@ -19,7 +19,7 @@ fn values(load: &Load) -> Values {
         ("in_flight", Some(workload.in_flight.into())),
         ("verdict", word(load.verdict().name())),
     ];
-    values.extend(row(Export::Windows, &Subject::window(&load.header, &load.measured)).0);
+    values.extend(row(RowKind::Windows, &Subject::window(&load.header, &load.measured)).0);
     values.extend([
         ("arrivals", word(&workload.arrivals.to_string())),
         ("seed", Some(load.header.plan.seed.into())),
@@ -29,26 +29,20 @@ fn values(load: &Load) -> Values {
     Values(values)
 }
 
-/// A load as JSON. Its fields are those of a trial, with the load's own around them.
-///
-/// # Errors
-/// If a value can't be written; see [`ExportError`].
-pub fn load_json(load: &Load) -> Result<String, ExportError> {
-    #[derive(Serialize)]
-    struct Versioned {
-        schema: u32,
-        #[serde(flatten)]
-        values: Values,
+impl Export for Load {
+    fn json(&self) -> Result<String, ExportError> {
+        #[derive(Serialize)]
+        struct Versioned {
+            schema: u32,
+            #[serde(flatten)]
+            values: Values,
+        }
+        to_json(&Versioned { schema: EXPORT_SCHEMA, values: values(self) })
     }
-    to_json(&Versioned { schema: EXPORT_SCHEMA, values: values(load) })
-}
 
-/// A load as CSV: a header and a row.
-///
-/// # Errors
-/// If the row can't be written; see [`ExportError`].
-pub fn load_csv(load: &Load) -> Result<String, ExportError> {
-    let values = values(load);
-    let keys: Vec<&str> = values.0.iter().map(|(key, _)| *key).collect();
-    to_csv(&keys, std::iter::once(values.clone()))
+    fn csv(&self) -> Result<String, ExportError> {
+        let values = values(self);
+        let keys: Vec<&str> = values.0.iter().map(|(key, _)| *key).collect();
+        to_csv(&keys, std::iter::once(values.clone()))
+    }
 }

@@ -6,9 +6,9 @@ use rpcbench_record::Latency;
 
 use super::Load;
 
-/// An interval log of HdrHistogram's text format, version 1.3: one interval as long as the window, for each of
-/// `response`, `service` and `send_lag` (the log's tags) that was measured. Values are nanoseconds, `Interval_Max`
-/// is in milliseconds, as the format's own tools have it. Ends in a line feed.
+/// An interval log in HdrHistogram's text format, version 1.3: one interval as long as the window for each measured tag of
+/// `response`, `service` and `send_lag`. Values are nanoseconds; `Interval_Max` is in milliseconds, as the format's own
+/// tools write it. Ends in a line feed.
 #[must_use]
 pub fn load_hdr(load: &Load) -> String {
     let started = load.started.as_millisecond() as f64 / 1e3;
@@ -30,7 +30,7 @@ pub fn load_hdr(load: &Load) -> String {
     for (tag, latency) in parts {
         let Some(latency) = latency else { continue };
         let max = latency.max_ns as f64 / 1e6;
-        // Memory takes every write.
+        // Writing to a string can't fail.
         let _ = writeln!(out, "Tag={tag},0.000,{length:.3},{max:.3},{}", latency.histogram);
     }
     out

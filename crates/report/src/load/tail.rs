@@ -1,16 +1,16 @@
-//! Response times over all calls that came due, those without a right answer among them.
+//! Response times over all calls that came due, including those without a correct answer.
 
 use rpcbench_record::{Latency, Measured};
 use rpcbench_stats::Histogram;
 
 use crate::format;
 
-/// A response time over all calls, where one that did not end `ok` was never answered as asked.
+/// A response time over all calls, where those that did not end `ok` count as infinitely slow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// It is this, nanoseconds.
+    /// Exactly this, nanoseconds.
     At(f64),
-    /// It reaches into calls that did not end `ok`: it is more than this, nanoseconds, and nobody knows how much.
+    /// More than this, nanoseconds: it falls on a call that did not end `ok`.
     Above(f64),
 }
 
@@ -23,15 +23,15 @@ impl std::fmt::Display for Bound {
     }
 }
 
-/// The distribution of response time over all calls that came due in a window: those that did not end `ok` rank
-/// above all others.
+/// The distribution of response time over all calls that came due in a window. Calls that did not end `ok` rank above
+/// all others.
 #[derive(Clone, Debug)]
 pub struct AllCalls {
     calls: u64,
     ok: Histogram,
-    /// `ok` calls, and of the others the time until they ended: a true response time would be longer.
+    /// `ok` calls, and for the others the time until they ended, a lower bound.
     least: Histogram,
-    /// Largest of `ok`, and of all; the histograms' own are rounded to their slots.
+    /// Largest of `ok`, and of all. Those of the histograms are rounded to their slots.
     largest: [u64; 2],
     /// Smallest of all.
     min: Bound,
@@ -39,13 +39,13 @@ pub struct AllCalls {
 }
 
 impl AllCalls {
-    /// Of one window. `None` where no call came due, or a histogram can't be read.
+    /// Of one window. `None` if no call came due, or a histogram can't be read.
     #[must_use]
     pub fn of(window: &Measured) -> Option<Self> {
         Self::over(&[window])
     }
 
-    /// Of several windows taken as one. `None` as in [`Self::of`].
+    /// Of several windows as one. `None` as in [`Self::of`].
     #[must_use]
     pub fn over(windows: &[&Measured]) -> Option<Self> {
         let calls: u64 = windows.iter().map(|window| window.outcomes.total()).sum();

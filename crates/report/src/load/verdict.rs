@@ -9,10 +9,11 @@ use crate::cell::errors;
 use crate::connections;
 use crate::doubt::doubts;
 use crate::format;
+use crate::open::late;
 use crate::verdict::{SATURATED, Verdict, saturation};
 
 impl Load {
-    /// What its figures are worth: the first verdict that applies.
+    /// The first verdict that applies.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         if failed(self) {
@@ -24,7 +25,7 @@ impl Load {
         if let Some(doubt) = doubts(&self.measured, &self.workload).into_iter().next() {
             return Verdict::Suspect { trial: 1, doubt };
         }
-        if let Some(late) = late(&self.measured) {
+        if let Some(late) = late(1, &self.measured) {
             return late;
         }
         let limits = exceeded(self);
@@ -42,11 +43,11 @@ impl Load {
         }
     }
 
-    /// Whether the verdict is one against, for whoever asks by exit code. Calls that failed outside of the window count
-    /// too, where no `--fail-if` says how many may.
+    /// Whether a check or a limit failed, for the exit code. Calls that failed outside the window count too, unless
+    /// `--fail-if` allows errors.
     #[must_use]
-    pub fn is_against(&self) -> bool {
-        let against = matches!(
+    pub fn checks_failed(&self) -> bool {
+        let failed = matches!(
             self.verdict(),
             Verdict::Failed { .. }
                 | Verdict::GeneratorLate { .. }
@@ -55,10 +56,10 @@ impl Load {
         );
         let limits = !exceeded(self).is_empty() || lateness(self).is_some();
         let limits = limits || exhaustion(self).is_some();
-        against || limits || (self.outside.outcomes.errors() > 0 && !tolerates_errors(self))
+        failed || limits || (self.outside.outcomes.errors() > 0 && !tolerates_errors(self))
     }
 
-    /// Everything that speaks against it, a sentence each.
+    /// Everything that is wrong with it, a sentence each.
     #[must_use]
     pub fn complaints(&self) -> Vec<String> {
         let Unmeasured { outcomes, error_examples } = &self.outside;
@@ -66,7 +67,7 @@ impl Load {
             let example = error_examples.first().map(|e| format!(", such as: {e}"));
             let (failed, all) = (outcomes.errors(), outcomes.total());
             let example = example.unwrap_or_default();
-            format!("{failed} of {all} calls failed outside of the window{example}")
+            format!("{failed} of {all} calls failed outside the window{example}")
         });
         let limits = exceeded(self).into_iter().map(|limit| format!("--fail-if {limit}"));
         let fault = connections::fault(&[&self.measured]);
@@ -76,14 +77,7 @@ impl Load {
     }
 }
 
-/// The verdict on a window in which the client fell behind its own schedule. `None` where it did not.
-pub(super) fn late(measured: &Measured) -> Option<Verdict> {
-    let pacing = measured.pacing.filter(Pacing::generator_late)?;
-    let rate_per_s = pacing.due as f64 * 1e9 / measured.window_ns as f64;
-    Some(Verdict::GeneratorLate { trial: 1, late: Some(pacing.late_share()), rate_per_s })
-}
-
-/// The limits of `--fail-if` that say how many calls may fail.
+/// The limits of `--fail-if` on errors.
 fn tolerances(load: &Load) -> impl Iterator<Item = &Threshold> {
     let most = |limit: &&Threshold| {
         limit.figure() == Figure::Errors && limit.comparison() == Comparison::Above
@@ -91,19 +85,19 @@ fn tolerances(load: &Load) -> impl Iterator<Item = &Threshold> {
     load.header.plan.fail_if.iter().filter(most)
 }
 
-/// Whether calls may fail at all.
+/// Whether `--fail-if` allows errors.
 fn tolerates_errors(load: &Load) -> bool {
     tolerances(load).next().is_some()
 }
 
-/// Whether more calls failed than may.
+/// Whether more calls failed than allowed.
 fn failed(load: &Load) -> bool {
     let outcomes = &load.measured.outcomes;
     let beyond = tolerances(load).any(|limit| limit.holds(&load.measured) == Some(true));
     outcomes.ok == 0 || beyond || (outcomes.errors() > 0 && !tolerates_errors(load))
 }
 
-/// Everything in a load that contradicts something else in it.
+/// The contradictions in a load.
 pub(super) fn contradictions(load: &Load) -> Vec<String> {
     doubts(&load.measured, &load.workload).iter().map(ToString::to_string).collect()
 }
@@ -113,63 +107,63 @@ pub(super) fn busiest(load: &Load) -> f64 {
     load.figures().map_or(0.0, |f| f.client.busiest_share)
 }
 
-/// The server's CPU time, share of the CPUs that it may use. `None` where nobody can see it.
+/// The server's CPU time, share of its CPUs. `None` if unknown.
 fn server_share(load: &Load) -> Option<f64> {
     Some(load.figures()?.server?.cpu_share)
 }
 
-/// Why the client is to blame, and what to do. `None` where it kept its schedule.
+/// Why the client is to blame, and what to do. `None` if it kept its schedule.
 #[must_use]
 pub(super) fn lateness(load: &Load) -> Option<String> {
     let pacing = load.measured.pacing.filter(Pacing::generator_late)?;
     Some(format!(
-        "generator late: the client took up {} of the calls more than 1 ms after they came due, so these \
-         figures are not the server's; lower the rate, take more --threads, or free CPUs",
+        "generator late: the client started {} of the calls more than 1 ms late, so these figures are not the \
+         server's; lower the rate, use more --threads, or free CPUs",
         format::percent(pacing.late_share())
     ))
 }
 
-/// Why an open loop's figures are the client's, and what to do. `None` where it had CPU to give, or was late besides, and
-/// in a closed loop, whose verdict says it.
+/// Why an open loop's figures are the client's, and what to do. `None` if it had CPU left or was late as well, and in a
+/// closed loop, whose verdict says it.
 #[must_use]
 pub(super) fn exhaustion(load: &Load) -> Option<String> {
     if !load.workload.arrivals.is_open() || lateness(load).is_some() {
         return None;
     }
-    let remedy = "lower the rate, take more --threads, or free CPUs";
+    let remedy = "lower the rate, use more --threads, or free CPUs";
     if load.measured.client_saturated() {
         let busiest = format::percent(load.measured.busiest_client());
         return Some(format!(
-            "client-bound: the busiest client thread was at {busiest} of a CPU, so these figures may be its own; {remedy}"
+            "client-bound: the busiest client thread was at {busiest} of a CPU, so these figures can be the client's own; {remedy}"
         ));
     }
     load.capacity.filter(|capacity| capacity.client_bound).map(|_| {
-        format!("client-bound: the capacity is the client's, so the rate is no share of the server's; {remedy}")
+        format!("client-bound: the capacity is the client's, so the rate is not a share of the server's; {remedy}")
     })
 }
 
-/// Whether calls came due faster than the server ended them. A rate that changes is there to find where that
-/// begins, so it is no verdict on it.
+/// Whether calls came due faster than the server finished them. A changing rate is meant to find where that begins, so
+/// it does not count.
 fn overloaded(load: &Load) -> bool {
     let one_rate =
         matches!(load.workload.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
     one_rate && load.measured.kept_up() == Some(false)
 }
 
-/// How many calls came due and how many were answered in time. `None` where the server kept up.
+/// How many calls came due and how many were answered in time. `None` if the server kept up.
 #[must_use]
 pub(super) fn overload(load: &Load) -> Option<String> {
     let pacing = load.measured.pacing.filter(|_| overloaded(load) && exhaustion(load).is_none())?;
     let due = pacing.due as f64 * 1e9 / load.measured.window_ns as f64;
     Some(format!(
-        "overloaded: {} calls came due a second, and {} were answered in the second half of the \
-         window; the response times only say how long that lasted; lower the rate",
+        "overloaded: {} calls came due per second, {} were answered in the second half of the window; response \
+         times only show how long that lasted; lower the rate",
         format::si(due),
         format::si(load.measured.ok_per_s()?)
     ))
 }
 
-/// Whether a window was ended before its time.
+/// Whether a window was stopped early.
 pub(super) fn is_cut_short(measured: &Measured, workload: &Workload) -> bool {
     match workload.window {
         Window::Duration { length_ms } => measured.window_ns < length_ms * 1_000_000,
@@ -177,7 +171,7 @@ pub(super) fn is_cut_short(measured: &Measured, workload: &Workload) -> bool {
     }
 }
 
-/// How much of the window there is, if it was ended before its time.
+/// How much of the window was measured, if it was stopped early.
 #[must_use]
 pub fn cut_short(load: &Load) -> Option<String> {
     is_cut_short(&load.measured, &load.workload).then(|| {
@@ -190,7 +184,7 @@ pub fn cut_short(load: &Load) -> Option<String> {
     })
 }
 
-/// The thresholds of `--fail-if` that came true, or could not be looked at, each with what was measured.
+/// The thresholds of `--fail-if` that were exceeded or could not be checked, each with what was measured.
 #[must_use]
 pub(super) fn exceeded(load: &Load) -> Vec<String> {
     let shown = |limit: &Threshold| {
@@ -203,11 +197,11 @@ pub(super) fn exceeded(load: &Load) -> Vec<String> {
     load.header.plan.fail_if.iter().filter_map(shown).collect()
 }
 
-/// To five digits and more, as it may lie close to its limit.
+/// With five digits or more, since it can be close to its limit.
 fn figure(figure: Figure, value: Option<f64>) -> String {
     match value {
-        None => "not known, as no call came due".to_owned(),
-        Some(time) if time.is_infinite() => "without a bound, as calls failed".to_owned(),
+        None => "unknown: no call came due".to_owned(),
+        Some(time) if time.is_infinite() => "unbounded: calls failed".to_owned(),
         Some(ns) if figure.is_time() && ns >= 1e9 => format!("{:.4} s", ns / 1e9),
         Some(ns) if figure.is_time() && ns >= 1e6 => format!("{:.4} ms", ns / 1e6),
         Some(ns) if figure.is_time() => format!("{:.3} us", ns / 1e3),

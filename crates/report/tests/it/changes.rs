@@ -2,12 +2,12 @@
 
 use rpcbench_record::{Age, TrialResult, WarmUp};
 use rpcbench_report::{
-    Asked, ChangeLimit, Changes, Style, changes, changes_csv, changes_json, changes_markdown,
-    changes_of_builds, changes_schema, changes_text,
+    ChangeLimit, Changes, CompareOptions, Style, changes, changes_of_builds, changes_schema,
 };
 use rpcbench_stats::Finding;
 
 use crate::builder::{RunBuilder, failure};
+use crate::render::{csv, json, markdown, plain};
 
 const GO: [u64; 8] = [98_000, 98_900, 97_700, 98_400, 98_100, 98_600, 97_900, 98_300];
 const RUST: [u64; 8] = [184_000, 184_900, 183_800, 184_200, 184_600, 183_900, 184_400, 184_100];
@@ -16,9 +16,9 @@ fn scaled(rates: [u64; 8], percent: u64) -> [u64; 8] {
     rates.map(|rate| rate * percent / 100)
 }
 
-fn asked(figures: &[&str]) -> Asked {
+fn asked(figures: &[&str]) -> CompareOptions {
     let figures = figures.iter().map(|name| name.parse().expect("a figure"));
-    Asked { figures: figures.collect(), precision: None }
+    CompareOptions { figures: figures.collect(), precision: None }
 }
 
 fn old() -> RunBuilder {
@@ -30,7 +30,7 @@ fn compared(old: &RunBuilder, new: &RunBuilder, figures: &[&str]) -> Changes {
 }
 
 fn shown(changes: &Changes) -> String {
-    changes_text(changes, Style::default())
+    plain(changes, Style::default())
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn builds(new: [u64; 8]) -> RunBuilder {
 fn a_build_is_beside_the_other_in_one_run() {
     let changes = changes_of_builds(&builds(scaled(GO, 97)).run, &asked(&["p99"])).unwrap();
     insta::assert_snapshot!(shown(&changes));
-    insta::assert_snapshot!(changes_json(&changes).unwrap());
+    insta::assert_snapshot!(json(&changes).unwrap());
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_limit_is_broken_by_a_sure_change_only() {
     let broken = |percent: u64| {
         let new = RunBuilder::new().entry("go-grpc", &scaled(GO, percent));
         let changes = compared(&old(), &new, &[]);
-        let entries: Vec<String> = changes.broken(&limit).map(|row| row.entry.clone()).collect();
+        let entries: Vec<String> = changes.exceeding(&limit).map(|row| row.entry.clone()).collect();
         entries
     };
     assert_eq!(broken(90), ["go-grpc"]);
@@ -161,7 +161,7 @@ fn a_limit_is_broken_by_a_sure_change_only() {
 #[test]
 fn the_same_for_a_pull_request() {
     let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 90)).entry("rust-tonic", &RUST);
-    insta::assert_snapshot!(changes_markdown(&compared(&old(), &new, &["p99"])));
+    insta::assert_snapshot!(markdown(&compared(&old(), &new, &["p99"])));
 }
 
 #[test]
@@ -169,12 +169,12 @@ fn programs_get_every_row_as_the_schema_says() {
     let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 90)).entry("rust-tonic", &RUST);
     let changes = compared(&old(), &new, &["memory_peak_bytes", "p50"]);
     let json: serde_json::Value =
-        serde_json::from_str(&changes_json(&changes).expect("JSON")).expect("JSON");
+        serde_json::from_str(&json(&changes).expect("JSON")).expect("JSON");
     jsonschema::validate(&changes_schema(), &json).expect("as the schema says");
     let rows = json["changes"].as_array().expect("rows");
     assert_eq!(rows.len(), 6);
     assert_eq!(rows[0]["finding"], "slower");
-    let csv = changes_csv(&changes).expect("CSV");
+    let csv = csv(&changes).expect("CSV");
     assert_eq!(csv.lines().count(), 7);
     assert!(csv.starts_with("workload,entry,figure,old,new,ratio,ratio_low,ratio_high,finding\n"));
 }

@@ -1,9 +1,10 @@
 //! Markdown, JSON and CSV.
 
 use rpcbench_record::{Readiness, TrialResult};
-use rpcbench_report::{csv, export_schema, json, markdown, summary, trials_csv};
+use rpcbench_report::{export_schema, summary, trials_csv};
 
 use crate::builder::{RunBuilder, failure, measured};
+use crate::render::{csv, json, markdown};
 
 fn mixed() -> RunBuilder {
     let reason = "dotnet is not installed; install .NET 10 SDK".to_owned();

@@ -1,9 +1,10 @@
 //! Text of others in a record: it reaches the reader, and does nothing to the terminal.
 
 use rpcbench_record::{PlacementKind, Readiness, Run, TrialResult, is_printable};
-use rpcbench_report::{LoadView, Style, csv, json, markdown, summary, text, trials_csv};
+use rpcbench_report::{Style, View, summary, trials_csv};
 
 use crate::builder::{RunBuilder, failure, measured};
+use crate::render::{csv, json, markdown, plain, text};
 
 /// Clears the screen, goes back to the line's begin, forges a line, and turns the writing round.
 const EVIL: &str = "\u{1b}[2J\rverdict  ok\n\u{9b}31m\u{202e}";
@@ -61,8 +62,8 @@ fn a_load_is_too() {
     let mut run = hostile();
     run.header.plan.servers.truncate(1);
     run.header.plan.placement = PlacementKind::Unmanaged;
-    let load = LoadView::of(&run).unwrap();
-    assert_tame(&load.text(Style::default()), &["go", "example", "goodbye"]);
-    assert_tame(&load.markdown(), &["go", "example", "goodbye"]);
-    assert_tame(&load.csv().unwrap(), &["go"]);
+    let View::Load(load) = View::of(&run) else { panic!("no load") };
+    assert_tame(&plain(&*load, Style::default()), &["go", "example", "goodbye"]);
+    assert_tame(&markdown(&*load), &["go", "example", "goodbye"]);
+    assert_tame(&csv(&*load).unwrap(), &["go"]);
 }

@@ -2,12 +2,10 @@
 
 use jiff::SignedDuration;
 use rpcbench_record::{Run, TrialResult};
-use rpcbench_report::{
-    History, Style, history, history_csv, history_json, history_markdown, history_schema,
-    history_text,
-};
+use rpcbench_report::{History, Style, history, history_schema};
 
 use crate::builder::{RunBuilder, failure};
+use crate::render::{csv, json, markdown, plain};
 
 const GO: [u64; 8] = [98_000, 98_900, 97_700, 98_400, 98_100, 98_600, 97_900, 98_300];
 
@@ -30,7 +28,7 @@ fn runs() -> Vec<Run> {
 }
 
 fn shown(history: &History) -> String {
-    history_text(history, Style::default())
+    plain(history, Style::default())
 }
 
 #[test]
@@ -39,13 +37,13 @@ fn each_run_is_beside_the_one_before() {
     runs.reverse();
     let history = history(&runs, &[], None);
     insta::assert_snapshot!("runs", shown(&history));
-    insta::assert_snapshot!("runs_markdown", history_markdown(&history));
+    insta::assert_snapshot!("runs_markdown", markdown(&history));
 }
 
 #[test]
 fn exports_have_a_row_for_each_run_of_each_cell() {
     let history = history(&runs(), &[], None);
-    let json = history_json(&history).unwrap();
+    let json = json(&history).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     jsonschema::validate(&history_schema(), &json).expect("as the schema says");
     let points = json["points"].as_array().unwrap();
@@ -56,7 +54,7 @@ fn exports_have_a_row_for_each_run_of_each_cell() {
         (&points[2]["value"], &points[2]["finding"]),
         (&serde_json::Value::Null, &"failed".into())
     );
-    assert_eq!(history_csv(&history).unwrap().lines().count(), 5);
+    assert_eq!(csv(&history).unwrap().lines().count(), 5);
 }
 
 #[test]

@@ -9,13 +9,14 @@ use rpcbench_record::{
     Age, Measured, NotMet, Pauses, Readiness, Run, RuntimeStatistics, TrialResult,
 };
 use rpcbench_report::{
-    Asked, Calls, Changes, Comparison, TrialCalls, changes, changes_html, changes_json,
-    changes_of_builds, html, html_with_calls, json as run_json, markdown, summary,
+    Calls, Changes, CompareOptions, Comparison, TrialCalls, changes, changes_html,
+    changes_of_builds, html, html_with_calls, summary,
 };
 use serde_json::{Value, json};
 
 use crate::builder::{RunBuilder, failure};
 use crate::open::{fall_behind, latency_run, slo_run};
+use crate::render::{json, markdown};
 
 /// The data that a page carries.
 fn data(page: &str) -> Value {
@@ -52,7 +53,7 @@ fn it_has_every_figure_that_json_has() {
     let run = several();
     let page = page_of(&run);
     let table = &page["runs"][0]["parts"][0]["table"];
-    let json: Value = serde_json::from_str(&run_json(&summary(&run)).unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&json(&summary(&run)).unwrap()).unwrap();
     let cells = json["workloads"][0]["cells"].as_array().unwrap();
     assert_eq!(table["rows"].as_array().unwrap().len(), cells.len());
     let keys: Vec<&String> = cells[0].as_object().unwrap().keys().collect();
@@ -74,7 +75,7 @@ fn it_says_what_markdown_says() {
             assert!(markdown.contains(line.as_str().unwrap()), "{line} in {markdown}");
         }
     };
-    ["headline", "setting", "told"].iter().for_each(|key| said(&part[key]));
+    ["headline", "setting", "remarks"].iter().for_each(|key| said(&part[key]));
     said(&page["runs"][0]["how_to_read"]);
     let titles: Vec<&str> = part["lists"]
         .as_array()
@@ -216,7 +217,7 @@ fn every_rate_that_a_search_tried_is_there_with_its_response_times() {
 
 /// Every change that JSON has, as a page has it: less 1.
 fn exported(changes: &Changes) -> Vec<Value> {
-    let json: Value = serde_json::from_str(&changes_json(changes).unwrap()).unwrap();
+    let json: Value = serde_json::from_str(&json(changes).unwrap()).unwrap();
     let share = |ratio: &Value| ratio.as_f64().map(|ratio| ratio - 1.0);
     let row = |row: &Value| {
         json!([share(&row["ratio"]), share(&row["ratio_low"]), share(&row["ratio_high"])])
@@ -237,7 +238,7 @@ fn changes_stand_before_the_runs_that_they_are_read_from() {
         RunBuilder::new().entry("go-grpc", &go).entry("a-b", &[9_800, 9_890, 9_770]).run
     };
     let runs = [run([98_000, 98_900, 97_700]), run([49_000, 49_100, 48_900])];
-    let changes = changes(&runs[0], &runs[1], &Asked::default());
+    let changes = changes(&runs[0], &runs[1], &CompareOptions::default());
     let arguments = ["compare".to_owned(), "old run".to_owned(), "new".to_owned()];
     let comparison = Comparison { changes: &changes, arguments: &arguments };
     let html = changes_html(&comparison, &runs, Vec::new()).unwrap();
@@ -263,7 +264,7 @@ fn the_page_of_a_run_of_builds_has_their_changes() {
         .run;
     let page = page_of(&run);
     assert_eq!([&page["runs"][0]["name"], &page["runs"][1]["name"]], ["changes", "quick"]);
-    let changes = changes_of_builds(&run, &Asked::default()).unwrap();
+    let changes = changes_of_builds(&run, &CompareOptions::default()).unwrap();
     assert_eq!((drawn(&page).len(), drawn(&page)), (1, exported(&changes)));
 }
 

@@ -3,9 +3,10 @@
 use rpcbench_record::{
     ConnectionLife, Connections, Limits, Measured, Published, Stopping, WarmUp, Window,
 };
-use rpcbench_report::{Layout, Style, json, summary, text};
+use rpcbench_report::{Layout, Style, summary};
 
 use crate::builder::{RunBuilder, latency};
+use crate::render::{json, text};
 
 /// A connection for each call: of its response time, a third is the connect.
 fn short(trial: &mut Measured) {
@@ -56,7 +57,7 @@ fn a_run_scaled_to_the_machine_says_so() {
     let mut bench = bench();
     bench.run.header.plan.scaled_from = Some(Limits { cpus: 3, memory_bytes: None });
     let shown = text(&summary(&bench.run), Style::default(), &Layout::default());
-    let warning = "scaled to this machine: a server had 1 CPU where the suite gives it 3; hold it against runs";
+    let warning = "scaled to this machine: a server had 1 CPU, the suite gives it 3; compare it only with runs";
     assert!(shown.contains(warning), "{shown}");
 }
 

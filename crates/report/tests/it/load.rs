@@ -4,13 +4,11 @@ use rpcbench_record::{
     Connections, Header, Limits, Outcomes, Pacing, PlacementKind, Protocol, Run, Slice, Trial,
     TrialResult, Unmeasured, Window, Workload,
 };
-use rpcbench_report::{
-    Capacity, Load, LoadView, Style, curve_text, cut_short, load_csv, load_hdr, load_json,
-    load_markdown, load_text,
-};
+use rpcbench_report::{Capacity, Load, Style, View, cut_short, load_hdr};
 use rpcbench_stats::Histogram;
 
 use crate::builder::{RunBuilder, latency, measured, ok, workload};
+use crate::render::{csv, json, markdown, plain};
 
 pub fn header() -> Header {
     RunBuilder::new().run.header
@@ -79,13 +77,13 @@ fn what_became_of_connections_is_a_warning_and_a_broken_protocol_a_failure() {
     let mut connections = Connections { reopened: 257, ..Connections::default() };
     connections.end("peer closed the connection with ENHANCE_YOUR_CALM", false);
     load.measured.connections = connections.clone();
-    let text = load_text(&load, Style::default());
-    let warning = "1 connection ended, opened again 257 times: \
+    let text = plain(&load, Style::default());
+    let warning = "1 connection ended, reopened 257 times: \
                    peer closed the connection with ENHANCE_YOUR_CALM";
-    assert!(text.contains(warning) && !load.is_against(), "{text}");
+    assert!(text.contains(warning) && !load.checks_failed(), "{text}");
     connections.break_off("twice");
     load.measured.connections = connections;
-    assert!(load.is_against());
+    assert!(load.checks_failed());
     assert_eq!(load.verdict().name(), "failed");
     assert!(load.complaints()[0].starts_with("the server broke the protocol on 1 connection"));
 }
@@ -127,7 +125,7 @@ fn run_of(loads: &[(Load, &str)]) -> Run {
 #[test]
 fn a_load_is_found_in_its_run() {
     let run = run_of(&[(fine(), "closed")]);
-    let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
+    let View::Load(load) = View::of(&run) else { panic!("no load") };
     let workload = Workload { name: "load-0".to_owned(), ..fine().workload };
     let expected = Load { workload, header: run.header.clone(), ..fine() };
     assert_eq!(*load, expected);
@@ -141,14 +139,14 @@ fn a_load_is_found_in_its_run() {
         },
         ..run.clone()
     };
-    assert_eq!(LoadView::of(&native), None);
-    assert_eq!(LoadView::of(&Run { trials: Vec::new(), ..run }), None);
+    assert!(matches!(View::of(&native), View::Run(_)));
+    assert!(matches!(View::of(&Run { trials: Vec::new(), ..run }), View::Run(_)));
 }
 
 #[test]
 fn a_share_of_the_capacity_is_found_with_what_it_is_a_share_of() {
     let mut run = run_of(&[(fine(), "closed"), (open(), "poisson:40%")]);
-    let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
+    let View::Load(load) = View::of(&run) else { panic!("no load") };
     assert_eq!(
         load.capacity,
         Some(Capacity { calls_per_s: 98_000.0, window_ns: 3_000_000_000, client_bound: false })
@@ -156,13 +154,13 @@ fn a_share_of_the_capacity_is_found_with_what_it_is_a_share_of() {
     assert_eq!(load.workload.arrivals, open().workload.arrivals);
     // Calls that failed while the capacity was measured count as those of any warm-up.
     assert_eq!(load.outside.outcomes.ok, 98_000 + fine().measured.outcomes.ok);
-    assert!(!load.is_against());
+    assert!(!load.checks_failed());
     run.trials[0].result = TrialResult::Measured(Box::new(failing().measured));
-    let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
-    assert_eq!((load.outside.outcomes.errors(), load.is_against()), (1200, true));
+    let View::Load(load) = View::of(&run) else { panic!("no load") };
+    assert_eq!((load.outside.outcomes.errors(), load.checks_failed()), (1200, true));
     insta::assert_snapshot!(load.complaints().join("\n"), @"
-    1200 of 392000 calls failed outside of the window, such as: status 13: upstream is gone
-    client-bound: the capacity is the client's, so the rate is no share of the server's; lower the rate, take more --threads, or free CPUs
+    1200 of 392000 calls failed outside the window, such as: status 13: upstream is gone
+    client-bound: the capacity is the client's, so the rate is not a share of the server's; lower the rate, use more --threads, or free CPUs
     ");
 }
 
@@ -176,10 +174,10 @@ fn a_sweep_is_found_in_its_run_without_the_rate_that_was_ended_early() {
         (open(), "poisson:50%"),
         (cut, "poisson:60%"),
     ]);
-    let Some(LoadView::Several(curve)) = LoadView::of(&run) else { panic!("no curve") };
+    let View::Curve(curve) = View::of(&run) else { panic!("no curve") };
     assert_eq!((curve.points.len(), curve.capacity), (2, Some(98_000.0)));
     assert_eq!((curve.search.as_ref(), curve.complaint()), (None, None));
-    insta::assert_snapshot!(curve_text(&curve, Style::default()));
+    insta::assert_snapshot!(plain(&*curve, Style::default()));
 }
 
 /// A server whose process is named: 1.85 s of user and 1.12 s of system time of two CPUs in 3 s.
@@ -187,7 +185,7 @@ fn a_sweep_is_found_in_its_run_without_the_rate_that_was_ended_early() {
 fn what_a_watched_server_used_is_shown() {
     let mut load = fine();
     load.measured.server = measured(98_000).server;
-    insta::assert_snapshot!(load_text(&load, Style::default()));
+    insta::assert_snapshot!(plain(&load, Style::default()));
     // All of its one CPU: it was the limit of a closed loop.
     load.header.plan.limits.cpus = 1;
     assert_eq!(load.verdict().name(), "server-bound");
@@ -203,19 +201,19 @@ fn what_a_watched_server_used_is_shown() {
 fn a_load_reads_at_a_glance() {
     let load = fine();
     assert_eq!(load.verdict().name(), "ok");
-    insta::assert_snapshot!(load_text(&load, Style::default()));
+    insta::assert_snapshot!(plain(&load, Style::default()));
 }
 
 #[test]
 fn an_open_loop_tells_how_it_kept_its_schedule() {
-    insta::assert_snapshot!(load_text(&open(), Style::default()));
+    insta::assert_snapshot!(plain(&open(), Style::default()));
 }
 
 #[test]
 fn errors_stand_by_their_names() {
     let load = failing();
     assert_eq!(load.verdict().name(), "failed");
-    insta::assert_snapshot!(load_text(&load, Style::default()));
+    insta::assert_snapshot!(plain(&load, Style::default()));
 }
 
 #[test]
@@ -228,7 +226,7 @@ fn a_load_without_an_answer_has_no_times_of_ok_calls() {
     load.measured.error_latency = Some(latency(calls, 2e9));
     load.measured.series.fill(Slice { errors: 30, ..Slice::default() });
     load.workload.in_flight = 667;
-    insta::assert_snapshot!(load_text(&load, Style::default()));
+    insta::assert_snapshot!(plain(&load, Style::default()));
 }
 
 #[test]
@@ -236,7 +234,7 @@ fn a_load_that_contradicts_itself_is_suspect() {
     let mut load = fine();
     ok(&mut load.measured).mean_ns *= 2.0;
     assert_eq!(load.verdict().name(), "suspect");
-    let text = load_text(&load, Style::default());
+    let text = plain(&load, Style::default());
     assert!(text.contains("suspect: 1,000 calls were in flight"), "{text}");
 }
 
@@ -247,7 +245,7 @@ fn every_call_that_came_due_must_have_been_counted() {
     let pacing = load.measured.pacing.as_mut().expect("an open loop");
     pacing.due += 1;
     assert_eq!(load.verdict().name(), "suspect");
-    let text = load_text(&load, Style::default());
+    let text = plain(&load, Style::default());
     assert!(
         text.contains("suspect: its schedule made 294,001 calls due, its counters hold 294,000")
     );
@@ -261,7 +259,7 @@ fn a_window_that_was_ended_early_says_so() {
     let said = cut_short(&load).expect("it is shorter");
     insta::assert_snapshot!(said, @"stopped after 3.00 s of 1h; these are the figures until then");
     assert_eq!(load.verdict().name(), "ok");
-    assert!(load_text(&load, Style::default()).contains(&said));
+    assert!(plain(&load, Style::default()).contains(&said));
 }
 
 #[test]
@@ -272,7 +270,7 @@ fn a_client_late_for_one_call_in_a_hundred_is_to_blame() {
     assert_eq!((load.verdict().name(), load.complaints()), ("ok", Vec::new()));
     load.measured.pacing.as_mut().expect("an open loop").late += 1;
     assert_eq!(load.verdict().name(), "generator late");
-    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: the client took up 1.0 % of the calls more than 1 ms after they came due, so these figures are not the server's; lower the rate, take more --threads, or free CPUs");
+    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: the client started 1.0 % of the calls more than 1 ms late, so these figures are not the server's; lower the rate, use more --threads, or free CPUs");
     // It outweighs a client at its limit, and a contradiction outweighs it.
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!(load.verdict().name(), "generator late");
@@ -287,8 +285,8 @@ fn a_server_that_does_not_keep_up_is_overloaded() {
         slice.ok /= 2;
     }
     assert_eq!(load.verdict().name(), "overloaded");
-    insta::assert_snapshot!(load.complaints().join("\n"), @"overloaded: 98.0k calls came due a second, and 49.0k were answered in the second half of the window; the response times only say how long that lasted; lower the rate");
-    let text = load_text(&load, Style::default());
+    insta::assert_snapshot!(load.complaints().join("\n"), @"overloaded: 98.0k calls came due per second, 49.0k were answered in the second half of the window; response times only show how long that lasted; lower the rate");
+    let text = plain(&load, Style::default());
     assert!(text.contains("ok calls/s  49.0k") && text.contains("  overloaded: "), "{text}");
     // A client at its limit outweighs it, and of a rate that changes it can't be told.
     load.measured.client.busiest_ns = load.measured.window_ns;
@@ -309,12 +307,12 @@ fn a_saturated_client_is_named() {
 fn an_open_loop_whose_client_had_no_cpu_to_give_is_a_verdict_against() {
     let mut load = open();
     load.measured.client.busiest_ns = load.measured.window_ns / 100 * 96;
-    assert_eq!((load.verdict().name(), load.is_against()), ("client-bound", true));
+    assert_eq!((load.verdict().name(), load.checks_failed()), ("client-bound", true));
     insta::assert_snapshot!(load.complaints().join("\n"));
     // A closed loop is measured up to somebody's limit, whoever's it is.
     let mut load = fine();
     load.measured.client.busiest_ns = load.measured.window_ns;
-    assert_eq!((load.verdict().name(), load.is_against()), ("client-bound", false));
+    assert_eq!((load.verdict().name(), load.checks_failed()), ("client-bound", false));
 }
 
 #[test]
@@ -322,12 +320,12 @@ fn a_share_of_the_clients_limit_is_no_share_of_the_servers() {
     let mut saturated = fine();
     saturated.measured.client.busiest_ns = saturated.measured.window_ns / 10 * 9;
     let run = run_of(&[(saturated.clone(), "closed"), (open(), "poisson:40%")]);
-    let Some(LoadView::One(load)) = LoadView::of(&run) else { panic!("no load") };
-    assert_eq!((load.verdict().name(), load.is_against()), ("client-bound", true));
-    assert!(load_text(&load, Style::default()).contains("closed loop of 3.00 s, client-bound"));
+    let View::Load(load) = View::of(&run) else { panic!("no load") };
+    assert_eq!((load.verdict().name(), load.checks_failed()), ("client-bound", true));
+    assert!(plain(&*load, Style::default()).contains("closed loop of 3.00 s, client-bound"));
     insta::assert_snapshot!(load.complaints().join("\n"));
     let loads = [(saturated, "closed"), (open(), "poisson:40%"), (open(), "poisson:50%")];
-    let Some(LoadView::Several(curve)) = LoadView::of(&run_of(&loads)) else { panic!("no curve") };
+    let View::Curve(curve) = View::of(&run_of(&loads)) else { panic!("no curve") };
     insta::assert_snapshot!(curve.complaint().expect("a complaint"));
 }
 
@@ -343,7 +341,7 @@ fn limits_that_are_exceeded_are_named_with_what_was_measured() {
     --fail-if p99>16ms: p99 is 16.0727 ms
     --fail-if rate<98001: rate is 98000.0 calls/s
     ");
-    assert!(load_text(&load, Style::default()).contains("  limit exceeded: p99>16ms: p99 is "));
+    assert!(plain(&load, Style::default()).contains("  limit exceeded: p99>16ms: p99 is "));
 }
 
 #[test]
@@ -363,9 +361,9 @@ fn errors_within_their_limit_are_no_failure() {
 
 #[test]
 fn a_load_exports() {
-    insta::assert_snapshot!(load_markdown(&fine()));
-    insta::assert_snapshot!(load_json(&open()).expect("JSON"));
-    insta::assert_snapshot!(load_csv(&failing()).expect("CSV"));
+    insta::assert_snapshot!(markdown(&fine()));
+    insta::assert_snapshot!(json(&open()).expect("JSON"));
+    insta::assert_snapshot!(csv(&failing()).expect("CSV"));
 }
 
 /// What a reader of interval logs that is not ours makes of it.
@@ -409,9 +407,8 @@ pub fn fits(text: &str) {
 
 #[test]
 fn sentences_break_at_words_where_the_terminal_is_narrow() {
-    fits(&load_text(&failing(), NARROW));
-    let title: Vec<String> =
-        load_text(&fine(), NARROW).lines().take(2).map(str::to_owned).collect();
+    fits(&plain(&failing(), NARROW));
+    let title: Vec<String> = plain(&fine(), NARROW).lines().take(2).map(str::to_owned).collect();
     insta::assert_snapshot!(title.join("\n"), @"
     127.0.0.1:50051: grpc text:100, 50 connections, 1,000 calls in flight,
       closed loop, 1 client thread

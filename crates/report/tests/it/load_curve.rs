@@ -1,12 +1,11 @@
 //! Loads at several rates: sweeps and searches.
 
 use rpcbench_record::{NotMet, PerSecond, Protocol, Search, SearchStep, StepVerdict, Workload};
-use rpcbench_report::{
-    Load, LoadCurve, LoadPoint, Style, curve_csv, curve_json, curve_markdown, curve_text, found,
-};
+use rpcbench_report::{Load, LoadCurve, LoadPoint, Style};
 
 use crate::builder::workload;
 use crate::load::{NARROW, failing, fine, fits, header, open};
+use crate::render::{csv, json, markdown, plain};
 
 /// Windows at 1,000 and 2,000 calls a second, the second with errors, and a search that made them.
 fn curve() -> (Workload, Vec<LoadPoint>, Search) {
@@ -40,19 +39,19 @@ fn a_search_shows_its_curve_and_what_it_found() {
         points,
         search: Some(search.clone()),
     };
-    insta::assert_snapshot!(curve_text(&shown, Style::default()));
-    fits(&curve_text(&shown, NARROW));
-    insta::assert_snapshot!(curve_markdown(&shown));
-    insta::assert_snapshot!(curve_json(&shown).expect("JSON"));
-    insta::assert_snapshot!(curve_csv(&shown).expect("CSV"));
+    insta::assert_snapshot!(plain(&shown, Style::default()));
+    fits(&plain(&shown, NARROW));
+    insta::assert_snapshot!(markdown(&shown));
+    insta::assert_snapshot!(json(&shown).expect("JSON"));
+    insta::assert_snapshot!(csv(&shown).expect("CSV"));
     let found_in = |verdicts: [usize; 2]| {
         let steps: Vec<SearchStep> = search.steps[verdicts[0]..verdicts[1]].to_vec();
         let search = Search { steps, ..search.clone() };
-        found(&LoadCurve { search: Some(search), ..shown.clone() }).expect("a sentence")
+        LoadCurve { search: Some(search), ..shown.clone() }.found().expect("a sentence")
     };
     insta::assert_snapshot!(found_in([0, 1]), @"p99<20ms: still holds at 98.0k calls/s, the highest rate tried");
     insta::assert_snapshot!(found_in([1, 2]), @"p99<20ms: does not hold at 196k calls/s, the lowest rate tried (errors)");
-    assert_eq!(found(&LoadCurve { search: None, ..shown.clone() }), None);
+    assert_eq!(LoadCurve { search: None, ..shown.clone() }.found(), None);
 }
 
 #[test]
@@ -70,7 +69,7 @@ fn a_search_that_the_client_ended_is_a_verdict_against() {
         search: Some(search),
     };
     insta::assert_snapshot!(curve.complaint().expect("a complaint"));
-    let found = found(&curve).expect("a sentence");
+    let found = curve.found().expect("a sentence");
     assert!(found.ends_with("at 196k it does not (client-bound)"), "{found}");
 }
 

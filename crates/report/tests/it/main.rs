@@ -12,6 +12,7 @@ mod lives;
 mod load;
 mod load_curve;
 mod open;
+mod render;
 mod response_times;
 mod runtime;
 mod spread;

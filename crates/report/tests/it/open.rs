@@ -7,11 +7,11 @@ use rpcbench_record::{
     StepVerdict, Trial, TrialResult, Unsteady, Workload,
 };
 use rpcbench_report::{
-    Conclusion, Doubt, Layout, Style, Summary, Verdict, csv, doubts, markdown, summary, text,
-    trials_csv,
+    Conclusion, Doubt, Layout, Style, Summary, Verdict, doubts, summary, trials_csv,
 };
 
 use crate::builder::{RunBuilder, WINDOW_NS, failure, latency, measured, workload};
+use crate::render::{csv, markdown, text};
 
 const CAPACITIES: [(&str, u64); 2] = [("rust-tonic", 20_000), ("go-grpc", 10_000)];
 
@@ -159,8 +159,8 @@ fn a_generator_that_was_late_and_a_server_that_fell_behind_are_told() {
     );
     let page = text(&summary, Style::default(), &Layout::default());
     for line in [
-        "  rust-tonic (load-90): generator late: trial 1: the client took up 1.9 % of its calls late, at 18.0k calls/s",
-        "  go-grpc (load-90): overloaded: trial 1: it ended fewer calls than came due",
+        "  rust-tonic (load-90): generator late: trial 1: the client started 1.9 % of its calls late, at 18.0k calls/s",
+        "  go-grpc (load-90): overloaded: trial 1: it finished fewer calls than came due",
     ] {
         assert!(page.contains(line), "{page}");
     }

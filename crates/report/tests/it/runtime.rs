@@ -1,9 +1,10 @@
 //! What runtimes tell of themselves, in every view.
 
 use rpcbench_record::{Measured, Pauses, RuntimeStatistics};
-use rpcbench_report::{Columns, Layout, Style, csv, html, json, markdown, summary, text};
+use rpcbench_report::{Columns, Layout, Style, html, summary};
 
 use crate::builder::RunBuilder;
+use crate::render::{csv, json, markdown, text};
 
 fn collected(trial: &mut Measured) {
     let young = Pauses { count: 30, total_ns: 60_000_000, max_ns: 5_000_000 };
@@ -35,7 +36,7 @@ fn pauses_and_allocation_stand_in_wide_tables_and_who_tells_nothing_is_named() {
     let summary = summary(&bench().run);
     let wide = Layout { columns: Columns::Wide, ..Layout::default() };
     let shown = text(&summary, Style::default(), &wide);
-    let said = "rust-tonic: its runtime tells nothing of garbage collections or allocation";
+    let said = "rust-tonic: its runtime reports no garbage collections or allocations";
     for words in ["longest GC", "allocated/call", "600 B", "12.0 ms", "40 MiB", said] {
         assert!(shown.contains(words), "no {words} in\n{shown}");
     }

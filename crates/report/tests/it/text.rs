@@ -1,9 +1,10 @@
 //! What a terminal shows.
 
 use rpcbench_record::{IsolationMode, Readiness, Run, TrialResult, Unsteady};
-use rpcbench_report::{ColumnName, Columns, Layout, Style, summary, text};
+use rpcbench_report::{ColumnName, Columns, Layout, Style, summary};
 
 use crate::builder::{RunBuilder, failure, measured, ok};
+use crate::render::text;
 
 fn shown(builder: &RunBuilder) -> String {
     text(&summary(&builder.run), Style::default(), &Layout::default())
@@ -221,7 +222,7 @@ fn a_page_fits_its_terminal() {
 #[test]
 fn a_very_narrow_terminal_loses_columns_and_says_which() {
     let page = in_width(&many(), 60, &Columns::Few);
-    assert!(page.contains("not shown for lack of room: p50, p99, memory"), "{page}");
+    assert!(page.contains("hidden to fit the terminal: p50, p99, memory"), "{page}");
 }
 
 #[test]
@@ -231,7 +232,7 @@ fn wide_tables_have_every_column_whatever_the_room() {
     for title in ["of first", "raw calls/cpu-s", "calls/s", "p99.9", "client CPU", "steady"] {
         assert!(header.contains(title), "{header}");
     }
-    assert!(!page.contains("for lack of room"), "{page}");
+    assert!(!page.contains("hidden to fit"), "{page}");
 }
 
 /// Two languages, two protocols.
@@ -299,7 +300,7 @@ fn columns_are_chosen_by_title_or_by_field() {
     assert_eq!(titles, ["server", "p99", "calls/s", "machine_kernel", "place"]);
     let unknown = "p98".parse::<ColumnName>().expect_err("no such column").to_string();
     assert!(
-        unknown.starts_with("there is no column 'p98'; there are: workload, server, protocol, "),
+        unknown.starts_with("unknown column 'p98'; expected one of workload, server, protocol, "),
         "{unknown}"
     );
     assert!(unknown.contains("p99, p99.9"), "{unknown}");

@@ -19,7 +19,7 @@ use rpcbench_record::{
     Header, IsolationMode, Machines, Plan, Readiness, Run, ServerMachine, StoreError, Trial, Writer,
 };
 use rpcbench_report::format::{plural, si};
-use rpcbench_report::{Load, LoadCurve, LoadView, cut_short, load_hdr};
+use rpcbench_report::{Load, LoadCurve, View, cut_short, load_hdr};
 
 use super::calls_log::CallsLog;
 use super::calls_log::drawn;
@@ -121,16 +121,20 @@ const SHOWN: &str = "the results above are complete, but a file could not be wri
 
 /// After the load: everything that there is is shown, whatever went wrong with a file.
 fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow::Result<Verdict> {
-    let Some(view) = LoadView::of(run) else { bail!(why_nothing(run)) };
+    let view = View::of(run);
+    if matches!(view, View::Run(_)) {
+        bail!(why_nothing(run));
+    }
     show(context, run, &Look::whole(args.results.format))?;
     let verdict = match &view {
-        LoadView::One(load) => report_verdict(load),
-        LoadView::Several(curve) => report_curve(curve, &done.ending),
+        View::Load(load) => report_verdict(load),
+        View::Curve(curve) => report_curve(curve, &done.ending),
+        View::Run(_) => Verdict::Stopped,
     };
     done.ending.context(SHOWN)?;
     let logged = match &view {
-        LoadView::One(load) => done.tap.finish(load.measured.outcomes.total()),
-        LoadView::Several(_) => Ok(None),
+        View::Load(load) => done.tap.finish(load.measured.outcomes.total()),
+        View::Curve(_) | View::Run(_) => Ok(None),
     };
     if let Some(folder) = &args.results.out {
         let calls = logged.as_ref().ok().and_then(Option::as_ref);
@@ -139,7 +143,7 @@ fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow
             .and_then(|()| write_views(folder, run))
             .context(SHOWN)?;
     }
-    if let LoadView::One(load) = &view {
+    if let View::Load(load) = &view {
         write_hdr(done.hdr, load)?;
     }
     logged.context(SHOWN)?;
@@ -184,7 +188,7 @@ fn report_verdict(load: &Load) -> Verdict {
     for line in load.complaints() {
         note!("rpcbench: {line}");
     }
-    match (cut_short(load).is_some(), load.is_against()) {
+    match (cut_short(load).is_some(), load.checks_failed()) {
         (true, _) => Verdict::Stopped,
         (false, true) => Verdict::ChecksFailed,
         (false, false) => Verdict::Done,

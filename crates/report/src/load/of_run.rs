@@ -1,22 +1,19 @@
-//! A load, found in the record of its run.
+//! Loads, as found in the record of their run.
 
 use jiff::Timestamp;
 use rpcbench_record::{
-    Arrivals, Header, Measured, PlacementKind, Plan, PlannedServer, Protocol, Rate, Run, Trial,
-    Unmeasured, Workload,
+    Arrivals, Header, Measured, Plan, PlannedServer, Protocol, Rate, Run, Trial, Unmeasured,
+    Workload,
 };
 
 use super::curve::{LoadCurve, LoadPoint};
 use super::verdict::is_cut_short;
-use crate::export::ExportError;
 use crate::figures::Figures;
-use crate::text::Style;
 
-/// One load: a window on one server, and the calls outside of it.
+/// One load: a window on one server, and the calls outside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// Of its run: the program, the machine, what the server may use if anything of it can be seen, the seed of the payloads
-    /// and of random arrivals, and what must not be true of the window.
+    /// The run: program, machine, limits, seed, and thresholds of `--fail-if`.
     pub header: Header,
     /// When the window began.
     pub started: Timestamp,
@@ -24,100 +21,34 @@ pub struct Load {
     pub address: String,
     /// How calls travelled.
     pub protocol: Protocol,
-    /// What was asked for. Where the rate was a share of the capacity, its arrival process has the rate that came of it.
+    /// The workload. A rate that was a share of the capacity is resolved to calls per second.
     pub workload: Workload,
-    /// The capacity that the arrival process's rate is a share of. `None` where it is none.
+    /// The capacity of which the rate is a share, if it is one.
     pub capacity: Option<Capacity>,
-    /// Calls outside of the window, those that found the capacity included.
+    /// Calls outside the window, including those that measured the capacity.
     pub outside: Unmeasured,
     /// The window.
     pub measured: Measured,
 }
 
-/// What a server can do at most, found by a closed loop before the window.
+/// A server's maximum rate, measured by a closed loop before the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capacity {
-    /// Calls that ended `ok`, a second.
+    /// Calls that ended `ok`, per second.
     pub calls_per_s: f64,
     /// Length of the closed loop's window, nanoseconds.
     pub window_ns: u64,
-    /// Whether it is the client's limit, and not the server's.
+    /// Whether it is the client's limit, not the server's.
     pub client_bound: bool,
 }
 
-/// A run of one entry that somebody else runs, as its readers need it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum LoadView {
-    /// One window.
-    One(Box<Load>),
-    /// Several rates: a sweep, or a search.
-    Several(Box<LoadCurve>),
-}
-
-impl LoadView {
-    /// Of a run. `None` if it is no load, or one that never came to a whole window.
-    #[must_use]
-    pub fn of(run: &Run) -> Option<Self> {
-        let run = &run.printable();
-        let plan = &run.header.plan;
-        let [server] = plan.servers.as_slice() else { return None };
-        if plan.placement != PlacementKind::Unmanaged {
-            return None;
-        }
-        let mut loads = plan.loads();
-        let first = loads.next()?;
-        if first.find_max.is_none() && loads.next().is_none() {
-            let trial = run.trials.iter().find(|trial| trial.workload == first.name)?;
-            let load = Load::of(run, server, first, trial)?;
-            return Some(Self::One(Box::new(load)));
-        }
-        let curve = LoadCurve::of(run, server, first)?;
-        Some(Self::Several(Box::new(curve)))
-    }
-
-    /// For a terminal, ending in a line feed.
-    #[must_use]
-    pub fn text(&self, style: Style) -> String {
-        match self {
-            Self::One(load) => super::load_text(load, style),
-            Self::Several(curve) => super::curve_text(curve, style),
-        }
-    }
-
-    /// As Markdown, ending in a line feed.
-    #[must_use]
-    pub fn markdown(&self) -> String {
-        match self {
-            Self::One(load) => super::load_markdown(load),
-            Self::Several(curve) => super::curve_markdown(curve),
-        }
-    }
-
-    /// As JSON.
-    ///
-    /// # Errors
-    /// If a value can't be written; see [`ExportError`].
-    pub fn json(&self) -> Result<String, ExportError> {
-        match self {
-            Self::One(load) => super::load_json(load),
-            Self::Several(curve) => super::curve_json(curve),
-        }
-    }
-
-    /// As CSV: a header, and a row for each rate.
-    ///
-    /// # Errors
-    /// If a row can't be written; see [`ExportError`].
-    pub fn csv(&self) -> Result<String, ExportError> {
-        match self {
-            Self::One(load) => super::load_csv(load),
-            Self::Several(curve) => super::curve_csv(curve),
-        }
-    }
-}
-
 impl Load {
-    fn of(run: &Run, server: &PlannedServer, workload: &Workload, trial: &Trial) -> Option<Self> {
+    pub(crate) fn of(
+        run: &Run,
+        server: &PlannedServer,
+        workload: &Workload,
+        trial: &Trial,
+    ) -> Option<Self> {
         let measured = trial.measured()?.clone();
         let plan = &run.header.plan;
         let mut outside = trial.unmeasured.clone().unwrap_or_default();
@@ -153,15 +84,15 @@ impl Load {
         })
     }
 
-    /// The figures of the window. `None` for one without length.
+    /// The figures of the window. `None` if it has no length.
     pub(super) fn figures(&self) -> Option<Figures> {
         Figures::of(&[&self.measured], Some(self.header.plan.limits))
     }
 }
 
 impl LoadCurve {
-    /// The rates of a run that have all their windows. `None` without any.
-    fn of(run: &Run, server: &PlannedServer, first: &Workload) -> Option<Self> {
+    /// The rates of a run that were measured to their end. `None` if there are none.
+    pub(crate) fn of(run: &Run, server: &PlannedServer, first: &Workload) -> Option<Self> {
         let search = run.trials.iter().find_map(|trial| trial.search.as_deref());
         let points: Vec<LoadPoint> = match search {
             Some(search) => search.steps.iter().map(LoadPoint::searched).collect(),
@@ -184,8 +115,8 @@ impl LoadCurve {
 }
 
 impl LoadPoint {
-    /// The point of a sweep that a trial is. `None` for one that measured a capacity, and one that was ended before its
-    /// time: windows of different length don't compare.
+    /// The point of a sweep for a trial. `None` if it measured a capacity or was stopped early: windows of different
+    /// length can't be compared.
     #[must_use]
     pub fn of(plan: &Plan, trial: &Trial) -> Option<Self> {
         let (Arrivals::Constant { rate: Rate::PerSecond(rate) }

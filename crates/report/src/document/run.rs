@@ -1,0 +1,99 @@
+//! The document of a run of servers.
+
+use super::{Block, Content, Document, Item, Part, Tone};
+use crate::catalog::{Kind, Subject};
+use crate::columns::{Columns, columns};
+use crate::curve::{Curve, Results, results};
+use crate::layout::Layout;
+use crate::row::Row;
+use crate::summary::{Summary, Table};
+use crate::verdict::Verdict;
+use crate::warning::Warning;
+use crate::words::{self, Unranked};
+use crate::{conclusion, groups, published};
+
+impl<'a> Document<'a> {
+    /// The document of a run.
+    #[must_use]
+    pub fn of_run(summary: &'a Summary, layout: &Layout) -> Self {
+        Self {
+            origin: Some(words::origin(&summary.header)),
+            parts: results(&summary.tables).iter().map(|it| part(summary, it, layout)).collect(),
+            warnings: summary.warnings.iter().map(Warning::line).collect(),
+            how_to_read: words::how_to_read(summary),
+            explain: layout.explain,
+            ..Self::new(summary.header.plan.suite.clone(), summary)
+        }
+    }
+}
+
+fn part(summary: &Summary, of: &Results, layout: &Layout) -> Part {
+    let [load, setting] = words::heading(&summary.header.plan, of);
+    let (headline, blocks) = match of {
+        Results::Ranking(table) => (conclusion::headline(table), ranking(summary, table, layout)),
+        Results::Curve(curve) => (Vec::new(), over_load(summary, curve, layout)),
+    };
+    Part { headline, title: Some(load), setting: vec![setting], blocks }
+}
+
+fn ranking(summary: &Summary, table: &Table, layout: &Layout) -> Vec<Block> {
+    let mut rows = summary.rows_of(table);
+    layout.arrange(&mut rows);
+    let mut blocks = vec![grid(Kind::Ranking, &rows, &layout.columns)];
+    blocks.extend(
+        layout
+            .group_by
+            .map(|by| Block::list(format!("Best of each {by}"), groups::lines(table, by))),
+    );
+    let sentences = [groups::protocols_by_language(table), conclusion::resolution(table)].concat();
+    let unranked = words::unranked(table);
+    let published = published::lines(&summary.header.plan, table);
+    blocks.extend([
+        Block::untitled(Content::Prose(sentences)),
+        Block::list("Not ranked", unranked.into_iter().map(|row| trouble(&row, None))),
+        Block::list("Not measured", table.absent.iter().map(|it| it.line(None))),
+        Block::list("Notes", words::notes(table.rows.iter())),
+        Block::list(published::TITLE, published),
+    ]);
+    blocks
+}
+
+fn over_load(summary: &Summary, curve: &Curve, layout: &Layout) -> Vec<Block> {
+    let troubles = curve.troubles();
+    let absent = curve.absent();
+    vec![
+        grid(Kind::Curve, &curve.subjects(summary), &layout.columns),
+        Block::list("Not ok", troubles.iter().map(|(row, loads)| trouble(row, Some(loads)))),
+        Block::list("Not measured", absent.iter().map(|(it, loads)| it.line(Some(loads)))),
+        Block::list("Notes", words::notes(curve.rows())),
+    ]
+}
+
+fn grid(kind: Kind, rows: &[Subject], which: &Columns) -> Block {
+    let columns = columns(kind, rows, which);
+    let tones = rows.iter().map(|row| row.cell.map_or(Tone::Neither, tone)).collect();
+    Block::untitled(Content::Table(super::Table { columns, tones }))
+}
+
+fn tone(row: &Row) -> Tone {
+    match &row.verdict {
+        Verdict::ServerBound | Verdict::Unclear | Verdict::Ok => match row.place {
+            Some(place) if place.best == 1 => Tone::Good,
+            _ => Tone::Neither,
+        },
+        Verdict::ClientBound { .. }
+        | Verdict::Overloaded { .. }
+        | Verdict::GeneratorLate { .. }
+        | Verdict::LimitExceeded { .. }
+        | Verdict::StillWarming(_) => Tone::Caution,
+        Verdict::Suspect { .. } | Verdict::Failed { .. } => Tone::Bad,
+    }
+}
+
+fn trouble(row: &Unranked, loads: Option<&String>) -> Item {
+    let loads = loads.map(|loads| format!(" ({loads})")).unwrap_or_default();
+    Item {
+        text: format!("{}{loads}: {}: {}", row.entry, row.verdict, row.reason),
+        evidence: row.evidence.clone(),
+    }
+}
