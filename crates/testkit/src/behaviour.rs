@@ -56,9 +56,10 @@ pub enum Behaviour {
     IgnoreSigterm,
     /// Starts a `sleep` child process and leaves it behind.
     SpawnChild,
-    /// Burns CPU per call and on a thread named `jit-compiler`; after so many seconds of load each call is `factor` times cheaper.
+    /// Burns CPU per call and on a thread named `jit-compiler`; once the process has used this many seconds of CPU time, each
+    /// call is `factor` times cheaper.
     WarmStep {
-        /// Seconds of load until the step.
+        /// CPU time of the process until the step, seconds.
         seconds: f64,
         /// Cost before the step over cost after it.
         factor: f64,
@@ -133,7 +134,11 @@ pub const FORMS: &[Form] = &[
     ),
     form("ignore-sigterm", "ignore-sigterm", "goes on after SIGTERM"),
     form("spawn-child", "spawn-child", "leaves a child process behind"),
-    form("warm-step:SECONDS:FACTOR", "warm-step:8:2", "FACTOR times cheaper after SECONDS of load"),
+    form(
+        "warm-step:SECONDS:FACTOR",
+        "warm-step:8:2",
+        "FACTOR times cheaper after SECONDS of its CPU time",
+    ),
     form("never-settles", "never-settles", "the cost of a call keeps changing"),
     form("slow:DURATION", "slow:10ms", "delays every reply"),
     form("slow-once:N:DURATION", "slow-once:1000:100ms", "delays one reply in N"),

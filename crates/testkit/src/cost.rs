@@ -20,7 +20,7 @@ const FALL_PER_SECOND: f64 = 0.92;
 const CYCLE: f64 = 28.0;
 /// A longer pause between two calls counts as this much load: a server that is frozen does not warm up.
 const LONGEST_GAP: Duration = Duration::from_millis(100);
-/// The compiler thread is busy for `COMPILE_TIME` of every `COMPILE_PERIOD` of load.
+/// The compiler thread is busy for `COMPILE_TIME` of every `COMPILE_PERIOD` of the process's CPU time.
 const COMPILE_PERIOD: Duration = Duration::from_millis(10);
 const COMPILE_TIME: Duration = Duration::from_millis(2);
 /// Calls after each of which a costlier server pays what it owes: reading two clocks for each call would cost more than that.
@@ -80,13 +80,14 @@ impl Spender {
         self.burnt.set(self.burnt.get() + (clock::this_process() - before));
     }
 
+    /// By its own CPU time, so that the step comes after the same work on a busy machine.
     fn warm_up(&self, seconds: f64, factor: f64) {
-        let load = self.load.grow();
-        if load.as_secs_f64() >= seconds {
+        let used = clock::this_process();
+        if used.as_secs_f64() >= seconds {
             return clock::burn(WARM_COST);
         }
         if let Some(compiler) = &self.compiler {
-            compiler.work_at(load);
+            compiler.work_at(used);
         }
         clock::burn(WARM_COST.mul_f64(factor));
     }
@@ -138,9 +139,9 @@ impl Compiler {
         Ok(Self { work, next: Cell::default() })
     }
 
-    fn work_at(&self, load: Duration) {
-        if load >= self.next.get() {
-            self.next.set(load + COMPILE_PERIOD);
+    fn work_at(&self, used: Duration) {
+        if used >= self.next.get() {
+            self.next.set(used + COMPILE_PERIOD);
             // A full queue means that the thread is busy already.
             let _ = self.work.try_send(());
         }
