@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::codec::{Encoding, Sent};
 use crate::method::Method;
-use crate::nonce::Nonce;
+use crate::nonce::NONCE_BYTES;
 use crate::shape::Shape;
 use crate::values::{Mismatch, NoncePlace, Source, Value};
 
@@ -98,11 +98,20 @@ impl Corpus {
         &self.at(index).bytes
     }
 
-    /// The bytes of request `index` over which a call may write its nonce: 8; in a text shorter than
-    /// that, all of it. They may also stay as they are.
+    /// The bytes of request `index` that a call may replace with letters of ASCII, such as a [nonce](crate::nonce):
+    /// [`NONCE_BYTES`] of them; in a shorter text, all of it.
     #[must_use]
-    pub fn nonce(&self, index: usize) -> Range<usize> {
-        self.at(index).nonce.clone()
+    pub fn nonce(&self, index: usize) -> &Range<usize> {
+        &self.at(index).nonce
+    }
+
+    /// Request `index` with a nonce, or its last digits where it has less room.
+    #[must_use]
+    pub fn request_with(&self, index: usize, nonce: [u8; NONCE_BYTES]) -> Vec<u8> {
+        let Request { bytes, nonce: range, .. } = self.at(index);
+        let mut request = bytes.clone();
+        request[range.clone()].copy_from_slice(&nonce[NONCE_BYTES - range.len()..]);
+        request
     }
 
     /// The method that takes the requests.
@@ -111,24 +120,21 @@ impl Corpus {
         self.shape.method()
     }
 
-    /// Compares the reply to request `index`, which had `nonce` written into it if there is one, with what it must be,
-    /// field by field where servers decode: see [`Mismatch`] for what is refused. The order of fields and of map
-    /// entries does not matter, nor does an encoding that spells defaults out; NaN equals NaN, and 0.0 equals -0.0,
+    /// Compares the reply to request `index` with what it must be, field by field where servers decode; `sent` is the
+    /// request as it was sent, with its nonce if it had one. See [`Mismatch`] for what is refused. The order of fields and
+    /// of map entries does not matter, nor does an encoding that spells defaults out; NaN equals NaN, and 0.0 equals -0.0,
     /// which some libraries leave out.
     ///
     /// # Errors
     /// The first difference found.
-    pub fn verify(&self, index: usize, nonce: Option<Nonce>, reply: &[u8]) -> Result<(), Mismatch> {
-        let Request { value, bytes, place, nonce: range } = self.at(index);
-        let Some(nonce) = nonce else { return self.compare(value, bytes, reply) };
-        let (mut value, mut bytes) = (value.clone(), bytes.clone());
-        value.write_nonce(place, nonce);
-        nonce.write(&mut bytes[range.clone()]);
-        self.compare(&value, &bytes, reply)
-    }
-
-    fn compare(&self, value: &Value, request: &[u8], reply: &[u8]) -> Result<(), Mismatch> {
-        let sent = Sent { shape: self.shape, content: Some(value), request, unknown_inside: false };
+    pub fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), Mismatch> {
+        let Request { value, place, nonce, .. } = self.at(index);
+        let mut value = value.clone();
+        if !nonce.is_empty() {
+            value.write_nonce(place, &String::from_utf8_lossy(&sent[nonce.clone()]));
+        }
+        let sent =
+            Sent { shape: self.shape, content: Some(&value), request: sent, unknown_inside: false };
         self.encoding.codec().verify(sent, reply)
     }
 

@@ -19,7 +19,7 @@ pub use codec::protobuf::pb;
 pub use codec::thrift::thrift_reply;
 pub use corpus::Corpus;
 pub use method::Method;
-pub use nonce::{Nonce, NonceWriter};
+pub use nonce::{NONCE_BYTES, nonce};
 pub use profile::{AfterRefusal, Need, Profile};
 pub use shape::{Shape, ShapeError};
 pub use values::Mismatch;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use std::sync::LazyLock;
 
 use prost::Message;
-use rpcbench_contract::{Corpus, Encoding, Mismatch, Nonce, Shape, pb, thrift_reply};
+use rpcbench_contract::{Corpus, Encoding, Mismatch, NONCE_BYTES, Shape, nonce, pb, thrift_reply};
 
 const SHAPES: [Shape; 6] =
     [Shape::Text(0), Shape::Text(1), Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
@@ -94,14 +94,14 @@ proptest! {
         let corpus = Corpus::generate(&shape, seed, Encoding::Protobuf);
         for at in 0..corpus.len().min(24) {
             let right = reply(shape, corpus.request(at));
-            prop_assert_eq!(corpus.verify(at, None, &right), Ok(()));
+            prop_assert_eq!(corpus.verify(at, corpus.request(at), &right), Ok(()));
             if shape != Shape::Text(0) {
-                prop_assert!(corpus.verify(at + 1, None, &right).is_err());
+                prop_assert!(corpus.verify(at + 1, corpus.request(at + 1), &right).is_err());
                 prop_assert_eq!(
-                    corpus.verify(at, None, corpus.request(at)),
+                    corpus.verify(at, corpus.request(at), corpus.request(at)),
                     Err(Mismatch::RequestReturned)
                 );
-                prop_assert!(corpus.verify(at, None, &right[..right.len() - 1]).is_err());
+                prop_assert!(corpus.verify(at, corpus.request(at), &right[..right.len() - 1]).is_err());
             }
         }
     }
@@ -111,28 +111,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn a_nonce_comes_back_and_another_one_does_not(shape in any_shape(), seed: u64, nonce: u32) {
+    fn a_nonce_comes_back_and_another_one_does_not(shape in any_shape(), seed: u64, number: u32) {
         for encoding in ENCODINGS {
             let corpus = Corpus::generate(&shape, seed, encoding);
             for at in 0..corpus.len().min(80) {
-                let mut request = corpus.request(at).to_vec();
-                let place = corpus.nonce(at);
+                let request = corpus.request_with(at, nonce(number));
                 let room = match shape {
-                    Shape::Text(length) => (length as usize).min(Nonce::DIGITS),
-                    _ => Nonce::DIGITS,
+                    Shape::Text(length) => (length as usize).min(NONCE_BYTES),
+                    _ => NONCE_BYTES,
                 };
-                prop_assert_eq!(place.len(), room);
-                Nonce::new(nonce).write(&mut request[place]);
+                prop_assert_eq!(corpus.nonce(at).len(), room);
                 let reply = match encoding {
-                    Encoding::Opaque => request,
+                    Encoding::Opaque => request.clone(),
                     Encoding::Json => json_reply(&request),
                     Encoding::Protobuf => reply(shape, &request),
                     Encoding::ThriftBinary | Encoding::ThriftCompact => {
                         thrift_reply(encoding, shape.method(), &request).unwrap()
                     }
                 };
-                prop_assert_eq!(corpus.verify(at, Some(Nonce::new(nonce)), &reply), Ok(()));
-                let other = corpus.verify(at, Some(Nonce::new(nonce ^ 1)), &reply);
+                prop_assert_eq!(corpus.verify(at, &request, &reply), Ok(()));
+                let other = corpus.request_with(at, nonce(number ^ 1));
+                let other = corpus.verify(at, &other, &reply);
                 prop_assert_eq!(other.is_ok(), room == 0);
             }
         }
@@ -158,9 +157,12 @@ fn one_request_in_64_tells_a_copy() {
         let corpus = Corpus::generate(&shape, 8, Encoding::Protobuf);
         let plain = Corpus::plain(&shape, 8, Encoding::Protobuf);
         for at in 0..corpus.len().min(plain.len()) {
-            let copied = corpus.verify(at, None, &copy(corpus.request(at))).is_ok();
+            let copied = corpus.verify(at, corpus.request(at), &copy(corpus.request(at))).is_ok();
             assert_eq!(copied, at % 64 != 7, "{shape} {at}");
-            assert_eq!(corpus.verify(at, None, &reply(shape, corpus.request(at))), Ok(()));
+            assert_eq!(
+                corpus.verify(at, corpus.request(at), &reply(shape, corpus.request(at))),
+                Ok(())
+            );
         }
     }
 }
@@ -176,9 +178,13 @@ fn one_request_in_64_tells_a_copy_of_json() {
     for shape in [Shape::Record, Shape::Dto, Shape::Tree] {
         let corpus = Corpus::generate(&shape, 8, Encoding::Json);
         for at in 0..corpus.len() {
-            let copied = corpus.verify(at, None, &json_copy(corpus.request(at))).is_ok();
+            let copied =
+                corpus.verify(at, corpus.request(at), &json_copy(corpus.request(at))).is_ok();
             assert_eq!(copied, at % 64 != 7, "{shape} {at}");
-            assert_eq!(corpus.verify(at, None, &json_reply(corpus.request(at))), Ok(()));
+            assert_eq!(
+                corpus.verify(at, corpus.request(at), &json_reply(corpus.request(at))),
+                Ok(())
+            );
         }
     }
 }
@@ -189,7 +195,7 @@ fn a_nonce_is_not_written_into_the_name_of_its_field() {
         let corpus = Corpus::plain(&Shape::Text(length), 3, Encoding::Json);
         for at in 0..corpus.len() {
             let end = corpus.request(at).len() - "\"}".len();
-            assert_eq!(corpus.nonce(at), end - length as usize..end);
+            assert_eq!(*corpus.nonce(at), end - length as usize..end);
         }
     }
 }
@@ -211,10 +217,11 @@ fn one_request_in_64_tells_a_copy_of_thrift() {
         for shape in [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree] {
             let corpus = Corpus::generate(&shape, 8, encoding);
             for at in 0..corpus.len() {
-                let copied = corpus.verify(at, None, &thrift_copy(corpus.request(at))).is_ok();
+                let copied =
+                    corpus.verify(at, corpus.request(at), &thrift_copy(corpus.request(at))).is_ok();
                 assert_eq!(copied, at % 64 != 7, "{encoding} {shape} {at}");
                 let right = thrift_reply(encoding, shape.method(), corpus.request(at)).unwrap();
-                assert_eq!(corpus.verify(at, None, &right), Ok(()));
+                assert_eq!(corpus.verify(at, corpus.request(at), &right), Ok(()));
             }
         }
     }
@@ -227,10 +234,9 @@ fn a_nonce_is_written_into_the_content_alone() {
             let shape = Shape::Text(length);
             let corpus = Corpus::generate(&shape, 8, encoding);
             for at in 0..corpus.len() {
-                let (mut request, nonce) = (corpus.request(at).to_vec(), Nonce::new(7));
-                nonce.write(&mut request[corpus.nonce(at)]);
+                let request = corpus.request_with(at, nonce(7));
                 let reply = thrift_reply(encoding, shape.method(), &request).unwrap();
-                assert_eq!(corpus.verify(at, Some(nonce), &reply), Ok(()), "{shape} {at}");
+                assert_eq!(corpus.verify(at, &request, &reply), Ok(()), "{shape} {at}");
             }
         }
     }
@@ -262,14 +268,14 @@ proptest! {
             changed[place] ^= by;
             // `true` may be spelled as any number but 0.
             let same = encoded_again(*shape, &changed).is_some_and(|again| again == right);
-            prop_assert_eq!(corpus.verify(at, None, &changed).is_ok(), same, "byte {} of {}", place, shape);
+            prop_assert_eq!(corpus.verify(at, corpus.request(at), &changed).is_ok(), same, "byte {} of {}", place, shape);
         }
     }
 
     #[test]
     fn arbitrary_replies_do_no_harm(reply: Vec<u8>) {
         for (_, corpus) in &*CORPORA {
-            prop_assert!(corpus.verify(0, None, &reply).is_err());
+            prop_assert!(corpus.verify(0, corpus.request(0), &reply).is_err());
         }
     }
 }

@@ -2,19 +2,19 @@
 
 use std::ops::Range;
 
-use rpcbench_contract::{Corpus, Method, Nonce, NonceWriter};
-
+use crate::nonce::{Digits, Nonce, NonceWriter, put};
 use crate::protocol::Call;
+use crate::target::Target;
 
-/// Requests of one method, and the judge of their replies.
+/// Encoded requests to one target, and the verdict on their replies.
 pub trait Payload: Send + Sync {
-    /// The method that takes them.
-    fn method(&self) -> Method;
+    /// What calls address.
+    fn target(&self) -> &Target;
 
-    /// How many requests there are; at least one.
+    /// The number of requests; at least one.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// True if there are no requests.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -22,44 +22,23 @@ pub trait Payload: Send + Sync {
     /// Request number `index`, encoded.
     fn request(&self, index: usize) -> &[u8];
 
-    /// The bytes of request number `index` over which each call writes its nonce; at most [`Nonce::DIGITS`].
-    fn nonce(&self, _index: usize) -> Range<usize> {
-        0..0
+    /// The patch points of request number `index`: each call writes a number of its own over these bytes, at most 8 each,
+    /// as letters from `@` to `O`.
+    fn patches(&self, _index: usize) -> &[Range<usize>] {
+        &[]
     }
 
-    /// Decodes a reply to request number `index` with `nonce` in it, and compares it field by field.
+    /// Judges a reply to request number `index`; `sent` is the request with its patches.
     ///
     /// # Errors
     /// What is wrong with it, in one line.
-    fn verify(&self, index: usize, nonce: Nonce, reply: &[u8]) -> Result<(), String>;
+    fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String>;
 }
 
-impl Payload for Corpus {
-    fn method(&self) -> Method {
-        Self::method(self)
-    }
+/// The longest right reply that is remembered: bytes beyond the length of its request.
+const MAX_LONGER: usize = 1024;
 
-    fn len(&self) -> usize {
-        Self::len(self)
-    }
-
-    fn request(&self, index: usize) -> &[u8] {
-        Self::request(self, index)
-    }
-
-    fn nonce(&self, index: usize) -> Range<usize> {
-        Self::nonce(self, index)
-    }
-
-    fn verify(&self, index: usize, nonce: Nonce, reply: &[u8]) -> Result<(), String> {
-        Self::verify(self, index, Some(nonce), reply).map_err(|mismatch| mismatch.to_string())
-    }
-}
-
-/// A right reply that is longer is not remembered: bytes beyond the length of its request.
-const MOST_LONGER: usize = 1024;
-
-/// Checks replies: the first to each request by decoding it, the same bytes again by comparing them.
+/// Checks replies: the first to each request by the payload's verdict, the same bytes again by comparing them.
 #[derive(Debug)]
 pub(crate) struct Checker {
     right: Vec<Right>,
@@ -68,7 +47,7 @@ pub(crate) struct Checker {
     nonces: NonceWriter,
 }
 
-/// The right reply to a call with a request; empty before there was one.
+/// The right reply to a call with a request; empty until one has come.
 #[derive(Clone, Debug, Default)]
 struct Right {
     bytes: Box<[u8]>,
@@ -87,9 +66,10 @@ impl Right {
 
     /// Makes it the right reply to another call.
     #[inline]
-    fn turn_to(&mut self, nonce: Nonce, nonces: &mut NonceWriter) {
+    fn patch_nonce(&mut self, nonce: Nonce, nonces: &mut NonceWriter) {
         let start = self.nonce_at as usize;
-        nonces.write(nonce, &mut self.bytes[start..start + self.nonce_length as usize]);
+        let place = &mut self.bytes[start..start + self.nonce_length as usize];
+        put(nonces.digits(nonce), place);
         self.nonce = nonce;
     }
 }
@@ -105,23 +85,30 @@ impl Checker {
     pub fn check(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
         let right = &mut self.right[call.request as usize];
         if right.nonce != call.nonce {
-            right.turn_to(call.nonce, &mut self.nonces);
+            right.patch_nonce(call.nonce, &mut self.nonces);
         }
         if *right.bytes != *reply || reply.is_empty() {
-            return self.decode(payload, call, reply);
+            return self.verify(payload, call, reply);
         }
-        // Written now: right before the next comparison, that would wait for the store.
-        right.turn_to(call.nonce.plus(self.nonce_step), &mut self.nonces);
+        // Written now: just before the next comparison, that would wait for the store.
+        right.patch_nonce(call.nonce.plus(self.nonce_step), &mut self.nonces);
         Ok(())
     }
 
     #[cold]
     #[inline(never)]
-    fn decode(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
+    fn verify(&mut self, payload: &dyn Payload, call: Call, reply: &[u8]) -> Result<(), String> {
         let index = call.request as usize;
-        payload.verify(index, call.nonce, reply)?;
-        let short = reply.len() <= payload.request(index).len() + MOST_LONGER;
-        let place = find_nonce(call.nonce, payload.nonce(index).len(), reply);
+        let (patches, digits) = (payload.patches(index), call.nonce.digits());
+        let mut sent = payload.request(index).to_vec();
+        patches.iter().for_each(|patch| put(&digits, &mut sent[patch.clone()]));
+        payload.verify(index, &sent, reply)?;
+        let place = match patches {
+            [] => Some(0..0),
+            [one] => find_nonce(&digits, one.len(), reply),
+            _ => None,
+        };
+        let short = reply.len() <= sent.len() + MAX_LONGER;
         if let Some(place) = place.filter(|_| short) {
             self.right[index] = Right::new(reply, call.nonce, &place);
         }
@@ -129,64 +116,148 @@ impl Checker {
     }
 }
 
-/// Where the last `length` digits of a nonce are in a right reply. `None` unless there is just one such place: which of
-/// several would be another call's is not known.
-fn find_nonce(nonce: Nonce, length: usize, reply: &[u8]) -> Option<Range<usize>> {
+/// Where the last `length` digits of a nonce are in a right reply. `None` unless there is exactly one such place: which of
+/// several would differ in another call's reply is unknown.
+fn find_nonce(digits: &Digits, length: usize, reply: &[u8]) -> Option<Range<usize>> {
     if length == 0 {
         return Some(0..0);
     }
-    let digits = &nonce.digits()[Nonce::DIGITS - length..];
+    let digits = &digits[Nonce::DIGITS - length..];
     let mut places = reply.windows(length).enumerate().filter(|(_, bytes)| *bytes == digits);
     let (at, _) = places.next()?;
     places.next().is_none().then(|| at..at + length)
 }
 
+/// Requests for tests; every reply to them is right.
+#[cfg(any(test, feature = "fuzzing"))]
+#[derive(Debug)]
+pub(crate) struct Filler {
+    pub target: Target,
+    pub requests: Vec<Vec<u8>>,
+    /// The same in all of them.
+    pub patches: Vec<Range<usize>>,
+}
+
+#[cfg(any(test, feature = "fuzzing"))]
+impl Filler {
+    pub fn new(requests: Vec<Vec<u8>>) -> Self {
+        Self { target: Target::new("/pkg.Service/Method"), requests, patches: Vec::new() }
+    }
+
+    /// One request of each length, bytes.
+    pub fn of(lengths: &[usize]) -> Self {
+        Self::new(lengths.iter().map(|length| vec![b'x'; *length]).collect())
+    }
+
+    /// One request of dots with these patch points.
+    #[cfg(test)]
+    pub fn patched(length: usize, patches: &[Range<usize>]) -> Self {
+        Self { patches: patches.to_vec(), ..Self::new(vec![vec![b'.'; length]]) }
+    }
+}
+
+#[cfg(any(test, feature = "fuzzing"))]
+impl Payload for Filler {
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    fn request(&self, index: usize) -> &[u8] {
+        &self.requests[index]
+    }
+
+    fn patches(&self, _: usize) -> &[Range<usize>] {
+        &self.patches
+    }
+
+    fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use rpcbench_contract::{Encoding, Shape};
+    use rpcbench_contract::Encoding;
 
     use super::*;
+    use crate::echo::Echo;
+
+    /// The right reply: the request with another tag.
+    fn reply(echo: &Echo, call: Call) -> Vec<u8> {
+        let mut reply = echo.corpus.request_with(call.request as usize, call.nonce.digits());
+        reply[0] = 0x12;
+        reply
+    }
 
     fn call(request: usize, nonce: u32) -> Call {
         Call { request: request as u32, nonce: Nonce::new(nonce), ..Call::default() }
     }
 
-    /// The right reply to a call, by swapping the tag.
-    fn reply(corpus: &Corpus, call: Call) -> Vec<u8> {
-        let index = call.request as usize;
-        let mut reply = corpus.request(index).to_vec();
-        call.nonce.write(&mut reply[corpus.nonce(index)]);
-        reply[0] = 0x12;
-        reply
-    }
-
     #[test]
     fn a_remembered_reply_is_right_only_with_the_calls_own_nonce() {
         for shape in ["text:1", "text:5", "text:16", "text:100", "record", "dto", "tree"] {
-            let shape: Shape = shape.parse().unwrap();
-            let corpus = Corpus::plain(&shape, 3, Encoding::Protobuf);
-            let mut checker = Checker::new(&corpus, 2);
-            for index in 0..corpus.len() {
+            let echo = Echo::new(shape, Encoding::Protobuf);
+            let mut checker = Checker::new(&echo, 2);
+            for index in 0..echo.len() {
                 let calls = [0x0123_4567, 0x0123_4569, 0x0123_456b, 77].map(|it| call(index, it));
                 for (before, next) in calls.into_iter().zip(calls.into_iter().skip(1)) {
-                    assert_eq!(checker.check(&corpus, before, &reply(&corpus, before)), Ok(()));
-                    assert!(checker.check(&corpus, next, &reply(&corpus, before)).is_err());
-                    assert_eq!(checker.check(&corpus, next, &reply(&corpus, next)), Ok(()));
-                    assert_eq!(checker.check(&corpus, before, &reply(&corpus, before)), Ok(()));
-                    // It was compared, and turned to the next call.
+                    assert_eq!(checker.check(&echo, before, &reply(&echo, before)), Ok(()));
+                    assert!(checker.check(&echo, next, &reply(&echo, before)).is_err());
+                    assert_eq!(checker.check(&echo, next, &reply(&echo, next)), Ok(()));
+                    assert_eq!(checker.check(&echo, before, &reply(&echo, before)), Ok(()));
+                    // It was compared, and patched for the next call.
                     let later = Call { nonce: before.nonce.plus(2), ..before };
                     assert_eq!(checker.right[index].nonce, later.nonce);
-                    assert_eq!(*checker.right[index].bytes, reply(&corpus, later));
+                    assert_eq!(*checker.right[index].bytes, reply(&echo, later));
                 }
             }
         }
     }
 
     #[test]
+    fn replies_to_requests_with_several_patches_are_judged_each_time() {
+        struct Twice(Filler);
+
+        impl Payload for Twice {
+            fn target(&self) -> &Target {
+                self.0.target()
+            }
+
+            fn len(&self) -> usize {
+                self.0.len()
+            }
+
+            fn request(&self, index: usize) -> &[u8] {
+                self.0.request(index)
+            }
+
+            fn patches(&self, index: usize) -> &[Range<usize>] {
+                self.0.patches(index)
+            }
+
+            fn verify(&self, _: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
+                if sent == reply { Ok(()) } else { Err("another".to_owned()) }
+            }
+        }
+
+        let payload = Twice(Filler::patched(8, &[1..3, 4..7]));
+        let mut checker = Checker::new(&payload, 1);
+        for (nonce, reply) in [(0xab, b".JK.@JK."), (0xcd, b".LM.@LM.")] {
+            assert_eq!(checker.check(&payload, call(0, nonce), reply), Ok(()));
+            assert!(checker.check(&payload, call(0, nonce + 1), reply).is_err());
+        }
+    }
+
+    #[test]
     fn a_nonce_that_is_found_twice_is_not_taken_for_either() {
-        assert_eq!(find_nonce(Nonce::new(0xab), 2, b"xxJK"), Some(2..4));
-        assert_eq!(find_nonce(Nonce::new(0xab), 2, b"JKJK"), None);
-        assert_eq!(find_nonce(Nonce::new(0xab), 2, b"KJ"), None);
-        assert_eq!(find_nonce(Nonce::new(0xab), 0, b""), Some(0..0));
+        let digits = Nonce::new(0xab).digits();
+        assert_eq!(find_nonce(&digits, 2, b"xxJK"), Some(2..4));
+        assert_eq!(find_nonce(&digits, 2, b"JKJK"), None);
+        assert_eq!(find_nonce(&digits, 2, b"KJ"), None);
+        assert_eq!(find_nonce(&digits, 0, b""), Some(0..0));
     }
 }

@@ -231,9 +231,9 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rpcbench_contract::Nonce;
 
     use super::*;
+    use crate::nonce::Nonce;
 
     /// What a window from `start` to `end` counts of calls that were due, written and done at these times.
     fn counted(calls: &[[u64; 3]], start: u64, end: u64) -> f64 {

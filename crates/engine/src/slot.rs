@@ -350,7 +350,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::protocol::fuzzing::Filler;
+    use crate::payload::Filler;
     use crate::protocol::json::Connection as Json;
     use crate::protocol::{End, Events};
 

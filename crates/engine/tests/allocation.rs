@@ -8,12 +8,11 @@ mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use other::Other;
-use rpcbench_contract::{Corpus, Profile};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Payload, Session, Span};
+use rpcbench_engine::{LoadPlan, Session, Span};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Behaviour;
 
@@ -131,9 +130,7 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
         pipelining: matches!(way, Way::JsonPipelined),
         ..support::plan(protocol, server.address)
     };
-    let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::generate(&shape.parse().unwrap(), 11, Profile::of(protocol).encoding));
-    let mut session = Session::open(&plan, &payload).unwrap();
+    let mut session = support::open(&plan, shape);
     session.start();
     let start = clock::now() + Nanos::from_millis(20);
     session.measure(Span { start, end: start + Nanos::from_millis(600_000) });

@@ -6,27 +6,29 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_contract::cases::{CallError, Caller};
-use rpcbench_contract::{Method, Nonce};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Client, LoadPlan, Measurement, Payload, Session};
+use rpcbench_engine::{
+    CallError, CallPosition, Client, LoadPlan, Measurement, Payload, Session, Target,
+};
 use rpcbench_record::{Outcomes, Protocol};
 use rpcbench_testkit::Server;
 use rpcbench_testkit::scripted::{ScriptError, ScriptedPeer, Wire};
 
+const PATH: &str = "/rpcbench.v1.Echo/Text";
+
 /// Texts of so many letters; each must come back under `echo`.
-struct Texts(Vec<String>);
+struct Texts(Vec<String>, Target);
 
 impl Texts {
     fn of(lengths: &[usize]) -> Arc<dyn Payload> {
         let text = |length: &usize| format!("{{\"text\":\"{}\"}}", "t".repeat(*length));
-        Arc::new(Self(lengths.iter().map(text).collect()))
+        Arc::new(Self(lengths.iter().map(text).collect(), Target::new(PATH)))
     }
 }
 
 impl Payload for Texts {
-    fn method(&self) -> Method {
-        Method::Text
+    fn target(&self) -> &Target {
+        &self.1
     }
 
     fn len(&self) -> usize {
@@ -37,7 +39,7 @@ impl Payload for Texts {
         self.0[index].as_bytes()
     }
 
-    fn verify(&self, index: usize, _nonce: Nonce, reply: &[u8]) -> Result<(), String> {
+    fn verify(&self, index: usize, _sent: &[u8], reply: &[u8]) -> Result<(), String> {
         let right = self.0[index].replacen("text", "echo", 1);
         if right.as_bytes() == reply { Ok(()) } else { Err("another text".to_owned()) }
     }
@@ -255,7 +257,11 @@ where
 {
     let peer = ScriptedPeer::start(script).unwrap();
     let mut client = Client::new(Protocol::Json, peer.address(), Duration::from_secs(20));
-    let call = |_| client.call(Method::Tree, b"{}").map(|reply| String::from_utf8(reply).unwrap());
+    let tree = Target::new("/rpcbench.v1.Echo/Tree");
+    let call = |_| {
+        let reply = client.call(&tree, b"{}", CallPosition::Any);
+        reply.map(|reply| String::from_utf8(reply).unwrap())
+    };
     let replies = (0..calls).map(call).collect();
     drop(client);
     peer.finish().unwrap();

@@ -3,11 +3,9 @@
 mod support;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session};
+use rpcbench_engine::{LoadPlan, Measurement, Session};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::scripted::{Frame, Request, Requests, ScriptError, ScriptedPeer, Wire};
 
@@ -17,8 +15,7 @@ const REFUSED_STREAM: u32 = 7;
 /// Makes so many calls, so many of them at once on one connection.
 fn make(address: SocketAddr, in_flight: u32, calls: u64) -> Measurement {
     let plan = LoadPlan { in_flight, ..support::plan(Protocol::JsonH2c, address) };
-    let corpus = Corpus::plain(&"text:100".parse().unwrap(), 11, Encoding::Json);
-    let payload: Arc<dyn Payload> = Arc::new(corpus);
+    let payload = support::plain(Protocol::JsonH2c, "text:100");
     let mut session = Session::open(&plan, &payload).unwrap();
     session.start_measuring_calls(clock::now(), calls);
     while !session.is_drained() {

@@ -3,14 +3,11 @@
 mod support;
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use rpcbench_contract::cases::Caller as _;
-use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Client, LoadPlan, Payload, ServerAddress, Session};
+use rpcbench_engine::{CallPosition, Client, LoadPlan, ServerAddress, Session};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptedPeer, setting};
 use rpcbench_testkit::{Server, relay_unix};
@@ -25,9 +22,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
 }
 
 fn open(plan: &LoadPlan, shape: &str) -> Session {
-    let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::plain(&shape.parse().unwrap(), 11, Encoding::Protobuf));
-    Session::open(plan, &payload).unwrap()
+    Session::open(plan, &support::plain(Protocol::Grpc, shape)).unwrap()
 }
 
 #[test]
@@ -66,12 +61,12 @@ fn a_server_behind_a_unix_socket_is_loaded_and_called() {
         let load = session.pause().unwrap();
         assert_eq!(load.outcomes.errors(), 0, "{life}: {:?}", load.examples);
     }
-    let corpus = Corpus::plain(&"dto".parse().unwrap(), 11, Encoding::Protobuf);
-    let (method, request) = (corpus.method(), corpus.request(0));
+    let payload = support::plain(Protocol::Grpc, "dto");
+    let request = payload.request(0);
     let address = ServerAddress::Unix(path);
     let mut client = Client::new(Protocol::Grpc, address, Duration::from_secs(10));
-    let reply = client.call(method, request).unwrap();
-    assert_eq!(corpus.verify(0, None, &reply), Ok(()));
+    let reply = client.call(payload.target(), request, CallPosition::Any).unwrap();
+    assert_eq!(payload.verify(0, request, &reply), Ok(()));
 }
 
 #[test]
@@ -184,9 +179,8 @@ fn a_server_that_is_not_there_is_named() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let connect_timeout = Nanos::from_millis(50);
     let plan = LoadPlan { connect_timeout, ..plan(closed) };
-    let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::plain(&"text:1".parse().unwrap(), 11, Encoding::Protobuf));
-    let error = Session::open(&plan, &payload).err().unwrap().to_string();
+    let error =
+        Session::open(&plan, &support::plain(Protocol::Grpc, "text:1")).err().unwrap().to_string();
     assert!(error.contains("0 of 4") && error.contains("refused"), "{error}");
 }
 

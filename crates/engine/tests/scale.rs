@@ -9,7 +9,6 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use other::Other;
-use rpcbench_contract::{Corpus, Encoding};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::Protocol;
@@ -48,7 +47,7 @@ fn plan(address: SocketAddr, threads: u32) -> LoadPlan {
 }
 
 fn payload() -> Arc<dyn Payload> {
-    Arc::new(Corpus::generate(&"text:100".parse().unwrap(), 11, Encoding::Protobuf))
+    support::payload(Protocol::Grpc, "text:100")
 }
 
 fn measure(session: &mut Session, millis: u64) -> Measurement {

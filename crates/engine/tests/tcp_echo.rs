@@ -7,18 +7,17 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use rpcbench_contract::{Method, Nonce};
 use rpcbench_engine::clock::Nanos;
-use rpcbench_engine::{LoadPlan, Measurement, Payload, Session};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Target};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 
 /// Requests that must come back as they are.
-struct Bytes(Vec<Vec<u8>>);
+struct Bytes(Vec<Vec<u8>>, Target);
 
 impl Payload for Bytes {
-    fn method(&self) -> Method {
-        Method::Text
+    fn target(&self) -> &Target {
+        &self.1
     }
 
     fn len(&self) -> usize {
@@ -29,7 +28,7 @@ impl Payload for Bytes {
         &self.0[index]
     }
 
-    fn verify(&self, index: usize, _nonce: Nonce, reply: &[u8]) -> Result<(), String> {
+    fn verify(&self, index: usize, _sent: &[u8], reply: &[u8]) -> Result<(), String> {
         if self.0[index] == reply { Ok(()) } else { Err("other bytes".to_owned()) }
     }
 }
@@ -45,7 +44,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
 
 fn measure(plan: &LoadPlan, millis: u64) -> Measurement {
     let bodies = [0, 1, 100, 5_000, 300_000].map(|length| (0..length).map(|n| n as u8).collect());
-    let payload: Arc<dyn Payload> = Arc::new(Bytes(bodies.into()));
+    let payload: Arc<dyn Payload> = Arc::new(Bytes(bodies.into(), Target::new("")));
     support::measure(&mut Session::open(plan, &payload).unwrap(), millis)
 }
 

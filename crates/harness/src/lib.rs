@@ -3,6 +3,7 @@
 pub mod build;
 pub mod build_env;
 pub mod config;
+mod contract;
 pub mod doctor;
 pub mod host;
 pub mod load;
@@ -18,4 +19,5 @@ pub mod suite;
 mod task;
 pub mod toolchain;
 
+pub use contract::{EchoClient, EchoPayload};
 pub use rpcbench_record::units;

@@ -7,9 +7,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 
-use rpcbench_contract::{Corpus, Profile, Shape};
+use rpcbench_contract::Shape;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
+use rpcbench_harness::EchoPayload;
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Plan, Server, raise_file_limit};
 use rustix::process::{Pid, Signal, kill_process};
@@ -42,8 +43,7 @@ fn plan(protocol: Protocol, address: SocketAddr, arrivals: &str) -> LoadPlan {
 }
 
 fn open(plan: &LoadPlan) -> Session {
-    let payload: Arc<dyn Payload> =
-        Arc::new(Corpus::generate(&Shape::Text(100), 1, Profile::of(plan.protocol).encoding));
+    let payload: Arc<dyn Payload> = Arc::new(EchoPayload::new(plan.protocol, &Shape::Text(100), 1));
     Session::open(plan, &payload).unwrap()
 }
 

@@ -47,7 +47,7 @@ fn call(
     peer.write(&wire.request(number, corpus.request(entry)))?;
     let Reply { size, message } = wire.reply(peer, number)?;
     corpus
-        .verify(entry, None, &message)
+        .verify(entry, corpus.request(entry), &message)
         .map_err(|mismatch| FloorError::Opening(mismatch.to_string()))?;
     Ok(size)
 }

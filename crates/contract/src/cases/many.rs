@@ -3,7 +3,7 @@
 use super::Case;
 use super::probe::Probe;
 use crate::corpus::Corpus;
-use crate::nonce::Nonce;
+use crate::nonce::nonce;
 use crate::shape::Shape;
 
 /// Calls of each shape: enough that a server which is wrong once in 1,000 calls of a method is caught.
@@ -42,13 +42,11 @@ fn many(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     let mut wrong = 0;
     let mut first = None;
     for at in 0..CALLS {
-        let nonce = Nonce::new(at as u32);
-        let mut request = corpus.request(at).to_vec();
-        nonce.write(&mut request[corpus.nonce(at)]);
+        let request = corpus.request_with(at, nonce(at as u32));
         let reply = probe
             .call(corpus.method(), &request)
             .map_err(|error| format!("call {} of {CALLS} was not answered: {error}", at + 1))?;
-        if let Err(mismatch) = corpus.verify(at, Some(nonce), &reply) {
+        if let Err(mismatch) = corpus.verify(at, &request, &reply) {
             wrong += 1;
             first.get_or_insert_with(|| format!("call {}: {mismatch}", at + 1));
         }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Source, Value};
-use crate::nonce::Nonce;
+use crate::nonce::NONCE_BYTES;
 
 /// Some bytes of one of the texts that can hold a nonce.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Value {
         let mut texts = self.nonce_texts();
         let text = source.below(texts.len() as u32) as usize;
         let Some(chosen) = texts.get_mut(text) else { return NoncePlace { text, range: 0..0 } };
-        let length = Nonce::DIGITS.min(chosen.len());
+        let length = NONCE_BYTES.min(chosen.len());
         let last = chosen.len().saturating_sub(length);
         let at = if guids { last } else { source.below(last as u32 + 1) as usize };
         let range = at..at + length;
@@ -60,11 +60,9 @@ impl Value {
     }
 
     /// Writes a nonce over the place that was picked for it.
-    pub fn write_nonce(&mut self, place: &NoncePlace, nonce: Nonce) {
-        let digits = nonce.digits().map(char::from);
-        let digits: String = digits[Nonce::DIGITS - place.range.len()..].iter().collect();
+    pub fn write_nonce(&mut self, place: &NoncePlace, nonce: &str) {
         if let Some(text) = self.nonce_texts().into_iter().nth(place.text) {
-            text.replace_range(place.range.clone(), &digits);
+            text.replace_range(place.range.clone(), nonce);
         }
     }
 }

@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use rpcbench_testkit::http2::Frame;
 
-use super::ledger::{Filler, REQUESTS, RIGHT};
+use super::ledger::{REQUESTS, RIGHT};
+use crate::payload::Filler;
 use crate::protocol::grpc::Grpc;
 use crate::protocol::http2::{Carried, Templates};
 use crate::protocol::json_h2c::JsonH2c;

@@ -3,42 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::clock::Nanos;
-use crate::payload::Payload;
 use crate::protocol::{Call, End, Events};
-use rpcbench_contract::{Method, Nonce};
 
 /// Lengths of the requests, bytes: nothing, a few, and more than a frame.
 pub(super) const REQUESTS: [usize; 4] = [0, 5, 90, 17_000];
 /// The one message that is right.
 pub(super) const RIGHT: &[u8] = b"right";
-
-/// Requests of nothing but filler; connections are judged by their events, not by this.
-pub(crate) struct Filler(Vec<Vec<u8>>);
-
-impl Filler {
-    /// One of each length, bytes.
-    pub fn of(lengths: &[usize]) -> Self {
-        Self(lengths.iter().map(|length| vec![b'x'; *length]).collect())
-    }
-}
-
-impl Payload for Filler {
-    fn method(&self) -> Method {
-        Method::Text
-    }
-
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn request(&self, index: usize) -> &[u8] {
-        &self.0[index]
-    }
-
-    fn verify(&self, _: usize, _: Nonce, _: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
-}
 
 /// The stream of a call: its number of order is its due time, and streams ascend by two.
 pub(super) fn stream_of(call: Call) -> u32 {

@@ -17,8 +17,6 @@ mod thrift;
 
 pub use frames::frames;
 pub use hpack::hpack;
-#[cfg(test)]
-pub(crate) use ledger::Filler;
 use machine::Machine;
 pub use replies::replies;
 pub use thrift::thrift;

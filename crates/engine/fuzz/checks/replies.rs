@@ -3,10 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Steps;
-use super::ledger::{Filler, Ledger, REQUESTS};
+use super::ledger::{Ledger, REQUESTS};
 use crate::clock::Nanos;
+use crate::payload::Filler;
 use crate::protocol::Connection as _;
-use crate::protocol::json::{Connection, Templates};
+use crate::protocol::json::Connection;
+use crate::protocol::template::Templates;
 
 /// Calls at once.
 const IN_FLIGHT: u32 = 4;
@@ -39,7 +41,7 @@ const PARTS: [&[u8]; 20] = [
 
 fn templates() -> Arc<Templates> {
     static TEMPLATES: OnceLock<Arc<Templates>> = OnceLock::new();
-    let make = || Arc::new(Templates::new(&Filler::of(&REQUESTS), "host"));
+    let make = || Arc::new(Connection::templates(&Filler::of(&REQUESTS), "host"));
     Arc::clone(TEMPLATES.get_or_init(make))
 }
 

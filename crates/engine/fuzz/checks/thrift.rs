@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use super::Steps;
-use super::ledger::{Filler, Ledger, REQUESTS};
+use super::ledger::{Ledger, REQUESTS};
 use crate::clock::Nanos;
+use crate::payload::Filler;
 use crate::protocol::Connection as _;
 use crate::protocol::thrift::{
     Binary, Buffered, Compact, Connection, Encoding, Framed, Transport, sequence_id,
 };
+use crate::target::Target;
 
 /// Calls at once that are sent at most, so that inputs stay quick.
 const MOST: usize = 40;
@@ -42,7 +44,8 @@ pub fn thrift(bytes: &[u8]) {
 
 impl<T: Transport> Machine<T> {
     fn new() -> Self {
-        let templates = Arc::new(Connection::<T>::templates(&Filler::of(&REQUESTS), "host"));
+        let payload = Filler { target: Target::new(NAMES[0]), ..Filler::of(&REQUESTS) };
+        let templates = Arc::new(Connection::<T>::templates(&payload, "host"));
         let mut out = Vec::new();
         let connection = Connection::new(templates, 4, &Arc::default(), &mut out);
         Self { connection, ledger: Ledger::default(), out, cut: 0, said: 0 }

@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_contract::Method;
 use rpcbench_record::Protocol;
 
 use super::Single;
@@ -12,6 +11,7 @@ use super::link::{Answer, Link};
 use crate::address::ServerAddress;
 use crate::clock::{self, Nanos};
 use crate::protocol::{Connection, ForProtocol, dispatch};
+use crate::target::Target;
 
 /// Bytes kept of what a server sends instead of its handshake.
 const MAX_SNIPPET: usize = 64;
@@ -50,7 +50,8 @@ impl ForProtocol for Greet<'_> {
     type Output = io::Result<Greeting>;
 
     fn with<C: Connection + Send + 'static>(self) -> Self::Output {
-        let nothing = Single { method: Method::Text, message: &[] };
+        let target = Target::new("/");
+        let nothing = Single { target: &target, message: &[] };
         let templates = Arc::new(C::templates(&nothing, &self.address.authority()));
         let link = Link::<C>::connect(self.address, templates, clock::now() + self.within)?;
         Ok(handshake(link, clock::now() + self.within))

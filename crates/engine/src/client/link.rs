@@ -3,9 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use rpcbench_contract::cases::CallError;
-
-use super::CallPosition;
+use super::{CallError, CallPosition};
 use crate::address::ServerAddress;
 use crate::clock::Nanos;
 use crate::driver::{Blocking, EpollDriver};

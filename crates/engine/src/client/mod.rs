@@ -6,14 +6,13 @@ mod link;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rpcbench_contract::cases::{CallError, Caller};
-use rpcbench_contract::{Method, Nonce};
 use rpcbench_record::Protocol;
 
 use crate::address::ServerAddress;
 use crate::clock::{self, Nanos};
 use crate::payload::Payload;
 use crate::protocol::{Connection, End, ForProtocol, dispatch};
+use crate::target::Target;
 pub use greet::{Greeting, greet};
 use link::{Answer, Link};
 
@@ -21,7 +20,7 @@ use link::{Answer, Link};
 const MAX_REFUSALS: u32 = 32;
 
 /// A client that makes one call at a time. It connects when it has to, and keeps the connection.
-pub struct Client(Box<dyn Caller>);
+pub struct Client(Box<dyn OneCall>);
 
 impl Client {
     /// A client of the server at `address`; `timeout` bounds each call, connecting included.
@@ -29,21 +28,56 @@ impl Client {
     pub fn new(protocol: Protocol, address: impl Into<ServerAddress>, timeout: Duration) -> Self {
         Self(dispatch(protocol, Make { address: address.into(), timeout }))
     }
+
+    /// Calls `target` with an encoded message, without the protocol's framing; returns the reply, likewise.
+    ///
+    /// # Errors
+    /// Any other end of the call.
+    pub fn call(
+        &mut self,
+        target: &Target,
+        message: &[u8],
+        position: CallPosition,
+    ) -> Result<Vec<u8>, CallError> {
+        self.0.call(target, message, position)
+    }
 }
 
-impl Caller for Client {
-    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        self.0.call(method, body)
-    }
+/// How a call ended that brought no reply.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// The server ended it with a status other than success.
+    #[error("status {code} ({message:?})")]
+    Status {
+        /// The protocol's code.
+        code: u32,
+        /// What the server said; may be empty.
+        message: String,
+    },
+    /// The connection could not be made or broke, or the peer broke the protocol.
+    #[error("transport: {0}")]
+    Transport(String),
+    /// The server closed the connection instead of answering.
+    #[error("transport: {0}")]
+    Closed(String),
+    /// No answer in time.
+    #[error("no answer in time")]
+    Timeout,
+}
 
-    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        self.0.call_last(method, body)
-    }
+trait OneCall {
+    fn call(
+        &mut self,
+        target: &Target,
+        message: &[u8],
+        position: CallPosition,
+    ) -> Result<Vec<u8>, CallError>;
 }
 
 /// Where a call is among those of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CallPosition {
+pub enum CallPosition {
+    /// Others may follow it.
     Any,
     /// Nothing is sent after it, and the peer sees that.
     Last,
@@ -55,7 +89,7 @@ struct Make {
 }
 
 impl ForProtocol for Make {
-    type Output = Box<dyn Caller>;
+    type Output = Box<dyn OneCall>;
 
     fn with<C: Connection + Send + 'static>(self) -> Self::Output {
         Box::new(ProtocolClient::<C> { address: self.address, timeout: self.timeout, link: None })
@@ -69,15 +103,15 @@ struct ProtocolClient<C> {
     link: Option<Link<C>>,
 }
 
-/// One message to one method.
+/// One message to one target.
 struct Single<'a> {
-    method: Method,
+    target: &'a Target,
     message: &'a [u8],
 }
 
 impl Payload for Single<'_> {
-    fn method(&self) -> Method {
-        self.method
+    fn target(&self) -> &Target {
+        self.target
     }
 
     fn len(&self) -> usize {
@@ -88,7 +122,7 @@ impl Payload for Single<'_> {
         self.message
     }
 
-    fn verify(&self, _index: usize, _nonce: Nonce, _reply: &[u8]) -> Result<(), String> {
+    fn verify(&self, _index: usize, _sent: &[u8], _reply: &[u8]) -> Result<(), String> {
         Ok(())
     }
 }
@@ -97,13 +131,13 @@ impl<C: Connection> ProtocolClient<C> {
     /// Makes a call, again each time the peer says that it did not process it.
     fn exchange(
         &mut self,
-        method: Method,
+        target: &Target,
         message: &[u8],
         position: CallPosition,
     ) -> Result<Answer, CallError> {
         let deadline = clock::now() + Nanos::from(self.timeout);
         let templates =
-            Arc::new(C::templates(&Single { method, message }, &self.address.authority()));
+            Arc::new(C::templates(&Single { target, message }, &self.address.authority()));
         for _ in 0..MAX_REFUSALS {
             let mut link = self.ready(&templates, deadline)?;
             let answer = link.exchange(&templates, position, deadline)?;
@@ -141,12 +175,13 @@ impl<C: Connection> ProtocolClient<C> {
     }
 }
 
-impl<C: Connection> Caller for ProtocolClient<C> {
-    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        self.exchange(method, body, CallPosition::Any)?.into_reply()
-    }
-
-    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        self.exchange(method, body, CallPosition::Last)?.into_reply()
+impl<C: Connection> OneCall for ProtocolClient<C> {
+    fn call(
+        &mut self,
+        target: &Target,
+        message: &[u8],
+        position: CallPosition,
+    ) -> Result<Vec<u8>, CallError> {
+        self.exchange(target, message, position)?.into_reply()
     }
 }

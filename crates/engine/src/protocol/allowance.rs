@@ -94,7 +94,7 @@ impl Drop for Holding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::fuzzing::Filler;
+    use crate::payload::Filler;
 
     #[test]
     fn what_is_given_back_can_be_taken_again() {

@@ -9,22 +9,23 @@ mod allowance;
 #[path = "../../fuzz/checks/mod.rs"]
 pub mod fuzzing;
 pub(crate) mod grpc;
+mod head;
 pub(crate) mod http1;
 pub(crate) mod http2;
 mod in_order;
 pub(crate) mod json;
 pub(crate) mod json_h2c;
 mod messages;
-mod path;
 pub(crate) mod tcp_echo;
+mod template;
 pub(crate) mod thrift;
 
 use std::sync::Arc;
 
-use rpcbench_contract::Nonce;
 use rpcbench_record::Protocol;
 
 use crate::clock::Nanos;
+use crate::nonce::Nonce;
 use crate::payload::Payload;
 
 pub(crate) use allowance::Allowance;

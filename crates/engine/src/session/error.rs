@@ -5,6 +5,7 @@ use std::io;
 use crate::address::ServerAddress;
 use crate::file_limit::FileLimit;
 use crate::plan::PlanError;
+use crate::target::TargetError;
 
 /// Why a load can't be put on a server, or can't go on.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +13,9 @@ pub enum SessionError {
     /// The plan contradicts itself.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The target has headers that can't be sent.
+    #[error(transparent)]
+    Target(#[from] TargetError),
     /// Not every connection could be opened in time.
     #[error("{open} of {wanted} connections to {address} opened within {seconds} s{}", problem.as_ref().map(|p| format!("; the first that did not: {p}")).unwrap_or_default())]
     Connect {

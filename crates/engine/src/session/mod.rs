@@ -74,6 +74,7 @@ impl Session {
         watch: &mut dyn FnMut(u64),
     ) -> Result<Self, SessionError> {
         plan.validate()?;
+        payload.target().check(plan.protocol)?;
         let shared = Arc::new(plan.clone());
         let deadline = clock::now() + plan.connect_timeout;
         let (arrivals, seed) = (plan.arrivals, plan.seed);

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use rpcbench_contract::Nonce;
-
 use crate::clock::Nanos;
 use crate::log::CallLog;
+use crate::nonce::Nonce;
 use crate::outcome::Outcome;
 use crate::payload::{Checker, Payload};
 use crate::plan::LoadPlan;

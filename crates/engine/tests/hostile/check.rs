@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use rpcbench_contract::Method;
-use rpcbench_contract::cases::{CallError, Caller};
-use rpcbench_engine::Client;
+use rpcbench_engine::{CallError, CallPosition, Client, Target};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::scripted::{Frame, Requests, ScriptError, ScriptedPeer, Wire};
 
@@ -17,9 +15,13 @@ fn client(peer: &ScriptedPeer) -> Client {
     Client::new(Protocol::Grpc, peer.address(), PATIENCE)
 }
 
+fn call(client: &mut Client, message: &[u8]) -> Result<Vec<u8>, CallError> {
+    client.call(&Target::new("/rpcbench.v1.Echo/Text"), message, CallPosition::Any)
+}
+
 /// An echo of one letter.
-fn call(client: &mut Client, letter: u8) {
-    let reply = client.call(Method::Text, &[0x0a, 1, letter]);
+fn echo(client: &mut Client, letter: u8) {
+    let reply = call(client, &[0x0a, 1, letter]);
     assert_eq!(reply, Ok(vec![0x12, 1, letter]));
 }
 
@@ -51,7 +53,7 @@ fn a_call_that_goaway_refuses_is_sent_again() {
     })
     .unwrap();
     let mut client = client(&peer);
-    (b'a'..=b'g').for_each(|letter| call(&mut client, letter));
+    (b'a'..=b'g').for_each(|letter| echo(&mut client, letter));
     drop(client);
     peer.finish().unwrap();
 }
@@ -69,7 +71,7 @@ fn a_connection_that_ended_between_two_calls_costs_none() {
     })
     .unwrap();
     let mut client = client(&peer);
-    (b'a'..=b'd').for_each(|letter| call(&mut client, letter));
+    (b'a'..=b'd').for_each(|letter| echo(&mut client, letter));
     peer.finish().unwrap();
 }
 
@@ -83,7 +85,7 @@ fn a_call_that_is_refused_on_its_stream_is_sent_again() {
         answer(wire, &mut requests, 1).map(drop)
     })
     .unwrap();
-    call(&mut client(&peer), b'a');
+    echo(&mut client(&peer), b'a');
     peer.finish().unwrap();
 }
 
@@ -102,7 +104,7 @@ fn a_peer_that_refuses_every_call_is_named() {
     .unwrap();
     let address = peer.address();
     let mut client = Client::new(Protocol::Grpc, address, Duration::from_secs(20));
-    let error = client.call(Method::Text, b"").unwrap_err();
+    let error = call(&mut client, b"").unwrap_err();
     assert!(matches!(&error, CallError::Transport(why) if why.contains("peer")), "{error}");
     drop(std::net::TcpStream::connect(address).unwrap());
     peer.finish().unwrap();

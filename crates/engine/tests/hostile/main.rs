@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Payload, Session, Span};
 use rpcbench_record::{Outcomes, Protocol};
@@ -37,8 +36,7 @@ struct Came {
 }
 
 fn payload(shape: &str) -> Arc<dyn Payload> {
-    let shape: Shape = shape.parse().unwrap();
-    Arc::new(Corpus::plain(&shape, 11, Encoding::Protobuf))
+    support::plain(Protocol::Grpc, shape)
 }
 
 /// What a script tells its test: that the load may end, and how many calls it counted.

@@ -7,9 +7,7 @@ mod support;
 use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Arc;
 
-use rpcbench_contract::{Corpus, Encoding, Shape};
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Session, Span};
 use rpcbench_record::Protocol;
@@ -77,8 +75,8 @@ fn assert_interoperates(settings: &str, shapes: &[&str]) {
     let Some(node) = Node::start(settings) else { return };
     let mut ended = 0;
     for shape in shapes {
-        let corpus = Corpus::plain(&shape.parse::<Shape>().unwrap(), 11, Encoding::Protobuf);
-        let mut session = Session::open(&plan(node.address), &(Arc::new(corpus) as _)).unwrap();
+        let payload = support::plain(Protocol::Grpc, shape);
+        let mut session = Session::open(&plan(node.address), &payload).unwrap();
         session.start();
         let start = clock::now() + Nanos::from_millis(20);
         session.measure(Span { start, end: start + Nanos::from_millis(150) });

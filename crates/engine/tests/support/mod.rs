@@ -1,11 +1,12 @@
 //! What tests of loads share; each takes what it needs.
 #![allow(dead_code)]
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use rpcbench_contract::{Corpus, Profile, Shape};
+use rpcbench_contract::{Corpus, Encoding, Profile};
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Measurement, Payload, ServerAddress, Session, Span};
+use rpcbench_engine::{LoadPlan, Measurement, Payload, ServerAddress, Session, Span, Target};
 use rpcbench_record::{Arrivals, ConnectionLife, Outcomes, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
@@ -44,10 +45,50 @@ pub fn server(protocol: Protocol, behaviour: &str) -> Server {
     Server::start_at(([127, 0, 0, 1], 0).into(), Plan::new(&behaviours).unwrap()).unwrap()
 }
 
+/// The contract's requests of a shape.
+struct Echo(Corpus, Target);
+
 /// Requests as they are in a load, oddly encoded ones among them.
 pub fn payload(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
-    let shape: Shape = shape.parse().unwrap();
-    Arc::new(Corpus::generate(&shape, SEED, Profile::of(protocol).encoding))
+    let encoding = Profile::of(protocol).encoding;
+    echo(Corpus::generate(&shape.parse().unwrap(), SEED, encoding), encoding)
+}
+
+/// Requests as an encoder writes them, for servers that know no others.
+pub fn plain(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
+    let encoding = Profile::of(protocol).encoding;
+    echo(Corpus::plain(&shape.parse().unwrap(), SEED, encoding), encoding)
+}
+
+fn echo(corpus: Corpus, encoding: Encoding) -> Arc<dyn Payload> {
+    let method = corpus.method();
+    let target = match encoding {
+        Encoding::ThriftBinary | Encoding::ThriftCompact => method.name().to_owned(),
+        _ => format!("/{}/{}", method.service(), method.name()),
+    };
+    Arc::new(Echo(corpus, Target::new(target)))
+}
+
+impl Payload for Echo {
+    fn target(&self) -> &Target {
+        &self.1
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn request(&self, index: usize) -> &[u8] {
+        self.0.request(index)
+    }
+
+    fn patches(&self, index: usize) -> &[Range<usize>] {
+        std::slice::from_ref(self.0.nonce(index))
+    }
+
+    fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
+        self.0.verify(index, sent, reply).map_err(|mismatch| mismatch.to_string())
+    }
 }
 
 pub fn open(plan: &LoadPlan, shape: &str) -> Session {

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
-use rpcbench_contract::{Corpus, Profile, Shape};
 use rpcbench_engine::clock::Nanos;
-use rpcbench_engine::{CallLog, Client, LoadPlan, Payload, Session, SessionError};
+use rpcbench_engine::{CallLog, LoadPlan, Payload, Session, SessionError};
 use rpcbench_record::{Arrivals, Protocol, Window, Workload};
 
 use super::{
     Load, LoadError, LoadGenerator, LoadRequest, Measurement, Progress, Sample, Span, Unmeasured,
     room,
 };
+use crate::contract::{EchoClient, EchoPayload};
 use crate::placement::Endpoint;
 use crate::run::Interrupt;
 
@@ -64,8 +65,8 @@ impl LoadGenerator for InProcess {
         let name = &request.workload.shape;
         let shape: Shape =
             name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
-        let encoding = Profile::of(request.protocol).encoding;
-        let payload: Arc<dyn Payload> = Arc::new(Corpus::generate(&shape, request.seed, encoding));
+        let payload: Arc<dyn Payload> =
+            Arc::new(EchoPayload::new(request.protocol, &shape, request.seed));
         let log = self.call_log.as_ref().filter(|_| request.logged);
         let (connecting, interrupt) = (Arc::new(AtomicBool::new(true)), interrupt.clone());
         let still = Arc::clone(&connecting);
@@ -84,7 +85,7 @@ impl LoadGenerator for InProcess {
         protocol: Protocol,
         timeout: Duration,
     ) -> Box<dyn Caller> {
-        Box::new(Client::new(protocol, endpoint.address.clone(), timeout))
+        Box::new(EchoClient::new(protocol, endpoint.address.clone(), timeout))
     }
 
     fn has_room(&self, workload: &Workload, protocol: Protocol) -> bool {

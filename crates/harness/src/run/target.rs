@@ -101,7 +101,7 @@ impl Target {
         loop {
             self.alive("before it was ready")?;
             let problem = match caller.call(hello.method(), hello.request(0)) {
-                Ok(reply) => match hello.verify(0, None, &reply) {
+                Ok(reply) => match hello.verify(0, hello.request(0), &reply) {
                     Ok(()) => return Ok(()),
                     Err(mismatch) => mismatch.to_string(),
                 },

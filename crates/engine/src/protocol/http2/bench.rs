@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::carried::Carried;
 use super::frame::{self, Head, put};
 use super::{Connection, Templates};
-use crate::protocol::fuzzing::Filler;
+use crate::payload::Filler;
 use crate::protocol::{Broken, Call, Connection as _, End, Events};
 
 pub(crate) const RIGHT: End = End::Answered { right: true };

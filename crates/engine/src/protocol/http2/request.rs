@@ -1,58 +1,85 @@
-//! Requests as templates: bytes made once, copied for each call, two stream identifiers and a nonce patched.
-
-use std::ops::Range;
-
-use rpcbench_contract::Nonce;
+//! Requests as templates, and their header block in HPACK.
 
 use super::carried::Carried;
 use super::{frame, hpack};
+use crate::nonce::Nonce;
 use crate::payload::Payload;
 use crate::protocol::Call;
-use crate::protocol::path::path;
+use crate::protocol::head::Head;
+use crate::protocol::template::{self, Layout, Template};
 
-const METHOD_POST: usize = 3;
-const SCHEME_HTTP: usize = 6;
+/// Most bytes of a peer's header table that we use, whatever it offers.
+pub(super) const MAX_TABLE: usize = 4096;
 /// First index of the dynamic table.
 const NEWEST: usize = 62;
-const USER_AGENT: &str = concat!("rpcbench/", env!("CARGO_PKG_VERSION"));
 
-/// The header block of a method's requests, in its three forms.
+/// The header block of a target's requests, in its three forms.
 #[derive(Debug)]
 pub(crate) struct RequestHead {
-    /// Enters the fields into the peer's table.
+    /// Enters fields into the peer's table.
     pub inserting: Vec<u8>,
     /// Refers to the fields that `inserting` entered.
     pub indexed: Vec<u8>,
-    /// Needs no table and leaves it as it is.
+    /// Needs no table and leaves it unchanged.
     pub literal: Vec<u8>,
     /// What the entered fields take in the peer's table, bytes.
     pub table_bytes: usize,
 }
 
 impl RequestHead {
-    /// `own` are the fields of the protocol that is carried.
-    pub fn new(path: &str, authority: &str, own: &[(&str, &str)]) -> Self {
-        let mut fields = vec![(":path", path), (":authority", authority)];
-        fields.extend_from_slice(own);
-        fields.push(("user-agent", USER_AGENT));
-        let mut blocks: [Vec<u8>; 3] = Default::default();
-        for block in &mut blocks {
-            hpack::indexed(block, METHOD_POST);
-            hpack::indexed(block, SCHEME_HTTP);
-        }
-        let [mut inserting, mut indexed, mut literal] = blocks;
+    pub fn new(head: &Head<'_>) -> Self {
+        let first = [
+            (":method", head.method),
+            (":scheme", "http"),
+            (":path", head.path),
+            (":authority", head.authority),
+        ];
         let mut table_bytes = 0;
-        for (i, (name, value)) in fields.iter().enumerate() {
-            hpack::literal(&mut inserting, name.as_bytes(), value.as_bytes(), true);
-            hpack::literal(&mut literal, name.as_bytes(), value.as_bytes(), false);
-            hpack::indexed(&mut indexed, NEWEST + fields.len() - 1 - i);
-            table_bytes += name.len() + value.len() + 32;
+        let mut fields = Vec::new();
+        for (name, value) in first.iter().chain(&head.fields) {
+            let field = Field::new(name, value, MAX_TABLE - table_bytes);
+            table_bytes += if field.enters { field.size() } else { 0 };
+            fields.push(field);
+        }
+        let [mut inserting, mut indexed, mut literal]: [Vec<u8>; 3] = Default::default();
+        let mut index = NEWEST + fields.iter().filter(|field| field.enters).count();
+        for field in &fields {
+            hpack::field(&mut inserting, &field.name, field.value, field.enters);
+            hpack::field(&mut literal, &field.name, field.value, false);
+            if field.enters {
+                index -= 1;
+                hpack::indexed(&mut indexed, index);
+            } else {
+                hpack::field(&mut indexed, &field.name, field.value, false);
+            }
         }
         Self { inserting, indexed, literal, table_bytes }
     }
 }
 
-/// A request with a call's nonce in it. Small enough for registers: a whole call would be handed over in memory, where it is
+#[derive(Debug)]
+struct Field<'a> {
+    name: Vec<u8>,
+    value: &'a [u8],
+    /// Enters the dynamic table. One too long for it stays a literal, so that the others keep their places.
+    enters: bool,
+}
+
+impl<'a> Field<'a> {
+    fn new(name: &str, value: &'a str, room: usize) -> Self {
+        let (name, value) = (name.to_ascii_lowercase().into_bytes(), value.as_bytes());
+        let mut field = Self { name, value, enters: false };
+        field.enters = field.size() <= room && hpack::static_index(&field.name, value).is_none();
+        field
+    }
+
+    /// Bytes in the table. RFC 7541, section 4.1.
+    fn size(&self) -> usize {
+        self.name.len() + self.value.len() + 32
+    }
+}
+
+/// A request with a call's nonce in it. Small enough for registers: a whole call would be passed in memory, where it is
 /// written by halves of words and read by words, which the CPU waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
@@ -68,98 +95,58 @@ impl From<Call> for Request {
     }
 }
 
-/// Every request of a payload, ready to be sent on a connection whose table has the head's fields.
+/// Every request of a payload as HEADERS and DATA with stream identifiers 0, for a connection whose table has the head's
+/// fields.
 #[derive(Debug)]
 pub(crate) struct Templates {
     pub head: RequestHead,
-    bytes: Vec<u8>,
-    extents: Vec<Extent>,
-}
-
-/// Where a request is in the bytes of all, which are far fewer than 4 GiB.
-#[derive(Debug)]
-struct Extent {
-    frames: Range<u32>,
-    /// Where DATA begins, within the frames.
-    data: u32,
-    /// Within the frames.
-    nonce: Range<u32>,
-}
-
-/// A request, stream identifiers 0.
-#[derive(Clone, Debug)]
-pub(super) struct Template<'a> {
-    /// HEADERS and DATA.
-    pub frames: &'a [u8],
-    /// Where DATA begins in them.
-    pub data: usize,
-    /// The bytes in them that are each call's own.
-    pub nonce: Range<usize>,
+    requests: template::Templates,
 }
 
 impl Templates {
     pub fn new<C: Carried>(payload: &dyn Payload, authority: &str) -> Self {
-        let head = RequestHead::new(path(payload.method()), authority, C::FIELDS);
-        let (mut bytes, mut extents) = (Vec::new(), Vec::new());
-        for request in 0..payload.len() {
-            let (message, start) = (payload.request(request), bytes.len());
+        let head = RequestHead::new(&Head::new(payload.target(), authority, C::FIELDS));
+        let requests = template::Templates::new(payload, |message, out| {
+            let start = out.len();
             let body = C::PREFIX + message.len();
-            frame::put_head(&mut bytes, 0, frame::HEADERS, frame::END_HEADERS, 0);
-            bytes.extend_from_slice(&head.indexed);
-            C::put_own_fields(body, &mut bytes);
-            frame::set_length(&mut bytes, start);
-            let data = bytes.len() - start;
-            frame::put_head(&mut bytes, body, frame::DATA, frame::END_STREAM, 0);
-            C::put_prefix(message.len(), &mut bytes);
-            bytes.extend_from_slice(message);
-            let (nonce, message_at) = (payload.nonce(request), data + frame::HEADER + C::PREFIX);
-            extents.push(Extent {
-                frames: start as u32..bytes.len() as u32,
-                data: data as u32,
-                nonce: (message_at + nonce.start) as u32..(message_at + nonce.end) as u32,
-            });
-        }
-        Self { head, bytes, extents }
+            frame::put_head(out, 0, frame::HEADERS, frame::END_HEADERS, 0);
+            out.extend_from_slice(&head.indexed);
+            C::put_own_fields(body, out);
+            frame::set_length(out, start);
+            frame::put_head(out, body, frame::DATA, frame::END_STREAM, 0);
+            let body = out.len() - start;
+            C::put_prefix(message.len(), out);
+            out.extend_from_slice(message);
+            Layout { body, message: body + C::PREFIX }
+        });
+        Self { head, requests }
     }
 
     #[inline]
     pub(super) fn get(&self, request: u32) -> Template<'_> {
-        let Extent { frames, data, nonce } = &self.extents[request as usize];
-        Template {
-            frames: &self.bytes[frames.start as usize..frames.end as usize],
-            data: *data as usize,
-            nonce: nonce.start as usize..nonce.end as usize,
-        }
+        self.requests.get(request)
     }
 
     /// The header fields that are the request's own, encoded.
     pub(super) fn own_fields(&self, request: u32) -> &[u8] {
-        let Template { frames, data, .. } = self.get(request);
-        &frames[frame::HEADER + self.head.indexed.len()..data]
-    }
-}
-
-impl<'a> Template<'a> {
-    /// The message, with what stands before it.
-    pub fn body(&self) -> &'a [u8] {
-        &self.frames[self.body_at()..]
-    }
-
-    /// The bytes of the body that are each call's own.
-    pub fn nonce_in_body(&self) -> Range<usize> {
-        self.nonce.start - self.body_at()..self.nonce.end - self.body_at()
-    }
-
-    fn body_at(&self) -> usize {
-        self.data + frame::HEADER
+        let Template { bytes, body, .. } = self.get(request);
+        &bytes[frame::HEADER + self.head.indexed.len()..body - frame::HEADER]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Target;
 
     const OWN: [(&str, &str); 2] = [("content-type", "application/grpc"), ("te", "trailers")];
+
+    fn head(headers: &[(&str, &str)]) -> RequestHead {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let headers = headers.iter().map(own).collect();
+        let target = Target { headers, ..Target::new("/pkg.Service/Method") };
+        RequestHead::new(&Head::new(&target, "127.0.0.1:50051", &OWN))
+    }
 
     fn decode(decoder: &mut loona_hpack::Decoder<'_>, block: &[u8]) -> Vec<(String, String)> {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -168,19 +155,26 @@ mod tests {
 
     #[test]
     fn the_three_forms_say_the_same() {
-        let head = RequestHead::new("/pkg.Service/Method", "127.0.0.1:50051", &OWN);
-        let mut decoder = loona_hpack::Decoder::new();
-        let literal = decode(&mut decoder, &head.literal);
-        assert_eq!(decode(&mut decoder, &head.inserting), literal);
-        assert_eq!(decode(&mut decoder, &head.indexed), literal);
-        assert_eq!(head.indexed.len(), 7);
-        assert_eq!(literal[0], (":method".to_owned(), "POST".to_owned()));
-        assert_eq!(literal[2], (":path".to_owned(), "/pkg.Service/Method".to_owned()));
+        let token = "t".repeat(MAX_TABLE);
+        let headers = [("X-Trace", "7"), ("authorization", &token), ("x-tenant", "a")];
+        for (count, length) in [(0, 7), (1, 8), (3, 9 + token.len())] {
+            let head = head(&headers[..count]);
+            let mut decoder = loona_hpack::Decoder::new();
+            let literal = decode(&mut decoder, &head.literal);
+            assert_eq!(decode(&mut decoder, &head.inserting), literal);
+            assert_eq!(decode(&mut decoder, &head.indexed), literal);
+            assert!((length..length + 20).contains(&head.indexed.len()), "{count} headers");
+            assert_eq!(literal[0], (":method".to_owned(), "POST".to_owned()));
+            assert_eq!(literal[2], (":path".to_owned(), "/pkg.Service/Method".to_owned()));
+            assert_eq!(literal.len(), 7 + count);
+            assert!(count == 0 || literal.contains(&("x-trace".to_owned(), "7".to_owned())));
+            assert!(head.table_bytes <= MAX_TABLE);
+        }
     }
 
     #[test]
     fn a_small_table_is_never_overfilled() {
-        let head = RequestHead::new("/p", "a", &OWN);
+        let head = head(&[("x-trace", "7")]);
         let mut decoder = loona_hpack::Decoder::new();
         let mut block = Vec::new();
         hpack::size_update(&mut block, head.table_bytes);

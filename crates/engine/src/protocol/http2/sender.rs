@@ -3,18 +3,15 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rpcbench_contract::{Nonce, NonceWriter};
-
-use super::request::{Request, Template, Templates};
+use super::request::{MAX_TABLE, Request, Templates};
 use super::{PeerSettings, frame, hpack};
+use crate::nonce::NonceWriter;
 use crate::protocol::Broken;
 
 /// Largest window of flow control. RFC 9113, section 6.9.1.
 pub(super) const MAX_WINDOW: u32 = 0x7fff_ffff;
 /// The window that a connection starts with. RFC 9113, section 6.9.2.
 pub(super) const DEFAULT_WINDOW: u32 = 65_535;
-/// The header table that we use at most, whatever the peer offers, bytes.
-const MAX_TABLE: usize = 4096;
 
 /// Which form of the request's head comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +81,8 @@ impl Sender {
     /// Writes a request on a new stream, as far as flow control allows.
     #[inline]
     pub fn send(&mut self, stream: u32, request: Request, out: &mut Vec<u8>) {
-        let Template { frames, data, nonce } = self.templates.get(request.index);
-        let body = frames.len() - data - frame::HEADER;
+        let template = self.templates.get(request.index);
+        let body = template.bytes.len() - template.body;
         let free = self.stalled.is_empty()
             && body as i64 <= self.window.min(self.peer.initial_window)
             && body <= self.peer.max_payload;
@@ -93,13 +90,13 @@ impl Sender {
             return self.send_slowly(stream, request, out);
         }
         let at = out.len();
-        out.extend_from_slice(frames);
+        out.extend_from_slice(template.bytes);
         let sent = &mut out[at..];
-        for begin in [0, data] {
+        for begin in [0, template.body - frame::HEADER] {
             let at = begin + frame::STREAM_OFFSET;
             sent[at..at + 4].copy_from_slice(&stream.to_be_bytes());
         }
-        self.nonces.write(request.nonce, &mut sent[nonce]);
+        template.patch(self.nonces.digits(request.nonce), sent);
         self.window -= body as i64;
     }
 
@@ -162,7 +159,9 @@ impl Sender {
 
     /// Sends what flow control allows of one body; whether that was all.
     fn push(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
-        let body = self.templates.get(stalled.request.index).body();
+        let templates = Arc::clone(&self.templates);
+        let template = templates.get(stalled.request.index);
+        let body = template.body();
         if body.is_empty() {
             frame::put(out, frame::DATA, frame::END_STREAM, stalled.stream, body);
         }
@@ -176,26 +175,13 @@ impl Sender {
             stalled.sent += length;
             let flags = if stalled.sent == body.len() { frame::END_STREAM } else { 0 };
             frame::put(out, frame::DATA, flags, stalled.stream, piece);
-            self.put_nonce(stalled, out.len() - length, out);
+            let digits = stalled.request.nonce.digits();
+            let piece_at = out.len() - length;
+            template.patch_piece(&digits, stalled.sent - length, &mut out[piece_at..]);
             stalled.window -= length as i64;
             self.window -= length as i64;
         }
         true
-    }
-
-    /// Writes the nonce into what `out` has from `piece_at` on: the last piece of the body that was sent.
-    fn put_nonce(&self, stalled: &Stalled, piece_at: usize, out: &mut [u8]) {
-        let place = self.templates.get(stalled.request.index).nonce_in_body();
-        let mut nonce = [0; Nonce::DIGITS];
-        let nonce = &mut nonce[..place.len()];
-        stalled.request.nonce.write(nonce);
-        let piece = &mut out[piece_at..];
-        let before = stalled.sent - piece.len();
-        for (at, digit) in place.zip(nonce) {
-            if let Some(byte) = at.checked_sub(before).and_then(|at| piece.get_mut(at)) {
-                *byte = *digit;
-            }
-        }
     }
 
     /// Whether part of the request is held back.

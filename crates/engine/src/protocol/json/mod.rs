@@ -1,6 +1,5 @@
 //! JSON over HTTP/1.1: a POST for each call, on a connection that is kept. Replies come in the order of the requests.
 
-mod request;
 #[cfg(test)]
 mod tests;
 
@@ -9,12 +8,13 @@ use std::sync::Arc;
 use rpcbench_record::{Protocol, printable};
 
 use super::allowance::Holding;
+use super::head::Head;
 use super::http1::{Came, Problem, Replies, Reply};
 use super::in_order::InOrder;
+use super::template::{Layout, Templates};
 use super::{Allowance, Broken, Call, End, Events};
 use crate::clock::Nanos;
 use crate::payload::Payload;
-pub(crate) use request::Templates;
 
 /// Why no more calls are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl super::Connection for Connection {
     type Templates = Templates;
 
     fn templates(payload: &dyn Payload, authority: &str) -> Templates {
-        Templates::new(payload, authority)
+        templates(payload, authority)
     }
 
     fn new(
@@ -101,7 +101,7 @@ impl super::Connection for Connection {
 
     #[inline]
     fn send(&mut self, call: Call, out: &mut Vec<u8>) {
-        self.templates.put(call, out);
+        self.templates.put(call.request, call.nonce, out);
         self.calls.push(call);
     }
 
@@ -177,6 +177,22 @@ impl Connection {
     pub fn footprint(&self) -> (usize, usize) {
         (self.replies.room(), self.replies.known())
     }
+}
+
+fn templates(payload: &dyn Payload, authority: &str) -> Templates {
+    let head = Head::new(payload.target(), authority, &[("Content-Type", "application/json")]);
+    let mut first = format!("{} {} HTTP/1.1\r\nHost: {authority}\r\n", head.method, head.path);
+    for (name, value) in &head.fields {
+        first.extend([name, ": ", value, "\r\n"]);
+    }
+    Templates::new(payload, |body, out| {
+        let start = out.len();
+        out.extend_from_slice(first.as_bytes());
+        out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
+        let message = out.len() - start;
+        out.extend_from_slice(body);
+        Layout { body: message, message }
+    })
 }
 
 /// Ends the call whose reply has come. One that ran out of time has ended before.

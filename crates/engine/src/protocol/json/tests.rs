@@ -1,14 +1,14 @@
 //! A connection without sockets: what it sends, how calls end, and what a hostile peer can do.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rpcbench_contract::{Method, Nonce};
 
 use super::*;
+use crate::nonce::Nonce;
+use crate::payload::Filler;
 use crate::protocol::Connection as _;
-use crate::protocol::fuzzing::Filler;
+use crate::target::Target;
 
 /// Takes what a connection tells: the one message that is right is `right`.
 #[derive(Default)]
@@ -67,33 +67,15 @@ fn right() -> Vec<u8> {
     reply("", "right")
 }
 
-struct WithNonce;
-
-impl Payload for WithNonce {
-    fn method(&self) -> Method {
-        Method::Text
-    }
-
-    fn len(&self) -> usize {
-        1
-    }
-
-    fn request(&self, _: usize) -> &[u8] {
-        br#"{"text":"0123"}"#
-    }
-
-    fn nonce(&self, _: usize) -> Range<usize> {
-        9..13
-    }
-
-    fn verify(&self, _: usize, _: Nonce, _: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
-}
-
 #[test]
 fn a_request_is_a_post_of_its_json() {
-    let templates = Arc::new(Connection::templates(&WithNonce, "host:80"));
+    let headers = vec![("x-trace".to_owned(), "7".to_owned())];
+    let payload = Filler {
+        target: Target { headers, ..Target::new("/pkg.Service/Method") },
+        patches: std::iter::once(9..13).collect(),
+        ..Filler::new(vec![br#"{"text":"0123"}"#.to_vec()])
+    };
+    let templates = Arc::new(Connection::templates(&payload, "host:80"));
     let mut out = Vec::new();
     let mut connection = Connection::new(templates, 2, &Arc::default(), &mut out);
     assert!(out.is_empty() && connection.is_open() && !connection.is_handshaking());
@@ -103,8 +85,8 @@ fn a_request_is_a_post_of_its_json() {
     assert_eq!(
         sent,
         format!(
-            "POST /rpcbench.v1.Echo/Text HTTP/1.1\r\nHost: host:80\r\nUser-Agent: rpcbench/{version}\r\n\
-             Content-Type: application/json\r\nContent-Length: 15\r\n\r\n{{\"text\":\"@JKL\"}}"
+            "POST /pkg.Service/Method HTTP/1.1\r\nHost: host:80\r\nContent-Type: application/json\r\n\
+             User-Agent: rpcbench/{version}\r\nx-trace: 7\r\nContent-Length: 15\r\n\r\n{{\"text\":\"@JKL\"}}"
         )
     );
     assert_eq!(connection.open_calls(), 1);

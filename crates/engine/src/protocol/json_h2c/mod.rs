@@ -26,6 +26,6 @@ impl Carried for JsonH2c {
     type Exchange = Exchange;
 
     fn put_own_fields(length: usize, block: &mut Vec<u8>) {
-        hpack::literal(block, b"content-length", length.to_string().as_bytes(), false);
+        hpack::field(block, b"content-length", length.to_string().as_bytes(), false);
     }
 }

@@ -59,7 +59,7 @@ fn requests_say_what_they_are_and_how_long() {
         let length = frames[1].3.len();
         assert_eq!(length, if request == 0 { 3 } else { 120 });
         assert_eq!(value(b":method").as_deref(), Some("POST"));
-        assert_eq!(value(b":path").as_deref(), Some("/rpcbench.v1.Echo/Text"));
+        assert_eq!(value(b":path").as_deref(), Some("/pkg.Service/Method"));
         assert_eq!(value(b"content-type").as_deref(), Some("application/json"));
         assert_eq!(value(b"content-length"), Some(length.to_string()));
         assert_eq!(value(b"te"), None);

@@ -9,14 +9,11 @@ use rpcbench_record::Protocol;
 
 use super::Call;
 use super::messages::{self, Answer, MAX_MESSAGE, Messages, Problem};
+use super::template::{Layout, Templates};
 use crate::payload::Payload;
 
 /// Bytes of a length.
 const PREFIX: usize = 4;
-
-/// Every request with its length before it, and where its nonce goes.
-#[derive(Debug)]
-pub(crate) struct Templates(Vec<(Vec<u8>, Range<usize>)>);
 
 /// How messages are read: there is nothing to remember.
 #[derive(Debug)]
@@ -34,21 +31,16 @@ impl Messages for TcpEcho {
     }
 
     fn templates(payload: &dyn Payload) -> Templates {
-        let frame = |index| {
-            let body = payload.request(index);
-            let nonce = payload.nonce(index);
-            let frame = [&(body.len() as u32).to_be_bytes(), body].concat();
-            (frame, nonce.start + PREFIX..nonce.end + PREFIX)
-        };
-        Templates((0..payload.len()).map(frame).collect())
+        Templates::new(payload, |body, out| {
+            out.extend_from_slice(&(body.len() as u32).to_be_bytes());
+            out.extend_from_slice(body);
+            Layout { body: PREFIX, message: PREFIX }
+        })
     }
 
     #[inline]
     fn put(templates: &Templates, _number: u64, call: Call, out: &mut Vec<u8>) {
-        let (frame, nonce) = &templates.0[call.request as usize];
-        let at = out.len();
-        out.extend_from_slice(frame);
-        call.nonce.write(&mut out[at + nonce.start..at + nonce.end]);
+        templates.put(call.request, call.nonce, out);
     }
 
     #[inline]

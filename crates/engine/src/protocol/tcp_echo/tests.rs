@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::clock::Nanos;
-use crate::protocol::fuzzing::Filler;
+use crate::payload::Filler;
 use crate::protocol::{Allowance, Broken, Connection as _, End, Events};
 
 /// Takes what a connection tells: the reply to request 0 is right where it has no bytes.

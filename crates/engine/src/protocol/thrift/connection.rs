@@ -33,12 +33,7 @@ impl<T: Transport> Messages for Thrift<T> {
 
     #[inline]
     fn put(templates: &Templates, number: u64, call: Call, out: &mut Vec<u8>) {
-        let (bytes, sequence_id, nonce) = templates.message(call.request);
-        let at = out.len();
-        out.extend_from_slice(bytes);
-        let message = &mut out[at..];
-        message[sequence_id].copy_from_slice(&T::Encoding::sequence_id(sequence::id(number)));
-        call.nonce.write(&mut message[nonce]);
+        templates.put(call, T::Encoding::sequence_id(sequence::id(number)), out);
     }
 
     #[inline]

@@ -5,14 +5,16 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use proptest::prelude::*;
-use rpcbench_contract::{Corpus, Encoding as Message, Method, Nonce, Profile, Shape, thrift_reply};
+use rpcbench_contract::{Corpus, Encoding as Message, Profile, Shape, thrift_reply};
 
 use super::encoding::{EXCEPTION, REPLY};
 use super::templates::Templates;
 use super::*;
 use crate::clock::Nanos;
+use crate::nonce::Nonce;
 use crate::payload::Payload;
 use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events};
+use crate::target::Target;
 
 /// Does the same in every form.
 macro_rules! each_form {
@@ -33,7 +35,9 @@ struct Seen {
 
 impl Events for Seen {
     fn verify(&mut self, call: Call, message: &[u8]) -> bool {
-        self.corpus.verify(call.request as usize, Some(call.nonce), message).is_ok()
+        let index = call.request as usize;
+        let sent = self.corpus.request_with(index, call.nonce.digits());
+        self.corpus.verify(index, &sent, message).is_ok()
     }
 
     fn malformed(&mut self, _: u32, problem: &str) {
@@ -53,11 +57,11 @@ struct Client<T: Transport> {
 }
 
 /// The first requests of a corpus, the first odd one among them.
-struct Few<'a>(&'a Corpus);
+struct Few<'a>(&'a Corpus, Target);
 
 impl Payload for Few<'_> {
-    fn method(&self) -> Method {
-        self.0.method()
+    fn target(&self) -> &Target {
+        &self.1
     }
 
     fn len(&self) -> usize {
@@ -68,11 +72,11 @@ impl Payload for Few<'_> {
         self.0.request(index)
     }
 
-    fn nonce(&self, index: usize) -> Range<usize> {
-        self.0.nonce(index)
+    fn patches(&self, index: usize) -> &[Range<usize>] {
+        std::slice::from_ref(self.0.nonce(index))
     }
 
-    fn verify(&self, _: usize, _: Nonce, _: &[u8]) -> Result<(), String> {
+    fn verify(&self, _: usize, _: &[u8], _: &[u8]) -> Result<(), String> {
         Ok(())
     }
 }
@@ -97,7 +101,8 @@ impl<T: Transport> Client<T> {
 
     fn with(shape: Shape, allowance: &Arc<Allowance>) -> Self {
         let corpus = corpus(shape, encoding::<T>());
-        let (templates, mut out) = (Templates::new::<T>(&Few(&corpus)), Vec::new());
+        let payload = Few(&corpus, Target::new(corpus.method().name()));
+        let (templates, mut out) = (Templates::new::<T>(&payload), Vec::new());
         let connection = Connection::new(Arc::new(templates), 4, allowance, &mut out);
         Self { connection, corpus, out }
     }
@@ -126,8 +131,7 @@ impl<T: Transport> Client<T> {
     /// The right reply to the call with this number, which carries this request.
     fn reply(&self, number: u64, request: u32) -> Vec<u8> {
         let index = request as usize;
-        let mut body = self.corpus.request(index).to_vec();
-        Nonce::new(number as u32).write(&mut body[self.corpus.nonce(index)]);
+        let body = self.corpus.request_with(index, Nonce::new(number as u32).digits());
         let reply = thrift_reply(encoding::<T>(), self.corpus.method(), &body).unwrap();
         self.message(REPLY, number, &[T::Encoding::RESULT, &reply, &[0]].concat())
     }

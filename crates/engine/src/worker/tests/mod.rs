@@ -10,28 +10,29 @@ mod simulation;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use rpcbench_contract::{Corpus, Method, Nonce, Profile, Shape};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 use super::{Start, Worker};
 use crate::clock::Nanos;
+use crate::echo::Echo;
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
+use crate::protocol;
 use crate::protocol::grpc::Connection;
-use crate::protocol::{self};
 use crate::span::Span;
 use crate::tally::Tally;
+use crate::target::Target;
 use simulation::{Service, Simulation};
 
 /// 1 ms.
 const MS: u64 = 1_000_000;
 
-struct Same;
+struct Same(Target);
 
 impl Payload for Same {
-    fn method(&self) -> Method {
-        Method::Text
+    fn target(&self) -> &Target {
+        &self.0
     }
 
     fn len(&self) -> usize {
@@ -42,9 +43,13 @@ impl Payload for Same {
         b"same"
     }
 
-    fn verify(&self, _index: usize, _nonce: Nonce, reply: &[u8]) -> Result<(), String> {
+    fn verify(&self, _index: usize, _sent: &[u8], reply: &[u8]) -> Result<(), String> {
         if reply == b"same" { Ok(()) } else { Err("another".to_owned()) }
     }
+}
+
+fn same() -> Arc<dyn Payload> {
+    Arc::new(Same(Target::new("/p")))
 }
 
 /// Measures a span of `length` after one of warm-up; the tally, and the calls outside of it.
@@ -106,7 +111,7 @@ fn connect(
     simulation: Simulation,
     log: Option<CallLog>,
 ) -> Worker<Connection, Simulation> {
-    connect_as(plan, Arc::new(Same), simulation, log)
+    connect_as(plan, same(), simulation, log)
 }
 
 fn connect_as<C: protocol::Connection>(

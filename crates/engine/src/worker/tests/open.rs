@@ -17,7 +17,7 @@ pub(super) struct Measured {
 /// A load by `arrivals` with the given cap on calls in flight, over `seconds` after 0.1 s of warm-up.
 fn load(arrivals: &str, in_flight: u32, seconds: u64, simulation: Simulation) -> Measured {
     let plan = plan(simulation.sockets.len() as u32, in_flight);
-    load_as::<Connection>(plan, Arc::new(Same), (arrivals, seconds), simulation)
+    load_as::<Connection>(plan, same(), (arrivals, seconds), simulation)
 }
 
 /// The same over any protocol, with arrivals for so many seconds.

@@ -1,5 +1,7 @@
 //! What holds of every load, over each protocol.
 
+use rpcbench_contract::Profile;
+
 use super::open::{Measured, SECOND, assert_close, load_as};
 use super::peers::Peer;
 use super::*;
@@ -38,7 +40,7 @@ impl ForProtocol for Load {
 }
 
 fn payload(protocol: Protocol) -> Arc<dyn Payload> {
-    Arc::new(Corpus::plain(&Shape::Text(20), 1, Profile::of(protocol).encoding))
+    Arc::new(Echo::new("text:20", Profile::of(protocol).encoding))
 }
 
 fn server(peer: Peer, service: Service) -> Simulation {

@@ -17,7 +17,7 @@ fn a_header_table_of_zero_is_announced_and_not_used() {
         bench.call(0);
         let block = &bench.written()[0].3;
         assert_eq!(block[0] == 0x20, n == 0, "the update comes once, first");
-        let path = (b":path".to_vec(), b"/rpcbench.v1.Echo/Text".to_vec());
+        let path = (b":path".to_vec(), b"/pkg.Service/Method".to_vec());
         assert!(decoder.decode(block).unwrap().contains(&path));
     }
 }

@@ -4,37 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use rpcbench_contract::{Method, Nonce};
 
 use super::{Bench, Connection};
-use crate::payload::Payload;
+use crate::nonce::{Nonce, put};
+use crate::payload::Filler;
 use crate::protocol::http2::frame;
 use crate::protocol::{Call, Connection as _};
-
-/// One request of dots, with a place for a nonce.
-struct Marked(Range<usize>, Vec<u8>);
-
-impl Payload for Marked {
-    fn method(&self) -> Method {
-        Method::Text
-    }
-
-    fn len(&self) -> usize {
-        1
-    }
-
-    fn request(&self, _: usize) -> &[u8] {
-        &self.1
-    }
-
-    fn nonce(&self, _: usize) -> Range<usize> {
-        self.0.clone()
-    }
-
-    fn verify(&self, _: usize, _: Nonce, _: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
-}
 
 /// The message of each of the requests that were written, by their DATA frames.
 fn messages(bench: &mut Bench, streams: usize) -> Vec<Vec<u8>> {
@@ -49,8 +24,14 @@ fn messages(bench: &mut Bench, streams: usize) -> Vec<Vec<u8>> {
 
 proptest! {
     #[test]
-    fn each_request_has_its_own_however_it_is_cut(at in 0_usize..40, length in 0_usize..=Nonce::DIGITS, windows in prop::collection::vec(1_u32..30, 1..9)) {
-        let payload = Marked(at..at + length, vec![b'.'; 60]);
+    fn each_request_has_its_own_however_it_is_cut(
+        at in 0_usize..40,
+        length in 0_usize..=Nonce::DIGITS,
+        more in prop::option::of(48_usize..53),
+        windows in prop::collection::vec(1_u32..30, 1..9),
+    ) {
+        let patches: Vec<_> = [Some(at..at + length), more.map(|at| at..at + 7)].into_iter().flatten().collect();
+        let payload = Filler::patched(60, &patches);
         let templates = Arc::new(Connection::templates(&payload, "host"));
         let mut bench = Bench::open(&[]);
         bench.connection = Connection::new(templates, 2, &Arc::default(), &mut bench.out);
@@ -67,8 +48,10 @@ proptest! {
             }
         }
         for (message, nonce) in messages(&mut bench, 2).iter().zip(nonces) {
-            let mut expected = payload.1.clone();
-            Nonce::new(nonce).write(&mut expected[at..at + length]);
+            let mut expected = payload.requests[0].clone();
+            for patch in &patches {
+                put(&Nonce::new(nonce).digits(), &mut expected[patch.clone()]);
+            }
             prop_assert_eq!(message, &expected);
         }
     }
@@ -76,7 +59,17 @@ proptest! {
 
 #[test]
 fn a_request_that_goes_out_whole_has_its_own() {
-    let templates = Arc::new(Connection::templates(&Marked(3..11, vec![b'.'; 16]), "host"));
+    let full = ["A", "B", "C"].map(|last| format!("...@@@@@@@{last}....."));
+    assert_eq!(sent_whole(std::slice::from_ref(&(3..11))), full);
+    let two = ["A", "B", "C"].map(|last| format!("..@{last}.....@@@@@{last}."));
+    assert_eq!(sent_whole(&[2..4, 9..15]), two);
+    assert_eq!(sent_whole(&[]), ["................"; 3]);
+}
+
+/// Three requests of 16 bytes with these patches, in frames that go out whole.
+fn sent_whole(patches: &[Range<usize>]) -> Vec<String> {
+    let payload = Filler::patched(16, patches);
+    let templates = Arc::new(Connection::templates(&payload, "host"));
     let mut bench = Bench::open(&[]);
     bench.connection = Connection::new(templates, 2, &Arc::default(), &mut bench.out);
     bench.settings(&[]).unwrap();
@@ -85,6 +78,5 @@ fn a_request_that_goes_out_whole_has_its_own() {
         let call = Call { nonce: Nonce::new(nonce), ..Call::default() };
         bench.connection.send(call, &mut bench.out);
     }
-    let expected = ["A", "B", "C"].map(|last| format!("...@@@@@@@{last}.....").into_bytes());
-    assert_eq!(messages(&mut bench, 3), expected);
+    messages(&mut bench, 3).into_iter().map(|text| String::from_utf8(text).unwrap()).collect()
 }

@@ -1,12 +1,6 @@
 //! Literals without Huffman codes: templates are made once, and read by machines that check lengths.
 
-const STATIC_NAMES: [(&[u8], u8); 5] = [
-    (b":authority", 1),
-    (b":path", 4),
-    (b"content-length", 28),
-    (b"content-type", 31),
-    (b"user-agent", 58),
-];
+use super::static_table::STATIC_TABLE;
 
 /// Appends an integer with a prefix of `bits` bits; `flags` are the bits before it.
 fn integer(out: &mut Vec<u8>, flags: u8, bits: u8, value: usize) {
@@ -24,16 +18,24 @@ fn integer(out: &mut Vec<u8>, flags: u8, bits: u8, value: usize) {
     out.push(rest as u8);
 }
 
+/// The index of a field in the static table.
+pub(crate) fn static_index(name: &[u8], value: &[u8]) -> Option<usize> {
+    STATIC_TABLE.iter().position(|entry| *entry == (name, value)).map(|at| at + 1)
+}
+
 /// Appends a reference to entry `index` of the tables.
 pub(crate) fn indexed(out: &mut Vec<u8>, index: usize) {
     integer(out, 0x80, 7, index);
 }
 
-/// Appends a literal field, which enters the dynamic table if `insert`.
-pub(crate) fn literal(out: &mut Vec<u8>, name: &[u8], value: &[u8], insert: bool) {
+/// Appends a field: a reference to the static table, or else a literal, which enters the dynamic table if `insert`.
+pub(crate) fn field(out: &mut Vec<u8>, name: &[u8], value: &[u8], insert: bool) {
+    if let Some(index) = static_index(name, value) {
+        return indexed(out, index);
+    }
     let (flags, bits) = if insert { (0x40, 6) } else { (0, 4) };
-    let known = STATIC_NAMES.iter().find(|(static_name, _)| *static_name == name);
-    integer(out, flags, bits, known.map_or(0, |(_, index)| usize::from(*index)));
+    let known = STATIC_TABLE.iter().position(|(static_name, _)| *static_name == name);
+    integer(out, flags, bits, known.map_or(0, |at| at + 1));
     if known.is_none() {
         string(out, name);
     }
@@ -45,7 +47,7 @@ fn string(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice(text);
 }
 
-/// Appends a change of the dynamic table's size, in bytes. Allowed at a block's start only.
+/// Appends a change of the dynamic table's size, in bytes. Allowed only at a block's start.
 pub(crate) fn size_update(out: &mut Vec<u8>, size: usize) {
     integer(out, 0x20, 5, size);
 }

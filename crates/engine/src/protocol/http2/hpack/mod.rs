@@ -6,7 +6,7 @@ mod huffman;
 mod static_table;
 
 pub(crate) use decoder::{Decoder, Field};
-pub(crate) use encode::{indexed, literal, size_update};
+pub(crate) use encode::{field, indexed, size_update, static_index};
 
 /// Why a header block can't be decoded. The compression state is lost: the connection must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

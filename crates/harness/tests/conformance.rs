@@ -1,14 +1,12 @@
 //! The contract's cases over the wire of each protocol, on the testkit's servers.
 
-mod support;
-
 use std::time::Duration;
 
 use rpcbench_contract::Profile;
 use rpcbench_contract::cases::{self, CheckReport};
-use rpcbench_engine::Client;
+use rpcbench_harness::EchoClient;
 use rpcbench_record::Protocol;
-use rpcbench_testkit::Server;
+use rpcbench_testkit::{Behaviour, Plan, Server};
 
 /// How long a call may take, however busy the machine is.
 const CALL: Duration = Duration::from_secs(20);
@@ -29,7 +27,7 @@ const RIGHT: [(Protocol, &str); 8] = [
 
 fn check(protocol: Protocol, behaviour: &str) -> CheckReport {
     let server = Server::start(behaviour.parse().unwrap()).unwrap();
-    let mut client = Client::new(protocol, server.address(), CALL);
+    let mut client = EchoClient::new(protocol, server.address(), CALL);
     cases::check(&mut client, Profile::of(protocol), 3)
 }
 
@@ -59,9 +57,17 @@ const CHEATS: [(&str, [&str; 3], Option<&str>); 9] = [
     ("wrong-once:1000", ["text/many-requests"; 3], Some("text/many-requests")),
 ];
 
+/// A server of a protocol with a behaviour.
+fn server(protocol: Protocol, behaviour: &str) -> Server {
+    let wire = (protocol != Protocol::Grpc).then_some(protocol.name());
+    let behaviours: Vec<Behaviour> =
+        wire.into_iter().chain([behaviour]).map(|it| it.parse().unwrap()).collect();
+    Server::start_at(([127, 0, 0, 1], 0).into(), Plan::new(&behaviours).unwrap()).unwrap()
+}
+
 fn gives_away(protocol: Protocol, behaviour: &str, case: &str) {
-    let server = support::server(protocol, behaviour);
-    let mut client = Client::new(protocol, server.address(), CALL);
+    let server = server(protocol, behaviour);
+    let mut client = EchoClient::new(protocol, server.address(), CALL);
     let report = cases::check(&mut client, Profile::of(protocol), 3);
     let failed: Vec<_> = report.failed.iter().map(|failure| failure.case).collect();
     assert!(failed.contains(&case), "{protocol} {behaviour}: {failed:?}");
@@ -123,7 +129,7 @@ fn a_server_of_another_protocol_passes_none() {
     ];
     for (protocol, behaviour) in others {
         let server = Server::start(behaviour.parse().unwrap()).unwrap();
-        let mut client = Client::new(protocol, server.address(), WRONG_CALL);
+        let mut client = EchoClient::new(protocol, server.address(), WRONG_CALL);
         let report = cases::check(&mut client, Profile::of(protocol), 3);
         assert_eq!(report.passed, 0, "{protocol}");
     }

@@ -1,0 +1,42 @@
+//! What a request says before its message: data, which HTTP/1.1 and HTTP/2 each put into their form.
+
+use crate::target::Target;
+
+const USER_AGENT: (&str, &str) = ("User-Agent", concat!("rpcbench/", env!("CARGO_PKG_VERSION")));
+
+/// The head of all requests to one target. Content-Length is apart, as each request has another.
+#[derive(Debug)]
+pub(crate) struct Head<'a> {
+    pub method: &'a str,
+    pub path: &'a str,
+    pub authority: &'a str,
+    /// Names as HTTP/1.1 writes them.
+    pub fields: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Head<'a> {
+    /// `own` are the fields of the protocol. The target's headers replace those with the same names.
+    pub fn new(target: &'a Target, authority: &'a str, own: &[(&'a str, &'a str)]) -> Self {
+        let headers = target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let is_set =
+            |field: &str| headers.clone().any(|(name, _)| name.eq_ignore_ascii_case(field));
+        let defaults = own.iter().copied().chain([USER_AGENT]);
+        let fields = defaults.filter(|(name, _)| !is_set(name)).chain(headers.clone()).collect();
+        Self { method: &target.http_method, path: &target.name, authority, fields }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_follow_and_replace_the_protocols_own() {
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let headers = vec![header("x-trace", "7"), header("content-type", "text/plain")];
+        let target = Target { headers, ..Target::new("/p") };
+        let head = Head::new(&target, "host", &[("Content-Type", "application/json")]);
+        let expected = [USER_AGENT, ("x-trace", "7"), ("content-type", "text/plain")];
+        assert_eq!(head.fields, expected);
+    }
+}

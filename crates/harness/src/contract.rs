@@ -1,0 +1,95 @@
+//! The contract over the load engine: its requests as a payload, its cases over the one-call client.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use rpcbench_contract::cases::{self, Caller};
+use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
+use rpcbench_engine::{CallError, CallPosition, Client, Payload, ServerAddress, Target};
+use rpcbench_record::Protocol;
+
+/// What calls of a method address.
+fn target(protocol: Protocol, method: Method) -> Target {
+    match Profile::of(protocol).encoding {
+        Encoding::ThriftBinary | Encoding::ThriftCompact => Target::new(method.name()),
+        Encoding::Protobuf | Encoding::Json | Encoding::Opaque => {
+            Target::new(format!("/{}/{}", method.service(), method.name()))
+        }
+    }
+}
+
+/// The requests of a shape, as a load sends them.
+pub struct EchoPayload {
+    corpus: Corpus,
+    target: Target,
+}
+
+impl EchoPayload {
+    /// Many different requests, drawn from `seed`.
+    #[must_use]
+    pub fn new(protocol: Protocol, shape: &Shape, seed: u64) -> Self {
+        let corpus = Corpus::generate(shape, seed, Profile::of(protocol).encoding);
+        Self { target: target(protocol, corpus.method()), corpus }
+    }
+}
+
+impl Payload for EchoPayload {
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn len(&self) -> usize {
+        self.corpus.len()
+    }
+
+    fn request(&self, index: usize) -> &[u8] {
+        self.corpus.request(index)
+    }
+
+    fn patches(&self, index: usize) -> &[Range<usize>] {
+        std::slice::from_ref(self.corpus.nonce(index))
+    }
+
+    fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
+        self.corpus.verify(index, sent, reply).map_err(|mismatch| mismatch.to_string())
+    }
+}
+
+/// Calls the methods of the contract, one call at a time.
+pub struct EchoClient {
+    client: Client,
+    protocol: Protocol,
+}
+
+impl EchoClient {
+    /// A client of the server at `address`; `timeout` bounds each call, connecting included.
+    #[must_use]
+    pub fn new(protocol: Protocol, address: impl Into<ServerAddress>, timeout: Duration) -> Self {
+        Self { client: Client::new(protocol, address, timeout), protocol }
+    }
+
+    fn call_at(
+        &mut self,
+        method: Method,
+        body: &[u8],
+        position: CallPosition,
+    ) -> Result<Vec<u8>, cases::CallError> {
+        let target = target(self.protocol, method);
+        self.client.call(&target, body, position).map_err(|error| match error {
+            CallError::Status { code, message } => cases::CallError::Status { code, message },
+            CallError::Transport(reason) => cases::CallError::Transport(reason),
+            CallError::Closed(reason) => cases::CallError::Closed(reason),
+            CallError::Timeout => cases::CallError::Timeout,
+        })
+    }
+}
+
+impl Caller for EchoClient {
+    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, cases::CallError> {
+        self.call_at(method, body, CallPosition::Any)
+    }
+
+    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, cases::CallError> {
+        self.call_at(method, body, CallPosition::Last)
+    }
+}
