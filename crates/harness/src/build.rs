@@ -1,4 +1,4 @@
-//! Building a server, once for each state of what it is built from.
+//! Builds servers whose sources changed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,10 +18,10 @@ use crate::manifest::Server;
 use crate::stamp;
 use crate::task::Task;
 
-/// No build takes this long; one that does hangs.
+/// A build that takes this long hangs.
 pub const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// How often whoever waits for a build hears of it.
+/// How often a caller that waits for a build is called.
 const TICK: Duration = Duration::from_millis(200);
 
 const STAMP: &str = ".rpcbench-stamp";
@@ -31,7 +31,7 @@ const LAST_LINES: usize = 20;
 /// Why a server can't be built.
 #[derive(Debug, Error)]
 pub enum BuildError {
-    /// A file or folder can't be read or made.
+    /// A file or folder can't be read or created.
     #[error("{}: {source}", path.display())]
     File {
         /// The file or folder.
@@ -54,13 +54,13 @@ pub enum BuildError {
         server: String,
         /// The command line.
         command: String,
-        /// Where.
+        /// Its working directory.
         folder: PathBuf,
         /// What the system said.
         source: io::Error,
     },
     /// The build command failed.
-    #[error("{server}: '{command}' {ended}; the whole log is {}; its last lines:\n{}", log.display(), tail.join("\n"))]
+    #[error("{server}: '{command}' {ended}; full log: {}; its last lines:\n{}", log.display(), tail.join("\n"))]
     Failed {
         /// The server.
         server: String,
@@ -73,7 +73,7 @@ pub enum BuildError {
         /// Last lines of the log.
         tail: Vec<String>,
     },
-    /// The lock file is not there.
+    /// The lock file does not exist.
     #[error("{server}: the lock file {} does not exist; commit it, or name the right one as 'lock' in {}", lock.display(), manifest.display())]
     NoLock {
         /// The server.
@@ -83,9 +83,9 @@ pub enum BuildError {
         /// The manifest that names it.
         manifest: PathBuf,
     },
-    /// Nothing writes its lock file.
+    /// Its language has no command that writes lock files.
     #[error(
-        "{server}: nothing writes its lock file; give servers/{language}/_language.toml a command for it, such as build.lock = [\"sh\", \"../build.sh\", \"lock\"]"
+        "{server}: no command writes its lock file; add one to servers/{language}/_language.toml, such as build.lock = [\"sh\", \"../build.sh\", \"lock\"]"
     )]
     NoLockCommand {
         /// The server.
@@ -95,7 +95,7 @@ pub enum BuildError {
     },
     /// Its build writes its lock file.
     #[error(
-        "{server}: there is nothing to lock: its libraries are the system's, such as Debian's packages, and each build writes down in {} which it has found",
+        "{server}: there is nothing to lock: its libraries are the system's, such as Debian packages; each build writes the versions it found to {}",
         lock.display()
     )]
     LockedByBuild {
@@ -104,33 +104,33 @@ pub enum BuildError {
         /// The lock file.
         lock: PathBuf,
     },
-    /// Nobody waits for it any more.
+    /// The run stops.
     #[error("{server}: the build was stopped before it was over")]
-    GivenUp {
+    Stopped {
         /// The server.
         server: String,
     },
-    /// The lock file tells several versions of one library, and only one of them can be what runs.
-    #[error("{wanted} matches {} in {}; write a pattern that matches the one that is linked", found.join(" and "), wanted.lock.display())]
+    /// The lock file has several versions of one library, only one of which runs.
+    #[error("{wanted} matches {} in {}; write a pattern that matches the linked one only", found.join(" and "), wanted.lock.display())]
     Versions {
         /// What was looked for.
         wanted: Box<Wanted>,
         /// Each version.
         found: Vec<String>,
     },
-    /// The lock file does not tell a library's version.
+    /// The lock file has no version of a library.
     #[error("{0} matches nothing in {lock}", lock = .0.lock.display())]
     NoVersion(Box<Wanted>),
 }
 
-/// A version that is looked for in a lock file.
+/// A version to find in a lock file.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The server.
     pub server: String,
     /// The library.
     pub library: String,
-    /// The pattern whose group 1 it is.
+    /// The pattern with the version as group 1.
     pub pattern: String,
     /// The lock file.
     pub lock: PathBuf,
@@ -145,30 +145,30 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// A server that is built.
+/// A built server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
-    /// Whether it was built now; `false` where it was already.
+    /// True if it was built now, false if it was up to date.
     pub rebuilt: bool,
     /// The build command as run.
     pub command: String,
-    /// Names of the user's environment variables that the build sees.
+    /// Names of the user's environment variables that the build saw.
     pub env: Vec<String>,
     /// Library versions from the lock file.
     pub versions: BTreeMap<String, String>,
     /// blake3 of the lock file, hex.
     pub lock_hash: String,
-    /// What the build wrote.
+    /// The build's output.
     pub log: PathBuf,
 }
 
-/// Left in the build folder by a build that succeeded.
+/// Written to the build folder by a successful build.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     hash: String,
 }
 
-/// Whether a build would do nothing: all that the server is built from is as it was.
+/// True if nothing that the server is built from has changed.
 ///
 /// # Errors
 /// If something that it is built from can't be read.
@@ -176,29 +176,29 @@ pub fn is_current(server: &Server, toolchains: &[Toolchain]) -> Result<bool, Bui
     Ok(left_stamp(server) == Some(Stamp { hash: stamp::hash(server, toolchains)? }))
 }
 
-/// Builds a server with the toolchains found, unless that is done already.
+/// Builds a server with the toolchains found, unless it is up to date.
 ///
-/// The command runs in the server's folder with `env`, and with `RPCBENCH_BUILD_DIR` and `RPCBENCH_CONTRACT`. What it writes goes to `build.log` in the build folder.
-/// Meanwhile `go_on` is asked several times a second, and the build is ended when it says no.
+/// The command runs in the server's folder with `env`, `RPCBENCH_BUILD_DIR` and `RPCBENCH_CONTRACT`. Its output goes to
+/// `build.log` in the build folder. `keep_waiting` is called several times a second; the build ends when it returns false.
 ///
 /// # Errors
-/// If the build fails, or its lock file does not tell what the manifest says it does.
+/// If the build fails, or its lock file lacks a version that the manifest names.
 pub fn build(
     server: &Server,
     toolchains: &[Toolchain],
     env: &BuildEnv,
-    go_on: &mut dyn FnMut() -> bool,
+    keep_waiting: &mut dyn FnMut() -> bool,
 ) -> Result<Built, BuildError> {
     let hash = stamp::hash(server, toolchains)?;
     let log = server.build_folder.join(LOG);
     let rebuilt = left_stamp(server).is_none_or(|stamp| stamp.hash != hash);
     if rebuilt {
         if !server.lock.starts_with(&server.build_folder) {
-            // Wrong before the build is wrong after it.
+            // A wrong lock file should fail before a long build.
             read_lock(server)?;
         }
         forget_stamp(server)?;
-        run(server, &server.build_command(), env, go_on)?;
+        run(server, &server.build_command(), env, keep_waiting)?;
     }
     let (versions, lock_hash) = read_lock(server)?;
     if rebuilt {
@@ -208,20 +208,20 @@ pub fn build(
     Ok(Built { rebuilt, command, env: env.names(), versions, lock_hash, log })
 }
 
-/// The last lines that its build wrote, or writes now, at most so many.
+/// The last lines of its build's log, at most `lines`.
 #[must_use]
 pub fn log_tail(server: &Server, lines: usize) -> Vec<String> {
     log::tail(&server.build_folder.join(LOG), lines)
 }
 
-/// Writes the lock file of a server anew, with the command that its language has for it. It runs as a build does.
+/// Rewrites the lock file of a server with its language's command for it, which runs as a build does.
 ///
 /// # Errors
 /// If there is no such command, or it fails.
 pub fn lock(
     server: &Server,
     env: &BuildEnv,
-    go_on: &mut dyn FnMut() -> bool,
+    keep_waiting: &mut dyn FnMut() -> bool,
 ) -> Result<(), BuildError> {
     let command = server.lock_command();
     if command.is_empty() && server.lock.starts_with(&server.build_folder) {
@@ -234,14 +234,14 @@ pub fn lock(
             language: server.language.clone(),
         });
     }
-    run(server, &command, env, go_on)
+    run(server, &command, env, keep_waiting)
 }
 
 fn run(
     server: &Server,
     words: &[String],
     env: &BuildEnv,
-    go_on: &mut dyn FnMut() -> bool,
+    keep_waiting: &mut dyn FnMut() -> bool,
 ) -> Result<(), BuildError> {
     let folder = &server.build_folder;
     fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
@@ -267,14 +267,14 @@ fn run(
         .stdout(out)
         .stderr(err);
     let task = Task::start(&mut command).map_err(start_error)?;
-    let mut given_up = false;
+    let mut stopped = false;
     let mut ask = || {
-        given_up = !go_on();
-        !given_up
+        stopped = !keep_waiting();
+        !stopped
     };
     let status = task.wait_while(BUILD_TIMEOUT, TICK, &mut ask).map_err(start_error)?;
-    if given_up {
-        return Err(BuildError::GivenUp { server: server.name.clone() });
+    if stopped {
+        return Err(BuildError::Stopped { server: server.name.clone() });
     }
     let ended = match status {
         Some(status) if status.success() => return Ok(()),
@@ -290,10 +290,10 @@ fn run(
     })
 }
 
-/// Library versions as the lock file tells them, and its blake3.
+/// Library versions in the lock file, and its blake3.
 ///
 /// # Errors
-/// If there is no lock file, or a pattern of the manifest finds no version in it, or several.
+/// If there is no lock file, or a pattern of the manifest matches no version in it, or several.
 pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), BuildError> {
     let lock = &server.lock;
     let manifest = || server.folder.join("server.toml");
@@ -329,7 +329,7 @@ pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), 
     Ok((versions, blake3::hash(&bytes).to_hex().to_string()))
 }
 
-/// A stamp that can't be read is none.
+/// `None` if it can't be read.
 fn left_stamp(server: &Server) -> Option<Stamp> {
     let text = fs::read_to_string(server.build_folder.join(STAMP)).ok()?;
     serde_json::from_str(&text).ok()

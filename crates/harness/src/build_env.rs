@@ -1,15 +1,15 @@
-//! What builds see of the user's environment.
+//! The part of the user's environment that builds see.
 //!
-//! `RUSTFLAGS`, `CXXFLAGS`, `GOAMD64` and their like would tune the servers of one language and no other, so builds get
-//! only what leads to tools, registries and networks. Which version a tool has is asked for in the same environment, and
-//! recorded. What the tools' own configuration files say, such as `~/.cargo/config.toml`, is the user's.
+//! `RUSTFLAGS`, `CXXFLAGS`, `GOAMD64` and the like would tune the servers of one language only, so builds get only what leads to
+//! tools, registries and networks. Tool versions are read in the same environment, and recorded. The tools' own configuration
+//! files, such as `~/.cargo/config.toml`, remain the user's business.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Names that are passed on, in capitals; spelling does not matter, as programs disagree on that of `http_proxy`.
+/// Names to pass on, in capitals. Case does not matter, as programs disagree on that of `http_proxy`.
 const NAMES: &[&str] = &[
-    // Where programs, homes and caches are.
+    // Programs, homes and caches.
     "PATH",
     "HOME",
     "USER",
@@ -19,7 +19,7 @@ const NAMES: &[&str] = &[
     "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
-    // How the network is reached, and whom to trust there.
+    // Network and trust.
     "HTTP_PROXY",
     "HTTPS_PROXY",
     "ALL_PROXY",
@@ -78,11 +78,11 @@ const NAMES: &[&str] = &[
     "CARGO_HOME",
 ];
 
-/// Beginnings of names that are passed on, in capitals.
-const BEGINNINGS: &[&str] =
+/// Prefixes of names to pass on, in capitals.
+const PREFIXES: &[&str] =
     &["RUSTUP_", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_", "RPCBENCH_"];
 
-/// What every build gets, so that messages and the order of names are the same everywhere.
+/// Set for every build, so that messages and sort orders are the same everywhere.
 const FIXED: &[(&str, &str)] = &[("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8")];
 
 /// The environment of builds, and of the commands that print toolchains' versions.
@@ -92,7 +92,7 @@ pub struct BuildEnv {
 }
 
 impl BuildEnv {
-    /// What of the user's environment is passed on.
+    /// Selects what to pass on from the user's environment.
     pub fn new(all: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { passed: all.into_iter().filter(|(name, _)| is_passed(name)).collect() }
     }
@@ -111,7 +111,7 @@ impl BuildEnv {
 
 fn is_passed(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    NAMES.contains(&name.as_str()) || BEGINNINGS.iter().any(|start| name.starts_with(start))
+    NAMES.contains(&name.as_str()) || PREFIXES.iter().any(|start| name.starts_with(start))
 }
 
 #[cfg(test)]

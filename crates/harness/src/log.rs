@@ -6,8 +6,8 @@ use std::path::Path;
 
 use rpcbench_record::is_printable;
 
-/// The last lines of a file, at most `lines`, read from its last 64 KiB; a line longer than 500
-/// characters is cut. None where the file can't be read: there is nothing better to say then.
+/// The last lines of a file, at most `lines`, from its last 64 KiB. Lines are cut to 500 characters. Empty if the file can't be
+/// read.
 pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     File::open(path).ok().and_then(|file| end_of(file).ok()).map_or_else(Vec::new, |text| {
         let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -16,15 +16,15 @@ pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
 }
 
 fn end_of(mut file: File) -> std::io::Result<String> {
-    const MOST: u64 = 64 * 1024;
+    const MAX: u64 = 64 * 1024;
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX)))?;
     let mut bytes = Vec::new();
-    file.take(MOST).read_to_end(&mut bytes)?;
+    file.take(MAX).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Without colours and other characters that would do something to the reader's terminal.
+/// Removes colours and other characters that affect a terminal.
 fn clean(line: &str) -> String {
     const LONGEST: usize = 500;
     let mut text = String::new();

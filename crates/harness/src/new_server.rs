@@ -1,4 +1,4 @@
-//! The folder of a new server, laid out from its language's template: `servers/<language>/_new`.
+//! Creates the folder of a new server from its language's template, `servers/<language>/_new`.
 
 use std::fs;
 use std::io;
@@ -12,26 +12,26 @@ use crate::manifest::is_name;
 /// Name of a language's template folder.
 const TEMPLATE: &str = "_new";
 
-/// Why a server can't be laid out.
+/// Why a server can't be created.
 #[derive(Debug, thiserror::Error)]
 pub enum NewServerError {
-    /// There is no template for it.
-    #[error("there is no template for '{language}'{}; there are: {}. For another language copy a server that is there, or add one: CONTRIBUTING.md", hint(suggestion.as_deref()), known.join(", "))]
+    /// Its language has no template.
+    #[error("there is no template for '{language}'{}; expected one of {}. For another language copy an existing server, or add a language: see CONTRIBUTING.md", hint(suggestion.as_deref()), known.join(", "))]
     Language {
         /// As typed.
         language: String,
-        /// What was perhaps meant.
+        /// A similar name.
         suggestion: Option<String>,
         /// Languages with a template.
         known: Vec<String>,
     },
-    /// It can't be part of a server's name.
+    /// The name is invalid.
     #[error(
         "'{0}' can't be part of a server's name: use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first"
     )]
     Name(String),
-    /// It is there already.
-    #[error("{}: is there already; choose another name, or go on with that one", .0.display())]
+    /// It already exists.
+    #[error("{}: already exists; choose another name, or edit it", .0.display())]
     Exists(PathBuf),
     /// A file can't be read or written.
     #[error("{}: {source}", path.display())]
@@ -43,7 +43,7 @@ pub enum NewServerError {
     },
 }
 
-/// A server that was laid out.
+/// A created server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewServer {
     /// `go-fiber`.
@@ -54,10 +54,10 @@ pub struct NewServer {
     pub files: Vec<String>,
 }
 
-/// Lays out `servers/<language>/<library>` below `root`. In the template's files `LIBRARY` and `PROTOCOL` stand for both.
+/// Creates `servers/<language>/<library>` below `root`. Replaces `LIBRARY` and `PROTOCOL` in the template's files.
 ///
 /// # Errors
-/// If there is no template, or the folder is there already.
+/// If there is no template, or the folder exists.
 pub fn create(
     root: &Path,
     language: &str,
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::manifest::Catalog;
 
-    /// A root with what templates need.
+    /// A root with all templates.
     fn root() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../servers");
@@ -146,7 +146,7 @@ mod tests {
             let server = catalog.servers().iter().find(|server| server.name == new.name);
             let server = server.unwrap_or_else(|| panic!("{:?}", catalog.broken()));
             assert_eq!(server.protocols, [Protocol::Json]);
-            // C++'s is written by the build.
+            // The lock file of C++ is written by the build.
             if !server.lock.starts_with(&server.build_folder) {
                 crate::build::read_lock(server).unwrap();
             }
@@ -154,19 +154,20 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_laid_out_is_refused() {
+    fn invalid_servers_are_refused() {
         let root = root();
         let new = |language: &str, library: &str| {
             create(root.path(), language, library, Protocol::Grpc)
                 .map_err(|error| error.to_string())
         };
         assert!(new("go", "fiber").is_ok());
-        assert!(new("go", "fiber").unwrap_err().ends_with("go on with that one"));
+        assert!(new("go", "fiber").unwrap_err().ends_with("or edit it"));
         assert!(new("go", "../fiber").unwrap_err().contains("can't be part of a server's name"));
         let unknown = new("pyton", "x").unwrap_err();
         assert!(
-            unknown
-                .contains("did you mean 'python'?); there are: cpp, go, java, node, python, rust"),
+            unknown.contains(
+                "did you mean 'python'?); expected one of cpp, go, java, node, python, rust"
+            ),
             "{unknown}"
         );
     }

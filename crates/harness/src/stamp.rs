@@ -1,4 +1,4 @@
-//! One hash over everything that a server is built from.
+//! One hash of everything that a server is built from.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,11 +11,11 @@ use rpcbench_record::Toolchain;
 use crate::build::BuildError;
 use crate::manifest::Server;
 
-/// What servers are built from of the folder `contract/`; the rest of it is for readers.
+/// Files of `contract/` that servers are built from; the others are for readers.
 const DEFINITIONS: &[&str] = &["echo.proto", "echo.thrift"];
 
-/// Over the manifests, the build command, the sources, the inputs, the contract's definitions and the toolchains.
-/// Files that git ignores are no sources.
+/// Hashes the manifests, the build command, the sources without files that git ignores, the inputs, the contract's definitions
+/// and the toolchains.
 pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, BuildError> {
     let mut hasher = Hasher::new();
     for word in server.build_command() {
@@ -44,13 +44,13 @@ pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, 
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// With its length before it, so that no two lists of parts read the same.
+/// Adds the length first, so that different lists of parts differ.
 fn part(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes());
     hasher.update(bytes);
 }
 
-/// A file, or all files in a folder, with their paths and whether they may be executed.
+/// Adds a file, or all files in a folder, with paths and execute permission.
 fn tree(hasher: &mut Hasher, top: &Path) -> Result<(), BuildError> {
     let mut files = Vec::new();
     let walk = WalkBuilder::new(top)

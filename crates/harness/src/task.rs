@@ -1,4 +1,4 @@
-//! A helper process that is to end by itself: a build, a version query.
+//! A helper process that ends on its own: a build, a version query.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,7 +13,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, set_parent_process_death_signal,
 };
 
-/// A running helper in a process group of its own. Dropping it kills the group.
+/// A running helper in its own process group. Dropping it kills the group.
 #[derive(Debug)]
 pub(crate) struct Task {
     child: Child,
@@ -43,17 +43,17 @@ impl Task {
         self.child.stderr.take()
     }
 
-    /// Waits for its end, and kills what its process group leaves; also when `limit` is over, then `None`.
+    /// Waits for its end, at most `limit`, then kills what is left of its process group. `None`: it did not end in time.
     pub(crate) fn wait(self, limit: Duration) -> io::Result<Option<ExitStatus>> {
         self.wait_while(limit, limit, || true)
     }
 
-    /// As [`Self::wait`]; asks `go_on` each `every`, and gives up as well when that is false.
+    /// As [`Self::wait`]; also gives up when `keep_waiting`, called each `every`, returns false.
     pub(crate) fn wait_while(
         mut self,
         limit: Duration,
         every: Duration,
-        mut go_on: impl FnMut() -> bool,
+        mut keep_waiting: impl FnMut() -> bool,
     ) -> io::Result<Option<ExitStatus>> {
         let deadline = clock::now() + Nanos::from(limit);
         loop {
@@ -63,7 +63,7 @@ impl Task {
                 self.ended = true;
                 return self.child.wait().map(Some);
             }
-            if clock::now() >= deadline || !go_on() {
+            if clock::now() >= deadline || !keep_waiting() {
                 return Ok(None);
             }
         }
@@ -83,7 +83,7 @@ impl Drop for Task {
     }
 }
 
-/// Waits until a process has ended, as its pidfd tells. `false`: `limit` is over.
+/// Waits until the process of a pidfd has ended. `false`: `limit` is over.
 pub(crate) fn wait_readable(pidfd: &OwnedFd, limit: Option<Duration>) -> io::Result<bool> {
     let deadline = limit.map(|limit| clock::now() + Nanos::from(limit));
     loop {

@@ -1,4 +1,4 @@
-//! Compilers and runtimes: whether they are there, and which.
+//! Compilers and runtimes: finds them and their versions.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,13 +14,13 @@ use crate::build_env::BuildEnv;
 use crate::manifest::{Server, ToolchainSpec};
 use crate::task;
 
-/// No program takes this long to print its version, not even one that fetches the release it is asked for first.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Time limit for printing a version, with time to download the release first.
+const TIMEOUT: Duration = Duration::from_secs(90);
 
-/// What asking a toolchain came to.
+/// The result of looking for a toolchain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// It is there, and new enough.
+    /// It exists and is new enough.
     Found(Toolchain),
     /// It can't be used.
     Missing(Missing),
@@ -33,9 +33,9 @@ pub struct Missing {
     pub name: String,
     /// Why not: `not installed`, `1.21 is older than 1.25`.
     pub reason: String,
-    /// The version that is there, and too old.
+    /// The installed version, if it is too old.
     pub found: Option<String>,
-    /// Least version, numbers and dots.
+    /// Minimum version, numbers and dots.
     pub minimum: Option<String>,
     /// What to install.
     pub install: String,
@@ -74,7 +74,7 @@ impl Probe {
         }
     }
 
-    /// One line that says what is missing and what to do, or nothing.
+    /// One line that says what is missing and what to install. `None` if it can be used.
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {
@@ -86,17 +86,17 @@ impl Probe {
     }
 }
 
-/// Asks every toolchain that a server needs, in the folder and the environment that its build will have.
+/// Looks for every toolchain that a server needs, in the folder and environment of its build.
 #[must_use]
 pub fn probe_all(server: &Server, env: &BuildEnv) -> Vec<Probe> {
     server.toolchains.iter().map(|spec| probe(spec, &server.folder, env)).collect()
 }
 
-/// Asks one toolchain for its version.
+/// Looks for one toolchain.
 #[must_use]
 pub fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
     let found = ask(spec, folder, env).map_err(Refusal::from);
-    match found.and_then(|said| judge(spec, &said)) {
+    match found.and_then(|output| judge(spec, &output)) {
         Ok(version) => Probe::Found(Toolchain { name: spec.name.clone(), version }),
         Err(Refusal { reason, found }) => Probe::Missing(Missing {
             name: spec.name.clone(),
@@ -109,14 +109,14 @@ pub fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
     }
 }
 
-/// What a toolchain's command said.
-struct Said {
-    /// On either output.
+/// Output of a version command.
+struct Output {
+    /// Standard output and standard error.
     text: String,
     success: bool,
 }
 
-fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<Said, String> {
+fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<Output, String> {
     let (program, arguments) = spec.command.split_first().ok_or("it has no command")?;
     let mut command = Command::new(program);
     env.set(&mut command);
@@ -127,28 +127,28 @@ fn ask(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Result<Said, Stri
         _ => format!("'{program}' can't be started: {error}"),
     })?;
     let outputs = [running.take_stdout().map(collect), running.take_stderr().map(collect)];
-    let ended = running.wait(PATIENCE).map_err(|error| error.to_string())?;
+    let ended = running.wait(TIMEOUT).map_err(|error| error.to_string())?;
     let Some(status) = ended else {
-        let seconds = PATIENCE.as_secs();
-        return Err(format!("'{}' gave no answer in {seconds} s", spec.command.join(" ")));
+        let seconds = TIMEOUT.as_secs();
+        return Err(format!("'{}' did not answer within {seconds} s", spec.command.join(" ")));
     };
     let texts = outputs.into_iter().flatten().filter_map(|output| output.join().ok());
-    Ok(Said { text: texts.collect::<Vec<_>>().join("\n"), success: status.success() })
+    Ok(Output { text: texts.collect::<Vec<_>>().join("\n"), success: status.success() })
 }
 
 fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is still an answer.
+        // What was read before an error may still contain the version.
         let _ = from.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     })
 }
 
-fn judge(spec: &ToolchainSpec, said: &Said) -> Result<String, Refusal> {
-    let group = spec.version.captures(&said.text).and_then(|found| found.get(1));
+fn judge(spec: &ToolchainSpec, output: &Output) -> Result<String, Refusal> {
+    let group = spec.version.captures(&output.text).and_then(|found| found.get(1));
     let Some(version) = group.map(|group| printable(group.as_str()).into_owned()) else {
-        return Err(no_version(spec, said).into());
+        return Err(no_version(spec, output).into());
     };
     match &spec.minimum {
         Some(minimum) if numbers(&version) < numbers(minimum) => {
@@ -159,23 +159,23 @@ fn judge(spec: &ToolchainSpec, said: &Said) -> Result<String, Refusal> {
     }
 }
 
-/// A command that fails with one line has said why.
-fn no_version(spec: &ToolchainSpec, said: &Said) -> String {
-    let mut lines = said.text.lines().map(str::trim).filter(|line| !line.is_empty());
+/// A command that fails with one line gives the reason.
+fn no_version(spec: &ToolchainSpec, output: &Output) -> String {
+    let mut lines = output.text.lines().map(str::trim).filter(|line| !line.is_empty());
     match (lines.next(), lines.next()) {
-        // A shell that can't find the program.
-        (Some(reason), None) if !said.success && reason.ends_with(": not found") => {
+        // From a shell that can't find the program.
+        (Some(reason), None) if !output.success && reason.ends_with(": not found") => {
             "not installed".to_owned()
         }
-        (Some(reason), None) if !said.success => printable(reason).into_owned(),
+        (Some(reason), None) if !output.success => printable(reason).into_owned(),
         (first, _) => {
             let first = printable(first.unwrap_or("nothing"));
-            format!("no version in what '{}' prints ({first})", spec.command.join(" "))
+            format!("no version in the output of '{}' ({first})", spec.command.join(" "))
         }
     }
 }
 
-/// What of the toolchains found is past the end of its support on that day, one line each.
+/// The toolchains that are past the end of their support on `today`, one line each.
 #[must_use]
 pub fn unsupported(server: &Server, found: &[Toolchain], today: Date) -> Vec<String> {
     let ended = |tool: &Toolchain| {
@@ -190,20 +190,19 @@ pub fn unsupported(server: &Server, found: &[Toolchain], today: Date) -> Vec<Str
     found.iter().filter_map(ended).collect()
 }
 
-/// Whether a version is one of a release's: `3.0.7` of `3.0`, and `3.10.1` not of `3.1`.
+/// True if a version belongs to a release: `3.0.7` of `3.0`, and `3.10.1` not of `3.1`.
 fn is_of(version: &str, release: &str) -> bool {
     let rest = version.strip_prefix(release);
     rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
 }
 
-/// The day, where the clock of this machine is.
+/// The date in UTC.
 #[must_use]
 pub fn today() -> Date {
     clock::wall().to_zoned(jiff::tz::TimeZone::UTC).date()
 }
 
-/// The numbers of a version, compared one by one: `1.9` is older than `1.10`. What follows the numbers,
-/// such as `-rc1`, does not count.
+/// The numbers of a version, to compare one by one: `1.9` is older than `1.10`. A suffix such as `-rc1` does not count.
 fn numbers(version: &str) -> Vec<u64> {
     let mut numbers = Vec::new();
     for part in version.split(['.', '_', '+', '-']) {
@@ -270,17 +269,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said_in_one_line() {
+    fn a_missing_toolchain_is_one_line() {
         let remedy = |spec: ToolchainSpec| probe(&spec, Path::new("/"), &here()).remedy().unwrap();
         insta::assert_snapshot!(remedy(spec(&["no-such-tool"], "(x)", None)), @"tool: not installed; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo v1.9", Some("1.10")).unwrap_err(), @"tool: 1.9 is older than 1.10; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("echo; echo no source has the tool; exit 1", None).unwrap_err(), @"tool: no source has the tool; install the tool from its home page");
         insta::assert_snapshot!(ask_shell("exec no-such-tool --version", None).unwrap_err(), @"tool: not installed; install the tool from its home page");
-        insta::assert_snapshot!(ask_shell("echo; echo broken", None).unwrap_err(), @"tool: no version in what 'sh -c echo; echo broken' prints (broken); install the tool from its home page");
+        insta::assert_snapshot!(ask_shell("echo; echo broken", None).unwrap_err(), @"tool: no version in the output of 'sh -c echo; echo broken' (broken); install the tool from its home page");
     }
 
     #[test]
-    fn what_is_missing_says_which_version_is_there_and_which_packages_have_it() {
+    fn a_missing_toolchain_has_the_found_version_and_packages() {
         let old = ToolchainSpec {
             apt: vec!["tool (>= 2)".to_owned()],
             ..spec(&["echo", "v1.9"], r"v(\S+)", Some("2"))
@@ -296,20 +295,20 @@ mod tests {
     }
 
     #[test]
-    fn a_release_without_fixes_is_told_from_the_day_after_its_last() {
+    fn an_ended_release_is_reported_from_the_day_after_its_last_fix() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let catalog = crate::manifest::Catalog::load(&root).unwrap();
-        let told = |server: &str, tool: &str, version: &str, day: &str| {
+        let lines = |server: &str, tool: &str, version: &str, day: &str| {
             let server = catalog.servers().iter().find(|other| other.name == server).unwrap();
             let tool = Toolchain { name: tool.to_owned(), version: version.to_owned() };
             unsupported(server, &[tool], day.parse().unwrap()).join("")
         };
-        assert_eq!(told("node-http", "node", "18.20.4", "2025-04-30"), "");
-        insta::assert_snapshot!(told("node-http", "node", "18.20.4", "2025-05-01"), @"node 18.20.4 has had no fixes since 2025-04-30: install a newer release");
-        assert_eq!(told("node-http", "node", "180.1.0", "2025-05-01"), "");
-        assert_eq!(told("ruby-sinatra", "ruby", "3.4.1", "2025-05-01"), "");
+        assert_eq!(lines("node-http", "node", "18.20.4", "2025-04-30"), "");
+        insta::assert_snapshot!(lines("node-http", "node", "18.20.4", "2025-05-01"), @"node 18.20.4 has had no fixes since 2025-04-30: install a newer release");
+        assert_eq!(lines("node-http", "node", "180.1.0", "2025-05-01"), "");
+        assert_eq!(lines("ruby-sinatra", "ruby", "3.4.1", "2025-05-01"), "");
         for server in ["java-grpc", "kotlin-grpc", "scala-pekko-grpc"] {
-            let late = told(server, "jdk", "24.0.2", "2025-10-01");
+            let late = lines(server, "jdk", "24.0.2", "2025-10-01");
             assert!(late.starts_with("jdk 24.0.2 has had no fixes since 2025-09-30: "), "{late}");
         }
     }

@@ -1,4 +1,4 @@
-//! Builds, and when there is none to do.
+//! Builds, and when they are up to date.
 
 mod support;
 
@@ -198,7 +198,7 @@ fn a_failed_build_is_shown_and_tried_again() {
     assert!(project.rebuilds(&[]));
     project.write("servers/sh/build.sh", "echo first; echo oh no >&2; exit 3");
     insta::assert_snapshot!(project.failure(), @r#"
-    sh-one: 'sh ../build.sh build/servers/sh-one' failed (exit status: 3); the whole log is build/servers/sh-one/build.log; its last lines:
+    sh-one: 'sh ../build.sh build/servers/sh-one' failed (exit status: 3); full log: build/servers/sh-one/build.log; its last lines:
     first
     oh no
     "#);
@@ -222,7 +222,7 @@ fn lock_file_and_inputs_must_be_there() {
     project.write("servers/sh/one/lock", "grpc 1.2.3\n");
     insta::assert_snapshot!(project.failure(), @r#"sh-one: '(?m)^http\n(\S+)' ('versions.http' in servers/sh/one/server.toml) matches nothing in servers/sh/one/lock"#);
     project.write("servers/sh/one/lock", "grpc 1.2.3\ngrpc 1.3.0\ngrpc 1.2.3\nhttp\n4.5\n");
-    insta::assert_snapshot!(project.failure(), @r"sh-one: 'grpc (\S+)' ('versions.grpc' in servers/sh/one/server.toml) matches 1.2.3 and 1.3.0 in servers/sh/one/lock; write a pattern that matches the one that is linked");
+    insta::assert_snapshot!(project.failure(), @r"sh-one: 'grpc (\S+)' ('versions.grpc' in servers/sh/one/server.toml) matches 1.2.3 and 1.3.0 in servers/sh/one/lock; write a pattern that matches the linked one only");
     fs::remove_file(project.path("servers/sh/one/lock")).unwrap();
     insta::assert_snapshot!(project.failure(), @"sh-one: the lock file servers/sh/one/lock does not exist; commit it, or name the right one as 'lock' in servers/sh/one/server.toml");
     fs::remove_dir_all(project.path("servers/sh/shared")).unwrap();
@@ -242,7 +242,7 @@ fn a_build_may_make_its_own_lock_file() {
 }
 
 #[test]
-fn a_build_that_nobody_waits_for_ends_with_all_that_it_started() {
+fn a_stopped_build_ends_with_everything_it_started() {
     let project = Project::new();
     let script = "sleep 1000 & echo $! > $1/child; echo waiting > $1/begun; wait";
     project.write("servers/sh/build.sh", script);
@@ -251,7 +251,7 @@ fn a_build_that_nobody_waits_for_ends_with_all_that_it_started() {
     let env = BuildEnv::new([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let mut go_on = || !begun.exists();
     let stopped = rpcbench_harness::build::build(&server, &[], &env, &mut go_on).unwrap_err();
-    assert!(matches!(stopped, BuildError::GivenUp { .. }), "{stopped}");
+    assert!(matches!(stopped, BuildError::Stopped { .. }), "{stopped}");
     let child = fs::read_to_string(project.path("build/servers/sh-one/child")).unwrap();
     let child = child.trim().parse().unwrap();
     support::wait_until("the child's end", || !support::is_running(child));

@@ -24,7 +24,7 @@ fn the_peak_stays_when_the_memory_is_gone() {
 }
 
 #[test]
-fn a_peak_that_was_forgotten_is_gone() {
+fn a_peak_that_was_reset_is_gone() {
     for way in ways() {
         let shell = Shell::new();
         let script = "x=$(head -c 67108864 /dev/zero | tr '\\0' x); x=; echo > done; sleep 1000";
@@ -66,7 +66,7 @@ fn switches_and_threads_are_counted() {
 }
 
 #[test]
-fn compiler_threads_are_told_by_name() {
+fn compiler_threads_are_found_by_name() {
     for way in ways() {
         let shell = Shell::new();
         let script = "printf 'C2 CompilerThre' > /proc/$$/comm; echo > up; while :; do :; done";

@@ -1,4 +1,4 @@
-//! A server that somebody else runs: what is seen of it, and what is left alone.
+//! An unmanaged server: what is seen of it, and what is left alone.
 
 mod support;
 
@@ -30,7 +30,7 @@ fn of_an_address_nothing_is_seen() {
     server.stop().unwrap();
 }
 
-/// Its child's CPU time is its own, and it survives whatever is done to its placement.
+/// Its child's CPU time is its own, and nothing done to its placement ends it.
 #[test]
 fn a_process_is_watched_and_left_alone() {
     let way = ways().remove(0);

@@ -49,12 +49,12 @@ fn every_runtime_has_the_days_on_which_its_support_ends() {
         let Some(runtime) = dated else { continue };
         let version = runtime.minimum.clone().unwrap();
         let oldest = Toolchain { name: runtime.name.clone(), version };
-        let told = unsupported(server, &[oldest], "2100-01-01".parse().unwrap());
-        assert_eq!(told.len(), 1, "{}: {runtime:?}", server.name);
+        let lines = unsupported(server, &[oldest], "2100-01-01".parse().unwrap());
+        assert_eq!(lines.len(), 1, "{}: {runtime:?}", server.name);
     }
 }
 
-/// Nobody waits for all of them.
+/// Not all of them, which would take too long.
 #[test]
 fn at_most_twelve_run_by_default_and_one_of_each_language_and_protocol() {
     let chosen = catalog().select(&Selection::default()).unwrap();
@@ -67,7 +67,7 @@ fn at_most_twelve_run_by_default_and_one_of_each_language_and_protocol() {
 }
 
 #[test]
-fn whatever_is_missing_has_a_reason() {
+fn missing_servers_have_a_reason() {
     let matrix = catalog().matrix();
     for row in &matrix.rows {
         assert!(!row.cells.contains(&MatrixCell::Missing(None)), "{row:?}");

@@ -58,8 +58,8 @@ fn a_pause_is_on_the_time_axis_where_it_lies() {
     .map(|(process, end, length)| format!("{process} pause {end}000000 {length}000000 young -\n"))
     .concat());
     let mut paused = |start: u64, end: u64| {
-        let told = over(&mut log, start * 1_000_000, end * 1_000_000).unwrap();
-        told.paused_ns.iter().map(|ns| ns / 1_000_000).collect::<Vec<_>>()
+        let statistics = over(&mut log, start * 1_000_000, end * 1_000_000).unwrap();
+        statistics.paused_ns.iter().map(|ns| ns / 1_000_000).collect::<Vec<_>>()
     };
     assert_eq!(paused(1_000, 1_350), [10, 5 + 10, 100, 20 + 9]);
     assert_eq!(paused(1_350, 1_450), [0]);
@@ -89,9 +89,9 @@ fn allocation_is_what_was_counted_at_the_end_less_that_at_the_begin() {
          8 reading 240 2 300\n\
          8 reading 260 3 400\n",
     );
-    let told = over(&mut log, 50, 250).unwrap();
-    assert_eq!(told.allocated_bytes, Some(5500 - 1500 + 350 - 150));
-    assert_eq!(told.heap_peak_bytes, Some(70 + 9));
+    let statistics = over(&mut log, 50, 250).unwrap();
+    assert_eq!(statistics.allocated_bytes, Some(5500 - 1500 + 350 - 150));
+    assert_eq!(statistics.heap_peak_bytes, Some(70 + 9));
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn the_reading_before_a_window_outlasts_the_one_before() {
 #[test]
 fn a_reading_that_never_comes_is_not_made_up() {
     let (_folder, mut log) = log("7 reading 0 5 0\n7 reading 100 6 100\n7 pause 50 9 young -\n");
-    let told = over(&mut log, 0, 200).unwrap();
-    assert_eq!((told.allocated_bytes, told.heap_peak_bytes), (None, Some(6)));
-    assert_eq!(told.all().count, 1);
+    let statistics = over(&mut log, 0, 200).unwrap();
+    assert_eq!((statistics.allocated_bytes, statistics.heap_peak_bytes), (None, Some(6)));
+    assert_eq!(statistics.all().count, 1);
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn a_server_that_tells_nothing_is_not_one_without_collections() {
     let (_folder, mut silent) = log("");
     assert_eq!(over(&mut silent, 0, 100), None);
     let (_folder, mut calm) = log("7 begin 5\n");
-    let told = over(&mut calm, 0, 100).unwrap();
-    assert_eq!(told, RuntimeStatistics::default());
+    let statistics = over(&mut calm, 0, 100).unwrap();
+    assert_eq!(statistics, RuntimeStatistics::default());
 }
 
 #[test]
@@ -149,6 +149,6 @@ fn other_lines_are_refused() {
     for line in wrong {
         let (_folder, mut log) = log(&format!("7 begin 1\n{line}\n"));
         let error = log.over(Span { start: Nanos(0), end: Nanos(1) }).expect_err(line);
-        assert!(error.to_string().contains(&format!("'{line}' is no line")), "{error}");
+        assert!(error.to_string().contains(&format!("'{line}' is not a line")), "{error}");
     }
 }

@@ -38,7 +38,7 @@ fn succeed(command: &mut Command) -> Output {
 }
 
 /// A program that has run with a log, what it counted by itself, and what the log has of its window.
-struct Told {
+struct Outcome {
     stderr: String,
     counted: BTreeMap<String, u64>,
     window: Span,
@@ -46,7 +46,7 @@ struct Told {
     _folder: TempDir,
 }
 
-fn run(command: &mut Command) -> Told {
+fn run(command: &mut Command) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let mut log = RuntimeLog::create(folder.path().join("log")).unwrap();
     let settings = [("HOST", "127.0.0.1"), ("CPUS", "1")];
@@ -69,10 +69,10 @@ fn run(command: &mut Command) -> Told {
     }
     let statistics = log.over(window).unwrap().expect("it tells something");
     let stderr = String::from_utf8(out.stderr).unwrap();
-    Told { stderr, counted, window, statistics, _folder: folder }
+    Outcome { stderr, counted, window, statistics, _folder: folder }
 }
 
-impl Told {
+impl Outcome {
     fn count(&self, kind: &str) -> u64 {
         self.statistics.pauses.get(kind).map_or(0, |pauses| pauses.count)
     }
@@ -87,9 +87,13 @@ impl Told {
 
     /// What the program allocated, with what runtimes round up and need themselves.
     fn allocation_is_right(&self) {
-        let (told, least) = (self.statistics.allocated_bytes.unwrap(), self.counted["allocated"]);
-        assert!((least..=least + least / 10).contains(&told), "{told}, allocated {least}");
-        assert!(self.statistics.heap_peak_bytes.is_some_and(|peak| 0 < peak && peak < told));
+        let (allocated, least) =
+            (self.statistics.allocated_bytes.unwrap(), self.counted["allocated"]);
+        assert!(
+            (least..=least + least / 10).contains(&allocated),
+            "{allocated} reported, {least} allocated"
+        );
+        assert!(self.statistics.heap_peak_bytes.is_some_and(|peak| 0 < peak && peak < allocated));
     }
 }
 
@@ -100,13 +104,16 @@ fn python_tells_each_collection_of_each_generation() {
     }
     let mut python = Command::new("python3");
     python.arg(oracles().join("oracle.py")).env("PYTHONPATH", servers().join("python"));
-    let told = run(python.env("PYTHONDONTWRITEBYTECODE", "1"));
-    assert!(told.counted["generation-0"] >= 2 && told.counted["generation-2"] >= 2);
-    for (kind, count) in &told.counted {
-        assert_eq!(told.count(kind), *count, "{kind}: {:?}", told.statistics);
+    let outcome = run(python.env("PYTHONDONTWRITEBYTECODE", "1"));
+    assert!(outcome.counted["generation-0"] >= 2 && outcome.counted["generation-2"] >= 2);
+    for (kind, count) in &outcome.counted {
+        assert_eq!(outcome.count(kind), *count, "{kind}: {:?}", outcome.statistics);
     }
-    told.pauses_are_possible();
-    assert_eq!((told.statistics.allocated_bytes, told.statistics.heap_peak_bytes), (None, None));
+    outcome.pauses_are_possible();
+    assert_eq!(
+        (outcome.statistics.allocated_bytes, outcome.statistics.heap_peak_bytes),
+        (None, None)
+    );
 }
 
 #[test]
@@ -116,13 +123,17 @@ fn node_tells_what_its_profiler_has() {
     }
     let mut node = Command::new("node");
     node.arg("--expose-gc").arg(oracles().join("oracle.mjs"));
-    let told = run(node.arg(servers().join("node/runtime-log.js")));
-    assert!(told.counted["major"] >= 5 && told.counted["minor"] >= 1, "{:?}", told.counted);
-    for (kind, count) in &told.counted {
-        assert_eq!(told.count(kind), *count, "{kind}: {:?}", told.statistics);
+    let outcome = run(node.arg(servers().join("node/runtime-log.js")));
+    assert!(
+        outcome.counted["major"] >= 5 && outcome.counted["minor"] >= 1,
+        "{:?}",
+        outcome.counted
+    );
+    for (kind, count) in &outcome.counted {
+        assert_eq!(outcome.count(kind), *count, "{kind}: {:?}", outcome.statistics);
     }
-    told.pauses_are_possible();
-    assert!(told.statistics.heap_peak_bytes.is_some_and(|peak| peak > 1 << 20));
+    outcome.pauses_are_possible();
+    assert!(outcome.statistics.heap_peak_bytes.is_some_and(|peak| peak > 1 << 20));
 }
 
 #[test]
@@ -135,12 +146,12 @@ fn go_tells_what_its_trace_has() {
     let mut go = Command::new("go");
     let go = go.args(["build", "-buildvcs=false", "-o"]).arg(&program).arg(".");
     succeed(go.current_dir(oracles().join("go")).env("GOTOOLCHAIN", "auto").env("GOWORK", "off"));
-    let told = run(Command::new(program).env("GODEBUG", "gctrace=1").env("RPCBENCH_PORT", "0"));
-    let inside = told.stderr.split("begin\n").nth(1).and_then(|rest| rest.split("end\n").next());
+    let outcome = run(Command::new(program).env("GODEBUG", "gctrace=1").env("RPCBENCH_PORT", "0"));
+    let inside = outcome.stderr.split("begin\n").nth(1).and_then(|rest| rest.split("end\n").next());
     let traced: Vec<&str> =
         inside.unwrap().lines().filter(|line| line.starts_with("gc ")).collect();
-    assert!(traced.len() >= 5, "{}", told.stderr);
-    assert_eq!(told.count("cycle"), traced.len() as u64, "{}", told.stderr);
+    assert!(traced.len() >= 5, "{}", outcome.stderr);
+    assert_eq!(outcome.count("cycle"), traced.len() as u64, "{}", outcome.stderr);
     // `0.018+1.3+0.076 ms clock`: the first and the last stop the world, printed to three digits or to the microsecond.
     let stopped = |line: &&str| -> f64 {
         let clock = line.split(": ").nth(1).unwrap().split(" ms clock").next().unwrap();
@@ -148,11 +159,11 @@ fn go_tells_what_its_trace_has() {
         phases[0] + phases[2]
     };
     let traced_ns = traced.iter().map(stopped).sum::<f64>() * 1e6;
-    let told_ns = told.statistics.all().total_ns as f64;
+    let reported_ns = outcome.statistics.all().total_ns as f64;
     let slack = traced_ns * 0.2 + traced.len() as f64 * 3000.0;
-    assert!((told_ns - traced_ns).abs() <= slack, "{told_ns}, traced {traced_ns}");
-    told.pauses_are_possible();
-    told.allocation_is_right();
+    assert!((reported_ns - traced_ns).abs() <= slack, "{reported_ns}, traced {traced_ns}");
+    outcome.pauses_are_possible();
+    outcome.allocation_is_right();
 }
 
 #[test]
@@ -178,12 +189,17 @@ fn the_jvm_tells_what_its_beans_have() {
         let java = java.arg(format!("-XX:+Use{collector}GC"));
         // It listens nowhere.
         java.env("RPCBENCH_PORT", "1");
-        let told = run(java.env("RPCBENCH_MEMORY", (128 << 20).to_string()));
-        assert!(told.counted["all"] >= 4, "{collector}: {:?}", told.counted);
-        assert_eq!(told.statistics.all().count, told.counted["all"], "{:?}", told.statistics);
-        assert_eq!(told.count("full"), 3, "{collector}: {:?}", told.statistics);
-        told.pauses_are_possible();
-        told.allocation_is_right();
+        let outcome = run(java.env("RPCBENCH_MEMORY", (128 << 20).to_string()));
+        assert!(outcome.counted["all"] >= 4, "{collector}: {:?}", outcome.counted);
+        assert_eq!(
+            outcome.statistics.all().count,
+            outcome.counted["all"],
+            "{:?}",
+            outcome.statistics
+        );
+        assert_eq!(outcome.count("full"), 3, "{collector}: {:?}", outcome.statistics);
+        outcome.pauses_are_possible();
+        outcome.allocation_is_right();
     }
 }
 
@@ -202,11 +218,11 @@ fn dotnet_tells_each_collection_of_each_generation() {
     let dotnet = dotnet.arg(build.path().join("app")).env("DOTNET_CLI_TELEMETRY_OPTOUT", "1");
     let dotnet = dotnet.env("RPCBENCH_BUILD_DIR", build.path());
     succeed(dotnet.current_dir(oracles().join("dotnet")).env("DOTNET_NOLOGO", "1"));
-    let told = run(Command::new("dotnet").arg(build.path().join("app/oracle.dll")));
-    assert!(told.counted["gen0"] >= 3 && told.counted["gen2"] >= 1, "{:?}", told.counted);
+    let outcome = run(Command::new("dotnet").arg(build.path().join("app/oracle.dll")));
+    assert!(outcome.counted["gen0"] >= 3 && outcome.counted["gen2"] >= 1, "{:?}", outcome.counted);
     for kind in ["gen0", "gen1", "gen2"] {
-        assert_eq!(told.count(kind), told.counted[kind], "{kind}: {:?}", told.statistics);
+        assert_eq!(outcome.count(kind), outcome.counted[kind], "{kind}: {:?}", outcome.statistics);
     }
-    told.pauses_are_possible();
-    told.allocation_is_right();
+    outcome.pauses_are_possible();
+    outcome.allocation_is_right();
 }

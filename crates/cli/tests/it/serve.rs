@@ -156,6 +156,9 @@ fn a_new_server_says_what_is_to_be_done() {
     ended.shows(&["servers/testkit/mine: server.toml", "check testkit-mine"]);
     let made = fs::read_to_string(bench.root().join("servers/testkit/mine/server.toml")).unwrap();
     assert_eq!(made, "library = \"mine\"\nprotocols = [\"grpc\"]\n");
-    bench.run("new server testkit mine").expect(2).complains(&["is there already"]);
-    bench.run("build --lock testkit-liar").expect(2).complains(&["nothing writes its lock file"]);
+    bench.run("new server testkit mine").expect(2).complains(&["already exists"]);
+    bench
+        .run("build --lock testkit-liar")
+        .expect(2)
+        .complains(&["no command writes its lock file"]);
 }

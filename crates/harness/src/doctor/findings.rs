@@ -1,4 +1,4 @@
-//! From facts to findings.
+//! Turns facts into findings.
 
 use rpcbench_record::IsolationMode;
 
@@ -6,7 +6,7 @@ use super::{Facts, Finding, Language, Severity};
 use crate::toolchain::Probe;
 use rpcbench_record::units::bytes;
 
-/// Everything that was looked at, in the order in which to read it.
+/// All findings, in reading order.
 #[must_use]
 pub fn examine(facts: &Facts) -> Vec<Finding> {
     let mut findings = vec![machine(facts), cpus(facts)];
@@ -49,7 +49,7 @@ fn cpus(facts: &Facts) -> Finding {
     let (logical, physical) = (facts.topology.cpus().len(), cores.len());
     let what = match physical == logical {
         true if logical == 1 => format!("1 CPU: {}", cores.join(" ")),
-        true => format!("{logical} CPUs, each a core of its own: {}", cores.join(" ")),
+        true => format!("{logical} CPUs, one per core: {}", cores.join(" ")),
         false => format!("{logical} CPUs on {physical} cores: {}", cores.join(" ")),
     };
     match logical {
@@ -60,7 +60,7 @@ fn cpus(facts: &Facts) -> Finding {
         ),
         2 | 3 => advice(
             "cpus",
-            format!("{what}; enough for servers on 1 CPU with the client apart"),
+            format!("{what}; enough for servers on 1 CPU next to the client"),
             "use 4 CPUs or more for suites that give a server 2 or 3",
         ),
         _ => fine("cpus", what),
@@ -100,7 +100,7 @@ fn virtualization(facts: &Facts) -> Option<Finding> {
     let name = facts.machine.virtualization.as_deref()?;
     Some(advice(
         "virtualization",
-        format!("a virtual machine ({name}): its neighbours have a say in the figures"),
+        format!("a virtual machine ({name}): other VMs on the host can affect the figures"),
         "compare within one run only, watch the steal time, and trust calls per server CPU-second first",
     ))
 }
@@ -126,7 +126,7 @@ fn cgroup(facts: &Facts) -> Finding {
         IsolationMode::CgroupV1 => fine("cgroup", format!("cgroups v1 for each server{because}")),
         IsolationMode::Affinity | IsolationMode::Unmanaged => advice(
             "cgroup",
-            format!("servers are kept apart by CPU affinity only{because}"),
+            format!("servers are isolated by CPU affinity only{because}"),
             "run as root, or under: systemd-run --user --scope -p Delegate=yes rpcbench ...",
         ),
     }
@@ -146,7 +146,7 @@ fn open_files(facts: &Facts) -> Finding {
     const ENOUGH: u64 = 16_384;
     let limit = facts.machine.open_files;
     match limit >= ENOUGH {
-        true if limit == u64::MAX => fine("open-files", "no limit of open files".to_owned()),
+        true if limit == u64::MAX => fine("open-files", "no limit on open files".to_owned()),
         true => fine("open-files", format!("at most {limit} open files")),
         false => advice(
             "open-files",
@@ -178,7 +178,7 @@ fn load(facts: &Facts) -> Option<Finding> {
         true => fine("load", what),
         false => advice(
             "load",
-            format!("{what}: something else is running, or was until just now"),
+            format!("{what}: something else is running, or was until recently"),
             "end other programs (top shows them), or wait a minute",
         ),
     })
@@ -217,7 +217,7 @@ fn toolchain(language: &Language) -> Finding {
         return advice(&id, what, &remedies.join("; "));
     }
     if !language.unsupported.is_empty() {
-        let what = format!("{title}: measured on what nobody should run any more");
+        let what = format!("{title}: its runtime is past its end of life");
         return advice(&id, what, &language.unsupported.join("; "));
     }
     let found = language.probes.iter().filter_map(Probe::found);
@@ -312,7 +312,7 @@ mod tests {
     fn a_good_machine_needs_nothing() {
         insta::assert_snapshot!(shown(&good()), @r#"
         Ok machine: A CPU, 16 GiB, Linux 6.12, Debian
-        Ok cpus: 4 CPUs, each a core of its own: 0 1 2 3
+        Ok cpus: 4 CPUs, one per core: 0 1 2 3
         Ok governor: frequency governor 'performance'
         Ok turbo: turbo is off: the clock is steady
         Ok cgroup: a cgroup v2 for each server
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_not_ok_has_a_remedy() {
+    fn every_problem_has_a_remedy() {
         insta::assert_snapshot!(shown(&bad()), @r#"
         Ok machine: A CPU, 16 GiB, Linux 6.12, Debian
         Problem cpus: 1 CPU: 0; server and client will share it
@@ -337,9 +337,9 @@ mod tests {
             -> cpupower frequency-set -g performance
         Advice turbo: turbo is on: the clock depends on temperature and on what other cores do
             -> as root: echo 0 > /sys/devices/system/cpu/cpufreq/boost, or on intel_pstate echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo
-        Advice virtualization: a virtual machine (KVM): its neighbours have a say in the figures
+        Advice virtualization: a virtual machine (KVM): other VMs on the host can affect the figures
             -> compare within one run only, watch the steal time, and trust calls per server CPU-second first
-        Advice cgroup: servers are kept apart by CPU affinity only: no cgroup (not mounted)
+        Advice cgroup: servers are isolated by CPU affinity only: no cgroup (not mounted)
             -> run as root, or under: systemd-run --user --scope -p Delegate=yes rpcbench ...
         Advice open-files: at most 1024 open files: too few for workloads of many connections
             -> ulimit -n 65536, or LimitNOFILE= of the service
@@ -349,7 +349,7 @@ mod tests {
             -> end other programs: servers are given 512 MiB and more
         Advice ports: 1000 local ports (60000-60999): too few for workloads that open a connection for every call
             -> as root: sysctl -w net.ipv4.ip_local_port_range="15000 65000"
-        Advice load: load of the last minute 3.00: something else is running, or was until just now
+        Advice load: load of the last minute 3.00: something else is running, or was until recently
             -> end other programs (top shows them), or wait a minute
         Advice pressure: tasks waited for a CPU for 20 % of the last 10 s
             -> end other programs (top shows them)
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_not_tell_is_left_out() {
+    fn unknown_facts_are_left_out() {
         let mut facts = good();
         facts.machine.cpu.governor = None;
         facts.machine.cpu.turbo = None;

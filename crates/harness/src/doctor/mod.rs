@@ -1,4 +1,4 @@
-//! What stands in the way of true figures on this machine, and what to do about it.
+//! Checks this machine for obstacles to true figures, and says what to do about them.
 
 mod findings;
 mod noise;
@@ -20,39 +20,39 @@ pub use noise::{CpuNoise, noise};
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// As it should be.
+    /// Fine.
     Ok,
-    /// Figures are right, and could be steadier or more complete.
+    /// Figures are right, but could be steadier or more complete.
     Advice,
     /// Figures will be wrong or missing.
     Problem,
 }
 
-/// One thing looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Stays the same over versions: `governor`, `toolchain-go`.
+    /// Stable across versions: `governor`, `toolchain-go`.
     pub id: String,
     /// How much it matters.
     pub severity: Severity,
     /// What was found, one line.
     pub what: String,
-    /// What to do; there for everything that is not [`Severity::Ok`].
+    /// What to do, unless it is [`Severity::Ok`].
     pub remedy: Option<String>,
 }
 
-/// All that findings are drawn from.
+/// The input of the checks.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The fingerprint.
     pub machine: Machine,
-    /// The CPUs that may be used.
+    /// The available CPUs.
     pub topology: Topology,
-    /// How servers are kept apart.
+    /// How servers are isolated.
     pub isolation: IsolationMode,
-    /// Why not better, and what else is to know.
+    /// Why it is not better, and other notes.
     pub isolation_notes: Vec<String>,
-    /// Memory that programs can still get, bytes. `None`: the kernel does not tell.
+    /// Available memory, bytes. `None` if the kernel does not say.
     pub memory_available: Option<u64>,
     /// First and last local port.
     pub local_ports: Option<(u32, u32)>,
@@ -62,25 +62,25 @@ pub struct Facts {
     pub cpu_pressure: Option<f64>,
     /// Share of CPU time since boot that a hypervisor took, 0..=1.
     pub steal: Option<f64>,
-    /// For each language its title, its folder's name and what its servers need.
+    /// The toolchains of each language.
     pub languages: Vec<Language>,
 }
 
-/// What the servers of one language need: all of them, or some.
+/// Toolchains for the servers of one language.
 #[derive(Clone, Debug)]
 pub struct Language {
     /// `Go`.
     pub title: String,
     /// `go`.
     pub name: String,
-    /// What asking for each toolchain came to.
+    /// The result for each toolchain.
     pub probes: Vec<Probe>,
-    /// What of them is past the end of its support, one line each.
+    /// Toolchains past the end of their support, one line each.
     pub unsupported: Vec<String>,
 }
 
 impl Facts {
-    /// Looks at this machine. Takes as long as the toolchains take to print their versions.
+    /// Reads the facts of this machine. Takes as long as its toolchains take to print their versions.
     #[must_use]
     pub fn gather(
         topology: &Topology,
@@ -111,7 +111,7 @@ fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
     (wanted > 0).then(|| stolen as f64 / wanted as f64)
 }
 
-/// What the servers of each language need, each toolchain asked once.
+/// The toolchains of each language, each looked for once.
 #[must_use]
 pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
     let mut found: Vec<Language> = Vec::new();

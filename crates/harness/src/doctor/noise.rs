@@ -1,4 +1,4 @@
-//! How long the same work takes, again and again, on each CPU.
+//! How much the time of a fixed piece of work varies on each CPU.
 
 use std::hint::black_box;
 use std::io;
@@ -8,10 +8,10 @@ use rpcbench_engine::clock;
 
 use crate::host::cpus::pin_this_thread;
 
-/// About this long each round should take: long enough for the clock, short enough to see an interrupt.
+/// Target length of a round: long enough for the clock, short enough to notice an interrupt.
 const ROUND_NS: u64 = 2_000_000;
 
-/// What one CPU made of equal rounds of work.
+/// Times of equal rounds of work on one CPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuNoise {
     /// The CPU.
@@ -26,10 +26,10 @@ pub struct CpuNoise {
     pub worst: f64,
 }
 
-/// Measures each CPU by itself, one after another; `rounds` of about 2 ms each, at least one.
+/// Measures each CPU in turn: `rounds` of about 2 ms each, at least one.
 ///
 /// # Errors
-/// If a CPU may not be used.
+/// If a CPU can't be used.
 pub fn noise(cpus: &[u32], rounds: u32) -> io::Result<Vec<CpuNoise>> {
     let measure = |cpu: u32| {
         thread::scope(|scope| {

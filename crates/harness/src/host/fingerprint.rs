@@ -8,15 +8,14 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::host::cpus::Topology;
 
-/// The machine that this process runs on, of whose CPUs it may use those of `topology` and on which
-/// servers are kept apart by `mode`.
+/// This machine, with the CPUs of `topology`, on which servers are isolated by `mode`.
 #[must_use]
 pub fn fingerprint(topology: &Topology, mode: IsolationMode) -> Machine {
     let open_files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     Files { root: Path::new("/") }.machine(topology, mode, open_files)
 }
 
-/// The machine's memory, where the kernel tells.
+/// The machine's memory. `None` if the kernel does not say.
 #[must_use]
 pub fn memory_bytes() -> Option<u64> {
     Files { root: Path::new("/") }.memory_bytes()
@@ -69,7 +68,7 @@ impl Files<'_> {
         }
     }
 
-    /// Not every architecture names the model here.
+    /// Architectures differ in the name of the field, and some have none.
     fn model(&self) -> Option<String> {
         let text = self.text("proc/cpuinfo")?;
         let field = |name: &str| {
@@ -94,7 +93,7 @@ impl Files<'_> {
         total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
     }
 
-    /// By name where firmware or hypervisor gives one that is known.
+    /// The hypervisor's name, if firmware or kernel give a known one.
     fn virtualization(&self) -> Option<String> {
         const KNOWN: [(&str, &str); 9] = [
             ("kvm", "KVM"),
@@ -128,7 +127,7 @@ fn cgroup(mode: IsolationMode) -> &'static str {
     }
 }
 
-/// The word in brackets, which is the setting in force: `always [madvise] never`.
+/// The word in brackets, the setting in force: `always [madvise] never`.
 fn bracketed(line: String) -> Option<String> {
     let (_, rest) = line.split_once('[')?;
     rest.split_once(']').map(|(word, _)| word.to_owned())
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_tells_nothing() {
+    fn a_machine_without_files() {
         let machine = read(&[]);
         assert_eq!((machine.kernel.as_str(), machine.os.as_str()), ("unknown", "unknown"));
         assert_eq!(machine.cpu.model, std::env::consts::ARCH);

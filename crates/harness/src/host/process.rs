@@ -1,12 +1,12 @@
-//! The process of a server: started in its group, watched, stopped, and never left behind.
+//! A server's process: started in its group, watched, stopped, and never left behind.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -27,11 +27,11 @@ use crate::{log, units};
 pub struct Spec {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The whole environment: nothing is inherited.
+    /// The whole environment; nothing is inherited.
     pub env: BTreeMap<String, String>,
     /// Working directory.
     pub cwd: PathBuf,
-    /// File for standard output and standard error; made anew.
+    /// File for standard output and standard error; overwritten.
     pub log: PathBuf,
     /// From SIGTERM to SIGKILL.
     pub stop_timeout: Duration,
@@ -77,13 +77,13 @@ pub enum ProcessError {
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this code.
+    /// With this exit code.
     Code(i32),
     /// By this signal.
     Signal(i32),
-    /// The kernel killed it, or one of its group, for memory; the limit in bytes.
+    /// The kernel killed it, or another process of its group, for memory.
     OutOfMemory {
-        /// The limit that was in force, bytes.
+        /// The limit in force, bytes.
         limit: u64,
     },
 }
@@ -112,14 +112,14 @@ impl fmt::Display for Exit {
     }
 }
 
-/// What came of stopping a process.
+/// The result of stopping a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
     /// How it ended.
     pub exit: Exit,
-    /// Whether it had to be killed because it did not heed SIGTERM in time.
+    /// True if it had to be killed because it did not end in time after SIGTERM.
     pub forced: bool,
-    /// Processes of its group that were still there when it had ended, and were killed.
+    /// Processes of its group that outlived it and were killed.
     pub leftovers: usize,
 }
 
@@ -136,10 +136,10 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts a process in `group`: it is in there, on its CPUs, before its program begins.
+    /// Starts a process in `group`: it is in the group, and on its CPUs, before its program begins.
     ///
-    /// The kernel kills it when the *thread* that called this ends, so that nothing outlives a harness that
-    /// was killed: call it from a thread that lives as long as the process shall.
+    /// The kernel kills it when the calling *thread* ends, so that nothing outlives a killed harness: call it from a thread
+    /// that lives as long as the process should.
     ///
     /// # Errors
     /// If the program, the log file or the group can't be used.
@@ -165,16 +165,10 @@ impl ServerProcess {
         })
     }
 
-    /// Its process id, which is its process group's too.
+    /// Its process id, which is also its process group's.
     #[must_use]
     pub fn pid(&self) -> Pid {
         self.pid
-    }
-
-    /// Readable when the process has ended.
-    #[must_use]
-    pub fn pidfd(&self) -> impl AsFd + '_ {
-        self.pidfd.as_fd()
     }
 
     /// The group it runs in.
@@ -183,13 +177,7 @@ impl ServerProcess {
         &self.group
     }
 
-    /// The file that holds what it wrote.
-    #[must_use]
-    pub fn log(&self) -> &Path {
-        &self.log
-    }
-
-    /// The last lines it wrote, at most `lines`; none where it wrote nothing.
+    /// The last lines of its log, at most `lines`.
     #[must_use]
     pub fn log_tail(&self, lines: usize) -> Vec<String> {
         log::tail(&self.log, lines)
@@ -210,7 +198,7 @@ impl ServerProcess {
         Ok(self.exit)
     }
 
-    /// Waits until it has ended, `limit` at most. `None`: it still runs.
+    /// Waits for its end, at most `limit`. `None`: it still runs.
     ///
     /// # Errors
     /// If the system can't tell.
@@ -223,7 +211,7 @@ impl ServerProcess {
         self.try_wait()
     }
 
-    /// A worker that the kernel killed for memory takes the server with it, whatever its exit code.
+    /// A worker that the kernel killed for memory takes the server with it, with any exit code.
     fn explain(&self, exit: Exit) -> Exit {
         let killed = self.group.oom_kills().unwrap_or(0) > 0;
         match self.group.memory_enforced() {
@@ -232,11 +220,11 @@ impl ServerProcess {
         }
     }
 
-    /// Ends it: SIGTERM to its process group, SIGKILL after the stop timeout, then whatever is left in its
-    /// group is killed and the group is removed. A frozen server is thawed first.
+    /// Ends it: SIGTERM to its process group, SIGKILL after the stop timeout, then kills what is left in its group and removes
+    /// the group. A frozen server is thawed first.
     ///
     /// # Errors
-    /// If something can't be killed or removed; what could be, was.
+    /// If something can't be killed or removed; the rest is.
     pub fn stop(mut self) -> Result<Stopped, ProcessError> {
         let mut forced = false;
         if self.try_wait()?.is_none() {
@@ -281,7 +269,7 @@ impl ServerProcess {
 impl Drop for ServerProcess {
     fn drop(&mut self) {
         if self.exit.is_none() {
-            // Whoever needs to know that it failed calls `kill`.
+            // Callers that need the error call `kill`.
             let _ = self.end();
         }
     }
@@ -313,12 +301,12 @@ fn prepare(spec: &Spec) -> Result<Command, ProcessError> {
 
 fn enter_before_exec(command: &mut Command, joiner: Joiner) {
     let parent = getpid();
-    // The same for each server, whether it is started before the client's connections or after.
+    // The same for all servers, whether they start before or after the client's connections.
     let files = file_limit::given();
     let enter = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         if getppid() != Some(parent) {
-            // The parent ended before the signal was asked for.
+            // The parent ended before the signal was set.
             return Err(io::Error::from_raw_os_error(Errno::SRCH.raw_os_error()));
         }
         setrlimit(Resource::Nofile, files)?;

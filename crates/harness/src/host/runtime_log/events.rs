@@ -1,4 +1,4 @@
-//! The lines, and what of them belongs to a window.
+//! The events of a runtime log, and those of a window.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use rpcbench_engine::Span;
 use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{Pauses, RuntimeStatistics, Slice};
 
-/// What the processes of a server have told, by process id.
+/// The events of a server's processes, by process id.
 #[derive(Debug, Default)]
 pub(super) struct RuntimeEvents {
     processes: BTreeMap<u32, Process>,
@@ -36,7 +36,7 @@ struct Reading {
 }
 
 impl RuntimeEvents {
-    /// Takes in a line. `None` where it is none that the contract knows.
+    /// Adds a line. `None` if the contract does not define it.
     pub(super) fn take(&mut self, line: &str) -> Option<()> {
         let words: Vec<&str> = line.split(' ').collect();
         let (process, words) = words.split_first()?;
@@ -61,13 +61,13 @@ impl RuntimeEvents {
         Some(())
     }
 
-    /// Whether nothing that happened before an instant can still be written. A process that takes no readings writes at once.
+    /// True if all events before `until` have been written. A process without readings writes events at once.
     pub(super) fn is_complete(&self, until: Nanos) -> bool {
         let last = |process: &Process| process.readings.last().map(|reading| reading.at);
         self.processes.values().filter_map(last).all(|at| at >= until)
     }
 
-    /// What belongs to a window. `None` without a process.
+    /// Summarizes a window. `None` without a process.
     pub(super) fn over(&self, window: Span) -> Option<RuntimeStatistics> {
         let processes = || self.processes.values();
         processes().next()?;
@@ -85,7 +85,7 @@ impl RuntimeEvents {
         })
     }
 
-    /// Forgets what no window that begins at an instant or later needs.
+    /// Forgets what windows from `at` on don't need.
     pub(super) fn forget_before(&mut self, at: Nanos) {
         for process in self.processes.values_mut() {
             process.pauses.retain(|pause| pause.end >= at);
@@ -95,7 +95,7 @@ impl RuntimeEvents {
     }
 }
 
-/// The time that pauses have within each slice of a window. Empty without a pause.
+/// Time paused in each slice of a window. Empty without a pause.
 fn paused_ns(pauses: &[&Pause], window: Span) -> Vec<u64> {
     let slices = window.end.since(window.start).div_ceil(Slice::LENGTH_NS) as usize;
     let mut paused = if pauses.is_empty() { Vec::new() } else { vec![0; slices] };
@@ -131,7 +131,7 @@ impl Process {
         Some((to - from).max(0.0).round() as u64)
     }
 
-    /// Bytes allocated until an instant: in a straight line between the readings on either side of it.
+    /// Bytes allocated until `at`, interpolated between the readings around it.
     fn allocated_at(&self, at: Nanos) -> Option<f64> {
         let before = self.readings.iter().rev().find(|reading| reading.at <= at)?;
         let after = self.readings.iter().find(|reading| reading.at >= at)?;
@@ -141,7 +141,7 @@ impl Process {
     }
 }
 
-/// A number, or `-` where it is not known. `None`: neither.
+/// A number, or `-` if unknown. `None`: neither.
 fn known(word: &str) -> Option<Option<u64>> {
     match word {
         "-" => Some(None),

@@ -1,7 +1,7 @@
-//! What a server's runtime tells of itself, in a file that its processes append lines to (`contract/README.md`).
+//! What a server's runtime reports, in a file that its processes append lines to (`contract/README.md`).
 //!
-//! The lines bear the time of the clock that windows are measured by, so a window's part is cut out of them afterwards,
-//! and nobody talks to the server while it is measured.
+//! The lines carry the time of the clock that measures windows, so a window's events are cut out of them afterwards, and the
+//! server is not disturbed while it is measured.
 
 mod events;
 
@@ -16,12 +16,12 @@ use thiserror::Error;
 
 use events::RuntimeEvents;
 
-/// How long to wait for the first reading after a window: many times the distance between two of them.
-const PATIENCE: Nanos = Nanos::from_millis(500);
+/// How long to wait for the first reading after a window: many times the interval of readings.
+const TIMEOUT: Nanos = Nanos::from_millis(500);
 /// The pause between two looks.
 const PAUSE: Nanos = Nanos::from_millis(1);
 
-/// Why it can't be read.
+/// Why a runtime log can't be read.
 #[derive(Debug, Error)]
 pub enum RuntimeLogError {
     /// The file can't be made or read.
@@ -32,9 +32,9 @@ pub enum RuntimeLogError {
         /// What the system said.
         source: io::Error,
     },
-    /// The server wrote something else.
+    /// The server wrote an invalid line.
     #[error(
-        "{}: '{line}' is no line of a runtime log; contract/README.md describes them", path.display()
+        "{}: '{line}' is not a line of a runtime log; contract/README.md describes them", path.display()
     )]
     Line {
         /// The file.
@@ -49,19 +49,19 @@ pub enum RuntimeLogError {
 pub struct RuntimeLog {
     path: PathBuf,
     file: File,
-    /// Bytes behind the last line end.
+    /// Bytes after the last line end.
     rest: Vec<u8>,
     events: RuntimeEvents,
 }
 
 impl RuntimeLog {
-    /// Names the file to the server.
+    /// Environment variable that names the file to the server.
     pub const VARIABLE: &'static str = "RPCBENCH_RUNTIME_LOG";
 
-    /// An empty file, in place of one that may be there.
+    /// Creates an empty file, in place of an existing one.
     ///
     /// # Errors
-    /// If it can't be made.
+    /// If it can't be created.
     pub fn create(path: PathBuf) -> Result<Self, RuntimeLogError> {
         let file = File::create(&path).and_then(|_| File::open(&path));
         match file {
@@ -76,13 +76,13 @@ impl RuntimeLog {
         &self.path
     }
 
-    /// What was told of a window that is over; what lies before it is forgotten. Waits for the first reading after
-    /// it, as all that belongs to the window has been written by then. `None` where no process tells anything.
+    /// Reports a window that is over, and forgets earlier events. Waits for the first reading after the window, as all its
+    /// events have been written by then. `None` if no process reports anything.
     ///
     /// # Errors
-    /// If the file can't be read, or has other lines.
+    /// If the file can't be read, or has invalid lines.
     pub fn over(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, RuntimeLogError> {
-        let deadline = clock::now() + PATIENCE;
+        let deadline = clock::now() + TIMEOUT;
         loop {
             self.read()?;
             let now = clock::now();
@@ -96,7 +96,7 @@ impl RuntimeLog {
         Ok(statistics)
     }
 
-    /// Takes in the lines that have come since.
+    /// Reads new lines.
     fn read(&mut self) -> Result<(), RuntimeLogError> {
         let Self { path, file, rest, events } = self;
         let read = file.read_to_end(rest);
