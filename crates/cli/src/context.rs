@@ -1,4 +1,4 @@
-//! Everything that the environment decides, looked at once.
+//! Everything that depends on the environment, read once.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -12,7 +12,7 @@ use rpcbench_report::Style;
 
 use crate::args::GlobalArgs;
 
-/// What servers get of the environment: where their runtimes are, nothing that tunes them.
+/// Variables passed to servers: they locate runtimes, and tune nothing.
 const PASSED_ON: [&str; 8] =
     ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "JAVA_HOME", "LD_LIBRARY_PATH"];
 
@@ -21,13 +21,13 @@ const PASSED_ON: [&str; 8] =
 pub struct Context {
     /// As typed.
     pub arguments: Vec<String>,
-    /// How much to say, 0 and up.
+    /// How many `-v`.
     pub verbose: u8,
     /// How results look on standard output.
     pub style: Style,
-    /// Whether standard error is a terminal, so that a line can be drawn over.
+    /// Whether standard error is a terminal that can redraw a line.
     pub live: bool,
-    /// What builds see of the environment.
+    /// The environment of builds.
     pub build_env: BuildEnv,
     /// See [`PASSED_ON`].
     pub base_env: BTreeMap<String, String>,
@@ -36,7 +36,7 @@ pub struct Context {
 
 impl Context {
     pub fn new(global: GlobalArgs) -> Self {
-        // A terminal that can only write line after line is treated as a file.
+        // A terminal that can't redraw is treated as a file.
         let dumb = variable("TERM").is_some_and(|term| term == "dumb");
         let terminal = std::io::stdout().is_terminal();
         let color = match global.color {
@@ -84,14 +84,14 @@ impl Context {
         let mut above = current.ancestors().chain(program.ancestors().skip(1));
         above.find(|folder| is_root(folder)).map(Path::to_owned).with_context(|| {
             format!(
-                "no servers/ and suites/ in {} or above it; go to a checkout of rpcbench, or name one with --root",
+                "no servers/ and suites/ in {} or above it; change to a checkout of rpcbench, or name one with --root",
                 current.display()
             )
         })
     }
 }
 
-/// Whether text is UTF-8 here, as the first of these that is set says. Where none is, nobody has asked for anything less.
+/// Whether the terminal takes UTF-8: the first of these variables that is set decides; UTF-8 if none is.
 fn is_utf8() -> bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter();
     let locale = names.filter_map(variable).find(|value| !value.is_empty());
@@ -105,7 +105,7 @@ fn is_root(folder: &Path) -> bool {
     folder.join("servers").is_dir() && folder.join("suites").is_dir()
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+#[expect(clippy::disallowed_methods, reason = "this is the only place that reads the environment")]
 fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }

@@ -1,4 +1,4 @@
-//! The line on a terminal that is drawn over while something goes on.
+//! A line on a terminal that is redrawn.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use rpcbench_record::units;
 
 use crate::context::Context;
 
-/// How often the line moves while nothing happens.
+/// How often the spinner moves.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The line by an indicatif template; hidden where standard error is no terminal.
+/// A line with an indicatif template; hidden if standard error is no terminal.
 pub fn line(context: &Context, template: &str) -> ProgressBar {
     if !context.live {
         return ProgressBar::hidden();
@@ -22,7 +22,7 @@ pub fn line(context: &Context, template: &str) -> ProgressBar {
     bar
 }
 
-/// The same, which moves by itself too.
+/// The same, with a moving spinner.
 pub fn ticking(context: &Context, template: &str) -> ProgressBar {
     let bar = line(context, template);
     if context.live {
@@ -31,7 +31,7 @@ pub fn ticking(context: &Context, template: &str) -> ProgressBar {
     bar
 }
 
-/// `, about 40s left`: as much for each of the rest as it took for those that are done. Nothing is known before the first.
+/// `, about 40s left`, from the mean time so far; empty before the first is done.
 pub fn left(done: usize, all: usize, taken: Duration) -> String {
     let Some(each) = u32::try_from(done).ok().and_then(|done| taken.checked_div(done)) else {
         return String::new();
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_takes_as_long_for_each_as_what_is_done() {
+    fn time_left_follows_from_the_mean_so_far() {
         let seconds = Duration::from_secs;
         assert_eq!(left(0, 12, seconds(9)), "");
         assert_eq!(left(3, 12, seconds(30)), ", about 1m 31s left");

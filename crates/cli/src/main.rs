@@ -31,14 +31,14 @@ enum Verdict {
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return not_to_be_done(&error),
+        Err(error) => return print_usage_error(&error),
     };
     let context = Context::new(cli.global);
     match dispatch(&context, cli.command) {
         Ok(Verdict::Done) => ExitCode::SUCCESS,
         Ok(Verdict::ChecksFailed) => ExitCode::from(1),
         Ok(Verdict::Stopped) => ExitCode::from(2),
-        // Whoever stopped it was told so already.
+        // The signal was answered on standard error.
         Err(error) if error.is::<StopNow>() => ExitCode::from(2),
         Err(error) if error.downcast_ref().is_some_and(Unprinted::is_pipe_closed) => {
             ExitCode::SUCCESS
@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Shows help or the version, where that was asked for, or says what is wrong with the arguments.
-fn not_to_be_done(error: &clap::Error) -> ExitCode {
+/// Prints help, the version, or what is wrong with the arguments.
+fn print_usage_error(error: &clap::Error) -> ExitCode {
     match error.print() {
         Err(failed) if !error.use_stderr() && failed.kind() != io::ErrorKind::BrokenPipe => {
             note!("rpcbench: standard output: {failed}");
@@ -63,7 +63,7 @@ fn not_to_be_done(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// An error and what is behind it. Many name their cause themselves: nothing is said twice.
+/// An error and its causes, each once: many errors name their cause themselves.
 fn describe(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |text, cause| {
         if text.contains(&cause) {
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_error_says_itself_is_not_said_again() {
+    fn a_cause_is_printed_once() {
         let full = io::Error::other("no space left");
         let own = anyhow::Error::from(full).context("run.json: no space left");
         assert_eq!(describe(&own.context("the record")), "the record: run.json: no space left");

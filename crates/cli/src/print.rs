@@ -1,4 +1,4 @@
-//! Printing that never panics: whoever reads may be gone, and a disk may be full.
+//! Printing that never panics: the reader may be gone, and a disk may be full.
 
 use std::fmt::Arguments;
 use std::io::{self, Write as _};
@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 pub struct Unprinted(io::Error);
 
 impl Unprinted {
-    /// Whether whoever read it wants no more, as `head` does.
+    /// Whether the reader closed the pipe, as `head` does.
     pub fn is_pipe_closed(&self) -> bool {
         self.0.kind() == io::ErrorKind::BrokenPipe
     }
@@ -26,7 +26,7 @@ pub fn line(text: Arguments<'_>) -> Result<(), Unprinted> {
     print(&format!("{text}\n"))
 }
 
-/// A line on standard error; nothing if nobody is there to read it. See [`note!`].
+/// A line on standard error; errors are ignored. See [`note!`].
 pub fn remark(text: Arguments<'_>) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }
@@ -36,7 +36,7 @@ macro_rules! out {
     ($($text:tt)*) => { $crate::print::line(format_args!($($text)*)) };
 }
 
-/// A line about what happens.
+/// A line about progress or a problem.
 macro_rules! note {
     ($($text:tt)*) => { $crate::print::remark(format_args!($($text)*)) };
 }

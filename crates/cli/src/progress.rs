@@ -1,5 +1,4 @@
-//! A run as it goes, on standard error: a line that is drawn over on a terminal, and plain lines for
-//! what stays.
+//! Progress of a run on standard error: a line that is redrawn on a terminal, and lines that stay.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,9 +16,9 @@ use crate::context::Context;
 use crate::live;
 use crate::print::note;
 
-/// Trials of a run of which each has no line of its own that stays.
+/// Windows of a run above which a window has no line that stays.
 const MANY: usize = 60;
-/// Entries whose figures so far are shown beside what is done now.
+/// Entries whose figures so far are shown.
 const LEADERS: usize = 3;
 
 /// Shows a run's progress.
@@ -30,14 +29,14 @@ pub struct Progress<'a> {
     state: RefCell<State<'a>>,
 }
 
-/// What is known of a run so far.
+/// State of a run.
 struct State<'a> {
     estimate: Estimate<'a>,
-    /// Trials that are over, and all of them.
+    /// Finished windows, and all of them.
     position: (usize, usize),
-    /// When the preparation or the trial that is on was begun.
+    /// When the current preparation or window began.
     begun: Nanos,
-    /// For each entry its right answers and its server CPU time, nanoseconds, in closed loops.
+    /// Right answers and server CPU time in nanoseconds of each entry, in closed loops.
     figures: BTreeMap<String, (u64, u64)>,
 }
 
@@ -67,7 +66,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// The line that is drawn over; with `-v`, and where there is no terminal, one that stays.
+    /// The line that is redrawn; without a terminal, a line that stays if there is a `-v`.
     fn now(&self, line: String) {
         if self.verbose > 0 && !self.live {
             note!("{line}");
@@ -108,7 +107,7 @@ impl<'a> Progress<'a> {
 }
 
 impl State<'_> {
-    /// What is done now, how far the run is, how long it takes still, and the figures so far.
+    /// The current step, the position, the time left and the figures so far.
     fn message(&self, now: &str, at: Nanos) -> String {
         let (done, all) = self.position;
         let left = self.estimate.left(done, at).map(|left| format!(", {}", left_over(left)));
@@ -214,13 +213,13 @@ fn warmed(preparation: &Preparation) -> String {
     format!("ready: {cases} cases passed{warm}")
 }
 
-/// `trial 2`; `load-40, trial 2` in an open loop, which has a name that says more.
+/// `trial 2`; `load-40, trial 2` in open loop, whose name says more.
 fn name(trial: &Trial) -> String {
     let workload = trial.arrivals.map(|_| format!("{}, ", trial.workload)).unwrap_or_default();
     format!("{workload}trial {}", trial.number)
 }
 
-/// What a search found: `12.3k calls/s met p99<10ms, 12.8k did not (overloaded)`.
+/// The result of a search: `12.3k calls/s met p99<10ms, 12.8k did not (overloaded)`.
 fn found(search: &Search) -> String {
     let met = search
         .met()
@@ -246,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_is_in_seconds_and_then_in_minutes() {
+    fn time_left_is_in_seconds_then_in_minutes() {
         let left = |ms, at_most| left_over(Left { length: Nanos::from_millis(ms), at_most });
         assert_eq!(left(25_400, true), "at most 25 s left");
         assert_eq!(left(240_000, false), "4 min left");

@@ -2,7 +2,7 @@
 
 pub mod build;
 pub mod build_env;
-pub mod config;
+mod config;
 mod contract;
 pub mod doctor;
 pub mod host;
@@ -14,6 +14,7 @@ pub mod placement;
 pub mod reach;
 pub mod run;
 pub mod search;
+pub mod spec;
 mod stamp;
 pub mod suite;
 mod task;

@@ -176,7 +176,7 @@ fn a_language_may_have_the_toolchains_of_another() {
     let server = catalog.servers().iter().find(|server| server.name == "kotlin-grpc").unwrap();
     let needed: Vec<&str> = server.toolchains.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(needed, ["java"]);
-    insta::assert_snapshot!(language_refusal("name = \"Java\"", "name = \"Java\"\ntoolchains_of = \"jawa\""), @r#"servers/java/_language.toml:3: toolchains_of = "jawa": there is no servers/jawa/_language.toml"#);
+    insta::assert_snapshot!(language_refusal("name = \"Java\"", "name = \"Java\"\ntoolchains_of = \"jawa\""), @r#"servers/java/_language.toml:3: toolchains_of = "jawa": no such file: servers/jawa/_language.toml"#);
 }
 
 #[test]
@@ -297,41 +297,41 @@ fn an_unknown_server_is_answered_with_what_there_is() {
 
 #[test]
 fn unknown_keys_are_refused_in_every_table() {
-    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @"servers/java/grpc/server.toml:4: unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, toolchain, lock, versions, build, runtime, run, variants, plain, representative, ready_timeout, stop_timeout");
-    insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: unknown key 'variants.g1.arg' (did you mean 'args'?); allowed here: note, representative, args, env");
-    insta::assert_snapshot!(server_refusal("[run]", "[run]\nport = 1"), @"servers/java/grpc/server.toml:10: unknown key 'run.port'; allowed here: command, env");
-    insta::assert_snapshot!(language_refusal("minimum", "minimun"), @"servers/java/_language.toml:9: unknown key 'toolchain[0].minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install, apt, end_of_support");
-    insta::assert_snapshot!(refusal("servers/_defaults.toml", "library = \"x\""), @"servers/_defaults.toml:1: unknown key 'library'; allowed here: ready_timeout, stop_timeout, runtime");
+    insta::assert_snapshot!(server_refusal("lock =", "locks ="), @r#"servers/java/grpc/server.toml:4: locks = "gradle.lockfile": unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, toolchain, lock, versions, build, runtime, run, variants, plain, representative, ready_timeout, stop_timeout"#);
+    insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: arg = []: unknown key 'arg' (did you mean 'args'?); allowed here: note, representative, args, env");
+    insta::assert_snapshot!(server_refusal("[run]", "[run]\nport = 1"), @"servers/java/grpc/server.toml:10: port = 1: unknown key 'port'; allowed here: command, env");
+    insta::assert_snapshot!(language_refusal("minimum", "minimun"), @r#"servers/java/_language.toml:9: minimun = "25": unknown key 'minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install, apt, end_of_support"#);
+    insta::assert_snapshot!(refusal("servers/_defaults.toml", "library = \"x\""), @r#"servers/_defaults.toml:1: library = "x": unknown key 'library'; allowed here: ready_timeout, stop_timeout, runtime"#);
 }
 
 #[test]
 fn wrong_types_are_named() {
-    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "\"grpc\""), @r#"servers/java/grpc/server.toml:3: 'protocols' is the string "grpc", but must be a list of strings, such as protocols = ["grpc"]"#);
-    insta::assert_snapshot!(server_refusal("args = [\"-XX:+UseZGC\"]", "args = [1]"), @r#"servers/java/grpc/server.toml:16: 'variants.zgc.args[0]' is the integer 1, but must be a string, such as args = ["-XX:+UseG1GC"]"#);
-    insta::assert_snapshot!(server_refusal("SHARED = \"server\"", "SHARED = true"), @r#"servers/java/grpc/server.toml:12: 'run.env.SHARED' is the boolean true, but must be a string, such as env = { KEY = "value" }"#);
-    insta::assert_snapshot!(language_refusal("ready_timeout = \"40s\"", "ready_timeout = 40"), @r#"servers/java/_language.toml:3: 'ready_timeout' is the integer 40, but must be a length of time in a string, such as ready_timeout = "30s""#);
-    insta::assert_snapshot!(language_refusal("[[toolchain]]", "[toolchain]"), @"servers/java/_language.toml:5: 'toolchain' is a table, but must be a list of tables, such as [[toolchain]]");
+    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "\"grpc\""), @r#"servers/java/grpc/server.toml:3: protocols = "grpc": invalid type: string "grpc", expected a list, such as protocols = ["grpc"]"#);
+    insta::assert_snapshot!(server_refusal("args = [\"-XX:+UseZGC\"]", "args = [1]"), @r#"servers/java/grpc/server.toml:16: args = [1]: invalid type: integer 1, expected a string, such as args = ["-XX:+UseG1GC"]"#);
+    insta::assert_snapshot!(server_refusal("SHARED = \"server\"", "SHARED = true"), @"servers/java/grpc/server.toml:12: SHARED = true: invalid type: boolean true, expected a string");
+    insta::assert_snapshot!(language_refusal("ready_timeout = \"40s\"", "ready_timeout = 40"), @r#"servers/java/_language.toml:3: ready_timeout = 40: invalid type: integer 40, expected a string, such as ready_timeout = "30s""#);
+    insta::assert_snapshot!(language_refusal("[[toolchain]]", "[toolchain]"), @"servers/java/_language.toml:5: [toolchain]: invalid type: table, expected a list, such as [[toolchain]]");
     insta::assert_snapshot!(refusal("servers/java/grpc/server.toml", "library = \n"), @"servers/java/grpc/server.toml:1: not valid TOML: string values must be quoted, expected literal string");
 }
 
 #[test]
 fn values_that_cannot_be_used_are_named() {
     insta::assert_snapshot!(language_refusal("\"40s\"", "\"40\""), @r#"servers/java/_language.toml:3: ready_timeout = "40": '40' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
-    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[\"http\"]"), @r#"servers/java/grpc/server.toml:3: protocols[0] = "http": unknown protocol 'http'; expected one of grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
+    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[\"http\"]"), @r#"servers/java/grpc/server.toml:3: protocols = ["http"]: unknown protocol 'http'; expected one of grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
     insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[]"), @r#"servers/java/grpc/server.toml:3: protocols = []: name at least one, such as ["grpc"]"#);
-    insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'(\\S+'"), @r"servers/java/grpc/server.toml:7: versions.grpc-java = '(\S+': not a regular expression: error: unclosed group");
-    insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'grpc'"), @r"servers/java/grpc/server.toml:7: versions.grpc-java = 'grpc': it has no group; put the part to read in parentheses, such as 'go(\d+\.\d+)'");
-    insta::assert_snapshot!(server_refusal("{build}/server.jar", "{target}/server.jar"), @r#"servers/java/grpc/server.toml:10: run.command = ["java", "{args}", "-jar", "{target}/server.jar"]: {target} stands for nothing; there are {build}, {server}, {args}"#);
-    insta::assert_snapshot!(server_refusal("\"{args}\", ", ""), @r#"servers/java/grpc/server.toml:10: run.command = ["java", "-jar", "{build}/server.jar"]: a variant has args, so that "{args}" must stand in the list"#);
-    insta::assert_snapshot!(server_refusal("\"{args}\"", "\"-D{args}\""), @r#"servers/java/grpc/server.toml:10: run.command = ["java", "-D{args}", "-jar", "{build}/server.jar"]: '-D{args}': {args} must stand alone as one element of the list"#);
-    insta::assert_snapshot!(server_refusal("[variants.g1]", "[variants.\"g1#2\"]"), @"servers/java/grpc/server.toml:19: variants = 'g1#2': use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first");
-    insta::assert_snapshot!(language_refusal("minimum = \"25\"", "minimum = \"25+\""), @r#"servers/java/_language.toml:9: toolchain[0].minimum = "25+": write numbers and dots, such as 1.25"#);
-    insta::assert_snapshot!(language_refusal("warm_up_cap = \"20s\"", "warm_up_cap = \"1s\""), @r#"servers/java/_language.toml:18: runtime.warm_up_cap = "1s": it must not be below least_warm_up"#);
+    insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'(\\S+'"), @r"servers/java/grpc/server.toml:7: grpc-java = '(\S+': not a regular expression: error: unclosed group");
+    insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'grpc'"), @r"servers/java/grpc/server.toml:7: grpc-java = 'grpc': it has no group; put the part to read in parentheses, such as 'go(\d+\.\d+)'");
+    insta::assert_snapshot!(server_refusal("{build}/server.jar", "{target}/server.jar"), @r#"servers/java/grpc/server.toml:10: command = ["java", "{args}", "-jar", "{target}/server.jar"]: unknown placeholder {target}; expected {build}, {server}, {args}"#);
+    insta::assert_snapshot!(server_refusal("\"{args}\", ", ""), @r#"servers/java/grpc/server.toml:10: command = ["java", "-jar", "{build}/server.jar"]: a variant has args; add "{args}" to the list"#);
+    insta::assert_snapshot!(server_refusal("\"{args}\"", "\"-D{args}\""), @r#"servers/java/grpc/server.toml:10: command = ["java", "-D{args}", "-jar", "{build}/server.jar"]: '-D{args}': {args} must be an element by itself"#);
+    insta::assert_snapshot!(server_refusal("[variants.g1]", "[variants.\"g1#2\"]"), @r#"servers/java/grpc/server.toml:19: [variants."g1#2"]: use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first"#);
+    insta::assert_snapshot!(language_refusal("minimum = \"25\"", "minimum = \"25+\""), @r#"servers/java/_language.toml:9: minimum = "25+": write numbers and dots, such as 1.25"#);
+    insta::assert_snapshot!(language_refusal("warm_up_cap = \"20s\"", "warm_up_cap = \"1s\""), @r#"servers/java/_language.toml:18: warm_up_cap = "1s": must not be below least_warm_up"#);
 }
 
 #[test]
 fn what_is_missing_is_named_with_a_line_that_would_do() {
-    insta::assert_snapshot!(server_refusal("library = \"grpc-java\"", ""), @r#"servers/java/grpc/server.toml: 'library' is missing; add a line such as library = "grpc-go""#);
+    insta::assert_snapshot!(server_refusal("library = \"grpc-java\"", ""), @r#"servers/java/grpc/server.toml:1: 'library' is missing; add a line such as library = "grpc-go""#);
     insta::assert_snapshot!(server_refusal("command = [\"java\", \"{args}\", \"-jar\", \"{build}/server.jar\"]", ""), @r#"servers/java/grpc/server.toml: 'run.command' is missing; add a line such as command = ["{build}/server"]"#);
     insta::assert_snapshot!(language_refusal("least_warm_up = \"2s\"", ""), @r#"servers/java/_language.toml: 'runtime.least_warm_up' is missing; add a line such as least_warm_up = "2s""#);
     insta::assert_snapshot!(language_refusal("compiler_threads = [\"C2 CompilerThre\"]", ""), @r#"servers/java/_language.toml: 'runtime.compiler_threads' is missing; add a line such as compiler_threads = ["C2 CompilerThre"]"#);
@@ -361,7 +361,9 @@ fn one_bad_manifest_is_in_nobody_elses_way() {
     assert_eq!(names(&[]).unwrap(), ["go-grpc", "java-grpc@g1", "java-grpc@zgc"]);
     assert_eq!(names(&["java-*"]).unwrap(), ["java-grpc@g1", "java-grpc@zgc"]);
     assert!(
-        names(&["java-bad"]).unwrap_err().contains("server.toml:1: 'library' is the integer 5")
+        names(&["java-bad"])
+            .unwrap_err()
+            .contains("server.toml:1: library = 5: invalid type: integer 5")
     );
     assert!(names(&["go-grpc", "cobol-grpc@x"]).unwrap_err().contains("_language.toml"));
 }

@@ -4,13 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rpcbench_harness::manifest::Selection;
-use rpcbench_harness::suite::Overrides;
+use rpcbench_harness::spec::RunSpec;
 use rpcbench_report::{ChangeLimit, CompareOptions, ComparedFigure};
 use thiserror::Error;
 
 use super::Format;
-use super::load::LoadError;
-use super::run::WorkloadArgs;
 use super::values::seed;
 
 /// `rpcbench compare`.
@@ -29,47 +27,46 @@ Examples:
   rpcbench compare --build v1.2 --build ../next go-grpc --precision 2% --max-time 20m
   rpcbench compare results/2026-03-03T12-00-00            A run of two builds, shown again
 
-What the machine did between two runs counts as error, and what four servers or more did alike as the machine. Two builds of a server are measured in one run, \
-in turn, which shows much smaller changes. Exits with 1 if a limit is broken, with 2 if there is nothing to compare."
+Changes of the machine between two runs count as error; a change shared by four or more servers counts as the machine's. Two builds of a server are measured in one run, \
+in turn, which shows much smaller changes. Exits with 1 if a limit is exceeded, with 2 if there is nothing to compare."
 )]
 pub struct CompareArgs {
     /// Folders of the earlier run and of the later one; with --build, servers by name or glob
     #[arg(value_name = "RUN or SERVER", required = true)]
     names: Vec<String>,
-    /// Measure this build beside another; the old one comes first. A folder with servers/ in it, or a git revision
+    /// Build to measure, twice, the old one first: a folder with servers/ in it, or a git revision
     #[arg(long = "build", value_name = "TREE")]
     builds: Vec<String>,
-    /// Compare this figure too, by title or export field, such as p99 or memory_peak_bytes
+    /// Another figure to compare, by title or export field, such as p99 or memory_peak_bytes
     #[arg(long = "figure", value_name = "NAME")]
     pub figures: Vec<ComparedFigure>,
-    /// Exit with 1 if a figure surely changed, and by more than this, such as 'calls_per_server_cpu_s<-5%' or
-    /// 'p99_ns>+10%'
+    /// Exit with 1 if a figure clearly changed by more than this, such as 'calls_per_server_cpu_s<-5%' or 'p99_ns>+10%'
     #[arg(long, value_name = "LIMIT")]
     pub fail_if: Vec<ChangeLimit>,
-    /// Compare runs of different machines, limits or workloads too
+    /// Compare runs even if machines, limits or workloads differ
     #[arg(long)]
     pub force: bool,
     /// How the changes are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
-    /// Write the changes and the records behind them as a page to this file too
+    /// Also write the changes and their records to this file, as a page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Suite that gives the workloads and limits of builds: one of `rpcbench list suites`, or a file such as mine.toml
+    /// Suite of workloads and limits for builds: one of `rpcbench list suites`, or a file such as mine.toml
     #[arg(long, value_name = "NAME", default_value = "quick", requires = "builds")]
     pub suite: String,
-    /// Seed of payloads and of the order of trials [default: drawn anew, and recorded]
+    /// Seed of payloads and of the order of windows [default: random, and recorded]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = seed, requires = "builds")]
     pub seed: Option<u64>,
-    /// Folder in which the run of builds gets a folder of its own
+    /// Folder for the folders of runs
     #[arg(long, value_name = "DIR", default_value = "results", requires = "builds")]
     pub results: PathBuf,
-    /// Run servers as they were built before
+    /// Run servers as last built
     #[arg(long, requires = "builds")]
     pub no_build: bool,
-    /// What to change in the suite; of two runs, only the precision.
+    /// Values in place of the suite's; for two runs, only the precision.
     #[command(flatten)]
-    workload: WorkloadArgs,
+    spec: RunSpec,
 }
 
 /// What is compared.
@@ -77,20 +74,20 @@ pub struct CompareArgs {
 pub enum Compared<'a> {
     /// An earlier run and a later one.
     Runs(&'a Path, &'a Path),
-    /// The builds that a run has measured.
+    /// The builds of one run.
     Run(&'a Path),
-    /// Builds that are to be measured.
+    /// Builds to measure.
     Builds {
         /// The old one and the new one, as typed.
         builds: [&'a str; 2],
         /// Which of their servers.
         selection: Selection,
-        /// What to change in the suite.
-        overrides: Box<Overrides>,
+        /// Values in place of the suite's.
+        spec: Box<RunSpec>,
     },
 }
 
-/// Why the words make no comparison.
+/// Why there is nothing to compare.
 #[derive(Debug, Error)]
 pub enum CompareError {
     /// Builds come in twos.
@@ -101,37 +98,35 @@ pub enum CompareError {
         "{0} runs: name two, the earlier one first; to compare servers of one run, see its table"
     )]
     Runs(usize),
-    /// Runs are as they were made.
+    /// Options that need builds.
     #[error(
-        "only --precision says how runs are compared; --duration, --rounds and the like need two --build"
+        "of a suite's options, only --precision applies to finished runs; --duration, --rounds and the like need two --build"
     )]
-    Made,
-    /// Options of a run that contradict each other.
-    #[error(transparent)]
-    Load(#[from] LoadError),
+    Finished,
 }
 
 impl CompareArgs {
-    /// What is to be compared.
+    /// What to compare.
     ///
     /// # Errors
-    /// If the words make no comparison.
+    /// If the arguments make no comparison.
     pub fn compared(&self) -> Result<Compared<'_>, CompareError> {
-        let overrides = Box::new(self.workload.overrides()?);
         match self.builds.as_slice() {
-            [] => self.runs(&overrides),
+            [] => self.runs(),
             [old, new] => Ok(Compared::Builds {
                 builds: [old, new],
                 selection: Selection::named(self.names.clone()),
-                overrides,
+                spec: Box::new(self.spec.clone()),
             }),
             builds => Err(CompareError::Builds(builds.len())),
         }
     }
 
-    fn runs(&self, overrides: &Overrides) -> Result<Compared<'_>, CompareError> {
-        if (Overrides { precision: None, ..overrides.clone() }) != Overrides::default() {
-            return Err(CompareError::Made);
+    fn runs(&self) -> Result<Compared<'_>, CompareError> {
+        let mut rest = self.spec.clone();
+        rest.suite.precision = None;
+        if rest != RunSpec::default() {
+            return Err(CompareError::Finished);
         }
         match self.names.as_slice() {
             [run] => Ok(Compared::Run(Path::new(run))),
@@ -140,7 +135,7 @@ impl CompareArgs {
         }
     }
 
-    /// What is asked of the runs: the figures of limits as well.
+    /// The figures to compare, those of limits included.
     #[must_use]
     pub fn options(&self) -> CompareOptions {
         let mut figures: Vec<ComparedFigure> = Vec::new();
@@ -149,6 +144,7 @@ impl CompareArgs {
                 figures.push(figure);
             }
         }
-        CompareOptions { figures, precision: self.workload.precision }
+        let precision = self.spec.suite.precision.as_ref().map(|precision| precision.value.0);
+        CompareOptions { figures, precision }
     }
 }

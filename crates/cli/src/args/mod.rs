@@ -1,6 +1,5 @@
 //! The command line, as typed. Nothing here touches a file, the terminal or the environment.
 
-mod arrivals;
 mod compare;
 mod load;
 mod run;
@@ -33,12 +32,12 @@ pub use values::{Address, CallsFile, CallsFormat};
 Examples:
   rpcbench run                                    Compare up to twelve representative servers
   rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
-  rpcbench load 127.0.0.1:50051                   Load a server that runs already
+  rpcbench load 127.0.0.1:50051                   Load a running server
   rpcbench compare results/monday results/tuesday
   rpcbench compare --build HEAD --build . go-grpc
-  rpcbench doctor                                 Say what this machine lacks for good figures
+  rpcbench doctor                                 What this machine lacks for good figures
 
-Exit codes: 0 done, 1 a verdict against (a check failed), 2 could not run.")]
+Exit codes: 0 done, 1 a check or a limit failed, 2 could not run.")]
 pub struct Cli {
     /// Options that every command takes.
     #[command(flatten)]
@@ -52,13 +51,13 @@ pub struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// Say more about what is done; twice for every step
+    /// Print more; twice for every step
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Colour the output: auto does where it goes to a terminal and NO_COLOR is not set
+    /// Colour the output; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
-    /// Folder that holds servers/ and suites/ [default: the nearest above the current one, or beside the program]
+    /// Folder with servers/ and suites/ [default: the nearest above the current folder or the program]
     #[arg(long, global = true, value_name = "DIR")]
     pub root: Option<PathBuf>,
 }
@@ -68,25 +67,25 @@ pub struct GlobalArgs {
 pub enum Command {
     /// Build, check, warm and measure servers, and compare them
     Run(Box<RunArgs>),
-    /// Prove that servers keep the contract: every case, no measuring
+    /// Check that servers implement the contract, without measuring them
     Check(CheckArgs),
-    /// Build servers whose toolchains are installed
+    /// Build the servers whose toolchains are installed
     Build(BuildArgs),
-    /// Lay out something new: a server
+    /// Create a server from a template
     New(NewArgs),
-    /// List servers and suites: what there is, what can run here, and why not
+    /// List servers and suites, and what can't run here and why
     List(ListArgs),
-    /// Examine this machine: toolchains, cgroup rights, CPU layout; each finding with its remedy
+    /// Check this machine and say how to fix what is wrong
     Doctor(DoctorArgs),
-    /// Show a run that was made before
+    /// Show an earlier run
     Report(ReportArgs),
-    /// Say what changed between two runs or builds: faster, slower, the same, or can't tell
+    /// Compare two runs or builds: faster, slower, the same, or can't tell
     Compare(Box<CompareArgs>),
-    /// Show how servers fared from run to run
+    /// Show how figures changed from run to run
     History(HistoryArgs),
-    /// Start one server under limits, and say how to load it
+    /// Start one server under limits, and print how to load it
     Serve(ServeArgs),
-    /// Load one server that runs already, at an address
+    /// Load one running server, at an address
     Load(Box<LoadArgs>),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),

@@ -1,4 +1,4 @@
-//! Which servers a command is about.
+//! The servers of a command.
 
 use clap::Args;
 use rpcbench_harness::manifest::Selection;
@@ -7,14 +7,14 @@ use rpcbench_record::Protocol;
 /// Servers by name, protocol and language.
 #[derive(Args, Clone, Debug)]
 pub struct SelectionArgs {
-    /// Servers by name or glob; a variant is NAME@VARIANT, one protocol of several NAME:PROTOCOL [default: up to
-    /// twelve, one for a language and protocol]
+    /// Servers by name or glob; NAME@VARIANT is a variant, NAME:PROTOCOL one protocol of several [default: up to twelve,
+    /// one for each language and protocol]
     #[arg(value_name = "SERVER")]
     pub servers: Vec<String>,
-    /// Only entries of this protocol; may be given several times
+    /// Only entries of this protocol; repeatable
     #[arg(long, value_name = "PROTOCOL")]
     pub protocol: Vec<Protocol>,
-    /// Only servers in this language; may be given several times
+    /// Only servers in this language; repeatable
     #[arg(long, value_name = "LANGUAGE")]
     pub language: Vec<String>,
     /// Every server, in all its variants

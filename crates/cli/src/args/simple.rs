@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use rpcbench_harness::spec::{Count, Memory};
 use rpcbench_record::{Protocol, units};
 
-use super::values::{count, memory, port};
+use super::values::port;
 use super::{Format, SelectionArgs, TableArgs};
 
 /// `rpcbench check`.
@@ -22,7 +23,7 @@ pub struct CheckArgs {
     /// Which servers.
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Check servers as they were built before
+    /// Check servers as last built
     #[arg(long)]
     pub no_build: bool,
 }
@@ -33,14 +34,14 @@ pub struct CheckArgs {
 Examples:
   rpcbench build
   rpcbench build rust-tonic
-  rpcbench build --lock go-gin                 Write its lock file anew
+  rpcbench build --lock go-gin                 Write its lock file again
 
-What did not change since it was built is not built again.")]
+Servers that have not changed since they were built are not built again.")]
 pub struct BuildArgs {
     /// Which servers.
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Write lock files anew, and build nothing
+    /// Write lock files again, and build nothing
     #[arg(long)]
     pub lock: bool,
 }
@@ -52,22 +53,22 @@ Examples:
   rpcbench new server go fiber
   rpcbench new server python grpclib --protocol grpc
 
-CONTRIBUTING.md goes on from there.")]
+CONTRIBUTING.md has the next steps.")]
 pub struct NewArgs {
-    /// What to lay out
+    /// What to create
     #[command(subcommand)]
     pub what: NewWhat,
 }
 
-/// What `rpcbench new` lays out.
+/// What `rpcbench new` creates.
 #[derive(Debug, Subcommand)]
 pub enum NewWhat {
-    /// Lay out the folder of a server that builds, and says what is still to be written
+    /// Create the folder of a server that builds and says what is missing
     Server {
         /// Its language: a folder of servers/
         #[arg(value_name = "LANGUAGE")]
         language: String,
-        /// The library, as its folder is to be called
+        /// The library: the name of the server's folder
         #[arg(value_name = "LIBRARY")]
         library: String,
         /// How calls travel to it
@@ -84,21 +85,21 @@ Examples:
   rpcbench serve java-grpc@zgc --port 7000 --cpus 2 --memory 1G
   rpcbench serve go-connect:json
 
-Prints its address when it answers, and on standard error the line that loads it. Ctrl-C ends it.")]
+Prints the server's address when it is ready, and on standard error the command that loads it. Ctrl-C ends it.")]
 pub struct ServeArgs {
-    /// The server; a variant is NAME@VARIANT, one protocol of several NAME:PROTOCOL
+    /// The server; NAME@VARIANT is a variant, NAME:PROTOCOL one protocol of several
     #[arg(value_name = "SERVER")]
     pub server: String,
     /// The port on which it listens, on the loopback interface
     #[arg(long, value_name = "PORT", default_value_t = 50051, allow_hyphen_values = true, value_parser = port)]
     pub port: u16,
-    /// CPUs that it may use
-    #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true, value_parser = count)]
-    pub cpus: u32,
-    /// Memory that it may use, such as 512M or 2G (M means MiB)
-    #[arg(long, value_name = "SIZE", default_value = "512M", allow_hyphen_values = true, value_parser = memory)]
-    pub memory: u64,
-    /// Run it as it was built before
+    /// CPUs for the server
+    #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
+    pub cpus: Count,
+    /// Memory for the server, such as 512M or 2G (M means MiB)
+    #[arg(long, value_name = "SIZE", default_value = "512M", allow_hyphen_values = true)]
+    pub memory: Memory,
+    /// Run the server as last built
     #[arg(long)]
     pub no_build: bool,
 }
@@ -114,7 +115,7 @@ pub struct ListArgs {
     /// What to list [default: both]
     #[arg(value_enum, value_name = "WHAT")]
     pub what: Option<ListWhat>,
-    /// Print languages against protocols: the servers there are, and what is in the way of those that are missing
+    /// Print languages against protocols: existing servers, and why others are missing
     #[arg(long, conflicts_with = "what")]
     pub matrix: bool,
 }
@@ -136,11 +137,11 @@ Examples:
   rpcbench doctor --noise
   rpcbench doctor --missing")]
 pub struct DoctorArgs {
-    /// Measure too how far this machine lets equal things differ; takes about a minute
+    /// Also measure how far equal things differ on this machine; takes about a minute
     #[arg(long)]
     pub noise: bool,
-    /// Print only the toolchains that are missing, for scripts: one a line, fields divided by tabs and '-' where
-    /// there is nothing. Language, toolchain, version found, version needed, Debian packages, what to install
+    /// Print only missing toolchains, for scripts: a line each, fields separated by tabs, '-' for an empty one.
+    /// Language, toolchain, version found, version needed, Debian packages, what to install
     #[arg(long, conflicts_with = "noise")]
     pub missing: bool,
 }
@@ -160,13 +161,13 @@ pub struct ReportArgs {
     /// Folder of the run, or of the load that `rpcbench load --out` wrote; several with --html [default: the newest run]
     #[arg(value_name = "RECORD")]
     pub runs: Vec<PathBuf>,
-    /// Folder in which the newest is looked for, where none is named
+    /// Folder with the newest run, if none is named
     #[arg(long, value_name = "DIR", default_value = "results", conflicts_with = "runs")]
     pub results: PathBuf,
     /// How the results are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
-    /// Write one HTML page, which needs no network, instead of printing
+    /// Write a self-contained HTML page instead of printing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "wide", "columns", "sort", "group_by"])]
     pub html: Option<PathBuf>,
     /// Columns of the table.
@@ -179,16 +180,16 @@ pub struct ReportArgs {
 #[command(after_help = "\
 Examples:
   rpcbench history                               All runs in results/, cell by cell
-  rpcbench history results go-grpc               Of one server in all its variants
+  rpcbench history results go-grpc               One server in all its variants
   rpcbench history nightly go-grpc --format csv > go-grpc.csv")]
 pub struct HistoryArgs {
-    /// Folder with the folders of the runs
+    /// Folder with the folders of runs
     #[arg(value_name = "DIR", default_value = "results")]
     pub results: PathBuf,
     /// Only these servers or entries, by name [default: all]
     #[arg(value_name = "SERVER")]
     pub servers: Vec<String>,
-    /// Changes up to this count as none [default: 5%]
+    /// Ignore changes up to this [default: 5%]
     #[arg(long, value_name = "PERCENT", value_parser = units::share)]
     pub precision: Option<f64>,
     /// How the history is printed

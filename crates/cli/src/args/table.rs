@@ -1,4 +1,4 @@
-//! What a table for people shows.
+//! Options of the printed table.
 
 use clap::Args;
 use rpcbench_report::{ColumnName, Columns, GroupBy, Layout};
@@ -12,19 +12,19 @@ pub struct TableArgs {
     /// Show these columns, by title or export field, such as place,server,p99,connections
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub columns: Vec<ColumnName>,
-    /// Sort rows by this column: rates falling, everything else rising [default: the fastest first]
+    /// Sort rows by this column, rates descending, everything else ascending [default: the fastest first]
     #[arg(long, value_name = "COLUMN")]
     pub sort: Option<ColumnName>,
-    /// Show the best of each protocol, language or server, too
+    /// Also show the best of each protocol, language or server
     #[arg(long, value_name = "WHAT")]
     pub group_by: Option<GroupBy>,
-    /// Say what each word and column means
+    /// Explain each word and column
     #[arg(long)]
     pub explain: bool,
 }
 
 impl TableArgs {
-    /// As typed; of columns, where none are named, the few that a reader needs first.
+    /// As typed; without columns, the few that a reader needs first.
     #[must_use]
     pub fn layout(&self) -> Layout {
         let columns = match (self.wide, self.columns.is_empty()) {

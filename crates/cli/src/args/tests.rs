@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use clap::{CommandFactory, Parser};
-use rpcbench_contract::Shape;
 use rpcbench_harness::manifest::Selection;
-use rpcbench_harness::suite::{Loads, Overrides, Suite};
+use rpcbench_harness::spec::RunSpec;
+use rpcbench_harness::suite::Suite;
 use rpcbench_record::{Protocol, WarmUp};
 
 use super::*;
@@ -71,7 +71,7 @@ fn everything_has_help() {
     }
 }
 
-/// What stands beside an example.
+/// The remark after an example.
 fn remark(example: &str) -> Option<&str> {
     Some(example.trim_start().split_once("  ")?.1.trim_start())
 }
@@ -124,7 +124,7 @@ fn every_command_line_of_the_documents_parses() {
 }
 
 #[test]
-fn run_takes_every_field_of_a_workload() {
+fn values_remember_the_options_that_gave_them() {
     let args = run(
         "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
          --duration 10s --warmup until-steady --warmup-min 9s --warmup-max 1m --settle 200ms --cpus 2 --memory 512M --seed 7 \
@@ -137,34 +137,33 @@ fn run_takes_every_field_of_a_workload() {
         ..Selection::named(vec!["go-grpc".into(), "java-*".into()])
     };
     assert_eq!(args.selection.selection(), selection);
-    assert_eq!((args.suite.as_str(), args.seed), ("one-core", Some(7)));
-    let expected = Overrides {
-        processes: None,
-        rounds: Some(5),
-        precision: Some(0.02),
-        max_time_ms: Some(540_000),
-        scaled_from: None,
-        runtime_statistics: true,
-        log_calls: true,
-        calls: None,
-        cpus: Some(2),
-        memory_bytes: Some(512 << 20),
-        loads: None,
-        shape: Some(Shape::Record),
-        connections: Some(10),
-        connection_life: Some("calls:2".parse().unwrap()),
-        in_flight: Some(20),
-        warm_up: Some(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
-        warm_up_least_ms: Some(9000),
-        warm_up_cap_ms: Some(60_000),
-        settle_ms: Some(200),
-        duration_ms: Some(10_000),
-        timeout_ms: Some(2000),
-        grace_ms: Some(1000),
-        client_threads: Some(2),
-        pipelining: true,
-    };
-    assert_eq!(args.workload.overrides(), Ok(expected));
+    assert_eq!((args.plan.suite.as_str(), args.plan.seed), ("one-core", Some(7)));
+    let shown = format!("{:?}", args.spec);
+    let options = [
+        "--rounds 5",
+        "--precision 2%",
+        "--max-time 9m",
+        "--duration 10s",
+        "--warmup until-steady",
+        "--warmup-min 9s",
+        "--warmup-max 1m",
+        "--settle 200ms",
+        "--cpus 2",
+        "--memory 512M",
+        "--connections 10",
+        "--in-flight 20",
+        "--shape record",
+        "--timeout 2s",
+        "--grace 1s",
+        "--client-threads 2",
+        "--runtime-statistics",
+        "--log-calls",
+        "--pipelining",
+        "--connection-life calls:2",
+    ];
+    for option in options {
+        assert!(shown.contains(&format!("CommandLine({option:?})")), "{option}: {shown}");
+    }
 }
 
 #[test]
@@ -182,6 +181,7 @@ fn each_key_of_a_workload_has_an_option() {
             "warm_up" => "warmup",
             "warm_up_least" => "warmup-min",
             "warm_up_cap" => "warmup-max",
+            "headers" => "header",
             key => &key.replace('_', "-"),
         };
         let known = run.get_arguments().any(|arg| arg.get_long() == Some(option));
@@ -194,35 +194,9 @@ fn run_alone_leaves_the_suite_as_it_is() {
     let args = run("rpcbench run");
     assert_eq!(args.selection.selection(), Selection::default());
     assert_eq!(run("rpcbench run --all").selection.selection(), Selection::ALL);
-    assert_eq!(args.workload.overrides(), Ok(Overrides::default()));
-    assert_eq!(args.suite, "quick");
+    assert_eq!(args.spec, RunSpec::default());
+    assert_eq!(args.plan.suite, "quick");
     assert_eq!(args.format, Format::Table);
-    let processes = |line| run(line).workload.overrides().map(|it| it.processes);
-    assert_eq!(processes("rpcbench run --processes 3"), Ok(Some(3)));
-}
-
-#[test]
-fn run_takes_arrivals_as_load_does() {
-    let loads = |line: &str| {
-        let loads = run(&format!("rpcbench run {line}")).workload.overrides().map(|it| it.loads);
-        let shown = |it: Loads| {
-            let find = it.find_max.map(|limit| format!(" for {limit}")).unwrap_or_default();
-            let sweep = it.sweep.map(|sweep| format!(" in {sweep}")).unwrap_or_default();
-            format!("{}{find}{sweep}", it.arrivals)
-        };
-        loads.map(|loads| loads.map(shown)).map_err(|error| error.to_string())
-    };
-    let is = |line: &str, expected: &str| assert_eq!(loads(line), Ok(Some(expected.to_owned())));
-    assert_eq!(loads("--connections 5"), Ok(None));
-    is("--rate 5k", "constant:5000");
-    is("--arrivals poisson:40%", "poisson:40%");
-    is("--arrivals closed", "closed");
-    is("--find-max 'p99<10ms'", "poisson:50% for p99<10ms");
-    is("--sweep 10%..90%", "poisson:10% in 10%..90%");
-    is("--sweep 1k..3k+1k --arrivals constant", "constant:1000 in 1k..3k+1k");
-    insta::assert_snapshot!(loads("--arrivals closed --rate 5").unwrap_err(), @"--rate 5 contradicts --arrivals closed: a closed loop has no rate of its own; leave one of them out");
-    insta::assert_snapshot!(loads("--find-max 'p99>10ms'").unwrap_err(), @"--find-max p99>10ms: only a response time or errors below a limit have a highest rate, such as 'p99<10ms'");
-    insta::assert_snapshot!(refused("rpcbench run --law closed"), @"error: --law is --arrivals now");
 }
 
 #[test]
@@ -253,21 +227,27 @@ fn wrong_values_are_refused_with_the_remedy() {
     error: invalid value 'xml' for '--format <FORMAT>'
       [possible values: table, markdown, json, csv]
     ");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --warmup until-steady"), @"error: invalid value 'until-steady' for '--warmup <LENGTH>': a server that rpcbench did not start can't be watched until it is steady; give a length such as 30s");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --warmup until-steady"), @"error: invalid value 'until-steady' for '--warmup <LENGTH>': only a server that rpcbench starts is warmed until it is steady; give a length such as 30s");
 }
 
 #[test]
 fn contradicting_options_are_refused() {
     insta::assert_snapshot!(refused("rpcbench run --precision 5% --processes 2"), @"error: the argument '--precision <PERCENT>' cannot be used with '--processes <N>'");
-    insta::assert_snapshot!(refused("rpcbench run --resume results/x go-grpc"), @"error: the argument '--resume <DIR>' cannot be used with '[SERVER]...'");
+    insta::assert_snapshot!(refused("rpcbench run --resume results/x go-grpc"), @"
+error: the argument '--resume <DIR>' cannot be used with:
+  [SERVER]...
+  --protocol <PROTOCOL>
+  --language <LANGUAGE>
+  --all
+");
 }
 
 #[test]
-fn a_resumed_run_has_its_plan_already() {
+fn a_resumed_run_takes_no_option_of_a_plan() {
     let mut command = Cli::command();
     command.build();
     let run = command.find_subcommand("run").expect("run");
-    // What remains free: how results are shown, and whether to build.
+    // Allowed: how results are shown, and whether to build.
     let free = [
         "format", "wide", "columns", "sort", "group_by", "explain", "no_build", "resume",
         "verbose", "color", "root", "help", "version",
@@ -283,13 +263,15 @@ fn a_resumed_run_has_its_plan_already() {
             "arrivals" => "closed",
             "sweep" => "10%..90%",
             "find_max" => "p99<10ms",
-            "duration" | "max_time" | "warmup" | "warmup_min" | "warmup_max" | "settle"
+            "duration" | "max_time" | "warm_up" | "warm_up_least" | "warm_up_cap" | "settle"
             | "timeout" | "grace" => "1s",
+            "log_calls" | "runtime_statistics" | "pipelining" => "",
+            "headers" => "a:b",
             _ => "1",
         };
         let option = arg.get_long().map(|long| format!("--{long}")).unwrap_or_default();
         let line = format!("rpcbench run --resume results/x {option} {value}");
-        let error = parse(&line).expect_err("a refusal");
+        let error = parse(&line).expect_err(&line);
         assert_eq!(error.kind(), clap::error::ErrorKind::ArgumentConflict, "{line}");
     }
     assert!(parse("rpcbench run --resume results/x --format json --no-build").is_ok());
@@ -316,47 +298,46 @@ fn addresses_read_back_as_written() {
 #[test]
 fn help_reads_well() {
     insta::assert_snapshot!(Cli::command().term_width(100).render_help().to_string(), @"
-    Benchmarks RPC stacks: which serves your calls fastest, cheapest and most steadily, on this machine
+Benchmarks RPC stacks: which serves your calls fastest, cheapest and most steadily, on this machine
 
-    Usage: rpcbench [OPTIONS] <COMMAND>
+Usage: rpcbench [OPTIONS] <COMMAND>
 
-    Commands:
-      run          Build, check, warm and measure servers, and compare them
-      check        Prove that servers keep the contract: every case, no measuring
-      build        Build servers whose toolchains are installed
-      new          Lay out something new: a server
-      list         List servers and suites: what there is, what can run here, and why not
-      doctor       Examine this machine: toolchains, cgroup rights, CPU layout; each finding with its
-                   remedy
-      report       Show a run that was made before
-      compare      Say what changed between two runs or builds: faster, slower, the same, or can't tell
-      history      Show how servers fared from run to run
-      serve        Start one server under limits, and say how to load it
-      load         Load one server that runs already, at an address
-      completions  Print a completion script for a shell
-      help         Print this message or the help of the given subcommand(s)
+Commands:
+  run          Build, check, warm and measure servers, and compare them
+  check        Check that servers implement the contract, without measuring them
+  build        Build the servers whose toolchains are installed
+  new          Create a server from a template
+  list         List servers and suites, and what can't run here and why
+  doctor       Check this machine and say how to fix what is wrong
+  report       Show an earlier run
+  compare      Compare two runs or builds: faster, slower, the same, or can't tell
+  history      Show how figures changed from run to run
+  serve        Start one server under limits, and print how to load it
+  load         Load one running server, at an address
+  completions  Print a completion script for a shell
+  help         Print this message or the help of the given subcommand(s)
 
-    Options:
-      -h, --help     Print help
-      -V, --version  Print version
+Options:
+  -h, --help     Print help
+  -V, --version  Print version
 
-    Global options:
-      -v, --verbose...    Say more about what is done; twice for every step
-          --color <WHEN>  Colour the output: auto does where it goes to a terminal and NO_COLOR is not
-                          set [default: auto] [possible values: auto, always, never]
-          --root <DIR>    Folder that holds servers/ and suites/ [default: the nearest above the current
-                          one, or beside the program]
+Global options:
+  -v, --verbose...    Print more; twice for every step
+      --color <WHEN>  Colour the output; auto: on a terminal, unless NO_COLOR is set [default: auto]
+                      [possible values: auto, always, never]
+      --root <DIR>    Folder with servers/ and suites/ [default: the nearest above the current
+                      folder or the program]
 
-    Examples:
-      rpcbench run                                    Compare up to twelve representative servers
-      rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
-      rpcbench load 127.0.0.1:50051                   Load a server that runs already
-      rpcbench compare results/monday results/tuesday
-      rpcbench compare --build HEAD --build . go-grpc
-      rpcbench doctor                                 Say what this machine lacks for good figures
+Examples:
+  rpcbench run                                    Compare up to twelve representative servers
+  rpcbench run go-grpc 'java-*' --precision 2%    Compare some of them, more closely
+  rpcbench load 127.0.0.1:50051                   Load a running server
+  rpcbench compare results/monday results/tuesday
+  rpcbench compare --build HEAD --build . go-grpc
+  rpcbench doctor                                 What this machine lacks for good figures
 
-    Exit codes: 0 done, 1 a verdict against (a check failed), 2 could not run.
-    ");
+Exit codes: 0 done, 1 a check or a limit failed, 2 could not run.
+");
 }
 
 #[test]

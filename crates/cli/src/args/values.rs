@@ -1,17 +1,12 @@
-//! Values that are more than a word or a number.
+//! Values of options that are no part of a workload.
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::net::Ipv6Addr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::builder::TypedValueParser;
-use clap::error::ErrorKind;
-use clap::{Arg, Command};
 use rpcbench_engine::ServerAddress;
-use rpcbench_harness::{suite, units};
-use rpcbench_record::{Arrivals, ArrivalsError, MAX_SEED, Rate, WarmUp};
+use rpcbench_record::MAX_SEED;
 
 /// Where a server listens: `HOST:PORT`, with an IPv6 address in brackets, or `unix:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,11 +22,11 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-/// Most bytes of a socket's path (unix(7): 108 with the zero at its end).
-const MOST_PATH: usize = 107;
+/// Most bytes of a socket's path (unix(7): 108 with the terminating zero).
+const MAX_PATH: usize = 107;
 
 impl Address {
-    /// What requests name as their host: the address as typed, if it is one of the network.
+    /// The host that requests name: the address as typed, unless it is a path.
     pub fn authority(&self) -> String {
         match self {
             Self::Host { .. } => self.to_string(),
@@ -42,9 +37,9 @@ impl Address {
     fn unix(path: &str) -> Result<Self, String> {
         match path.len() {
             0 => Err("the path is missing; write unix:PATH, such as unix:/run/app.sock".to_owned()),
-            1..=MOST_PATH => Ok(Self::Unix(path.into())),
+            1..=MAX_PATH => Ok(Self::Unix(path.into())),
             long => Err(format!(
-                "a socket's path has at most {MOST_PATH} bytes, this one has {long}; give a shorter one, such as one relative to the current folder"
+                "a socket's path has at most {MAX_PATH} bytes, this one has {long}; give a shorter one, such as one relative to the current folder"
             )),
         }
     }
@@ -86,55 +81,6 @@ impl fmt::Display for Address {
     }
 }
 
-/// `--arrivals`: arrivals with their rate, or a kind that still needs `--rate`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArrivalsArg {
-    /// All there is to say.
-    Whole(Arrivals),
-    /// What kind of arrivals, without a rate.
-    Kind(Kind),
-}
-
-/// A kind of arrivals that has one rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// At equal distances.
-    Constant,
-    /// At exponentially distributed ones.
-    Poisson,
-}
-
-impl FromStr for ArrivalsArg {
-    type Err = ArrivalsError;
-
-    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
-        match text {
-            "constant" => Ok(Self::Kind(Kind::Constant)),
-            "poisson" => Ok(Self::Kind(Kind::Poisson)),
-            _ => text.parse().map(Self::Whole),
-        }
-    }
-}
-
-impl Kind {
-    /// The arrival process with that rate.
-    pub(super) fn at(self, rate: Rate) -> Arrivals {
-        match self {
-            Self::Constant => Arrivals::Constant { rate },
-            Self::Poisson => Arrivals::Poisson { rate },
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Constant => "constant",
-            Self::Poisson => "poisson",
-        })
-    }
-}
-
 /// A file for a log of calls, and the format that its ending names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallsFile {
@@ -167,76 +113,10 @@ impl FromStr for CallsFile {
     }
 }
 
-/// A name that an option had before; it takes no value any more, and names the new one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Renamed(pub &'static str);
-
-impl TypedValueParser for Renamed {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        option: Option<&Arg>,
-        _value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        let option = option.map(ToString::to_string).unwrap_or_default();
-        let old = option.split(' ').next().unwrap_or_default();
-        let message = format!("{old} is {} now\n", self.0);
-        Err(clap::Error::raw(ErrorKind::UnknownArgument, message).with_cmd(command))
-    }
-}
-
-/// Calls a second, or a share of the capacity.
-pub(super) fn rate(text: &str) -> Result<Rate, String> {
-    text.parse().map_err(|_: ArrivalsError| {
-        "write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%"
-            .to_owned()
-    })
-}
-
-/// A length of time of at least one millisecond, in milliseconds.
-pub(super) fn length(text: &str) -> Result<u64, String> {
-    let duration = units::duration(text).map_err(|error| error.to_string())?;
-    match u64::try_from(duration.as_millis()) {
-        Ok(0) => Err("must be at least 1ms".to_owned()),
-        Ok(milliseconds) => Ok(milliseconds),
-        Err(_) => Err("is longer than any run can be".to_owned()),
-    }
-}
-
-/// Memory for a server, bytes. Less than this is meant to be something else.
-pub(super) fn memory(text: &str) -> Result<u64, String> {
-    const LEAST: u64 = 1 << 20;
-    match units::memory(text) {
-        Ok(bytes) if bytes < LEAST => Err(format!(
-            "no server starts in {}; write a number and a unit, such as 512M or 2G",
-            units::bytes(bytes)
-        )),
-        read => read.map_err(|error| error.to_string()),
-    }
-}
-
 /// A seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let seed = text.parse().ok().filter(|seed| *seed <= MAX_SEED);
     seed.ok_or_else(|| format!("must be a whole number from 0 to {MAX_SEED}"))
-}
-
-/// A number of things, at least one.
-pub(super) fn count(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(0) => Err("must be more than zero".to_owned()),
-        _ => whole(text, u32::MAX),
-    }
-}
-
-/// A number of calls, at least one.
-pub(super) fn calls(text: &str) -> Result<u64, String> {
-    match text.parse() {
-        Ok(0) => Err("must be more than zero".to_owned()),
-        _ => whole(text, u64::MAX),
-    }
 }
 
 /// A port.
@@ -251,13 +131,8 @@ pub(super) fn process(text: &str) -> Result<u32, String> {
 
 fn whole<N: Copy + FromStr + PartialOrd + From<u8> + fmt::Display>(
     text: &str,
-    most: N,
+    largest: N,
 ) -> Result<N, String> {
-    let number = text.parse().ok().filter(|number| (N::from(1)..=most).contains(number));
-    number.ok_or_else(|| format!("must be a whole number from 1 to {most}"))
-}
-
-/// `until-steady`, `none`, or a length of time.
-pub(super) fn warm_up(text: &str) -> Result<WarmUp, String> {
-    suite::warm_up(text).map_err(|error| format!("{error}; or until-steady, or none"))
+    let number = text.parse().ok().filter(|number| (N::from(1)..=largest).contains(number));
+    number.ok_or_else(|| format!("must be a whole number from 1 to {largest}"))
 }

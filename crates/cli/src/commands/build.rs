@@ -1,4 +1,4 @@
-//! `rpcbench build`, and the building that comes before other commands.
+//! `rpcbench build`, and building before other commands.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
     Ok(if failed { Verdict::Stopped } else { Verdict::Done })
 }
 
-/// Writes lock files anew.
+/// Writes lock files again.
 fn lock(context: &Context, entries: &[Entry], interrupt: &Interrupt) -> anyhow::Result<Verdict> {
     let mut servers: Vec<&Server> = entries.iter().map(|entry| &*entry.server).collect();
     servers.dedup_by_key(|server| &server.name);
@@ -43,7 +43,7 @@ fn lock(context: &Context, entries: &[Entry], interrupt: &Interrupt) -> anyhow::
     Ok(Verdict::Done)
 }
 
-/// Builds what `entries` need, and says so on standard error.
+/// Builds the servers of `entries`, with progress on standard error.
 pub fn prepare(
     context: &Context,
     entries: &[Entry],
@@ -55,12 +55,12 @@ pub fn prepare(
     run(context, entries, building, interrupt, say)
 }
 
-/// What is said of builds.
+/// Which builds are reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Say {
-    /// What was built, and what was not.
+    /// Those that did something or failed.
     News,
-    /// Also what was built before.
+    /// Also servers that are up to date.
     Everything,
 }
 
@@ -72,15 +72,15 @@ fn run(
     say: Say,
 ) -> anyhow::Result<Vec<Candidate>> {
     let builder = Builder { building, env: &context.build_env, interrupt };
-    let mut told = Told::new(context, entries, say);
-    let candidates = builder.candidates(entries, &mut |event| told.event(event));
-    told.bar.finish_and_clear();
+    let mut progress = BuildProgress::new(context, entries, say);
+    let candidates = builder.candidates(entries, &mut |event| progress.event(event));
+    progress.bar.finish_and_clear();
     let candidates = candidates?;
     warn_of_ended_support(&candidates);
     Ok(candidates)
 }
 
-/// Says which toolchains nobody should run any more.
+/// Names toolchains past their end of life.
 fn warn_of_ended_support(candidates: &[Candidate]) {
     let today = toolchain::today();
     let lines = candidates.iter().flat_map(|candidate| {
@@ -90,19 +90,19 @@ fn warn_of_ended_support(candidates: &[Candidate]) {
     lines.iter().for_each(|line| note!("rpcbench: {line}"));
 }
 
-/// Tells how building goes: on a terminal by a line that is drawn over, and everywhere by lines that stay.
-struct Told {
+/// Shows how building goes: a line that is redrawn on a terminal, and lines that stay everywhere.
+struct BuildProgress {
     bar: ProgressBar,
     live: bool,
     say: Say,
-    /// Servers that were dealt with, and all of them.
+    /// Finished servers, and all of them.
     position: (usize, usize),
     began: Nanos,
 }
 
-impl Told {
+impl BuildProgress {
     fn new(context: &Context, entries: &[Entry], say: Say) -> Self {
-        // Cut to the width of the terminal.
+        // wide_msg is cut to the width of the terminal.
         let bar = live::line(context, "{spinner} {wide_msg}");
         let folders: BTreeSet<_> = entries.iter().map(|entry| &entry.server.build_folder).collect();
         Self { bar, live: context.live, say, position: (0, folders.len()), began: clock::now() }

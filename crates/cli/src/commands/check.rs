@@ -12,9 +12,9 @@ use crate::context::Context;
 use crate::live;
 use crate::print::{Unprinted, note, out};
 
-/// A check measures nothing: one CPU, and memory for the largest messages of the slowest runtime.
+/// One CPU, and memory for the largest messages of the slowest runtime.
 const LIMITS: Limits = Limits { cpus: 1, memory_bytes: Some(1 << 30) };
-/// Payloads of a check are the same every time.
+/// Every check sends the same payloads.
 const SEED: u64 = 1;
 
 pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
@@ -35,25 +35,25 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
         let subject = Subject::built(candidate, site.place(&candidate.entry));
         let verified = verify(&environment, &subject)?;
         count.add(&verified, candidate);
-        progress.suspend(|| tell(&name, &verified))?;
+        progress.suspend(|| print_result(&name, &verified))?;
     }
     progress.finish_and_clear();
     count.verdict()
 }
 
-/// On a terminal a line that says which server is checked.
+/// The line on a terminal that names the server being checked.
 fn progress(context: &Context, servers: usize) -> ProgressBar {
     let bar = live::ticking(context, "{spinner} checking {pos} of {len}: {msg}");
     bar.set_length(servers as u64);
     bar
 }
 
-/// What came of servers so far.
+/// Results so far.
 #[derive(Default)]
 struct Count {
     passed: usize,
     failed: usize,
-    /// Those whose build failed.
+    /// Servers whose build failed.
     unbuilt: usize,
 }
 
@@ -72,7 +72,7 @@ impl Count {
     fn verdict(&self) -> anyhow::Result<Verdict> {
         match (self.failed, self.unbuilt, self.passed) {
             (0, 0, 0) => {
-                bail!("nothing could be checked here; `rpcbench doctor` says what is missing")
+                bail!("none of these servers can run here; `rpcbench doctor` says what is missing")
             }
             (0, 0, _) => Ok(Verdict::Done),
             (0, ..) => Ok(Verdict::Stopped),
@@ -81,7 +81,7 @@ impl Count {
     }
 }
 
-fn tell(name: &str, verified: &Verified) -> Result<(), Unprinted> {
+fn print_result(name: &str, verified: &Verified) -> Result<(), Unprinted> {
     match verified {
         Verified::Skipped { reason } => out!("{name:<32} skipped: {reason}"),
         Verified::Checked(report) if report.failed.is_empty() => {

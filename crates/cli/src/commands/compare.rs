@@ -9,7 +9,7 @@ use rpcbench_record::{PlacementKind, Run};
 use rpcbench_report::{Changes, Comparison, Document, changes, changes_html, changes_of_builds};
 
 use super::out_file::OutFile;
-use super::run::{Order, Work, conclude};
+use super::run::{PreparedRun, RunRequest, conclude};
 use super::{report, shared};
 use crate::Verdict;
 use crate::args::{CompareArgs, Compared};
@@ -34,29 +34,29 @@ pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict>
             let changes = of_builds(&runs[0], args)?;
             output.show(&changes, &Records { folders: &[folder], runs: &runs })
         }
-        Compared::Builds { builds, selection, overrides } => {
-            let order = Order {
+        Compared::Builds { builds, selection, spec } => {
+            let request = RunRequest {
                 selection,
                 builds: Some(builds),
                 suite: &args.suite,
-                overrides: *overrides,
+                spec: *spec,
                 scale_to_machine: false,
                 seed: args.seed,
                 results: &args.results,
                 no_build: args.no_build,
             };
-            measure(output, &order)
+            measure(output, &request)
         }
     }
 }
 
 /// Measures builds, and compares what was measured.
-fn measure(output: Output<'_>, order: &Order<'_>) -> anyhow::Result<Verdict> {
+fn measure(output: Output<'_>, request: &RunRequest<'_>) -> anyhow::Result<Verdict> {
     let Output { context, args, .. } = output;
     let interrupt = shared::listen(Interrupt::default())?;
-    let work = Work::begin(context, order, interrupt)?;
-    let folder = work.folder.clone();
-    let (run, ending) = work.execute(context);
+    let prepared = PreparedRun::begin(context, request, interrupt)?;
+    let folder = prepared.folder.clone();
+    let (run, ending) = prepared.execute(context);
     let records = Records { folders: &[&folder], runs: slice::from_ref(&run) };
     let shown = output.show(&of_builds(&run, args)?, &records);
     let verdict = conclude(&run, &folder, ending)?;

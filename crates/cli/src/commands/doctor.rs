@@ -9,12 +9,12 @@ use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::isolation::Isolation;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::run::{Ending, Interrupt};
-use rpcbench_harness::suite::Overrides;
+use rpcbench_harness::spec::RunSpec;
 use rpcbench_harness::toolchain::Probe;
 use rpcbench_record::{Run, StoreError};
 use rpcbench_report::spreads;
 
-use super::run::{Order, Work};
+use super::run::{PreparedRun, RunRequest};
 use super::shared;
 use crate::Verdict;
 use crate::args::DoctorArgs;
@@ -132,18 +132,18 @@ fn judged(between: f64) -> (bool, String) {
 
 /// Runs one server against itself; the record stays like that of any run.
 fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreError>)> {
-    let order = Order {
+    let request = RunRequest {
         scale_to_machine: false,
         selection: Selection::named(vec![EQUAL.to_owned(); 2]),
         builds: None,
         suite: "quick",
-        overrides: Overrides { processes: Some(PROCESSES), ..Overrides::default() },
+        spec: RunSpec::with_processes(PROCESSES),
         seed: None,
         results: Path::new("results"),
         no_build: false,
     };
     let interrupt = shared::listen(Interrupt::default())?;
-    Ok(Work::begin(context, &order, interrupt)?.execute(context))
+    Ok(PreparedRun::begin(context, &request, interrupt)?.execute(context))
 }
 
 #[cfg(test)]

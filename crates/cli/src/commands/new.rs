@@ -20,8 +20,10 @@ pub fn new(context: &Context, args: &NewArgs) -> anyhow::Result<Verdict> {
         false => String::new(),
     };
     out!("{}: {}", new.folder.display(), new.files.join(", "))?;
-    out!("1. name the library where its language does{lock}")?;
-    out!("2. write the server; contract/README.md says what it must answer")?;
+    out!(
+        "1. add the library to its language's list (go.mod, requirements.in, pom.xml, ...){lock}"
+    )?;
+    out!("2. write the server; contract/README.md defines the replies")?;
     out!("3. rpcbench check {name}")?;
     Ok(Verdict::Done)
 }

@@ -11,7 +11,8 @@ use rpcbench_harness::run::{
     BuildState, Candidate, CurrentSetup, Ending, Environment, Event, Interrupt, Observer, Runner,
     Subject, resumable,
 };
-use rpcbench_harness::suite::{Overrides, Suite, fit, plan};
+use rpcbench_harness::spec::RunSpec;
+use rpcbench_harness::suite::{Suite, fit, plan};
 use rpcbench_record::{
     Age, Build, Header, MAX_SEED, PlacementKind, Plan, Run, StoreError, Tool, Writer,
 };
@@ -29,48 +30,48 @@ use crate::progress::Progress;
 pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
     let look = Look::of(args.format, &args.table)?;
     let interrupt = shared::listen(Interrupt::default())?;
-    let work = match &args.resume {
-        None => Work::begin(context, &Order::of(args)?, interrupt)?,
-        Some(folder) => Work::resume(context, folder, args.no_build, interrupt)?,
+    let prepared = match &args.resume {
+        None => PreparedRun::begin(context, &RunRequest::of(args), interrupt)?,
+        Some(folder) => PreparedRun::resume(context, folder, args.no_build, interrupt)?,
     };
-    let folder = work.folder.clone();
-    let (run, ending) = work.execute(context);
+    let folder = prepared.folder.clone();
+    let (run, ending) = prepared.execute(context);
     let shown = show(context, &run, &look);
-    // The terminal may be gone: the record is for later.
+    // Even if the terminal is gone, the record is complete.
     let verdict = conclude(&run, &folder, ending)?;
     shown.map(|()| verdict)
 }
 
-/// What is to be run.
-pub struct Order<'a> {
+/// A run as asked for.
+pub struct RunRequest<'a> {
     pub selection: Selection,
-    /// The old build and the new one, where builds are compared.
+    /// The old build and the new one, if builds are compared.
     pub builds: Option<[&'a str; 2]>,
     pub suite: &'a str,
-    pub overrides: Overrides,
+    pub spec: RunSpec,
     pub scale_to_machine: bool,
     pub seed: Option<u64>,
     pub results: &'a Path,
     pub no_build: bool,
 }
 
-impl<'a> Order<'a> {
-    fn of(args: &'a RunArgs) -> anyhow::Result<Self> {
-        Ok(Self {
+impl<'a> RunRequest<'a> {
+    fn of(args: &'a RunArgs) -> Self {
+        Self {
             selection: args.selection.selection(),
             builds: None,
-            suite: &args.suite,
-            overrides: args.workload.overrides()?,
-            scale_to_machine: args.scale_to_machine,
-            seed: args.seed,
-            results: &args.results,
+            suite: &args.plan.suite,
+            spec: args.spec.clone(),
+            scale_to_machine: args.plan.scale_to_machine,
+            seed: args.plan.seed,
+            results: &args.plan.results,
             no_build: args.no_build,
-        })
+        }
     }
 }
 
-/// A run that is about to start, or to go on.
-pub struct Work {
+/// A run that is ready to start or to resume.
+pub struct PreparedRun {
     site: Box<dyn Site>,
     environment: Environment,
     candidates: Vec<Candidate>,
@@ -80,31 +81,32 @@ pub struct Work {
     calls: Option<CallFiles>,
 }
 
-impl Work {
+impl PreparedRun {
     /// A new run.
     pub fn begin(
         context: &Context,
-        order: &Order<'_>,
+        request: &RunRequest<'_>,
         interrupt: Interrupt,
     ) -> anyhow::Result<Self> {
         let root = context.root()?;
-        let suite = Suite::named(&root, order.suite)?;
-        let mut entries = entries(&root, order)?;
+        let suite = Suite::named(&root, request.suite)?;
+        let mut entries = entries(&root, request)?;
         let planned: Vec<_> = entries.iter().map(Entry::planned).collect();
-        let seed = order.seed.unwrap_or_else(|| rand::random::<u64>() & MAX_SEED);
-        order.overrides.cpus.map_or(Ok(()), shared::check_cpus)?;
-        let there = shared::available_cpus()?;
-        let overrides = fit(&suite, &order.overrides, there, order.scale_to_machine)?;
-        let plan = plan(&suite, &overrides, &planned, seed)?;
+        let seed = request.seed.unwrap_or_else(|| rand::random::<u64>() & MAX_SEED);
+        let cpus = request.spec.limits.cpus.as_ref();
+        cpus.map_or(Ok(()), |cpus| shared::check_cpus(cpus.value.0))?;
+        let available = shared::available_cpus()?;
+        let spec = fit(&suite, &request.spec, available, request.scale_to_machine)?;
+        let plan = plan(&suite, &spec, &planned, seed)?;
         shared::check_memory(plan.limits.memory_bytes)?;
         room::check(&plan)?;
-        shared::check_results(order.results)?;
+        shared::check_results(request.results)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
-        let candidates = build::prepare(context, &entries, order.no_build, &interrupt)?;
+        let candidates = build::prepare(context, &entries, request.no_build, &interrupt)?;
         ensure_any_runnable(&candidates)?;
         let site = site(context, &plan)?;
         let run = blank(header(context, &*site, plan));
-        let folder = new_folder(order.results)?;
+        let folder = new_folder(request.results)?;
         let (calls, call_log) = CallFiles::of(&run.header.plan, &folder);
         let environment = shared::environment(&*site, seed, interrupt, call_log);
         let writer = Writer::create(&folder, &run.header)?;
@@ -121,7 +123,7 @@ impl Work {
         let run = rpcbench_record::read(folder)?;
         if run.header.plan.placement == PlacementKind::Unmanaged {
             bail!(
-                "{}: this is the record of a load, which nothing can resume; `rpcbench report` shows it",
+                "{}: this is the record of a load, which can't be resumed; `rpcbench report` shows it",
                 folder.display()
             );
         }
@@ -139,7 +141,7 @@ impl Work {
         Ok(Self { site, environment, candidates, writer, run, folder, calls })
     }
 
-    /// Runs it. The run comes back as far as it got.
+    /// Runs it. Returns what was measured, even if it was interrupted.
     pub fn execute(self, context: &Context) -> (Run, Result<Ending, StoreError>) {
         let plan = self.run.header.plan.clone();
         let progress = Progress::new(context, &plan);
@@ -159,13 +161,13 @@ impl Work {
     }
 }
 
-fn entries(root: &Path, order: &Order<'_>) -> anyhow::Result<Vec<Entry>> {
-    let Some([old, new]) = order.builds else {
-        return Ok(shared::catalog(root)?.into_selected(&order.selection)?);
+fn entries(root: &Path, request: &RunRequest<'_>) -> anyhow::Result<Vec<Entry>> {
+    let Some([old, new]) = request.builds else {
+        return Ok(shared::catalog(root)?.into_selected(&request.selection)?);
     };
     let mut entries = Vec::new();
     for (age, origin) in [(Age::Old, old), (Age::New, new)] {
-        entries.extend(Tree::find(root, age, origin)?.entries(&order.selection)?);
+        entries.extend(Tree::find(root, age, origin)?.entries(&request.selection)?);
     }
     Ok(entries)
 }
@@ -195,7 +197,7 @@ fn subjects<'a>(site: &'a dyn Site, candidates: &'a [Candidate]) -> Vec<Subject<
     candidates.iter().map(|it| Subject::built(it, site.place(&it.entry))).collect()
 }
 
-/// Shows a run's progress, and writes its calls where they are asked for.
+/// Shows a run's progress, and writes its calls if asked to.
 struct Logged<'a> {
     progress: &'a Progress<'a>,
     calls: Option<CallFiles>,
@@ -207,12 +209,12 @@ impl Observer for Logged<'_> {
         if let (Event::Trial(trial), Some(calls)) = (event, &self.calls)
             && let Err(problem) = calls.write(trial)
         {
-            note!("rpcbench: calls of this trial are not written: {problem:#}");
+            note!("rpcbench: the calls of this window are not written: {problem:#}");
         }
     }
 }
 
-/// After everything that there is was shown, whatever went wrong.
+/// Writes the views and decides the verdict, after the results were shown.
 pub fn conclude(
     run: &Run,
     folder: &Path,
@@ -223,7 +225,7 @@ pub fn conclude(
     views?;
     note!("record: {}", folder.display());
     if ending == Ending::Interrupted {
-        note!("go on with: rpcbench run --resume {}", folder.display());
+        note!("to resume: rpcbench run --resume {}", folder.display());
         return Ok(Verdict::Stopped);
     }
     let summary = summary(run);
@@ -262,12 +264,12 @@ fn blank(header: Header) -> Run {
 fn ensure_any_runnable(candidates: &[Candidate]) -> anyhow::Result<()> {
     let runs = candidates.iter().any(|c| matches!(c.build, BuildState::Built(_)));
     if !runs {
-        bail!("none of these servers can run here; the lines above say what is missing");
+        bail!("none of these servers can run here; the lines above say why");
     }
     Ok(())
 }
 
-/// A folder named after the time, `-2` behind it if there is one already.
+/// A folder named after the time, with `-2` and so on if it exists.
 fn new_folder(results: &Path) -> anyhow::Result<PathBuf> {
     let name = clock::wall().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%dT%H-%M-%S");
     let name = name.to_string();

@@ -1,4 +1,4 @@
-//! `rpcbench serve`: one server, under the limits of a run, until Ctrl-C.
+//! `rpcbench serve`: one server under the limits of a run, until Ctrl-C.
 
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -13,7 +13,7 @@ use crate::args::ServeArgs;
 use crate::context::Context;
 use crate::print::{note, out};
 
-/// No payload depends on it.
+/// Unused: a served server gets no load.
 const SEED: u64 = 1;
 
 pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
@@ -21,15 +21,15 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
     let catalog = shared::catalog(&context.root()?)?;
     let chosen = catalog.into_selected(&Selection::named(vec![args.server.clone()]))?;
     let entry = only(&args.server, chosen)?;
-    shared::check_cpus(args.cpus)?;
-    shared::check_memory(Some(args.memory))?;
+    shared::check_cpus(args.cpus.0)?;
+    shared::check_memory(Some(args.memory.0))?;
     free(args.port)?;
     let mut candidates = build::prepare(context, &[entry], args.no_build, &interrupt)?;
     let candidate = candidates.pop().context("no server")?;
     if let BuildState::Failed(_) | BuildState::Skipped { .. } = candidate.build {
         bail!("{} can't run here; the lines above say why", candidate.entry.name());
     }
-    let limits = Limits { cpus: args.cpus, memory_bytes: Some(args.memory) };
+    let limits = Limits { cpus: args.cpus.0, memory_bytes: Some(args.memory.0) };
     let site = shared::open_site(context, PlacementKind::Native, |options| {
         options.limits = limits;
         options.port = Some(args.port);
@@ -38,7 +38,7 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
     let subject = Subject::built(&candidate, site.place(&candidate.entry));
     let mut printed = Ok(());
     let served = run(&environment, &subject, |served| {
-        // For scripts: where it listens, and nothing else.
+        // For scripts: only the address.
         printed = out!("{}", served.endpoint.address);
         note!("{}", how_to_load(&candidate, served, site.client_cpus()));
     });
@@ -46,19 +46,19 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
     served.map(|()| Verdict::Done).map_err(|failure| explained(&candidate, &failure))
 }
 
-/// The entry that is meant: the only one, or the one of its server that stands for the others.
+/// The only entry, or the representative one.
 fn only(typed: &str, mut entries: Vec<Entry>) -> anyhow::Result<Entry> {
     if entries.len() > 1 && entries.iter().any(Entry::is_representative) {
         entries.retain(Entry::is_representative);
     }
     if entries.len() > 1 {
         let names: Vec<String> = entries.iter().map(Entry::name).collect();
-        bail!("'{typed}' is several: {}; name one of them", names.join(", "));
+        bail!("'{typed}' stands for several entries: {}; name one of them", names.join(", "));
     }
     entries.pop().context("no server")
 }
 
-/// Refuses a port that somebody else has.
+/// Refuses a port that is taken.
 fn free(port: u16) -> anyhow::Result<()> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port))
         .map(drop)

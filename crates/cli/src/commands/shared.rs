@@ -54,7 +54,7 @@ fn what_follows(raised: Raised, ends_window: bool, now: Nanos) -> String {
     }
 }
 
-/// The servers under `root`. What is wrong with a manifest is told, and is in nobody else's way.
+/// The servers under `root`. Prints what is wrong with broken manifests and leaves them out.
 pub fn catalog(root: &Path) -> anyhow::Result<Catalog> {
     let catalog = Catalog::load(root)?;
     for broken in catalog.broken() {

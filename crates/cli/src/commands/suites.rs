@@ -1,4 +1,4 @@
-//! `rpcbench list suites`: what each is for, what it needs, and how long it takes here.
+//! `rpcbench list suites`: the purpose of each, its needs and how long it takes here.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rpcbench_harness::suite::Suite;
 use rpcbench_record::units::{bytes, count, plural};
 use rpcbench_record::{Arrivals, Rate, Workload};
 
-/// A few lines about a suite. `entries`: those that run by default; `cpus`: those that there are here.
+/// A few lines about a suite. `entries`: the default ones; `cpus`: those of this machine.
 pub fn text(suite: &Suite, entries: &[Entry], cpus: u32) -> String {
     let mut lines = vec![suite.description.clone(), setting(suite, cpus)];
     let mut groups: Vec<Vec<&Workload>> = Vec::new();
@@ -24,7 +24,7 @@ pub fn text(suite: &Suite, entries: &[Entry], cpus: u32) -> String {
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// `1 CPU, 512 MiB, at most 32 processes x 16 windows`, and what of it is not here.
+/// `1 CPU, 512 MiB, at most 32 processes x 16 windows`, and whether there are fewer CPUs.
 fn setting(suite: &Suite, cpus: u32) -> String {
     let memory = suite.limits.memory_bytes.map_or("no memory limit".to_owned(), bytes);
     let wanted = suite.limits.cpus;
@@ -46,7 +46,7 @@ fn trials(suite: &Suite) -> String {
     format!("{at_most}{processes}{windows}")
 }
 
-/// A line for the loads of each process; of processes that differ in their connections only, one for all.
+/// A line for the loads of each process; one line for processes that differ only in connections.
 fn loads(groups: &[Vec<&Workload>]) -> Vec<String> {
     let line = |group: &[&Workload], connections: &str, in_flight: &str| {
         let shape = &group[0].shape;
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suites_tell_what_they_are_how_long_they_take_and_what_they_need() {
+    fn suites_show_purpose_needs_and_time() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/root");
         let entries = Catalog::load(&root).unwrap().select(&Selection::default()).unwrap();
         let shown = |name: &str| {

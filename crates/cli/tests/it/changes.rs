@@ -81,7 +81,7 @@ fn two_builds_are_compared_in_one_run() {
     program.signal(Signal::INT);
     let ended = program.finish().expect(2);
     ended.shows(&["old: HEAD (", &format!("new: {new}"), "run: "]);
-    ended.complains(&["go on with: rpcbench run --resume"]);
+    ended.complains(&["to resume: rpcbench run --resume"]);
 
     let folder = bench.results().display().to_string();
     bench.run(&format!("run --resume {folder}")).expect(0);

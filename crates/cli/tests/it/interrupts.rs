@@ -34,7 +34,7 @@ fn once_ends_the_trial_and_the_rest_can_follow() {
     let resume = format!("run --resume results/{}", folder.file_name().unwrap().display());
     ended.complains(&[
         "stopping after this trial, which ends in ",
-        &format!("go on with: rpcbench {resume}"),
+        &format!("to resume: rpcbench {resume}"),
     ]);
     ended.shows(&["calls/cpu-s", "the run is unfinished: 1 of 6 trials ended"]);
 
@@ -67,7 +67,7 @@ fn stopped_twice(bench: &Bench, words: &str) -> Ended {
 fn twice_stops_at_once() {
     let bench = Bench::new();
     let ended = stopped_twice(&bench, "run @spawn-child --duration 1h -v");
-    ended.complains(&["stopping now", "go on with: rpcbench run --resume"]);
+    ended.complains(&["stopping now", "to resume: rpcbench run --resume"]);
     let run = bench.record();
     assert_eq!((run.preparations.len(), run.trials.len(), run.finished), (1, 0, None));
 }
@@ -106,7 +106,7 @@ fn other_signals_end_a_run_as_ctrl_c_does() {
         program.signal(signal);
         let ended = program.finish().expect(2);
         bench.nothing_left(ended.pid);
-        ended.complains(&["go on with: rpcbench run --resume"]);
+        ended.complains(&["to resume: rpcbench run --resume"]);
         ended.shows(&["calls/cpu-s", "the run is unfinished"]);
         assert_eq!(bench.record().trials.len(), 1);
     }

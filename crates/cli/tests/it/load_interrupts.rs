@@ -39,7 +39,7 @@ fn ctrl_c_ends_the_wait_for_connections() {
     let program = Program::start(&mut rpcbench(&["load", &address, "-c", "1", "-m", "1"]));
     let connection = silent.accept().unwrap();
     program.signal(Signal::INT);
-    program.finish().expect(2).complains(&["stopped before it was over"]);
+    program.finish().expect(2).complains(&["stopped before anything was measured"]);
     drop(connection);
 }
 
@@ -54,7 +54,7 @@ fn ctrl_c_twice_does_not_wait_for_the_last_calls() {
     program.signal(Signal::INT);
     program.await_line("once more to stop now");
     program.signal(Signal::INT);
-    program.finish().expect(2).complains(&["stopping now", "stopped before it was over"]);
+    program.finish().expect(2).complains(&["stopping now", "stopped before anything was measured"]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn a_server_is_served_until_ctrl_c_and_loaded_by_the_line_that_is_printed() {
     program.await_line("testkit-liar@honest serves grpc on CPU ");
     let load = program.await_line(&format!("rpcbench load 127.0.0.1:{port} --pid "));
     let program_folder = Path::new(env!("CARGO_BIN_EXE_rpcbench")).parent().unwrap();
-    let line = format!("PATH={}:$PATH; {load} -c 4 -d 200ms", program_folder.display());
+    let line = format!("PATH={}:$PATH; {load} -c 4 -z 200ms", program_folder.display());
     let loaded = Program::start(Command::new("sh").args(["-c", &line])).finish().expect(0);
     loaded.shows(&["ok calls/s", "calls/cpu-s"]);
     let taken = bench.start(&format!("serve @honest --port {port}")).finish().expect(2);
@@ -40,7 +40,8 @@ fn what_can_not_be_served_says_why() {
     let bench = Bench::new();
     let serve = |words: &str| bench.run(&format!("serve {words} --port {}", port())).expect(2);
     serve("@exit-at-start").complains(&["exits on purpose with code 7", "before it was ready"]);
-    serve("testkit-liar").complains(&["'testkit-liar' is several: ", "name one of them"]);
+    serve("testkit-liar")
+        .complains(&["'testkit-liar' stands for several entries: ", "name one of them"]);
     serve("@honset").complains(&["did you mean 'testkit-liar@honest'?"]);
     serve("@honest --cpus 4096").complains(&["--cpus 4096: this process may use "]);
     serve("@honest --memory 4096T").complains(&["a memory limit of 4096 TiB: this machine has "]);

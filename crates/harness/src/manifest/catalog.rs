@@ -9,9 +9,9 @@ use super::layers::{Defaults, Language, MissingEntry, MissingFile, Server as Ser
 use super::matrix::{self, Matrix};
 use super::resolve::{Layer, Layers};
 use super::{Entry, Selection, Server, select};
-use crate::config::{self, ConfigError};
+use crate::config::{ConfigError, FileKind, SourceFile, unreadable};
 
-/// All servers there are.
+/// All servers.
 #[derive(Debug)]
 pub struct Catalog {
     servers: Vec<Arc<Server>>,
@@ -35,19 +35,18 @@ impl Catalog {
     /// A folder in `servers/` is a language if it has a `_language.toml`, and a folder in that is a server
     /// if it has a `server.toml`; other folders are left alone.
     ///
-    /// One bad manifest is in nobody else's way: see [`Self::broken`].
+    /// A bad manifest does not affect other servers: see [`Self::broken`].
     ///
     /// # Errors
-    /// What is wrong with the files that all servers share, and where there is no server at all.
+    /// What is wrong with the files that all servers share, or if there is no server.
     pub fn load(root: &Path) -> Result<Self, ManifestError> {
-        let root = root.canonicalize().map_err(|source| config::unreadable(root, source))?;
+        let root = root.canonicalize().map_err(|source| unreadable(root, source))?;
         let folder = root.join("servers");
-        let defaults_file = folder.join("_defaults.toml");
-        let defaults: Defaults = config::read(&defaults_file)?;
+        let (file, defaults) = read::<Defaults>(&folder.join("_defaults.toml"))?;
+        let defaults = Layer { file: &file, value: &defaults };
         let (mut servers, mut broken) = (Vec::new(), Vec::new());
         for language_folder in folders(&folder)? {
-            let mut reading =
-                Reading { root: &root, defaults: (&defaults_file, &defaults), broken: &mut broken };
+            let mut reading = Reading { root: &root, defaults, broken: &mut broken };
             servers.extend(reading.language(&language_folder));
         }
         if servers.is_empty() && broken.is_empty() {
@@ -55,7 +54,7 @@ impl Catalog {
         }
         let missing_file = folder.join("_missing.toml");
         let missing = match missing_file.exists() {
-            true => config::read::<MissingFile>(&missing_file)?.missing.unwrap_or_default(),
+            true => read::<MissingFile>(&missing_file)?.1.missing,
             false => Vec::new(),
         };
         Ok(Self { servers, broken, missing })
@@ -67,13 +66,13 @@ impl Catalog {
         &self.servers
     }
 
-    /// What can't be used of `servers/`.
+    /// Servers and languages that can't be used.
     #[must_use]
     pub fn broken(&self) -> &[Broken] {
         &self.broken
     }
 
-    /// Every entry there is: each server under each of its protocols, in each of its variants.
+    /// All entries: each server under each of its protocols, in each of its variants.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         self.servers.iter().flat_map(Entry::of).collect()
@@ -88,22 +87,21 @@ impl Catalog {
     /// The entries of a selection, in the order of their first mention by its patterns.
     ///
     /// A pattern is an entry (`go-grpc`), a server (`java-grpc`: all its protocols and variants), one of its protocols
-    /// (`go-connect:json`), a variant (`java-grpc@zgc`), or a glob of these (`java-*`, `*@zgc`, `*@*`: whatever has
-    /// variants). An entry that is named in full more than once
-    /// is run as often: the second time it is `go-grpc#2`. What a glob selects again is not repeated.
+    /// (`go-connect:json`), a variant (`java-grpc@zgc`), or a glob of these (`java-*`, `*@zgc`, `*@*`: all variants). An
+    /// entry that is named in full twice is run twice: the second time it is `go-grpc#2`. A glob repeats nothing.
     ///
     /// # Errors
-    /// [`ManifestError::NoMatch`] for a pattern that selects nothing, [`ManifestError::BadPattern`] for
-    /// one that is no glob, [`ManifestError::NoLanguage`] for a language that no server is written in, and
-    /// [`ManifestError::NothingLeft`] where languages and protocols leave nothing.
+    /// [`ManifestError::NoMatch`] for a pattern that selects nothing, [`ManifestError::BadPattern`] for an invalid glob,
+    /// [`ManifestError::NoLanguage`] for an unknown language, and [`ManifestError::NothingLeft`] if languages and protocols
+    /// leave nothing.
     pub fn select(&self, selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
         select::select(&self.entries(), selection)
     }
 
-    /// As [`Self::select`]; what is asked for by its name and can't be used is refused for the reason why.
+    /// As [`Self::select`], but refuses a broken server that is named.
     ///
     /// # Errors
-    /// As [`Self::select`], and what is wrong with the manifest of a server that is asked for.
+    /// As [`Self::select`], and what is wrong with the manifest of a named server.
     pub fn into_selected(mut self, selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
         let is_meant =
             |broken: &Broken| selection.patterns.iter().any(|pattern| broken.is(pattern));
@@ -115,7 +113,7 @@ impl Catalog {
 }
 
 impl Broken {
-    /// Whether a pattern names it, and not just anything.
+    /// Whether a pattern names it.
     fn is(&self, pattern: &str) -> bool {
         let server = pattern.split(['@', ':']).next().unwrap_or_default();
         match self.name.strip_suffix('*') {
@@ -128,7 +126,7 @@ impl Broken {
 /// Reads the manifests of one language.
 struct Reading<'a> {
     root: &'a Path,
-    defaults: (&'a Path, &'a Defaults),
+    defaults: Layer<'a, Defaults>,
     broken: &'a mut Vec<Broken>,
 }
 
@@ -141,19 +139,20 @@ impl Reading<'_> {
             Ok(servers) => servers,
             Err(error) => return self.breaks(format!("{name}-*"), error),
         };
-        let language: Language = match config::read(&file) {
-            Ok(language) => language,
+        let (language_file, language) = match read::<Language>(&file) {
+            Ok(read) => read,
             Err(error) => return self.breaks(format!("{name}-*"), error.into()),
         };
-        let lender = match self.lender(&language) {
+        let language = Layer { file: &language_file, value: &language };
+        let lender = match self.lender(language) {
             Ok(lender) => lender,
             Err(error) => return self.breaks(format!("{name}-*"), error.into()),
         };
-        let lender = lender.as_ref().map(|(file, language)| (file.as_path(), language));
+        let lender = lender.as_ref().map(|(file, value)| Layer { file, value });
         let mut found = Vec::new();
         for server in servers {
             let library = server.file_name().unwrap_or_default().to_string_lossy();
-            match self.server((&file, &language), lender, &server) {
+            match self.server(language, lender, &server) {
                 Ok(server) => found.push(Arc::new(server)),
                 Err(error) => found.extend(self.breaks(format!("{name}-{library}"), error)),
             }
@@ -161,15 +160,19 @@ impl Reading<'_> {
         found
     }
 
-    /// The language whose toolchains this one has.
-    fn lender(&self, language: &Language) -> Result<Option<(PathBuf, Language)>, ConfigError> {
-        let Some(name) = &language.toolchains_of else { return Ok(None) };
-        let file = self.root.join("servers").join(&name.value.0).join("_language.toml");
+    /// The language whose toolchains this one shares.
+    fn lender(
+        &self,
+        language: Layer<'_, Language>,
+    ) -> Result<Option<(SourceFile, Language)>, ConfigError> {
+        let Some(name) = &language.value.toolchains_of else { return Ok(None) };
+        let file = self.root.join("servers").join(&name.get_ref().0).join("_language.toml");
         if !file.exists() {
-            return Err(name.bad(format!("there is no {}", file.display())));
+            return Err(language
+                .file
+                .bad(&name.span(), format!("no such file: {}", file.display())));
         }
-        let lender = config::read(&file)?;
-        Ok(Some((file, lender)))
+        read(&file).map(Some)
     }
 
     fn server(
@@ -178,10 +181,10 @@ impl Reading<'_> {
         lender: Option<Layer<'_, Language>>,
         folder: &Path,
     ) -> Result<Server, ManifestError> {
-        let file = folder.join("server.toml");
-        let server: ServerFile = config::read(&file)?;
+        let (file, server) = read::<ServerFile>(&folder.join("server.toml"))?;
         let (root, defaults) = (self.root, self.defaults);
-        Layers { root, folder, defaults, language, lender, server: (&file, &server) }.resolve()
+        let server = Layer { file: &file, value: &server };
+        Layers { root, folder, defaults, language, lender, server }.resolve()
     }
 
     fn breaks(&mut self, name: String, error: ManifestError) -> Vec<Arc<Server>> {
@@ -190,15 +193,21 @@ impl Reading<'_> {
     }
 }
 
+fn read<T: FileKind>(path: &Path) -> Result<(SourceFile, T), ConfigError> {
+    let file = SourceFile::read(path)?;
+    let value = file.parse()?;
+    Ok((file, value))
+}
+
 fn servers_in(language: &Path) -> Result<Vec<PathBuf>, ManifestError> {
     let mut found = folders(language)?;
     found.retain(|folder| folder.join("server.toml").exists());
     Ok(found)
 }
 
-/// The visible folders in `parent`, sorted; what begins with `_` is no server.
+/// The visible folders in `parent`, sorted, without those that begin with `_`.
 fn folders(parent: &Path) -> Result<Vec<PathBuf>, ManifestError> {
-    let refused = |source| config::unreadable(parent, source);
+    let refused = |source| unreadable(parent, source);
     let mut found = Vec::new();
     for item in fs::read_dir(parent).map_err(refused)? {
         let item = item.map_err(refused)?;

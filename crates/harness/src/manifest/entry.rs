@@ -19,13 +19,13 @@ pub struct Entry {
     pub protocol: Protocol,
     /// The variant. `None`: the server without any.
     pub variant: Option<String>,
-    /// 1, or 2 and more where the same is entered again.
+    /// 1, or more if the same is entered again.
     pub copy: NonZeroU32,
-    /// Which of two builds it is, where builds are compared.
+    /// Which of two builds it is, if builds are compared.
     pub build: Option<Build>,
 }
 
-/// Where a server is to listen.
+/// Where a server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
     /// The interface's address.
@@ -51,14 +51,14 @@ impl Entry {
         protocols.flat_map(|p| variants.iter().map(move |variant| entry(*p, variant))).collect()
     }
 
-    /// Server, protocol and variant without the copy: `java-grpc@zgc`. The protocol is part of the name where the
-    /// server speaks several: `go-connect:json`.
+    /// Server, protocol and variant without the copy: `java-grpc@zgc`. If the server speaks several protocols, the name
+    /// has one: `go-connect:json`.
     #[must_use]
     pub fn base_name(&self) -> String {
         self.as_variant(self.without_variant())
     }
 
-    /// Server and variant: `java-grpc@zgc`, also where it speaks several protocols.
+    /// Server and variant: `java-grpc@zgc`, even if it speaks several protocols.
     #[must_use]
     pub fn without_protocol(&self) -> String {
         self.as_variant(self.server.name.clone())
@@ -95,7 +95,7 @@ impl Entry {
         self.variant.as_ref().and_then(|name| self.server.variants.get(name))
     }
 
-    /// Whether it stands for its language and protocol where nobody says which servers are meant.
+    /// Whether it represents its language and protocol if no servers are named.
     #[must_use]
     pub fn is_representative(&self) -> bool {
         self.settings().map_or(self.server.representative, |variant| variant.representative)
@@ -165,7 +165,7 @@ impl Server {
         self.build.command.iter().map(|word| self.expand(word)).collect()
     }
 
-    /// The command that writes the lock file anew, placeholders expanded. Empty: there is none.
+    /// The command that writes the lock file, placeholders expanded. Empty: nothing does.
     #[must_use]
     pub fn lock_command(&self) -> Vec<String> {
         self.build.lock.iter().map(|word| self.expand(word)).collect()

@@ -1,115 +1,175 @@
-//! The kinds of manifest file: what may stand in each.
+//! The kinds of manifest file and their keys.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use jiff::civil::Date;
-use regex::Regex;
 use rpcbench_record::Protocol;
+use serde::Deserialize;
+use toml::Spanned;
 
-use super::names::{Name, Packages, VersionNumber};
-use crate::config::{At, table, texts};
+use super::names::{Name, Packages, Pattern, VersionNumber};
+use crate::config::{FileKind, Given, Length};
 
-texts!(Date, Protocol);
-
-table! {
-    /// `servers/_defaults.toml`.
-    pub(super) struct Defaults {
-        ready_timeout: Option<Duration> = "ready_timeout = \"30s\"",
-        stop_timeout: Option<Duration> = "stop_timeout = \"5s\"",
-        runtime: Runtime = "[runtime]",
-    }
+/// `servers/_defaults.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Defaults {
+    pub ready_timeout: Option<Length>,
+    pub stop_timeout: Option<Length>,
+    #[serde(default)]
+    pub runtime: Runtime,
 }
 
-table! {
-    /// `servers/_missing.toml`.
-    pub(super) struct MissingFile {
-        missing: Option<Vec<MissingEntry>> = "[[missing]]",
-    }
+/// `servers/_missing.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MissingFile {
+    #[serde(default)]
+    pub missing: Vec<MissingEntry>,
 }
 
-table! {
-    pub(super) struct MissingEntry {
-        language: String = "language = \"Swift\"",
-        protocols: Vec<Protocol> = "protocols = [\"grpc\"]",
-        reason: String = "reason = \"its packages are on GitHub alone\"",
-    }
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MissingEntry {
+    pub language: String,
+    pub protocols: Vec<Protocol>,
+    pub reason: String,
 }
 
-table! {
-    /// `servers/<language>/_language.toml`.
-    pub(super) struct Language {
-        name: String = "name = \"Go\"",
-        toolchains_of: Option<At<Name>> = "toolchains_of = \"java\"",
-        toolchain: Option<Vec<Toolchain>> = "[[toolchain]]",
-        build: Build = "[build]",
-        runtime: Runtime = "[runtime]",
-        run: Run = "[run]",
-        ready_timeout: Option<Duration> = "ready_timeout = \"30s\"",
-        stop_timeout: Option<Duration> = "stop_timeout = \"5s\"",
-    }
+/// `servers/<language>/_language.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Language {
+    pub name: String,
+    pub toolchains_of: Option<Spanned<Name>>,
+    #[serde(default)]
+    pub toolchain: Vec<Toolchain>,
+    #[serde(default)]
+    pub build: Build,
+    #[serde(default)]
+    pub runtime: Runtime,
+    #[serde(default)]
+    pub run: Run,
+    pub ready_timeout: Option<Length>,
+    pub stop_timeout: Option<Length>,
 }
 
-table! {
-    /// `servers/<language>/<library>/server.toml`.
-    pub(super) struct Server {
-        library: String = "library = \"grpc-go\"",
-        protocols: At<Vec<At<Protocol>>> = "protocols = [\"grpc\"]",
-        toolchain: Option<Vec<Toolchain>> = "[[toolchain]]",
-        lock: String = "lock = \"go.sum\"",
-        versions: BTreeMap<String, Regex> = "versions = { grpc-go = 'google\\.golang\\.org/grpc v(\\S+) h1' }",
-        build: Build = "[build]",
-        runtime: Runtime = "[runtime]",
-        run: Run = "[run]",
-        variants: Option<BTreeMap<Name, Variant>> = "[variants.g1]",
-        plain: Option<bool> = "plain = true",
-        representative: Option<At<bool>> = "representative = true",
-        ready_timeout: Option<Duration> = "ready_timeout = \"30s\"",
-        stop_timeout: Option<Duration> = "stop_timeout = \"5s\"",
-    }
+/// `servers/<language>/<library>/server.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Server {
+    pub library: String,
+    pub protocols: Spanned<Vec<Given<Protocol>>>,
+    #[serde(default)]
+    pub toolchain: Vec<Toolchain>,
+    pub lock: String,
+    pub versions: BTreeMap<String, Pattern>,
+    #[serde(default)]
+    pub build: Build,
+    #[serde(default)]
+    pub runtime: Runtime,
+    #[serde(default)]
+    pub run: Run,
+    pub variants: Option<BTreeMap<Name, Variant>>,
+    #[serde(default)]
+    pub plain: bool,
+    pub representative: Option<Spanned<bool>>,
+    pub ready_timeout: Option<Length>,
+    pub stop_timeout: Option<Length>,
 }
 
-table! {
-    pub(super) struct Toolchain {
-        name: String = "name = \"go\"",
-        command: At<Vec<String>> = "command = [\"go\", \"version\"]",
-        version: Regex = "version = 'go(\\d+\\.\\d+)'",
-        minimum: Option<VersionNumber> = "minimum = \"1.25\"",
-        install: String = "install = \"Go 1.25 or newer from https://go.dev/dl/\"",
-        apt: Option<Vec<Packages>> = "apt = [\"golang-go\"]",
-        end_of_support: Option<BTreeMap<Name, Date>> = "end_of_support = { \"18\" = \"2025-04-30\" }",
-    }
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Toolchain {
+    pub name: String,
+    pub command: Spanned<Vec<String>>,
+    pub version: Pattern,
+    pub minimum: Option<VersionNumber>,
+    pub install: String,
+    #[serde(default)]
+    pub apt: Vec<Packages>,
+    #[serde(default)]
+    pub end_of_support: BTreeMap<Name, Date>,
 }
 
-table! {
-    pub(super) struct Build {
-        command: Option<At<Vec<String>>> = "command = [\"sh\", \"../build.sh\"]",
-        lock: Option<At<Vec<String>>> = "lock = [\"sh\", \"../build.sh\", \"lock\"]",
-        inputs: Option<Vec<String>> = "inputs = [\"../build.sh\"]",
-    }
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Build {
+    pub command: Option<Spanned<Vec<String>>>,
+    pub lock: Option<Spanned<Vec<String>>>,
+    pub inputs: Option<Vec<String>>,
 }
 
-table! {
-    pub(super) struct Runtime {
-        least_warm_up: Option<Duration> = "least_warm_up = \"2s\"",
-        warm_up_cap: Option<At<Duration>> = "warm_up_cap = \"20s\"",
-        compiler_threads: Option<Vec<String>> = "compiler_threads = [\"C2 CompilerThre\"]",
-        statistics: Option<bool> = "statistics = true",
-    }
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Runtime {
+    pub least_warm_up: Option<Length>,
+    pub warm_up_cap: Option<Spanned<Length>>,
+    pub compiler_threads: Option<Vec<String>>,
+    pub statistics: Option<bool>,
 }
 
-table! {
-    pub(super) struct Run {
-        command: Option<At<Vec<String>>> = "command = [\"{build}/server\"]",
-        env: Option<BTreeMap<String, String>> = "env = { KEY = \"value\" }",
-    }
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Run {
+    pub command: Option<Spanned<Vec<String>>>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
 }
 
-table! {
-    pub(super) struct Variant {
-        note: String = "note = \"G1 collector\"",
-        representative: Option<bool> = "representative = true",
-        args: Option<Vec<String>> = "args = [\"-XX:+UseG1GC\"]",
-        env: Option<BTreeMap<String, String>> = "env = { KEY = \"value\" }",
-    }
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Variant {
+    pub note: String,
+    #[serde(default)]
+    pub representative: bool,
+    #[serde(default)]
+    pub args: Vec<String>,
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
 }
+
+/// A good line for each key.
+const EXAMPLES: &[&str] = &[
+    "ready_timeout = \"30s\"",
+    "stop_timeout = \"5s\"",
+    "[[missing]]",
+    "language = \"Swift\"",
+    "reason = \"its packages are on GitHub alone\"",
+    "name = \"Go\"",
+    "library = \"grpc-go\"",
+    "protocols = [\"grpc\"]",
+    "toolchains_of = \"java\"",
+    "[[toolchain]]",
+    "version = 'go(\\d+\\.\\d+)'",
+    "minimum = \"1.25\"",
+    "install = \"Go 1.25 or newer from https://go.dev/dl/\"",
+    "apt = [\"golang-go\"]",
+    "end_of_support = { \"18\" = \"2025-04-30\" }",
+    "lock = \"go.sum\"",
+    "versions = { grpc-go = 'google\\.golang\\.org/grpc v(\\S+) h1' }",
+    "[build]",
+    "inputs = [\"../build.sh\"]",
+    "[runtime]",
+    "least_warm_up = \"2s\"",
+    "warm_up_cap = \"20s\"",
+    "compiler_threads = [\"C2 CompilerThre\"]",
+    "statistics = true",
+    "[run]",
+    "command = [\"{build}/server\"]",
+    "env = { KEY = \"value\" }",
+    "[variants.g1]",
+    "note = \"G1 collector\"",
+    "args = [\"-XX:+UseG1GC\"]",
+    "plain = true",
+    "representative = true",
+];
+
+macro_rules! manifests {
+    ($($kind:ty),+) => {
+        $(impl FileKind for $kind {
+            const EXAMPLES: &'static [&'static str] = EXAMPLES;
+        })+
+    };
+}
+manifests!(Defaults, MissingFile, Language, Server);

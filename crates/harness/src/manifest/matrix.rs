@@ -1,4 +1,4 @@
-//! Languages against protocols: which servers there are, and why the others are missing.
+//! Languages against protocols: existing servers, and why others are missing.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use super::layers::MissingEntry;
 /// Languages in rows, protocols in columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrix {
-    /// The protocols that any server speaks, or is missing for.
+    /// The protocols of servers, existing or missing.
     pub protocols: Vec<Protocol>,
     /// One for each language, by name.
     pub rows: Vec<MatrixRow>,
 }
 
-/// What there is in one language.
+/// The servers of one language.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatrixRow {
     /// As people write it: `C++`.
@@ -25,12 +25,12 @@ pub struct MatrixRow {
     pub cells: Vec<MatrixCell>,
 }
 
-/// What there is in one language for one protocol.
+/// The servers of one language for one protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatrixCell {
     /// Names of the servers, by name; at least one.
     Servers(Vec<String>),
-    /// None, and what is in the way; nothing if nobody has said.
+    /// None, and why; `None` if unknown.
     Missing(Option<String>),
 }
 

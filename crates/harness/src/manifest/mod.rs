@@ -2,7 +2,7 @@
 //!
 //! Three layers, each overriding the one before it key by key: `servers/_defaults.toml`,
 //! `servers/<language>/_language.toml`, `servers/<language>/<library>/server.toml`. Lists are replaced,
-//! `run.env` is merged. Unknown keys are refused. `servers/_missing.toml` says which servers there can't be, and why.
+//! `run.env` is merged. Unknown keys are refused. `servers/_missing.toml` lists servers that are impossible, and why.
 
 mod catalog;
 mod entry;
@@ -45,7 +45,7 @@ pub struct Server {
     pub protocols: Vec<Protocol>,
     /// Folder of its sources, absolute.
     pub folder: PathBuf,
-    /// Folder for everything that its build makes, absolute; it may not exist yet.
+    /// Folder of all build results, absolute; it may be missing.
     pub build_folder: PathBuf,
     /// The folder `contract/`, absolute.
     pub contract: PathBuf,
@@ -55,18 +55,17 @@ pub struct Server {
     pub toolchains: Vec<ToolchainSpec>,
     /// How it is built.
     pub build: BuildSpec,
-    /// What is known of its runtime.
+    /// Its runtime.
     pub runtime: Runtime,
     /// Command line, placeholders not yet expanded.
     pub command: Vec<String>,
     /// Environment on top of the process contract.
     pub env: BTreeMap<String, String>,
-    /// Variants by name; empty where it has none.
+    /// Variants by name; may be empty.
     pub variants: BTreeMap<String, Variant>,
-    /// Whether it is an entry without a variant, beside those that it has.
+    /// Whether it is an entry without a variant too.
     pub plain: bool,
-    /// Whether it stands for its language, without a variant, where nobody says which servers are meant. Variants say so
-    /// themselves.
+    /// Whether it represents its language, without a variant, if no servers are named. Variants have their own flag.
     pub representative: bool,
     /// The lock file, absolute.
     pub lock: PathBuf,
@@ -78,7 +77,7 @@ pub struct Server {
     pub stop_timeout: Duration,
 }
 
-/// A compiler or runtime that must be there.
+/// A required compiler or runtime.
 #[derive(Clone, Debug)]
 pub struct ToolchainSpec {
     /// `go`.
@@ -87,13 +86,13 @@ pub struct ToolchainSpec {
     pub command: Vec<String>,
     /// Group 1 is the version.
     pub version: Regex,
-    /// Least version, numbers and dots.
+    /// Minimum version, numbers and dots.
     pub minimum: Option<String>,
     /// One line: what to install.
     pub install: String,
     /// Debian packages that have it, each as a Debian dependency: `nodejs (>= 18)`, `a | b`.
     pub apt: Vec<String>,
-    /// Releases by how their versions begin, and the last day on which each had fixes. A release that is not there is supported.
+    /// Releases by the beginning of their versions, and the last day of their support. Others are supported.
     pub end_of_support: BTreeMap<String, Date>,
 }
 
@@ -102,22 +101,22 @@ pub struct ToolchainSpec {
 pub struct BuildSpec {
     /// Run in the server's folder, placeholders not yet expanded.
     pub command: Vec<String>,
-    /// Writes the lock file anew, run as the command is. Empty: nothing does.
+    /// Writes the lock file, run as the command is. Empty: nothing does.
     pub lock: Vec<String>,
-    /// Files and folders beside the server's folder and the definitions in `contract/` whose change means a rebuild.
+    /// Files and folders whose change means a rebuild, besides the server's folder and the definitions in `contract/`.
     pub inputs: Vec<PathBuf>,
 }
 
-/// What is known of a language's runtime.
+/// A language's runtime.
 #[derive(Clone, Debug)]
 pub struct Runtime {
-    /// A server is never called steady before this.
+    /// Minimum warm-up time.
     pub least_warm_up: Duration,
-    /// Warming is given up after this.
+    /// Maximum warm-up time.
     pub warm_up_cap: Duration,
     /// Beginnings of the names of compiler threads.
     pub compiler_threads: Vec<String>,
-    /// Whether the server writes what its runtime tells of itself to `RPCBENCH_RUNTIME_LOG`.
+    /// Whether the server writes runtime statistics to `RPCBENCH_RUNTIME_LOG`.
     pub statistics: bool,
 }
 
@@ -126,9 +125,9 @@ pub struct Runtime {
 pub struct Variant {
     /// One line for readers.
     pub note: String,
-    /// Whether it stands for its server's language.
+    /// Whether it represents its server's language.
     pub representative: bool,
-    /// Stand in the command line at `{args}`.
+    /// Replace `{args}` in the command line.
     pub args: Vec<String>,
     /// On top of the server's environment.
     pub env: BTreeMap<String, String>,

@@ -1,11 +1,11 @@
-//! Words of manifests that follow a rule.
+//! Texts of manifests that follow a rule.
 
 use std::str::FromStr;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::config::texts;
+use crate::config::from_text;
 
 static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[a-z0-9][a-z0-9._+-]*$"));
 static NUMBERS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\d+(\.\d+)*$"));
@@ -31,7 +31,11 @@ pub(super) struct VersionNumber(pub String);
 #[derive(Clone, Debug)]
 pub(super) struct Packages(pub String);
 
-texts!(Name, VersionNumber, Packages);
+/// A regular expression with a group.
+#[derive(Clone, Debug)]
+pub(super) struct Pattern(pub Regex);
+
+from_text!(Name, VersionNumber, Packages, Pattern);
 
 /// Whether a text can be the name of a language, a library's folder or a variant.
 pub(crate) fn is_name(text: &str) -> bool {
@@ -64,6 +68,25 @@ impl FromStr for Packages {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let rule = "write a package's name, such as \"maven\", \"nodejs (>= 18)\" or \"default-jdk | openjdk-21-jdk\"";
         matching(&PACKAGES, text, rule).map(Self)
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let regex = Regex::new(text).map_err(|error| {
+            let lines = error.to_string();
+            let problem = lines.lines().last().unwrap_or_default().trim();
+            format!("not a regular expression: {problem}")
+        })?;
+        match regex.captures_len() {
+            0 | 1 => Err(
+                "it has no group; put the part to read in parentheses, such as 'go(\\d+\\.\\d+)'"
+                    .to_owned(),
+            ),
+            _ => Ok(Self(regex)),
+        }
     }
 }
 

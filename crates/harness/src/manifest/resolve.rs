@@ -1,4 +1,4 @@
-//! Merges the layers of one server and checks what no single layer can show.
+//! Merges the layers of one server and checks them together.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,50 @@ use std::time::Duration;
 use regex::Regex;
 use rpcbench_record::Protocol;
 
+use toml::Spanned;
+
 use super::error::ManifestError;
 use super::layers::{self, Defaults, Language};
 use super::names::{NAME_RULE, Name};
 use super::{BuildSpec, Runtime, Server, ToolchainSpec, Variant};
-use crate::config::{At, ConfigError, Table};
+use crate::config::{ConfigError, FileKind, Given, Length, SourceFile};
 
 #[expect(clippy::expect_used, reason = "a constant pattern, which tests use")]
 static PLACEHOLDER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{([a-z_]+)\}").expect("a constant pattern"));
 
-/// A manifest and the file that it came from.
-pub(super) type Layer<'a, T> = (&'a Path, &'a T);
+/// A manifest, or a table of one, and its file.
+#[derive(Debug)]
+pub(super) struct Layer<'a, T> {
+    pub file: &'a SourceFile,
+    pub value: &'a T,
+}
 
-/// Everything that makes up one server.
+impl<T> Clone for Layer<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Layer<'_, T> {}
+
+impl<'a, T> Layer<'a, T> {
+    fn map<U>(self, of: impl FnOnce(&'a T) -> &'a U) -> Layer<'a, U> {
+        Layer { file: self.file, value: of(self.value) }
+    }
+
+    fn get<U>(self, of: impl FnOnce(&'a T) -> Option<&'a U>) -> Option<Layer<'a, U>> {
+        Some(Layer { file: self.file, value: of(self.value)? })
+    }
+}
+
+impl<T> Layer<'_, Spanned<T>> {
+    fn bad(&self, problem: impl std::fmt::Display) -> ConfigError {
+        self.file.bad(&self.value.span(), problem)
+    }
+}
+
+/// All manifests of one server.
 pub(super) struct Layers<'a> {
     pub root: &'a Path,
     pub folder: &'a Path,
@@ -34,107 +64,131 @@ pub(super) struct Layers<'a> {
 
 impl Layers<'_> {
     pub(super) fn resolve(&self) -> Result<Server, ManifestError> {
-        let (language_file, language) = self.language;
-        let (server_file, server) = self.server;
-        let language_name = name_of(language_file.parent().unwrap_or(self.root))?;
+        let (language, server) = (self.language.value, self.server.value);
+        let language_name = name_of(self.language.file.path.parent().unwrap_or(self.root))?;
         let name = format!("{language_name}-{}", name_of(self.folder)?);
         let build_folder = self.root.join("build/servers").join(&name);
-        let (lender_file, lender) = self.lender.unzip();
-        let manifests = lender_file.into_iter().chain([language_file, server_file]);
-        let lent = lender.map_or(&None, |lender| &lender.toolchain);
+        let files = self.lender.map(|lender| lender.file).into_iter();
+        let files = files.chain([self.language.file, self.server.file]);
+        let lent = self.lender.map(|lender| lender.map(|language| &language.toolchain));
+        let own = [self.language.map(|it| &it.toolchain), self.server.map(|it| &it.toolchain)];
         Ok(Server {
             lock: self.path(&build_folder, &server.lock),
             language: language_name,
             language_title: language.name.clone(),
             library: server.library.clone(),
-            protocols: protocols(&server.protocols)?,
+            protocols: self.protocols()?,
             folder: self.folder.to_owned(),
             contract: self.root.join("contract"),
-            manifests: manifests.map(Path::to_owned).collect(),
-            toolchains: toolchains([lent, &language.toolchain, &server.toolchain])?,
+            manifests: files.map(|file| file.path.clone()).collect(),
+            toolchains: toolchains(lent.into_iter().chain(own))?,
             build: self.build(&build_folder)?,
             runtime: self.runtime()?,
             command: self.command()?,
-            env: merged([language.run.env.as_ref(), server.run.env.as_ref()]),
+            env: language.run.env.clone().into_iter().chain(server.run.env.clone()).collect(),
             variants: server.variants.iter().flatten().map(variant).collect(),
             plain: is_plain(server),
-            representative: representative(server)?,
-            versions: server.versions.clone().into_iter().collect(),
-            ready_timeout: self.timeout("ready_timeout", |times| times.0)?,
-            stop_timeout: self.timeout("stop_timeout", |times| times.1)?,
+            representative: self.representative()?,
+            versions: server.versions.iter().map(|(k, v)| (k.clone(), v.0.clone())).collect(),
+            ready_timeout: self.timeout(
+                "ready_timeout",
+                [server.ready_timeout, language.ready_timeout, self.defaults.value.ready_timeout],
+            )?,
+            stop_timeout: self.timeout(
+                "stop_timeout",
+                [server.stop_timeout, language.stop_timeout, self.defaults.value.stop_timeout],
+            )?,
             name,
             build_folder,
         })
     }
 
     fn build(&self, build_folder: &Path) -> Result<BuildSpec, ConfigError> {
-        let layers = [&self.server.1.build, &self.language.1.build];
-        let command = layers.iter().find_map(|build| build.command.as_ref());
-        let command =
-            command.ok_or_else(|| layers::Build::missing(self.language.0, "build.", "command"))?;
+        let layers = [self.server.map(|it| &it.build), self.language.map(|it| &it.build)];
+        let command = first(layers, |build| build.command.as_ref());
+        let command = command.ok_or_else(|| missing(self.language, "build.command"))?;
         check_command(command, &["build", "server"])?;
-        let lock = layers.iter().find_map(|build| build.lock.as_ref());
+        let lock = first(layers, |build| build.lock.as_ref());
         lock.map_or(Ok(()), |lock| check_command(lock, &["build", "server"]))?;
-        let inputs = layers.iter().find_map(|build| build.inputs.as_deref()).unwrap_or_default();
+        let inputs = first(layers, |build| build.inputs.as_ref());
+        let inputs = inputs.map_or(&[][..], |inputs| inputs.value);
         Ok(BuildSpec {
-            command: command.value.clone(),
-            lock: lock.map(|lock| lock.value.clone()).unwrap_or_default(),
+            command: command.value.get_ref().clone(),
+            lock: lock.map(|lock| lock.value.get_ref().clone()).unwrap_or_default(),
             inputs: inputs.iter().map(|input| self.path(build_folder, input)).collect(),
         })
     }
 
     fn runtime(&self) -> Result<Runtime, ConfigError> {
-        let layers = [&self.server.1.runtime, &self.language.1.runtime, &self.defaults.1.runtime];
-        let missing = |key| layers::Runtime::missing(self.language.0, "runtime.", key);
-        let least_warm_up = layers.iter().find_map(|runtime| runtime.least_warm_up);
-        let least_warm_up = least_warm_up.ok_or_else(|| missing("least_warm_up"))?;
-        let cap = layers.iter().find_map(|runtime| runtime.warm_up_cap.as_ref());
+        let layers = [
+            self.server.map(|it| &it.runtime),
+            self.language.map(|it| &it.runtime),
+            self.defaults.map(|it| &it.runtime),
+        ];
+        let missing = |key: &str| missing(self.language, &format!("runtime.{key}"));
+        let least = first(layers, |runtime| runtime.least_warm_up.as_ref());
+        let least = *least.ok_or_else(|| missing("least_warm_up"))?.value;
+        let cap = first(layers, |runtime| runtime.warm_up_cap.as_ref());
         let cap = cap.ok_or_else(|| missing("warm_up_cap"))?;
-        if cap.value < least_warm_up {
-            return Err(cap.bad("it must not be below least_warm_up"));
+        if *cap.value.get_ref() < least {
+            return Err(cap.bad("must not be below least_warm_up"));
         }
-        let threads = layers.iter().find_map(|runtime| runtime.compiler_threads.clone());
-        // Judged blind, a compiler at work would pass for steadiness: that there is none must be said.
-        let compiler_threads = threads.ok_or_else(|| missing("compiler_threads"))?;
-        let statistics = layers.iter().find_map(|runtime| runtime.statistics).unwrap_or_default();
-        Ok(Runtime { least_warm_up, warm_up_cap: cap.value, compiler_threads, statistics })
+        let threads = first(layers, |runtime| runtime.compiler_threads.as_ref());
+        // A runtime without compiler threads must say so with []: a busy compiler would pass for a steady server.
+        let threads = threads.ok_or_else(|| missing("compiler_threads"))?;
+        let statistics = first(layers, |runtime| runtime.statistics.as_ref());
+        Ok(Runtime {
+            least_warm_up: least.0,
+            warm_up_cap: cap.value.get_ref().0,
+            compiler_threads: threads.value.clone(),
+            statistics: statistics.is_some_and(|statistics| *statistics.value),
+        })
     }
 
     fn command(&self) -> Result<Vec<String>, ConfigError> {
-        let layers = [&self.server.1.run, &self.language.1.run];
-        let command = layers.iter().find_map(|run| run.command.as_ref());
-        let command =
-            command.ok_or_else(|| layers::Run::missing(self.server.0, "run.", "command"))?;
+        let layers = [self.server.map(|it| &it.run), self.language.map(|it| &it.run)];
+        let command = first(layers, |run| run.command.as_ref());
+        let command = command.ok_or_else(|| missing(self.server, "run.command"))?;
         check_command(command, &["build", "server", "args"])?;
+        let words = command.value.get_ref();
         let within = |word: &&String| word.contains("{args}") && *word != "{args}";
-        if let Some(word) = command.value.iter().find(within) {
-            let problem = "{args} must stand alone as one element of the list";
-            return Err(command.bad(format!("'{word}': {problem}")));
+        if let Some(word) = words.iter().find(within) {
+            return Err(command.bad(format!("'{word}': {{args}} must be an element by itself")));
         }
-        let alone = command.value.iter().any(|word| word == "{args}");
-        let mut variants = self.server.1.variants.iter().flat_map(BTreeMap::values);
-        if !alone && variants.any(|variant| variant.args.iter().flatten().next().is_some()) {
-            return Err(
-                command.bad("a variant has args, so that \"{args}\" must stand in the list")
-            );
+        let has_place = words.iter().any(|word| word == "{args}");
+        let mut variants = self.server.value.variants.iter().flat_map(BTreeMap::values);
+        if !has_place && variants.any(|variant| !variant.args.is_empty()) {
+            return Err(command.bad("a variant has args; add \"{args}\" to the list"));
         }
-        Ok(command.value.clone())
+        Ok(words.clone())
     }
 
-    fn timeout(
-        &self,
-        key: &str,
-        pick: impl Fn((Option<Duration>, Option<Duration>)) -> Option<Duration>,
-    ) -> Result<Duration, ConfigError> {
-        let (server, language, defaults) = (self.server.1, self.language.1, self.defaults.1);
-        [
-            (server.ready_timeout, server.stop_timeout),
-            (language.ready_timeout, language.stop_timeout),
-            (defaults.ready_timeout, defaults.stop_timeout),
-        ]
-        .into_iter()
-        .find_map(pick)
-        .ok_or_else(|| Defaults::missing(self.defaults.0, "", key))
+    fn timeout(&self, key: &str, layers: [Option<Length>; 3]) -> Result<Duration, ConfigError> {
+        let given = layers.into_iter().flatten().next();
+        given.map(|length| length.0).ok_or_else(|| missing(self.defaults, key))
+    }
+
+    fn protocols(&self) -> Result<Vec<Protocol>, ConfigError> {
+        let listed = self.server.map(|server| &server.protocols);
+        if listed.value.get_ref().is_empty() {
+            return Err(listed.bad("name at least one, such as [\"grpc\"]"));
+        }
+        let mut protocols = Vec::new();
+        for Given { value, .. } in listed.value.get_ref() {
+            if protocols.contains(value) {
+                return Err(listed.bad(format!("{value} is listed twice; remove one")));
+            }
+            protocols.push(*value);
+        }
+        Ok(protocols)
+    }
+
+    fn representative(&self) -> Result<bool, ConfigError> {
+        match self.server.get(|server| server.representative.as_ref()) {
+            None => Ok(false),
+            Some(given) if is_plain(self.server.value) => Ok(*given.value.get_ref()),
+            Some(given) => Err(given.bad("this server has variants; mark one of them instead")),
+        }
     }
 
     fn path(&self, build_folder: &Path, text: &str) -> PathBuf {
@@ -152,85 +206,70 @@ fn name_of(folder: &Path) -> Result<String, ManifestError> {
         .map_err(|_| ManifestError::Folder { path: folder.to_owned(), rule: NAME_RULE })
 }
 
-fn protocols(listed: &At<Vec<At<Protocol>>>) -> Result<Vec<Protocol>, ConfigError> {
-    if listed.value.is_empty() {
-        return Err(listed.bad("name at least one, such as [\"grpc\"]"));
-    }
-    let mut protocols = Vec::new();
-    for protocol in &listed.value {
-        if protocols.contains(&protocol.value) {
-            return Err(protocol.bad("it stands there twice; remove one"));
-        }
-        protocols.push(protocol.value);
-    }
-    Ok(protocols)
+/// The nearest layer that has a value.
+fn first<'a, T, U, const N: usize>(
+    layers: [Layer<'a, T>; N],
+    of: impl Fn(&'a T) -> Option<&'a U>,
+) -> Option<Layer<'a, U>> {
+    layers.into_iter().find_map(|layer| layer.get(&of))
 }
 
-/// Those of the language that lends its own, of the language, then those that the server alone needs.
-fn toolchains(
-    layers: [&Option<Vec<layers::Toolchain>>; 3],
+fn missing<T: FileKind>(layer: Layer<'_, T>, path: &str) -> ConfigError {
+    layer.file.missing::<T>(None, path)
+}
+
+fn toolchains<'a>(
+    layers: impl Iterator<Item = Layer<'a, Vec<layers::Toolchain>>>,
 ) -> Result<Vec<ToolchainSpec>, ConfigError> {
-    let read = |tool: &layers::Toolchain| {
-        check_command(&tool.command, &[])?;
+    let tools = layers.flat_map(|Layer { file, value }| value.iter().map(move |it| (file, it)));
+    let read = |(file, tool): (&SourceFile, &layers::Toolchain)| {
+        check_command(Layer { file, value: &tool.command }, &[])?;
         Ok(ToolchainSpec {
             name: tool.name.clone(),
-            command: tool.command.value.clone(),
-            version: tool.version.clone(),
+            command: tool.command.get_ref().clone(),
+            version: tool.version.0.clone(),
             minimum: tool.minimum.clone().map(|minimum| minimum.0),
             install: tool.install.clone(),
-            apt: tool.apt.iter().flatten().map(|packages| packages.0.clone()).collect(),
+            apt: tool.apt.iter().map(|packages| packages.0.clone()).collect(),
             end_of_support: tool
                 .end_of_support
                 .iter()
-                .flatten()
                 .map(|(release, day)| (release.0.clone(), *day))
                 .collect(),
         })
     };
-    layers.into_iter().flatten().flatten().map(read).collect()
+    tools.map(read).collect()
 }
 
 fn is_plain(server: &layers::Server) -> bool {
-    server.variants.is_none() || server.plain.unwrap_or_default()
-}
-
-fn representative(server: &layers::Server) -> Result<bool, ConfigError> {
-    match &server.representative {
-        None => Ok(false),
-        Some(given) if is_plain(server) => Ok(given.value),
-        Some(given) => Err(given.bad("this server has variants; say so of one of them")),
-    }
+    server.variants.is_none() || server.plain
 }
 
 fn variant((name, variant): (&Name, &layers::Variant)) -> (String, Variant) {
     let variant = Variant {
         note: variant.note.clone(),
-        representative: variant.representative.unwrap_or_default(),
-        args: variant.args.clone().unwrap_or_default(),
-        env: variant.env.clone().unwrap_or_default(),
+        representative: variant.representative,
+        args: variant.args.clone(),
+        env: variant.env.clone(),
     };
     (name.0.clone(), variant)
 }
 
-/// Refuses an empty command, and placeholders other than `allowed`; any word will do where none are.
-fn check_command(command: &At<Vec<String>>, allowed: &[&str]) -> Result<(), ConfigError> {
-    if command.value.is_empty() {
+/// Refuses an empty command, and unknown placeholders if any are allowed.
+fn check_command(
+    command: Layer<'_, Spanned<Vec<String>>>,
+    allowed: &[&str],
+) -> Result<(), ConfigError> {
+    let words = command.value.get_ref();
+    if words.is_empty() {
         return Err(command.bad("name at least the program"));
     }
     if allowed.is_empty() {
         return Ok(());
     }
-    let words = command.value.iter();
-    let mut names =
-        words.flat_map(|word| PLACEHOLDER.captures_iter(word)).map(|found| found[1].to_owned());
+    let found = words.iter().flat_map(|word| PLACEHOLDER.captures_iter(word));
+    let mut names = found.map(|found| found[1].to_owned());
     let Some(name) = names.find(|name| !allowed.contains(&name.as_str())) else { return Ok(()) };
     let known: Vec<String> = allowed.iter().map(|name| format!("{{{name}}}")).collect();
-    Err(command.bad(format!("{{{name}}} stands for nothing; there are {}", known.join(", "))))
-}
-
-fn merged<const N: usize>(
-    layers: [Option<&BTreeMap<String, String>>; N],
-) -> BTreeMap<String, String> {
-    let all = layers.into_iter().flatten().flatten();
-    all.map(|(key, value)| (key.clone(), value.clone())).collect()
+    Err(command.bad(format!("unknown placeholder {{{name}}}; expected {}", known.join(", "))))
 }

@@ -9,28 +9,28 @@ use super::Entry;
 use super::error::ManifestError;
 use crate::config::closest;
 
-/// Which entries are meant.
+/// Which entries to use.
 ///
-/// Patterns name them, protocols and languages narrow them down. Where nothing is said, those are meant that are
-/// marked as representative; all, where none is.
+/// Patterns name entries, protocols and languages narrow them down. An empty selection means the representative entries,
+/// or all if none is marked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Names and globs. Empty: whatever the rest leaves.
+    /// Names and globs. Empty: all that match the rest.
     pub patterns: Vec<String>,
     /// Only entries of these protocols. Empty: of all.
     pub protocols: Vec<Protocol>,
     /// Only servers in these languages, by the folder's name or as people write them, in any case. Empty: in all.
     pub languages: Vec<String>,
-    /// Every entry there is, if nothing else is said.
+    /// All entries, if nothing else is given.
     pub all: bool,
 }
 
 impl Selection {
-    /// Every entry there is.
+    /// All entries.
     pub const ALL: Self =
         Self { patterns: Vec::new(), protocols: Vec::new(), languages: Vec::new(), all: true };
 
-    /// What `patterns` name.
+    /// The entries that `patterns` name.
     #[must_use]
     pub fn named(patterns: Vec<String>) -> Self {
         Self { patterns, ..Self::default() }

@@ -1,4 +1,4 @@
-//! Trees that servers are built from: folders, and revisions of the repository.
+//! Sources that servers are built from: folders and revisions of the repository.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::{Catalog, Entry, ManifestError, Selection};
 
-/// Why a build's servers can't be had.
+/// Why a build has no usable servers.
 #[derive(Debug, Error)]
 pub enum TreeError {
     /// Neither a folder with servers nor a revision.
@@ -25,15 +25,15 @@ pub enum TreeError {
         root: PathBuf,
     },
     /// Git can't be run.
-    #[error("--build {origin}: git, which brings a revision's files, can't be run: {source}")]
+    #[error("--build {origin}: git, which unpacks a revision, can't be run: {source}")]
     Git {
         /// As typed.
         origin: String,
         /// What the system said.
         source: io::Error,
     },
-    /// A revision's files can't be brought.
-    #[error("--build {origin}: its files can't be brought to {}: {problem}", folder.display())]
+    /// A revision can't be unpacked.
+    #[error("--build {origin}: can't be unpacked to {}: {problem}", folder.display())]
     Files {
         /// As typed.
         origin: String,
@@ -60,11 +60,11 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// What is meant by `origin`: a folder with `servers/` in it, else a revision of the repository of `root`. The files of a
-    /// revision are put under `root/build/revisions`, where they stay for the next time.
+    /// A folder with `servers/` in it, or a revision of the repository of `root`. A revision is unpacked to
+    /// `root/build/revisions` and kept.
     ///
     /// # Errors
-    /// If it is neither, or its files can't be brought.
+    /// If it is neither, or can't be unpacked.
     pub fn find(root: &Path, age: Age, origin: &str) -> Result<Self, TreeError> {
         if Path::new(origin).join("servers").is_dir() {
             let failed = |source: io::Error| files(origin, Path::new(origin), source.to_string());
@@ -74,11 +74,11 @@ impl Tree {
         }
         let revision = Revision { root, origin };
         let commit = revision.commit()?;
-        let folder = revision.brought(&commit)?;
+        let folder = revision.unpacked(&commit)?;
         Ok(Self { folder, build: Build { age, origin: origin.to_owned(), commit: Some(commit) } })
     }
 
-    /// The tree of a recorded build, whatever its revision's name means by now.
+    /// The tree of a recorded build, even if its revision's name has moved.
     ///
     /// # Errors
     /// As [`Self::find`].
@@ -88,10 +88,10 @@ impl Tree {
         Ok(Self { build: build.clone(), ..tree })
     }
 
-    /// Its entries that are meant.
+    /// The selected entries.
     ///
     /// # Errors
-    /// If its manifests can't be used, or nothing is meant.
+    /// If its manifests can't be used, or nothing is selected.
     pub fn entries(&self, selection: &Selection) -> Result<Vec<Entry>, TreeError> {
         let selected =
             Catalog::load(&self.folder).and_then(|catalog| catalog.into_selected(selection));
@@ -131,8 +131,8 @@ impl Revision<'_> {
         }
     }
 
-    /// Its files. They are unpacked beside their place first, so that what is there is whole.
-    fn brought(&self, commit: &str) -> Result<PathBuf, TreeError> {
+    /// Its files. They are unpacked to another folder and renamed, so that the folder is always complete.
+    fn unpacked(&self, commit: &str) -> Result<PathBuf, TreeError> {
         let revisions = self.root.join("build/revisions");
         let folder = revisions.join(commit);
         if folder.join("servers").is_dir() {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_is_as_it_was_and_a_folder_as_it_is() {
+    fn a_revision_is_unchanged_and_a_folder_is_current() {
         let root = repository();
         let old = Tree::find(root.path(), Age::Old, "HEAD").unwrap();
         let new = Tree::find(root.path(), Age::New, root.path().to_str().unwrap()).unwrap();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_revision_is_found_again_whatever_its_name_means_by_now() {
+    fn a_recorded_revision_is_found_after_its_name_moved() {
         let root = repository();
         let first = Tree::find(root.path(), Age::Old, "HEAD").unwrap();
         let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];

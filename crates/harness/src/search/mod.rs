@@ -1,16 +1,15 @@
 //! Searching for the highest rate under which a threshold holds, and sweeping over loads.
 //!
-//! A [`Search`] says at which rate the next window is to be, and is told the window. It has no clock and does
-//! no I/O.
+//! A [`Search`] gives the rate of the next window and takes the measured window. It has no clock and does no I/O.
 //!
 //! 1. **Exponential.** The first rate decides the direction: doubled as long as the threshold holds, or halved
 //!    until it does, at most [`DOUBLINGS`] times. That brackets the limit.
 //! 2. **Bisection.** The middle of the bracket, on a scale of logarithms, takes the place of one of its ends, until the
 //!    lowest rate that did not meet the threshold is within the precision ([`PRECISION`]) of the highest that did.
-//! 3. **A second look.** Either end may stand where it does by an accident, so both are looked at again. An end of which
-//!    two looks disagree is decided by a third; one that turns out otherwise opens the bracket again.
+//! 3. **A second look.** Either end may be an accident, so both are measured again. If the two looks at an end disagree,
+//!    a third decides; an end that turns out wrong opens the bracket again.
 //!
-//! Each look at a rate takes as many windows as it takes to tell; see `step.rs` for when that is.
+//! Each look at a rate takes as many windows as it needs; see `step.rs`.
 
 mod arrivals;
 mod error;
@@ -28,23 +27,23 @@ pub use error::{SearchError, SweepError};
 pub use step::{CLEAR, CONFIRM, ERRORS, FEW, WINDOWS};
 pub use sweep::Sweep;
 
-/// How close a rate that met the threshold and one that did not come, relative to the first.
+/// The final distance between a rate that met the threshold and one that did not, relative to the first.
 pub const PRECISION: f64 = 0.05;
 /// How often the first rate is doubled, or halved, before the search gives up: a factor of 4,096.
 pub const DOUBLINGS: u32 = 12;
-/// The finest precision: what a rate's own resolution allows with room to spare.
+/// The finest precision: well above the resolution of a rate.
 const FINEST: f64 = 0.001;
 
-/// A search on its way.
+/// A search in progress.
 #[derive(Clone, Debug)]
 pub struct Search {
     record: Record,
     first: PerSecond,
-    /// Where the next window is to be. `None`: the search is over.
+    /// The rate of the next window. `None`: the search is over.
     rate: Option<PerSecond>,
     /// Windows of this look at that rate.
     windows: Vec<Measured>,
-    /// What the looks at each rate said, in the order of the steps.
+    /// The verdicts of each look at a rate, in the order of the steps.
     looks: Vec<Vec<StepVerdict>>,
 }
 
@@ -53,7 +52,7 @@ const LOOKS: usize = 2;
 
 impl Search {
     /// A search that begins at the rate `first` and ends at `precision`, a share such as [`PRECISION`].
-    /// With a capacity that is known, half of it is a good first rate.
+    /// If the capacity is known, half of it is a good first rate.
     ///
     /// # Errors
     /// A threshold that more load can't break, or a precision below 0.1 % or above 100 %.
@@ -70,7 +69,7 @@ impl Search {
         Ok(Self { record, first, rate: Some(first), windows: Vec::new(), looks: Vec::new() })
     }
 
-    /// Whether a highest rate can be searched for.
+    /// Whether the threshold has a highest rate.
     ///
     /// # Errors
     /// A threshold that more load can't break.
@@ -84,8 +83,8 @@ impl Search {
         self.rate
     }
 
-    /// Takes the window that was measured at [`Self::rate`]. The rate with its verdict, if this look at it has come to
-    /// one. Does nothing once the search is over.
+    /// Takes the window that was measured at [`Self::rate`]. Returns the rate with its verdict, if this look has one. Does
+    /// nothing after the search is over.
     pub fn tell(&mut self, window: Measured) -> Option<&SearchStep> {
         let rate = self.rate?;
         self.windows.push(window);
@@ -96,7 +95,7 @@ impl Search {
         self.record.steps.get(at)
     }
 
-    /// Takes note of what a look at a rate said; the number of its step.
+    /// Records the verdict of a look at a rate; returns the number of its step.
     fn looked(&mut self, rate: PerSecond, windows: Vec<Measured>, verdict: StepVerdict) -> usize {
         let Some(at) = self.record.steps.iter().position(|step| step.rate == rate) else {
             self.record.steps.push(SearchStep { rate, windows, verdict });
@@ -110,13 +109,13 @@ impl Search {
         at
     }
 
-    /// The rates that have their verdict, and with them the result as it stands.
+    /// The rates with a verdict, and with them the result so far.
     #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// The search as it went. Windows of a rate without a verdict are left out.
+    /// The finished search, without windows of a rate that has no verdict.
     #[must_use]
     pub fn into_record(self) -> Record {
         self.record
@@ -126,10 +125,10 @@ impl Search {
         let tie = self.looks.iter().position(|looks| majority(looks).is_none());
         tie.map(|at| self.record.steps[at].rate)
             .or_else(|| self.untried())
-            .or_else(|| self.end_to_look_at_again())
+            .or_else(|| self.end_to_confirm())
     }
 
-    /// The next rate that was not tried yet. `None` where the bracket is narrow enough, or has no other end in reach.
+    /// The next untried rate. `None` if the bracket is narrow enough, or has no other end in reach.
     fn untried(&self) -> Option<PerSecond> {
         let met = self.record.met().map(|step| step.rate.get());
         let unmet = self.record.unmet().map(|step| step.rate.get());
@@ -143,7 +142,7 @@ impl Search {
         }
     }
 
-    fn end_to_look_at_again(&self) -> Option<PerSecond> {
+    fn end_to_confirm(&self) -> Option<PerSecond> {
         let ends = [self.record.met(), self.record.unmet()].into_iter().flatten();
         let mut rates = ends.map(|step| step.rate);
         rates.find(|rate| {
@@ -153,8 +152,7 @@ impl Search {
     }
 }
 
-/// What most looks at a rate say; why it is not met, the last of those that say so. `None` where as many say the one as
-/// the other.
+/// The verdict of most looks at a rate; of those that did not meet the threshold, the last reason. `None` if it is a tie.
 fn majority(looks: &[StepVerdict]) -> Option<StepVerdict> {
     let (met, unmet): (Vec<_>, Vec<_>) =
         looks.iter().copied().partition(|verdict| *verdict == StepVerdict::Met);
@@ -165,7 +163,7 @@ fn majority(looks: &[StepVerdict]) -> Option<StepVerdict> {
     }
 }
 
-/// The middle of a bracket by ratio, a whole number where there is one in it. `None` where the bracket is narrow enough.
+/// The geometric middle of a bracket, a whole number if possible. `None` if the bracket is narrow enough.
 fn middle(met: f64, unmet: f64, precision: f64) -> Option<PerSecond> {
     if unmet <= met * (1.0 + precision) {
         return None;

@@ -1,37 +1,36 @@
-//! When the windows of one look at a rate are enough, and what they say.
+//! When the windows of one look at a rate are enough, and their verdict.
 //!
-//! A window that says nothing about the server's figure (the generator was late, the client had no CPU left, calls
-//! failed, the server did not keep up) is a **fault** and gives no value; every other one gives the figure's value. In this
-//! order:
+//! A window that is no evidence about the figure (the generator was late, the client had no CPU left, calls failed, the
+//! server did not keep up) is a **fault** without a value; every other one gives the figure's value. In this order:
 //!
 //! - [`CONFIRM`] faults: not met, for the reason of the last one;
-//! - [`CONFIRM`] windows in which no call came due: not met, as more of them would tell no more;
+//! - [`CONFIRM`] windows in which no call came due: not met, as more of them would not help;
 //! - [`CONFIRM`] values of [`CLEAR`] times the limit or more: not met;
-//! - a first window without fault, at the limit divided by [`CLEAR`] or less: met. What disturbs a
-//!   machine makes calls slower and not faster, so one such window is enough for this side and not for the other;
+//! - a first window without fault, at the limit divided by [`CLEAR`] or less: met. Disturbances make calls slower, never
+//!   faster, so one such window is enough for this side but not for the other;
 //! - the Student interval of the mean of the values' logarithms lies wholly on one side of the limit's: met, or not met.
-//!   Response times vary by factors, so their logarithms are what is symmetrical. As it is looked at after each window
-//!   from the second on, it has the confidence [`EACH_LOOK`]: all looks together err in 5 % at the most (Bonferroni);
-//! - [`WINDOWS`] windows: not met, since a rate that may be too high is not promised.
+//!   Response times vary by factors, so their logarithms are symmetrical. The interval is computed after each window from
+//!   the second on, with the confidence [`EACH_LOOK`]: all of them together err in at most 5 % (Bonferroni);
+//! - [`WINDOWS`] windows: not met, since the rate may be too high.
 
 use rpcbench_record::{Figure, Measured, NotMet, StepVerdict, Threshold};
 use rpcbench_stats::mean_interval_at;
 
-/// Windows that a look at a rate takes at the most.
+/// Most windows of a look at a rate.
 pub const WINDOWS: usize = 8;
-/// Windows that must agree before a rate is given up without an interval: one may be an accident.
+/// Windows that must agree before a rate fails without an interval: one may be an accident.
 pub const CONFIRM: usize = 2;
 /// Factor to the limit from which no interval is needed.
 pub const CLEAR: f64 = 2.0;
-/// Share of calls that may fail in a window, unless errors are what is limited.
+/// Share of calls that may fail in a window, unless the threshold limits errors.
 pub const ERRORS: f64 = 0.01;
-/// So few calls are chance, whatever their share: of 30 calls of which one in a hundred is late, two or more are in one
-/// window of 28, three or more in one of 300.
+/// This many calls may be chance at any share: of 30 calls that are late with a probability of 1 %, two or more are late
+/// in one window of 28, three or more in one of 300.
 pub const FEW: u64 = 2;
 /// Confidence of the interval after each window.
 const EACH_LOOK: f64 = 1.0 - 0.05 / (WINDOWS - 1) as f64;
 
-/// What the windows of one look say. `None`: one more is needed.
+/// The verdict of the windows of one look. `None`: one more is needed.
 pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<StepVerdict> {
     let (mut faults, mut values) = (Vec::new(), Vec::new());
     for window in windows {

@@ -7,13 +7,13 @@ use rpcbench_record::{PerSecond, Rate};
 
 use super::error::SweepError;
 
-/// Loads that a sweep has at the most.
-pub(super) const MOST: u64 = 200;
-/// Step of shares of capacity where none is given, percent.
+/// Most loads of a sweep.
+pub(super) const MAX_LOADS: u64 = 200;
+/// Default step of shares of the capacity, percent.
 const STEP: u32 = 10;
 
 /// Loads from the lowest to the highest, at equal distances: `10%..90%` in steps of 10 %, `10%..90%+5%`,
-/// `1k..10k+1k`. The last is not above TO.
+/// `1k..10k+1k`. The last is at most TO.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
     text: String,
@@ -27,7 +27,7 @@ impl Sweep {
         &self.rates
     }
 
-    /// Whether they are shares of a capacity that must be measured first.
+    /// Whether they are shares of the capacity, which must be measured first.
     #[must_use]
     pub fn needs_capacity(&self) -> bool {
         self.rates.iter().any(|rate| matches!(rate, Rate::OfCapacity(_)))
@@ -70,7 +70,7 @@ impl FromStr for Sweep {
         };
         let Parts { from, to, step, make } = parts;
         let loads = if to < from { 0 } else { (to - from) / step + 1 };
-        if !(1..=MOST).contains(&loads) {
+        if !(1..=MAX_LOADS).contains(&loads) {
             return Err(SweepError::Loads { text: text.to_owned(), loads });
         }
         let rates = (0..loads).filter_map(|n| make(from + n * step)).collect();
@@ -78,7 +78,7 @@ impl FromStr for Sweep {
     }
 }
 
-/// The numbers of a sweep, in percent or in thousandths of a call a second, and what makes a rate of one.
+/// The numbers of a sweep, in percent or in thousandths of a call a second, and the function that makes rates of them.
 struct Parts {
     from: u64,
     to: u64,

@@ -361,14 +361,17 @@ fn sweeps_are_lists_of_loads() {
 fn what_is_no_sweep_is_refused_with_what_would_be() {
     let error = |text: &str| text.parse::<Sweep>().unwrap_err().to_string();
     for text in ["", "10%", "10%-90%", "..90%", "10%..", "a..b", "10%..90%+", "10%..90%+0%"] {
-        assert!(error(text).contains("is no sweep; write FROM..TO"), "{text}");
+        assert!(
+            error(text).contains("invalid sweep '") && error(text).contains("write FROM..TO"),
+            "{text}"
+        );
     }
     for text in ["10%..90%+100", "10%..1k", "1k..90%+1k", "1k..2k+10%"] {
         assert!(error(text).contains("mixes"), "{text}");
     }
     assert!(error("1k..2k").contains("has no step"));
     assert!(error("90%..10%").contains("makes 0 loads"));
-    assert!(error("1..1000+1").contains("makes 1000 loads; make it 1 to 200"));
+    assert!(error("1..1000+1").contains("makes 1000 loads; expected 1 to 200"));
 }
 
 #[test]

@@ -1,14 +1,9 @@
-//! Suites: named workloads and limits, one file each in `suites/`, and the plan that is made from one.
+//! Suites: named workloads and limits, a file each in `suites/`, and the plan made from one.
 //!
-//! A value given on the command line replaces the suite's. Whatever contradicts something else is refused
-//! with both places named, so that no setting is ever silently without effect.
+//! Options of the command line replace a suite's values; see [`crate::spec`].
 
-mod check;
-mod error;
-mod file;
-mod loads;
 mod order;
-mod overrides;
+mod resolve;
 mod scale;
 #[cfg(test)]
 mod tests;
@@ -19,16 +14,15 @@ use std::time::Duration;
 
 use rpcbench_record::{
     Limits, PlacementKind, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Window,
-    Workload,
+    Workload, units,
 };
 
-pub use error::SuiteError;
-pub use overrides::{Loads, Overrides};
 pub use scale::fit;
 
-use crate::config;
+use crate::config::{SourceFile, unreadable};
 use crate::manifest::Runtime;
-use rpcbench_record::units::{self, UnitError};
+use crate::spec::{RunSpec, SpecError, SuiteSpec, unknown_suite};
+use resolve::Layers;
 
 /// A named list of workloads and the limits under which servers meet them.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,39 +33,41 @@ pub struct Suite {
     pub path: PathBuf,
     /// What it is for, one line.
     pub description: String,
-    /// Processes of each entry, one after another; where there is a precision, at most so many.
+    /// Processes of each entry, one after another; an upper limit if there is a precision.
     pub processes: u32,
     /// Windows in which each process is measured, under each workload.
     pub rounds: u32,
-    /// When a run may end before all that.
+    /// When a run may end early.
     pub stopping: Option<Stopping>,
-    /// Whether every measured call is written down.
+    /// Whether every measured call is logged.
     pub log_calls: bool,
-    /// Whether servers are asked for statistics of their runtimes.
+    /// Whether servers are asked for runtime statistics.
     pub runtime_statistics: bool,
-    /// Figures that somebody published for its workloads.
+    /// Published figures of its workloads.
     pub published: Vec<Published>,
-    /// The protocols that it takes. `None`: all that an entry speaks.
+    /// The protocols of its entries. `None`: all.
     pub protocols: Option<Vec<Protocol>>,
     /// What each server may use.
     pub limits: Limits,
     /// The loads, in order. Never empty.
     pub workloads: Vec<Workload>,
+    file: SourceFile,
+    spec: SuiteSpec,
 }
 
 /// All suites of a folder.
 #[derive(Debug)]
 pub struct Suites {
     suites: Vec<Suite>,
-    left_out: Vec<(PathBuf, SuiteError)>,
+    left_out: Vec<(PathBuf, SpecError)>,
 }
 
 impl Suites {
     /// Loads every `*.toml` in `root/suites`.
     ///
     /// # Errors
-    /// If there are none.
-    pub fn load(root: &Path) -> Result<Self, SuiteError> {
+    /// If the folder has none.
+    pub fn load(root: &Path) -> Result<Self, SpecError> {
         let mut all = Self { suites: Vec::new(), left_out: Vec::new() };
         for path in files(root)? {
             match Suite::load(&path) {
@@ -82,9 +78,9 @@ impl Suites {
         Ok(all)
     }
 
-    /// Files that are no suites, with what is wrong: key, value and remedy.
+    /// Files that are not valid suites, each with its error.
     #[must_use]
-    pub fn left_out(&self) -> &[(PathBuf, SuiteError)] {
+    pub fn left_out(&self) -> &[(PathBuf, SpecError)] {
         &self.left_out
     }
 
@@ -96,9 +92,9 @@ impl Suites {
 }
 
 /// The files `*.toml` in `root/suites`, sorted; at least one.
-fn files(root: &Path) -> Result<Vec<PathBuf>, SuiteError> {
+fn files(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
     let folder = root.join("suites");
-    let read = |source| config::unreadable(&folder, source);
+    let read = |source| unreadable(&folder, source);
     let mut paths = Vec::new();
     for entry in fs::read_dir(&folder).map_err(read)? {
         let path = entry.map_err(read)?.path();
@@ -107,16 +103,15 @@ fn files(root: &Path) -> Result<Vec<PathBuf>, SuiteError> {
         }
     }
     paths.sort();
-    if paths.is_empty() { Err(SuiteError::None { folder }) } else { Ok(paths) }
+    if paths.is_empty() { Err(SpecError::None { folder }) } else { Ok(paths) }
 }
 
 impl Suite {
-    /// The suite of that name in `root/suites`, or the one in a file: what ends in `.toml` is its path. Nothing else is
-    /// read, so that no other suite can be in the way.
+    /// The suite of that name in `root/suites`, or the file if the name ends in `.toml`. Reads no other suite.
     ///
     /// # Errors
-    /// If there is none: with the names that there are. What is wrong with it, with its key, value and remedy.
-    pub fn named(root: &Path, name: &str) -> Result<Self, SuiteError> {
+    /// If it does not exist, or what is wrong with it.
+    pub fn named(root: &Path, name: &str) -> Result<Self, SpecError> {
         if name.ends_with(".toml") {
             return Self::load(Path::new(name));
         }
@@ -126,7 +121,7 @@ impl Suite {
             Some(path) => Self::load(path),
             None => {
                 let stems = files.iter().filter_map(|path| path.file_stem()?.to_str());
-                Err(error::unknown(name, stems))
+                Err(unknown_suite(name, stems))
             }
         }
     }
@@ -134,25 +129,33 @@ impl Suite {
     /// Reads one file.
     ///
     /// # Errors
-    /// What is wrong with it, with its key, value and remedy.
-    pub fn load(path: &Path) -> Result<Self, SuiteError> {
-        let text = fs::read_to_string(path).map_err(|source| config::unreadable(path, source))?;
-        Self::parse(path, &text)
+    /// What is wrong with it, with its line and the remedy.
+    pub fn load(path: &Path) -> Result<Self, SpecError> {
+        Self::of(&SourceFile::read(path)?)
     }
 
-    /// Reads the text of a file. `path` gives the suite its name and errors their place.
+    /// Reads the text of a file. `path` gives the suite its name, and errors their place.
     ///
     /// # Errors
     /// As [`Suite::load`].
-    pub fn parse(path: &Path, text: &str) -> Result<Self, SuiteError> {
-        let suite = file::read(path, text)?;
-        check::suite(&suite, &Overrides::default())?;
-        Ok(suite)
+    pub fn parse(path: &Path, text: &str) -> Result<Self, SpecError> {
+        Self::of(&SourceFile::new(path, text))
     }
 
-    /// How long it takes for one entry at most, as far as that can be known before: start and check of a process are a few
-    /// seconds, it is steady soon after its least warm-up, and a search takes a dozen windows. Calls that are counted are made by a
-    /// server that is none of the fast ones.
+    fn of(file: &SourceFile) -> Result<Self, SpecError> {
+        Layers { file, spec: &file.parse()?, run: &RunSpec::default() }.resolve()
+    }
+
+    /// The suite with options of the command line in place of its values.
+    ///
+    /// # Errors
+    /// If they contradict each other or a remaining value of the suite.
+    pub fn with(&self, run: &RunSpec) -> Result<Self, SpecError> {
+        Layers { file: &self.file, spec: &self.spec, run }.resolve()
+    }
+
+    /// An upper estimate of the time for one entry: a process takes a few seconds to start and check, is steady soon
+    /// after its minimum warm-up, and a search takes a dozen windows. A number of calls is made by a slow server.
     #[must_use]
     pub fn length(&self, runtime: &Runtime) -> Duration {
         const START: Duration = Duration::from_secs(2);
@@ -187,58 +190,34 @@ impl Suite {
     pub fn takes(&self, protocol: Protocol) -> bool {
         self.protocols.as_ref().is_none_or(|taken| taken.contains(&protocol))
     }
-
-    /// The published figures that are of the same loads with values from the command line.
-    fn published_of(&self, overrides: &Overrides) -> Vec<Published> {
-        let given = overrides.apply(self);
-        let shape = |w: &Workload| (w.shape.clone(), w.connections, w.in_flight, w.connection_life);
-        let same = |figure: &&Published| {
-            let of = |suite: &Self| {
-                suite.workloads.iter().find(|w| w.name == figure.workload).map(shape)
-            };
-            of(self) == of(&given)
-        };
-        self.published.iter().filter(same).cloned().collect()
-    }
-
-    /// The suite with values from the command line in place of its own.
-    ///
-    /// # Errors
-    /// Where they contradict each other or what remains of the suite.
-    pub fn with(&self, overrides: &Overrides) -> Result<Self, SuiteError> {
-        let suite = overrides.apply(self);
-        check::overrides(self, overrides)?;
-        check::suite(&suite, overrides)?;
-        Ok(suite)
-    }
 }
 
-/// Everything that a run will do, in order: a round is every entry once, in random order. The first process of every
-/// entry goes through all rounds of all workloads, then the second. The same seed gives the same order.
+/// Most windows of a plan: each takes memory and a line of the record, and this many of the shortest take 28 hours.
+const MAX_TRIALS: u64 = 1_000_000;
+
+/// All windows of a run, in order: a round is every entry once, in random order. The first process of every entry goes
+/// through all rounds of all workloads, then the second. The same seed gives the same order.
 ///
 /// # Errors
-/// Where values contradict each other, or two entries have one name.
+/// If values contradict each other, or two entries have one name.
 pub fn plan(
     suite: &Suite,
-    overrides: &Overrides,
+    run: &RunSpec,
     entries: &[PlannedServer],
     seed: u64,
-) -> Result<Plan, SuiteError> {
-    let published = suite.published_of(overrides);
-    let suite = suite.with(overrides)?;
-    let twice = entries
-        .iter()
-        .enumerate()
-        .find(|(at, server)| entries.iter().take(*at).any(|before| before.entry == server.entry));
-    if let Some((_, server)) = twice {
-        return Err(SuiteError::Twice { entry: server.entry.clone() });
+) -> Result<Plan, SpecError> {
+    let suite = suite.with(run)?;
+    for (at, server) in entries.iter().enumerate() {
+        if entries[..at].iter().any(|before| before.entry == server.entry) {
+            return Err(SpecError::Twice { entry: server.entry.clone() });
+        }
     }
     let taken = |server: &&PlannedServer| suite.takes(server.protocol);
     let servers: Vec<PlannedServer> = entries.iter().filter(taken).cloned().collect();
     if servers.is_empty() && !entries.is_empty() {
-        return Err(SuiteError::NoEntries { protocols: suite.protocols.unwrap_or_default() });
+        return Err(SpecError::NoEntries { protocols: suite.protocols.unwrap_or_default() });
     }
-    check::trials(&suite, overrides, servers.len())?;
+    suite.check_trials(run, servers.len())?;
     let order = order::order(&suite, &servers, seed);
     Ok(Plan {
         suite: suite.name,
@@ -247,8 +226,8 @@ pub fn plan(
         fail_if: Vec::new(),
         log_calls: suite.log_calls,
         runtime_statistics: suite.runtime_statistics,
-        scaled_from: overrides.scaled_from,
-        published,
+        scaled_from: run.scaled_from,
+        published: suite.published,
         stopping: suite.stopping,
         limits: suite.limits,
         workloads: suite.workloads,
@@ -257,32 +236,22 @@ pub fn plan(
     })
 }
 
-/// Reads a warm-up: `until-steady`, `none`, `calls:N/CLIENTS`, or a length of time.
-///
-/// # Errors
-/// If `text` is neither.
-pub fn warm_up(text: &str) -> Result<WarmUp, UnitError> {
-    match text {
-        "until-steady" => Ok(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
-        "none" => Ok(WarmUp::Fixed { length_ms: 0 }),
-        _ if text.starts_with("calls:") => warm_up_calls(text),
-        _ => milliseconds(text).map(|length_ms| WarmUp::Fixed { length_ms }),
+impl Suite {
+    /// Refuses more windows than [`MAX_TRIALS`].
+    fn check_trials(&self, run: &RunSpec, entries: usize) -> Result<(), SpecError> {
+        let (processes, rounds, loads) = (self.processes, self.rounds, self.workloads.len());
+        let trials = u128::from(processes) * u128::from(rounds) * (loads * entries) as u128;
+        if trials <= u128::from(MAX_TRIALS) {
+            return Ok(());
+        }
+        let is_processes = processes >= rounds;
+        Err(SpecError::Value {
+            given: self.spec.larger_extent(&self.file, &run.suite, is_processes),
+            problem: format!(
+                "{processes} processes x {rounds} rounds x {entries} entries x {loads} workloads are more than the {} \
+                 windows that a plan may have; give fewer",
+                units::count(MAX_TRIALS),
+            ),
+        })
     }
-}
-
-/// Reads `calls:2000/100`: so many calls by so many clients, one without the second number.
-fn warm_up_calls(text: &str) -> Result<WarmUp, UnitError> {
-    let given = text.trim_start_matches("calls:");
-    let (calls, clients) = given.split_once('/').unwrap_or((given, "1"));
-    let read = calls.parse().ok().zip(clients.parse().ok());
-    match read.filter(|(calls, clients)| *calls >= u64::from(*clients) && *clients > 0) {
-        Some((calls, clients)) => Ok(WarmUp::Calls { calls, clients }),
-        None => Err(UnitError::WarmUpCalls(text.to_owned())),
-    }
-}
-
-/// Reads a length of time in whole milliseconds.
-fn milliseconds(text: &str) -> Result<u64, UnitError> {
-    let duration = units::duration(text)?;
-    u64::try_from(duration.as_millis()).map_err(|_| UnitError::Duration(text.to_owned()))
 }

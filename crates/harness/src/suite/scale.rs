@@ -1,30 +1,29 @@
 //! A suite on a machine that has fewer CPUs than it asks for.
 
-use super::{Overrides, Suite, SuiteError};
+use super::{RunSpec, SpecError, Suite};
+use crate::config::{Count, Given};
 
-/// The values from the command line for a machine of `cpus` CPUs: where the suite's servers would not leave one to each client
-/// thread, `scale` lowers what a server may use, to one at the least.
+/// The options for a machine with `cpus` CPUs. If a server's CPUs leave none for each client thread, `scale` lowers
+/// them, to one at least.
 ///
 /// # Errors
-/// If a server is to have more CPUs than there are, and the run is not to be scaled.
-pub fn fit(
-    suite: &Suite,
-    overrides: &Overrides,
-    cpus: u32,
-    scale: bool,
-) -> Result<Overrides, SuiteError> {
-    let given = overrides.clone();
-    let wanted = given.cpus.unwrap_or(suite.limits.cpus);
+/// If the suite gives a server more CPUs than there are, and `scale` is false.
+pub fn fit(suite: &Suite, run: &RunSpec, cpus: u32, scale: bool) -> Result<RunSpec, SpecError> {
+    let mut run = run.clone();
+    let typed = run.limits.cpus.as_ref().map(|cpus| cpus.value.0);
+    let wanted = typed.unwrap_or(suite.limits.cpus);
     let of_suite = suite.workloads.iter().map(|workload| workload.client_threads).max();
-    let clients = given.client_threads.or(of_suite).unwrap_or(1);
-    let room = cpus.saturating_sub(clients).max(1);
+    let threads = run.workload.client_threads.as_ref().map(|threads| threads.value.0);
+    let room = cpus.saturating_sub(threads.or(of_suite).unwrap_or(1)).max(1);
     if scale && wanted > room {
-        return Ok(Overrides { cpus: Some(room), scaled_from: Some(suite.limits), ..given });
+        run.limits.cpus = Some(Given::by_default(Count(room), &format!("--cpus {room}")));
+        run.scaled_from = Some(suite.limits);
+        return Ok(run);
     }
-    if wanted > cpus && given.cpus.is_none() {
-        return Err(SuiteError::TooFewCpus { suite: suite.name.clone(), wanted, cpus, room });
+    if wanted > cpus && typed.is_none() {
+        return Err(SpecError::TooFewCpus { suite: suite.name.clone(), wanted, cpus, room });
     }
-    Ok(given)
+    Ok(run)
 }
 
 #[cfg(test)]
@@ -45,28 +44,27 @@ mod tests {
 
     #[test]
     fn a_suite_that_is_too_large_says_so_and_is_scaled_when_asked() {
-        let overrides = Overrides::default();
-        let error = fit(&suite(3), &overrides, 2, false).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "suite 'many' gives a server 3 CPUs, and there are 2: add --scale-to-machine to give it 1, which leaves the \
-             client its own and marks the record"
-        );
-        let scaled = fit(&suite(3), &overrides, 2, true).unwrap();
+        let none = RunSpec::default();
+        let error = fit(&suite(3), &none, 2, false).unwrap_err();
+        insta::assert_snapshot!(error, @"suite 'many' gives a server 3 CPUs, but this machine has 2: add --scale-to-machine to give it 1 and keep the rest for the client; the record says so");
+        let cpus = |run: &RunSpec| run.limits.cpus.as_ref().map(|cpus| cpus.value.0);
+        let scaled = fit(&suite(3), &none, 2, true).unwrap();
         let from = Limits { cpus: 3, memory_bytes: None };
-        assert_eq!((scaled.cpus, scaled.scaled_from), (Some(1), Some(from)));
-        let wide = Overrides { client_threads: Some(4), ..Overrides::default() };
-        assert_eq!(fit(&suite(8), &wide, 8, true).unwrap().cpus, Some(4));
+        assert_eq!((cpus(&scaled), scaled.scaled_from), (Some(1), Some(from)));
+        let mut wide = none;
+        wide.workload.client_threads = Some(Given::by_default(Count(4), "--client-threads 4"));
+        assert_eq!(cpus(&fit(&suite(8), &wide, 8, true).unwrap()), Some(4));
     }
 
     #[test]
     fn one_that_fits_stays_as_it_is() {
         for scale in [false, true] {
-            let overrides = Overrides::default();
-            assert_eq!(fit(&suite(3), &overrides, 4, scale).unwrap(), overrides);
+            let none = RunSpec::default();
+            assert_eq!(fit(&suite(3), &none, 4, scale).unwrap(), none);
         }
-        // What was typed is meant, and shown as shared.
-        let typed = Overrides { cpus: Some(3), ..Overrides::default() };
+        // Typed CPUs may be more than there are; the record shows that they were shared.
+        let mut typed = RunSpec::default();
+        typed.limits.cpus = Some(Given::by_default(Count(3), "--cpus 3"));
         assert_eq!(fit(&suite(1), &typed, 2, false).unwrap(), typed);
     }
 }

@@ -1,4 +1,4 @@
-//! A load as it goes, on standard error: a line that is drawn over on a terminal, plain lines elsewhere.
+//! Progress of a load on standard error: a line that is redrawn on a terminal, plain lines elsewhere.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -15,14 +15,14 @@ use super::tap::LogTap;
 use crate::context::Context;
 use crate::print::note;
 
-/// How often the line on a terminal moves. A look costs each load thread a copy of its histograms.
+/// How often the line on a terminal changes. Each look costs every load thread a copy of its histograms.
 const LOOK: Nanos = Nanos::from_millis(1000);
-/// How often a terminal may be drawn on, a second.
+/// Redraws of a terminal a second, at most.
 const DRAWN: u8 = 4;
 /// Plain lines of a stage, at most.
 const LINES: u64 = 10;
 
-/// Shows how a load goes.
+/// Shows the progress of a load.
 pub struct Live<'a> {
     view: View,
     plan: &'a Plan,
@@ -70,14 +70,14 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// What a terminal shows until there is more to say.
+    /// Shows a line on a terminal until the next one.
     fn now(&self, line: &str) {
         if let View::Drawn(bar) = &self.view {
             bar.set_message(line.to_owned());
         }
     }
 
-    /// Whether the workload is there to find a capacity.
+    /// Whether the workload measures the capacity.
     fn finds_capacity(&self, name: &str) -> bool {
         self.plan.workload(name).is_some_and(|workload| self.plan.finds_capacity(workload))
     }
@@ -88,7 +88,7 @@ impl<'a> Live<'a> {
             let window_ms = workload.window.length_ms().unwrap_or_default();
             let seconds = Nanos::from_millis(workload.settle_ms + window_ms).as_secs_f64();
             self.keep(&format!(
-                "the rate is a share of the capacity: a closed loop of {seconds} s finds it"
+                "the rate is a share of the capacity, which a closed loop of {seconds} s measures first"
             ));
             return;
         }
@@ -155,13 +155,13 @@ impl Observer for Live<'_> {
             end => format!("{name} {}", progress(at, end - stage.start)),
         };
         match (&self.view, reading) {
-            // Two lines, as one would not fit into 80 columns.
+            // Two lines: one would not fit in 80 columns.
             (View::Drawn(bar), Some(reading)) => {
                 let times = reading.times().map(|times| format!("\n  {times}")).unwrap_or_default();
                 bar.set_message(format!("{stage_now}, {}{times}", reading.pace()));
             }
             (View::Drawn(bar), None) => bar.set_message(name),
-            // The first look is what the second one is compared with.
+            // The first look only gives the next one something to compare with.
             (View::Lines, Some(reading)) if now >= stage.start + LOOK => {
                 note!("{stage_now}, {reading}");
             }
@@ -175,17 +175,17 @@ fn progress(at: Nanos, length: Nanos) -> String {
     format!("{:.1} of {:.1} s", at.min(length).as_secs_f64(), length.as_secs_f64())
 }
 
-/// How a load goes now, and how it went so far.
+/// The state of a load.
 #[derive(Debug, PartialEq)]
 struct Reading {
-    /// Calls that ended, a second, since the look before.
+    /// Calls that ended a second, since the previous look.
     rate: f64,
     in_flight: u64,
-    /// p50, p99 and maximum of `ok` calls of the window so far, nanoseconds.
+    /// p50, p99 and maximum of `ok` calls in the window so far, nanoseconds.
     times: Option<[u64; 3]>,
     /// Since the session was opened.
     errors: u64,
-    /// Share of the threads' time since the look before.
+    /// Share of the threads' time since the previous look.
     cpu: f64,
 }
 
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_tells_what_happened_since_the_one_before() {
+    fn a_look_shows_what_happened_since_the_previous_one() {
         let (first, second) =
             (sample(500, 0, 100, &[]), sample(25_500, 3, 600, &[1000, 2000, 9000]));
         let reading = Reading::of((&first, &second), 2.0, 2);

@@ -1,4 +1,4 @@
-//! `rpcbench load`: a run of one server that somebody else runs.
+//! `rpcbench load`: a run of one server that is already running.
 
 mod live;
 mod plan;
@@ -52,7 +52,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let placement = placement.at(address.clone());
     let files = Files::open(&args.results, &header)?;
     let (tap, call_log) = LogTap::new(files.log);
-    let connect_timeout = Nanos::from_millis(args.connect_timeout);
+    let connect_timeout = Nanos::from_millis(args.connect_timeout.ms());
     let generator = Box::new(InProcess { cpus: Vec::new(), connect_timeout, call_log });
     let environment = Environment { seed: args.seed, interrupt, generator };
     let entry = args.address.to_string();
@@ -69,7 +69,7 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     };
     let (run, ending) = runner.execute();
     live.finish();
-    // The log of calls ends when nobody can send any more.
+    // The log of calls ends when its last sender is dropped.
     drop(environment);
     let verdict = conclude(context, args, &run, Done { ending, tap, hdr: files.hdr });
     if no_call_was_answered(&run)
@@ -88,10 +88,10 @@ fn no_call_was_answered(run: &Run) -> bool {
     !run.trials.is_empty() && measured.map(|window| window.outcomes.ok).sum::<u64>() == 0
 }
 
-/// How a log of HdrHistogram begins, whoever wrote it.
+/// How every log of HdrHistogram begins.
 const HDR: &[u8] = b"#[";
 
-/// What a load is written to, opened before anything is loaded.
+/// Output files, opened before the load starts.
 struct Files {
     out: Option<Writer>,
     hdr: Option<OutFile>,
@@ -109,17 +109,17 @@ impl Files {
     }
 }
 
-/// What a run leaves beside its record.
+/// What a run returns besides its record.
 struct Done {
     ending: Result<Ending, StoreError>,
     tap: LogTap,
     hdr: Option<OutFile>,
 }
 
-/// What is left when a file can't be written.
+/// The message if a file can't be written.
 const SHOWN: &str = "the results above are complete, but a file could not be written";
 
-/// After the load: everything that there is is shown, whatever went wrong with a file.
+/// Shows all results, then reports files that could not be written.
 fn conclude(context: &Context, args: &LoadArgs, run: &Run, done: Done) -> anyhow::Result<Verdict> {
     let view = View::of(run);
     if matches!(view, View::Run(_)) {
@@ -167,19 +167,20 @@ fn why_nothing(run: &Run) -> String {
     let failed = failed.or_else(|| run.trials.iter().find_map(Trial::failure).map(str::to_owned));
     failed
         .or_else(|| without_capacity(&run.header.plan, run))
-        .unwrap_or_else(|| "stopped before it was over; nothing was measured".to_owned())
+        .unwrap_or_else(|| "stopped before anything was measured".to_owned())
 }
 
-/// Why no rate came of a share of the capacity. `None` where one did, or it never came so far.
+/// Why a share of the capacity is no rate. `None` if it is one, or the capacity was not measured.
 fn without_capacity(plan: &Plan, run: &Run) -> Option<String> {
     let load = plan.loads().find(|load| load.arrivals.needs_capacity())?;
     let found = run.capacity(&plan.servers.first()?.entry, &load.name, None)?;
-    load.arrivals.resolve(found).is_none().then(|| {
-        let arrivals = load.arrivals;
-        format!(
-            "--arrivals {arrivals}: no rate is a share of {} calls/s, the capacity found",
+    load.arrivals.resolve(found).is_none().then(|| match found > 0.0 {
+        true => format!(
+            "--arrivals {}: no rate is this share of {} calls/s, the measured capacity",
+            load.arrivals,
             si(found)
-        )
+        ),
+        false => "no call succeeded, so there is no capacity to take a share of".to_owned(),
     })
 }
 
@@ -199,7 +200,7 @@ fn report_verdict(load: &Load) -> Verdict {
 fn report_curve(curve: &LoadCurve, ending: &Result<Ending, StoreError>) -> Verdict {
     if matches!(ending, Ok(Ending::Interrupted)) {
         let loads = plural(curve.points.len() as u64, "load");
-        note!("rpcbench: stopped after {loads}; this is what was measured");
+        note!("rpcbench: stopped after {loads}; the results up to then are above");
         return Verdict::Stopped;
     }
     let complaint = curve.complaint();

@@ -1,4 +1,4 @@
-//! What will run, from the arguments.
+//! The plan of a load, and the server's address.
 
 use std::net::ToSocketAddrs;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -14,10 +14,10 @@ use rpcbench_record::{Limits, PlacementKind, Plan, PlannedServer, PlannedTrial};
 
 use crate::args::{Address, LoadArgs};
 
-/// How often it is asked whether nobody waits any more.
+/// How often an interrupt is looked for.
 const ASK: Duration = Duration::from_millis(50);
 
-/// A run of one server that somebody else runs, one trial for each load. `cpus`: those that the server may use.
+/// A run of one running server with a window for each load. `cpus`: those that the server may use.
 pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
     let entry = args.address.to_string();
     let workloads = args.workloads()?;
@@ -67,28 +67,28 @@ pub fn resolve(address: &Address) -> anyhow::Result<Vec<ServerAddress>> {
     Ok(found)
 }
 
-/// The server at the first of these addresses, which stands for the others until [`reach()`].
+/// The server at the first of these addresses, until [`reach()`] knows which one answers.
 pub fn endpoint(args: &LoadArgs, addresses: &[ServerAddress]) -> Endpoint {
     Endpoint { address: addresses[0].clone(), authority: args.address.authority() }
 }
 
-/// The first of the addresses where somebody listens and speaks the protocol, unless Ctrl-C comes before.
+/// The first of the addresses where a server speaks the protocol, unless Ctrl-C comes first.
 pub fn reach(
     args: &LoadArgs,
     addresses: Vec<ServerAddress>,
     interrupt: &Interrupt,
 ) -> anyhow::Result<ServerAddress> {
     let (sender, reached) = channel();
-    let (protocol, within) = (args.protocol, Duration::from_millis(args.connect_timeout));
+    let (protocol, within) = (args.protocol, Duration::from_millis(args.connect_timeout.ms()));
     thread::spawn(move || sender.send(reach::reach(&addresses, protocol, within)));
     loop {
         match reached.recv_timeout(ASK) {
             Ok(reached) => return Ok(reached?),
             Err(_) if interrupt.check().is_err() => {
-                bail!("stopped before it was over; nothing was measured")
+                bail!("stopped before anything was measured")
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => bail!("the server could not be looked for"),
+            Err(RecvTimeoutError::Disconnected) => bail!("the search for the server ended early"),
         }
     }
 }

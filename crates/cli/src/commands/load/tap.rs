@@ -1,4 +1,4 @@
-//! The log of calls, begun when the window does that it is a log of.
+//! The log of calls, which begins with its window.
 
 use std::cell::RefCell;
 
@@ -7,23 +7,23 @@ use rpcbench_report::Calls;
 
 use crate::commands::calls_log::{CallsLog, LogThread};
 
-/// A log that a run writes into, if one was asked for.
+/// The log of a run's calls, if one was asked for.
 #[derive(Default)]
 pub struct LogTap(RefCell<State>);
 
 #[derive(Default)]
 enum State {
-    /// None was asked for.
+    /// No log.
     #[default]
     Closed,
     /// Calls are not written yet.
     Waiting(CallsLog),
-    /// They are, or could not be.
+    /// Calls are written, or writing failed to start.
     Writing(anyhow::Result<LogThread>),
 }
 
 impl LogTap {
-    /// A tap, and the end that the engine sends calls to.
+    /// A tap, and the sender for the engine.
     pub fn new(log: Option<CallsLog>) -> (Self, Option<CallLog>) {
         let Some(mut log) = log else { return (Self::default(), None) };
         let sender = log.take_sender();
@@ -37,7 +37,7 @@ impl LogTap {
         }
     }
 
-    /// Writes calls from now on.
+    /// Starts writing calls.
     pub fn start(&self) {
         let next = match self.0.take() {
             State::Waiting(log) => State::Writing(log.start()),
@@ -46,8 +46,8 @@ impl LogTap {
         self.0.replace(next);
     }
 
-    /// Waits for the last calls, once nobody sends any more, and puts the file in its place if it holds all `counted` of
-    /// them. `None` where none was asked for.
+    /// Waits for the last calls, after the sender was dropped, and keeps the file if it holds all `counted` of them. `None`
+    /// without a log.
     pub fn finish(self, counted: u64) -> anyhow::Result<Option<Calls>> {
         match self.0.into_inner() {
             State::Writing(thread) => thread?.finish(counted).map(Some),

@@ -1,11 +1,12 @@
-//! Suites: what is shipped, and what is refused.
+//! The shipped suites, and what is refused.
 
+mod loads;
 mod order;
 mod overrides;
 
 use std::path::Path;
 
-use rpcbench_contract::Shape;
+use clap::{Args as _, FromArgMatches as _};
 use rpcbench_record::{
     ConnectionLife, PlannedServer, Protocol, Stopping, WarmUp, Window, Workload,
 };
@@ -27,7 +28,7 @@ warm_up = "until-steady"
 duration = "3s"
 "#;
 
-fn parsed(text: &str) -> Result<Suite, SuiteError> {
+fn parsed(text: &str) -> Result<Suite, SpecError> {
     Suite::parse(Path::new("suites/mine.toml"), text)
 }
 
@@ -41,8 +42,18 @@ fn refused(from: &str, to: &str) -> String {
     parsed(&GOOD.replacen(from, to, 1)).expect_err("a refusal").to_string()
 }
 
-fn refused_with(overrides: Overrides) -> String {
-    good().with(&overrides).expect_err("a refusal").to_string()
+/// Options as typed.
+fn typed(options: &str) -> RunSpec {
+    read_options(options).expect("options")
+}
+
+fn read_options(options: &str) -> Result<RunSpec, clap::Error> {
+    let command = RunSpec::augment_args(clap::Command::new("run").no_binary_name(true));
+    RunSpec::from_arg_matches(&command.try_get_matches_from(options.split_whitespace())?)
+}
+
+fn refused_with(options: &str) -> String {
+    good().with(&typed(options)).expect_err("a refusal").to_string()
 }
 
 fn servers(names: &[&str]) -> Vec<PlannedServer> {
@@ -71,7 +82,7 @@ fn shipped() -> Suites {
 /// The entries of a plan by a suite with this line in it.
 fn planned(line: &str, entries: &[PlannedServer]) -> Result<Vec<String>, String> {
     let suite = parsed(&GOOD.replacen("[limits]", &format!("{line}\n[limits]"), 1));
-    let plan = plan(&suite.expect("a good suite"), &Overrides::default(), entries, 1);
+    let plan = plan(&suite.expect("a good suite"), &RunSpec::default(), entries, 1);
     let plan = plan.map_err(|error| error.to_string())?;
     assert!(plan.order.iter().all(|t| plan.servers.iter().any(|s| s.entry == t.entry)));
     Ok(plan.servers.into_iter().map(|server| server.entry).collect())
@@ -84,7 +95,7 @@ fn a_suite_takes_every_protocol_unless_it_names_some() {
     assert_eq!(planned("", &entries).unwrap(), ["go-grpc", "floor"]);
     assert_eq!(planned("protocols = [\"grpc\"]", &entries).unwrap(), ["go-grpc"]);
     let none = planned("protocols = [\"tcp-echo\"]", &entries[..1]).unwrap_err();
-    insta::assert_snapshot!(none, @"none of these servers speaks tcp-echo, and the suite takes nothing else; name others, or another --suite (`rpcbench list --matrix` shows what there is)");
+    insta::assert_snapshot!(none, @"the suite takes only tcp-echo, which none of these servers speaks; name others, or another --suite (see `rpcbench list --matrix`)");
 }
 
 #[test]
@@ -169,49 +180,56 @@ fn defaults_fill_what_a_suite_leaves_out() {
 
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: unknown key 'workload[0].conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight, arrivals, sweep, find_max, warm_up, warm_up_least, warm_up_cap, settle, duration, calls, timeout, grace, client_threads, pipelining");
-    insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: 'limits.cpus' is the string "one", but must be a whole number from 0 to 4294967295, such as cpus = 1"#);
-    insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: 'limits.cpus' is the integer -1, but must be a whole number from 0 to 4294967295, such as cpus = 1");
-    insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'workload[0].shape' is missing; add a line such as shape = "text:100""#);
-    insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"suites/mine.toml:4: protocols[0] = "http": unknown protocol 'http'; expected one of grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
-    insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml:8: workload[0].shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
-    insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml:6: limits.memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);
-    insta::assert_snapshot!(refused("\"3s\"", "\"3\""), @r#"suites/mine.toml:12: workload[0].duration = "3": '3' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
-    insta::assert_snapshot!(refused("until-steady", "until-stedy"), @r#"suites/mine.toml:11: workload[0].warm_up = "until-stedy": 'until-stedy' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or "until-steady" or "none""#);
-    insta::assert_snapshot!(refused("[[workload]]", "[[workload]]\nname = \"My load\""), @r#"suites/mine.toml: workload.name = "My load": use small letters, digits and '-'"#);
-    insta::assert_snapshot!(refused("= 1000", "= 1000\nwarm_up_cap = \"0s\""), @r#"suites/mine.toml: warm_up_cap = "0s": must be more than zero"#);
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight, arrivals, rate, sweep, find_max, duration, calls, warm_up, warm_up_least, warm_up_cap, settle, timeout, grace, client_threads, pipelining");
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: cpus = "one": must be a whole number from 1 to 4294967295"#);
+    insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: cpus = -1: must be a whole number from 1 to 4294967295");
+    insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'shape' is missing; add a line such as shape = "text:100""#);
+    insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"suites/mine.toml:4: protocols = ["http"]: unknown protocol 'http'; expected one of grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
+    insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml:8: shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
+    insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml:6: memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);
+    insta::assert_snapshot!(refused("\"3s\"", "\"3\""), @r#"suites/mine.toml:12: duration = "3": '3' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
+    insta::assert_snapshot!(refused("until-steady", "until-stedy"), @r#"suites/mine.toml:11: warm_up = "until-stedy": 'until-stedy' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or until-steady, or none"#);
+    insta::assert_snapshot!(refused("[[workload]]", "[[workload]]\nname = \"My load\""), @r#"suites/mine.toml:8: name = "My load": use small letters, digits and '-'"#);
+    insta::assert_snapshot!(refused("= 1000", "= 1000\nwarm_up_cap = \"0s\""), @r#"suites/mine.toml:11: warm_up_cap = "0s": must be at least 1ms"#);
 }
 
 #[test]
-fn workloads_have_names_of_their_own() {
+fn workload_names_are_unique() {
     let (head, load) = GOOD.split_at(GOOD.find("[[workload]]").expect("a workload"));
     let error = parsed(&format!("{head}{load}{load}")).expect_err("a refusal");
-    insta::assert_snapshot!(error, @r#"suites/mine.toml: workload.name = "mine": two workloads have this name; give each its own"#);
+    insta::assert_snapshot!(error, @"suites/mine.toml:13: workload 'mine': two workloads have this name; give each a different one");
     let none = parsed(&format!("workload = []\n{head}")).expect_err("a refusal");
-    insta::assert_snapshot!(none, @"suites/mine.toml: workload = []: a suite needs at least one [[workload]]");
+    insta::assert_snapshot!(none, @"suites/mine.toml: a suite needs at least one [[workload]]");
 }
 
 #[test]
-fn zero_is_refused_wherever_it_says_nothing() {
-    let zeros = [
-        ("processes", Overrides { processes: Some(0), ..Overrides::default() }),
-        ("rounds", Overrides { rounds: Some(0), ..Overrides::default() }),
-        ("max-time", Overrides { max_time_ms: Some(0), ..Overrides::default() }),
-        ("cpus", Overrides { cpus: Some(0), ..Overrides::default() }),
-        ("connections", Overrides { connections: Some(0), ..Overrides::default() }),
-        ("in-flight", Overrides { in_flight: Some(0), ..Overrides::default() }),
-        ("warmup-max", Overrides { warm_up_cap_ms: Some(0), ..Overrides::default() }),
-        ("duration", Overrides { duration_ms: Some(0), ..Overrides::default() }),
-        ("timeout", Overrides { timeout_ms: Some(0), ..Overrides::default() }),
-        ("grace", Overrides { grace_ms: Some(0), ..Overrides::default() }),
-        ("client-threads", Overrides { client_threads: Some(0), ..Overrides::default() }),
+fn zero_is_refused_if_it_means_nothing() {
+    let options = [
+        "--processes",
+        "--rounds",
+        "--cpus",
+        "--connections",
+        "--in-flight",
+        "--client-threads",
+        "--calls",
+        "--max-time",
+        "--warmup-max",
+        "--duration",
+        "--timeout",
+        "--grace",
     ];
-    for (option, overrides) in zeros {
-        let message = refused_with(overrides);
-        assert!(message.starts_with(&format!("--{option} 0")), "{message}");
-        assert!(message.ends_with("must be more than zero"), "{message}");
+    for option in options {
+        for zero in ["0", "0s"] {
+            let message =
+                read_options(&format!("{option} {zero}")).expect_err("a refusal").to_string();
+            assert!(
+                message.starts_with(&format!("error: invalid value '{zero}' for '{option}")),
+                "{message}"
+            );
+        }
     }
-    insta::assert_snapshot!(refused("connections = 50", "connections = 0"), @"suites/mine.toml: connections = 0: must be more than zero");
+    insta::assert_snapshot!(refused("connections = 50", "connections = 0"), @"suites/mine.toml:9: connections = 0: must be more than zero");
+    insta::assert_snapshot!(refused("\"3s\"", "\"0s\""), @r#"suites/mine.toml:12: duration = "0s": must be at least 1ms"#);
 }
 
 #[test]
@@ -223,15 +241,13 @@ fn a_suite_says_when_it_may_stop() {
         Some(Stopping { precision, agreement: None, least_processes, max_time_ms })
     };
     assert_eq!((suite.processes, suite.stopping), (16, stopping(Some(0.05), 2, Some(360_000))));
-    let with = |overrides: &Overrides| {
-        let suite = suite.with(overrides).expect("no contradiction");
+    let with = |options: &str| {
+        let suite = suite.with(&typed(options)).expect("no contradiction");
         (suite.processes, suite.stopping)
     };
-    let exact = Overrides { processes: Some(3), ..Overrides::default() };
-    assert_eq!(with(&exact), (3, stopping(None, 3, Some(360_000))));
-    let closer = Overrides { precision: Some(0.01), ..Overrides::default() };
-    assert_eq!(with(&closer), (16, stopping(Some(0.01), 2, Some(360_000))));
-    let good = good().with(&closer).expect("no contradiction");
+    assert_eq!(with("--processes 3"), (3, stopping(None, 3, Some(360_000))));
+    assert_eq!(with("--precision 1%"), (16, stopping(Some(0.01), 2, Some(360_000))));
+    let good = good().with(&typed("--precision 1%")).expect("no contradiction");
     assert_eq!((good.processes, good.stopping), (16, stopping(Some(0.01), 2, None)));
 }
 
@@ -240,21 +256,20 @@ fn a_window_is_a_length_or_a_number_of_calls() {
     let calls = |lines: &str| parsed(&GOOD.replace("duration = \"3s\"", lines));
     let suite = calls("calls = 20000").expect("a good suite");
     assert_eq!(suite.workloads[0].window, Window::Calls { calls: 20_000 });
-    let typed = Overrides { duration_ms: Some(1000), ..Overrides::default() };
-    let timed = suite.with(&typed).expect("no contradiction");
+    let timed = suite.with(&typed("--duration 1s")).expect("no contradiction");
     assert_eq!(timed.workloads[0].window, Window::Duration { length_ms: 1000 });
     let refused = |lines| calls(lines).expect_err("a refusal").to_string();
-    insta::assert_snapshot!(refused(""), @r#"workload of shape 'text:100': 'duration' is missing; add a line such as duration = "3s" or calls = 20000"#);
-    insta::assert_snapshot!(refused("calls = 0"), @"suites/mine.toml: calls = 0: must be more than zero");
-    insta::assert_snapshot!(refused("calls = 1\nduration = \"3s\""), @r#"suites/mine.toml:12: workload[0].calls = 1 contradicts suites/mine.toml:13: workload[0].duration = "3s": a window has a length or a number of calls; remove one of them"#);
-    insta::assert_snapshot!(refused("calls = 9\narrivals = \"poisson\"\nfind_max = \"p99<1s\""), @r#"suites/mine.toml:12: workload[0].calls = 9 contradicts suites/mine.toml:14: workload[0].find_max = "p99<1s": a search compares windows of one length; give a duration"#);
+    insta::assert_snapshot!(refused(""), @r#"suites/mine.toml:7: 'duration' is missing; add a line such as duration = "3s", or calls = 20000"#);
+    insta::assert_snapshot!(refused("calls = 0"), @"suites/mine.toml:12: calls = 0: must be more than zero");
+    insta::assert_snapshot!(refused("calls = 1\nduration = \"3s\""), @r#"suites/mine.toml:12: calls = 1 contradicts suites/mine.toml:13: duration = "3s": a window has a length or a number of calls; remove one of them"#);
+    insta::assert_snapshot!(refused("calls = 9\narrivals = \"poisson\"\nfind_max = \"p99<1s\""), @r#"suites/mine.toml:12: calls = 9 contradicts suites/mine.toml:14: find_max = "p99<1s": a search compares windows of one length; give a duration"#);
     let logged = GOOD.replace("[limits]", "log_calls = true\n[limits]");
     let logged = logged.replace("duration = \"3s\"", "calls = 1000001");
-    insta::assert_snapshot!(parsed(&logged).expect_err("a refusal"), @"suites/mine.toml: calls = 1000001: with log_calls, a trial has at most 1000000 calls: they wait in memory for its end");
+    insta::assert_snapshot!(parsed(&logged).expect_err("a refusal"), @"suites/mine.toml:13: calls = 1000001: with log_calls, a window has at most 1000000 calls: they are kept in memory until its end");
 }
 
 #[test]
-fn a_warm_up_is_of_so_many_calls_by_so_many_clients() {
+fn a_warm_up_may_be_a_number_of_calls() {
     let warm = |text: &str| parsed(&GOOD.replace("until-steady", text));
     for (text, calls, clients) in [("calls:2000/100", 2000, 100), ("calls:5", 5, 1)] {
         let suite = warm(text).expect("a good suite");
@@ -264,19 +279,19 @@ fn a_warm_up_is_of_so_many_calls_by_so_many_clients() {
         let error = warm(text).expect_err("a refusal").to_string();
         assert!(error.contains("write calls:N/CLIENTS, such as calls:2000/100"), "{error}");
     }
-    let cap = Overrides { warm_up_cap_ms: Some(1000), ..Overrides::default() };
+    let cap = typed("--warmup-max 1s");
     let error = warm("calls:2000/100").expect("a good suite").with(&cap).expect_err("a refusal");
-    insta::assert_snapshot!(error, @r#"--warmup-max 1s contradicts suites/mine.toml: warm_up = "calls:2000/100": only a warm-up until steady has bounds; leave this one out, or add --warmup until-steady"#);
+    insta::assert_snapshot!(error, @r#"--warmup-max 1s contradicts suites/mine.toml:11: warm_up = "calls:2000/100": only a warm-up until steady has bounds; leave one of them out"#);
 }
 
 #[test]
-fn trials_go_on_until_two_agree() {
+fn windows_repeat_until_two_agree() {
     let suite = |lines: &str| parsed(&GOOD.replace("[limits]", &format!("{lines}\n[limits]")));
     let rule = suite("rounds = 20\nagreement = \"6%\"").expect("a good suite").stopping;
     let rule = rule.expect("a rule");
     assert_eq!((rule.agreement, rule.precision, rule.max_time_ms), (Some(0.06), None, None));
     assert!(rule.agree(100.0, 106.0) && rule.agree(106.0, 100.0) && !rule.agree(100.0, 106.1));
-    insta::assert_snapshot!(suite("agreement = \"6%\"").expect_err("a refusal"), @r#"suites/mine.toml:4: agreement = "6%": two trials in a row are to agree; give rounds = 2 or more, the most that there are to be"#);
+    insta::assert_snapshot!(suite("agreement = \"6%\"").expect_err("a refusal"), @r#"suites/mine.toml:4: agreement = "6%": two windows in a row must agree; give rounds = 2 or more, as an upper limit"#);
 }
 
 #[test]
@@ -288,53 +303,53 @@ fn connections_live_for_no_fewer_calls_than_they_have_in_flight() {
         life("calls:20").expect("20 on each").workloads[0].connection_life.calls(),
         Some(20)
     );
-    insta::assert_snapshot!(life("calls:19").expect_err("a refusal"), @"suites/mine.toml: in_flight = 1000 contradicts suites/mine.toml: connections = 50 and a connection life of 'calls:19': a connection can't have more calls in flight than it lives for; give each call in flight a connection, or connections a longer life");
-    insta::assert_snapshot!(life("brief").expect_err("a refusal"), @r#"suites/mine.toml:8: workload[0].connection_life = "brief": 'brief' is no connection life; write long (a connection carries all calls), short (one call each) or calls:N (N calls each)"#);
+    insta::assert_snapshot!(life("calls:19").expect_err("a refusal"), @r#"suites/mine.toml:11: in_flight = 1000 contradicts suites/mine.toml:8: connection_life = "calls:19": a connection can't have more calls in flight than it lives for; give fewer calls in flight, more connections or a longer life"#);
+    insta::assert_snapshot!(life("brief").expect_err("a refusal"), @r#"suites/mine.toml:8: connection_life = "brief": 'brief' is no connection life; write long (a connection carries all calls), short (one call each) or calls:N (N calls each)"#);
 }
 
 #[test]
-fn published_figures_are_of_workloads_that_there_are_as_they_are() {
+fn published_figures_belong_to_unchanged_workloads() {
     let line = "\n[[published]]\nworkload = \"mine\"\nentry = \"go-grpc\"\ncalls_per_s = 13000\n";
     let suite = parsed(&format!("{GOOD}{line}")).expect("a good suite");
-    let published = |overrides: &Overrides| {
-        plan(&suite, overrides, &servers(&["go-grpc"]), 1).expect("a plan").published
+    let published = |options: &str| {
+        plan(&suite, &typed(options), &servers(&["go-grpc"]), 1).expect("a plan").published
     };
     let figure =
         Published { workload: "mine".into(), entry: "go-grpc".into(), calls_per_s: 13_000.0 };
-    assert_eq!(published(&Overrides { rounds: Some(9), ..Overrides::default() }), [figure]);
-    let other = Overrides { shape: Some(Shape::Dto), ..Overrides::default() };
-    assert_eq!(published(&other), []);
+    assert_eq!(published("--rounds 9"), [figure]);
+    assert_eq!(published("--shape dto"), []);
     let unknown = line.replace("\"mine\"", "\"his\"");
-    insta::assert_snapshot!(parsed(&format!("{GOOD}{unknown}")).expect_err("a refusal"), @r#"suites/mine.toml:15: published[0].workload = "his": there is no such workload here; write the name of one of these"#);
+    insta::assert_snapshot!(parsed(&format!("{GOOD}{unknown}")).expect_err("a refusal"), @r#"suites/mine.toml:15: workload = "his": no workload has this name; write the name of one of this suite"#);
 }
 
 #[test]
 fn an_entry_has_one_name() {
-    let twice = plan(&good(), &Overrides::default(), &servers(&["a", "b", "a"]), 1);
-    insta::assert_snapshot!(twice.expect_err("a refusal"), @"'a' is entered twice under one name; every entry of a plan needs a name of its own");
+    let twice = plan(&good(), &RunSpec::default(), &servers(&["a", "b", "a"]), 1);
+    insta::assert_snapshot!(twice.expect_err("a refusal"), @"'a' is entered twice under one name; give every entry a different name");
 }
 
 #[test]
-fn an_unknown_suite_is_refused_with_those_there_are() {
-    insta::assert_snapshot!(Suite::named(repository(), "quik").expect_err("a refusal"), @"there is no suite 'quik' (did you mean 'quick'?); there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core; a file of your own ends in .toml");
-    insta::assert_snapshot!(Suite::named(repository(), "zzz").expect_err("a refusal"), @"there is no suite 'zzz'; there are: dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core; a file of your own ends in .toml");
+fn an_unknown_suite_is_refused_with_all_names() {
+    insta::assert_snapshot!(Suite::named(repository(), "quik").expect_err("a refusal"), @"unknown suite 'quik' (did you mean 'quick'?); expected one of dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core, or a file such as mine.toml");
+    insta::assert_snapshot!(Suite::named(repository(), "zzz").expect_err("a refusal"), @"unknown suite 'zzz'; expected one of dto, few-connections, latency, long-connections, many-connections, one-core, quick, short-connections, slo, two-core, or a file such as mine.toml");
     assert_eq!(Suite::named(repository(), "quick").expect("quick").name, "quick");
 }
 
 #[test]
 fn a_folder_without_suites_is_refused() {
     let root = tempfile::tempdir().expect("a folder");
-    assert!(matches!(Suites::load(root.path()), Err(SuiteError::Config(ConfigError::Read { .. }))));
+    assert!(matches!(Suites::load(root.path()), Err(SpecError::Config(ConfigError::Read { .. }))));
     fs::create_dir(root.path().join("suites")).expect("a folder");
-    assert!(matches!(Suites::load(root.path()), Err(SuiteError::None { .. })));
+    assert!(matches!(Suites::load(root.path()), Err(SpecError::None { .. })));
 }
 
 #[test]
 fn warm_ups_read_as_written() {
-    assert_eq!(warm_up("none"), Ok(WarmUp::Fixed { length_ms: 0 }));
-    assert_eq!(warm_up("1m 30s"), Ok(WarmUp::Fixed { length_ms: 90_000 }));
-    assert_eq!(warm_up("until-steady"), Ok(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }));
-    assert!(warm_up("steady").is_err());
+    let read = |text: &str| text.parse::<crate::spec::WarmUpValue>().map(|it| it.0);
+    assert_eq!(read("none"), Ok(WarmUp::Fixed { length_ms: 0 }));
+    assert_eq!(read("1m 30s"), Ok(WarmUp::Fixed { length_ms: 90_000 }));
+    assert_eq!(read("until-steady"), Ok(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }));
+    assert!(read("steady").is_err());
 }
 
 #[test]

@@ -7,10 +7,9 @@ use proptest::prelude::*;
 use super::*;
 
 fn two_workloads() -> Suite {
-    let mut suite = good();
-    let second = Workload { name: "second".to_owned(), ..suite.workloads[0].clone() };
-    suite.workloads.push(second);
-    suite
+    let (_, load) = GOOD.split_at(GOOD.find("[[workload]]").expect("a workload"));
+    let second = load.replace("shape", "name = \"second\"\nshape");
+    parsed(&format!("{GOOD}{second}")).expect("a good suite")
 }
 
 proptest! {
@@ -18,8 +17,8 @@ proptest! {
     fn each_cell_has_exactly_its_trials(entries in 0_usize..9, rounds in 1_u32..7, seed: u64) {
         let names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
         let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let overrides = Overrides { rounds: Some(rounds), ..Overrides::default() };
-        let plan = plan(&two_workloads(), &overrides, &entries, seed).expect("a plan");
+        let options = typed(&format!("--rounds {rounds}"));
+        let plan = plan(&two_workloads(), &options, &entries, seed).expect("a plan");
         let mut cells: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
         for trial in &plan.order {
             let cell = (trial.entry.clone(), trial.workload.clone());
@@ -34,8 +33,8 @@ proptest! {
     fn a_round_is_every_entry_once(entries in 1_usize..9, rounds in 1_u32..7, seed: u64) {
         let mut names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
         let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
-        let overrides = Overrides { rounds: Some(rounds), ..Overrides::default() };
-        let plan = plan(&two_workloads(), &overrides, &entries, seed).expect("a plan");
+        let options = typed(&format!("--rounds {rounds}"));
+        let plan = plan(&two_workloads(), &options, &entries, seed).expect("a plan");
         names.sort();
         for round in plan.order.chunks(entries.len()) {
             let mut inside: Vec<String> = round.iter().map(|t| t.entry.clone()).collect();
@@ -49,7 +48,7 @@ proptest! {
     #[test]
     fn one_seed_gives_one_order(seed: u64) {
         let entries = servers(&["a", "b", "c", "d"]);
-        let make = || plan(&good(), &Overrides::default(), &entries, seed).expect("a plan");
+        let make = || plan(&good(), &RunSpec::default(), &entries, seed).expect("a plan");
         prop_assert_eq!(make(), make());
     }
 }
@@ -57,8 +56,8 @@ proptest! {
 #[test]
 fn seeds_and_rounds_differ_in_order() {
     let entries = servers(&["a", "b", "c", "d", "e", "f"]);
-    let overrides = Overrides { rounds: Some(8), ..Overrides::default() };
-    let order = |seed| plan(&good(), &overrides, &entries, seed).expect("a plan").order;
+    let options = typed("--rounds 8");
+    let order = |seed| plan(&good(), &options, &entries, seed).expect("a plan").order;
     assert_ne!(order(1), order(2));
     let rounds: Vec<Vec<String>> =
         order(1).chunks(6).map(|r| r.iter().map(|t| t.entry.clone()).collect()).collect();

@@ -1,36 +1,15 @@
-//! What the command line changes about a suite, and what contradicts it.
+//! Options that replace values of a suite, and their contradictions.
 
 use super::*;
 
 #[test]
-fn every_override_replaces_its_field() {
-    let overrides = Overrides {
-        processes: Some(3),
-        rounds: Some(5),
-        precision: None,
-        max_time_ms: Some(1000),
-        scaled_from: None,
-        runtime_statistics: true,
-        log_calls: true,
-        calls: None,
-        cpus: Some(2),
-        memory_bytes: Some(1 << 30),
-        loads: None,
-        shape: Some(Shape::Dto),
-        connections: Some(7),
-        connection_life: Some(ConnectionLife::SHORT),
-        in_flight: Some(7),
-        warm_up: Some(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }),
-        warm_up_least_ms: Some(8000),
-        warm_up_cap_ms: Some(9000),
-        settle_ms: Some(70),
-        duration_ms: Some(11_000),
-        timeout_ms: Some(3000),
-        grace_ms: Some(2000),
-        client_threads: Some(2),
-        pipelining: true,
-    };
-    let suite = good().with(&overrides).expect("no contradiction");
+fn every_option_replaces_its_key() {
+    let options = typed(
+        "--processes 3 --rounds 5 --max-time 1s --runtime-statistics --log-calls --cpus 2 --memory 1G --shape dto \
+         --connections 7 --connection-life short --in-flight 7 --warmup until-steady --warmup-min 8s --warmup-max 9s \
+         --settle 70ms --duration 11s --timeout 3s --grace 2s --client-threads 2 --pipelining",
+    );
+    let suite = good().with(&options).expect("no contradiction");
     let stopping =
         Stopping { precision: None, agreement: None, least_processes: 3, max_time_ms: Some(1000) };
     assert_eq!((suite.processes, suite.rounds, suite.stopping), (3, 5, Some(stopping)));
@@ -56,127 +35,129 @@ fn every_override_replaces_its_field() {
 #[test]
 fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
     let capped = GOOD.replace("duration =", "warm_up_cap = \"20s\"\nduration =");
-    let overrides =
-        Overrides { warm_up: Some(WarmUp::Fixed { length_ms: 1000 }), ..Overrides::default() };
-    let suite = parsed(&capped).and_then(|s| s.with(&overrides)).expect("no contradiction");
+    let suite =
+        parsed(&capped).and_then(|s| s.with(&typed("--warmup 1s"))).expect("no contradiction");
     assert_eq!(suite.workloads[0].warm_up, WarmUp::Fixed { length_ms: 1000 });
 }
 
 #[test]
 fn half_a_rule_for_stopping_is_refused() {
     let both = "processes = 2\nprecision = \"5%\"";
-    insta::assert_snapshot!(refused("processes = 2", both), @r#"suites/mine.toml:4: precision = "5%": processes are added until the precision is reached, or there are max_processes; give max_processes too"#);
+    insta::assert_snapshot!(refused("processes = 2", both), @r#"suites/mine.toml:4: precision = "5%": processes are added until the precision is reached, up to max_processes; give max_processes too"#);
     let both = "processes = 2\nmax_processes = 9";
-    insta::assert_snapshot!(refused("processes = 2", both), @"suites/mine.toml:4: max_processes = 9: processes are added until the precision is reached, or there are max_processes; give precision too");
+    insta::assert_snapshot!(refused("processes = 2", both), @"suites/mine.toml:4: max_processes = 9: processes are added until the precision is reached, up to max_processes; give precision too");
     let fewer = "processes = 2\nmax_processes = 1\nprecision = \"5%\"";
-    insta::assert_snapshot!(refused("processes = 2", fewer), @"suites/mine.toml: max_processes = 1 contradicts suites/mine.toml: processes = 2: the second is the least; raise the first");
+    insta::assert_snapshot!(refused("processes = 2", fewer), @"suites/mine.toml:4: max_processes = 1 contradicts suites/mine.toml:3: processes = 2: the second is the minimum; raise the first");
     insta::assert_snapshot!(refused("processes = 2", &both.replace("9", "9\nprecision = \"0%\"")), @r#"suites/mine.toml:5: precision = "0%": '0%' is not a percentage between 0 and 100; write one such as 5%"#);
 }
 
 #[test]
 fn a_window_has_a_slice_and_room_in_memory() {
-    let short = Overrides { duration_ms: Some(99), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(short), @"--duration 99ms: must be at least 100ms, one slice of a trial's series");
-    let enough = Overrides { duration_ms: Some(100), ..Overrides::default() };
-    assert!(good().with(&enough).is_ok());
-    let most = 48 * 3_600_000;
-    let long = Overrides { duration_ms: Some(most + 1), ..Overrides::default() };
-    assert!(refused_with(long).contains("at most 48h"));
-    let most = Overrides { duration_ms: Some(most), ..Overrides::default() };
-    assert!(good().with(&most).is_ok());
+    insta::assert_snapshot!(refused_with("--duration 99ms"), @"--duration 99ms: must be at least 100ms, one slice of its series");
+    assert!(good().with(&typed("--duration 100ms")).is_ok());
+    assert!(refused_with("--duration 172800001ms").contains("at most 48h"));
+    assert!(good().with(&typed("--duration 48h")).is_ok());
 }
 
 #[test]
 fn fewer_calls_than_connections_contradict() {
-    insta::assert_snapshot!(refused("1000", "49"), @"suites/mine.toml: in_flight = 49 contradicts suites/mine.toml: connections = 50: every connection carries at least one call; raise the first or lower the second");
-    let typed = Overrides { in_flight: Some(49), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(typed), @"--in-flight 49 contradicts suites/mine.toml: connections = 50: every connection carries at least one call; raise the first or lower the second");
-    let other = Overrides { connections: Some(1001), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(other), @"suites/mine.toml: in_flight = 1000 contradicts --connections 1001: every connection carries at least one call; raise the first or lower the second");
-    let equal = Overrides { in_flight: Some(50), ..Overrides::default() };
-    assert!(good().with(&equal).is_ok());
+    insta::assert_snapshot!(refused("1000", "49"), @"suites/mine.toml:10: in_flight = 49 contradicts suites/mine.toml:9: connections = 50: every connection carries at least one call; raise the first or lower the second");
+    insta::assert_snapshot!(refused_with("--in-flight 49"), @"--in-flight 49 contradicts suites/mine.toml:9: connections = 50: every connection carries at least one call; raise the first or lower the second");
+    insta::assert_snapshot!(refused_with("--connections 1001"), @"suites/mine.toml:10: in_flight = 1000 contradicts --connections 1001: every connection carries at least one call; raise the first or lower the second");
+    assert!(good().with(&typed("--in-flight 50")).is_ok());
 }
 
 #[test]
 fn more_threads_than_connections_contradict() {
-    let typed = Overrides { client_threads: Some(51), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(typed), @"suites/mine.toml: connections = 50 contradicts --client-threads 51: every client thread needs a connection; raise the first or lower the second");
+    insta::assert_snapshot!(refused_with("--client-threads 51"), @"suites/mine.toml:9: connections = 50 contradicts --client-threads 51: every thread needs a connection; raise the first or lower the second");
 }
 
 #[test]
 fn a_grace_beyond_the_timeout_contradicts() {
-    let typed = Overrides { timeout_ms: Some(4999), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(typed), @r#"--timeout 4s 999ms contradicts suites/mine.toml: grace = "5s": no call is waited for beyond its timeout; raise the first or lower the second"#);
+    let text = GOOD.replace("duration =", "grace = \"5s\"\nduration =");
+    let error = parsed(&text).and_then(|s| s.with(&typed("--timeout 4999ms")));
+    insta::assert_snapshot!(error.expect_err("a refusal"), @r#"--timeout 4999ms contradicts suites/mine.toml:12: grace = "5s": no call is waited for beyond its timeout; raise the first or lower the second"#);
+    insta::assert_snapshot!(refused_with("--grace 11s"), @"--grace 11s: no call is waited for beyond its timeout, 10s by default; raise that or lower this");
+    // The default is never above the timeout.
+    let shorter = good().with(&typed("--timeout 2s")).expect("no contradiction");
+    assert_eq!(shorter.workloads[0].grace_ms, 2000);
 }
 
 #[test]
-fn a_cap_beside_a_fixed_warm_up_contradicts() {
-    let fixed = Some(WarmUp::Fixed { length_ms: 30_000 });
-    let both = Overrides { warm_up: fixed, warm_up_cap_ms: Some(60_000), ..Overrides::default() };
-    insta::assert_snapshot!(refused_with(both), @"--warmup-max 1m contradicts --warmup 30s: only a warm-up until steady has bounds; leave this one out, or add --warmup until-steady");
+fn bounds_of_a_fixed_warm_up_contradict() {
+    insta::assert_snapshot!(refused_with("--warmup 30s --warmup-max 60s"), @"--warmup-max 60s contradicts --warmup 30s: only a warm-up until steady has bounds; leave one of them out");
     let text = GOOD.replace("until-steady", "30s");
-    let cap = Overrides { warm_up_cap_ms: Some(60_000), ..Overrides::default() };
-    let error = parsed(&text).and_then(|s| s.with(&cap)).expect_err("a refusal");
-    insta::assert_snapshot!(error, @r#"--warmup-max 1m contradicts suites/mine.toml: warm_up = "30s": only a warm-up until steady has bounds; leave this one out, or add --warmup until-steady"#);
+    let error =
+        parsed(&text).and_then(|s| s.with(&typed("--warmup-max 60s"))).expect_err("a refusal");
+    insta::assert_snapshot!(error, @r#"--warmup-max 60s contradicts suites/mine.toml:11: warm_up = "30s": only a warm-up until steady has bounds; leave one of them out"#);
     let in_file = text.replace("duration =", "warm_up_cap = \"60s\"\nduration =");
-    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml:12: workload[0].warm_up_cap = "60s" contradicts suites/mine.toml:11: workload[0].warm_up = "30s": only "until-steady" has bounds; remove one of them"#);
+    insta::assert_snapshot!(parsed(&in_file).expect_err("a refusal"), @r#"suites/mine.toml:12: warm_up_cap = "60s" contradicts suites/mine.toml:11: warm_up = "30s": only a warm-up until steady has bounds; leave one of them out"#);
 }
 
 #[test]
-fn a_warm_up_may_not_be_capped_before_its_least() {
+fn a_warm_up_does_not_end_before_its_minimum() {
     let least = GOOD.replace("duration =", "warm_up_least = \"30s\"\nduration =");
     let both = least.replace("duration =", "warm_up_cap = \"20s\"\nduration =");
-    insta::assert_snapshot!(parsed(&both).expect_err("a refusal"), @r#"suites/mine.toml: warm_up_cap = "20s" contradicts suites/mine.toml: warm_up_least = "30s": warming can't end before it may; raise the first"#);
+    insta::assert_snapshot!(parsed(&both).expect_err("a refusal"), @r#"suites/mine.toml:13: warm_up_cap = "20s" contradicts suites/mine.toml:12: warm_up_least = "30s": a warm-up can't end before its minimum; raise the first"#);
     let warm_up = parsed(&least).expect("no contradiction").workloads[0].warm_up;
     assert_eq!(warm_up, WarmUp::UntilSteady { least_ms: 30_000, cap_ms: None });
 }
 
-fn with_loads(
-    suite: &Suite,
-    arrivals: &str,
-    sweep: Option<&str>,
-    find_max: Option<&str>,
-) -> Vec<String> {
-    let loads = Loads {
-        arrivals: arrivals.parse().expect("arrivals"),
-        sweep: sweep.map(|text| text.parse().expect("a sweep")),
-        find_max: find_max.map(|text| text.parse().expect("a threshold")),
-    };
-    let suite = suite.with(&Overrides { loads: Some(loads), ..Overrides::default() });
-    let workloads = suite.expect("no contradiction").workloads;
+fn with_loads(suite: &Suite, options: &str) -> Vec<String> {
+    let workloads = suite.with(&typed(options)).expect("no contradiction").workloads;
     workloads.iter().map(|w| format!("{}: {}, {}", w.name, w.arrivals, w.connections)).collect()
 }
 
 #[test]
 fn loads_take_the_place_of_those_of_the_suite() {
     let quick = Suite::named(repository(), "quick").expect("quick");
-    assert_eq!(with_loads(&quick, "constant:5k", None, None), ["quick: constant:5000, 50"]);
+    assert_eq!(with_loads(&quick, "--rate 5k"), ["quick: constant:5000, 50"]);
     assert_eq!(
-        with_loads(&quick, "poisson:10%", Some("10%..20%"), None),
+        with_loads(&quick, "--sweep 10%..20%"),
         ["capacity: closed, 50", "quick-10: poisson:10%, 50", "quick-20: poisson:20%, 50"]
     );
     assert_eq!(
-        with_loads(&quick, "poisson:50%", None, Some("p99<10ms")),
+        with_loads(&quick, "--find-max p99<10ms"),
         ["capacity: closed, 50", "quick: poisson:50%, 50"]
     );
     let latency = Suite::named(repository(), "latency").expect("latency");
-    assert_eq!(with_loads(&latency, "closed", None, None), ["latency: closed, 50"]);
+    assert_eq!(with_loads(&latency, "--arrivals closed"), ["latency: closed, 50"]);
     let long = Suite::named(repository(), "long-connections").expect("long-connections");
-    let names = with_loads(&long, "constant:1k", None, None);
+    let names = with_loads(&long, "--rate 1k");
     assert_eq!(names.len(), long.workloads.len(), "{names:?}");
 }
 
 #[test]
-fn more_than_can_be_is_refused_before_anything_is_made_of_it() {
-    let refused = |overrides: Overrides| {
-        let refused = plan(&good(), &overrides, &servers(&["go-grpc"]), 1);
+fn a_plan_that_is_too_long_is_refused_before_it_is_made() {
+    let refused = |options: &str| {
+        let refused = plan(&good(), &typed(options), &servers(&["go-grpc"]), 1);
         refused.expect_err("a refusal").to_string()
     };
-    let rounds = Overrides { rounds: Some(999_999_999), ..Overrides::default() };
-    insta::assert_snapshot!(refused(rounds), @"--rounds 999999999: 2 processes x 999999999 rounds of 1 entries under 1 loads are more trials than the 1,000,000 that a plan may have; give fewer");
-    let processes = Overrides { processes: Some(u32::MAX), ..Overrides::default() };
-    insta::assert_snapshot!(refused(processes), @"--processes 4294967295: 4294967295 processes x 1 rounds of 1 entries under 1 loads are more trials than the 1,000,000 that a plan may have; give fewer");
-    let arrivals = "constant:1e9".parse().expect("arrivals");
-    let loads = Some(Loads { arrivals, sweep: None, find_max: None });
-    insta::assert_snapshot!(refused(Overrides { loads, ..Overrides::default() }), @"--arrivals constant:1000000000: no client makes so many; with 1 client thread, give at most 10.0M calls/s");
+    insta::assert_snapshot!(refused("--rounds 999999999"), @"--rounds 999999999: 2 processes x 999999999 rounds x 1 entries x 1 workloads are more than the 1,000,000 windows that a plan may have; give fewer");
+    insta::assert_snapshot!(refused("--processes 4294967295"), @"--processes 4294967295: 4294967295 processes x 1 rounds x 1 entries x 1 workloads are more than the 1,000,000 windows that a plan may have; give fewer");
+    insta::assert_snapshot!(refused("--arrivals constant:1e9"), @"--arrivals constant:1e9: no client makes so many; with 1 client thread, give at most 10.0M calls/s");
+    insta::assert_snapshot!(refused("--rate 1e9"), @"--rate 1e9: no client makes so many; with 1 client thread, give at most 10.0M calls/s");
+    insta::assert_snapshot!(refused("--sweep 1k..1001M+1000M"), @"--sweep 1k..1001M+1000M: no client makes so many; with 1 client thread, give at most 10.0M calls/s");
+}
+
+#[test]
+fn options_take_arrivals_as_a_suite_does() {
+    let loads = |options: &str| {
+        let suite = good().with(&typed(options)).map_err(|error| error.to_string())?;
+        let shown = suite.workloads.iter().map(|w| {
+            let find = w.find_max.map(|limit| format!(" for {limit}")).unwrap_or_default();
+            format!("{}{find}", w.arrivals)
+        });
+        Ok::<_, String>(shown.collect::<Vec<_>>().join(", "))
+    };
+    let is = |options: &str, expected: &str| assert_eq!(loads(options).as_deref(), Ok(expected));
+    is("--connections 5", "closed");
+    is("--rate 5k", "constant:5000");
+    is("--arrivals poisson:40%", "closed, poisson:40%");
+    is("--arrivals closed", "closed");
+    is("--find-max p99<10ms", "closed, poisson:50% for p99<10ms");
+    is("--sweep 10%..20%", "closed, poisson:10%, poisson:20%");
+    is("--sweep 1k..2k+1k --arrivals constant", "constant:1000, constant:2000");
+    insta::assert_snapshot!(loads("--arrivals closed --rate 5").unwrap_err(), @"--rate 5 contradicts --arrivals closed: a closed loop has no rate; leave one of them out");
+    insta::assert_snapshot!(loads("--find-max p99>10ms").unwrap_err(), @"--find-max p99>10ms: only a response time or errors below a limit have a highest rate, such as 'p99<10ms'");
 }

@@ -1,0 +1,137 @@
+//! A value that remembers where it was given.
+
+use std::fmt::{self, Display};
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::str::FromStr;
+
+use clap::builder::{StringValueParser, TypedValueParser, ValueParserFactory};
+use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
+use toml::Spanned;
+
+use super::source::SourceFile;
+
+/// A value and its origin. In a file and on the command line it is written alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given<T> {
+    /// The value.
+    pub value: T,
+    origin: Origin,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Origin {
+    /// As the command line shows it: `--cpus 2`.
+    CommandLine(String),
+    /// Bytes of a file.
+    File(Range<usize>),
+}
+
+impl<T> Given<T> {
+    /// A default; `text` is how messages show it.
+    #[must_use]
+    pub fn by_default(value: T, text: &str) -> Self {
+        Self { value, origin: Origin::CommandLine(format!("{text} (the default)")) }
+    }
+
+    /// Another value of the same origin.
+    #[must_use]
+    pub fn map<U>(self, into: impl FnOnce(T) -> U) -> Given<U> {
+        Given { value: into(self.value), origin: self.origin }
+    }
+
+    /// The value as given: `--cpus 2`, or `suites/mine.toml:7: cpus = 2`.
+    pub(crate) fn shown(&self, file: Option<&SourceFile>) -> String {
+        match (&self.origin, file) {
+            (Origin::CommandLine(text), _) => text.clone(),
+            (Origin::File(span), Some(file)) => file.place(span),
+            (Origin::File(_), None) => String::new(),
+        }
+    }
+}
+
+/// From any scalar of a TOML file, by its text.
+impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Given<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let scalar = Spanned::<Scalar>::deserialize(deserializer)?;
+        let origin = Origin::File(scalar.span());
+        let value = scalar.into_inner().0.parse().map_err(D::Error::custom)?;
+        Ok(Self { value, origin })
+    }
+}
+
+/// A string, a number or a boolean as text.
+struct Scalar(String);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl Visitor<'_> for Reader {
+            type Value = Scalar;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("one value")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
+                Ok(Scalar(text.to_owned()))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Scalar, E> {
+                Ok(Scalar(number.to_string()))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Scalar, E> {
+                Ok(Scalar(number.to_string()))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Scalar, E> {
+                Ok(Scalar(number.to_string()))
+            }
+
+            fn visit_bool<E>(self, value: bool) -> Result<Scalar, E> {
+                Ok(Scalar(value.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+/// Parses a value of an option for clap.
+#[derive(Clone, Debug)]
+pub struct GivenParser<T>(PhantomData<fn() -> T>);
+
+impl<T> ValueParserFactory for Given<T>
+where
+    T: FromStr<Err: Display> + Clone + Send + Sync + 'static,
+{
+    type Parser = GivenParser<T>;
+
+    fn value_parser() -> GivenParser<T> {
+        GivenParser(PhantomData)
+    }
+}
+
+impl<T> TypedValueParser for GivenParser<T>
+where
+    T: FromStr<Err: Display> + Clone + Send + Sync + 'static,
+{
+    type Value = Given<T>;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        option: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<Given<T>, clap::Error> {
+        let name = option.and_then(clap::Arg::get_long).unwrap_or_default().to_owned();
+        let parser = StringValueParser::new().try_map(move |text| {
+            let value = text.parse::<T>().map_err(|error| error.to_string())?;
+            // A switch has no value.
+            let text = if text == "true" { String::new() } else { format!(" {text}") };
+            let origin = Origin::CommandLine(format!("--{name}{text}"));
+            Ok::<_, String>(Given { value, origin })
+        });
+        parser.parse_ref(command, option, value)
+    }
+}

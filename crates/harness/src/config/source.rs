@@ -1,0 +1,138 @@
+//! A file, and messages about places in it.
+
+use std::fmt::Display;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use super::error::{ConfigError, closest, hint};
+
+/// A kind of file.
+pub(crate) trait FileKind: DeserializeOwned {
+    /// A good line for each key that needs one; errors about the key show it.
+    const EXAMPLES: &'static [&'static str];
+}
+
+/// A file and its text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SourceFile {
+    pub path: PathBuf,
+    text: String,
+}
+
+impl SourceFile {
+    pub fn new(path: &Path, text: &str) -> Self {
+        Self { path: path.to_owned(), text: text.to_owned() }
+    }
+
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+        Ok(Self { path: path.to_owned(), text })
+    }
+
+    pub fn parse<T: FileKind>(&self) -> Result<T, ConfigError> {
+        let reader = toml::Deserializer::parse(&self.text).map_err(|error| {
+            let problem = format!("not valid TOML: {}", error.message().replace('\n', ", "));
+            ConfigError::Invalid { place: self.line(&error.span().unwrap_or(0..0)), problem }
+        })?;
+        T::deserialize(reader).map_err(|error| self.explain::<T>(&error))
+    }
+
+    /// `suites/mine.toml:7`, the line on which a span begins; the path alone if the span is the whole file.
+    pub fn line(&self, span: &Range<usize>) -> String {
+        let path = self.path.display();
+        match *span == (0..self.text.len()) {
+            true => path.to_string(),
+            false => {
+                let before = self.text.bytes().take(span.start);
+                format!("{path}:{}", 1 + before.filter(|byte| *byte == b'\n').count())
+            }
+        }
+    }
+
+    /// The place of a value and its lines as written: `suites/mine.toml:7: cpus = 1`.
+    pub fn place(&self, span: &Range<usize>) -> String {
+        format!("{}: {}", self.line(span), self.written(span))
+    }
+
+    /// The error for a value that can't be used.
+    pub fn bad(&self, span: &Range<usize>, problem: impl Display) -> ConfigError {
+        ConfigError::Invalid { place: self.place(span), problem: problem.to_string() }
+    }
+
+    /// The error for a key that is missing in the table at `span`, or in the file. `path`: the key with its table.
+    pub fn missing<T: FileKind>(&self, span: Option<&Range<usize>>, path: &str) -> ConfigError {
+        let key = path.rsplit('.').next().unwrap_or(path);
+        let place = span.map_or_else(|| self.path.display().to_string(), |span| self.line(span));
+        ConfigError::Invalid { place, problem: missing::<T>(path, key) }
+    }
+
+    /// The lines that a span touches, joined.
+    fn written(&self, span: &Range<usize>) -> String {
+        let (before, rest) = self.text.split_at(span.start.min(self.text.len()));
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let length = span.end.saturating_sub(span.start).min(rest.len());
+        let end = rest[length..].find('\n').map_or(self.text.len(), |to| span.start + length + to);
+        self.text[start..end].split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The error in this project's words: serde names keys in backticks, and knows no example.
+    fn explain<T: FileKind>(&self, error: &toml::de::Error) -> ConfigError {
+        let (message, span) = (error.message(), error.span().unwrap_or(0..0));
+        let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        let problem = match (message, names.as_slice()) {
+            (_, [name]) if message.starts_with("missing field") => {
+                return ConfigError::Invalid {
+                    place: self.line(&span),
+                    problem: missing::<T>(name, name),
+                };
+            }
+            (_, [name, allowed @ ..]) if message.starts_with("unknown field") => {
+                let suggestion = closest(name, allowed.iter().copied());
+                let hint = hint(suggestion.as_deref());
+                format!("unknown key '{name}'{hint}; allowed here: {}", allowed.join(", "))
+            }
+            _ if message.starts_with("invalid") => {
+                let line = self.written(&span);
+                format!("{}{}", in_toml_terms(message), such_as::<T>(key_of(&line)))
+            }
+            _ => message.to_owned(),
+        };
+        self.bad(&span, problem)
+    }
+}
+
+/// serde's message with the names that TOML has for types.
+fn in_toml_terms(message: &str) -> String {
+    let message = match message.split_once("expected struct ") {
+        Some((found, _)) => format!("{found}expected a table"),
+        None => message.replace('`', ""),
+    };
+    message.replace("sequence", "list").replace("map", "table")
+}
+
+fn missing<T: FileKind>(path: &str, key: &str) -> String {
+    let example = example::<T>(key).map(|line| format!("; add a line such as {line}"));
+    format!("'{path}' is missing{}", example.unwrap_or_default())
+}
+
+fn such_as<T: FileKind>(key: &str) -> String {
+    example::<T>(key).map(|line| format!(", such as {line}")).unwrap_or_default()
+}
+
+fn example<T: FileKind>(key: &str) -> Option<&'static str> {
+    T::EXAMPLES.iter().find(|line| key_of(line) == key).copied()
+}
+
+/// The key of a line `key = value` or `[key]`.
+fn key_of(line: &str) -> &str {
+    let key = line.trim_start_matches('[').split(['=', ']']).next().unwrap_or_default();
+    key.rsplit('.').next().unwrap_or_default().trim()
+}
+
+/// The error for a file or folder that can't be read.
+pub(crate) fn unreadable(path: &Path, source: std::io::Error) -> ConfigError {
+    ConfigError::Read { path: path.to_owned(), source }
+}

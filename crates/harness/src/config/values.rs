@@ -1,0 +1,139 @@
+//! Values with a unit or a range, written alike in files and on the command line.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use rpcbench_record::units::{self, UnitError};
+
+/// Lets serde read a type by its `FromStr`.
+macro_rules! from_text {
+    ($($name:ty),+ $(,)?) => {
+        $(impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(reader)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        })+
+    };
+}
+pub(crate) use from_text;
+
+/// A number of things, at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Count(pub u32);
+
+/// A number of calls, at least one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Calls(pub u64);
+
+/// A length of time; it may be zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Length(pub Duration);
+
+/// A length of time of at least a millisecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NonZeroLength(Duration);
+
+/// A share of a whole, as a fraction between 0 and 1.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Share(pub f64);
+
+/// Memory for a server, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Memory(pub u64);
+
+from_text!(Length);
+
+impl Length {
+    /// No time.
+    pub const ZERO: Self = Self(Duration::ZERO);
+
+    /// Milliseconds.
+    #[must_use]
+    pub fn ms(self) -> u64 {
+        u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl NonZeroLength {
+    /// Milliseconds.
+    #[must_use]
+    pub fn ms(self) -> u64 {
+        Length(self.0).ms()
+    }
+}
+
+impl From<NonZeroLength> for Length {
+    fn from(length: NonZeroLength) -> Self {
+        Self(length.0)
+    }
+}
+
+impl FromStr for Count {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        whole(text, u32::MAX.into()).map(|number| Self(u32::try_from(number).unwrap_or(u32::MAX)))
+    }
+}
+
+impl FromStr for Calls {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        whole(text, u64::MAX).map(Self)
+    }
+}
+
+fn whole(text: &str, largest: u64) -> Result<u64, String> {
+    match text.parse() {
+        Ok(0) => Err("must be more than zero".to_owned()),
+        Ok(number) if number <= largest => Ok(number),
+        _ => Err(format!("must be a whole number from 1 to {largest}")),
+    }
+}
+
+impl FromStr for Length {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        units::duration(text).map(Self)
+    }
+}
+
+impl FromStr for NonZeroLength {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let length = units::duration(text).map_err(|error| error.to_string())?;
+        match u64::try_from(length.as_millis()) {
+            Ok(0) => Err("must be at least 1ms".to_owned()),
+            Ok(_) => Ok(Self(length)),
+            Err(_) => Err("is longer than any run can be".to_owned()),
+        }
+    }
+}
+
+impl FromStr for Share {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        units::share(text).map(Self)
+    }
+}
+
+impl FromStr for Memory {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        /// Smaller sizes are typos.
+        const LEAST: u64 = 1 << 20;
+        match units::memory(text) {
+            Ok(bytes) if bytes < LEAST => Err(format!(
+                "no server starts in {}; write a number and a unit, such as 512M or 2G",
+                units::bytes(bytes)
+            )),
+            read => read.map(Self).map_err(|error| error.to_string()),
+        }
+    }
+}

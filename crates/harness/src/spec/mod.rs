@@ -1,0 +1,27 @@
+//! What a user asks for: the keys of a suite and the options of the command line, which are the same.
+//!
+//! Each key is one field of [`WorkloadSpec`], [`SuiteSpec`] or [`LimitsSpec`]. clap reads it from the command line,
+//! serde from a file, both by the value's `FromStr`. Layers (defaults, then file, then command line) are merged field
+//! by field; the result is checked and resolved once. Every value remembers where it was given, so that an error
+//! names it.
+//!
+//! To add a key of a workload: add the field of [`rpcbench_record::Workload`] that carries it, and here its field and its
+//! lines in `over` and `resolve` in `workload.rs`. Limits that concern several keys are in `resolve.rs`.
+
+mod arrivals;
+mod error;
+mod resolve;
+mod suite;
+mod values;
+mod workload;
+
+pub(crate) use arrivals::rate_shown;
+pub use error::SpecError;
+pub(crate) use error::unknown_suite;
+pub use resolve::load_workloads;
+pub(crate) use resolve::{CAPACITY, Setting, with_capacity};
+pub use suite::{LimitsSpec, RunSpec, SuiteSpec};
+pub use values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
+pub use workload::{WarmUpOptions, WorkloadSpec};
+
+pub use crate::config::{Calls, Count, Given, Length, Memory, NonZeroLength, Share};

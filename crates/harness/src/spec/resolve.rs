@@ -1,0 +1,294 @@
+//! Limits and contradictions of a merged spec.
+
+use rpcbench_record::{Arrivals, Protocol, WarmUp, Window, Workload};
+
+use super::arrivals::Loads;
+use super::error::SpecError;
+use super::suite::example_of;
+use super::values::WarmUpValue;
+use super::workload::WorkloadSpec;
+use crate::config::{Count, Given, Length, NonZeroLength, SourceFile};
+
+/// Shortest window, milliseconds: one slice of its series.
+const SHORTEST_WINDOW_MS: u64 = 100;
+/// Longest window, milliseconds: each slice of its series takes memory.
+const LONGEST_WINDOW_MS: u64 = 48 * 3_600_000;
+/// Most calls of a window whose calls are logged.
+const MAX_LOGGED: u64 = 1_000_000;
+/// Default timeout, milliseconds: far above any useful answer.
+const TIMEOUT_MS: u64 = 10_000;
+/// Default grace, milliseconds; it is never above the timeout.
+const GRACE_MS: u64 = 5000;
+/// Default calls in flight on each connection of a load.
+const IN_FLIGHT_EACH: u32 = 20;
+/// The same in open loop: an upper limit, so that a stalled server does not cost all memory.
+const IN_FLIGHT_EACH_OPEN: u32 = 100;
+/// Name of the workload that measures the capacity.
+pub(crate) const CAPACITY: &str = "capacity";
+/// How long a load's closed loop runs before the capacity is measured, and while it is, milliseconds.
+const CAPACITY_SETTLE_MS: u64 = 1000;
+const CAPACITY_WINDOW_MS: u64 = 3000;
+
+/// What a workload is part of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Setting<'a> {
+    /// A table of a suite, with options on top.
+    Suite {
+        /// The suite's name.
+        name: &'a str,
+        file: &'a SourceFile,
+        /// Where the workload's table begins.
+        table: usize,
+        log_calls: bool,
+    },
+    /// `rpcbench load`: calls in flight are given for each connection, and the protocol is known.
+    Load(Protocol),
+}
+
+impl Setting<'_> {
+    /// A value as given.
+    pub fn shown<T>(self, given: &Given<T>) -> String {
+        match self {
+            Self::Suite { file, .. } => given.shown(Some(file)),
+            Self::Load(_) => given.shown(None),
+        }
+    }
+
+    pub(super) fn require<'g, T>(
+        self,
+        given: &'g Option<Given<T>>,
+        key: &str,
+    ) -> Result<&'g Given<T>, SpecError> {
+        given.as_ref().ok_or_else(|| {
+            let problem = format!("'{key}' is missing; add a line such as {}", example_of(key));
+            SpecError::value(self.place(), problem)
+        })
+    }
+
+    /// File and line of the workload's table.
+    pub fn place(self) -> String {
+        match self {
+            Self::Suite { file, table, .. } => file.line(&(table..table)),
+            Self::Load(_) => "load".to_owned(),
+        }
+    }
+}
+
+/// The loads of `rpcbench load`, in order; before them the one that measures the capacity, if a rate is a share of it.
+///
+/// # Errors
+/// If options contradict each other.
+pub fn load_workloads(spec: &WorkloadSpec, protocol: Protocol) -> Result<Vec<Workload>, SpecError> {
+    let spec = spec.over(&WorkloadSpec::load_defaults());
+    let workloads = spec.resolve(Setting::Load(protocol))?;
+    let capacity = Workload {
+        name: CAPACITY.to_owned(),
+        settle_ms: CAPACITY_SETTLE_MS,
+        window: Window::Duration { length_ms: CAPACITY_WINDOW_MS },
+        ..workloads[0].clone()
+    };
+    Ok(with_capacity(workloads, capacity))
+}
+
+/// Puts a closed loop like `capacity` before loads, if the rate of one is a share of what it finds.
+pub(crate) fn with_capacity(mut loads: Vec<Workload>, capacity: Workload) -> Vec<Workload> {
+    if loads.iter().any(|load| load.arrivals.needs_capacity()) {
+        loads.insert(0, Workload { arrivals: Arrivals::Closed, find_max: None, ..capacity });
+    }
+    loads
+}
+
+impl WorkloadSpec {
+    pub(super) fn workload_name(&self, setting: Setting<'_>) -> String {
+        let default = match setting {
+            Setting::Suite { name, .. } => name,
+            Setting::Load(_) => "load",
+        };
+        self.name.as_ref().map_or_else(|| default.to_owned(), |name| name.value.0.clone())
+    }
+
+    /// Calls in flight over all connections.
+    pub(super) fn total_in_flight(
+        &self,
+        connections: &Given<Count>,
+        loads: &Loads,
+        setting: Setting<'_>,
+    ) -> Result<u32, SpecError> {
+        let Setting::Load(protocol) = setting else {
+            let given = setting.require(&self.in_flight, "in_flight")?;
+            let remedy =
+                "every connection carries at least one call; raise the first or lower the second";
+            at_least(setting, (given, given.value), (connections, connections.value), remedy)?;
+            return Ok(given.value.0);
+        };
+        let one_at_a_time = protocol.takes_one_call_at_a_time() && !self.is_pipelining();
+        let default = match loads.arrivals.is_open() {
+            _ if one_at_a_time => 1,
+            true => IN_FLIGHT_EACH_OPEN,
+            false => IN_FLIGHT_EACH,
+        };
+        let life = self.connection_life.as_ref().and_then(|life| life.value.calls());
+        let each = match &self.in_flight {
+            None => default.min(life.unwrap_or(u32::MAX)),
+            Some(given) if given.value.0 > 1 && one_at_a_time => {
+                let remedy = "a connection takes one call at a time; give more --connections, or --pipelining";
+                let protocol = format!("--protocol {protocol}");
+                return Err(SpecError::contradiction(setting.shown(given), protocol, remedy));
+            }
+            Some(given) => given.value.0,
+        };
+        connections.value.0.checked_mul(each).ok_or_else(|| {
+            let connections = connections.value.0;
+            let problem = format!(
+                "on each of {connections} connections is more than {} calls in all; give fewer",
+                u32::MAX
+            );
+            SpecError::value(format!("--in-flight {each}"), problem)
+        })
+    }
+
+    fn is_pipelining(&self) -> bool {
+        self.pipelining.as_ref().is_some_and(|given| given.value)
+    }
+
+    pub(super) fn checked_pipelining(&self, setting: Setting<'_>) -> Result<bool, SpecError> {
+        match (setting, &self.pipelining) {
+            (Setting::Load(protocol), Some(given))
+                if given.value && !protocol.takes_one_call_at_a_time() =>
+            {
+                let protocol = format!("--protocol {protocol}");
+                let remedy =
+                    "it has many calls in flight on a connection anyway; leave --pipelining out";
+                Err(SpecError::contradiction(setting.shown(given), protocol, remedy))
+            }
+            _ => Ok(self.is_pipelining()),
+        }
+    }
+
+    /// Refuses more calls in flight on a connection than it lives for.
+    pub(super) fn check_connection_life(
+        &self,
+        connections: &Given<Count>,
+        in_flight: u32,
+        setting: Setting<'_>,
+    ) -> Result<(), SpecError> {
+        let Some(life) = &self.connection_life else { return Ok(()) };
+        let each = in_flight.div_ceil(connections.value.0);
+        let (Some(given), Some(calls)) = (&self.in_flight, life.value.calls()) else {
+            return Ok(());
+        };
+        if each <= calls {
+            return Ok(());
+        }
+        let remedy = "a connection can't have more calls in flight than it lives for; give fewer calls in flight, \
+                      more connections or a longer life";
+        Err(SpecError::contradiction(setting.shown(given), setting.shown(life), remedy))
+    }
+
+    pub(super) fn check_threads(
+        &self,
+        connections: &Given<Count>,
+        setting: Setting<'_>,
+    ) -> Result<(), SpecError> {
+        let Some(threads) = &self.client_threads else { return Ok(()) };
+        let remedy = "every thread needs a connection; raise the first or lower the second";
+        at_least(setting, (connections, connections.value), (threads, threads.value), remedy)
+    }
+
+    /// Timeout and grace, milliseconds.
+    pub(super) fn waits(&self, setting: Setting<'_>) -> Result<(u64, u64), SpecError> {
+        let ms = |given: &Option<Given<NonZeroLength>>| given.as_ref().map(|it| it.value.ms());
+        let timeout = ms(&self.timeout).unwrap_or(TIMEOUT_MS);
+        let grace = ms(&self.grace).unwrap_or(GRACE_MS.min(timeout));
+        match (&self.timeout, &self.grace) {
+            (_, None) => {}
+            (None, Some(given)) if grace > timeout => {
+                let problem = "no call is waited for beyond its timeout, 10s by default; raise that or lower this";
+                return Err(SpecError::value(setting.shown(given), problem));
+            }
+            (None, Some(_)) => {}
+            (Some(above), Some(below)) => {
+                let remedy =
+                    "no call is waited for beyond its timeout; raise the first or lower the second";
+                at_least(setting, (above, above.value), (below, below.value), remedy)?;
+            }
+        }
+        Ok((timeout, grace))
+    }
+
+    /// A length, or a number of calls.
+    pub(super) fn checked_window(&self, setting: Setting<'_>) -> Result<Window, SpecError> {
+        let Some(calls) = &self.calls else { return self.timed_window(setting) };
+        if let Some(length) = &self.duration {
+            let remedy = "a window has a length or a number of calls; remove one of them";
+            return Err(SpecError::contradiction(
+                setting.shown(calls),
+                setting.shown(length),
+                remedy,
+            ));
+        }
+        if let Some(find_max) = &self.find_max {
+            let remedy = "a search compares windows of one length; give a duration";
+            return Err(SpecError::contradiction(
+                setting.shown(calls),
+                setting.shown(find_max),
+                remedy,
+            ));
+        }
+        if matches!(setting, Setting::Suite { log_calls: true, .. }) && calls.value.0 > MAX_LOGGED {
+            let problem = format!(
+                "with log_calls, a window has at most {MAX_LOGGED} calls: they are kept in memory until its end"
+            );
+            return Err(SpecError::value(setting.shown(calls), problem));
+        }
+        Ok(Window::Calls { calls: calls.value.0 })
+    }
+
+    fn timed_window(&self, setting: Setting<'_>) -> Result<Window, SpecError> {
+        let length = setting.require(&self.duration, "duration")?;
+        let length_ms = length.value.ms();
+        let problem = match length_ms {
+            ..SHORTEST_WINDOW_MS => "must be at least 100ms, one slice of its series",
+            SHORTEST_WINDOW_MS..=LONGEST_WINDOW_MS => return Ok(Window::Duration { length_ms }),
+            _ => "must be at most 48h: every 100ms of it takes memory",
+        };
+        Err(SpecError::value(setting.shown(length), problem))
+    }
+
+    pub(super) fn checked_warm_up(&self, setting: Setting<'_>) -> Result<WarmUp, SpecError> {
+        let given = setting.require(&self.warm_up, "warm_up")?;
+        let (least, cap) = (&self.warm_up_least, &self.warm_up_cap);
+        let WarmUpValue(warm_up) = given.value;
+        if !matches!(warm_up, WarmUp::UntilSteady { .. }) {
+            let least = least.as_ref().map(|least| setting.shown(least));
+            let bound = least.or_else(|| cap.as_ref().map(|cap| setting.shown(cap)));
+            let remedy = "only a warm-up until steady has bounds; leave one of them out";
+            return match bound {
+                None => Ok(warm_up),
+                Some(bound) => Err(SpecError::contradiction(bound, setting.shown(given), remedy)),
+            };
+        }
+        if let (Some(least), Some(cap)) = (least, cap) {
+            let ends = (cap, Length::from(cap.value));
+            let remedy = "a warm-up can't end before its minimum; raise the first";
+            at_least(setting, ends, (least, least.value), remedy)?;
+        }
+        Ok(WarmUp::UntilSteady {
+            least_ms: least.as_ref().map_or(0, |least| least.value.ms()),
+            cap_ms: cap.as_ref().map(|cap| cap.value.ms()),
+        })
+    }
+}
+
+/// Refuses a first value below the second.
+fn at_least<A, B, T: PartialOrd>(
+    setting: Setting<'_>,
+    (first, one): (&Given<A>, T),
+    (second, other): (&Given<B>, T),
+    remedy: &'static str,
+) -> Result<(), SpecError> {
+    match one >= other {
+        true => Ok(()),
+        false => Err(SpecError::contradiction(setting.shown(first), setting.shown(second), remedy)),
+    }
+}

@@ -1,0 +1,234 @@
+//! The keys of a suite, and the options that replace them.
+
+use clap::Args;
+use rpcbench_record::{Limits, Protocol, Stopping};
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::error::SpecError;
+use super::workload::{WarmUpOptions, WorkloadSpec};
+use crate::config::{Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile};
+
+/// Default windows of each process.
+const ROUNDS: u32 = 1;
+/// Processes of each entry that `--precision` allows in a suite without a precision: enough to tell differences as small
+/// as those between two processes of one server.
+const MAX_PROCESSES: u32 = 16;
+
+/// A suite as written, and as options of `run` and `compare`.
+#[derive(Args, Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+#[command(next_help_heading = "Precision and limits")]
+pub struct SuiteSpec {
+    /// Its purpose, one line.
+    #[arg(skip)]
+    pub description: String,
+    /// Exact number of processes of each server; an interval needs two, a narrow one more
+    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "precision")]
+    pub processes: Option<Given<Count>>,
+    /// The upper limit, if there is a precision.
+    #[arg(skip)]
+    pub max_processes: Option<Given<Count>>,
+    /// Windows of each process; it is frozen while others run
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub rounds: Option<Given<Count>>,
+    /// Continue until servers differ clearly, or are known to be equal within this [quick: 5%]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
+    pub precision: Option<Given<Share>>,
+    /// See [`Stopping::agreement`].
+    #[arg(skip)]
+    pub agreement: Option<Given<Share>>,
+    /// Stop after this time, such as 10m [quick: 6m]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub max_time: Option<Given<NonZeroLength>>,
+    /// Write every call of each window as Parquet to calls/ in the run's folder, and draw each server's last window
+    #[arg(long, num_args = 0, default_missing_value = "true")]
+    pub log_calls: Option<Given<bool>>,
+    /// Ask servers for runtime statistics: garbage collections, pauses, allocation; empty if the runtime has none
+    #[arg(long, num_args = 0, default_missing_value = "true")]
+    pub runtime_statistics: Option<Given<bool>>,
+    /// Only entries of these protocols; of all, if it is missing.
+    #[arg(skip)]
+    pub protocols: Option<Vec<Given<Protocol>>>,
+    /// What each server may use.
+    #[arg(skip)]
+    pub limits: LimitsSpec,
+    /// The workloads.
+    #[arg(skip)]
+    pub workload: Vec<Spanned<WorkloadSpec>>,
+    /// Published figures.
+    #[arg(skip)]
+    #[serde(default)]
+    pub(crate) published: Vec<PublishedSpec>,
+}
+
+/// What each server may use.
+#[derive(Args, Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsSpec {
+    /// CPUs for a server
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub cpus: Option<Given<Count>>,
+    /// Memory for a server, such as 512M or 2G (M means MiB)
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub memory: Option<Given<Memory>>,
+}
+
+/// See [`rpcbench_record::Published`].
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PublishedSpec {
+    pub workload: Spanned<String>,
+    pub entry: String,
+    pub calls_per_s: u32,
+}
+
+impl FileKind for SuiteSpec {
+    const EXAMPLES: &'static [&'static str] = &[
+        "description = \"Few connections, large messages.\"",
+        "processes = 2",
+        "max_processes = 16",
+        "rounds = 16",
+        "precision = \"5%\"",
+        "agreement = \"6%\"",
+        "max_time = \"6m\"",
+        "protocols = [\"grpc\"]",
+        "[limits]",
+        "cpus = 1",
+        "memory = \"512M\"",
+        "[[workload]]",
+        "shape = \"text:100\"",
+        "connections = 50",
+        "in_flight = 1000",
+        "warm_up = \"until-steady\"",
+        "duration = \"3s\", or calls = 20000",
+        "[[published]]",
+        "entry = \"go-grpc\"",
+        "calls_per_s = 13000",
+    ];
+}
+
+/// A good line for a key.
+pub(super) fn example_of(key: &str) -> &'static str {
+    let is = |line: &&&str| line.split(' ').next() == Some(key);
+    SuiteSpec::EXAMPLES.iter().find(is).copied().unwrap_or_default()
+}
+
+/// All options of `run` and `compare` that replace a suite's values.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+pub struct RunSpec {
+    /// Those of the suite.
+    #[command(flatten)]
+    pub suite: SuiteSpec,
+    /// Those of its limits.
+    #[command(flatten)]
+    pub limits: LimitsSpec,
+    /// Those of each of its workloads.
+    #[command(flatten)]
+    pub workload: WorkloadSpec,
+    /// How servers are warmed.
+    #[command(flatten)]
+    pub warm_up: WarmUpOptions,
+    /// The suite's limits, if `--scale-to-machine` lowered them.
+    #[arg(skip)]
+    pub scaled_from: Option<Limits>,
+}
+
+impl RunSpec {
+    /// Exactly this many processes of each server.
+    #[must_use]
+    pub fn with_processes(processes: u32) -> Self {
+        let given = Given::by_default(Count(processes), &format!("--processes {processes}"));
+        let suite = SuiteSpec { processes: Some(given), ..SuiteSpec::default() };
+        Self { suite, ..Self::default() }
+    }
+
+    /// The layer above each workload of a suite.
+    pub(crate) fn workload(&self) -> WorkloadSpec {
+        let WarmUpOptions { warm_up, warm_up_least, warm_up_cap, settle } = self.warm_up.clone();
+        WorkloadSpec { warm_up, warm_up_least, warm_up_cap, settle, ..self.workload.clone() }
+    }
+}
+
+/// How many processes and windows, and when a run may end before it has made them all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    pub processes: u32,
+    pub rounds: u32,
+    pub stopping: Option<Stopping>,
+}
+
+impl SuiteSpec {
+    /// The extent of a run of this suite with options on top.
+    pub(crate) fn extent(&self, file: &SourceFile, above: &Self) -> Result<Extent, SpecError> {
+        let shown = |given: &Given<Count>| given.shown(Some(file));
+        let own = self.processes.as_ref().ok_or_else(|| file.missing::<Self>(None, "processes"))?;
+        let rounds = |of: &Self| of.rounds.as_ref().map(|rounds| rounds.value.0);
+        self.check_stopping(file, rounds(self).unwrap_or(ROUNDS))?;
+        let most = self.max_processes.as_ref().unwrap_or(own);
+        if most.value < own.value {
+            let remedy = "the second is the minimum; raise the first";
+            return Err(SpecError::contradiction(shown(most), shown(own), remedy));
+        }
+        let share = |of: &Option<Given<Share>>| of.as_ref().map(|share| share.value.0);
+        let max_time = above.max_time.as_ref().or(self.max_time.as_ref());
+        let mut processes = most.value.0;
+        let mut stopping = Stopping {
+            precision: share(&self.precision),
+            agreement: share(&self.agreement),
+            least_processes: own.value.0,
+            max_time_ms: max_time.map(|time| time.value.ms()),
+        };
+        if let Some(precision) = share(&above.precision)
+            && stopping.precision.replace(precision).is_none()
+        {
+            processes = processes.max(MAX_PROCESSES);
+        }
+        if let Some(exact) = &above.processes {
+            processes = exact.value.0;
+            stopping = Stopping { precision: None, least_processes: processes, ..stopping };
+        }
+        let is_any = stopping.precision.is_some()
+            || stopping.agreement.is_some()
+            || stopping.max_time_ms.is_some();
+        Ok(Extent {
+            processes,
+            rounds: rounds(above).or(rounds(self)).unwrap_or(ROUNDS),
+            stopping: is_any.then_some(stopping),
+        })
+    }
+
+    /// Refuses half a rule.
+    fn check_stopping(&self, file: &SourceFile, rounds: u32) -> Result<(), SpecError> {
+        let together = |given: String, other: &str| {
+            let problem = format!(
+                "processes are added until the precision is reached, up to max_processes; give {other} too"
+            );
+            Err(SpecError::value(given, problem))
+        };
+        match (&self.max_processes, &self.precision) {
+            (Some(_), Some(_)) | (None, None) => {}
+            (Some(alone), None) => return together(alone.shown(Some(file)), "precision"),
+            (None, Some(alone)) => return together(alone.shown(Some(file)), "max_processes"),
+        }
+        match &self.agreement {
+            Some(agreement) if rounds < 2 => {
+                let problem =
+                    "two windows in a row must agree; give rounds = 2 or more, as an upper limit";
+                Err(SpecError::value(agreement.shown(Some(file)), problem))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Processes, or rounds, as given, for an error about their product.
+    pub(crate) fn larger_extent(&self, file: &SourceFile, above: &Self, processes: bool) -> String {
+        let given = match processes {
+            true => {
+                above.processes.as_ref().or(self.max_processes.as_ref()).or(self.processes.as_ref())
+            }
+            false => above.rounds.as_ref().or(self.rounds.as_ref()),
+        };
+        given.map_or_else(String::new, |given| given.shown(Some(file)))
+    }
+}

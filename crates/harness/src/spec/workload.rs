@@ -1,0 +1,194 @@
+//! The keys of a workload.
+
+use clap::Args;
+use rpcbench_contract::Shape;
+use rpcbench_record::{ConnectionLife, Threshold, WarmUp, Workload};
+use serde::Deserialize;
+
+use super::arrivals::{Loads, rate_shown};
+use super::error::SpecError;
+use super::resolve::Setting;
+use super::values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
+use crate::config::{Calls, Count, Given, Length, NonZeroLength};
+use crate::search::Sweep;
+
+/// A workload as written in a suite, and as options of `run`, `compare` and `load`. What is not given is `None`.
+#[derive(Args, Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+#[command(next_help_heading = "Workload")]
+pub struct WorkloadSpec {
+    /// Its name within the suite; the suite's name by default.
+    #[arg(skip)]
+    pub name: Option<Given<WorkloadName>>,
+    /// What a call carries: text:N (N bytes), record, dto or tree
+    #[arg(long, value_name = "SHAPE")]
+    pub shape: Option<Given<Shape>>,
+    /// Connections
+    #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
+    pub connections: Option<Given<Count>>,
+    /// Calls that a connection carries before the client closes it and opens another: long (all), short (one) or
+    /// calls:N
+    #[arg(long, value_name = "LIFE")]
+    pub connection_life: Option<Given<ConnectionLife>>,
+    /// Calls in flight over all connections, at least one for each; in open loop, an upper limit
+    #[arg(short = 'm', long, value_name = "N", allow_hyphen_values = true)]
+    pub in_flight: Option<Given<Count>>,
+    /// When calls come due: closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or
+    /// steps:FROM..TO+STEP/LENGTH; RATE in calls a second, or as 40% of the server's capacity
+    #[arg(long, value_name = "ARRIVALS")]
+    pub arrivals: Option<Given<ArrivalsValue>>,
+    /// Calls a second over all connections, at equal distances; short for --arrivals constant:RATE
+    #[arg(short, long, value_name = "RATE", allow_hyphen_values = true)]
+    pub rate: Option<Given<RateValue>>,
+    /// Load at each of these rates: FROM..TO+STEP, as 10%..90% of the server's capacity or 1k..10k+1k calls a second
+    #[arg(long, value_name = "RATES", conflicts_with = "rate")]
+    pub sweep: Option<Given<Sweep>>,
+    /// Search for the highest rate that keeps this, such as 'p99<10ms' or 'errors<0.1%'. It begins at half the
+    /// capacity, or at the given rate; arrivals are Poisson unless --arrivals says otherwise
+    #[arg(long, value_name = "THRESHOLD", conflicts_with = "sweep")]
+    pub find_max: Option<Given<Threshold>>,
+    /// Length of the measured window
+    #[arg(short = 'z', long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub duration: Option<Given<NonZeroLength>>,
+    /// End the window after this many calls instead of a length of time
+    #[arg(short = 'n', long, value_name = "N", conflicts_with_all = ["duration", "find_max", "sweep"], allow_hyphen_values = true)]
+    pub calls: Option<Given<Calls>>,
+    /// See [`WarmUpOptions::warm_up`].
+    #[arg(skip)]
+    pub warm_up: Option<Given<WarmUpValue>>,
+    /// See [`WarmUpOptions::warm_up_least`].
+    #[arg(skip)]
+    pub warm_up_least: Option<Given<Length>>,
+    /// See [`WarmUpOptions::warm_up_cap`].
+    #[arg(skip)]
+    pub warm_up_cap: Option<Given<NonZeroLength>>,
+    /// See [`WarmUpOptions::settle`].
+    #[arg(skip)]
+    pub settle: Option<Given<Length>>,
+    /// A call without an answer after this time has failed
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub timeout: Option<Given<NonZeroLength>>,
+    /// How long calls in flight at the end of a window may still be answered [default: 5s, and at most the timeout]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub grace: Option<Given<NonZeroLength>>,
+    /// Threads that make the load, each with its own CPU if there are enough
+    #[arg(short = 't', long, value_name = "N", allow_hyphen_values = true)]
+    pub client_threads: Option<Given<Count>>,
+    /// Send calls on a connection before earlier ones are answered, even under json and thrift [default there: a
+    /// connection for each call in flight]
+    #[arg(long, num_args = 0, default_missing_value = "true")]
+    pub pipelining: Option<Given<bool>>,
+}
+
+/// How the servers of a run are warmed. `rpcbench load` starts no server, and has no such options.
+#[derive(Args, Clone, Debug, Default, PartialEq)]
+#[command(next_help_heading = "Workload")]
+pub struct WarmUpOptions {
+    /// Warm-up: until-steady, none, a length such as 30s, or calls:N/CLIENTS
+    #[arg(long = "warmup", value_name = "LENGTH", allow_hyphen_values = true)]
+    pub warm_up: Option<Given<WarmUpValue>>,
+    /// Minimum warm-up time
+    #[arg(long = "warmup-min", value_name = "LENGTH", allow_hyphen_values = true)]
+    pub warm_up_least: Option<Given<Length>>,
+    /// Maximum warm-up time; a server that is not steady by then is still warming
+    #[arg(long = "warmup-max", value_name = "LENGTH", allow_hyphen_values = true)]
+    pub warm_up_cap: Option<Given<NonZeroLength>>,
+    /// Load before each window, after other servers had the CPUs [quick: 100ms]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
+    pub settle: Option<Given<Length>>,
+}
+
+impl WorkloadSpec {
+    /// Whether it says when calls come due.
+    pub(crate) fn has_arrivals(&self) -> bool {
+        self.arrivals.is_some()
+            || self.rate.is_some()
+            || self.sweep.is_some()
+            || self.find_max.is_some()
+    }
+
+    /// This spec over a lower layer. What belongs together is replaced together: arrivals and their rates, the end of
+    /// a window, a warm-up and its bounds.
+    #[must_use]
+    pub(crate) fn over(&self, below: &Self) -> Self {
+        let arrivals = if self.has_arrivals() { self } else { below };
+        let window = if self.duration.is_some() || self.calls.is_some() { self } else { below };
+        let warm_up = if self.warm_up.is_some() { self } else { below };
+        Self {
+            name: or(&self.name, &below.name),
+            shape: or(&self.shape, &below.shape),
+            connections: or(&self.connections, &below.connections),
+            connection_life: or(&self.connection_life, &below.connection_life),
+            in_flight: or(&self.in_flight, &below.in_flight),
+            arrivals: arrivals.arrivals.clone(),
+            rate: arrivals.rate.clone(),
+            sweep: arrivals.sweep.clone(),
+            find_max: arrivals.find_max.clone(),
+            duration: window.duration.clone(),
+            calls: window.calls.clone(),
+            warm_up: warm_up.warm_up.clone(),
+            warm_up_least: or(&self.warm_up_least, &warm_up.warm_up_least),
+            warm_up_cap: or(&self.warm_up_cap, &warm_up.warm_up_cap),
+            settle: or(&self.settle, &below.settle),
+            timeout: or(&self.timeout, &below.timeout),
+            grace: or(&self.grace, &below.grace),
+            client_threads: or(&self.client_threads, &below.client_threads),
+            pipelining: or(&self.pipelining, &below.pipelining),
+        }
+    }
+
+    /// Its workloads: one, or one for each rate of a sweep.
+    pub(crate) fn resolve(&self, setting: Setting<'_>) -> Result<Vec<Workload>, SpecError> {
+        let shape = setting.require(&self.shape, "shape")?.value;
+        let connections = setting.require(&self.connections, "connections")?;
+        let loads = Loads::of(self, setting)?;
+        let life = self.connection_life.as_ref().map(|life| life.value).unwrap_or_default();
+        let in_flight = self.total_in_flight(connections, &loads, setting)?;
+        self.check_connection_life(connections, in_flight, setting)?;
+        self.check_threads(connections, setting)?;
+        let (timeout_ms, grace_ms) = self.waits(setting)?;
+        let settle = self.settle.as_ref().map(|settle| settle.value.ms());
+        let load = Workload {
+            name: self.workload_name(setting),
+            shape: shape.to_string(),
+            connections: connections.value.0,
+            connection_life: life,
+            in_flight,
+            arrivals: loads.arrivals,
+            find_max: loads.find_max,
+            warm_up: self.checked_warm_up(setting)?,
+            settle_ms: settle.unwrap_or(Workload::SETTLE_MS),
+            window: self.checked_window(setting)?,
+            timeout_ms,
+            grace_ms,
+            client_threads: self.client_threads.as_ref().map_or(1, |threads| threads.value.0),
+            pipelining: self.checked_pipelining(setting)?,
+        };
+        let workloads = loads.each(load);
+        match workloads.iter().find_map(Workload::rate_problem) {
+            Some(problem) => {
+                Err(SpecError::value(rate_shown(self, setting).unwrap_or_default(), problem))
+            }
+            None => Ok(workloads),
+        }
+    }
+
+    /// The layer below the command line of `rpcbench load`.
+    pub(crate) fn load_defaults() -> Self {
+        const WINDOW: &str = "10s";
+        let count = |number, text: &str| Some(Given::by_default(Count(number), text));
+        let warm_up = WarmUpValue(WarmUp::Fixed { length_ms: 0 });
+        Self {
+            shape: Some(Given::by_default(Shape::Text(100), "--shape text:100")),
+            connections: count(50, "--connections 50"),
+            duration: WINDOW.parse().ok().map(|it| Given::by_default(it, "--duration 10s")),
+            // A closed loop at full load could harm the server.
+            warm_up: Some(Given::by_default(warm_up, "--warmup none")),
+            ..Self::default()
+        }
+    }
+}
+
+fn or<T: Clone>(above: &Option<T>, below: &Option<T>) -> Option<T> {
+    above.as_ref().or(below.as_ref()).cloned()
+}
