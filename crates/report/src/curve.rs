@@ -120,7 +120,7 @@ fn is_like(one: &Unranked, other: &Unranked) -> bool {
         && (one.reason == other.reason || !has_evidence)
 }
 
-/// The last of some rows, with all their loads. If the reasons differ, it names the load of its own.
+/// The last of some rows, with all their loads. If the reasons differ, it names the last load.
 fn folded(mut rows: Vec<Unranked>, names: &[&str]) -> Option<(Unranked, String)> {
     let last = rows.pop()?;
     let same = rows.iter().all(|row| row.reason == last.reason);

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::catalog::{RowKind, Subject, Values, keys, ranked_by, row, row_schema};
 use crate::conclusion::Conclusion;
+use crate::row::Absent;
 use crate::standings::{Pair, Standings, finding_name as finding};
 use crate::summary::{Summary, Table};
 use crate::warning::Warning;
@@ -38,7 +39,7 @@ struct SummaryView<'a> {
     schema: u32,
     run: RunView<'a>,
     workloads: Vec<TableView<'a>>,
-    warnings: Vec<WarningView<'a>>,
+    warnings: &'a [Warning],
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -69,7 +70,7 @@ struct TableView<'a> {
     pairs: Vec<PairView<'a>>,
     #[schemars(schema_with = "cells_schema")]
     cells: Vec<Values>,
-    not_measured: Vec<AbsentView<'a>>,
+    not_measured: &'a [Absent],
 }
 
 /// Which entry won.
@@ -96,19 +97,6 @@ struct PairView<'a> {
     finding: &'static str,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct AbsentView<'a> {
-    entry: &'a str,
-    reason: &'a str,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct WarningView<'a> {
-    kind: &'static str,
-    message: &'a str,
-    advice: &'static str,
-}
-
 /// What programs read of a result.
 pub(crate) trait Export {
     /// Indented JSON, ending in a line feed.
@@ -124,7 +112,7 @@ impl Export for Summary {
             schema: EXPORT_SCHEMA,
             run: run(&self.header, self.finished),
             workloads: self.tables.iter().map(|t| table(self, t)).collect(),
-            warnings: self.warnings.iter().map(warning).collect(),
+            warnings: &self.warnings,
         })
     }
 
@@ -213,11 +201,7 @@ fn table<'a>(summary: &'a Summary, table: &'a Table) -> TableView<'a> {
         adjusted: standings.map(Standings::is_adjusted),
         pairs: standings.iter().flat_map(|standings| &standings.pairs).map(pair).collect(),
         cells: summary.rows_of(table).iter().map(|subject| row(RowKind::Cells, subject)).collect(),
-        not_measured: table
-            .absent
-            .iter()
-            .map(|a| AbsentView { entry: &a.entry, reason: &a.reason })
-            .collect(),
+        not_measured: &table.absent,
     }
 }
 
@@ -229,10 +213,6 @@ fn conclusion(conclusion: &Conclusion) -> ConclusionView<'_> {
         Conclusion::Alone { entry } => ConclusionView::Alone { entry },
         Conclusion::Nothing => ConclusionView::Nothing,
     }
-}
-
-fn warning(warning: &Warning) -> WarningView<'_> {
-    WarningView { kind: warning.kind, message: &warning.message, advice: warning.advice }
 }
 
 fn pair(pair: &Pair) -> PairView<'_> {

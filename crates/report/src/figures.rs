@@ -66,10 +66,7 @@ impl Response {
     #[must_use]
     pub fn merged(parts: &[&Latency]) -> Option<Self> {
         let parts: Vec<&Latency> = parts.iter().copied().filter(|l| l.count > 0).collect();
-        let mut histogram = Histogram::new();
-        for part in &parts {
-            histogram.merge(&Histogram::from_base64(&part.histogram).ok()?);
-        }
+        let histogram = merged(parts.iter().copied())?;
         let (mean_ns, stddev_ns) = pooled(&parts);
         Some(Self {
             min_ns: parts.iter().map(|l| l.min_ns).min()?,
@@ -90,6 +87,15 @@ impl Response {
     pub fn quantile(&self, q: f64) -> u64 {
         self.histogram.quantile(q).map_or(self.max_ns, |value| value.min(self.max_ns))
     }
+}
+
+/// The distribution of all parts. `None` if a histogram can't be read.
+pub(crate) fn merged<'a>(parts: impl IntoIterator<Item = &'a Latency>) -> Option<Histogram> {
+    let mut all = Histogram::new();
+    for part in parts {
+        all.merge(&Histogram::from_base64(&part.histogram).ok()?);
+    }
+    Some(all)
 }
 
 /// Mean and standard deviation of several populations as one.
@@ -219,7 +225,7 @@ fn client(trials: &[&Measured]) -> ClientFigures {
     }
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

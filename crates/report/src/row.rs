@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use rpcbench_record::{PlannedServer, RankedBy, Toolchain};
 use rpcbench_stats::{Estimate as Estimated, Place, Range};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::figures::{Estimate, Figures};
 use crate::standings::Pair;
@@ -112,10 +114,10 @@ impl Row {
     }
 }
 
-/// An entry that was not measured, through no fault of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An entry that was not measured, for reasons outside it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Absent {
-    /// The entry's name.
+    /// Its name.
     pub entry: String,
     /// Why, in one line.
     pub reason: String,

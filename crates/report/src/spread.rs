@@ -2,6 +2,8 @@
 
 use rpcbench_record::{Measured, Run, Trial};
 
+use crate::figures::mean;
+
 /// How much a figure differs between equal entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
@@ -60,10 +62,6 @@ fn values(run: &Run, entry: &str, of: &Figure) -> Option<Vec<f64>> {
         .filter_map(Trial::measured)
         .map(of)
         .collect()
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
 fn range(values: &[f64]) -> f64 {

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use rpcbench_record::{Isolation, IsolationMode, Measured, Preparation, Readiness, Run, Trial};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::cell::Cell;
 use crate::figures::{Figures, share};
@@ -22,7 +24,7 @@ pub const THROTTLED_SHARE: f64 = 0.01;
 pub const FOREIGN_SHARE: f64 = 0.03;
 
 /// Something that limits a run's figures.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Warning {
     /// A word that stays the same between versions.
     pub kind: &'static str,

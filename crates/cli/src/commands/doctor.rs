@@ -23,11 +23,11 @@ use crate::print::{Unprinted, out};
 
 /// Rounds of 2 ms on each CPU.
 const ROUNDS: u32 = 2500;
-/// The server that is measured against itself: it needs nothing but Rust, and warms at once.
+/// The server that is measured against itself: it needs only Rust, and is warm at once.
 const EQUAL: &str = "rust-tonic@current-thread";
 const PROCESSES: u32 = 2;
-/// The figure that tells whether a machine is good enough, and how far equal servers may differ in it: as near as runs want
-/// to know, and as near as a run of the default length still gets.
+/// The figure that rates a machine, and the largest differences between equal servers: the usual precision, and what a run of
+/// default length still achieves.
 const PRICE: &str = "calls per server CPU-second";
 const GOOD: f64 = 0.05;
 const FAIR: f64 = 0.15;
@@ -38,7 +38,7 @@ pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
         languages(&catalog, &context.build_env).iter().try_for_each(show_missing)?;
         return Ok(Verdict::Done);
     }
-    let topology = Topology::read().context("CPUs that this process may use")?;
+    let topology = Topology::read().context("CPUs available to this process")?;
     let isolation = Isolation::detect(&topology.cpus());
     let findings = examine(&Facts::gather(&topology, &isolation, &catalog, &context.build_env));
     for finding in &findings {
@@ -57,7 +57,7 @@ pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
     Ok(if wrong && verdict == Verdict::Done { Verdict::ChecksFailed } else { verdict })
 }
 
-/// One line for each toolchain that a language lacks.
+/// Prints a line per missing toolchain of a language.
 fn show_missing(language: &Language) -> Result<(), Unprinted> {
     for probe in &language.probes {
         let Probe::Missing(missing) = probe else { continue };
@@ -75,7 +75,7 @@ fn show_missing(language: &Language) -> Result<(), Unprinted> {
     Ok(())
 }
 
-/// What one CPU makes of equal work, then what the whole bench makes of equal servers.
+/// Shows the noise of each CPU under equal work, then that of a run of equal servers.
 fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
     let bold = Style::new().bold();
     out!("\n{bold}The same work, {ROUNDS} rounds of about 2 ms on each CPU{bold:#}")?;
@@ -100,7 +100,7 @@ fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
         )?;
     }
     let Some(price) = spreads.iter().find(|spread| spread.figure == PRICE) else {
-        out!("Bad: nothing could be measured")?;
+        out!("Bad: nothing could be measured.")?;
         return Ok(Verdict::ChecksFailed);
     };
     let (good, words) = judged(price.between);
@@ -112,8 +112,8 @@ fn show_noise(context: &Context, cpus: &[u32]) -> anyhow::Result<Verdict> {
     })
 }
 
-/// Whether equal servers are near enough for servers to be compared, and what that means. `between`: how far they differ, a
-/// share of their mean.
+/// Whether equal servers differ little enough to compare servers, in words. `between`: their difference, a share of the
+/// mean.
 fn judged(between: f64) -> (bool, String) {
     let share = format!("equal servers differ by {:.1} % in {PRICE} here", between * 100.0);
     if between <= GOOD {
@@ -122,15 +122,15 @@ fn judged(between: f64) -> (bool, String) {
         (
             true,
             format!(
-                "Fair: {share}; what differs less takes more processes, which runs add by themselves."
+                "Fair: {share}; smaller differences need more processes, which runs add automatically."
             ),
         )
     } else {
-        (false, format!("Bad: {share}; end other programs, or take a machine without neighbours."))
+        (false, format!("Bad: {share}; stop other programs, or use a dedicated machine."))
     }
 }
 
-/// Runs one server against itself; the record stays like that of any run.
+/// Runs one server against itself. The record is kept, as for any run.
 fn run_equals(context: &Context) -> anyhow::Result<(Run, Result<Ending, StoreError>)> {
     let request = RunRequest {
         scale_to_machine: false,

@@ -43,7 +43,7 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// What toolchains said; each server's are asked once.
+/// Results of probing toolchains, once per server.
 struct Probed<'a> {
     env: &'a BuildEnv,
     by_server: BTreeMap<String, Vec<Probe>>,

@@ -1,10 +1,10 @@
-//! `rpcbench list --matrix`: a table that is Markdown too, and what is in the way of the servers that are missing.
+//! `rpcbench list --matrix`: a Markdown table, and why servers are missing.
 
 use comfy_table::{Cell, Table, presets};
 use rpcbench_harness::manifest::{Matrix, MatrixCell, MatrixRow};
 use rpcbench_record::Protocol;
 
-/// Two paragraphs.
+/// The table, and the reasons below it.
 pub fn text(matrix: &Matrix) -> String {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -29,7 +29,7 @@ fn cell(cell: &MatrixCell) -> Cell {
     }
 }
 
-/// `- Swift, grpc, json: ...`: a line for each reason of a language.
+/// `- Swift, grpc, json: ...`: a line per reason of a language.
 fn reasons(matrix: &Matrix) -> Vec<String> {
     matrix.rows.iter().flat_map(|row| reasons_of(row, &matrix.protocols)).collect()
 }

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Files that appear only when complete.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write};
@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use tempfile::NamedTempFile;
 
-/// Rights of a file that was not there before; the process's umask takes some away.
+/// Permissions of a new file, before the umask.
 const RIGHTS: u32 = 0o666;
 
-/// A file to be written: opened before anything is measured, and in its place only once it is whole.
+/// An output file: opened before the measurement, and put in place once it is complete.
 pub struct OutFile {
     path: PathBuf,
     to: Target,
 }
 
 enum Target {
-    /// Takes the place of the file when it is whole.
+    /// Replaces the file once it is complete.
     New(NamedTempFile),
-    /// A pipe or a device: written as it is.
+    /// A pipe or a device: written directly.
     Stream(File),
 }
 
 impl OutFile {
-    /// Opens it. A file that is there stays as it is until [`Self::commit`]; one that is not of its own kind, as told by how
-    /// it `begins`, is never replaced.
+    /// Opens it. An existing file stays untouched until [`Self::commit`]. It is replaced only if it is empty or `begins` like
+    /// a file of this kind.
     pub fn open(path: &Path, begins: &[u8]) -> anyhow::Result<Self> {
         Self::try_open(path, begins)
             .with_context(|| format!("{}: can't be written", path.display()))
@@ -35,7 +35,7 @@ impl OutFile {
 
     fn try_open(path: &Path, begins: &[u8]) -> anyhow::Result<Self> {
         if path.as_os_str().as_bytes().ends_with(b"/") {
-            bail!("it ends in '/', as a folder does; name a file");
+            bail!("it ends in '/', so it is a folder; name a file");
         }
         let there = match fs::metadata(path) {
             Ok(there) => Some(there),
@@ -52,11 +52,11 @@ impl OutFile {
             }
             if !is_own(path, begins)? {
                 bail!(
-                    "it is a file of another kind, and would be lost; name another, or remove it"
+                    "it is a file of another kind, which would be lost; name another, or remove it"
                 );
             }
         }
-        // A link stays one, to the new file.
+        // A link is kept and points to the new file.
         let place = if there.is_some() { path.canonicalize()? } else { path.to_owned() };
         let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -67,17 +67,17 @@ impl OutFile {
             .prefix(".rpcbench-")
             .permissions(rights)
             .tempfile_in(folder)
-            // Without the name that the file has for now.
+            // Without the temporary name.
             .map_err(|error| io::Error::from(error.kind()))?;
         Ok(Self { path: place, to: Target::New(file) })
     }
 
-    /// Where it will be.
+    /// Its final path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts it in its place.
+    /// Puts it in place.
     pub fn commit(self) -> anyhow::Result<()> {
         let path = self.path;
         let kept = match self.to {
@@ -91,7 +91,7 @@ impl OutFile {
     }
 }
 
-/// Whether a file is empty or begins so.
+/// Whether a file is empty or begins like this.
 fn is_own(path: &Path, begins: &[u8]) -> io::Result<bool> {
     let mut first = Vec::new();
     File::open(path)?.take(begins.len() as u64).read_to_end(&mut first)?;
@@ -159,7 +159,7 @@ mod tests {
         let missing = refused(&folder.path().join("no/run.json"));
         let why = "F/no/run.json: can't be written: No such file or directory (os error 2)";
         assert_eq!(missing, why);
-        let slash = "F/new/: can't be written: it ends in '/', as a folder does; name a file";
+        let slash = "F/new/: can't be written: it ends in '/', so it is a folder; name a file";
         assert_eq!(refused(&folder.path().join("new/")), slash);
     }
 

@@ -1,4 +1,4 @@
-//! What several commands need: before they can start, and to show what they found.
+//! What several commands share: checks before they start, and this machine.
 
 use std::io;
 use std::path::Path;
@@ -20,17 +20,17 @@ use signal_hook::iterator::Signals;
 use crate::context::Context;
 use crate::print::note;
 
-/// Ctrl-C, SIGTERM and SIGHUP: while a trial is on, the first lets it end (of a load: ends it here), and the second stops now;
-/// outside of trials the first does. Where nothing heeds it any more, the program ends. Servers that were started here die with
-/// it, and files are whole or not there.
-#[expect(clippy::exit, reason = "the main thread is where nothing heeds signals")]
+/// Handles Ctrl-C, SIGTERM and SIGHUP. During a trial the first lets it finish (a load ends its window) and the second stops
+/// at once; outside trials the first stops at once. If nothing reacts any more, the program exits: its servers die with it, and
+/// files are complete or absent.
+#[expect(clippy::exit, reason = "the main thread no longer reacts to signals")]
 pub fn listen(interrupt: Interrupt) -> anyhow::Result<Interrupt> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("signal handlers")?;
-    let told = interrupt.clone();
+    let signalled = interrupt.clone();
     thread::spawn(move || {
         for _ in signals.forever() {
-            let raised = told.raise();
-            note!("\nrpcbench: {}", what_follows(raised, told.ends_window(), clock::now()));
+            let raised = signalled.raise();
+            note!("\nrpcbench: {}", what_follows(raised, signalled.ends_window(), clock::now()));
             if raised == Raised::Ignored {
                 std::process::exit(2);
             }
@@ -54,7 +54,7 @@ fn what_follows(raised: Raised, ends_window: bool, now: Nanos) -> String {
     }
 }
 
-/// The servers under `root`. Prints what is wrong with broken manifests and leaves them out.
+/// The servers under `root`. A broken manifest is reported and left out.
 pub fn catalog(root: &Path) -> anyhow::Result<Catalog> {
     let catalog = Catalog::load(root)?;
     for broken in catalog.broken() {
@@ -63,20 +63,20 @@ pub fn catalog(root: &Path) -> anyhow::Result<Catalog> {
     Ok(catalog)
 }
 
-/// Refuses `--cpus` beyond those that there are.
+/// Refuses more `--cpus` than are available.
 pub fn check_cpus(typed: u32) -> anyhow::Result<()> {
     let there = available_cpus()?;
     if typed > there {
-        bail!("--cpus {typed}: this process may use {there}, the client's among them; give fewer");
+        bail!("--cpus {typed}: only {there} are available, including the client's; use fewer");
     }
     Ok(())
 }
 
-/// Refuses a memory limit beyond what there is, which would limit nothing.
+/// Refuses a memory limit above the machine's memory, which would limit nothing.
 pub fn check_memory(limit: Option<u64>) -> anyhow::Result<()> {
     match (limit, memory_bytes()) {
         (Some(limit), Some(there)) if limit > there => bail!(
-            "a memory limit of {}: this machine has {}; give less with --memory",
+            "a memory limit of {}: this machine has {}; use less with --memory",
             units::bytes(limit),
             units::bytes(there)
         ),
@@ -84,7 +84,7 @@ pub fn check_memory(limit: Option<u64>) -> anyhow::Result<()> {
     }
 }
 
-/// Refuses a folder in which no folder of a run could be made.
+/// Refuses a folder in which runs can't be created.
 pub fn check_results(folder: &Path) -> anyhow::Result<()> {
     let refused = || format!("--results {}: can't be written", folder.display());
     let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
@@ -93,13 +93,13 @@ pub fn check_results(folder: &Path) -> anyhow::Result<()> {
         bail!("--results {}: {what} is a file; name a folder", folder.display());
     }
     let made = tempfile::Builder::new().prefix(".rpcbench-").tempdir_in(there);
-    // Without the name that was tried.
+    // Without the temporary name.
     made.map(drop).map_err(|error| io::Error::from(error.kind())).with_context(refused)
 }
 
-/// CPUs that this process may use.
+/// Number of CPUs available to this process.
 pub fn available_cpus() -> anyhow::Result<u32> {
-    let cpus = Topology::read().context("CPUs that this process may use")?.cpus().len();
+    let cpus = Topology::read().context("CPUs available to this process")?.cpus().len();
     Ok(u32::try_from(cpus).unwrap_or(u32::MAX))
 }
 

@@ -159,7 +159,7 @@ fn a_rate_beyond_the_server_is_a_verdict_against() {
         false => "client-bound",
     };
     assert_eq!(json["verdict"], expected, "{json:#}");
-    let of_server = "overloaded: 800 calls came due a second, and ";
+    let of_server = "overloaded: 800 calls came due per second, ";
     ended.complains(&[if expected == "client-bound" { "client-bound: " } else { of_server }]);
 }
 

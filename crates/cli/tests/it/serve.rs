@@ -43,7 +43,7 @@ fn what_can_not_be_served_says_why() {
     serve("testkit-liar")
         .complains(&["'testkit-liar' stands for several entries: ", "name one of them"]);
     serve("@honset").complains(&["did you mean 'testkit-liar@honest'?"]);
-    serve("@honest --cpus 4096").complains(&["--cpus 4096: this process may use "]);
+    serve("@honest --cpus 4096").complains(&["--cpus 4096: only "]);
     serve("@honest --memory 4096T").complains(&["a memory limit of 4096 TiB: this machine has "]);
 }
 
@@ -78,7 +78,7 @@ fn what_the_machine_does_not_have_is_refused_before_anything_runs() {
         ended.complains(&[part]);
         assert!(!ended.err.contains("building"), "{}", ended.err);
     };
-    refused("--cpus 4096", "--cpus 4096: this process may use ");
+    refused("--cpus 4096", "--cpus 4096: only ");
     refused("--connections 70000 --in-flight 70000", "70000 connections");
     refused("--rounds 999999999", "more trials than the 1,000,000 that a plan may have");
     refused("--rate 1e9", "no client makes so many");

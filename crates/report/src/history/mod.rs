@@ -123,7 +123,7 @@ fn cell((entry, workload): Name, pairs: &mut Pairs<'_>) -> CellHistory {
     CellHistory { entry, workload, by, points }
 }
 
-/// Runs beside earlier ones, compared when they are first options for.
+/// Pairs of runs, compared on first use.
 struct Pairs<'a> {
     runs: &'a [Run],
     summaries: &'a [Summary],

@@ -19,14 +19,11 @@ const SLOWEST: usize = 1000;
 /// The calls of one trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialCalls {
-    /// The entry. Empty in old files, which have the only trial of a load.
-    #[serde(default)]
+    /// The entry's name.
     pub entry: String,
-    /// The workload. Empty as above.
-    #[serde(default)]
+    /// The workload's name.
     pub workload: String,
     /// Number of the trial.
-    #[serde(default)]
     pub number: u32,
     /// The calls.
     #[serde(flatten)]

@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use rpcbench_record::{Measured, Preparation, Run, Slice, Trial, WarmCurve};
-use rpcbench_stats::Histogram;
 use serde::Serialize;
 
 use super::buckets::{Distribution, buckets};
 use super::table::window_figures;
 use crate::catalog::{Subject, Value};
 use crate::cell::latest;
-use crate::figures::{Response, share};
+use crate::figures::{Response, merged, share};
 use crate::row::Row;
 
 /// Maximum columns of a heat map. Neighbours are merged to stay below it.
@@ -156,10 +155,7 @@ fn seconds_since(begin: Timestamp, at: Timestamp) -> f64 {
 fn heat(trials: &[(&Trial, &Measured)]) -> Vec<HeatColumn> {
     let together = trials.len().div_ceil(HEAT_COLUMNS).max(1);
     let columns = trials.chunks(together).filter_map(|chunk| {
-        let mut all = Histogram::new();
-        for latency in chunk.iter().filter_map(|(_, measured)| measured.latency.as_ref()) {
-            all.merge(&Histogram::from_base64(&latency.histogram).ok()?);
-        }
+        let all = merged(chunk.iter().filter_map(|(_, measured)| measured.latency.as_ref()))?;
         let windows = (chunk.first()?.0.number, chunk.last()?.0.number);
         (all.count() > 0).then(|| HeatColumn { windows, buckets: buckets(&all) })
     });

@@ -1,13 +1,13 @@
 //! What the page shows of a sweep and of a search: a row per rate.
 
 use rpcbench_record::{Measured, Run, Trial, Workload};
-use rpcbench_stats::Histogram;
 
 use super::buckets::Distribution;
 use super::cell::CellView;
 use super::part::{KindView, OverLoad, PartView};
 use super::table::{ColumnView, RowView, ShownView, TableView};
 use crate::document::Part;
+use crate::figures::merged;
 use crate::format;
 use crate::load::points::{POINT, PointFigure, PointFigures};
 use crate::load::{LoadCurve, LoadPoint};
@@ -63,11 +63,7 @@ fn rows(entry: &str, points: &[LoadPoint]) -> Vec<RowView> {
 
 /// Response times of ok calls over all windows of a rate.
 fn response(windows: &[Measured]) -> Option<Distribution> {
-    let mut all = Histogram::new();
-    for latency in windows.iter().filter_map(|window| window.latency.as_ref()) {
-        all.merge(&Histogram::from_base64(&latency.histogram).ok()?);
-    }
-    Distribution::of(&all)
+    Distribution::of(&merged(windows.iter().filter_map(|window| window.latency.as_ref()))?)
 }
 
 fn table(rows: Vec<RowView>) -> TableView {

@@ -3,6 +3,7 @@
 use rpcbench_record::{Latency, Measured};
 use rpcbench_stats::Histogram;
 
+use crate::figures::merged;
 use crate::format;
 
 /// A response time over all calls, where those that did not end `ok` count as infinitely slow.
@@ -53,9 +54,9 @@ impl AllCalls {
         let answered: Vec<&Latency> = windows.iter().filter_map(|w| w.latency.as_ref()).collect();
         let failed: Vec<&Latency> =
             windows.iter().filter_map(|w| w.error_latency.as_ref()).collect();
-        let ok = merged(&answered)?;
+        let ok = merged(answered.iter().copied())?;
         let mut least = ok.clone();
-        least.merge(&merged(&failed)?);
+        least.merge(&merged(failed.iter().copied())?);
         let all = [&answered[..], &failed[..]].concat();
         let max = |parts: &[&Latency]| parts.iter().map(|l| l.max_ns).max().unwrap_or_default();
         let min = |parts: &[&Latency]| parts.iter().map(|l| l.min_ns as f64).reduce(f64::min);
@@ -104,14 +105,6 @@ impl AllCalls {
     pub fn max(&self) -> Bound {
         self.quantile(1_000_000)
     }
-}
-
-fn merged(parts: &[&Latency]) -> Option<Histogram> {
-    let mut all = Histogram::new();
-    for part in parts {
-        all.merge(&Histogram::from_base64(&part.histogram).ok()?);
-    }
-    Some(all)
 }
 
 fn at_rank(histogram: &Histogram, rank: u64, largest: u64) -> f64 {

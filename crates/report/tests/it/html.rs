@@ -157,15 +157,6 @@ fn single_calls_belong_to_their_record() {
     assert_eq!(of(1)["slowest"].as_array().map(Vec::len), Some(50));
 }
 
-/// Files from before runs had calls: one for a record, without a name.
-#[test]
-fn calls_without_a_name_are_read() {
-    let old = serde_json::to_string(&Calls::default()).unwrap();
-    let read: TrialCalls = serde_json::from_str(&old).unwrap();
-    assert_eq!((read.entry.as_str(), read.workload.as_str(), read.number), ("", "", 0));
-    assert!(serde_json::from_str::<TrialCalls>("{}").is_err());
-}
-
 #[test]
 fn records_stand_one_after_the_other() {
     let page = data(&html(&[several(), RunBuilder::new().entry("a-b", &[10, 11]).run]).unwrap());

@@ -1,4 +1,4 @@
-//! A line for each call.
+//! A line per call.
 
 use std::io::BufWriter;
 

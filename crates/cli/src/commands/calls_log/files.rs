@@ -1,4 +1,4 @@
-//! The calls of a run, a file for each trial.
+//! The calls of a run, a file per trial.
 
 use std::fs;
 use std::io::BufWriter;
@@ -13,7 +13,7 @@ use rpcbench_report::Calls;
 use super::{CallWriter, OutFile, draw, drawn, parquet};
 use crate::commands::report::{CALLS_FOLDER, write_drawn};
 
-/// Writes the calls of each trial when it has ended; until then they wait in memory, and a plan bounds how many.
+/// Writes the calls of each trial when it has ended. Until then they wait in memory; the plan bounds their number.
 pub struct CallFiles {
     folder: PathBuf,
     calls: Receiver<Vec<LoggedCall>>,
@@ -29,8 +29,8 @@ impl CallFiles {
         (Some(Self { folder: folder.join(CALLS_FOLDER), calls }), Some(sender))
     }
 
-    /// Writes the calls of a trial that has just ended, `calls/ENTRY.WORKLOAD.NUMBER.parquet`, and what a page draws of
-    /// them, `calls/ENTRY.WORKLOAD.json`, in place of an earlier trial's.
+    /// Writes the calls of the trial that just ended to `calls/ENTRY.WORKLOAD.NUMBER.parquet`, and what a page draws of them
+    /// to `calls/ENTRY.WORKLOAD.json`, replacing that of an earlier trial.
     pub fn write(&self, trial: &Trial) -> anyhow::Result<()> {
         let batches: Vec<_> = self.calls.try_iter().collect();
         let Some(measured) = trial.measured() else { return Ok(()) };
@@ -49,7 +49,7 @@ impl CallFiles {
         let counted = measured.outcomes.total();
         if logged != counted {
             bail!(
-                "{logged} of {counted} calls came, as no more wait in memory; take shorter windows, or fewer calls"
+                "logged {logged} of {counted} calls, as no more fit in memory; use shorter windows, or fewer calls"
             );
         }
         writer.finish()?.commit()?;

@@ -1,4 +1,4 @@
-//! Every measured call, written by a thread of its own while the load goes on.
+//! Writes every measured call, in a separate thread during the load.
 
 mod csv;
 mod files;
@@ -18,12 +18,12 @@ use crate::args::{CallsFile, CallsFormat};
 
 pub use files::CallFiles;
 
-/// Takes calls in one format.
+/// Writes calls in one format.
 trait CallWriter: Send {
     /// Adds calls.
     fn add(&mut self, calls: &[LoggedCall]) -> anyhow::Result<()>;
 
-    /// Writes what is left, and gives the file back.
+    /// Writes the rest and returns the file.
     fn finish(self: Box<Self>) -> anyhow::Result<OutFile>;
 }
 
@@ -57,12 +57,12 @@ impl CallsLog {
         Ok(Self { writer, sender: Some(sender), calls })
     }
 
-    /// What the engine sends calls to. The log ends when no copy of it is left.
+    /// The engine's end of the channel. The log ends when its last copy is dropped.
     pub fn take_sender(&mut self) -> Option<CallLog> {
         self.sender.take()
     }
 
-    /// Drops the calls sent so far.
+    /// Discards the calls sent so far.
     pub fn forget(&self) {
         while self.calls.try_recv().is_ok() {}
     }
@@ -85,15 +85,15 @@ impl CallsLog {
 }
 
 impl LogThread {
-    /// Waits for the last calls, after the session is gone, and puts the file in its place if it holds all
-    /// `counted` of them. They come back as a page draws them.
+    /// Waits for the last calls after the session has ended, and puts the file in place if it holds all `counted` calls.
+    /// Returns them as a page draws them.
     pub fn finish(self, counted: u64) -> anyhow::Result<Calls> {
-        let ended = self.thread.join().map_err(|_| anyhow!("the thread that writes calls died"));
+        let ended =
+            self.thread.join().map_err(|_| anyhow!("the thread that writes calls panicked"));
         let (file, logged, drawn) = ended??;
         if logged != counted {
             bail!(
-                "{}: holds {logged} of {counted} calls, as writing did not keep up with them; write to a faster disk, \
-                 or lower the rate",
+                "{}: holds {logged} of {counted} calls, as writing did not keep up; write to a faster disk, or lower the rate",
                 file.path().display()
             );
         }
@@ -115,7 +115,7 @@ pub fn drawn(trial: &Trial, calls: Calls) -> TrialCalls {
     TrialCalls { entry, workload, number: trial.number, calls }
 }
 
-/// The word for an outcome, and the code where it has one.
+/// The name of an outcome, and its code, if any.
 fn outcome(ended: Ended) -> (&'static str, Option<u32>) {
     match ended {
         Ended::Ok => (OutcomeKind::Ok.key(), None),

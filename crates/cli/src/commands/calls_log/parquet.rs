@@ -1,4 +1,4 @@
-//! Apache Parquet: a column for each field, compressed.
+//! Apache Parquet: a compressed column per field.
 
 use std::io::BufWriter;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use rpcbench_engine::LoggedCall;
 use super::{COLUMNS, CallWriter, outcome};
 use crate::commands::out_file::OutFile;
 
-/// How every file of the format begins.
+/// The first bytes of every file of the format.
 pub const BEGINS: &str = "PAR1";
 
 const SCHEMA: &str = "message calls {
@@ -59,8 +59,8 @@ impl Parquet {
         column::<Int64Type>(&mut group, &required(|call| call.due.0), None)?;
         let written = calls.iter().filter_map(|call| call.written.map(|w| w.0 as i64));
         let written: Vec<i64> = written.collect();
-        let there = levels(&calls, |call| call.written.is_some());
-        column::<Int64Type>(&mut group, &written, Some(&there))?;
+        let present = levels(&calls, |call| call.written.is_some());
+        column::<Int64Type>(&mut group, &written, Some(&present))?;
         column::<Int64Type>(&mut group, &required(|call| call.done.0), None)?;
         column::<Int64Type>(&mut group, &required(|call| call.done.since(call.due)), None)?;
         let outcomes: Vec<ByteArray> =
@@ -68,8 +68,8 @@ impl Parquet {
         column::<ByteArrayType>(&mut group, &outcomes, None)?;
         let codes: Vec<i32> =
             calls.iter().filter_map(|call| outcome(call.ended).1.map(|code| code as i32)).collect();
-        let there = levels(&calls, |call| outcome(call.ended).1.is_some());
-        column::<Int32Type>(&mut group, &codes, Some(&there))?;
+        let present = levels(&calls, |call| outcome(call.ended).1.is_some());
+        column::<Int32Type>(&mut group, &codes, Some(&present))?;
         group.close()?;
         calls.clear();
         self.group = calls;
@@ -77,9 +77,9 @@ impl Parquet {
     }
 }
 
-/// Which rows have a value in a column that may lack some.
-fn levels(calls: &[LoggedCall], there: fn(&LoggedCall) -> bool) -> Vec<i16> {
-    calls.iter().map(|call| i16::from(there(call))).collect()
+/// Which rows have a value in an optional column.
+fn levels(calls: &[LoggedCall], has: fn(&LoggedCall) -> bool) -> Vec<i16> {
+    calls.iter().map(|call| i16::from(has(call))).collect()
 }
 
 fn column<T: DataType>(
