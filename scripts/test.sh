@@ -90,7 +90,7 @@ peers() {
   local tests
   tests=$(scripts/peers.sh | sed 's/.*/test(\/^&::\/)/' | paste -sd +)
   [ -n "$tests" ] || return 0
-  nextest --run-ignored only --package rpcbench --filterset "$tests" 2>&1 | tee "$logs/peers.log"
+  nextest --run-ignored only --filterset "$tests" 2>&1 | tee "$logs/peers.log"
 }
 
 short_run() {
