@@ -26,8 +26,8 @@ bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and t
 bench-peers: bench-client
 
 resolution: setup ## Measure the smallest detectable difference on this machine (docs/evidence.md): 20 minutes
-	cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-resolution
-	$(CARGO_TARGET_DIR)/release/rpcbench-resolution --programs $(CARGO_TARGET_DIR)/release $(ARGS)
+	cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-bench
+	$(CARGO_TARGET_DIR)/release/rpcbench-bench resolution --programs $(CARGO_TARGET_DIR)/release $(ARGS)
 
 build: setup rpcbench ## Build rpcbench and the servers
 	$(RPCBENCH) build $(ARGS)

@@ -2,7 +2,7 @@
 # Runs rpcbench, h2load, ghz, wrk and the floor in turn against the same servers and prints what a call costs each of them.
 # Installs what is missing: h2load (Debian's nghttp2-client), wrk (Debian's) and ghz (a Go module, into build/load-generators/).
 #
-#   bench-client.sh [ARGUMENT...]    arguments of rpcbench-client-bench: --rounds 9 --seconds 5 --format markdown, see --help
+#   bench-client.sh [ARGUMENT...]    arguments of rpcbench-bench client: --rounds 9 --seconds 5 --format markdown, see --help
 #
 # Requires h2load. Leaves out ghz without Go, and wrk if apt can't install it.
 set -euo pipefail
@@ -55,11 +55,11 @@ mkdir -p "$folder"
 want h2load nghttp2-client || exit 1
 want wrk wrk || say "wrk is left out"
 want_ghz
-cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-client-bench
+cargo build --release --locked --package rpcbench --package rpcbench-testkit --package rpcbench-bench
 "$target/release/rpcbench" build rust-tonic >&2
 
 arguments=(--programs "$target/release" --h2load "$(command -v h2load)")
 found=$(installed_ghz)
 [ -z "$found" ] || arguments+=(--ghz "$folder/ghz" --ghz-version "$found")
 ! has wrk || arguments+=(--wrk "$(command -v wrk)" --wrk-version "$(wrk_version)")
-exec "$target/release/rpcbench-client-bench" "${arguments[@]}" "$@"
+exec "$target/release/rpcbench-bench" client "${arguments[@]}" "$@"

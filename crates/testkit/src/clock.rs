@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// CPU time of this process since it started, from `getrusage`.
+/// CPU time from `getrusage`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTime {
     /// Time in user mode.
@@ -11,12 +11,28 @@ pub struct CpuTime {
     pub system: Duration,
 }
 
-/// The CPU time that all threads of this process have used so far.
+impl CpuTime {
+    /// Both together.
+    pub fn total(self) -> Duration {
+        self.user + self.system
+    }
+}
+
+/// CPU time of all threads of this process so far.
 pub fn process_cpu() -> CpuTime {
+    usage(libc::RUSAGE_SELF)
+}
+
+/// CPU time of the child processes that have ended and were waited for.
+pub fn children_cpu() -> CpuTime {
+    usage(libc::RUSAGE_CHILDREN)
+}
+
+fn usage(of: libc::c_int) -> CpuTime {
     // SAFETY: rusage is plain old data, for which all zeroes is a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `usage` is a valid rusage that outlives the call.
-    unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) };
+    unsafe { libc::getrusage(of, &mut usage) };
     CpuTime { user: from_timeval(usage.ru_utime), system: from_timeval(usage.ru_stime) }
 }
 
@@ -25,7 +41,7 @@ fn from_timeval(time: libc::timeval) -> Duration {
         + Duration::from_micros(time.tv_usec.unsigned_abs())
 }
 
-/// Time since an arbitrary start that never goes back.
+/// Monotonic time since an arbitrary start.
 pub(crate) fn monotonic() -> Duration {
     read(libc::CLOCK_MONOTONIC)
 }
@@ -35,7 +51,7 @@ pub(crate) fn this_process() -> Duration {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// Uses the CPU until the calling thread's own CPU time has grown by `cost`.
+/// Uses `cost` of CPU time on the calling thread.
 pub(crate) fn burn(cost: Duration) {
     let end = read(libc::CLOCK_THREAD_CPUTIME_ID) + cost;
     while read(libc::CLOCK_THREAD_CPUTIME_ID) < end {

@@ -1,10 +1,10 @@
-//! Servers that misbehave in exactly one way each, for the project's own tests.
+//! Servers that misbehave on purpose, for the project's own tests.
 //!
-//! - [`Server`] runs a [`Behaviour`] inside a test, on a thread of its own.
-//! - The binary `rpcbench-testkit` runs the same behaviours as an ordinary server under test.
+//! - [`Server`] runs a [`Behaviour`] inside a test, on its own thread.
+//! - The binary `rpcbench-testkit` runs the same behaviours as a server under test.
 //! - [`thrift`] has Thrift's messages.
-//! - [`relay_unix`] puts a Unix socket in front of a server, [`relay_in_pieces`] cuts what it and its client say into pieces.
-//! - [`scripted`] is a peer that follows a script of raw HTTP/2 frames or HTTP/1.1, and [`http2`] has the frames.
+//! - [`relay_unix`] puts a Unix socket in front of a server; [`relay_in_pieces`] splits the bytes between client and server.
+//! - [`scripted`] is a peer that follows a script of HTTP/2 frames or HTTP/1.1; [`http2`] has the frames.
 
 mod answer;
 mod behaviour;
@@ -28,7 +28,7 @@ pub mod thrift;
 mod transcode;
 
 pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
-pub use clock::{CpuTime, process_cpu};
+pub use clock::{CpuTime, children_cpu, process_cpu};
 pub use file_limit::raise_file_limit;
 pub use plan::{Plan, PlanError};
 pub use relay::{relay_in_pieces, relay_unix};

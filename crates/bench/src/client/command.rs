@@ -1,0 +1,177 @@
+//! The command lines of the clients.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use rpcbench_contract::{Corpus, Encoding, Shape};
+
+use super::lineup::{Client, Load, Row};
+
+/// The payload of every call: 100 bytes of text.
+pub const SHAPE: Shape = Shape::Text(100);
+
+/// The clients' programs and the files they read. A client without a program is left out.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// `rpcbench`.
+    pub rpcbench: PathBuf,
+    /// `rpcbench-bench`, for the floor.
+    pub bench: PathBuf,
+    /// `rpcbench` of the build to compare with.
+    pub baseline: Option<PathBuf>,
+    /// `h2load`.
+    pub h2load: Option<PathBuf>,
+    /// `ghz`.
+    pub ghz: Option<PathBuf>,
+    /// `wrk`.
+    pub wrk: Option<PathBuf>,
+    /// The contract, `echo.proto`, for ghz.
+    pub proto: PathBuf,
+    /// The file that h2load sends: see [`message`].
+    pub body: PathBuf,
+    /// The Lua script that makes wrk's requests.
+    pub script: PathBuf,
+}
+
+impl Programs {
+    /// The program of a client. `None` if it is not installed.
+    pub fn program(&self, client: Client) -> Option<&PathBuf> {
+        match client {
+            Client::Ghz => self.ghz.as_ref(),
+            Client::H2load => self.h2load.as_ref(),
+            Client::Wrk => self.wrk.as_ref(),
+            Client::Floor => Some(&self.bench),
+            Client::Baseline => self.baseline.as_ref(),
+            Client::Rpcbench => Some(&self.rpcbench),
+        }
+    }
+
+    /// The arguments that make `client` load `address` as `row` says, for `seconds`.
+    pub fn arguments(
+        &self,
+        client: Client,
+        row: Row,
+        address: &str,
+        seconds: u64,
+    ) -> Vec<OsString> {
+        let Row { protocol, load: Load { connections, in_flight }, .. } = row;
+        let all = connections * in_flight;
+        let line = match client {
+            Client::Rpcbench | Client::Baseline => format!(
+                "load {address} --protocol {protocol} --shape {SHAPE} -c {connections} -m {in_flight} -z {seconds}s \
+                 --warmup none --quiet --format json"
+            ),
+            Client::Floor => format!(
+                "floor {address} --protocol {protocol} --shape {SHAPE} -c {connections} -m {in_flight} -z {seconds}"
+            ),
+            Client::H2load => format!("-c {connections} -m {in_flight} -D {seconds}"),
+            // It has one call in flight per connection.
+            Client::Wrk => format!("-t 1 -c {connections} -d {seconds}s"),
+            Client::Ghz => format!(
+                "--insecure --call rpcbench.v1.Echo.Text -c {all} --connections {connections} \
+                 -z {seconds}s --duration-stop wait"
+            ),
+        };
+        let mut arguments: Vec<OsString> = line.split_whitespace().map(Into::into).collect();
+        arguments.extend(self.own_arguments(client, address));
+        arguments
+    }
+
+    fn own_arguments(&self, client: Client, address: &str) -> Vec<OsString> {
+        let method = SHAPE.method();
+        let url = format!("http://{address}/{}/{}", method.service(), method.name());
+        match client {
+            Client::Rpcbench | Client::Baseline | Client::Floor => Vec::new(),
+            Client::H2load => vec![
+                "-H".into(),
+                "content-type: application/grpc".into(),
+                "-H".into(),
+                "te: trailers".into(),
+                "-d".into(),
+                self.body.clone().into(),
+                url.into(),
+            ],
+            Client::Wrk => vec!["-s".into(), self.script.clone().into(), url.into()],
+            Client::Ghz => vec![
+                "--proto".into(),
+                self.proto.clone().into(),
+                "-d".into(),
+                format!(r#"{{"text":"{}"}}"#, "a".repeat(100)).into(),
+                address.into(),
+            ],
+        }
+    }
+}
+
+/// A request of [`SHAPE`] with gRPC's prefix of five bytes.
+pub fn message() -> Vec<u8> {
+    let corpus = Corpus::plain(&SHAPE, 1, Encoding::Protobuf);
+    let request = corpus.request(0);
+    let mut message = vec![0];
+    message.extend_from_slice(&(request.len() as u32).to_be_bytes());
+    message.extend_from_slice(request);
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEPS: [(&str, Client); 7] = [
+        ("tonic-50x20", Client::Ghz),
+        ("tonic-50x20", Client::H2load),
+        ("null-50x20", Client::Floor),
+        ("null-50x20", Client::Rpcbench),
+        ("json-50x1", Client::Wrk),
+        ("json-50x1", Client::Floor),
+        ("json-50x1", Client::Rpcbench),
+    ];
+
+    /// What a user would type for two seconds of a row.
+    fn line((row, client): (&str, Client)) -> String {
+        let programs = Programs {
+            rpcbench: "rpcbench".into(),
+            bench: "rpcbench-bench".into(),
+            baseline: None,
+            h2load: Some("h2load".into()),
+            ghz: Some("ghz".into()),
+            proto: "contract/echo.proto".into(),
+            wrk: Some("wrk".into()),
+            body: "BODY".into(),
+            script: "crates/bench/wrk.lua".into(),
+        };
+        let row = Row::named(row).unwrap();
+        let quoted = programs.arguments(client, row, "ADDRESS", 2).into_iter().map(|argument| {
+            let argument = argument.into_string().unwrap();
+            if argument.contains([' ', '{']) {
+                format!(" '{argument}'")
+            } else {
+                format!(" {argument}")
+            }
+        });
+        let program = programs.program(client).unwrap().display().to_string();
+        let line = format!("{program}{}", quoted.collect::<String>());
+        line.replace(&"a".repeat(100), "aaa...")
+    }
+
+    #[test]
+    fn each_client_makes_the_same_load() {
+        insta::assert_snapshot!(STEPS.map(|step| line(step) + "\n").concat());
+    }
+
+    #[test]
+    fn the_documentation_shows_these_command_lines() {
+        let page = include_str!("../../../../docs/performance.md").replace(" \\\n    ", " ");
+        for step in STEPS {
+            let line = line(step);
+            assert!(page.lines().any(|it| it == line), "docs/performance.md lacks: {line}");
+        }
+    }
+
+    #[test]
+    fn the_message_is_as_long_as_its_prefix_says() {
+        let message = message();
+        assert_eq!(message.len(), 5 + 102);
+        assert_eq!(message[..6], [0, 0, 0, 0, 102, 0x0a]);
+    }
+}
