@@ -14,7 +14,6 @@ use other::Other;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Session, Span};
 use rpcbench_record::Protocol;
-use rpcbench_testkit::Behaviour;
 
 /// The system's allocator, which counts what is asked of it.
 struct Counting;
@@ -58,31 +57,31 @@ static ALONE: Mutex<()> = Mutex::new(());
 #[test]
 #[ignore = "the other process of the tests here"]
 fn serves_grpc() {
-    other::serve(Behaviour::Null);
+    other::serve("null");
 }
 
 #[test]
 #[ignore = "the other process of the tests here"]
 fn serves_json() {
-    other::serve(Behaviour::NullJson);
+    other::serve("null-json");
 }
 
 #[test]
 #[ignore = "the other process of the tests here"]
 fn serves_json_h2c() {
-    other::serve(Behaviour::JsonH2c);
+    other::serve("json-h2c");
 }
 
 #[test]
 #[ignore = "the other process of the tests here"]
 fn serves_thrift() {
-    other::serve("thrift".parse().unwrap());
+    other::serve("thrift");
 }
 
 #[test]
 #[ignore = "the other process of the tests here"]
 fn serves_thrift_buffered_compact() {
-    other::serve("thrift-buffered-compact".parse().unwrap());
+    other::serve("thrift-buffered-compact");
 }
 
 /// How calls travel, and how many of them on a connection at once.

@@ -12,7 +12,6 @@ use other::Other;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Span};
 use rpcbench_record::Protocol;
-use rpcbench_testkit::Behaviour;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const CONNECTIONS: u32 = 10_000;
@@ -24,7 +23,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 #[test]
 #[ignore = "the other process of the tests here"]
 fn serves() {
-    other::serve(Behaviour::Null);
+    other::serve("null");
 }
 
 /// Memory of this process that is resident, bytes.

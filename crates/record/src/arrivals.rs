@@ -142,7 +142,7 @@ impl Arrivals {
 /// Text that is not an arrival process.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or \
+    "'{0}' is not an arrival process; expected closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or \
      steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of \
      the measured capacity, and lengths such as 30s; steps must rise"
 )]

@@ -42,7 +42,7 @@ impl ConnectionLife {
 /// Text that is not a connection life.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no connection life; write long (a connection carries all calls), short (one call each) or \
+    "'{0}' is not a connection life; expected long (a connection carries all calls), short (one call each) or \
      calls:N (N calls each)"
 )]
 pub struct ConnectionLifeError(String);
@@ -98,7 +98,7 @@ mod tests {
         for text in ["", "100", "calls:0", "calls:-1", "calls:4294967296", "Short"] {
             let error = text.parse::<ConnectionLife>().unwrap_err().to_string();
             assert!(
-                error.starts_with(&format!("'{text}' is no connection life; write long")),
+                error.starts_with(&format!("'{text}' is not a connection life; expected long")),
                 "{error}"
             );
         }

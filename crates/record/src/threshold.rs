@@ -65,12 +65,12 @@ enum Limit {
 pub enum ThresholdError {
     /// No figure, no comparison or no limit.
     #[error(
-        "'{0}' is no threshold; write FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'"
+        "'{0}' is not a threshold; expected FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'"
     )]
     Form(String),
     /// An unknown figure.
     #[error(
-        "'{threshold}': there is no figure '{figure}'; there are p50, p90, p99, p99.9 (any pN below 100, to four decimals), mean, max, errors and rate"
+        "'{threshold}': unknown figure '{figure}'; expected p50, p90, p99, p99.9 (any pN below 100, to four decimals), mean, max, errors or rate"
     )]
     Figure {
         /// As typed.
@@ -79,7 +79,7 @@ pub enum ThresholdError {
         figure: String,
     },
     /// A limit that does not fit its figure.
-    #[error("'{threshold}': '{limit}' is no limit for {figure}; write {expected}")]
+    #[error("'{threshold}': '{limit}' is not a limit for {figure}; expected {expected}")]
     Limit {
         /// As typed.
         threshold: String,
@@ -91,7 +91,7 @@ pub enum ThresholdError {
         expected: &'static str,
     },
     /// No value can be below it, or above it.
-    #[error("'{0}' can never be true, whatever is measured; give another limit")]
+    #[error("'{0}' can never be true; give another limit")]
     Never(String),
 }
 

@@ -1,4 +1,4 @@
-//! A histogram of durations in fixed memory.
+//! A histogram of durations in constant memory.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,19 +11,17 @@ const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
 const HALF: usize = (SUB_BUCKETS / 2) as usize;
 /// Buckets needed for [`Histogram::HIGHEST`].
 const BUCKETS: usize = 32;
-/// Slots in all; 270,336 bytes of counts.
+/// Total slots: 270,336 bytes of counts.
 pub(crate) const SLOTS: usize = (BUCKETS + 1) * HALF;
 
-/// How often each duration was seen, to three significant digits, with exact count, sum, smallest and
-/// largest value.
+/// Counts durations to three significant digits, with exact count, sum, minimum and maximum.
 ///
 /// Slots are laid out as in `HdrHistogram(1, 3_600_000_000_000, 3)` (Gil Tene,
 /// <https://hdrhistogram.org>), so that [`Histogram::to_base64`] loses no count: values up to 2,047 ns
 /// have a slot each, and above that a slot is less than 0.1 % of its values wide.
 ///
 /// Values are nanoseconds. Anything from 0 to `u64::MAX` can be recorded; what lies above the last slot
-/// (73 minutes) is counted in that slot, while [`max`](Self::max) and [`mean`](Self::mean) keep the
-/// value as it was.
+/// (73 minutes) is counted in that slot, while [`max`](Self::max) and [`mean`](Self::mean) use the exact value.
 #[derive(PartialEq, Eq)]
 pub struct Histogram {
     counts: Box<[u64; SLOTS]>,
@@ -37,17 +35,17 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Smallest value that is told apart from 0, nanoseconds.
+    /// Smallest value distinguished from 0, nanoseconds.
     pub const LOWEST: u64 = 1;
-    /// Largest value whose resolution is promised, nanoseconds: one hour.
+    /// Largest value with guaranteed resolution, nanoseconds: one hour.
     pub const HIGHEST: u64 = 3_600_000_000_000;
     /// Significant decimal digits.
     pub const DIGITS: u8 = 3;
 
-    /// An empty histogram. Allocates its memory once, here.
+    /// An empty histogram. Allocates all its memory.
     #[must_use]
     pub fn new() -> Self {
-        // Fresh from the kernel, it is zeroed there, page by page as it is used.
+        // The kernel zeroes fresh pages on first use.
         let counts =
             vec![0; SLOTS].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!());
         Self { counts, count: 0, sum: 0, min: u64::MAX, max: 0 }
@@ -69,7 +67,7 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// Adds everything that `other` holds, exactly.
+    /// Adds all values of `other`, exactly.
     pub fn merge(&mut self, other: &Self) {
         let used = other.used_slots();
         for (mine, theirs) in self.counts[used.clone()].iter_mut().zip(&other.counts[used]) {
@@ -81,7 +79,7 @@ impl Histogram {
         self.max = self.max.max(other.max);
     }
 
-    /// Forgets everything and keeps the memory.
+    /// Removes all values and keeps the memory.
     pub fn clear(&mut self) {
         let used = self.used_slots();
         self.counts[used].fill(0);
@@ -96,7 +94,7 @@ impl Histogram {
         if self.count == 0 { 0..0 } else { slot(self.min)..slot(self.max) + 1 }
     }
 
-    /// How many values were recorded.
+    /// Number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
@@ -122,11 +120,10 @@ impl Histogram {
 
     /// Standard deviation of the population. `None` while empty.
     ///
-    /// Each value stands at the middle of its slot, and deviations are summed in a second pass around
-    /// the mean of those middles. That is within 0.1 % of the mean of the exact figure, equals
-    /// HdrHistogram's, and comes out the same from an exported histogram. A running sum of squares
-    /// would instead subtract two numbers that agree in most of their digits wherever the spread is
-    /// small against the mean (Chan, Golub and LeVeque, *The American Statistician* 37, 1983), and
+    /// Values count as the middle of their slot, and deviations are summed in a second pass around the mean of those middles.
+    /// The result is within 0.1 % of the mean of the exact figure, equals HdrHistogram's, and is the same for an exported
+    /// histogram. A running sum of squares would subtract two numbers that agree in most digits if the spread is small
+    /// compared with the mean (Chan, Golub and LeVeque, *The American Statistician* 37, 1983), and
     /// would cost each call a wide multiplication.
     #[must_use]
     pub fn stddev(&self) -> Option<f64> {
@@ -160,11 +157,11 @@ impl Histogram {
             seen += self.counts[*slot];
             seen >= rank
         });
-        // The last slot also holds what lies above it, so only the maximum bounds it.
+        // The last slot also counts values above it, so only the maximum bounds it.
         found.map(|slot| if slot == SLOTS - 1 { self.max } else { highest(slot).min(self.max) })
     }
 
-    /// The slots that hold something, in ascending order: the lowest value of each, nanoseconds, and its count.
+    /// The used slots in ascending order: the lowest value of each, nanoseconds, and its count.
     pub fn slots(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let used = self.used_slots().map(|slot| (slot, self.counts[slot]));
         used.filter(|(_, times)| *times > 0).map(|(slot, times)| (lowest(slot), times))
@@ -172,7 +169,7 @@ impl Histogram {
 
     /// A histogram of `(value, count)` pairs, each value standing for the slot that it lies in: the
     /// smallest and the largest value, and the sum, are then those of the slots, not exact ones.
-    /// `None` where the counts do not fit into 64 bits.
+    /// `None` if the counts exceed 64 bits.
     pub(crate) fn from_slots(slots: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let mut made = Self::new();
         for (value, times) in slots {
@@ -186,7 +183,7 @@ impl Histogram {
         Some(made)
     }
 
-    /// The used slots as floating point: the middle of each, and its count.
+    /// The used slots as floating point: the middle of each and its count.
     fn middles(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.slots().map(|(value, times)| (middle(slot(value)) as f64, times as f64))
     }
@@ -227,7 +224,7 @@ fn slot(value: u64) -> usize {
     slot.min(SLOTS - 1)
 }
 
-/// How many low bits the values of `slot` differ in.
+/// Number of low bits in which the values of `slot` differ.
 fn shift(slot: usize) -> u32 {
     (slot / HALF).saturating_sub(1) as u32
 }

@@ -1,11 +1,11 @@
-//! How well a mean is known.
+//! Confidence intervals of means.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Confidence of an interval, unless another is asked for.
+/// The default confidence of an interval.
 const CONFIDENCE: f64 = 0.95;
 
-/// A mean and the range in which the true one lies. `low <= mean <= high`, same unit as the samples.
+/// A mean with its confidence interval. `low <= mean <= high`, same unit as the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Arithmetic mean of the samples.
@@ -24,7 +24,7 @@ pub fn mean_interval(samples: &[f64]) -> Option<Interval> {
     mean_interval_at(samples, CONFIDENCE)
 }
 
-/// The same with another confidence, above 0 and below 1.
+/// The same with another confidence, between 0 and 1.
 #[must_use]
 pub fn mean_interval_at(samples: &[f64], confidence: f64) -> Option<Interval> {
     if samples.len() < 2 || samples.iter().any(|sample| !sample.is_finite()) {

@@ -1,11 +1,11 @@
-//! Laws that every trial must obey.
+//! Little's law.
 
-/// By how much a closed-loop trial misses Little's law `N = X x R`, as a signed fraction of `N`: 0 where
-/// it holds, -0.1 where rate times response time accounts for nine tenths of the calls in flight.
+/// How far a closed-loop trial is from Little's law `N = X x R`, as a signed fraction of `N`: 0 if it holds, -0.1 if rate
+/// times response time accounts for nine tenths of the calls in flight.
 /// (J. D. C. Little, *A Proof for the Queuing Formula L = λW*, Operations Research 9, 1961.)
 ///
-/// `rate_per_s` counts calls a second, `mean_response_s` is in seconds. Without calls in flight the result
-/// is 0 where the product is 0 too, and infinite elsewhere.
+/// `rate_per_s` is in calls per second, `mean_response_s` in seconds. Without calls in flight the result is 0 if the product
+/// is 0 too, otherwise infinite.
 #[must_use]
 pub fn littles_law(in_flight: u32, rate_per_s: f64, mean_response_s: f64) -> f64 {
     let accounted = rate_per_s * mean_response_s;

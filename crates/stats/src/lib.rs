@@ -1,5 +1,5 @@
-//! The numbers behind every table: histograms, intervals, comparisons, steadiness. No input or output, no
-//! clock, no randomness: each function's result depends on its arguments alone.
+//! The statistics behind every table: histograms, intervals, comparisons, steadiness. No input or output, no clock, no
+//! randomness: results depend on arguments alone.
 
 #![forbid(unsafe_code)]
 

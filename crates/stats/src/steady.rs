@@ -1,44 +1,44 @@
-//! Whether a server has warmed up.
+//! Judges whether a server has warmed up.
 
 use crate::median;
 
 /// When a server counts as steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyRule {
-    /// Slices that must have passed since load began; at least 1.
+    /// Minimum slices since the start of the load; at least 1.
     pub min_slices: usize,
-    /// Latest slices that are judged; at least 2, better 9 or more.
+    /// Number of latest slices to judge; at least 2, better 9 or more.
     pub window: usize,
-    /// Change of the efficiency over the window that still counts as flat, as a fraction.
+    /// Largest change of the efficiency over the window that counts as flat, as a fraction.
     pub tolerance: f64,
-    /// Largest part of the server's CPU time that its compiler threads may take, as a fraction.
+    /// Largest share of the server's CPU time that its compiler threads may use.
     pub compiler_share: f64,
 }
 
-/// What happened in one slice of the warm-up. All slices of a warm-up are equally long.
+/// One slice of a warm-up. All slices have the same length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WarmSample {
-    /// Calls that completed, of whatever outcome.
+    /// Calls completed, of any outcome.
     pub calls: u64,
-    /// CPU time of the server, compiler threads included, nanoseconds.
+    /// CPU time of the server including compiler threads, nanoseconds.
     pub server_cpu_ns: u64,
     /// CPU time of the runtime's compiler threads, nanoseconds.
     pub compiler_cpu_ns: u64,
 }
 
-/// What a warm-up looks like so far.
+/// The state of a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Steadiness {
-    /// Calls per server CPU-second are flat as far as can be told, and the compiler is quiet.
+    /// Calls per server CPU-second are flat within noise, and the compiler is quiet.
     Steady,
-    /// They seem to change, by no more than noise of this size does by itself; the compiler is quiet.
+    /// They seem to change, but no more than noise of this size explains; the compiler is quiet.
     Noisy {
-        /// Change over the window as a fraction, negative for slower.
+        /// Change over the window as a fraction; negative is slower.
         change: f64,
     },
     /// The server is still getting faster.
     Climbing {
-        /// Change over the window as a fraction: 0.1 for 10 % more calls per CPU-second.
+        /// Change over the window as a fraction: 0.1 is 10 % more calls per CPU-second.
         change: f64,
     },
     /// The server is getting slower.
@@ -46,33 +46,33 @@ pub enum Steadiness {
         /// Change over the window as a fraction, negative.
         change: f64,
     },
-    /// Compiler threads are still at work.
+    /// Compiler threads are still busy.
     Compiling {
-        /// Their part of the server's CPU time, as a fraction.
+        /// Their share of the server's CPU time.
         share: f64,
     },
-    /// Too few slices to tell.
+    /// Too few slices to judge.
     TooShort,
-    /// The server answered nothing, or used no CPU time, in most slices.
+    /// The server answered no calls or used no CPU time in most slices.
     Idle,
 }
 
 impl Steadiness {
-    /// Whether nothing speaks against measuring the server. A warm-up with time left goes on where it is
-    /// [`Noisy`](Self::Noisy): a look later the noise may be another.
+    /// True if the server can be measured. A warm-up with time left continues while it is [`Noisy`](Self::Noisy), as the noise
+    /// may change.
     #[must_use]
     pub fn is_warm(self) -> bool {
         matches!(self, Self::Steady | Self::Noisy { .. })
     }
 }
 
-/// Change beyond which it may be more than noise, in standard deviations of a slice. Two in ten steady windows
-/// exceed it where slices are independent, four in ten on a shared machine, where one slice is much like the next.
+/// Change above which it may be more than noise, in standard deviations of a slice. Two in ten steady windows exceed it if
+/// slices are independent, four in ten on a shared machine, where neighbouring slices are similar.
 const DOUBT: f64 = 1.5;
-/// Change beyond which it is more than noise, in the same unit: 6 % of a steady server's windows on a shared machine
-/// exceed it by simulation, and since a warm-up goes on where one does, 0.2 % of warm-ups end so.
+/// Change above which it is more than noise, in the same unit. In simulations 6 % of a steady server's windows on a shared
+/// machine exceed it; as the warm-up then continues, 0.2 % of warm-ups end with one.
 const CERTAIN: f64 = 4.5;
-/// A normal distribution's standard deviation over the median distance of two of its values.
+/// Standard deviation of a normal distribution divided by the median distance of two of its values.
 const NORMAL: f64 = 1.0483;
 
 /// Judges the latest [`SteadyRule::window`] slices of a warm-up, oldest first.
@@ -80,19 +80,17 @@ const NORMAL: f64 = 1.0483;
 /// Fixed warm-ups and looking at the curve are both known to mislead (Barrett, Bolz-Tereick, Killick,
 /// Mount and Tratt, *Virtual Machine Warmup Blows Hot and Cold*, OOPSLA 2017): runtimes climb late, in
 /// steps, or get slower. The measure is calls per server CPU-second, which other load on the machine
-/// disturbs far less than calls per second. Its change is the larger of two robust figures, of logarithms:
+/// disturbs far less than calls per second. Its change is the larger of two robust estimates, on logarithms:
 ///
-/// * the medians of the window's first and last third, which see a step up or down anywhere but in the
-///   outermost slice, where a step cannot be told from an outlier until the next slice is there;
-/// * the Theil-Sen slope times the window's length, which sees a slow drift better than the ends do
+/// * the medians of the window's first and last third, which detect a step anywhere except in the outermost slice, where a
+///   step looks like an outlier until the next slice;
+/// * the Theil-Sen slope times the window's length, which detects a slow drift better than the ends
 ///   (Sen, *Estimates of the Regression Coefficient Based on Kendall's Tau*, JASA 63, 1968).
 ///
-/// Both ignore single slices that the rest of the machine spoiled. A change within the tolerance is flat. Beyond it, the
-/// noise decides, whose size slices show that follow each other: a change that is small beside it is
-/// flat as far as can be told; one that only the strongest noise makes is a climb or a fall;
-/// what lies between is noisy. Compiler threads count as quiet when
-/// they stay within their share over the window and over its last third, so that a burst which has only
-/// just begun is noticed.
+/// Both ignore single disturbed slices. A change within the tolerance is flat. Above it, the noise decides, estimated from
+/// neighbouring slices: a change that is small compared with it is flat; one that only the strongest noise explains is a
+/// climb or a fall; in between the window is noisy. Compiler threads are quiet if they stay within their share over the
+/// window and over its last third, so that a burst that has just begun is noticed.
 #[must_use]
 pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
     let Some(samples) = latest(samples, rule) else { return Steadiness::TooShort };
@@ -119,9 +117,8 @@ pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
     }
 }
 
-/// The smallest growth over the latest [`SteadyRule::window`] slices that [`assess`] would call climbing, as a
-/// fraction: noise may hide what is smaller. At least the tolerance. `None` where there are too few slices, or
-/// most are idle.
+/// The smallest growth over the latest [`SteadyRule::window`] slices that [`assess`] would call climbing, as a fraction:
+/// noise may hide a smaller one. At least the tolerance. `None` with too few slices or mostly idle ones.
 #[must_use]
 pub fn hidden_growth(samples: &[WarmSample], rule: &SteadyRule) -> Option<f64> {
     let samples = latest(samples, rule)?;
@@ -136,20 +133,20 @@ fn latest<'a>(samples: &'a [WarmSample], rule: &SteadyRule) -> Option<&'a [WarmS
     enough.then(|| &samples[samples.len() - window..])
 }
 
-/// Logarithm of calls per server CPU-second with the number of the slice. Slices without any are left out.
+/// Logarithm of calls per server CPU-second with the number of the slice. Skips slices without calls.
 fn efficiencies(samples: &[WarmSample]) -> Vec<(f64, f64)> {
     let used = samples.iter().enumerate().filter(|(_, s)| s.calls > 0 && s.server_cpu_ns > 0);
     used.map(|(at, s)| (at as f64, (s.calls as f64 * 1e9 / s.server_cpu_ns as f64).ln())).collect()
 }
 
-/// Part of the server's CPU time that its compiler threads took, 0..=1.
+/// Share of the server's CPU time used by its compiler threads, 0..=1.
 fn compiler_share(samples: &[WarmSample]) -> f64 {
     let all: u64 = samples.iter().map(|s| s.server_cpu_ns).sum();
     let compiler: u64 = samples.iter().map(|s| s.compiler_cpu_ns).sum();
     if all == 0 { 0.0 } else { compiler as f64 / all as f64 }
 }
 
-/// A third of `slices`, but 3 where the halves allow it: the median of fewer is no shield.
+/// A third of `slices`, but at least 3 if half of them allow it, as the median of fewer is not robust.
 fn third(slices: usize) -> usize {
     (slices / 3).max(3).min(slices / 2).max(1)
 }
@@ -161,7 +158,7 @@ fn ends(curve: &[(f64, f64)]) -> f64 {
     level(&curve[curve.len() - third..]) - level(&curve[..third])
 }
 
-/// Theil-Sen slope, a slice.
+/// Theil-Sen slope per slice.
 fn slope(curve: &[(f64, f64)]) -> f64 {
     let slopes = curve.iter().enumerate().flat_map(|(at, (x0, y0))| {
         curve[at + 1..].iter().map(move |(x1, y1)| (y1 - y0) / (x1 - x0))
@@ -169,9 +166,9 @@ fn slope(curve: &[(f64, f64)]) -> f64 {
     median(slopes.collect()).unwrap_or(0.0)
 }
 
-/// Standard deviation of a slice, from how far those lie apart that follow each other or have one between them. A step is
-/// in few of these distances, so their median does not see it; a climb is in all, so they are taken without the
-/// slope too, and the smaller counts.
+/// Standard deviation of a slice, from the distances of neighbours and of next neighbours. A step affects few of these
+/// distances, so their median ignores it. A climb affects all, so they are also taken without the slope, and the smaller
+/// estimate counts.
 fn noise(curve: &[(f64, f64)]) -> f64 {
     let typical = |slope: f64| {
         let distances = |lag: usize| {

@@ -1,4 +1,4 @@
-//! Tukey's studentized range: how far the largest and the smallest of equal means lie apart by chance.
+//! Tukey's studentized range: how far apart the largest and smallest of equal means are by chance.
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -9,13 +9,13 @@ use statrs::function::gamma::ln_gamma;
 /// Step of the sum over the normal variable, in standard deviations. The trapezoidal rule converges
 /// exponentially on integrands like these: at half of this step no digit below the tenth changes.
 const STEP: f64 = 0.4;
-/// Where that sum begins and, on the other side, ends. Beyond lies less than 1e-10.
+/// Bounds of that sum; less than 1e-10 lies outside.
 const REACH: f64 = 6.4;
-/// Weight in the sum over the standard deviation below which nothing is added any more.
+/// Smallest weight in the sum over the standard deviation.
 const NEGLIGIBLE: f64 = 1e-10;
-/// Relative change of the quantile at which the search for it ends.
+/// Relative change of the quantile at which its search ends.
 const CLOSE: f64 = 1e-7;
-/// Steps of that search at the most. Four or five are usual.
+/// Maximum steps of that search. It usually takes four or five.
 const STEPS: usize = 60;
 
 /// The quantile that a studentized range exceeds with probability `tail`: the range of `means` independent
@@ -41,7 +41,7 @@ pub fn studentized_range(tail: f64, means: usize, freedom: f64) -> Option<f64> {
     Some(root(excess, low.ln(), two_sided(tail / pairs).ln()).exp())
 }
 
-/// Where a falling function crosses 0 between two arguments: regula falsi, Illinois variant (M. Dowell and
+/// The root of a falling function between two arguments: regula falsi, Illinois variant (M. Dowell and
 /// P. Jarratt, *A modified regula falsi method*, BIT 11, 1971).
 fn root(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     let (mut a, mut fa, mut b, mut fb) = (low, f(low), high, f(high));
@@ -64,7 +64,7 @@ fn root(f: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     b
 }
 
-/// The distribution of an estimated standard deviation over the true one: values and their weights.
+/// The distribution of an estimated standard deviation divided by the true one: values and weights.
 struct Scale(Vec<(f64, f64)>);
 
 impl Scale {
@@ -83,13 +83,13 @@ impl Scale {
         Self(side(-1.0).chain([middle]).chain(side(1.0)).collect())
     }
 
-    /// Probability that the studentized range of `means` lies beyond `q`.
+    /// Probability that the studentized range of `means` exceeds `q`.
     fn beyond(&self, q: f64, means: usize) -> f64 {
         self.0.iter().map(|(s, weight)| weight * range_beyond(q * s, means)).sum()
     }
 }
 
-/// Probability that the range of `means` standard normal values lies beyond `width`:
+/// Probability that the range of `means` standard normal values exceeds `width`:
 /// `1 - k ∫ φ(z) (Φ(z) - Φ(z - width))^(k-1) dz`.
 fn range_beyond(width: f64, means: usize) -> f64 {
     let points = (2.0 * REACH / STEP).round() as i32;
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_none_for_one_mean_or_without_freedom() {
+    fn one_mean_or_no_freedom_has_no_quantile() {
         assert_eq!(studentized_range(0.05, 1, 10.0), None);
         assert_eq!(studentized_range(0.05, 3, 0.0), None);
         assert_eq!(studentized_range(0.05, 3, f64::NAN), None);

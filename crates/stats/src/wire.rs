@@ -9,7 +9,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 
 use crate::histogram::{self, Histogram};
 
-/// Why a text is no histogram of ours.
+/// Why a text is not a histogram of this layout.
 #[derive(Debug, thiserror::Error)]
 pub enum HistogramError {
     /// The text is not base64.
@@ -18,7 +18,7 @@ pub enum HistogramError {
     /// The bytes are not HdrHistogram V2.
     #[error("histogram is not HdrHistogram V2 with DEFLATE: {0}")]
     Encoding(String),
-    /// It is a histogram with other bounds or another resolution.
+    /// The histogram has other bounds or another resolution.
     #[error(
         "histogram covers {low}..{high} with {digits} digits; expected {}..{} with {}",
         Histogram::LOWEST,
@@ -26,19 +26,19 @@ pub enum HistogramError {
         Histogram::DIGITS
     )]
     Layout {
-        /// Smallest value told apart from 0.
+        /// Smallest value distinguished from 0.
         low: u64,
         /// Largest value.
         high: u64,
         /// Significant decimal digits.
         digits: u8,
     },
-    /// Its counts add up to more than 64 bits hold.
+    /// The sum of its counts exceeds 64 bits.
     #[error("histogram's counts add up to more than {}", u64::MAX)]
     Count,
 }
 
-/// Bytes of the largest encoding of the layout: nine for each count, at the most.
+/// Bytes of the largest encoding of the layout: at most nine per count.
 const LARGEST: usize = histogram::SLOTS * 9;
 /// Bytes before the compressed part: a magic number and the part's length.
 const FRAME: usize = 8;
@@ -89,8 +89,7 @@ fn exported(own: &Histogram) -> Option<hdrhistogram::Histogram<u64>> {
     Some(copy)
 }
 
-/// Refuses a histogram that claims to be larger than any of ours: the reader would allocate as much
-/// before it reads on.
+/// Refuses a histogram that claims to be larger than this layout, as the reader would allocate that much before reading.
 fn claimed_size(bytes: &[u8]) -> Result<(), HistogramError> {
     let mut header = [0; 8];
     let mut inner = ZlibDecoder::new(bytes.get(FRAME..).unwrap_or_default());

@@ -177,7 +177,7 @@ fn it_is_said_where_stalls_decide() {
     };
     let seen = share("stalls seen", 100, |seed| flagged(seed, 0.2).stalls_decide);
     assert!(seen >= 0.95);
-    let none = share("stalls where there are none", 100, |seed| flagged(seed, 1.0).stalls_decide);
+    let none = share("stalls without any", 100, |seed| flagged(seed, 1.0).stalls_decide);
     assert!(none <= 0.02);
     let stalled = flagged(0, 0.2);
     assert!(stalled.robust > stalled.mean * 1.1);
@@ -252,9 +252,9 @@ fn what_more_processes_would_tell_is_foreseen() {
         (0..100).map(|seed| told(seed).unwrap()).sum::<f64>() / 100.0
     };
     let foreseen = mean(&|seed| compared(&few, seed, &SEEN).resolution_after(12));
-    let told = mean(&|seed| compared(&many, seed, &SEEN).resolution());
-    eprintln!("resolution foreseen {foreseen:.4}, told {told:.4}");
-    assert!((foreseen / told - 1.0).abs() < 0.25);
+    let actual = mean(&|seed| compared(&many, seed, &SEEN).resolution());
+    eprintln!("resolution predicted {foreseen:.4}, actual {actual:.4}");
+    assert!((foreseen / actual - 1.0).abs() < 0.25);
 }
 
 #[test]

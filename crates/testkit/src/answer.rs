@@ -1,4 +1,4 @@
-//! What each call is answered with.
+//! Answers calls as the plan says.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::echo::Truth;
 use crate::plan::Answer;
 use crate::serve::Counters;
 
-/// Replies remembered at most; then all are forgotten.
+/// Replies remembered at most. Beyond that all are dropped.
 const MEMORY: usize = 1 << 16;
 
-/// Answers calls as the plan says, and remembers what a cheat must remember.
+/// Answers calls, and remembers replies for servers that cheat.
 pub(crate) struct Answerer {
     answer: Answer,
-    /// By method and the beginning of the request's message.
+    /// By method and start of the request's message.
     memory: HashMap<(String, Vec<u8>), Bytes>,
     counters: Arc<Counters>,
 }
@@ -27,7 +27,7 @@ impl Answerer {
         Self { answer, memory: HashMap::new(), counters }
     }
 
-    /// The reply to the call with this number, whose request body came whole.
+    /// The reply to the call with this number.
     pub(crate) fn answer<D: Dialect>(
         &mut self,
         dialect: &D,
@@ -60,7 +60,7 @@ impl Answerer {
             Answer::ByteEcho => Ok(Bytes::copy_from_slice(message)),
             Answer::Swap => Ok(dialect.swap(message)),
             Answer::AlwaysInternal => Err(dialect.failure(words())),
-            Answer::ErrorInReply => Ok(dialect.excuse(&words())),
+            Answer::ErrorInReply => Ok(dialect.error_as_reply(&words())),
             Answer::WrongOnce(every) if number.is_multiple_of(every.get()) => {
                 dialect.echo(method, message, Truth::Wrong)
             }
@@ -76,7 +76,7 @@ impl Answerer {
         }
     }
 
-    /// The reply to an earlier request whose message began with the same `bytes` bytes, or else the right one.
+    /// The reply to an earlier request whose message starts with the same `bytes` bytes, or else the correct one.
     fn recall<D: Dialect>(
         &mut self,
         dialect: &D,

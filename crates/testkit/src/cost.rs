@@ -1,4 +1,4 @@
-//! What each call costs before it is answered: time, CPU, memory.
+//! The cost of a call before it is answered: time, CPU or memory.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -12,35 +12,35 @@ use crate::plan::Cost;
 
 /// CPU cost of a call after the step of `warm-step`.
 const WARM_COST: Duration = Duration::from_micros(50);
-/// CPU cost of a call of `never-settles` at its dearest.
-const DEAREST: Duration = Duration::from_micros(400);
-/// What is left of the cost of `never-settles` after a second.
+/// Highest CPU cost of a call of `never-settles`.
+const MAX_COST: Duration = Duration::from_micros(400);
+/// Share of the cost of `never-settles` that is left after a second.
 const FALL_PER_SECOND: f64 = 0.92;
 /// Seconds after which `never-settles` starts over.
 const CYCLE: f64 = 28.0;
-/// A longer pause between two calls counts as this much load: a server that is frozen does not warm up.
+/// Longer pauses between two calls count as this much load, as a frozen server does not warm up.
 const LONGEST_GAP: Duration = Duration::from_millis(100);
 /// The compiler thread is busy for `COMPILE_TIME` of every `COMPILE_PERIOD` of the process's CPU time.
 const COMPILE_PERIOD: Duration = Duration::from_millis(10);
 const COMPILE_TIME: Duration = Duration::from_millis(2);
-/// Calls after each of which a costlier server pays what it owes: reading two clocks for each call would cost more than that.
+/// Calls between payments of a costlier server. Reading two clocks on every call would cost more than the difference.
 const CALLS_PER_PAYMENT: u64 = 64;
-/// A server that eats memory stops here, so that a forgotten limit does not take the machine with it.
+/// Memory that a server takes at most, so that a forgotten limit does not bring down the machine.
 const MEMORY_CAP: usize = 2 << 30;
 
-/// Makes calls cost what the plan says.
+/// Spends what a call costs by the plan.
 pub(crate) struct Spender {
     cost: Cost,
     delays: Rc<DelayQueue>,
     load: Load,
     compiler: Option<Compiler>,
-    hoard: RefCell<Hoard>,
-    /// CPU time that a costlier server has burnt so far.
+    hog: RefCell<MemoryHog>,
+    /// CPU time that a costlier server has spent extra so far.
     burnt: Cell<Duration>,
 }
 
 impl Spender {
-    /// Must be called inside the `LocalSet` that serves.
+    /// Must be called inside the serving `LocalSet`.
     pub(crate) fn start(cost: Cost) -> io::Result<Self> {
         let compiler = match cost {
             Cost::WarmStep { .. } => Some(Compiler::start()?),
@@ -51,12 +51,12 @@ impl Spender {
             delays: DelayQueue::start()?,
             load: Load::default(),
             compiler,
-            hoard: RefCell::default(),
+            hog: RefCell::default(),
             burnt: Cell::default(),
         })
     }
 
-    /// Returns when the call with this number has cost what it should.
+    /// Spends the cost of the call with this number.
     pub(crate) async fn spend(&self, number: u64) {
         match self.cost {
             Cost::Nothing => {}
@@ -70,7 +70,7 @@ impl Spender {
             Cost::Costlier(_) => {}
             Cost::WarmStep { seconds, factor } => self.warm_up(seconds, factor),
             Cost::NeverSettles => clock::burn(unsettled_cost(self.load.grow())),
-            Cost::Memory(bytes) => self.hoard.borrow_mut().take(bytes),
+            Cost::Memory(bytes) => self.hog.borrow_mut().take(bytes),
         }
     }
 
@@ -93,13 +93,13 @@ impl Spender {
     }
 }
 
-/// What is left to burn until it is this share of all other CPU time. `all` includes what was burnt.
+/// CPU time still to spend until it is this share of all other CPU time. `all` includes what is already spent.
 fn debt(all: Duration, burnt: Duration, share: f64) -> Duration {
     all.saturating_sub(burnt).mul_f64(share).saturating_sub(burnt)
 }
 
 fn unsettled_cost(load: Duration) -> Duration {
-    DEAREST.mul_f64(FALL_PER_SECOND.powf(load.as_secs_f64() % CYCLE))
+    MAX_COST.mul_f64(FALL_PER_SECOND.powf(load.as_secs_f64() % CYCLE))
 }
 
 /// How long the server has been under load.
@@ -124,7 +124,7 @@ impl Load {
     }
 }
 
-/// A thread named like a just-in-time compiler's, busy as long as it is given work.
+/// A thread named like a just-in-time compiler's, busy while it has work.
 struct Compiler {
     work: SyncSender<()>,
     next: Cell<Duration>,
@@ -142,7 +142,7 @@ impl Compiler {
     fn work_at(&self, used: Duration) {
         if used >= self.next.get() {
             self.next.set(used + COMPILE_PERIOD);
-            // A full queue means that the thread is busy already.
+            // If the queue is full, the thread is busy already.
             let _ = self.work.try_send(());
         }
     }
@@ -154,15 +154,15 @@ fn compile(queue: &Receiver<()>) {
     }
 }
 
-/// Memory that is never given back.
+/// Memory that is never freed.
 #[derive(Default)]
-pub(crate) struct Hoard {
+pub(crate) struct MemoryHog {
     pieces: Vec<Vec<u8>>,
     total: usize,
 }
 
-impl Hoard {
-    /// Takes and touches this many bytes, within what is left below the cap of 2 GiB.
+impl MemoryHog {
+    /// Takes and touches this many bytes, up to the cap of 2 GiB.
     pub(crate) fn take(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(MEMORY_CAP - self.total);
         self.total += bytes;
@@ -185,10 +185,10 @@ mod tests {
     #[test]
     fn the_cost_that_never_settles_falls_and_starts_over() {
         let at = |seconds| unsettled_cost(Duration::from_secs_f64(seconds));
-        assert_eq!(at(0.0), DEAREST);
+        assert_eq!(at(0.0), MAX_COST);
         assert!((at(1.0).as_secs_f64() / at(0.0).as_secs_f64() - 0.92).abs() < 1e-3);
-        assert!(at(27.9) < DEAREST / 10);
-        assert_eq!(at(28.0), DEAREST);
+        assert!(at(27.9) < MAX_COST / 10);
+        assert_eq!(at(28.0), MAX_COST);
     }
 
     #[test]
@@ -201,10 +201,10 @@ mod tests {
     }
 
     #[test]
-    fn the_hoard_has_a_cap() {
-        let mut hoard = Hoard { pieces: Vec::new(), total: MEMORY_CAP - 10 };
-        hoard.take(u64::MAX);
-        hoard.take(u64::MAX);
-        assert_eq!(hoard.pieces.iter().map(Vec::len).sum::<usize>(), 10);
+    fn the_memory_hog_has_a_cap() {
+        let mut hog = MemoryHog { pieces: Vec::new(), total: MEMORY_CAP - 10 };
+        hog.take(u64::MAX);
+        hog.take(u64::MAX);
+        assert_eq!(hog.pieces.iter().map(Vec::len).sum::<usize>(), 10);
     }
 }

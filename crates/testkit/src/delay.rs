@@ -1,4 +1,4 @@
-//! Delays that are exact to the kernel's timer, not to the runtime's millisecond.
+//! Delays as exact as the kernel's timer; the runtime's are rounded to milliseconds.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -46,7 +46,7 @@ impl DelayQueue {
         Ok(queue)
     }
 
-    /// Returns when `delay` is over.
+    /// Waits for `delay`.
     pub(crate) async fn wait(&self, delay: Duration) {
         let (wake, woken) = oneshot::channel();
         let due = clock::monotonic() + delay;
@@ -62,7 +62,7 @@ impl DelayQueue {
         if is_first {
             self.arm(due);
         }
-        // The sender lives until it sends, or until the whole server is dropped with this call.
+        // The sender lives until it sends, or until the server is dropped together with this call.
         let _ = woken.await;
     }
 
@@ -84,7 +84,7 @@ impl DelayQueue {
             }
             waiting.due.pop();
             if let Some(wake) = waiting.wakers.remove(&ticket) {
-                // The call may be gone with its connection.
+                // The call may have ended with its connection.
                 let _ = wake.send(());
             }
         }

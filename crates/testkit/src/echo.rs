@@ -1,4 +1,4 @@
-//! The contract, answered as it should be.
+//! Correct answers to the calls of the contract.
 
 use bytes::Bytes;
 use prost::Message;
@@ -10,7 +10,7 @@ mod pb {
 pub(crate) const UNIMPLEMENTED: u32 = 12;
 pub(crate) const INTERNAL: u32 = 13;
 
-/// A call that did not succeed: grpc-status and grpc-message.
+/// The status of a failed call: grpc-status and grpc-message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     pub(crate) code: u32,
@@ -27,11 +27,11 @@ impl Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Truth {
     Right,
-    /// One field differs from what was asked.
+    /// One field differs from the request.
     Wrong,
 }
 
-/// The message inside a request body that must hold exactly one, uncompressed.
+/// The message in a request body, which must hold exactly one, uncompressed.
 pub(crate) fn unframe(body: &[u8]) -> Result<&[u8], Status> {
     let Some((prefix, message)) = body.split_first_chunk::<5>() else {
         return Err(Status::new(

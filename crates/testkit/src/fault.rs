@@ -1,4 +1,4 @@
-//! What a connection suffers when the server breaks.
+//! How a connection fails when the server breaks.
 
 use std::io;
 use std::pin::Pin;
@@ -54,7 +54,7 @@ impl AsyncWrite for SharedStream {
     }
 }
 
-/// Lets the fault happen on this connection; returns when the connection is over.
+/// Makes the fault happen on this connection. Returns when the connection has ended.
 pub(crate) async fn strike(fault: Fault, stream: Rc<TcpStream>, wire: Wire) -> io::Result<()> {
     match fault {
         // The end of the process closes the connection.
@@ -96,7 +96,7 @@ async fn truncate(stream: &Rc<TcpStream>, wire: Wire) -> io::Result<()> {
     write(stream, &half).await?;
     let mut end = SharedStream(Rc::clone(stream));
     shut_down(stream);
-    // Closing with unread bytes would send a reset; the peer must see a plain end instead.
+    // Closing with unread bytes would send a reset, but the peer must see a normal end.
     tokio::io::copy(&mut end, &mut tokio::io::sink()).await?;
     Ok(())
 }
@@ -119,7 +119,7 @@ pub(crate) async fn write(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()
     Ok(())
 }
 
-/// Bytes without structure, the same ones every time; as a frame they are longer than any peer allows.
+/// Fixed bytes without structure. As a frame they are longer than any peer allows.
 fn garbage() -> [u8; 1024] {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     std::array::from_fn(|index| {

@@ -1,15 +1,14 @@
-//! Room for as many connections as a test asks for.
+//! The limit of open files.
 
 use std::io;
 
-/// Files that a server of 10,000 connections and more may want open.
+/// Open files for servers with more than 10,000 connections.
 const WANTED: libc::rlim_t = 32_768;
 
-/// Raises this process's limit of open files to what it may have, and further where that is too little
-/// and the process is privileged.
+/// Raises this process's limit of open files to the hard limit, or further if that is low and the process is privileged.
 ///
 /// # Errors
-/// When the kernel tells no limit, or refuses even the one that it told.
+/// If the limit can't be read or raised.
 pub fn raise_file_limit() -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is valid for writing and outlives the call.

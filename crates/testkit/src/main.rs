@@ -1,4 +1,4 @@
-//! Runs the testkit's behaviours as an ordinary server under test.
+//! Runs the testkit's behaviours as a server under test.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -18,10 +18,10 @@ struct Arguments {
     /// Port to listen on; 0 takes a free one
     #[arg(long, env = "RPCBENCH_PORT", default_value_t = 0)]
     port: u16,
-    /// How to behave; may be given several times where the behaviours do not contradict each other
+    /// How to behave; may be repeated if the behaviours do not exclude each other
     #[arg(long, default_value = "honest")]
     behaviour: Vec<Behaviour>,
-    /// Print the address listened on, as a line on stdout
+    /// Print the address on stdout
     #[arg(long)]
     print_address: bool,
 }
@@ -55,7 +55,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
         writeln!(io::stderr(), "rpcbench-testkit: started child {}", child.id())?;
     }
     raise_file_limit()?;
-    // One thread, so that the server's own is the only one with work.
+    // One thread, so that only the server's own thread works.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(serve(arguments, plan))
 }

@@ -1,4 +1,4 @@
-//! What a set of behaviours asks of each part of the server.
+//! The combined effect of a server's behaviours.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::Behaviour;
 use crate::null;
 use crate::thrift::Form;
 
-/// A server's behaviours, sorted by the part that each concerns.
+/// What a server does, by part.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     pub(crate) wire: Wire,
@@ -15,11 +15,11 @@ pub struct Plan {
     pub(crate) cost: Cost,
     pub(crate) fault: Option<FaultAfter>,
     pub(crate) opening: Opening,
-    /// Whether SIGTERM does nothing.
+    /// True if SIGTERM does nothing.
     pub ignore_sigterm: bool,
-    /// Whether a child process is left behind.
+    /// True if a child process is left behind.
     pub spawn_child: bool,
-    /// Whether the calls and the CPU time are printed at the end.
+    /// True if the number of calls and the CPU time are printed at the end.
     pub counting: bool,
     /// Bytes of memory to take before listening.
     pub memory_at_start: u64,
@@ -36,7 +36,7 @@ pub(crate) enum Wire {
     TcpEcho,
 }
 
-/// What a call is answered with.
+/// How a call is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
     #[default]
@@ -55,7 +55,7 @@ pub(crate) enum Answer {
     NullJson,
 }
 
-/// What a call costs before it is answered.
+/// The cost of a call before it is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Cost {
     #[default]
@@ -63,7 +63,7 @@ pub(crate) enum Cost {
     Delay(Duration),
     DelayOnce(NonZeroU64, Duration),
     Busy(Duration),
-    /// A share of what it costs by itself.
+    /// A share added to its own cost.
     Costlier(f64),
     WarmStep {
         seconds: f64,
@@ -73,7 +73,7 @@ pub(crate) enum Cost {
     Memory(u64),
 }
 
-/// What breaks, and after how many answered calls.
+/// What breaks, and after how many calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FaultAfter {
     pub(crate) calls: u64,
@@ -99,36 +99,74 @@ pub(crate) enum Opening {
     Exit(u8),
 }
 
-/// The part of a server that a behaviour concerns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Wire,
-    Answer,
-    Cost,
-    Fault,
-    Opening,
-    Process,
+/// What a behaviour changes in a plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Effect {
+    Wire(Wire),
+    Answer(Answer),
+    Cost(Cost),
+    Fault(FaultAfter),
+    Opening(Opening),
+    MemoryAtStart(u64),
+    IgnoreSigterm,
+    SpawnChild,
+    Counting,
 }
 
-/// Behaviours that contradict each other.
+impl Effect {
+    /// True if it concerns the process and not how it serves.
+    fn is_of_process(self) -> bool {
+        matches!(
+            self,
+            Self::MemoryAtStart(_) | Self::IgnoreSigterm | Self::SpawnChild | Self::Counting
+        )
+    }
+
+    /// True if it leaves room for no other effect on how the server serves.
+    fn is_bare(self) -> bool {
+        matches!(self, Self::Answer(Answer::Null | Answer::NullJson))
+    }
+
+    /// True if it needs messages that are decoded; tcp-echo has none.
+    fn needs_messages(self) -> bool {
+        let Self::Answer(answer) = self else { return false };
+        matches!(answer, Answer::ByteEcho | Answer::Skim | Answer::Swap | Answer::OkOnTruncated)
+    }
+
+    fn contradicts(self, other: Self) -> bool {
+        if std::mem::discriminant(&self) == std::mem::discriminant(&other) {
+            return true;
+        }
+        if self.is_of_process() || other.is_of_process() {
+            return false;
+        }
+        let is_echo = |effect| effect == Self::Wire(Wire::TcpEcho);
+        self.is_bare()
+            || other.is_bare()
+            || is_echo(self) && other.needs_messages()
+            || is_echo(other) && self.needs_messages()
+    }
+}
+
+/// Behaviours that exclude each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// Two behaviours concern the same part of the server.
-    #[error("`{first}` and `{second}` cannot be had together; give one of them")]
+    /// Two behaviours exclude each other.
+    #[error("`{first}` and `{second}` exclude each other; choose one")]
     Contradiction {
-        /// The one that was given first.
+        /// The first one.
         first: String,
-        /// The one that contradicts it.
+        /// The one that excludes it.
         second: String,
     },
 }
 
 impl Plan {
-    /// A plan with all of `behaviours`; none means honest. Fails when two of them contradict each other.
+    /// Combines `behaviours`; none means honest. Fails if two of them exclude each other.
     pub fn new(behaviours: &[Behaviour]) -> Result<Self, PlanError> {
         for (index, second) in behaviours.iter().enumerate() {
-            if let Some(first) = behaviours[..index].iter().find(|first| contradict(first, second))
-            {
+            let mut earlier = behaviours[..index].iter();
+            if let Some(first) = earlier.find(|first| first.effect.contradicts(second.effect)) {
                 return Err(PlanError::Contradiction {
                     first: first.to_string(),
                     second: second.to_string(),
@@ -137,7 +175,7 @@ impl Plan {
         }
         let mut plan = Self::default();
         for behaviour in behaviours {
-            plan.adopt(behaviour);
+            plan.adopt(behaviour.effect);
         }
         Ok(plan)
     }
@@ -150,7 +188,7 @@ impl Plan {
         }
     }
 
-    /// The server of the least work that does what the plan says, if there is one.
+    /// The server of the least work, if one does what the plan says.
     pub(crate) fn least_work(&self) -> Option<null::Kind> {
         let only_answers = self.answer == Answer::Honest
             && self.cost == Cost::Nothing
@@ -165,105 +203,18 @@ impl Plan {
         }
     }
 
-    fn adopt(&mut self, behaviour: &Behaviour) {
-        let fault = |calls: u64, fault: Fault| Some(FaultAfter { calls, fault });
-        match *behaviour {
-            Behaviour::Json => self.wire = Wire::Json,
-            Behaviour::JsonH2c => self.wire = Wire::JsonH2c,
-            Behaviour::Honest => self.answer = Answer::Honest,
-            Behaviour::Canned => self.answer = Answer::Canned,
-            Behaviour::ByteEcho => self.answer = Answer::ByteEcho,
-            Behaviour::Skim => self.answer = Answer::Skim,
-            Behaviour::Swap => self.answer = Answer::Swap,
-            Behaviour::Memo(bytes) => self.answer = Answer::Memo(bytes),
-            Behaviour::AlwaysInternal => self.answer = Answer::AlwaysInternal,
-            Behaviour::ErrorInReply => self.answer = Answer::ErrorInReply,
-            Behaviour::WrongOnce(every) => self.answer = Answer::WrongOnce(every),
-            Behaviour::StatusOnce(every) => self.answer = Answer::StatusOnce(every),
-            Behaviour::OkOnTruncated => self.answer = Answer::OkOnTruncated,
-            Behaviour::Null => self.answer = Answer::Null,
-            Behaviour::NullJson => self.answer = Answer::NullJson,
-            Behaviour::TcpEcho => self.wire = Wire::TcpEcho,
-            Behaviour::Thrift(form) => self.wire = Wire::Thrift(form),
-            Behaviour::NeverReady => self.opening = Opening::NeverReady,
-            Behaviour::NoListen => self.opening = Opening::NoListen,
-            Behaviour::ExitAtStart(code) => self.opening = Opening::Exit(code),
-            Behaviour::ExitAfter(calls) => self.fault = fault(calls, Fault::Exit),
-            Behaviour::HangAfter(calls) => self.fault = fault(calls, Fault::Hang),
-            Behaviour::GarbageAfter(calls) => self.fault = fault(calls, Fault::Garbage),
-            Behaviour::ResetAfter(calls) => self.fault = fault(calls, Fault::Reset),
-            Behaviour::TruncateAfter(calls) => self.fault = fault(calls, Fault::Truncate),
-            Behaviour::EatMemory(bytes) => self.cost = Cost::Memory(bytes),
-            Behaviour::EatMemoryAtStart(bytes) => self.memory_at_start = bytes,
-            Behaviour::IgnoreSigterm => self.ignore_sigterm = true,
-            Behaviour::SpawnChild => self.spawn_child = true,
-            Behaviour::Counting => self.counting = true,
-            Behaviour::WarmStep { seconds, factor } => {
-                self.cost = Cost::WarmStep { seconds, factor }
-            }
-            Behaviour::NeverSettles => self.cost = Cost::NeverSettles,
-            Behaviour::Slow(delay) => self.cost = Cost::Delay(delay),
-            Behaviour::SlowOnce(every, delay) => self.cost = Cost::DelayOnce(every, delay),
-            Behaviour::Busy(cost) => self.cost = Cost::Busy(cost),
-            Behaviour::Costlier(percent) => self.cost = Cost::Costlier(percent / 100.0),
+    fn adopt(&mut self, effect: Effect) {
+        match effect {
+            Effect::Wire(wire) => self.wire = wire,
+            Effect::Answer(answer) => self.answer = answer,
+            Effect::Cost(cost) => self.cost = cost,
+            Effect::Fault(fault) => self.fault = Some(fault),
+            Effect::Opening(opening) => self.opening = opening,
+            Effect::MemoryAtStart(bytes) => self.memory_at_start = bytes,
+            Effect::IgnoreSigterm => self.ignore_sigterm = true,
+            Effect::SpawnChild => self.spawn_child = true,
+            Effect::Counting => self.counting = true,
         }
-    }
-}
-
-fn contradict(first: &Behaviour, second: &Behaviour) -> bool {
-    let (one, other) = (part(first), part(second));
-    if one == Part::Process || other == Part::Process {
-        return first == second;
-    }
-    let bare = |it: &Behaviour| matches!(it, Behaviour::Null | Behaviour::NullJson);
-    let echo = |it: &Behaviour| *it == Behaviour::TcpEcho;
-    let mute = echo(first) && needs_a_message(second) || echo(second) && needs_a_message(first);
-    one == other || mute || bare(first) || bare(second)
-}
-
-/// Whether a behaviour is about messages that are decoded, or should be: in tcp-echo there are none.
-fn needs_a_message(behaviour: &Behaviour) -> bool {
-    matches!(
-        behaviour,
-        Behaviour::ByteEcho | Behaviour::Skim | Behaviour::Swap | Behaviour::OkOnTruncated
-    )
-}
-
-fn part(behaviour: &Behaviour) -> Part {
-    match behaviour {
-        Behaviour::Json | Behaviour::JsonH2c | Behaviour::Thrift(_) | Behaviour::TcpEcho => {
-            Part::Wire
-        }
-        Behaviour::Honest
-        | Behaviour::Canned
-        | Behaviour::ByteEcho
-        | Behaviour::Skim
-        | Behaviour::Swap
-        | Behaviour::Memo(_)
-        | Behaviour::AlwaysInternal
-        | Behaviour::ErrorInReply
-        | Behaviour::WrongOnce(_)
-        | Behaviour::StatusOnce(_)
-        | Behaviour::OkOnTruncated
-        | Behaviour::Null
-        | Behaviour::NullJson => Part::Answer,
-        Behaviour::NeverReady | Behaviour::NoListen | Behaviour::ExitAtStart(_) => Part::Opening,
-        Behaviour::ExitAfter(_)
-        | Behaviour::HangAfter(_)
-        | Behaviour::GarbageAfter(_)
-        | Behaviour::ResetAfter(_)
-        | Behaviour::TruncateAfter(_) => Part::Fault,
-        Behaviour::EatMemory(_)
-        | Behaviour::WarmStep { .. }
-        | Behaviour::NeverSettles
-        | Behaviour::Slow(_)
-        | Behaviour::SlowOnce(..)
-        | Behaviour::Busy(_)
-        | Behaviour::Costlier(_) => Part::Cost,
-        Behaviour::EatMemoryAtStart(_)
-        | Behaviour::IgnoreSigterm
-        | Behaviour::SpawnChild
-        | Behaviour::Counting => Part::Process,
     }
 }
 
@@ -288,7 +239,7 @@ mod tests {
     #[test]
     fn behaviours_of_the_same_part_are_refused() {
         let error = plan(&["honest", "counting", "byte-echo"]).unwrap_err().to_string();
-        assert_eq!(error, "`honest` and `byte-echo` cannot be had together; give one of them");
+        assert_eq!(error, "`honest` and `byte-echo` exclude each other; choose one");
         assert!(plan(&["null", "busy:5"]).is_err());
         assert!(plan(&["null", "counting"]).is_ok());
         assert!(plan(&["json", "null-json"]).is_err());
@@ -299,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn thrift_and_tcp_echo_take_least_work_unless_something_is_asked_of_them() {
+    fn thrift_and_tcp_echo_use_the_least_work_if_honest() {
         let kind = |texts: &[&str]| plan(texts).unwrap().least_work();
         for form in Form::ALL {
             let name = form.to_string();

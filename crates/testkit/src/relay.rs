@@ -1,4 +1,4 @@
-//! What stands between a client and a server, and passes on what either says.
+//! Relays between a client and a server.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,15 +8,15 @@ use std::thread;
 
 const READ: usize = 64 << 10;
 
-/// Listens at `path` for as long as the process lives, and passes on what comes from there to `server`, and back.
+/// Listens at `path` until the process ends and relays to `server`.
 ///
 /// # Errors
-/// If there is a file already, or its folder can't be written.
+/// If the file exists or can't be created.
 pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
     let listener = UnixListener::bind(path)?;
     thread::spawn(move || {
         for client in listener.incoming() {
-            // Either end may be gone by now; the other sees its connection closed.
+            // Either end may be gone; the other then sees its connection closed.
             let _ = client.and_then(|client| {
                 let server = connect(server)?;
                 let (from_client, to_server) = (client.try_clone()?, server.try_clone()?);
@@ -29,11 +29,11 @@ pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 
-/// A port that passes on what comes there to `server`, and back, for as long as the process lives: in pieces of 1 to
-/// `longest` bytes, each of which goes out by itself.
+/// The address of a relay to `server` that runs until the process ends and forwards pieces of 1 to `longest` bytes, each in its
+/// own write.
 ///
 /// # Errors
-/// If no port can be had.
+/// If no port is free.
 pub fn relay_in_pieces(server: SocketAddr, longest: usize) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
@@ -60,7 +60,7 @@ fn connect(server: SocketAddr) -> io::Result<TcpStream> {
     Ok(server)
 }
 
-/// A stream whose other end is told that nothing more comes.
+/// A stream whose sending side can be closed.
 trait End {
     fn end(&self);
 }
@@ -78,7 +78,7 @@ impl End for std::os::unix::net::UnixStream {
     }
 }
 
-/// Passes on in one direction, until its end, which is passed on too.
+/// Relays one direction, including its end.
 fn pass_on<F: Send + 'static, T: End + Send + 'static>(
     mut from: F,
     mut to: T,
@@ -92,7 +92,7 @@ fn pass_on<F: Send + 'static, T: End + Send + 'static>(
 
 fn cut(from: &mut TcpStream, to: &mut TcpStream, longest: usize) -> io::Result<u64> {
     let (mut buffer, mut passed) = (vec![0; READ], 0_usize);
-    // As if at random: a product with an odd number of many bits.
+    // Pseudo-random: multiplication by a large odd number.
     let length = |at: usize| at.wrapping_mul(0x9E37_79B9) % longest + 1;
     loop {
         let read = from.read(&mut buffer)?;

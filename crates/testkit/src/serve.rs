@@ -1,4 +1,4 @@
-//! Accepting connections and answering calls, with whatever goes wrong on the way.
+//! Accepts connections and answers calls, with the faults of the plan.
 
 use std::cell::{RefCell, RefMut};
 use std::future::poll_fn;
@@ -28,17 +28,17 @@ const WINDOW: u32 = 16 << 20;
 
 type Http2 = Connection<SharedStream, Bytes>;
 
-/// What a server has done so far; shared with whoever asks.
+/// Counts what a server has done so far.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) calls: AtomicU64,
     pub(crate) connections: AtomicU64,
-    /// Calls that were answered from memory.
+    /// Calls answered from memory.
     pub(crate) recalled: AtomicU64,
 }
 
-/// Everything that the connections of one server share.
-pub(crate) struct Site {
+/// The state shared by the connections of a server.
+pub(crate) struct ServerState {
     answerer: RefCell<Answerer>,
     spender: Spender,
     fault: Option<FaultAfter>,
@@ -48,8 +48,8 @@ pub(crate) struct Site {
     struck: watch::Sender<Option<Fault>>,
 }
 
-impl Site {
-    /// The number of a call that came whole, or nothing if the server breaks instead of answering it.
+impl ServerState {
+    /// The number of a call whose request is complete. `None` if the server breaks instead of answering it.
     pub(crate) fn admit(&self) -> Option<u64> {
         if let Some(FaultAfter { calls, fault }) = self.fault
             && self.counters.calls.load(Ordering::Relaxed) >= calls
@@ -61,7 +61,7 @@ impl Site {
     }
 }
 
-impl Site {
+impl ServerState {
     pub(crate) async fn spend(&self, number: u64) {
         self.spender.spend(number).await;
     }
@@ -70,20 +70,20 @@ impl Site {
         self.answerer.borrow_mut()
     }
 
-    /// Tells when a fault strikes.
+    /// Signals that a fault strikes.
     pub(crate) fn strikes(&self) -> watch::Receiver<Option<Fault>> {
         self.struck.subscribe()
     }
 }
 
-/// Serves until the fault `Exit` strikes; other faults leave the server running. Must run inside a `LocalSet`.
+/// Serves until the fault `Exit` strikes. Other faults leave the server running. Must run inside a `LocalSet`.
 pub(crate) async fn serve(
     listener: TcpListener,
     plan: &Plan,
     counters: Arc<Counters>,
 ) -> io::Result<()> {
     let (struck, mut strikes) = watch::channel(None);
-    let site = Rc::new(Site {
+    let state = Rc::new(ServerState {
         answerer: RefCell::new(Answerer::new(plan.answer, Arc::clone(&counters))),
         spender: Spender::start(plan.cost)?,
         fault: plan.fault,
@@ -99,36 +99,39 @@ pub(crate) async fn serve(
             _ = &mut exit => return Ok(()),
             accepted = listener.accept() => {
                 let (stream, _) = accepted?;
-                site.counters.connections.fetch_add(1, Ordering::Relaxed);
-                spawn_local(attend(stream, Rc::clone(&site)));
+                state.counters.connections.fetch_add(1, Ordering::Relaxed);
+                spawn_local(attend(stream, Rc::clone(&state)));
             }
         }
     }
 }
 
-/// Looks after one connection; its end, whatever the reason, concerns only its peer.
-async fn attend(stream: TcpStream, site: Rc<Site>) {
+/// Serves one connection. Why it ends does not matter to others.
+async fn attend(stream: TcpStream, state: Rc<ServerState>) {
     let stream = Rc::new(stream);
-    if site.opening == Opening::NeverReady {
+    if state.opening == Opening::NeverReady {
         return std::future::pending().await;
     }
-    let fault = match site.wire {
-        Wire::Grpc | Wire::JsonH2c => converse(Rc::clone(&stream), &site).await.ok(),
-        Wire::Json => dialect::converse(&Json, &stream, &site).await.ok(),
-        Wire::Thrift(form) => dialect::converse(&form, &stream, &site).await.ok(),
-        Wire::TcpEcho => dialect::converse(&TcpEcho, &stream, &site).await.ok(),
+    let fault = match state.wire {
+        Wire::Grpc | Wire::JsonH2c => converse(Rc::clone(&stream), &state).await.ok(),
+        Wire::Json => dialect::converse(&Json, &stream, &state).await.ok(),
+        Wire::Thrift(form) => dialect::converse(&form, &stream, &state).await.ok(),
+        Wire::TcpEcho => dialect::converse(&TcpEcho, &stream, &state).await.ok(),
     };
     if let Some(fault) = fault.flatten() {
-        // The peer may be gone already.
-        let _ = fault::strike(fault, stream, site.wire).await;
+        // The peer may be gone.
+        let _ = fault::strike(fault, stream, state.wire).await;
     }
 }
 
-/// Answers calls until the connection ends, or until a fault strikes, which is returned.
-async fn converse(stream: Rc<TcpStream>, site: &Rc<Site>) -> Result<Option<Fault>, h2::Error> {
-    let mut strikes = site.struck.subscribe();
+/// Answers calls until the connection ends or a fault strikes. Returns the fault.
+async fn converse(
+    stream: Rc<TcpStream>,
+    state: &Rc<ServerState>,
+) -> Result<Option<Fault>, h2::Error> {
+    let mut strikes = state.struck.subscribe();
     let mut struck = pin!(strikes.wait_for(Option::is_some));
-    // Without it replies wait for more to send; a peer that is gone shows in the handshake.
+    // Without it small replies are delayed. The handshake fails if the peer is gone.
     let _ = stream.set_nodelay(true);
     let mut connection = h2::server::Builder::new()
         .initial_window_size(WINDOW)
@@ -146,14 +149,14 @@ async fn converse(stream: Rc<TcpStream>, site: &Rc<Site>) -> Result<Option<Fault
                 None => return Ok(None),
                 Some(request) => {
                     let (request, respond) = request?;
-                    spawn_local(call(request, respond, Rc::clone(site)));
+                    spawn_local(call(request, respond, Rc::clone(state)));
                 }
             },
         }
     }
 }
 
-/// Writes what was answered before the fault; requests that come now are not looked at.
+/// Writes the replies from before the fault. Ignores new requests.
 async fn flush(connection: &mut Http2) {
     let mut ignored = Vec::new();
     poll_fn(|cx| {
@@ -168,19 +171,19 @@ async fn flush(connection: &mut Http2) {
 async fn call(
     request: Request<RecvStream>,
     respond: SendResponse<Bytes>,
-    site: Rc<Site>,
+    state: Rc<ServerState>,
 ) -> Result<(), h2::Error> {
     let (head, body) = request.into_parts();
-    let is_json = site.wire == Wire::JsonH2c;
+    let is_json = state.wire == Wire::JsonH2c;
     if !is_json && !is_grpc(&head.headers) {
         return refuse(respond);
     }
     let body = collect(body).await?;
-    let Some(number) = site.admit() else {
+    let Some(number) = state.admit() else {
         return std::future::pending().await;
     };
-    site.spend(number).await;
-    let (path, mut answerer) = (head.uri.path(), site.answerer());
+    state.spend(number).await;
+    let (path, mut answerer) = (head.uri.path(), state.answerer());
     if is_json {
         send_json(respond, Reply::of(answerer.answer(&Json, path, &body, number)))
     } else {
@@ -251,7 +254,7 @@ fn percent_encode(text: &str) -> String {
         if matches!(byte, b' '..=b'~') && byte != b'%' {
             encoded.push(char::from(byte));
         } else {
-            // Writing to a String cannot fail.
+            // Writing to a String can't fail.
             let _ = write!(encoded, "%{byte:02X}");
         }
     }

@@ -1,4 +1,4 @@
-//! A server on a thread of its own.
+//! A server on its own thread.
 
 use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -11,7 +11,7 @@ use tokio::net::TcpSocket;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
-use crate::cost::Hoard;
+use crate::cost::MemoryHog;
 use crate::plan::{Opening, Plan};
 use crate::serve::Counters;
 use crate::{Behaviour, PlanError, null, serve};
@@ -21,27 +21,27 @@ use crate::{Behaviour, PlanError, null, serve};
 pub struct Server {
     address: SocketAddr,
     counters: Arc<Counters>,
-    /// Its other end sees the end of the stream when this one is dropped.
+    /// Dropping it stops the server, which sees the end of the stream.
     running: Option<UnixStream>,
     ended: oneshot::Receiver<Ended>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// How a server came to its end.
+/// How a server ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It was told to stop.
+    /// It was stopped.
     Stopped,
     /// Its behaviour asks the process to write this line and to exit with this code.
     Exited {
         /// The exit code.
         code: u8,
-        /// What to write to stderr before.
+        /// The line for stderr.
         line: String,
     },
-    /// It could not go on.
+    /// It failed.
     Failed {
-        /// What happened.
+        /// Why.
         reason: String,
     },
 }
@@ -49,23 +49,23 @@ pub enum Ended {
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The behaviour only means something for a process of its own.
+    /// The behaviour needs a separate process.
     #[error(
-        "`{behaviour}` needs a process of its own: run `rpcbench-testkit --behaviour {behaviour}`"
+        "`{behaviour}` needs a separate process: run `rpcbench-testkit --behaviour {behaviour}`"
     )]
     NeedsProcess {
-        /// The behaviour that was asked for.
+        /// The behaviour.
         behaviour: String,
     },
-    /// The behaviours contradict each other.
+    /// The behaviours exclude each other.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The address cannot be listened on.
+    /// It can't listen on the address.
     #[error("cannot listen on {address}: {source}; is the port in use?")]
     Listen {
-        /// The address that was asked for.
+        /// The address.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The error.
         source: io::Error,
     },
     /// The kernel refused a thread, a socket or memory.
@@ -73,7 +73,7 @@ pub enum StartError {
     Io(#[from] io::Error),
 }
 
-/// The port of a server: taken, and listened on unless the plan says otherwise.
+/// The port of a server: bound, and listening unless the plan says otherwise.
 enum Port {
     Listening(TcpListener),
     Taken(TcpSocket),
@@ -101,7 +101,7 @@ impl Port {
 }
 
 impl Server {
-    /// Starts a server with one behaviour on a free port of 127.0.0.1; it accepts connections when this returns.
+    /// Starts a server with one behaviour on a free port of 127.0.0.1. It accepts connections when this returns.
     pub fn start(behaviour: Behaviour) -> Result<Self, StartError> {
         let behaviours = [behaviour];
         let plan = Plan::new(&behaviours)?;
@@ -114,10 +114,11 @@ impl Server {
         Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), plan)
     }
 
-    /// Starts a server at `address` (port 0: a free one) in a process that takes care of the plan's signals, child and exit at start.
+    /// Starts a server at `address` (port 0: a free one). The caller handles the plan's signals, child process and exit at
+    /// start.
     pub fn start_at(address: SocketAddr, plan: Plan) -> Result<Self, StartError> {
-        let mut hoard = Hoard::default();
-        hoard.take(plan.memory_at_start);
+        let mut hog = MemoryHog::default();
+        hog.take(plan.memory_at_start);
         let port = Port::open(address, plan.opening)?;
         let address = port.address()?;
         let counters = Arc::new(Counters::default());
@@ -126,9 +127,9 @@ impl Server {
         let shared = Arc::clone(&counters);
         let thread =
             std::thread::Builder::new().name("testkit-server".to_owned()).spawn(move || {
-                let _kept = hoard;
+                let _kept = hog;
                 let outcome = run(port, &plan, shared, stop);
-                // Whoever asked may be gone.
+                // The receiver may be gone.
                 let _ = end.send(
                     outcome.unwrap_or_else(|error| Ended::Failed { reason: error.to_string() }),
                 );
@@ -141,7 +142,7 @@ impl Server {
         self.address
     }
 
-    /// Calls taken on so far: their requests came whole, and they were, or are about to be, answered.
+    /// Calls accepted so far: their requests are complete, and they are answered or about to be.
     pub fn calls(&self) -> u64 {
         self.counters.calls.load(Ordering::Relaxed)
     }
@@ -151,17 +152,17 @@ impl Server {
         self.counters.connections.load(Ordering::Relaxed)
     }
 
-    /// Calls answered so far from memory, by a server that remembers.
+    /// Calls answered from memory so far.
     pub fn recalled(&self) -> u64 {
         self.counters.recalled.load(Ordering::Relaxed)
     }
 
-    /// Returns when the server has come to its end by itself. Cancel safe; to be awaited to its end at most once.
+    /// Waits until the server ends on its own. Cancel safe; must not be awaited again after it has returned.
     pub async fn ended(&mut self) -> Ended {
         (&mut self.ended).await.unwrap_or_else(|_| panicked())
     }
 
-    /// Stops the server, closes its sockets and says how it ended.
+    /// Stops the server, closes its sockets and returns how it ended.
     pub fn stop(mut self) -> Ended {
         self.shut_down();
         self.ended.try_recv().unwrap_or_else(|_| panicked())

@@ -1,12 +1,12 @@
-//! A cheat: the reply carries the bytes of the request's content, which nobody decoded.
+//! A cheat: the reply has the bytes of the request's content without decoding them.
 
 use bytes::Bytes;
 
 use crate::dialect::Reply;
 use crate::echo::{INTERNAL, Status, UNIMPLEMENTED};
 
-/// The reply to a method of the contract. The fields of the request and of a message in it are followed from tag to tag,
-/// so that what is cut short is refused; their values are not looked at, nor is what lies deeper.
+/// The reply to a method of the contract. Follows the fields of the request and of a message in it from tag to tag, so that
+/// truncated requests are refused. Ignores values and deeper messages.
 pub(crate) fn protobuf(path: &str, message: &[u8]) -> Result<Bytes, Status> {
     let is_text = match path {
         "/rpcbench.v1.Echo/Text" => true,
@@ -18,7 +18,7 @@ pub(crate) fn protobuf(path: &str, message: &[u8]) -> Result<Bytes, Status> {
     let content = match contents.split_last() {
         None => return Ok(Bytes::new()),
         Some((last, _)) if is_text => last.to_vec(),
-        // Messages that follow one another are a message, and mean what they mean together.
+        // Concatenated messages are one message: their fields merge.
         Some(_) => contents.concat(),
     };
     if !is_text {
@@ -35,7 +35,7 @@ pub(crate) fn protobuf(path: &str, message: &[u8]) -> Result<Bytes, Status> {
     Ok(reply.into())
 }
 
-/// The same for a request in JSON: what stands between its first colon and its last brace is copied.
+/// The same for JSON: copies the bytes between the first colon and the last brace.
 pub(crate) fn json(body: &[u8]) -> Result<Bytes, Reply> {
     if serde_json::from_slice::<serde_json::Value>(body).is_err() {
         return Err(Reply::error(400, "malformed request"));
@@ -48,7 +48,7 @@ pub(crate) fn json(body: &[u8]) -> Result<Bytes, Reply> {
     })
 }
 
-/// What the fields with number 1 hold. Nothing if they can't be followed.
+/// The content of the fields with number 1. `None` if the message is malformed.
 fn contents(message: &[u8]) -> Option<Vec<&[u8]>> {
     let ones = fields(message)?.into_iter().filter(|(number, _)| *number == 1);
     Some(ones.map(|(_, content)| content).collect())

@@ -1,11 +1,11 @@
-//! A cheat: the request with the reply's tag or key, and nothing else changed.
+//! A cheat: the reply is the request with the reply's tag or key, otherwise unchanged.
 
 use bytes::Bytes;
 
 const REQUEST_TAG: u8 = 0x0a;
 const REPLY_TAG: u8 = 0x12;
 
-/// A message that begins with field 1 begins with field 2.
+/// Changes the tag of a leading field 1 to field 2.
 pub(crate) fn protobuf(message: &[u8]) -> Bytes {
     match message.split_first() {
         Some((&REQUEST_TAG, rest)) => [&[REPLY_TAG], rest].concat().into(),
@@ -13,7 +13,7 @@ pub(crate) fn protobuf(message: &[u8]) -> Bytes {
     }
 }
 
-/// The first string becomes `"echo"`.
+/// Replaces the first string with `"echo"`.
 pub(crate) fn json(body: &[u8]) -> Bytes {
     let mut parts = body.splitn(3, |byte| *byte == b'"');
     match (parts.next(), parts.next(), parts.next()) {

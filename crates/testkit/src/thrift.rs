@@ -1,25 +1,25 @@
-//! Messages of Thrift, read and written in another way than the engine's: whole, and by recursion.
+//! Thrift messages. Reads whole messages by recursion, unlike the engine, so that neither hides a bug of the other.
 
 use std::fmt;
 use std::str::FromStr;
 
 use rpcbench_contract::Encoding;
 
-/// Where messages begin and end.
+/// How messages are delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// A length of four bytes stands before each.
+    /// By a length of four bytes before each.
     Framed,
-    /// Their content says it.
+    /// By their content.
     Buffered,
 }
 
 /// A transport and an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
-    /// How messages are told apart.
+    /// How messages are delimited.
     pub transport: Transport,
-    /// One of Thrift's two.
+    /// Binary or compact.
     pub encoding: Encoding,
 }
 
@@ -35,7 +35,7 @@ pub mod kind {
 
 /// Types of exceptions.
 pub mod exception {
-    /// There is no such method.
+    /// Unknown method.
     pub const UNKNOWN_METHOD: u8 = 1;
     /// The server failed.
     pub const INTERNAL_ERROR: u8 = 6;
@@ -52,15 +52,15 @@ pub struct Message<'a> {
     pub name: &'a [u8],
     /// The call's number.
     pub sequence_id: u32,
-    /// A whole struct, its end included.
+    /// A whole struct with its end.
     pub body: &'a [u8],
 }
 
-/// Bytes that are no message, and that more bytes would not make one.
+/// Bytes that are not the start of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// The forms by their names, which are those of the protocols.
+/// The forms by protocol name.
 const NAMES: [(&str, Form); 4] = [
     ("thrift", Form { transport: Transport::Framed, encoding: Encoding::ThriftBinary }),
     ("thrift-compact", Form { transport: Transport::Framed, encoding: Encoding::ThriftCompact }),
@@ -79,7 +79,7 @@ impl Form {
         self.encoding == Encoding::ThriftBinary
     }
 
-    /// The message as it is sent.
+    /// The message as bytes.
     #[must_use]
     pub fn write(self, message: &Message<'_>) -> Vec<u8> {
         let Message { kind, name, sequence_id, body } = message;
@@ -95,10 +95,10 @@ impl Form {
         [prefix, &head, body].concat()
     }
 
-    /// The first message in `bytes` and its length with its prefix. Nothing while it is not whole.
+    /// The first message in `bytes` and its length with the prefix. `None` if it is incomplete.
     ///
     /// # Errors
-    /// What can't become a message.
+    /// If the bytes are not the start of a message.
     pub fn read(self, bytes: &[u8]) -> Result<Option<(Message<'_>, usize)>, Malformed> {
         if self.transport == Transport::Buffered {
             let mut reader = Reader { form: self, rest: bytes };
@@ -128,7 +128,7 @@ impl Form {
         [self.wrapping(number), inner, &[0]].concat()
     }
 
-    /// The struct in such a body, with whatever is behind it but the last byte.
+    /// The struct in such a body, with everything after it except the last byte.
     #[must_use]
     pub fn unwrap(self, number: u8, body: &[u8]) -> Option<&[u8]> {
         body.strip_prefix(self.wrapping(number))?.strip_suffix(&[0])
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
                 if head >> 4 == 0 {
                     self.number()?;
                 }
-                // A boolean field is in its type.
+                // The type holds a boolean field's value.
                 if !matches!(head & 15, 1 | 2) {
                     self.value(head & 15)?;
                 }
@@ -282,7 +282,7 @@ impl<'a> Reader<'a> {
         if length > i32::MAX.cast_unsigned() { Err(Stop::Malformed) } else { Ok(length) }
     }
 
-    /// A number in base 128, of which 32 bits are kept.
+    /// A number in base 128, truncated to 32 bits.
     fn number(&mut self) -> Result<u32, Stop> {
         let mut value = 0_u64;
         for place in 0..10 {
@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_read_as_they_are_written_and_not_before_they_are_whole() {
+    fn messages_read_back_once_they_are_complete() {
         for (name, form) in NAMES {
             assert_eq!((name.parse(), form.to_string()), (Ok(form), name.to_owned()));
             let body = form.wrap(1, &form.exception(6, "inside"));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn other_bytes_are_refused() {
         for form in Form::ALL {
             assert!(form.read(b"\0\0\0\x04GET / HTTP/1.1").is_err(), "{form}");
         }

@@ -1,4 +1,4 @@
-//! Between JSON and protobuf, by the mapping that protobuf defines.
+//! Converts between JSON and protobuf by protobuf's own mapping.
 
 use std::sync::OnceLock;
 
@@ -7,14 +7,14 @@ use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MessageD
 
 const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"));
 
-/// What a method of the contract takes and gives.
+/// The request and reply types of a method.
 pub(crate) struct Types {
     request: MessageDescriptor,
     reply: MessageDescriptor,
 }
 
 impl Types {
-    /// Those of the method with this path, `/rpcbench.v1.Echo/Text`; `None`: there is no such method.
+    /// The types of the method with this path, such as `/rpcbench.v1.Echo/Text`. `None` for an unknown method.
     pub(crate) fn of(path: &str) -> Option<Self> {
         static POOL: OnceLock<Option<DescriptorPool>> = OnceLock::new();
         let pool = POOL.get_or_init(|| DescriptorPool::decode(DESCRIPTORS).ok()).as_ref()?;
@@ -23,7 +23,7 @@ impl Types {
         Some(Self { request: method.input(), reply: method.output() })
     }
 
-    /// A request as protobuf. What its type does not have is left out.
+    /// A request as protobuf. Unknown fields are dropped.
     pub(crate) fn request(&self, json: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
         let mut json = serde_json::Deserializer::from_slice(json);
         let options = DeserializeOptions::new().deny_unknown_fields(false);
@@ -33,7 +33,7 @@ impl Types {
         Ok(message.encode_to_vec())
     }
 
-    /// A reply as JSON. `None`: it is no such message.
+    /// A reply as JSON. `None` if it is malformed.
     pub(crate) fn reply(&self, protobuf: &[u8]) -> Option<Vec<u8>> {
         let message = DynamicMessage::decode(self.reply.clone(), protobuf).ok()?;
         serde_json::to_vec(&message).ok()

@@ -3,7 +3,7 @@
 mod client;
 
 use client::{Client, field, framed};
-use rpcbench_testkit::{Behaviour, Ended, Server, StartError};
+use rpcbench_testkit::{Ended, Server, StartError};
 
 fn server(behaviour: &str) -> (Server, Client) {
     let server = Server::start(behaviour.parse().unwrap()).unwrap();
@@ -190,7 +190,7 @@ fn what_needs_a_process_is_refused_inside_one() {
 
 #[test]
 fn a_port_in_use_is_named() {
-    let first = Server::start(Behaviour::Honest).unwrap();
+    let first = Server::start("honest".parse().unwrap()).unwrap();
     let error = Server::start_at(first.address(), rpcbench_testkit::Plan::default()).unwrap_err();
     assert!(error.to_string().contains(&first.address().to_string()), "{error}");
 }

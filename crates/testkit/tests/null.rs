@@ -6,11 +6,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use client::{Client, field};
-use rpcbench_testkit::{Behaviour, Ended, Server};
+use rpcbench_testkit::{Ended, Server};
 
 #[test]
 fn null_echoes_text_of_any_length_and_counts() {
-    let server = Server::start(Behaviour::Null).unwrap();
+    let server = Server::start("null".parse().unwrap()).unwrap();
     let client = Client::connect(server.address());
     for length in [0, 1, 100, 127, 128, 16_000, 20_000, 70_000, 1 << 20] {
         let text = "z".repeat(length);
@@ -24,7 +24,7 @@ fn null_echoes_text_of_any_length_and_counts() {
 
 #[test]
 fn null_answers_many_streams_on_several_connections() {
-    let server = Server::start(Behaviour::Null).unwrap();
+    let server = Server::start("null".parse().unwrap()).unwrap();
     let clients: Vec<_> = (0..8).map(|_| Client::connect(server.address())).collect();
     for (index, client) in clients.iter().enumerate() {
         let texts: Vec<String> =
@@ -38,7 +38,7 @@ fn null_answers_many_streams_on_several_connections() {
 
 #[test]
 fn null_refuses_what_is_malformed_and_goes_on() {
-    let server = Server::start(Behaviour::Null).unwrap();
+    let server = Server::start("null".parse().unwrap()).unwrap();
     let client = Client::connect(server.address());
     assert_eq!(client.call("Text", b"\x0a\x09abc").unwrap().grpc_status, Some(13));
     assert_eq!(client.send("Text", b"").unwrap().grpc_status, Some(13));
@@ -48,7 +48,7 @@ fn null_refuses_what_is_malformed_and_goes_on() {
 
 #[test]
 fn null_says_goodbye_to_what_is_no_http2() {
-    let server = Server::start(Behaviour::Null).unwrap();
+    let server = Server::start("null".parse().unwrap()).unwrap();
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();
     let mut seen = Vec::new();
@@ -59,7 +59,7 @@ fn null_says_goodbye_to_what_is_no_http2() {
 
 #[test]
 fn null_json_answers_texts_of_any_length_one_after_the_other() {
-    let server = Server::start(Behaviour::NullJson).unwrap();
+    let server = Server::start("null-json".parse().unwrap()).unwrap();
     let mut stream = TcpStream::connect(server.address()).unwrap();
     for length in [0, 1, 100, 20_000, 70_000, 1 << 20] {
         let body = format!("{{\"text\":\"{}\"}}", "z".repeat(length));

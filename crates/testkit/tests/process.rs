@@ -245,11 +245,8 @@ fn slow_replies_come_late_and_cost_nothing() {
 fn what_makes_no_sense_is_refused_with_a_reason() {
     let (status, _, err) = Process::start(&["canned", "byte-echo"]).finish();
     assert_eq!(status.code(), Some(2));
-    assert_eq!(
-        err,
-        "rpcbench-testkit: `canned` and `byte-echo` cannot be had together; give one of them\n"
-    );
+    assert_eq!(err, "rpcbench-testkit: `canned` and `byte-echo` exclude each other; choose one\n");
     let (status, _, err) = Process::start(&["lazy"]).finish();
     assert_eq!(status.code(), Some(2));
-    assert!(err.contains("there is no behaviour `lazy`"), "{err}");
+    assert!(err.contains("unknown behaviour `lazy`"), "{err}");
 }

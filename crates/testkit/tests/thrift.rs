@@ -19,7 +19,8 @@ struct Answer(u8, Vec<u8>);
 
 impl Client {
     fn of(form: Form, answer: &str) -> Self {
-        let behaviours: [Behaviour; 2] = [Behaviour::Thrift(form), answer.parse().unwrap()];
+        let behaviours: [Behaviour; 2] =
+            [form.to_string().parse().unwrap(), answer.parse().unwrap()];
         let plan = Plan::new(&behaviours).unwrap();
         let server = Server::start_at(([127, 0, 0, 1], 0).into(), plan).unwrap();
         let stream = TcpStream::connect(server.address()).unwrap();

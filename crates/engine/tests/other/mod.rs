@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Lines, Read, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use rpcbench_testkit::{Behaviour, Server, raise_file_limit};
+use rpcbench_testkit::{Server, raise_file_limit};
 
 /// The process; it ends with this. The test binary has an ignored test that calls [`serve`].
 pub struct Other {
@@ -40,9 +40,9 @@ impl Drop for Other {
 }
 
 /// Serves until standard input ends.
-pub fn serve(behaviour: Behaviour) {
+pub fn serve(behaviour: &str) {
     raise_file_limit().unwrap();
-    let server = Server::start(behaviour).unwrap();
+    let server = Server::start(behaviour.parse().unwrap()).unwrap();
     let mut output = io::stdout();
     writeln!(output, "listens on {}", server.address()).unwrap();
     io::stdin().read_to_end(&mut Vec::new()).unwrap();

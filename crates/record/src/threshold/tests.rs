@@ -55,13 +55,13 @@ fn a_threshold_is_written_as_it_is_read() {
 fn what_is_no_threshold_is_refused_with_what_would_be() {
     let error = |text: &str| text.parse::<Threshold>().unwrap_err().to_string();
     for text in ["", "p99", "10ms", "<10ms", "p99<", "p99=10ms"] {
-        assert!(error(text).contains("is no threshold; write FIGURE<LIMIT"), "{text}");
+        assert!(error(text).contains("is not a threshold; expected FIGURE<LIMIT"), "{text}");
     }
     for text in ["q99<1ms", "p<1ms", "p0<1ms", "p100<1ms", "p99.99999<1ms", "p1e1<1ms", "P99<1ms"] {
-        assert!(error(text).contains("there is no figure"), "{text}");
+        assert!(error(text).contains("unknown figure"), "{text}");
     }
     for (text, expected) in [
-        ("p99<10", "'10' is no limit for p99; write a time"),
+        ("p99<10", "'10' is not a limit for p99; expected a time"),
         ("p99<10%", "a time"),
         ("p99<-1ms", "a time"),
         ("p99<=10ms", "a time"),

@@ -15,7 +15,7 @@ pub enum UnitError {
     Duration(String),
     /// Not a warm-up by a number of calls.
     #[error(
-        "'{0}' is no warm-up by calls; write calls:N/CLIENTS, such as calls:2000/100, with at least a call for each client"
+        "'{0}' is not a warm-up by calls; expected calls:N/CLIENTS, such as calls:2000/100, with at least a call for each client"
     )]
     WarmUpCalls(String),
     /// Not a share of a whole.

@@ -1,10 +1,10 @@
-//! Entries in two runs.
+//! Compares entries of two runs.
 //!
-//! Runs share no rounds. What the machine did from one to the next, and all entries felt, cancels where there are enough
-//! entries to tell it: the run takes the place of the round, and the median change that of its mean, since some
-//! entries did change. With fewer, the error of each mean is the one with all that the entries of its run share (B. L.
+//! Runs share no rounds. A change of the machine between them that affects all entries cancels if there are enough entries:
+//! the run plays the role of the round, and the median change that of its mean, as some entries did change. With fewer
+//! entries, the error of each mean includes all effects that the entries of its run share (B. L.
 //! Welch, *The Generalization of "Student's" Problem When Several Different Population Variances Are Involved*,
-//! Biometrika 34, 1947), and what changed between the runs is known from the machine reference alone.
+//! Biometrika 34, 1947), and only the machine reference shows what changed between the runs.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -15,34 +15,32 @@ use super::reference::{self, Adjusted};
 use super::windows::Windows;
 use super::{Observation, Pair, Question, Unadjusted};
 
-/// An entry in a new run beside itself in an old one.
+/// The comparison of an entry in two runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Geometric mean in the old run, adjusted like [`Self::pair`].
     pub old: f64,
     /// Geometric mean in the new run.
     pub new: f64,
-    /// The new mean over the old one. Its range has the question's confidence by itself.
+    /// The new mean divided by the old one. Its range alone has the question's confidence.
     pub pair: Pair,
 }
 
-/// What two runs say of the same entries.
+/// The comparison of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changes {
-    /// One for each pair of entries. `None` where one of them has no observations.
+    /// One per pair of entries. `None` if one has no observations.
     pub list: Vec<Option<Change>>,
-    /// The median change, new over old, which is taken out of all means. `None` where there are too few entries to tell it.
+    /// The median change, new divided by old, which is removed from all means. `None` with too few entries.
     pub common: Option<f64>,
-    /// What the machine reference showed in the new run over what it showed in the old one. `None` where a run
-    /// lacks it.
+    /// The machine reference in the new run divided by that in the old one. `None` if a run lacks it.
     pub reference: Option<f64>,
-    /// Why figures are not adjusted by it. `None`: they are, to the state in the middle of both. Else all ranges are
-    /// wider by the whole of that ratio, as a server may feel all of it or nothing, but where the common change has it.
+    /// Why figures are not adjusted by it. `None`: they are, to the middle of both states. Otherwise all ranges are wider by that
+    /// ratio, as a server may be affected fully or not at all, unless the common change covers it.
     pub unadjusted: Option<Unadjusted>,
 }
 
-/// Compares entries of two runs, each with the number it has in `old` and in `new`. Observations with a value that is not
-/// finite and above 0 are left out.
+/// Compares entries of two runs, given their numbers in `old` and in `new`. Ignores values that are not finite and above 0.
 #[must_use]
 pub fn between_runs(
     old: &[Observation],
@@ -65,7 +63,7 @@ pub fn between_runs(
     let both = |(a, b): &(usize, usize)| Some(Both { old: old.entry(*a)?, new: new.entry(*b)? });
     let both: Vec<Option<Both>> = entries.iter().map(both).collect();
     let common = Common::of(both.iter().flatten());
-    // Nobody can tell how much of it an entry felt.
+    // It is unknown how much it affected an entry.
     let unknown = if unadjusted.is_some() { moved.abs() } else { 0.0 };
     let change = |both: &Both| match &common {
         Some(common) => both.change_beside(common, question),
@@ -105,17 +103,17 @@ pub(super) struct Both {
 }
 
 impl Both {
-    /// Of the logarithms, new less old.
+    /// Difference of the logarithms, new minus old.
     pub fn difference(&self) -> f64 {
         self.new.value - self.old.value
     }
 
-    /// The difference's error without what the entries of a run share.
+    /// Error of the difference without effects shared by the entries of a run.
     pub fn apart(&self) -> Option<OwnError> {
         Some(self.old.apart?.with(self.new.apart?))
     }
 
-    /// The difference's error with all of it.
+    /// Error of the difference with them.
     fn own(&self) -> Option<OwnError> {
         Some(self.old.own?.with(self.new.own?))
     }
@@ -125,8 +123,7 @@ impl Both {
         self.change(common.shift, error, question)
     }
 
-    /// The change beyond `shift`, half of which is taken out of either mean. The error has a part that is estimated, and one by
-    /// which it may be wrong at the most.
+    /// The change beyond `shift`, half of which is removed from either mean. The error has an estimated part and a bound.
     fn change(&self, shift: f64, error: Option<(OwnError, f64)>, question: &Question) -> Change {
         let tail = 1.0 - question.confidence;
         let half = |tail: f64| {

@@ -1,27 +1,27 @@
-//! What all entries of two runs did alike.
+//! The change common to all entries of two runs.
 
 use super::between::Both;
 use super::own::OwnError;
 use crate::median;
 
-/// Entries from which on their median change is what the machine did: fewer may well have changed alike by themselves.
+/// Minimum entries for a common change to count as the machine's.
 const ENOUGH: usize = 4;
-/// Standard deviation of normal values over the median of their distances from their median.
+/// Standard deviation of normal values divided by their median absolute deviation.
 const NORMAL: f64 = 1.4826;
-/// Variance of a median over that of a mean, of many normal values.
+/// Variance of a median divided by that of a mean, for many normal values.
 const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 
-/// A change that is everybody's.
+/// A change common to all entries.
 pub(super) struct Common {
-    /// New less old, as a logarithm: the median of the entries.
+    /// New minus old, as a logarithm: the median of the entries.
     pub shift: f64,
-    /// What it may be wrong by for an entry: how far entries that did not change differ from it, beyond their own errors,
-    /// since they feel the machine differently; and its own error.
+    /// Its possible error for an entry: how far unchanged entries differ from it beyond their own errors, as they react
+    /// differently to the machine; and its own error.
     pub error: OwnError,
 }
 
 impl Common {
-    /// `None` where too few have an error.
+    /// `None` if too few entries have an error.
     pub fn of<'a>(entries: impl Iterator<Item = &'a Both>) -> Option<Self> {
         let known: Vec<(f64, f64)> =
             entries.filter_map(|both| Some((both.difference(), both.apart()?.variance))).collect();
@@ -31,7 +31,7 @@ impl Common {
         let entries = known.len() as f64;
         let shift = median(known.iter().map(|(difference, _)| *difference).collect())?;
         let distance = median(known.iter().map(|(it, _)| (it - shift).abs()).collect())?;
-        // Of few values it is too small (C. Croux and P. Rousseeuw, *Time-Efficient Algorithms for Two Highly Robust
+        // It is too small for few values (C. Croux and P. Rousseeuw, *Time-Efficient Algorithms for Two Highly Robust
         // Estimators of Scale*, COMPSTAT 1992).
         let seen = (NORMAL * distance * entries / (entries - 0.8)).powi(2);
         let usual = median(known.iter().map(|(_, variance)| *variance).collect())?;

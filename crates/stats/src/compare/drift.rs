@@ -1,4 +1,4 @@
-//! Entries that change while they are measured, against the others beside them.
+//! Detects entries that change while they are measured, compared with the others.
 
 use std::cmp::Ordering;
 
@@ -25,17 +25,16 @@ pub struct Drift {
 /// For each of the entries, whether it changed within its processes, surely and by more than `precision`, a
 /// fraction.
 ///
-/// An entry is seen against the median of the others in the same round, all without the means of their
-/// processes, adjusted by the machine reference where [`compare`](super::compare()) would. What the machine
-/// does to all is gone then, and what is left does not depend on the round before, so that plain least squares
-/// hold. All processes of an entry count together, by round. Two kinds of change are looked for: a slope over
-/// the rounds, and a step between two of them. By chance some entry drifts in 1 % of runs at the most, as
-/// Bonferroni counts.
+/// Each entry is compared with the median of the others in the same round, without the means of their processes, and adjusted
+/// by the machine reference if [`compare`](super::compare()) would be. That removes the machine's effects on all entries, and
+/// the rest does not depend on the previous round, so ordinary least squares apply. All processes of an entry count together
+/// by round. Two kinds of change are tested: a slope over the rounds, and a step between two of them. By chance some entry
+/// drifts in at most 1 % of runs, by Bonferroni's inequality.
 ///
-/// As an entry is seen against the others, one that changes makes the rest seem to change the other way. The one that
-/// changes most is taken out, and the rest looked at again; of two it is the one that became faster, as servers do.
+/// As entries are compared with each other, one that changes makes the rest seem to change the other way. The one that changes
+/// most is removed and the rest is tested again; of two it is the one that became faster, as servers do.
 ///
-/// `None` for an entry that does not, and for one without others beside it.
+/// `None` for an entry that does not drift, and for a single entry.
 #[must_use]
 pub fn drift(observations: &[Observation], entries: usize, precision: f64) -> Vec<Option<Drift>> {
     let mut drifts = vec![None; entries];
@@ -49,12 +48,12 @@ pub fn drift(observations: &[Observation], entries: usize, precision: f64) -> Ve
 
 fn largest(drifts: &[Option<Drift>]) -> Option<(usize, Drift)> {
     let found = drifts.iter().enumerate().filter_map(|(entry, drift)| Some((entry, (*drift)?)));
-    // To a millionth, as what two entries show of each other differs by rounding.
+    // To a millionth, as the mirrored values of two entries differ by rounding.
     let size = |drift: &Drift| ((drift.change.ln_1p().abs() * 1e6).round(), drift.change);
     found.max_by(|(_, a), (_, b)| size(a).partial_cmp(&size(b)).unwrap_or(Ordering::Equal))
 }
 
-/// What each entry shows against all others, whether it is they that change or not.
+/// The change of each entry compared with all others, whichever of them changes.
 fn seen(observations: &[Observation], entries: usize, precision: f64) -> Vec<Option<Drift>> {
     let windows = Windows::new(observations, entries);
     let values = match reference::adjust(&windows, None) {
@@ -71,7 +70,7 @@ fn seen(observations: &[Observation], entries: usize, precision: f64) -> Vec<Opt
     found
 }
 
-/// A window of one entry against those of the others.
+/// A window of an entry compared with those of the others.
 #[derive(Clone, Copy)]
 struct Point {
     generation: usize,
@@ -79,7 +78,7 @@ struct Point {
     value: f64,
 }
 
-/// For each entry, its distance from the others in each round.
+/// The distance of each entry from the others by round.
 fn series(windows: &Windows, values: &[f64]) -> Vec<Vec<Point>> {
     let mut means = vec![(0.0, 0.0); windows.entries() * windows.generations()];
     let process = |entry: usize, generation: usize| entry * windows.generations() + generation;
@@ -112,8 +111,8 @@ fn series(windows: &Windows, values: &[f64]) -> Vec<Vec<Point>> {
     series
 }
 
-/// The surest change, as a logarithm, if it comes by chance with a probability of at most `tail`. Slope and steps have
-/// half of it each.
+/// The most significant change, as a logarithm, if its probability by chance is at most `tail`, half of it for the slope and
+/// half for the steps.
 fn largest_change(points: &[Point], tail: f64) -> Option<f64> {
     let last = points.iter().map(|point| point.round).max()?;
     let slope = contrast(points, |round| round as f64 / last.max(1) as f64, tail / 2.0);
@@ -127,7 +126,7 @@ fn largest_change(points: &[Point], tail: f64) -> Option<f64> {
 
 struct Change {
     size: f64,
-    /// Its t beside that which chance reaches.
+    /// Its t divided by the critical one.
     excess: f64,
 }
 

@@ -1,6 +1,6 @@
-//! What is found about an entry and about two of them.
+//! Findings about entries and pairs of entries.
 
-/// Ends of a confidence interval, in the unit of what it is about. `low <= high`.
+/// A confidence interval in the unit of its figure. `low <= high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// Lower end.
@@ -9,27 +9,26 @@ pub struct Range {
     pub high: f64,
 }
 
-/// How fast an entry is, in the unit of the observations.
+/// The estimate of an entry in the unit of the observations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Geometric mean, adjusted by the machine reference where [`Adjustment`](super::Adjustment) says so.
+    /// Geometric mean, adjusted by the machine reference if [`Adjustment`](super::Adjustment) says so.
     pub mean: f64,
-    /// The entry's own 95 % interval around it. It includes what all entries share, so two of these say little
-    /// about a pair. `None` with one process.
+    /// The entry's own 95 % interval. It includes effects shared by all entries, so two of these say little about a pair.
+    /// `None` with one process.
     pub range: Option<Range>,
-    /// The interval by which it is read beside the others, as wide as that of its usual pair's ratio and half as far to either
-    /// side: where two of these do not overlap, the entries are told apart, if all pairs are known equally well (H.
+    /// The comparison interval, half as wide as that of the ratio of a typical pair. If two of these do not overlap, the entries
+    /// differ, provided all pairs are known equally well (H.
     /// Goldstein and M. Healy, *The Graphical Presentation of a Collection of Means*, Journal of the Royal Statistical
-    /// Society A 158, 1995). `None` where no pair of it has an interval.
+    /// Society A 158, 1995). `None` if none of its pairs has an interval.
     pub comparison: Option<Range>,
-    /// Geometric mean of what was measured, without adjustment.
+    /// Geometric mean as measured, without adjustment.
     pub raw: f64,
-    /// Robust mean, adjusted like the mean: windows far from the others count less.
+    /// Robust mean, adjusted like the mean: outlying windows count less.
     pub robust: f64,
-    /// Whether mean and robust mean differ by more than a pair must to be told apart: then a few windows, far from the
-    /// others, decide.
+    /// True if mean and robust mean differ by more than a detectable difference: a few outlying windows then decide.
     pub stalls_decide: bool,
-    /// Change of the figure with the machine reference: relative change for each relative change. `None` unadjusted.
+    /// Relative change of the figure per relative change of the machine reference. `None` if not adjusted.
     pub slope: Option<f64>,
     /// Processes observed.
     pub processes: usize,
@@ -37,20 +36,19 @@ pub struct Estimate {
     pub windows: usize,
 }
 
-/// How fast one entry is beside another.
+/// The comparison of two entries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// The first's mean over the second's.
+    /// The first entry's mean divided by the second's.
     pub ratio: f64,
-    /// Interval of the ratio; all pairs' intervals hold at once. `None` where there is no second process.
+    /// Interval of the ratio; the intervals of all pairs hold simultaneously. `None` without a second process.
     pub range: Option<Range>,
-    /// What follows.
+    /// The conclusion.
     pub finding: Finding,
 }
 
 impl Pair {
-    /// From the difference of the logarithms of two means, with half of its interval, and half of that by which equality is
-    /// judged.
+    /// From the difference of the logarithms of two means, half of its interval, and half of the interval for equality.
     pub(super) fn of(
         difference: f64,
         half: Option<f64>,
@@ -68,7 +66,7 @@ impl Pair {
         }
     }
 
-    /// The same, of the second entry beside the first.
+    /// The comparison of the second entry with the first.
     pub(super) fn turned(self) -> Self {
         let turned = |range: Range| Range { low: 1.0 / range.high, high: 1.0 / range.low };
         Self {
@@ -79,43 +77,43 @@ impl Pair {
     }
 }
 
-/// How an entry stands to another.
+/// The conclusion about two entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// Surely faster, perhaps by more than the precision.
+    /// Certainly faster, possibly by more than the precision.
     Faster,
-    /// Surely faster, and surely by less than the precision.
+    /// Certainly faster, and certainly by less than the precision.
     SlightlyFaster,
-    /// Equal within the precision; which of them is faster can't be told.
+    /// Equal within the precision; unclear which is faster.
     Equal,
-    /// Surely slower, and surely by less than the precision.
+    /// Certainly slower, and certainly by less than the precision.
     SlightlySlower,
-    /// Surely slower, perhaps by more than the precision.
+    /// Certainly slower, possibly by more than the precision.
     Slower,
-    /// Neither told apart nor equal within the precision.
+    /// Undecided: neither different nor equal within the precision.
     Open,
 }
 
 impl Finding {
-    /// Whether the first is surely faster, by however little.
+    /// True if the first is certainly faster, by any amount.
     #[must_use]
     pub fn is_faster(self) -> bool {
         matches!(self, Self::Faster | Self::SlightlyFaster)
     }
 
-    /// Whether the first is surely slower, by however little.
+    /// True if the first is certainly slower, by any amount.
     #[must_use]
     pub fn is_slower(self) -> bool {
         matches!(self, Self::Slower | Self::SlightlySlower)
     }
 
-    /// Whether one is surely faster, by however little.
+    /// True if one is certainly faster, by any amount.
     #[must_use]
     pub fn is_difference(self) -> bool {
         self.is_faster() || self.is_slower()
     }
 
-    /// Whether they surely differ by less than the precision.
+    /// True if they certainly differ by less than the precision.
     #[must_use]
     pub fn is_equal(self) -> bool {
         matches!(self, Self::SlightlyFaster | Self::Equal | Self::SlightlySlower)
@@ -143,7 +141,7 @@ impl Finding {
     }
 }
 
-/// The places that an entry can have. `best <= worst`; they are the same where nothing is open.
+/// The possible ranks of an entry. `best <= worst`; both are equal if nothing is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Best, from 1.
@@ -152,14 +150,14 @@ pub struct Place {
     pub worst: usize,
 }
 
-/// What the noise consists of: standard deviations of logarithms, so 0.05 is about 5 %.
+/// The components of the noise: standard deviations of logarithms, so 0.05 is about 5 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Of the windows of one process, as measured.
     pub windows: f64,
-    /// Of those, without what all windows of a round share.
+    /// The same without effects shared by all windows of a round.
     pub in_rounds: f64,
-    /// Of those, adjusted by the machine reference too. The same where nothing was adjusted.
+    /// The same, also adjusted by the machine reference. Equal to `in_rounds` if nothing was adjusted.
     pub adjusted: f64,
     /// Between processes, beyond what their windows explain. `None` with one process.
     pub processes: Option<f64>,

@@ -1,4 +1,4 @@
-//! Which of several entries is faster, by how much, and how surely.
+//! Which entries are faster, by how much, and how certain that is.
 //!
 //! The model, for window `r` of process `g` of entry `e`:
 //!
@@ -6,9 +6,9 @@
 //! ln value = entry + slope of the entry x (ln reference - ln baseline) + generation + round + process + rest
 //! ```
 //!
-//! The entries' processes of one number are a *generation*: they live at the same time, and their windows
-//! are interleaved in rounds. What all entries of a round or a generation share cancels. The process is the
-//! sampling unit: windows of one process only say how that process did (T. Kalibera and R. Jones,
+//! The processes with the same number are a *generation*: they live at the same time, and their windows are interleaved in
+//! rounds. Effects shared by all entries of a round or a generation cancel. The process is the sampling unit: windows of one
+//! process only describe that process (T. Kalibera and R. Jones,
 //! *Rigorous Benchmarking in Reasonable Time*, ISMM 2013).
 
 mod between;
@@ -35,27 +35,26 @@ use windows::Windows;
 /// One measured window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
-    /// Which of the entries, from 0.
+    /// The entry, from 0.
     pub entry: usize,
-    /// Number of the entry's process. Processes of one number, whatever the entry, form a generation.
+    /// Number of the entry's process. Processes with the same number form a generation.
     pub process: u32,
-    /// Number of the round within the generation: windows of one number were taken one after the other.
+    /// Number of the round within the generation. Windows of a round were measured one after another.
     pub round: u32,
-    /// The figure that is compared, above 0; more is better.
+    /// The figure to compare, above 0; higher is better.
     pub value: f64,
-    /// What the machine reference showed meanwhile, above 0, in any unit. `None` where it was not read.
+    /// The machine reference during the window, above 0, in any unit. `None` if it was not read.
     pub reference: Option<f64>,
 }
 
-/// What is asked of the observations.
+/// The parameters of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Question {
-    /// Probability, 0 to 1, with which not one statement about any pair is false.
+    /// Probability, 0 to 1, that no statement about any pair is false.
     pub confidence: f64,
-    /// Difference up to which two entries count as equal, as a fraction: 0.05 for 5 %.
+    /// Difference up to which two entries count as equal, as a fraction: 0.05 is 5 %.
     pub precision: f64,
-    /// State of the machine for which entries are compared, in the reference's unit. `None` for the mean of
-    /// the observations: then the answer holds for the states that the machine happened to be in.
+    /// State of the machine at which entries are compared, in the reference's unit. `None`: the mean of the observations.
     pub baseline: Option<f64>,
 }
 
@@ -66,7 +65,7 @@ impl Default for Question {
     }
 }
 
-/// The answer: estimates of all entries, findings about all pairs.
+/// The result: estimates of all entries and findings about all pairs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     estimates: Vec<Option<Estimate>>,
@@ -77,8 +76,7 @@ pub struct Comparison {
     confidence: f64,
 }
 
-/// Compares `entries` entries, numbered from 0. Observations of others, or with a value that is not finite and
-/// above 0, are left out.
+/// Compares `entries` entries, numbered from 0. Ignores observations of others and values that are not finite and above 0.
 #[must_use]
 pub fn compare(observations: &[Observation], entries: usize, question: &Question) -> Comparison {
     let windows = Windows::new(observations, entries);
@@ -110,20 +108,19 @@ pub fn compare(observations: &[Observation], entries: usize, question: &Question
 }
 
 impl Comparison {
-    /// How fast an entry is. `None` for one without observations.
+    /// The estimate of an entry. `None` without observations.
     #[must_use]
     pub fn estimate(&self, entry: usize) -> Option<Estimate> {
         *self.estimates.get(entry)?
     }
 
-    /// How fast entry `a` is beside entry `b`. `None` where one of them has no observations, and for an entry beside
-    /// itself.
+    /// The comparison of entry `a` with entry `b`. `None` if one has no observations or both are the same.
     #[must_use]
     pub fn pair(&self, a: usize, b: usize) -> Option<Pair> {
         *self.pairs.get(a)?.get(b)?
     }
 
-    /// The places that an entry can have, given which others are surely faster and which surely slower (F. Al
+    /// The possible ranks of an entry, given which others are certainly faster or slower (F. Al
     /// Mohamad, J. Goeman and E. van Zwet, *Simultaneous Confidence Intervals for Ranks*, Psychometrika 87,
     /// 2022). `None` for an entry without observations.
     #[must_use]
@@ -146,7 +143,7 @@ impl Comparison {
         order
     }
 
-    /// Neighbours in the order of speed, the faster first, that are neither told apart nor equal within the precision.
+    /// Neighbours in order of speed, the faster first, whose comparison is open.
     #[must_use]
     pub fn open_neighbours(&self) -> Vec<(usize, usize)> {
         let order = self.order();
@@ -157,14 +154,14 @@ impl Comparison {
         neighbours.filter(open).collect()
     }
 
-    /// Whether each pair of neighbours is told apart, or equal within the precision.
+    /// True if no comparison of neighbours is open.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         self.open_neighbours().is_empty()
     }
 
-    /// The smallest difference that these observations tell, as a fraction: the median over the pairs. `None` where
-    /// they tell none, with fewer than two entries or two processes.
+    /// The smallest detectable difference, as a fraction: the median over the pairs. `None` with fewer than two entries or two
+    /// processes.
     #[must_use]
     pub fn resolution(&self) -> Option<f64> {
         let ranges = self.pairs.iter().flatten().flatten();
@@ -174,8 +171,7 @@ impl Comparison {
         .map(f64::exp_m1)
     }
 
-    /// What [`resolution`](Self::resolution) would be with so many processes of each entry, on a machine as noisy
-    /// as it was.
+    /// The expected [`resolution`](Self::resolution) with this many processes of each entry and the same noise.
     #[must_use]
     pub fn resolution_after(&self, processes: usize) -> Option<f64> {
         let half = self.typical?.half(processes, 1.0 - self.confidence)?;
@@ -188,7 +184,7 @@ impl Comparison {
         self.adjustment
     }
 
-    /// What the noise consists of. `None` where no process has two windows.
+    /// The components of the noise. `None` if no process has two windows.
     #[must_use]
     pub fn spread(&self) -> Option<Spread> {
         self.spread

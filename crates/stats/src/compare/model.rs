@@ -12,7 +12,7 @@ use super::windows::{Process, Processes, Windows, squares};
 use crate::median;
 use crate::studentized_range::studentized_range;
 
-/// Generations from which on a pair's own variance counts: with fewer it is known too badly.
+/// Minimum generations for a pair's own variance to count; with fewer it is too uncertain.
 const OWN: usize = 4;
 
 /// The fitted model. Entries are numbered without gaps.
@@ -21,7 +21,7 @@ pub(super) struct Model {
     processes: Processes,
     fit: TwoWay,
     weights: Vec<f64>,
-    /// The error of what all entries share.
+    /// The error of effects shared by all entries.
     shared: Option<OwnError>,
     entries: usize,
     generations: usize,
@@ -30,14 +30,14 @@ pub(super) struct Model {
     freedom: f64,
 }
 
-/// Two entries beside each other, as logarithms.
+/// The comparison of two entries, as logarithms.
 pub(super) struct Difference {
     pub a: usize,
     pub b: usize,
     difference: f64,
     /// Half of the simultaneous interval.
     pub half: Option<f64>,
-    /// Half of the interval that equality is judged by.
+    /// Half of the interval for equality.
     half_equal: Option<f64>,
 }
 
@@ -46,16 +46,16 @@ pub(super) struct Difference {
 pub(super) struct Mean {
     /// As a logarithm.
     pub value: f64,
-    /// Its error without what all entries share. `None` of an entry alone, or with one process.
+    /// Its error without effects shared by all entries. `None` for a single entry or one process.
     pub apart: Option<OwnError>,
-    /// Its error with that. `None` with one process.
+    /// Its error with them. `None` with one process.
     pub own: Option<OwnError>,
 }
 
-/// What a usual pair is like, to say what more processes would tell.
+/// A typical pair, to predict what more processes would show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Typical {
-    /// Variance of a process within entry and generation, the slopes' errors included.
+    /// Variance of a process within entry and generation, including the slopes' errors.
     variance: f64,
     entries: usize,
 }
@@ -129,7 +129,7 @@ impl Model {
         Some((variance * unit + self.slope_error(a) + self.slope_error(b), freedom))
     }
 
-    /// Variance of a process as this pair alone shows it, and in how many generations.
+    /// Variance of a process estimated from this pair alone, and its number of generations.
     fn own_variance(&self, a: usize, b: usize) -> Option<(f64, usize)> {
         let of = |entry: usize| {
             let list = self.processes.list.iter().zip(&self.weights);
@@ -159,7 +159,7 @@ impl Model {
         self.adjusted.slopes.get(entry).map_or(0.0, |slope| slope.variance)
     }
 
-    /// Estimates of all entries. `raw` is the model of what was measured.
+    /// Estimates of all entries. `raw` is the model without adjustment.
     pub fn estimates(&self, windows: &Windows, raw: &Self, pairs: &[Difference]) -> Vec<Estimate> {
         let usual = usual_half(pairs.iter());
         (0..self.entries)
@@ -208,7 +208,7 @@ impl Model {
     fn mean(&self, entry: usize) -> Mean {
         let slope = self.adjusted.slopes.get(entry).map_or(0.0, |it| it.by_process);
         let apart = self.apart(entry).map(|error| error.plus(slope));
-        // The entry has its part in what all share.
+        // The entry contributes to the shared effects.
         let beside = (self.entries - 1) as f64 / self.entries as f64;
         let own = match &apart {
             Some(apart) => self.shared.map(|shared| shared.with(apart.times(beside))),
@@ -217,7 +217,7 @@ impl Model {
         Mean { value: self.fit.rows[entry], apart, own }
     }
 
-    /// How an entry's processes differ beside what all entries share: pooled, and from a few of them on half its own.
+    /// Variance between an entry's processes without shared effects: pooled, and with enough processes averaged with its own.
     fn apart(&self, entry: usize) -> Option<OwnError> {
         let pooled = self.variance?;
         let own: Vec<&Process> = self.of_entry(entry).collect();
@@ -227,7 +227,7 @@ impl Model {
                 process.mean - self.fit.rows[entry] - self.fit.columns[process.generation]
             };
             let squares: f64 = own.iter().map(rest).map(|rest| rest * rest).sum();
-            // The entry has its part in what it is held against.
+            // The entry contributes to what it is compared with.
             let own = squares / spare * entries / (entries - 1.0);
             (f64::midpoint(pooled, own), self.freedom.min(2.0 * spare))
         } else {
@@ -236,14 +236,14 @@ impl Model {
         Some(OwnError { variance: variance / own.len() as f64, freedom })
     }
 
-    /// How the processes of an entry without others differ.
+    /// Variance between the processes of a single entry.
     fn alone(&self, entry: usize) -> Option<OwnError> {
         let means: Vec<f64> = self.of_entry(entry).map(|process| process.mean).collect();
         let freedom = means.len().checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
         Some(OwnError { variance: squares(&means) / freedom / means.len() as f64, freedom })
     }
 
-    /// What the noise consists of, in this model and in that of what was measured.
+    /// The components of the noise in this model and in the one without adjustment.
     pub fn spread(&self, raw: &Self) -> Option<Spread> {
         let measured = &raw.processes;
         let windows = measured.within.0 / measured.within.1;
@@ -257,7 +257,7 @@ impl Model {
         })
     }
 
-    /// `None` where no pair has an interval.
+    /// `None` if no pair has an interval.
     pub fn typical(&self) -> Option<Typical> {
         let per_process = |a, b| {
             let (variance, _) = self.variance_of_pair(a, b)?;
@@ -269,7 +269,7 @@ impl Model {
     }
 }
 
-/// Half of the interval of a usual one of these pairs. `None` where none has one.
+/// Half of the interval of a typical pair. `None` if none has one.
 fn usual_half<'a>(pairs: impl Iterator<Item = &'a Difference>) -> Option<f64> {
     median(pairs.filter_map(|pair| pair.half).collect())
 }
@@ -285,7 +285,7 @@ impl Difference {
 }
 
 impl Typical {
-    /// Half of the simultaneous interval of a pair's difference with so many processes.
+    /// Half of the simultaneous interval of a pair's difference with this many processes.
     pub fn half(&self, processes: usize, tail: f64) -> Option<f64> {
         let freedom = if processes < OWN {
             ((self.entries - 1) * processes.checked_sub(1)?) as f64
@@ -297,16 +297,16 @@ impl Typical {
     }
 }
 
-/// Degrees of freedom of the mean of the pooled and the pair's own variance over `g` generations: those of two own
-/// ones at the most, as entries' variances differ; fewer with two or three entries, where the pair's own is much
-/// of the pooled one (by Satterthwaite's formula for equal variances).
+/// Degrees of freedom of the mean of the pooled variance and the pair's own over `g` generations: at most those of two own
+/// ones, as variances differ between entries; fewer with two or three entries, where the pair's own is a large part of the
+/// pooled one (Satterthwaite's formula for equal variances).
 fn blended_freedom(entries: usize, g: usize) -> f64 {
     let e = entries as f64;
     (g - 1) as f64 * (4.0 * (e - 1.0) / (e + 2.0)).min(2.0)
 }
 
-/// Weights of processes: the inverse of their variance where they have unequal numbers of windows.
-/// `all` is the variance between processes, what windows contribute included.
+/// Weights of processes: the inverse of their variance if their numbers of windows differ. `all` is the variance between
+/// processes, including the windows' contribution.
 fn weights(processes: &Processes, all: f64) -> Vec<f64> {
     let between = between(processes, all);
     let weights = processes.list.iter().map(|p| 1.0 / (between + processes.of_windows(p)));
@@ -315,7 +315,7 @@ fn weights(processes: &Processes, all: f64) -> Vec<f64> {
     weights.iter().map(|w| if mean.is_finite() { w / mean } else { 1.0 }).collect()
 }
 
-/// Variance between processes, of which `all` includes what windows contribute.
+/// Variance between processes, without the windows' contribution that `all` includes.
 fn between(processes: &Processes, all: f64) -> f64 {
     let windows = processes.list.iter().map(|p| processes.of_windows(p));
     (all - windows.sum::<f64>() / processes.list.len() as f64).max(0.0)
@@ -336,7 +336,7 @@ impl Quantiles {
         Self { entries, tail, known: Vec::new() }
     }
 
-    /// Most pairs have the same degrees of freedom, so those looked up are kept.
+    /// Most pairs have the same degrees of freedom, so quantiles are cached.
     fn at(&mut self, freedom: f64) -> Option<(f64, f64)> {
         if let Some((_, found)) = self.known.iter().find(|(known, _)| *known == freedom) {
             return *found;

@@ -1,15 +1,15 @@
-//! The error of an entry's own mean, with what the machine did to all entries of its run.
+//! The error of an entry's mean, including the machine's effects on all entries of its run.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::windows::squares;
 
-/// Probability in each tail of an entry's own interval, seen from the upper end.
+/// Probability in the upper tail of an entry's own interval.
 const UPPER: f64 = 0.975;
-/// Rounds of a batch at least, where a generation has as many: neighbouring rounds share too much to be counted one by one.
+/// Minimum rounds of a batch, if a generation has that many: neighbouring rounds are too similar to count separately.
 const BATCH: usize = 4;
 
-/// What a mean may be wrong by.
+/// The error of a mean.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnError {
     pub variance: f64,
@@ -37,7 +37,7 @@ impl OwnError {
         Self { variance: self.variance * part, ..self }
     }
 
-    /// With more variance, which is known.
+    /// With additional known variance.
     pub fn plus(self, variance: f64) -> Self {
         Self { variance: self.variance + variance, ..self }
     }
@@ -65,7 +65,7 @@ fn batches(rounds: &[f64]) -> impl Iterator<Item = f64> {
     })
 }
 
-/// Correlation of neighbours, at least 0. The estimate is 1 / their number too low on average, which is added (M. G.
+/// Correlation of neighbours, at least 0. The estimate is too low by 1 / their number on average, which is added (M. G.
 /// Kendall, *Note on Bias in the Estimation of Autocorrelation*, Biometrika 41, 1954).
 fn neighbours(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;

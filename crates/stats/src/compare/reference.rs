@@ -1,4 +1,4 @@
-//! Adjusting figures by what the machine reference showed.
+//! Adjusts figures by the machine reference.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
@@ -7,19 +7,19 @@ use super::windows::{Windows, cell};
 
 /// Degrees of freedom that an entry's own slope must leave.
 const LEAST_FREEDOM: usize = 3;
-/// Variance of the reference's logarithm, a thousandth of a percent squared, up to which it stood still.
+/// Variance of the reference's logarithm up to which it counts as constant: a thousandth of a percent, squared.
 const STILL: f64 = 1e-10;
-/// Distance from the baseline, as a factor, over which slopes are trusted.
+/// Distance from the baseline, as a factor, up to which slopes are trusted.
 const NEAR: f64 = 2.0;
-/// Probability below which it is no chance that the reference differs from entry to entry.
+/// Probability below which differences of the reference between entries are not chance.
 const MOVED: f64 = 0.10;
 
 /// Whether figures are adjusted by the machine reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Adjustment {
-    /// They are, to this state of the machine.
+    /// They are adjusted to this state of the machine.
     To {
-        /// In the reference's unit: as asked for, or else the mean of the observations.
+        /// In the reference's unit: the baseline, or the mean of the observations.
         baseline: f64,
     },
     /// They are as measured.
@@ -29,18 +29,18 @@ pub enum Adjustment {
 /// Why figures are not adjusted by the machine reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unadjusted {
-    /// There is a process without a reading of it, or none that was observed at all.
+    /// A process has no reading, or there are no observations.
     NoReference,
-    /// An entry has too few windows, or the reference stood still: no slope can be told.
+    /// An entry has too few windows or the reference was constant, so slopes are unknown.
     NoSlope,
-    /// The machine was so far from the baseline that slopes need not hold on the way there.
+    /// The machine was too far from the baseline for slopes to hold.
     Far {
         /// Mean of the observations, in the reference's unit.
         mean: f64,
     },
-    /// There is a single entry, so that nothing shows whether it moves the reference.
+    /// There is only one entry, so it is unknown whether it affects the reference.
     Alone,
-    /// The reference differs from entry to entry: the entries move it, and to adjust would falsify.
+    /// The reference differs between entries: they affect it, so adjusting would bias the result.
     Moved {
         /// Probability of such differences by chance.
         probability: f64,
@@ -51,16 +51,15 @@ pub enum Unadjusted {
 pub(super) struct Adjusted {
     /// For each window.
     pub values: Vec<f64>,
-    /// For each entry, its own slope and what the slope's error adds to the variance of the entry's mean.
-    /// Empty where nothing was adjusted.
+    /// Each entry's slope, and what the slope's error adds to the variance of the entry's mean. Empty if nothing was adjusted.
     pub slopes: Vec<Slope>,
 }
 
 pub(super) struct Slope {
     pub slope: f64,
-    /// Were windows independent of each other.
+    /// For independent windows.
     pub variance: f64,
-    /// As the processes show it, whose windows need not be: what lies far from the baseline hangs on it (K.-Y. Liang and
+    /// Estimated from processes, whose windows may depend on each other (K.-Y. Liang and
     /// S. Zeger, *Longitudinal Data Analysis Using Generalized Linear Models*, Biometrika 73, 1986).
     pub by_process: f64,
 }
@@ -69,11 +68,10 @@ pub(super) fn unadjusted(windows: &Windows) -> Adjusted {
     Adjusted { values: windows.list.iter().map(|w| w.value).collect(), slopes: Vec::new() }
 }
 
-/// Takes from each window its entry's slope times the distance of the reference from the baseline.
+/// Subtracts from each window its entry's slope times the distance of the reference from the baseline.
 ///
-/// Each entry has its own slope, as servers feel a machine's state differently: a slope in common calls equal entries
-/// different. It comes from differences within processes, which no difference between entries
-/// touches. (W. G. Cochran, *Analysis of Covariance: Its Nature and Uses*, Biometrics 13, 1957.)
+/// Each entry has its own slope, as servers react differently to the machine; with a common slope equal entries would differ.
+/// Slopes come from differences within processes, which do not depend on differences between entries. (W. G. Cochran, *Analysis of Covariance: Its Nature and Uses*, Biometrics 13, 1957.)
 pub(super) fn adjust(
     windows: &Windows,
     baseline: Option<f64>,
@@ -94,7 +92,7 @@ pub(super) fn adjust(
     Ok((Adjustment::To { baseline: baseline.exp() }, Adjusted { values, slopes }))
 }
 
-/// A reading for each window: where one is missing, the mean of its process.
+/// A reading for each window; missing ones are the mean of the process.
 fn complete(windows: &Windows) -> Option<Vec<f64>> {
     let of_process = |entry: usize, generation: usize| {
         let own = windows.list.iter().filter(|w| (w.entry, w.generation) == (entry, generation));
@@ -107,7 +105,7 @@ fn complete(windows: &Windows) -> Option<Vec<f64>> {
     readings.filter(|readings| !readings.is_empty())
 }
 
-/// Logarithm of what the reference showed on average. `None` as in [`complete`].
+/// Logarithm of the reference's mean. `None` as for [`complete`].
 pub(super) fn usual(windows: &Windows) -> Option<f64> {
     complete(windows).map(|references| mean(&references))
 }
@@ -116,8 +114,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Refuses a reference that entries move. The order within a round is random, so its readings there differ by entry
-/// only by chance, or because the entries do something to it: an F test of entries within rounds.
+/// Refuses a reference that entries affect. The order within a round is random, so its readings differ between entries by
+/// chance or because the entries affect it: an F test of entries within rounds.
 fn untouched(windows: &Windows) -> Result<(), Unadjusted> {
     let entries = windows.entries();
     if entries < 2 {

@@ -1,12 +1,12 @@
-//! A mean that a few far values do not move.
+//! A mean that is robust against outliers.
 
 use crate::median;
 
-/// A normal distribution's standard deviation over its median absolute deviation.
+/// Standard deviation of a normal distribution divided by its median absolute deviation.
 const NORMAL: f64 = 1.4826;
-/// Distance, in standard deviations so estimated, beyond which a value counts less.
+/// Distance beyond which a value counts less, in these standard deviations.
 const BEND: f64 = 1.5;
-/// Steps at the most, and the change at which they end. A handful is usual.
+/// Maximum steps, and the change at which they end. It usually takes a handful.
 const STEPS: usize = 50;
 const CLOSE: f64 = 1e-9;
 
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_mean_of_even_values_and_shrugs_off_a_far_one() {
+    fn it_is_the_mean_of_even_values_and_ignores_an_outlier() {
         assert_eq!(huber_mean(&[]), None);
         assert_eq!(huber_mean(&[2.0, 2.0, 2.0, 9.0]), Some(2.0));
         let even = [-2.0, -1.0, 0.0, 1.0, 2.0];

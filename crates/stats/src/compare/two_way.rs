@@ -1,7 +1,7 @@
-//! Least squares in a table of rows and columns, whatever is missing in it.
+//! Least squares in a table of rows and columns with missing cells.
 
-/// Weight that a column's effect has of its own. It sets the level of the columns' effects (their sum is 0), and
-/// makes the difference of rows that no chain of columns joins as uncertain as it is. Too small to be seen elsewhere.
+/// A small weight for each column's effect. It fixes the level of the columns' effects (their sum is 0), and makes the
+/// difference of rows that share no chain of columns very uncertain. It has no other visible effect.
 const TIE: f64 = 1e-6;
 
 /// A value in the table. Weights are about 1.
@@ -12,11 +12,11 @@ pub(super) struct Cell {
     pub weight: f64,
 }
 
-/// `value = row + column + rest`, fitted.
+/// The fit `value = row + column + rest`.
 pub(super) struct TwoWay {
-    /// Level of each row; meaningless for a row without cells.
+    /// Level of each row; meaningless without cells.
     pub rows: Vec<f64>,
-    /// Effect of each column; 0 for one without cells.
+    /// Effect of each column; 0 without cells.
     pub columns: Vec<f64>,
     /// Weighted sum of squares of the rest.
     pub rest: f64,
@@ -24,7 +24,7 @@ pub(super) struct TwoWay {
 }
 
 impl TwoWay {
-    /// Fits a table of so many rows and columns. Several cells may have one place.
+    /// Fits a table of `rows` x `columns`. Several cells may share a position.
     pub fn fit(cells: &[Cell], rows: usize, columns: usize) -> Self {
         let all: f64 = cells.iter().map(|cell| cell.weight).sum();
         let level = cells.iter().map(|cell| cell.weight * cell.value).sum::<f64>() / all.max(TIE);
@@ -77,7 +77,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Gauss-Jordan elimination, without a search for pivots: the matrix is symmetric and positive definite.
+/// Gauss-Jordan elimination without pivoting, as the matrix is symmetric and positive definite.
 fn inverse(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let size = matrix.len();
     for (at, line) in matrix.iter_mut().enumerate() {

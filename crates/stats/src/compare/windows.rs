@@ -1,4 +1,4 @@
-//! Observations, numbered without gaps, and their means by process.
+//! Observations with dense numbers, and their means by process.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ pub(super) struct Window {
     pub reference: Option<f64>,
 }
 
-/// The observations that count.
+/// The valid observations.
 pub(super) struct Windows {
     pub list: Vec<Window>,
-    /// The caller's number of each entry that was observed.
+    /// The caller's number of each observed entry.
     pub present: Vec<usize>,
     /// Rounds of each generation.
     pub rounds: Vec<usize>,
@@ -58,7 +58,7 @@ impl Windows {
         self.rounds.len()
     }
 
-    /// Means of `values`, one for each window, by process. What the windows of a round share is taken out.
+    /// Means by process of `values`, one per window, without effects shared by the windows of a round.
     pub fn processes(&self, values: &[f64]) -> Processes {
         let mut found = Processes {
             list: Vec::new(),
@@ -114,18 +114,18 @@ pub(super) struct Process {
 /// Means of all processes.
 pub(super) struct Processes {
     pub list: Vec<Process>,
-    /// Effect of its round, for each window.
+    /// The round's effect for each window.
     pub rounds: Vec<f64>,
     /// Sum of squares within processes and rounds.
     pub rest: f64,
     /// Its degrees of freedom.
     pub freedom: f64,
-    /// Sum of squares within processes, rounds included, and its degrees of freedom.
+    /// Sum of squares within processes including rounds, and its degrees of freedom.
     pub within: (f64, f64),
 }
 
 impl Processes {
-    /// What the process's windows contribute to the variance of its mean.
+    /// The windows' contribution to the variance of the process's mean.
     pub fn of_windows(&self, process: &Process) -> f64 {
         self.rest / self.freedom.max(1.0) / process.windows as f64
     }

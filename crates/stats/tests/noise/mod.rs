@@ -83,7 +83,7 @@ impl Machine {
         Self { random, seen, unseen }
     }
 
-    /// The state over so many steps: what the reference sees, and what it does not.
+    /// The mean state over `steps`: the part that the reference sees, and the rest.
     pub fn pass(&mut self, steps: usize) -> (f64, f64) {
         let (mut seen, mut unseen) = (0.0, 0.0);
         for _ in 0..steps {

@@ -1,4 +1,4 @@
-//! gRPC: protobuf behind a prefix of five bytes.
+//! gRPC: protobuf after a prefix of five bytes.
 
 use bytes::Bytes;
 
@@ -27,7 +27,7 @@ impl Dialect for Grpc {
         swap::protobuf(message)
     }
 
-    fn excuse(&self, words: &str) -> Bytes {
+    fn error_as_reply(&self, words: &str) -> Bytes {
         Bytes::copy_from_slice(words.as_bytes())
     }
 

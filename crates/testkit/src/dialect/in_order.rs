@@ -1,4 +1,4 @@
-//! Calls that come one after the other on a connection: each is answered before the next one is looked at.
+//! Connections that answer one call after another, in order.
 
 use std::io;
 
@@ -8,43 +8,43 @@ use tokio::net::TcpStream;
 use super::Dialect;
 use crate::fault::write;
 use crate::plan::Fault;
-use crate::serve::Site;
+use crate::serve::ServerState;
 
 const READ: usize = 64 << 10;
 
-/// A request that came whole.
+/// A complete request.
 pub(crate) struct Request {
-    /// As the protocol writes it; empty where it has none.
+    /// As the protocol writes it. Empty if it has none.
     pub(super) method: String,
-    /// The call's number, where the protocol gives it one.
+    /// The call's number. `None` if the protocol has none.
     pub(super) id: u32,
     pub(super) body: Vec<u8>,
 }
 
-/// What is sent back for a request.
+/// The answer to a request.
 pub(crate) struct Answer {
     pub(super) bytes: Vec<u8>,
-    /// Whether the connection ends with it.
+    /// True if the connection ends with it.
     pub(super) last: bool,
 }
 
-/// A protocol whose requests are answered in their order.
+/// A protocol whose requests are answered in order.
 pub(crate) trait InOrder: Dialect {
-    /// Takes the request that `input` begins with, if it is whole.
+    /// Takes the request at the start of `input`, if it is complete.
     fn take(&self, input: &mut Vec<u8>) -> io::Result<Option<Request>>;
 
     fn write(&self, request: &Request, reply: Result<Bytes, Self::Failure>) -> Answer;
 }
 
-/// Answers calls until the connection ends, or until a fault strikes, which is returned.
+/// Answers calls until the connection ends or a fault strikes. Returns the fault.
 pub(crate) async fn converse(
     dialect: &impl InOrder,
     stream: &TcpStream,
-    site: &Site,
+    state: &ServerState,
 ) -> io::Result<Option<Fault>> {
-    let mut strikes = site.strikes();
+    let mut strikes = state.strikes();
     let mut input = Vec::new();
-    // Without it replies wait for more to send; a peer that is gone shows when it is read from.
+    // Without it small replies are delayed. Reading fails if the peer is gone.
     let _ = stream.set_nodelay(true);
     loop {
         let request = tokio::select! {
@@ -53,11 +53,11 @@ pub(crate) async fn converse(
             request = next_request(dialect, stream, &mut input) => request?,
         };
         let Some(request) = request else { return Ok(None) };
-        // A fault that strikes instead of an answer is seen in the next turn.
-        if let Some(number) = site.admit() {
-            site.spend(number).await;
+        // If a fault strikes instead, the next turn sees it.
+        if let Some(number) = state.admit() {
+            state.spend(number).await;
             let Request { method, body, .. } = &request;
-            let reply = site.answerer().answer(dialect, method, body, number);
+            let reply = state.answerer().answer(dialect, method, body, number);
             let Answer { bytes, last } = dialect.write(&request, reply);
             write(stream, &bytes).await?;
             if last {
@@ -67,7 +67,7 @@ pub(crate) async fn converse(
     }
 }
 
-/// Nothing if the peer has closed. What has come of a request stays in `input` if nobody waits any longer.
+/// `None` if the peer has closed. A partial request stays in `input` if this is cancelled.
 async fn next_request(
     dialect: &impl InOrder,
     stream: &TcpStream,
@@ -88,7 +88,7 @@ async fn next_request(
     }
 }
 
-/// A request that can't be read.
+/// The error for a request that can't be read.
 pub(super) fn invalid() -> io::Error {
     io::ErrorKind::InvalidData.into()
 }

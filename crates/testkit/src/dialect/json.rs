@@ -1,4 +1,4 @@
-//! JSON over HTTP/1.1. Messages are made to protobuf and back, but where a cheat copies them.
+//! JSON over HTTP/1.1. Messages are converted to protobuf and back, unless a cheat copies them.
 
 use std::io;
 
@@ -12,12 +12,12 @@ use crate::transcode::Types;
 use crate::{skim, swap};
 
 const FIELDS: usize = 64;
-/// Longest body that is taken, bytes.
+/// Longest body accepted, bytes.
 const LONGEST: usize = 64 << 20;
 
 pub(crate) struct Json;
 
-/// A status of HTTP, and JSON.
+/// An HTTP status with JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -30,7 +30,7 @@ impl Reply {
         Self { status, body: body.to_string().into() }
     }
 
-    /// What a call is answered with, whether it failed or not.
+    /// The answer to a call, failed or not.
     pub(crate) fn of(reply: Result<Bytes, Self>) -> Self {
         reply.map_or_else(|failure| failure, |body| Self { status: 200, body })
     }
@@ -66,7 +66,7 @@ impl Dialect for Json {
         swap::json(message)
     }
 
-    fn excuse(&self, words: &str) -> Bytes {
+    fn error_as_reply(&self, words: &str) -> Bytes {
         Reply::error(200, words).body
     }
 

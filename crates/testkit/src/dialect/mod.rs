@@ -1,4 +1,4 @@
-//! What depends on the protocol in how a call comes, is answered, and fails.
+//! The protocols: how calls arrive, are answered and fail.
 
 mod grpc;
 mod in_order;
@@ -15,9 +15,9 @@ pub(crate) use json::{Json, Reply};
 pub(crate) use tcp_echo::TcpEcho;
 pub(crate) use thrift::answer as thrift_answer;
 
-/// How a protocol writes what a call is answered with.
+/// How a protocol writes answers.
 pub(crate) trait Dialect {
-    /// How a call fails.
+    /// A failed call.
     type Failure;
 
     /// The message in a request's body.
@@ -25,24 +25,24 @@ pub(crate) trait Dialect {
         Ok(body)
     }
 
-    /// The reply that the contract asks for, or one that differs in a field.
+    /// The correct reply, or one that differs in a field.
     fn echo(&self, method: &str, message: &[u8], truth: Truth) -> Result<Bytes, Self::Failure>;
 
-    /// The reply with the content's bytes as they came.
+    /// A reply with the content's bytes copied from the request.
     fn skim(&self, method: &str, message: &[u8]) -> Result<Bytes, Self::Failure>;
 
     /// The request with the reply's tag or key.
     fn swap(&self, message: &[u8]) -> Bytes;
 
-    /// Words about an error, as if they were a reply.
-    fn excuse(&self, words: &str) -> Bytes;
+    /// An error message in place of the reply.
+    fn error_as_reply(&self, words: &str) -> Bytes;
 
-    /// The least reply that has nothing in it.
+    /// The shortest empty reply.
     fn nothing(&self) -> Bytes;
 
-    /// A failure of the server's own.
+    /// An internal error of the server.
     fn failure(&self, words: String) -> Self::Failure;
 
-    /// Whether the request is at fault.
+    /// True if the request caused the failure.
     fn is_malformed(failure: &Self::Failure) -> bool;
 }

@@ -1,4 +1,4 @@
-//! tcp-echo: a length of four bytes, big-endian, and so many bytes; the reply is the same.
+//! tcp-echo: a big-endian length of four bytes and that many bytes. The reply is identical.
 
 use std::io;
 
@@ -8,13 +8,13 @@ use super::Dialect;
 use super::in_order::{Answer, InOrder, Request, invalid};
 use crate::echo::Truth;
 
-/// Longest body that is taken, bytes.
+/// Longest body accepted, bytes.
 const LONGEST: usize = 64 << 20;
 
-/// It has no methods and nothing to decode: what needs them is refused beside it.
+/// It has no methods and nothing to decode. Behaviours that need them exclude it.
 pub(crate) struct TcpEcho;
 
-/// The connection ends, as there is no other way to say it.
+/// Ends the connection, as the protocol has no errors.
 pub(crate) struct Failed;
 
 impl Dialect for TcpEcho {
@@ -39,7 +39,7 @@ impl Dialect for TcpEcho {
         Bytes::copy_from_slice(message)
     }
 
-    fn excuse(&self, words: &str) -> Bytes {
+    fn error_as_reply(&self, words: &str) -> Bytes {
         Bytes::copy_from_slice(words.as_bytes())
     }
 

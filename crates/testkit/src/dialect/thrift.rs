@@ -1,4 +1,4 @@
-//! Thrift in any of its forms.
+//! Thrift in all its forms.
 
 use std::io;
 
@@ -38,7 +38,7 @@ impl Dialect for Form {
             Some(reply) => reply,
             None => thrift_reply(self.encoding, method, message).map_err(malformed)?,
         };
-        // Of a wrong reply the one field is missing.
+        // A wrong reply lacks its field.
         Ok(if truth == Truth::Wrong { self.nothing() } else { reply.into() })
     }
 
@@ -51,7 +51,7 @@ impl Dialect for Form {
         retagged(*self, message).unwrap_or_else(|| message.to_vec()).into()
     }
 
-    fn excuse(&self, words: &str) -> Bytes {
+    fn error_as_reply(&self, words: &str) -> Bytes {
         self.exception(exception::INTERNAL_ERROR, words).into()
     }
 
@@ -87,7 +87,7 @@ impl InOrder for Form {
     }
 }
 
-/// The message that answers `call`, and whether the connection ends with it, as servers do over what they can't decode.
+/// The reply to `call`, and whether the connection ends with it, as it does in servers after a message they can't decode.
 pub(crate) fn answer(
     form: Form,
     call: &Message<'_>,
@@ -101,7 +101,7 @@ pub(crate) fn answer(
     (form.write(&Message { kind, body: &body, ..*call }), last)
 }
 
-/// The reply to a request that has one text in the usual encoding, and nothing else.
+/// The reply to a request with one text in the usual encoding and nothing else.
 fn plain_text(form: Form, request: &[u8]) -> Option<Vec<u8>> {
     let text = match (form.encoding, request) {
         (Encoding::ThriftBinary, [11, 0, 1, a, b, c, d, text @ .., 0]) => {
@@ -116,7 +116,7 @@ fn plain_text(form: Form, request: &[u8]) -> Option<Vec<u8>> {
     retagged(form, request)
 }
 
-/// The request with its first field as field 2, if that is field 1 in the usual encoding: a copy of all its bytes.
+/// A copy of the request with its first field as field 2, if that is field 1 in the usual encoding.
 fn retagged(form: Form, request: &[u8]) -> Option<Vec<u8>> {
     let mut reply = request.to_vec();
     match (form.encoding, &mut reply[..]) {

@@ -1,19 +1,19 @@
-//! HTTP/2 frames as they stand on the wire (RFC 9113, section 4.1).
+//! HTTP/2 frames (RFC 9113, section 4.1).
 
 use super::head::Head;
 use super::kind::FrameType;
 
 /// Bits of a frame's flags.
 pub mod flag {
-    /// SETTINGS and PING: this is the answer.
+    /// SETTINGS and PING: an acknowledgement.
     pub const ACK: u8 = 0x1;
-    /// HEADERS and DATA: nothing follows on this stream.
+    /// HEADERS and DATA: the last frame of the stream.
     pub const END_STREAM: u8 = 0x1;
-    /// HEADERS and CONTINUATION: the header block is whole.
+    /// HEADERS and CONTINUATION: the end of the header block.
     pub const END_HEADERS: u8 = 0x4;
-    /// HEADERS and DATA: a pad length and padding are there.
+    /// HEADERS and DATA: with a pad length and padding.
     pub const PADDED: u8 = 0x8;
-    /// HEADERS: five bytes of priority are there.
+    /// HEADERS: with five bytes of priority.
     pub const PRIORITY: u8 = 0x20;
 }
 
@@ -21,20 +21,19 @@ pub mod flag {
 pub mod setting {
     /// Bytes of the header table that the peer's encoder may use.
     pub const HEADER_TABLE_SIZE: u16 = 1;
-    /// Whether pushes are welcome.
+    /// Whether pushes are allowed.
     pub const ENABLE_PUSH: u16 = 2;
     /// Streams that the peer may have open.
     pub const MAX_CONCURRENT_STREAMS: u16 = 3;
     /// Body bytes that may be sent on a new stream.
     pub const INITIAL_WINDOW_SIZE: u16 = 4;
-    /// Bytes of the longest frame payload that is taken.
+    /// Bytes of the longest frame payload accepted.
     pub const MAX_FRAME_SIZE: u16 = 5;
-    /// Bytes of the largest header list that is taken.
+    /// Bytes of the largest header list accepted.
     pub const MAX_HEADER_LIST_SIZE: u16 = 6;
 }
 
-/// One frame, whose payload is its own or borrowed. Every field can be set to anything, also to what no peer
-/// should send.
+/// A frame that owns or borrows its payload. Fields may have any value, including invalid ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<P = Vec<u8>> {
     /// The type.
@@ -43,7 +42,7 @@ pub struct Frame<P = Vec<u8>> {
     pub flags: u8,
     /// The stream's number, 31 bits; 0 is the connection.
     pub stream: u32,
-    /// Everything after the nine bytes of the frame's header.
+    /// Everything after the header of nine bytes.
     pub payload: P,
 }
 
@@ -56,19 +55,19 @@ impl Frame {
         Self { kind, flags, stream, payload: payload.into() }
     }
 
-    /// SETTINGS with these identifiers and values, see [`setting`].
+    /// SETTINGS with these identifiers and values; see [`setting`].
     pub fn settings(values: &[(u16, u32)]) -> Self {
         let encode =
             |(id, value): &(u16, u32)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat();
         Self::new(FrameType::Settings, 0, 0, values.iter().flat_map(encode).collect::<Vec<u8>>())
     }
 
-    /// The answer to SETTINGS.
+    /// The acknowledgement of SETTINGS.
     pub fn settings_ack() -> Self {
         Self::new(FrameType::Settings, flag::ACK, 0, [])
     }
 
-    /// HEADERS with a whole header block, after which more follows on the stream.
+    /// HEADERS with a whole header block, not the last frame of the stream.
     pub fn headers(stream: u32, block: impl Into<Vec<u8>>) -> Self {
         Self::new(FrameType::Headers, flag::END_HEADERS, stream, block)
     }
@@ -78,7 +77,7 @@ impl Frame {
         Self::new(FrameType::Continuation, flag::END_HEADERS, stream, block)
     }
 
-    /// DATA, after which more follows on the stream.
+    /// DATA, not the last frame of the stream.
     pub fn data(stream: u32, bytes: impl Into<Vec<u8>>) -> Self {
         Self::new(FrameType::Data, 0, stream, bytes)
     }
@@ -93,17 +92,17 @@ impl Frame {
         Self::new(FrameType::Ping, 0, 0, content)
     }
 
-    /// The answer to PING.
+    /// The acknowledgement of PING.
     pub fn pong(content: [u8; 8]) -> Self {
         Self::new(FrameType::Ping, flag::ACK, 0, content)
     }
 
-    /// GOAWAY: streams above `last_stream` were not looked at.
+    /// GOAWAY: streams above `last_stream` were not processed.
     pub fn goaway(last_stream: u32, code: u32) -> Self {
         Self::new(FrameType::GoAway, 0, 0, [last_stream.to_be_bytes(), code.to_be_bytes()].concat())
     }
 
-    /// WINDOW_UPDATE for a stream, or for the connection as stream 0.
+    /// WINDOW_UPDATE for a stream; stream 0 is the connection.
     pub fn window_update(stream: u32, bytes: u32) -> Self {
         Self::new(FrameType::WindowUpdate, 0, stream, bytes.to_be_bytes())
     }
@@ -114,19 +113,19 @@ impl Frame {
         Self::new(FrameType::PushPromise, flag::END_HEADERS, stream, payload)
     }
 
-    /// The same frame as the last one of its stream (HEADERS and DATA).
+    /// Marks the frame as the last one of its stream (HEADERS and DATA).
     pub fn end_stream(mut self) -> Self {
         self.flags |= flag::END_STREAM;
         self
     }
 
-    /// The same frame without the mark that its header block is whole.
+    /// Removes the end of the header block.
     pub fn unfinished(mut self) -> Self {
         self.flags &= !flag::END_HEADERS;
         self
     }
 
-    /// The same frame with this many zero bytes of padding (HEADERS and DATA).
+    /// Adds this many zero bytes of padding (HEADERS and DATA).
     pub fn padded(mut self, padding: u8) -> Self {
         self.flags |= flag::PADDED;
         self.payload.insert(0, padding);
@@ -134,7 +133,7 @@ impl Frame {
         self
     }
 
-    /// The same HEADERS frame with the lowest priority; call it before [`Frame::padded`].
+    /// Adds the lowest priority to HEADERS. Call it before [`Frame::padded`].
     pub fn prioritised(mut self) -> Self {
         self.flags |= flag::PRIORITY;
         self.payload.splice(0..0, [0; 5]);
@@ -143,7 +142,7 @@ impl Frame {
 }
 
 impl<'a> FrameRef<'a> {
-    /// The frame at the start of `bytes`, if it is whole.
+    /// The frame at the start of `bytes`. `None` if it is incomplete.
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
         let (head, rest) = Head::split(bytes)?;
         Some(head.frame(rest.get(..head.length)?))
@@ -163,7 +162,7 @@ impl<P: AsRef<[u8]>> Frame<P> {
         Head::SIZE + self.payload.as_ref().len()
     }
 
-    /// Whether a flag is set.
+    /// True if a flag is set.
     #[inline]
     pub fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
@@ -182,7 +181,7 @@ impl<P: AsRef<[u8]>> Frame<P> {
         bytes
     }
 
-    /// The payload of HEADERS or DATA without padding and priority. Nothing if the padding is longer than the payload.
+    /// The payload of HEADERS or DATA without padding and priority. `None` if the padding is longer than the payload.
     pub fn content(&self) -> Option<&[u8]> {
         let mut content = self.payload.as_ref();
         if self.has(flag::PADDED) {
@@ -195,12 +194,12 @@ impl<P: AsRef<[u8]>> Frame<P> {
         Some(content)
     }
 
-    /// The payload of WINDOW_UPDATE or RST_STREAM as a number. Nothing if it has not four bytes.
+    /// The payload of WINDOW_UPDATE or RST_STREAM as a number. `None` unless it has four bytes.
     pub fn number(&self) -> Option<u32> {
         self.payload.as_ref().try_into().ok().map(u32::from_be_bytes)
     }
 
-    /// The identifiers and values of SETTINGS, see [`setting`]; bytes after the last whole pair are left out.
+    /// The identifiers and values of SETTINGS; see [`setting`]. Ignores bytes after the last whole pair.
     pub fn setting_values(&self) -> impl Iterator<Item = (u16, u32)> {
         let (pairs, _) = self.payload.as_ref().as_chunks();
         pairs.iter().map(|&[i1, i2, v1, v2, v3, v4]| {
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_frame_is_read() {
+    fn an_incomplete_frame_is_not_read() {
         let bytes = [Frame::ping([7; 8]).encode(), b"next".to_vec()].concat();
         let frame = FrameRef::parse(&bytes).unwrap();
         assert_eq!((frame.kind, frame.payload), (FrameType::Ping, &[7; 8][..]));
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_as_they_were_written() {
+    fn values_read_back() {
         let values = [(setting::MAX_FRAME_SIZE, 1 << 20), (setting::ENABLE_PUSH, 0)];
         assert_eq!(Frame::settings(&values).setting_values().collect::<Vec<_>>(), values);
         assert_eq!(Frame::window_update(0, 77).number(), Some(77));

@@ -1,4 +1,4 @@
-//! The nine bytes before each payload.
+//! Frame headers.
 
 use super::frame::Frame;
 use super::kind::FrameType;
@@ -20,7 +20,7 @@ impl Head {
     /// Bytes of a header.
     pub const SIZE: usize = 9;
 
-    /// The header that `bytes` are; the reserved bit is dropped.
+    /// Reads a header and drops the reserved bit.
     #[inline]
     pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
         let [l1, l2, l3, kind, flags, s1, s2, s3, s4] = bytes;
@@ -32,7 +32,7 @@ impl Head {
         }
     }
 
-    /// The header at the start of `bytes`, if it is whole, and what follows it.
+    /// The header at the start of `bytes` and the rest. `None` if it is incomplete.
     #[inline]
     pub fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (head, rest) = bytes.split_first_chunk()?;
@@ -53,7 +53,7 @@ impl Head {
         out.extend_from_slice(&self.to_bytes());
     }
 
-    /// The frame with this header and `payload`, whose length replaces the header's.
+    /// A frame with this header and `payload`. The payload's length replaces the header's.
     #[inline]
     pub fn frame<P>(self, payload: P) -> Frame<P> {
         Frame { kind: self.kind, flags: self.flags, stream: self.stream, payload }

@@ -1,6 +1,6 @@
-//! Header blocks of literal fields without indexing (RFC 7541, section 6.2.2), which are right whatever the tables hold.
+//! Header blocks of literal fields without indexing (RFC 7541, section 6.2.2), which do not depend on the tables.
 
-/// A block with these fields, as they are: no Huffman code, no table.
+/// A block of these fields, without Huffman code and tables.
 pub fn literal(fields: &[(&str, &str)]) -> Vec<u8> {
     let mut block = Vec::new();
     for (name, value) in fields {
@@ -21,7 +21,7 @@ pub fn trailers(grpc_status: u32) -> Vec<u8> {
     literal(&[("grpc-status", &grpc_status.to_string())])
 }
 
-/// A dynamic table size update, to stand at the start of a block.
+/// A dynamic table size update, for the start of a block.
 pub fn table_size(bytes: u32) -> Vec<u8> {
     let mut block = Vec::new();
     integer(&mut block, 0x20, 5, bytes as usize);

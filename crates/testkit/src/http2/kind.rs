@@ -9,17 +9,17 @@ pub enum FrameType {
     Headers,
     /// A stream's priority.
     Priority,
-    /// The end of one stream, at once.
+    /// The immediate end of a stream.
     RstStream,
     /// Settings or their acknowledgement.
     Settings,
-    /// A stream that the server starts.
+    /// The start of a stream by the server.
     PushPromise,
-    /// A question whether the peer is there, or its answer.
+    /// A ping or its acknowledgement.
     Ping,
-    /// The announced end of the connection.
+    /// The announced end of a connection.
     GoAway,
-    /// Leave to send more body bytes.
+    /// Permission to send more body bytes.
     WindowUpdate,
     /// More of a header block.
     Continuation,

@@ -1,4 +1,4 @@
-//! One socket and its session.
+//! One socket with its session.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use crate::http2::{DEFAULT_MAX_PAYLOAD, Head};
 
 const READ: usize = 256 << 10;
 
-/// Room for one turn of any connection; the connections keep only what a turn leaves over.
+/// Buffers of a turn, shared by all connections, which keep only what a turn leaves over.
 pub(super) struct Buffers {
     input: Vec<u8>,
     output: Vec<u8>,
@@ -28,14 +28,14 @@ impl Buffers {
 pub(super) struct Connection<S> {
     stream: TcpStream,
     session: S,
-    /// The start of a frame whose end has not come.
+    /// The start of an incomplete frame.
     partial: Vec<u8>,
-    /// What the kernel did not take yet; nothing is read until it has.
+    /// Bytes that the kernel has not taken yet. Nothing is read until it has.
     unsent: Vec<u8>,
     closing: bool,
 }
 
-/// What a turn came to.
+/// The result of a turn.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     Same,
@@ -50,11 +50,11 @@ impl<S: Session> Connection<S> {
         Ok(Self { stream, session, partial: Vec::new(), unsent: Vec::new(), closing: false })
     }
 
-    /// Moves bytes as far as the kernel lets it; calls are counted before their replies are sent.
+    /// Reads and writes as much as the kernel allows. Counts calls before sending their replies.
     pub(super) fn turn(&mut self, buffers: &mut Buffers, calls: &AtomicU64) -> Turn {
         let outcome =
             if self.unsent.is_empty() { self.exchange(buffers, calls) } else { self.flush() };
-        // A connection that fails is over; its peer knows why.
+        // A connection that fails has ended.
         outcome.unwrap_or(Turn::Over)
     }
 

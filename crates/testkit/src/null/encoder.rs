@@ -1,4 +1,4 @@
-//! Replies as frames, with header blocks that are known beforehand.
+//! Replies as frames with precomputed header blocks.
 
 use super::message::REPLY_TAG;
 use crate::http2::flag::{END_HEADERS, END_STREAM};
@@ -11,14 +11,14 @@ const CONTENT_TYPE_INSERTED: &[u8] = b"\x5f\x10application/grpc";
 const GRPC_STATUS: &[u8] = b"\x00\x0bgrpc-status";
 const GRPC_STATUS_0: &[u8] = b"\x00\x0bgrpc-status\x010";
 const GRPC_STATUS_0_INSERTED: &[u8] = b"\x40\x0bgrpc-status\x010";
-/// The newest entry of the dynamic table, and the one before it.
+/// The newest entry of the dynamic table and the one before.
 const NEWEST: u8 = 0x80 | 62;
 const SECOND: u8 = 0x80 | 63;
 const TABLE_SIZE_0: u8 = 0x20;
-/// What a peer's decoder holds until it says otherwise.
+/// The default table size of the peer's decoder.
 const DEFAULT_TABLE: u32 = 4096;
 
-/// What the peer's decoder has been told.
+/// The state of the peer's decoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Table {
     #[default]
@@ -27,7 +27,7 @@ enum Table {
     ContentType,
     /// grpc-status is the newest entry, content-type the one before.
     Both,
-    /// Nothing may be put in; the peer must still be told so.
+    /// The table must stay empty, which the peer does not know yet.
     Closing,
     Closed,
 }
@@ -38,7 +38,7 @@ pub(super) struct Encoder {
 }
 
 impl Encoder {
-    /// Follows the peer's SETTINGS_HEADER_TABLE_SIZE. A table smaller than usual is not used at all.
+    /// Follows the peer's SETTINGS_HEADER_TABLE_SIZE. A table below the default size is not used.
     pub(super) fn limit_table(&mut self, bytes: u32) {
         if bytes < DEFAULT_TABLE && self.table != Table::Closed {
             self.table = Table::Closing;
@@ -94,7 +94,7 @@ impl Encoder {
         }
     }
 
-    /// A whole reply of one frame that says why there is no message.
+    /// A reply of one frame with an error status.
     pub(super) fn error(&mut self, out: &mut Vec<u8>, stream: u32, code: u32) {
         let code = code.to_string();
         let update: &[u8] = if self.table == Table::Closing { &[TABLE_SIZE_0] } else { &[] };

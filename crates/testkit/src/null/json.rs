@@ -1,29 +1,29 @@
-//! JSON over HTTP/1.1. A usual text is sent back under another key without being decoded; anything else is parsed.
+//! JSON over HTTP/1.1. A usual text is sent back under another key without decoding; anything else is parsed.
 
 use httparse::{EMPTY_HEADER, Request, Status};
 use serde_json::{Map, Value};
 
 use super::Session;
 
-/// Longest request that is taken, bytes.
+/// Longest request accepted, bytes.
 const LONGEST: usize = 65 << 20;
 const FIELDS: usize = 64;
 
 /// Requests on a connection.
 #[derive(Default)]
 pub(super) struct Json {
-    /// The beginning of a request that is not whole.
+    /// The start of an incomplete request.
     partial: Vec<u8>,
-    /// The last head, and what it said.
+    /// The last head and its content.
     head: Vec<u8>,
     said: Head,
     calls: u64,
 }
 
-/// What a head says.
+/// The content of a head.
 #[derive(Clone, Copy, Default)]
 struct Head {
-    /// The request's key; `None`: there is no such method.
+    /// The request's key. `None` for an unknown method.
     key: Option<&'static str>,
     /// The body's length, bytes.
     body: usize,
@@ -50,7 +50,7 @@ impl Session for Json {
 }
 
 impl Json {
-    /// Answers the whole requests that `input` begins with, and tells their length.
+    /// Answers the complete requests at the start of `input` and returns their length.
     fn requests(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, ()> {
         let mut rest = input;
         while let Some(at) = self.head(rest)? {
@@ -62,7 +62,7 @@ impl Json {
         Ok(input.len() - rest.len())
     }
 
-    /// Reads the head that `bytes` begin with into `said`; its length.
+    /// Reads the head at the start of `bytes` into `said` and returns its length.
     fn head(&mut self, bytes: &[u8]) -> Result<Option<usize>, ()> {
         if !self.head.is_empty() && bytes.starts_with(&self.head) {
             return Ok(Some(self.head.len()));
@@ -108,11 +108,11 @@ fn answer(key: Option<&'static str>, body: &[u8], output: &mut Vec<u8>) {
     }
 }
 
-/// The characters of the text, if that is all there is, and nothing in it is escaped.
+/// The characters of the text, if the message has nothing else and no escapes.
 fn usual_text(body: &[u8]) -> Option<&[u8]> {
     let text = body.strip_prefix(b"{\"text\":\"")?.strip_suffix(b"\"}")?;
     let plain = |byte: u8| (byte >= b' ') & (byte != b'"') & (byte != b'\\');
-    // Without a branch for each byte.
+    // Without a branch per byte.
     let all_plain = text.iter().fold(true, |all, byte| all & plain(*byte));
     (all_plain && str::from_utf8(text).is_ok()).then_some(text)
 }

@@ -1,11 +1,11 @@
-//! From a request's body to its reply's message.
+//! Makes the reply's message from a request's body.
 
 use std::borrow::Cow;
 
 use crate::echo::{self, Status, Truth};
 
-/// The reply's message for a whole request body, gRPC prefix included.
-/// `Cow::Borrowed` is the request's message, whose first byte (if any) must still become [`REPLY_TAG`].
+/// The reply's message for a whole request body with its gRPC prefix. `Cow::Borrowed` is the request's message, whose first
+/// byte (if any) must still be replaced by [`REPLY_TAG`].
 pub(super) fn reply(body: &[u8]) -> Result<Cow<'_, [u8]>, Status> {
     let message = echo::unframe(body)?;
     if is_one_text(message) {
@@ -18,7 +18,7 @@ pub(super) fn reply(body: &[u8]) -> Result<Cow<'_, [u8]>, Status> {
 /// Field 2, length-delimited.
 pub(super) const REPLY_TAG: u8 = 0x12;
 
-/// Whether the message is nothing, or field 1 once with valid text and nothing else.
+/// True if the message is empty or has exactly one field, field 1 with valid text.
 fn is_one_text(message: &[u8]) -> bool {
     let Some((&0x0a, rest)) = message.split_first() else { return message.is_empty() };
     let mut length = 0_usize;
@@ -86,7 +86,7 @@ mod tests {
         fn it_agrees_with_the_decoder(message in proptest::collection::vec(0_u8..24, 0..24)) {
             let honest = echo::reply("/rpcbench.v1.Echo/Text", &message, Truth::Right);
             let expected = honest.map(|reply| reply.to_vec()).map_err(|status| status.code);
-            // An empty text may be sent as a field or left out.
+            // An empty text may be sent as a field or omitted.
             let same = |reply: Result<Vec<u8>, u32>| reply.map(|bytes| if bytes == [0x12, 0] { vec![] } else { bytes });
             proptest::prop_assert_eq!(same(retagged(&message)), same(expected));
         }

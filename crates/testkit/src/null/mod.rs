@@ -1,8 +1,8 @@
-//! The least work that still answers: the ceiling against which a client's own speed is measured.
+//! Null servers: the least work that answers correctly, so that a client's own speed can be measured.
 //!
-//! One thread, one epoll loop, one read and one write per connection and turn. In gRPC a request's message is sent back
-//! with its tag changed from field 1 to field 2; request headers are not decoded, so every call counts as one of the text
-//! shape. In JSON a text comes back under another key, in Thrift as another field. In tcp-echo the bytes are sent back.
+//! One thread, one epoll loop, one read and one write per connection and turn. In gRPC the message is sent back with its tag
+//! changed from field 1 to field 2; request headers are not decoded, so every call counts as one of the text shape. In JSON
+//! a text is sent back under another key, in Thrift as another field, in tcp-echo unchanged.
 
 mod connection;
 mod encoder;
@@ -26,23 +26,23 @@ use crate::thrift::Form;
 use connection::{Buffers, Connection, Turn};
 use poll::{Interest, Poll};
 
-/// Connections that may wait to be accepted; the kernel has a limit of its own (net.core.somaxconn).
+/// Connections that may wait to be accepted; net.core.somaxconn limits it further.
 const BACKLOG: libc::c_int = 4096;
 
-/// One connection's requests and replies, as bytes.
+/// The protocol of one connection: bytes in, bytes out.
 trait Session {
-    /// Takes input and writes replies; says how much of the input it used. `Err`: the connection is to be closed once
-    /// the output is written.
+    /// Reads requests from `input`, writes replies, and returns how much of the input it used. `Err`: close the connection
+    /// once the output is written.
     fn receive(&mut self, input: &[u8], output: &mut Vec<u8>) -> Result<usize, ()>;
 
-    /// Calls answered since the last time.
+    /// Calls answered since the last call of this function.
     fn take_calls(&mut self) -> u64;
 }
 
 /// Connections by descriptor, which the kernel keeps small.
 type Connections<S> = Vec<Option<Box<Connection<S>>>>;
 
-/// What a server of the least work speaks.
+/// The protocol of a null server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Grpc,
@@ -94,7 +94,7 @@ fn attend<S: Session>(
     }
 }
 
-/// Lets more connections wait to be accepted than the standard library does.
+/// Lets more connections wait to be accepted than the standard library.
 fn deepen(listener: &TcpListener) -> io::Result<()> {
     // SAFETY: the call takes no pointers, and the descriptor is open.
     match unsafe { libc::listen(listener.as_raw_fd(), BACKLOG) } {
@@ -103,7 +103,7 @@ fn deepen(listener: &TcpListener) -> io::Result<()> {
     }
 }
 
-/// The next connection that waits, if one does.
+/// The next waiting connection.
 fn accept(listener: &TcpListener, counters: &Counters) -> io::Result<Option<TcpStream>> {
     loop {
         match listener.accept() {
@@ -146,7 +146,7 @@ fn turn<S: Session>(
         Turn::Same => Ok(()),
         Turn::Wait(interest) => poll.change(descriptor, interest),
         Turn::Over => {
-            // Closing the descriptor takes it off the poll.
+            // Closing the descriptor removes it from the poll.
             *slot = None;
             Ok(())
         }

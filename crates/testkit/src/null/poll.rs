@@ -10,7 +10,7 @@ pub(super) struct Poll {
     events: Vec<libc::epoll_event>,
 }
 
-/// What a connection waits for: more to read, or room to write what is left.
+/// What a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interest {
     Read,
@@ -37,7 +37,7 @@ impl Poll {
         self.control(libc::EPOLL_CTL_MOD, descriptor, interest)
     }
 
-    /// Waits until descriptors are ready and returns how many are.
+    /// Waits for ready descriptors and returns their number.
     pub(super) fn wait(&mut self) -> io::Result<usize> {
         loop {
             // SAFETY: `events` has room for EVENTS entries and outlives the call.
@@ -59,7 +59,7 @@ impl Poll {
         }
     }
 
-    /// The descriptor of one of the ready ones.
+    /// A ready descriptor by index.
     pub(super) fn ready(&self, index: usize) -> RawFd {
         self.events[index].u64 as RawFd
     }

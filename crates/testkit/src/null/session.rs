@@ -12,7 +12,7 @@ use crate::http2::{
 };
 
 const MAX_BODY: usize = (4 << 20) + 5;
-/// More than the largest body, so that a stream's window never needs an update.
+/// Larger than the largest body, so that streams need no window updates.
 const STREAM_WINDOW: u32 = 8 << 20;
 const WINDOW_REFILL: u32 = 1 << 29;
 const MAX_STREAMS: u32 = 16_384;
@@ -22,7 +22,7 @@ const RESOURCE_EXHAUSTED: u32 = 8;
 const NO_ERROR: u32 = 0;
 const REFUSED_STREAM: u32 = 7;
 
-/// An error of the whole connection, by its HTTP/2 code.
+/// A connection error with its HTTP/2 code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fatal {
     Protocol = 1,
@@ -36,14 +36,14 @@ pub(super) struct Session {
     pub(super) calls: u64,
     greeted: bool,
     last_stream: u32,
-    /// Requests that have not come whole, in the order of their streams.
+    /// Incomplete requests, in the order of their streams.
     open: VecDeque<Open>,
-    /// The stream whose header block goes on in the next frame, and whether its request ends there.
+    /// The stream whose header block continues in the next frame, and whether its request ends there.
     in_block: Option<(u32, bool)>,
     encoder: Encoder,
     send_window: i64,
     initial_window: i64,
-    /// Replies that wait for the peer's windows.
+    /// Replies blocked by the peer's windows.
     blocked: VecDeque<Blocked>,
     received: u32,
 }
@@ -92,7 +92,7 @@ impl super::Session for Session {
 }
 
 impl Session {
-    /// Takes as many whole frames as `input` holds, writes what they ask for, and returns how many bytes they were.
+    /// Handles the complete frames in `input`, writes the replies, and returns the length of the frames.
     pub(super) fn take(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Fatal> {
         let mut used = 0;
         if !self.greeted {
@@ -120,7 +120,7 @@ impl Session {
         Ok(used)
     }
 
-    /// The usual request: HEADERS, and then DATA with the whole body. Returns the latter.
+    /// The usual request: HEADERS and DATA with the whole body. Returns the latter.
     #[inline]
     fn request_in_two_frames<'a>(
         &mut self,
@@ -282,7 +282,7 @@ impl Session {
         self.send_blocked(out);
     }
 
-    /// Sends what the peer's windows allow of the replies that wait.
+    /// Sends as much of the blocked replies as the peer's windows allow.
     fn send_blocked(&mut self, out: &mut Vec<u8>) {
         let Self { blocked, encoder, send_window, initial_window, .. } = self;
         blocked.retain_mut(|reply| {
@@ -349,7 +349,7 @@ impl Session {
         Ok(())
     }
 
-    /// Gives the peer its connection window back before it runs out.
+    /// Reopens the peer's connection window before it runs out.
     #[inline]
     fn count_received(&mut self, bytes: usize, out: &mut Vec<u8>) {
         self.received += bytes as u32;
@@ -360,7 +360,7 @@ impl Session {
     }
 }
 
-/// The first frame of `input`, if it is whole.
+/// The first frame of `input`. `None` if it is incomplete.
 #[inline]
 fn next_frame(input: &[u8]) -> Result<Option<FrameRef<'_>>, Fatal> {
     let Some((head, rest)) = Head::split(input) else { return Ok(None) };

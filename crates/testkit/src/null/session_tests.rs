@@ -1,4 +1,4 @@
-//! The session, fed with frames and with pieces of frames.
+//! The session with whole frames and pieces of frames.
 
 use proptest::prelude::*;
 
@@ -52,7 +52,7 @@ fn request(stream: u32, text: &str) -> [Frame; 2] {
     ]
 }
 
-/// The text of the reply on a stream, from whatever frames it came in.
+/// The text of the reply on a stream, from any frames.
 fn reply(frames: &[Frame], stream: u32) -> String {
     let data: Vec<u8> = frames
         .iter()

@@ -1,16 +1,15 @@
-//! tcp-echo: a length of four bytes, big-endian, and so many bytes; the reply is the same. Bytes go back as they come,
-//! and only lengths are looked at, so that calls can be counted.
+//! tcp-echo: bytes are sent back unchanged. Only lengths are read, to count calls.
 
 use super::Session;
 
 const PREFIX: usize = 4;
 
-/// Where in the stream of requests the input ends.
+/// The position in the stream of requests.
 #[derive(Default)]
 pub(super) struct TcpEcho {
-    /// The first bytes of a length that is not whole.
+    /// The first bytes of an incomplete length.
     prefix: Vec<u8>,
-    /// Bytes that are still to come of a body.
+    /// Bytes missing from a body.
     left: usize,
     calls: u64,
 }

@@ -1,4 +1,4 @@
-//! Thrift in any of its forms. A usual text is sent back as another field without being decoded; anything else is decoded.
+//! Thrift in all its forms. A usual text is sent back as another field without decoding; anything else is decoded.
 
 use super::Session;
 use crate::dialect::{Dialect, thrift_answer};
@@ -8,7 +8,7 @@ use crate::thrift::Form;
 /// Requests on a connection.
 pub(super) struct Thrift {
     form: Form,
-    /// A message that is not whole.
+    /// An incomplete message.
     partial: Vec<u8>,
     calls: u64,
 }

@@ -17,7 +17,7 @@ impl HttpRequest {
         String::from_utf8_lossy(&self.body).replacen("{\"text\":", "{\"echo\":", 1).into_bytes()
     }
 
-    /// The right reply, with these lines in its head beside the length.
+    /// The correct reply, with these lines in its head next to the length.
     pub fn right_reply(&self, fields: &str) -> Vec<u8> {
         let body = self.echo();
         let head = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {}\r\n\r\n", body.len());

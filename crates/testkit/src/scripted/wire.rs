@@ -1,4 +1,4 @@
-//! One scripted connection: the steps that a script is made of.
+//! The steps of a script, on one connection.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,38 +8,38 @@ use std::time::Duration;
 
 use crate::http2::{Frame, FrameType, Head, PREFACE, flag};
 
-/// Nothing a script waits for may take longer: a test that fails must end.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longest wait of a step, so that failing tests end.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The step of a script that failed.
+/// A failed step.
 #[derive(Debug, thiserror::Error)]
 pub enum ScriptError {
-    /// Another frame came than the script says.
+    /// An unexpected frame.
     #[error("expected {expected}, got {got:?}")]
     Frame {
-        /// What the script says.
+        /// What the script expects.
         expected: String,
-        /// The frame that came.
+        /// The frame received.
         got: Frame,
     },
-    /// Other bytes came than the script says.
+    /// Unexpected bytes.
     #[error("expected {expected}, got {got:?}")]
     Bytes {
-        /// What the script says.
+        /// What the script expects.
         expected: &'static str,
-        /// The bytes that came.
+        /// The bytes received.
         got: Vec<u8>,
     },
-    /// The connection failed, ended too early, or nothing came for 20 s.
+    /// The connection failed, ended too early, or sent nothing for 20 s.
     #[error("waiting for {expected}: {source}")]
     Io {
-        /// What the script was at.
+        /// What the script expects.
         expected: String,
-        /// What the kernel said.
+        /// The error.
         source: io::Error,
     },
-    /// The test never said to go on.
-    #[error("waiting for the test to say go on: {0}")]
+    /// The test never resumed the script.
+    #[error("waiting for the test to resume: {0}")]
     Stalled(#[from] RecvTimeoutError),
     /// The script panicked; the panic's own message is in the test's output.
     #[error("the script panicked")]
@@ -55,12 +55,12 @@ pub struct Wire {
 impl Wire {
     pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         Ok(Self { stream })
     }
 
-    /// Takes the client's connection preface.
+    /// Reads the client's connection preface.
     pub fn expect_preface(&mut self) -> Result<(), ScriptError> {
         let mut got = [0; PREFACE.len()];
         self.fill("the connection preface", &mut got)?;
@@ -70,8 +70,8 @@ impl Wire {
         Err(ScriptError::Bytes { expected: "the connection preface", got: got.to_vec() })
     }
 
-    /// Takes the preface and the client's SETTINGS, sends SETTINGS with `values` and the answer to the client's.
-    /// Returns the client's SETTINGS; its answer to `values` is still to come.
+    /// Reads the preface and the client's SETTINGS, and sends SETTINGS with `values` and the acknowledgement. Returns the
+    /// client's SETTINGS. Its acknowledgement of `values` is still to come.
     pub fn handshake(&mut self, values: &[(u16, u32)]) -> Result<Frame, ScriptError> {
         self.expect_preface()?;
         let settings = self.expect(FrameType::Settings)?;
@@ -80,22 +80,22 @@ impl Wire {
         Ok(settings)
     }
 
-    /// Takes the next frame, whatever it is.
+    /// Reads the next frame.
     pub fn receive(&mut self) -> Result<Frame, ScriptError> {
         self.receive_for("a frame")
     }
 
-    /// Takes the next frame, whatever it is. Nothing if the client has closed its side; a reset is such an end too.
+    /// Reads the next frame. `None` if the client has closed or reset the connection.
     pub fn receive_or_end(&mut self) -> Result<Option<Frame>, ScriptError> {
         or_end(self.receive())
     }
 
-    /// Takes the next frame, which must be of this type.
+    /// Reads the next frame, which must have this type.
     pub fn expect(&mut self, kind: FrameType) -> Result<Frame, ScriptError> {
         self.expect_that(&format!("{kind:?}"), |frame| frame.kind == kind)
     }
 
-    /// Takes the next frame, which must satisfy `matches`; `expected` says what that means.
+    /// Reads the next frame, which must satisfy `matches`; `expected` describes it.
     pub fn expect_that(
         &mut self,
         expected: &str,
@@ -109,7 +109,7 @@ impl Wire {
         }
     }
 
-    /// Takes frames and drops them until one satisfies `matches`.
+    /// Skips frames until one satisfies `matches`.
     pub fn skip_until(
         &mut self,
         expected: &str,
@@ -123,15 +123,15 @@ impl Wire {
         }
     }
 
-    /// Drops frames until the client's answer to SETTINGS has come.
+    /// Skips frames until the client's acknowledgement of SETTINGS.
     pub fn skip_until_settings_ack(&mut self) -> Result<(), ScriptError> {
-        self.skip_until("the answer to SETTINGS", |frame| {
+        self.skip_until("the acknowledgement of SETTINGS", |frame| {
             frame.kind == FrameType::Settings && frame.has(flag::ACK)
         })
         .map(drop)
     }
 
-    /// Waits until the peer has closed its side, dropping what comes before; a reset is such an end too.
+    /// Waits until the peer has closed or reset the connection, ignoring all bytes before.
     pub fn expect_close(&mut self) -> Result<(), ScriptError> {
         match io::copy(&mut self.stream, &mut io::sink()) {
             Ok(_) => Ok(()),
@@ -152,7 +152,7 @@ impl Wire {
         self.send_bytes(&frames.iter().flat_map(Frame::encode).collect::<Vec<u8>>())
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes.
     pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), ScriptError> {
         self.stream
             .write_all(bytes)
@@ -167,17 +167,17 @@ impl Wire {
         Ok(())
     }
 
-    /// Does nothing until the test sends on the channel's other end; reads nothing meanwhile.
-    pub fn stall(&mut self, go_on: &Receiver<()>) -> Result<(), ScriptError> {
-        Ok(go_on.recv_timeout(PATIENCE)?)
+    /// Waits until the test sends on the channel, without reading.
+    pub fn stall(&mut self, resume: &Receiver<()>) -> Result<(), ScriptError> {
+        Ok(resume.recv_timeout(TIMEOUT)?)
     }
 
-    /// Closes the sending side; the peer can go on sending.
+    /// Closes the sending side. The peer can still send.
     pub fn half_close(&mut self) -> Result<(), ScriptError> {
         self.shut_down(Shutdown::Write)
     }
 
-    /// Closes the sending side and waits for the peer to close its own, so that the peer sees an end and no reset.
+    /// Closes the sending side and waits for the peer to close its own, so that the peer sees no reset.
     pub fn close(&mut self) -> Result<(), ScriptError> {
         self.half_close()?;
         self.expect_close()
@@ -226,7 +226,7 @@ impl Wire {
     }
 }
 
-/// Nothing where the client has closed its side, or reset the connection.
+/// `None` if the client has closed or reset the connection.
 pub(super) fn or_end<T>(came: Result<T, ScriptError>) -> Result<Option<T>, ScriptError> {
     match came {
         Ok(came) => Ok(Some(came)),

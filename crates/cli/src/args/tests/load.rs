@@ -173,8 +173,8 @@ fn a_rate_makes_an_open_loop() {
 #[test]
 fn wrong_values_of_load_are_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("rpcbench load h:1 --rate fast"), @"error: invalid value 'fast' for '--rate <RATE>': write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals sometimes:5"), @"error: invalid value 'sometimes:5' for '--arrivals <ARRIVALS>': 'sometimes:5' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise");
-    insta::assert_snapshot!(refused("rpcbench load h:1 --fail-if p99=1ms"), @"error: invalid value 'p99=1ms' for '--fail-if <THRESHOLD>': 'p99=1ms' is no threshold; write FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --arrivals sometimes:5"), @"error: invalid value 'sometimes:5' for '--arrivals <ARRIVALS>': 'sometimes:5' is not an arrival process; expected closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise");
+    insta::assert_snapshot!(refused("rpcbench load h:1 --fail-if p99=1ms"), @"error: invalid value 'p99=1ms' for '--fail-if <THRESHOLD>': 'p99=1ms' is not a threshold; expected FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'");
     insta::assert_snapshot!(refused("rpcbench load h:1 --log calls.txt"), @"error: invalid value 'calls.txt' for '--log <FILE>': its ending names the format; use .parquet or .csv");
     insta::assert_snapshot!(refused("rpcbench load h:1 --log calls"), @"error: invalid value 'calls' for '--log <FILE>': its ending names the format; use .parquet or .csv");
 }

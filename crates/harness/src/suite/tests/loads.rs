@@ -71,13 +71,13 @@ fn a_suite_takes_arrivals_as_options_do() {
 
 #[test]
 fn what_contradicts_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("arrivals = \"open\""), @r#"suites/mine.toml:19: arrivals = "open": 'open' is no arrival process; write closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
+    insta::assert_snapshot!(refused("arrivals = \"open\""), @r#"suites/mine.toml:19: arrivals = "open": 'open' is not an arrival process; expected closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of the measured capacity, and lengths such as 30s; steps must rise"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson\""), @r#"suites/mine.toml:19: arrivals = "poisson": needs a rate: write it behind a colon, as in poisson:5k or poisson:40%, or give a rate too"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml:20: sweep = "10%..90%" contradicts suites/mine.toml:19: arrivals = "poisson:10%": a sweep sets the rates; give poisson or constant arrivals without a rate"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson\"\nsweep = \"10%\""), @r#"suites/mine.toml:20: sweep = "10%": invalid sweep '10%'; write FROM..TO or FROM..TO+STEP, such as '10%..90%' of the measured capacity or '1k..10k+1k' calls a second"#);
     insta::assert_snapshot!(refused("arrivals = \"closed\"\nfind_max = \"p99<10ms\""), @r#"suites/mine.toml:20: find_max = "p99<10ms" contradicts suites/mine.toml:19: arrivals = "closed": a search needs one rate; give poisson or constant arrivals"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99>10ms\""), @r#"suites/mine.toml:20: find_max = "p99>10ms": only a response time or errors below a limit have a highest rate, such as 'p99<10ms'"#);
-    insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<10\""), @r#"suites/mine.toml:20: find_max = "p99<10": 'p99<10': '10' is no limit for p99; write a time with its unit, such as 500us, 10ms or 1.5s"#);
+    insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<10\""), @r#"suites/mine.toml:20: find_max = "p99<10": 'p99<10': '10' is not a limit for p99; expected a time with its unit, such as 500us, 10ms or 1.5s"#);
     insta::assert_snapshot!(refused("arrivals = \"poisson\"\nfind_max = \"p99<1s\"\nsweep = \"10%..90%\""), @r#"suites/mine.toml:21: sweep = "10%..90%" contradicts suites/mine.toml:20: find_max = "p99<1s": a workload has one of them; make it two workloads"#);
     // Other connections are another process, and its capacity is not measured.
     insta::assert_snapshot!(refused("arrivals = \"poisson:10%\"\ntimeout = \"9s\""), @r#"suites/mine.toml:19: arrivals = "poisson:10%": nothing measures the capacity that this is a share of; put a closed-loop workload before it that differs only in name, arrivals and duration"#);

@@ -304,7 +304,7 @@ fn connections_live_for_no_fewer_calls_than_they_have_in_flight() {
         Some(20)
     );
     insta::assert_snapshot!(life("calls:19").expect_err("a refusal"), @r#"suites/mine.toml:11: in_flight = 1000 contradicts suites/mine.toml:8: connection_life = "calls:19": a connection can't have more calls in flight than it lives for; give fewer calls in flight, more connections or a longer life"#);
-    insta::assert_snapshot!(life("brief").expect_err("a refusal"), @r#"suites/mine.toml:8: connection_life = "brief": 'brief' is no connection life; write long (a connection carries all calls), short (one call each) or calls:N (N calls each)"#);
+    insta::assert_snapshot!(life("brief").expect_err("a refusal"), @r#"suites/mine.toml:8: connection_life = "brief": 'brief' is not a connection life; expected long (a connection carries all calls), short (one call each) or calls:N (N calls each)"#);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts the binary at $RPCBENCH_BUILD_DIR/server. RPCBENCH_TESTKIT names one that is built already, as the tests do;
-# without it cargo builds one, in a target folder of its own so that no other cargo is waited for.
+# Puts the binary at $RPCBENCH_BUILD_DIR/server. RPCBENCH_TESTKIT names an existing one, as in the tests. Without it cargo
+# builds one, in a separate target folder so that it does not wait for another cargo.
 set -eu
 
 if [ -z "${RPCBENCH_TESTKIT:-}" ]; then
