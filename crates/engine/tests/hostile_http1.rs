@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use rpcbench_engine::Measurement;
+use rpcbench_engine::clock::Nanos;
+use rpcbench_engine::{LoadPlan, Measurement};
 use rpcbench_record::{Outcomes, Protocol};
 use support::{came, measure, open};
 
@@ -61,9 +62,11 @@ impl Peer {
     }
 }
 
-/// A load of one call at a time.
+/// A load of one call at a time. A busy machine takes longer than ten seconds for the largest body.
 fn load(peer: &Peer) -> Measurement {
-    measure(&mut open(&support::plan(Protocol::Json, peer.start()), "text:5"), 100)
+    let minute = Nanos::from_millis(60_000);
+    let plan = support::plan(Protocol::Json, peer.start());
+    measure(&mut open(&LoadPlan { timeout: minute, grace: minute, ..plan }, "text:5"), 100)
 }
 
 /// Each call is lost with its connection, for this reason, after at most so many bytes.
