@@ -1,9 +1,9 @@
 //! The load engine.
 //!
 //! Thread per core: each load thread has its connections, its calls and its counters, and shares
-//! nothing with the others while calls are on their way. A connection is a state machine without I/O
+//! nothing with the others while calls are in flight. A connection is a state machine without I/O
 //! (`protocol`), a `driver` moves its bytes, and the worker between them decides which call is due
-//! and in which outcome each one ended.
+//! and with which outcome each one ended.
 
 #![forbid(unsafe_code)]
 

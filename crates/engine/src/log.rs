@@ -1,4 +1,4 @@
-//! The log of every measured call, in batches, for whoever writes it down.
+//! The log of every measured call, in batches.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
@@ -6,20 +6,20 @@ use crate::clock::Nanos;
 use crate::outcome::Outcome;
 use crate::protocol::Call;
 
-/// Calls in a batch: one message to another thread for so many calls.
+/// Calls in a batch: one message to another thread carries this many.
 const BATCH: usize = 8192;
 
-/// Batches that wait for whoever writes them down, at the most: two million calls, 84 MB.
-const WAITING: usize = 256;
+/// Most batches that wait to be written: two million calls, 84 MB.
+const MAX_WAITING: usize = 256;
 
-/// Takes batches of calls. Where the receiving end does not keep up, those that find no room are left out, as a load
-/// that waits for a disk would not be the one asked for: who receives must count.
+/// Takes batches of calls. If the receiver does not keep up, batches without room are dropped, since a load that waits
+/// for a disk is not the load that was asked for: the receiver must count.
 pub type CallLog = SyncSender<Vec<LoggedCall>>;
 
 /// Both ends of a log.
 #[must_use]
 pub fn call_log() -> (CallLog, Receiver<Vec<LoggedCall>>) {
-    sync_channel(WAITING)
+    sync_channel(MAX_WAITING)
 }
 
 /// One call that came due in a measured span. Times count from the span's begin, nanoseconds.
@@ -92,12 +92,12 @@ impl BatchWriter {
     pub fn flush(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         match self.log.try_send(batch) {
-            // Left out; its memory serves the next.
+            // Dropped; its memory serves the next.
             Err(TrySendError::Full(batch)) => {
                 self.batch = batch;
                 self.batch.clear();
             }
-            // Whoever reads the log may have given up; the figures go on.
+            // The reader may have given up; the figures continue.
             Ok(()) | Err(TrySendError::Disconnected(_)) => {}
         }
     }
@@ -108,15 +108,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_that_nobody_reads_takes_so_much_memory_and_no_more() {
+    fn an_unread_log_takes_bounded_memory() {
         let (log, batches) = call_log();
         let mut writer = BatchWriter::new(log);
-        for due in 0..(WAITING as u64 + 10) * BATCH as u64 {
+        for due in 0..(MAX_WAITING as u64 + 10) * BATCH as u64 {
             let call = Call { due: Nanos(due), ..Call::default() };
             writer.push(call, Nanos(due + 1), &Outcome::Ok, Nanos(0));
         }
         let kept: Vec<LoggedCall> = batches.try_iter().flatten().collect();
-        assert_eq!(kept.len(), WAITING * BATCH);
+        assert_eq!(kept.len(), MAX_WAITING * BATCH);
         assert!(kept.iter().map(|call| call.due.0).eq(0..kept.len() as u64));
         // There is room again.
         writer.push(Call::default(), Nanos(1), &Outcome::Ok, Nanos(0));

@@ -1,7 +1,7 @@
 //! When calls come due: arithmetic on a seed, an arrival process and a number, without a clock.
 //!
 //! There is one schedule for all load threads. Each goes through the whole of it and takes the calls of its
-//! connections, which have their turns one after the other, so the load keeps one exact rate and nothing is shared.
+//! connections, which take turns, so the load keeps one exact rate and nothing is shared.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
@@ -176,7 +176,7 @@ impl Part {
         part
     }
 
-    /// Goes on by so many calls, at least one.
+    /// Advances by this many calls, at least one.
     fn go_on(&mut self, calls: u32) {
         let due = self.schedule.nth(calls as usize - 1);
         self.due = due.map_or(Nanos::NEVER, |due| self.origin + due);
@@ -190,7 +190,7 @@ impl Part {
 }
 
 impl DueTimes {
-    /// Calls come due from `origin` on, until told otherwise.
+    /// Calls come due from `origin` on, until it is stopped.
     pub fn new(arrivals: Arrivals, seed: u64, stride: Stride, origin: Nanos) -> Self {
         // What is drawn for the warm-up must not come again in the window.
         let schedule = Schedule::new(warming(arrivals), !seed);
@@ -198,7 +198,7 @@ impl DueTimes {
         Self { arrivals, seed, stride, current, window: None, end: Nanos::NEVER }
     }
 
-    /// The schedule begins anew at `start`, and ends at `end`.
+    /// Restarts the schedule at `start`; it ends at `end`.
     pub fn measure(&mut self, start: Nanos, end: Nanos) {
         let schedule = Schedule::new(self.arrivals, self.seed);
         self.window = Some(Part::new(schedule, start, self.stride));

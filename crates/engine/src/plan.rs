@@ -1,4 +1,4 @@
-//! What the engine is to do.
+//! The load that the engine makes.
 
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
@@ -16,28 +16,27 @@ pub struct LoadPlan {
     pub authority: String,
     /// Connections over all threads; at least 1.
     pub connections: u32,
-    /// How many calls a connection carries before it is ended and another is opened in its place.
+    /// Calls that a connection carries before it is replaced.
     pub connection_life: ConnectionLife,
-    /// Calls in flight over all connections; at least one each. In an open loop: at most so many.
+    /// Calls in flight over all connections, at least one each; an upper limit in open loop.
     pub in_flight: u32,
-    /// When calls come due; its rate is known.
+    /// When calls come due. Its rate must be known.
     pub arrivals: Arrivals,
     /// Seed of random arrivals.
     pub seed: u64,
     /// Load threads; at most one for each connection.
     pub threads: u32,
-    /// CPUs that load threads are pinned to, in turn. Empty: not pinned.
+    /// CPUs to pin load threads to, in turn. Empty: not pinned.
     pub cpus: Vec<u32>,
-    /// A call unanswered for this long ends.
+    /// Time limit of a call.
     pub timeout: Nanos,
-    /// How long calls in flight at the end may still be answered.
+    /// How long calls in flight at the end may take.
     pub grace: Nanos,
-    /// How long connecting may take, handshake included.
+    /// Time limit for connecting, handshake included.
     pub connect_timeout: Nanos,
-    /// Which request is the first.
+    /// The request to begin with.
     pub first_request: u32,
-    /// Whether calls may follow one another on a connection before they are answered, under a protocol that otherwise
-    /// takes one at a time.
+    /// Allows several calls in flight on a connection where the protocol otherwise takes one at a time.
     pub pipelining: bool,
 }
 
@@ -47,7 +46,7 @@ pub enum PlanError {
     /// Zero of something.
     #[error("{0} is 0; give at least 1")]
     Zero(&'static str),
-    /// Connections that would have nothing to do.
+    /// Connections without a call.
     #[error(
         "{in_flight} calls in flight over {connections} connections leaves some without a call; give at least {connections} in flight"
     )]
@@ -57,7 +56,7 @@ pub enum PlanError {
         /// As planned.
         connections: u32,
     },
-    /// More calls in flight on a connection than it lives for.
+    /// More calls in flight on a connection than it carries.
     #[error(
         "{in_flight} calls in flight over {connections} connections are up to {} on each, and a connection ends after {life}; give a connection for each call in flight, or a longer life",
         in_flight.div_ceil(*connections)
@@ -70,7 +69,7 @@ pub enum PlanError {
         /// Calls that a connection carries.
         life: u32,
     },
-    /// More calls in flight than a protocol takes.
+    /// More calls in flight than the protocol takes.
     #[error(
         "{protocol} takes one call at a time on a connection: {in_flight} calls in flight need {in_flight} connections, not {connections}; give as many of both, or allow pipelining"
     )]
@@ -82,10 +81,10 @@ pub enum PlanError {
         /// As planned.
         connections: u32,
     },
-    /// A rate that is still to be known.
+    /// A rate that is unknown.
     #[error("'{0}' is a share of a capacity that nothing has measured; give calls a second")]
     UnknownRate(Arrivals),
-    /// Threads that would have nothing to do.
+    /// Threads without a connection.
     #[error(
         "{threads} client threads for {connections} connections leaves some without one; give at most {connections} threads"
     )]
@@ -132,7 +131,7 @@ impl LoadPlan {
         Ok(())
     }
 
-    /// How many of `calls` thread `thread` makes: in proportion to its calls in flight.
+    /// The part of `calls` that thread `thread` makes: in proportion to its calls in flight.
     pub(crate) fn share_of(&self, calls: u64, thread: u32) -> u64 {
         let in_flight = |thread| self.shares(thread).into_iter().map(u64::from).sum::<u64>();
         let before: u64 = (0..thread).map(in_flight).sum();

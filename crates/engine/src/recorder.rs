@@ -9,29 +9,29 @@ use crate::protocol::Call;
 use crate::span::Span;
 use crate::tally::{Burst, Tally, add_example, slices};
 
-/// How a call of an open loop is taken up.
+/// When a call of an open loop is sent, compared to when it was due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum SendTiming {
     OnTime,
-    /// The client was not there in time, whether there was room or not.
+    /// The client did not look in time, with room or without.
     Late,
-    /// The client was there, and there was no room.
+    /// The client looked in time, and no connection had room.
     HeldBack,
 }
 
 /// What one load thread counts.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// Whose status codes they are.
+    /// Gives names to status codes.
     protocol: Protocol,
     window: Option<Window>,
     /// Calls outside the window: warm-up.
     outside: Outcomes,
     outside_examples: Vec<String>,
-    /// The outcome that was explained last, and whether in the window: millions of calls may end alike, and words take
-    /// longer than counting.
+    /// The outcome explained last, and whether in the window: millions of calls may end alike, and formatting takes longer
+    /// than counting.
     explained: Option<(bool, Outcome)>,
-    /// Calls that ended `ok` and are still to be counted.
+    /// Calls that ended `ok` and are not counted yet.
     burst: Burst,
     log: Option<BatchWriter>,
 }
@@ -41,8 +41,8 @@ pub(crate) struct Recorder {
 struct Window {
     span: Span,
     tally: Tally,
-    /// Calls that came due after it, and have ended.
-    followers: u64,
+    /// Ended calls that came due after it.
+    due_after_window: u64,
 }
 
 impl Recorder {
@@ -58,16 +58,16 @@ impl Recorder {
         }
     }
 
-    /// Starts to measure anew.
+    /// Starts a new measurement.
     pub fn measure(&mut self, span: Span) {
         self.burst.calls = 0;
         self.explained = None;
         // The series of a span whose end is not known grows.
         let length = if span.end == Nanos::NEVER { Nanos(0) } else { span.end - span.start };
-        self.window = Some(Window { span, tally: Tally::new(length), followers: 0 });
+        self.window = Some(Window { span, tally: Tally::new(length), due_after_window: 0 });
     }
 
-    /// The span ends at `end` instead; no call has come due at that instant or later.
+    /// Ends the span at `end` instead; no call has come due at that instant or later.
     pub fn cut(&mut self, end: Nanos) {
         self.count_burst();
         if let Some(Window { span, tally, .. }) = &mut self.window {
@@ -76,15 +76,15 @@ impl Recorder {
         }
     }
 
-    /// Whether a span was measured that is over at `now`.
+    /// True if a measured span is over at `now`.
     #[inline]
     pub fn is_over(&self, now: Nanos) -> bool {
         self.window.as_ref().is_some_and(|window| window.span.end <= now)
     }
 
-    /// Calls that came due after the span, and have ended.
-    pub fn followers(&self) -> u64 {
-        self.window.as_ref().map_or(0, |window| window.followers)
+    /// Ended calls that came due after the span.
+    pub fn due_after_window(&self) -> u64 {
+        self.window.as_ref().map_or(0, |window| window.due_after_window)
     }
 
     /// Ends measuring.
@@ -108,16 +108,16 @@ impl Recorder {
         self.window.as_ref().map(|window| &window.tally)
     }
 
-    /// A call of an open loop that came due at `due` is taken up.
+    /// Counts a call of an open loop that came due at `due`.
     #[inline]
-    pub fn taken_up(&mut self, due: Nanos, how: Taken) {
+    pub fn record_send_timing(&mut self, due: Nanos, how: SendTiming) {
         if let Some(Window { span, tally, .. }) = &mut self.window
             && span.contains(due)
         {
             match how {
-                Taken::OnTime => {}
-                Taken::Late => tally.late += 1,
-                Taken::HeldBack => tally.held_back += 1,
+                SendTiming::OnTime => {}
+                SendTiming::Late => tally.late += 1,
+                SendTiming::HeldBack => tally.held_back += 1,
             }
         }
     }
@@ -148,7 +148,7 @@ impl Recorder {
         }
         self.burst = Burst { due: call.due, written: call.written, done, calls: 1 };
         if self.log.is_some() {
-            self.count_burst(); // The next one has a line of its own.
+            self.count_burst(); // Each call has its line in the log.
         }
     }
 
@@ -165,7 +165,9 @@ impl Recorder {
     /// A call that did not come due in the span; one that came due before may reach into it.
     fn record_outside(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
         match &mut self.window {
-            Some(Window { span, followers, .. }) if call.due >= span.end => *followers += 1,
+            Some(Window { span, due_after_window, .. }) if call.due >= span.end => {
+                *due_after_window += 1
+            }
             Some(Window { span, tally, .. }) => {
                 let within = done.min(span.end) - span.start;
                 tally.carried_in = tally.carried_in + within;
@@ -195,7 +197,7 @@ impl Recorder {
         self.explained = Some((measured, outcome.clone()));
     }
 
-    /// Something became of a connection at `at`; counted where it is not before the span.
+    /// Counts an event of a connection at `at`, unless it is before the span.
     #[cold]
     pub fn on_connection(&mut self, at: Nanos, count: impl FnOnce(&mut Connections)) {
         if let Some(Window { span, tally, .. }) = &mut self.window
@@ -205,7 +207,7 @@ impl Recorder {
         }
     }
 
-    /// A connection is open since `at`, after a connect that began at `since`.
+    /// Counts a connection that opened at `at`, after a connect that began at `since`.
     #[cold]
     pub fn connected(&mut self, since: Nanos, at: Nanos) {
         if let Some(Window { span, tally, .. }) = &mut self.window

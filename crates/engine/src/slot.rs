@@ -12,11 +12,11 @@ const RETRY: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(1000));
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     Down,
-    /// Its connection has come to the end of its life; the next is opened when a call wants it.
+    /// Its connection has carried all its calls; the next is opened when a call needs it.
     Resting,
     Connecting,
     Up,
-    /// The kernel takes no more for now; an event will say when it does.
+    /// The kernel takes no more for now; an event says when it does again.
     Full,
 }
 
@@ -26,33 +26,33 @@ pub(crate) struct Slot<C> {
     /// Calls in flight that it keeps up.
     pub share: u32,
     pub link: Link,
-    /// Calls that each of its connections may carry; all there are where they live long.
+    /// Calls that each of its connections may carry; no limit if they live long.
     life: u64,
     /// Calls that this connection may still carry.
     left: u64,
-    /// Whether this connection's handshake is still to be done, as far as anybody has looked.
-    pub greeting: bool,
+    /// True until the connection's handshake has been seen to be done.
+    pub handshake_pending: bool,
     pub connection: Option<C>,
     /// Bytes for the kernel, from `written` on.
     pub out: Vec<u8>,
     written: usize,
-    /// Calls that are due and were not put out yet.
+    /// Calls that are due and not sent yet.
     pub waiting: VecDeque<Call>,
-    /// Calls that the peer refused, to be put out before those.
+    /// Calls that the peer refused; they are sent before those.
     pub again: VecDeque<Call>,
-    /// Of a slot that only sees a connection to its end: the one that the connection was opened in.
-    pub home: Option<usize>,
-    /// Why it was lost the last time.
+    /// Set in a slot that only sees a connection to its end: the slot that opened the connection.
+    pub parent_slot: Option<usize>,
+    /// Why it was last lost.
     pub problem: Option<String>,
     pub opened_at: Nanos,
     retry_at: Nanos,
     pause: Nanos,
-    /// Whether it waits since the connection was handed over, and no attempt to open the next has failed.
+    /// True after the connection was handed over, until an attempt to open the next has failed.
     handed_over: bool,
 }
 
 impl<C: Connection> Slot<C> {
-    /// One that keeps up `share` calls, on connections that carry `life` calls each, or all there are.
+    /// A slot that keeps `share` calls in flight, on connections that carry `life` calls each, or any number.
     pub fn new(share: u32, life: Option<u32>) -> Self {
         let life = life.map_or(u64::MAX, u64::from);
         Self {
@@ -60,13 +60,13 @@ impl<C: Connection> Slot<C> {
             link: Link::Down,
             life,
             left: life,
-            greeting: false,
+            handshake_pending: false,
             connection: None,
             out: Vec::new(),
             written: 0,
             waiting: VecDeque::new(),
             again: VecDeque::new(),
-            home: None,
+            parent_slot: None,
             problem: None,
             opened_at: Nanos(0),
             retry_at: Nanos::NEVER,
@@ -75,19 +75,19 @@ impl<C: Connection> Slot<C> {
         }
     }
 
-    /// A new connection takes the place; `out` is what it has to say first.
+    /// Puts a new connection into the slot; `out` is what it sends first.
     pub fn open(&mut self, connection: C, out: Vec<u8>, now: Nanos) {
         self.connection = Some(connection);
         self.out = out;
         self.written = 0;
         self.link = Link::Connecting;
         self.left = self.life;
-        self.greeting = true;
+        self.handshake_pending = true;
         self.opened_at = now;
         self.retry_at = Nanos::NEVER;
     }
 
-    /// Whether the connection takes no more calls and has some that are still to be answered.
+    /// True if the connection takes no more calls and still has some unanswered.
     #[inline]
     pub fn is_leaving(&self) -> bool {
         self.connection.as_ref().is_some_and(|connection| {
@@ -95,10 +95,11 @@ impl<C: Connection> Slot<C> {
         })
     }
 
-    /// The connection goes on in a slot of its own, and the next is opened here: at once, if calls have ended since the
-    /// one before.
-    pub fn hand_over(&mut self, home: usize, now: Nanos) -> Self {
-        let mut rest = Self { home: Some(home), link: self.link, ..Self::new(0, None) };
+    /// Moves the connection to a separate slot, so that the next can be opened here: at once, if calls have ended since
+    /// the one before.
+    pub fn hand_over(&mut self, parent_slot: usize, now: Nanos) -> Self {
+        let mut rest =
+            Self { parent_slot: Some(parent_slot), link: self.link, ..Self::new(0, None) };
         rest.connection = self.connection.take();
         std::mem::swap(&mut rest.out, &mut self.out);
         std::mem::swap(&mut rest.written, &mut self.written);
@@ -110,18 +111,18 @@ impl<C: Connection> Slot<C> {
         rest
     }
 
-    /// Whether its connections end after a number of calls.
-    pub fn is_mortal(&self) -> bool {
+    /// True if its connections end after a number of calls.
+    pub fn has_call_limit(&self) -> bool {
         self.life < u64::MAX
     }
 
-    /// Whether the connection has carried all calls of its life, and each has ended.
+    /// True if the connection has carried all its calls, and each has ended.
     #[inline]
     pub fn is_spent(&self) -> bool {
         self.left == 0 && self.connection.as_ref().is_some_and(|it| it.open_calls() == 0)
     }
 
-    /// Says what is to be said before the connection is ended.
+    /// Writes the protocol's goodbye.
     #[cold]
     pub fn say_goodbye(&mut self) {
         if let Some(connection) = &mut self.connection {
@@ -129,7 +130,7 @@ impl<C: Connection> Slot<C> {
         }
     }
 
-    /// The connection has come to the end of its life.
+    /// Ends a connection that has carried all its calls.
     pub fn retire(&mut self) {
         self.connection = None;
         self.problem = None;
@@ -137,7 +138,7 @@ impl<C: Connection> Slot<C> {
         self.pause = RETRY.0;
     }
 
-    /// No connection is opened until a call wants it.
+    /// Opens no connection until a call needs one.
     pub fn rest(&mut self) {
         self.link = Link::Resting;
         self.retry_at = Nanos::NEVER;
@@ -145,12 +146,12 @@ impl<C: Connection> Slot<C> {
         self.written = 0;
     }
 
-    /// Whether it has calls and rests.
+    /// True if calls are waiting for a connection.
     pub fn is_wanted(&self) -> bool {
         self.link == Link::Resting && self.has_unsent()
     }
 
-    /// Whether calls wait that are still to be sent.
+    /// True if calls are waiting to be sent.
     pub fn has_unsent(&self) -> bool {
         !self.waiting.is_empty() || !self.again.is_empty()
     }
@@ -164,7 +165,7 @@ impl<C: Connection> Slot<C> {
         up && self.connection.as_ref().is_some_and(C::is_open)
     }
 
-    /// Whether there is a connection whose handshake is done.
+    /// True if there is a connection whose handshake is done.
     pub fn is_established(&self) -> bool {
         self.connection.is_some() && self.opening_since().is_none()
     }
@@ -176,31 +177,31 @@ impl<C: Connection> Slot<C> {
         opening.then_some(self.opened_at)
     }
 
-    /// Calls have ended on the connection: it works, and the next one need not wait long.
+    /// Calls have ended on the connection, so the next one need not wait long.
     #[inline]
-    pub fn works(&mut self) {
+    pub fn reset_backoff(&mut self) {
         self.pause = RETRY.0;
     }
 
-    /// Calls have ended on the connection that was handed over: the next is opened at once, unless that was tried and failed.
-    pub fn worked(&mut self, now: Nanos) {
+    /// Calls have ended on the connection that was handed over: the next may open at once, unless that has failed.
+    pub fn allow_reconnect(&mut self, now: Nanos) {
         if self.link == Link::Down && !self.handed_over {
             return;
         }
-        self.works();
+        self.reset_backoff();
         if self.retry_at().is_some() {
             self.retry_at = self.retry_at.min(now);
         }
     }
 
-    /// When to connect again, if it is lost.
+    /// When to connect again, if the connection is lost.
     pub fn retry_at(&self) -> Option<Nanos> {
         (self.link == Link::Down && self.retry_at != Nanos::NEVER).then_some(self.retry_at)
     }
 
-    /// Why no call can be sent on it now, one line. `None`: only room may be missing.
+    /// Why no call can be sent on it now, one line. `None` if at most room is missing.
     pub fn hindrance(&self) -> Option<String> {
-        if self.home.is_some() {
+        if self.parent_slot.is_some() {
             return None;
         }
         let established = self.is_established();
@@ -219,7 +220,7 @@ impl<C: Connection> Slot<C> {
         Some(reason)
     }
 
-    /// Puts a call out at once, if there is room for it; the bytes are still to be written.
+    /// Sends a call at once if there is room; its bytes remain to be written.
     #[inline]
     pub fn try_send(&mut self, make: impl FnOnce() -> Call) -> bool {
         let Some(connection) = &mut self.connection else { return self.try_wake(make) };
@@ -236,8 +237,7 @@ impl<C: Connection> Slot<C> {
         room
     }
 
-    /// Puts out up to `most` new calls, as far as there is room for them, and tells how many; the bytes are still to be
-    /// written.
+    /// Sends up to `most` new calls while there is room, and returns how many; their bytes remain to be written.
     #[inline]
     pub fn send_new(&mut self, most: u32, mut make: impl FnMut() -> Call) -> u32 {
         let free = self.link == Link::Up && !self.has_unsent();
@@ -253,7 +253,7 @@ impl<C: Connection> Slot<C> {
         sent
     }
 
-    /// Gives a call to a slot that rests: a connection is to be opened for it.
+    /// Gives a call to a resting slot, which then needs a connection.
     #[cold]
     fn try_wake(&mut self, make: impl FnOnce() -> Call) -> bool {
         let room = self.link == Link::Resting && !self.has_unsent();
@@ -263,7 +263,7 @@ impl<C: Connection> Slot<C> {
         room
     }
 
-    /// Puts out the waiting calls that the connection takes; how many of them were refused before.
+    /// Sends the waiting calls that the connection takes; returns how many of them had been refused before.
     #[inline]
     pub fn send_waiting(&mut self) -> u64 {
         let mut resent = 0;
@@ -278,12 +278,12 @@ impl<C: Connection> Slot<C> {
         resent
     }
 
-    /// Takes the calls that wait.
+    /// Takes the waiting calls.
     pub fn give_up(&mut self) -> Vec<Call> {
         self.again.drain(..).chain(self.waiting.drain(..)).collect()
     }
 
-    /// Whether any call is in flight or waiting.
+    /// True if any call is in flight or waiting.
     pub fn has_calls(&self) -> bool {
         self.has_unsent() || self.connection.as_ref().is_some_and(|it| it.open_calls() > 0)
     }
@@ -311,7 +311,7 @@ impl<C: Connection> Slot<C> {
         }
     }
 
-    /// Takes the calls that came due at or before `cutoff`: those sent, and those not.
+    /// Takes the calls that came due at or before `cutoff`: the sent ones, and the unsent ones.
     pub fn expire(&mut self, cutoff: Nanos) -> (Vec<Call>, Vec<Call>) {
         let late = match &mut self.connection {
             Some(connection) => connection.expire(cutoff, &mut self.out),
@@ -325,8 +325,8 @@ impl<C: Connection> Slot<C> {
         (late, unsent)
     }
 
-    /// The connection is gone; takes the calls that it had. The next is opened at once if this one has come to its end in
-    /// good order and calls have ended on it.
+    /// The connection is gone; takes its calls. The next is opened at once if this one ended in good order and calls have
+    /// ended on it.
     pub fn lose(&mut self, reason: &str, now: Nanos) -> Vec<Call> {
         if self.is_open() {
             self.pause = RETRY.0;
@@ -335,7 +335,7 @@ impl<C: Connection> Slot<C> {
         let finished = connection.as_ref().is_some_and(C::is_finished);
         let pause = if finished && self.pause == RETRY.0 { Nanos(0) } else { self.pause };
         self.link = Link::Down;
-        self.retry_at = if self.home.is_some() { Nanos::NEVER } else { now + pause };
+        self.retry_at = if self.parent_slot.is_some() { Nanos::NEVER } else { now + pause };
         self.handed_over = false;
         self.lengthen_pause();
         self.problem = Some(reason.to_owned());
@@ -379,7 +379,7 @@ mod tests {
         let connection = slot.connection.as_mut().unwrap();
         connection.receive(bytes, &mut Vec::new(), &mut ended).unwrap();
         if ended.0 > 0 {
-            slot.works();
+            slot.reset_backoff();
         }
         let now = Nanos(7);
         slot.lose("it was closed", now);
@@ -408,12 +408,12 @@ mod tests {
         };
         assert_eq!(hand_over(&mut slot), Nanos(7));
         assert!(hand_over(&mut slot) > Nanos(7));
-        slot.worked(Nanos(7));
+        slot.allow_reconnect(Nanos(7));
         assert_eq!(slot.retry_at(), Some(Nanos(7)));
         assert_eq!(hand_over(&mut slot), Nanos(7));
-        slot.lose("nobody listens any more", Nanos(7));
+        slot.lose("connection refused", Nanos(7));
         let waits = slot.retry_at();
-        slot.worked(Nanos(7));
+        slot.allow_reconnect(Nanos(7));
         assert_eq!(slot.retry_at(), waits);
         assert!(waits > Some(Nanos(7)));
     }

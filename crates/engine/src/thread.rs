@@ -1,4 +1,4 @@
-//! A load thread: a worker on real sockets, and what it is told and tells.
+//! A load thread: a worker on real sockets, its commands and its reports.
 
 use std::fs;
 use std::io;
@@ -17,20 +17,20 @@ use crate::driver::{Driver, EpollDriver, Sources, Waker};
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
-use crate::protocol::{Connection, ForProtocol, dispatch};
+use crate::protocol::{Connection, ProtocolVisitor, dispatch};
 use crate::span::Span;
 use crate::tally::Tally;
 use crate::worker::{Start, Worker};
 
-/// How often a thread that connects tells how far it is, at most.
-const TELL: Nanos = Nanos::from_millis(50);
+/// Shortest time between two reports of a thread that is connecting.
+const REPORT_EVERY: Nanos = Nanos::from_millis(50);
 
-/// What a load thread is told.
+/// A command to a load thread.
 #[derive(Clone, Debug)]
 pub(crate) enum Command {
     /// Calls come due from now on.
     Start(Start),
-    /// Tell how it stands.
+    /// Send a sample.
     Sample(Sender<ThreadSample>),
     Measure(Span),
     /// The measured span ends then.
@@ -39,14 +39,14 @@ pub(crate) enum Command {
     Close,
 }
 
-/// What a load thread tells.
+/// A report of a load thread.
 #[derive(Debug)]
 pub(crate) enum Report {
     /// Every connection is open, or the deadline has come.
     Connected { open: usize, problem: Option<String> },
     /// No call is left.
     Drained(Box<Drained>),
-    /// It can't go on.
+    /// It can't continue.
     Broken(io::Error),
 }
 
@@ -60,16 +60,16 @@ pub(crate) struct Drained {
     pub outside_examples: Vec<String>,
 }
 
-/// What came of a measured span on one thread.
+/// A measured span on one thread.
 #[derive(Debug)]
 pub(crate) struct ThreadMeasured {
-    /// Where it was cut, it may end a little later than on other threads.
+    /// A span that was cut may end a little later than on other threads.
     pub span: Span,
     pub tally: Tally,
     pub usage: ThreadUsage,
 }
 
-/// How a load thread stands.
+/// A load thread at one instant.
 #[derive(Debug)]
 pub(crate) struct ThreadSample {
     pub outstanding: u64,
@@ -84,7 +84,7 @@ pub(crate) struct ThreadUsage {
     pub cpu: Nanos,
     /// The part of it that was spent waiting.
     pub awake: Nanos,
-    /// Ready to run, and without a CPU. `None` where the kernel does not tell.
+    /// Ready to run, and without a CPU. `None` if the kernel does not report it.
     pub run_delay: Option<Nanos>,
 }
 
@@ -119,7 +119,7 @@ impl Reading {
     }
 }
 
-/// Counters that other threads may look at while a load runs. A cache line of its own.
+/// Counters that other threads may read while a load runs, on a separate cache line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Counters {
@@ -127,7 +127,7 @@ pub(crate) struct Counters {
     pub failed: AtomicU64,
     /// Connections that are open, until all are.
     pub open: AtomicU64,
-    /// No call is left of the last load.
+    /// Every call of the last load has ended.
     pub drained: AtomicBool,
 }
 
@@ -145,7 +145,7 @@ struct LoadThread {
     connect_deadline: Nanos,
 }
 
-/// What the owner of a load thread has of it.
+/// The owner's end of a load thread.
 pub(crate) struct Handle {
     pub commands: Sender<Command>,
     pub reports: Receiver<Report>,
@@ -154,10 +154,10 @@ pub(crate) struct Handle {
     pub thread: Option<JoinHandle<()>>,
 }
 
-/// Which load thread, and by when it is connected.
+/// Which load thread to start, and its deadline for connecting.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
-    pub thread: u32,
+pub(crate) struct ThreadSpec {
+    pub number: u32,
     pub deadline: Nanos,
 }
 
@@ -165,10 +165,10 @@ pub(crate) struct Place {
 pub(crate) fn spawn(
     plan: &Arc<LoadPlan>,
     payload: &Arc<dyn Payload>,
-    place: Place,
+    spec: ThreadSpec,
     log: Option<CallLog>,
 ) -> io::Result<Handle> {
-    let Place { thread, deadline } = place;
+    let ThreadSpec { number, deadline } = spec;
     let waker = Waker::new()?;
     let (commands, receiver) = channel();
     let (sender, reports) = channel();
@@ -176,26 +176,26 @@ pub(crate) fn spawn(
     let load = LoadThread {
         plan: Arc::clone(plan),
         payload: Arc::clone(payload),
-        number: thread,
+        number,
         log,
         waker: waker.clone(),
         commands: receiver,
         reports: sender,
         counters: Arc::clone(&counters),
-        cpu: plan.cpus.get(thread as usize % plan.cpus.len().max(1)).copied(),
+        cpu: plan.cpus.get(number as usize % plan.cpus.len().max(1)).copied(),
         connect_deadline: deadline,
     };
-    let name = format!("rpcbench-load-{thread}");
+    let name = format!("rpcbench-load-{number}");
     let thread = std::thread::Builder::new().name(name).spawn(move || load.run())?;
     Ok(Handle { commands, reports, counters, waker, thread: Some(thread) })
 }
 
 impl LoadThread {
-    /// Runs until told to close.
+    /// Runs until it gets [`Command::Close`].
     fn run(self) {
         let reports = self.reports.clone();
         if let Err(error) = self.work() {
-            // The owner may be gone already; then there is nobody to tell.
+            // The owner may be gone already.
             let _ = reports.send(Report::Broken(error));
         }
     }
@@ -206,7 +206,7 @@ impl LoadThread {
             set.set(cpu as usize);
             sched_setaffinity(None, &set)?;
         }
-        // Calls come due between clock ticks: the kernel is not to gather wake-ups.
+        // Calls come due between clock ticks: the kernel must not batch wake-ups.
         set_current_timer_slack(NonZeroU64::new(1))?;
         let connections = self.plan.shares(self.number).len();
         let waker = self.waker.clone();
@@ -219,16 +219,16 @@ impl LoadThread {
     }
 }
 
-/// A load thread with its driver, before it is known how calls travel.
+/// A load thread with its driver, before its protocol is chosen.
 struct Loading {
     thread: LoadThread,
     driver: EpollDriver,
 }
 
-impl ForProtocol for Loading {
+impl ProtocolVisitor for Loading {
     type Output = io::Result<()>;
 
-    fn with<C: Connection>(self) -> io::Result<()> {
+    fn visit<C: Connection>(self) -> io::Result<()> {
         let LoadThread { plan, payload, number, log, commands, reports, counters, .. } =
             self.thread;
         let connect_deadline = self.thread.connect_deadline;
@@ -251,18 +251,18 @@ struct Running<C: Connection, D> {
 }
 
 impl<C: Connection, D: Driver> Running<C, D> {
-    /// Opens the connections; false if the session was closed meanwhile.
+    /// Opens the connections. False if the session was closed meanwhile.
     fn connect(&mut self, deadline: Nanos) -> io::Result<bool> {
         self.worker.connect_all(deadline);
-        let mut told = self.worker.now();
+        let mut reported = self.worker.now();
         while !self.worker.is_connected() && self.worker.now() < deadline {
             self.worker.turn()?;
-            // To count them takes a look at each.
-            if self.worker.now() >= told + TELL {
-                told = self.worker.now();
+            // Counting looks at every connection.
+            if self.worker.now() >= reported + REPORT_EVERY {
+                reported = self.worker.now();
                 self.counters.open.store(self.worker.connect_problem().0 as u64, Ordering::Relaxed);
             }
-            // Nothing else is told to a thread that has not reported yet.
+            // A thread that has not reported yet gets no other command.
             if !matches!(self.commands.try_recv(), Err(TryRecvError::Empty)) {
                 return Ok(false);
             }
@@ -342,7 +342,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
         let so_far = calls.recorder.so_far();
         let measured = so_far.map(|tally| (tally.ok.clone(), tally.outcomes.clone()));
         let (outstanding, cpu) = (calls.outstanding, clock::thread_cpu());
-        // Whoever asked may have given up.
+        // The session may have given up.
         let _ = samples.send(ThreadSample { outstanding, cpu, measured });
     }
 

@@ -16,7 +16,7 @@ use support::{came, measure, open};
 /// What the kernel may have taken of what the client never read, bytes.
 const IN_SOCKETS: usize = 16 << 20;
 /// Of what comes without end, the client reads a body at most.
-const MOST: usize = (64 << 20) + IN_SOCKETS;
+const MAX: usize = (64 << 20) + IN_SOCKETS;
 
 /// A peer that says `head` when it is asked, and then `rest` until the client has gone.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl Peer {
         let mut taken = 0;
         while matches!(stream.read(&mut [0; 65_536]), Ok(1..)) {
             let mut piece = &self.head;
-            while taken <= 2 * MOST && stream.write_all(piece).is_ok() {
+            while taken <= 2 * MAX && stream.write_all(piece).is_ok() {
                 taken += piece.len();
                 piece = &self.rest;
                 if piece.is_empty() {
@@ -124,7 +124,7 @@ fn chunks_that_never_come_to_anything_cost_the_connection() {
 
 #[test]
 fn a_body_without_end_costs_the_connection() {
-    loses("HTTP/1.1 200 OK\r\n\r\n", "{\"echo\":", "a body above 64 MiB", MOST);
+    loses("HTTP/1.1 200 OK\r\n\r\n", "{\"echo\":", "a body above 64 MiB", MAX);
 }
 
 /// What a peer's calls came to where each gets an end and the connection is lost over the bytes behind it.

@@ -144,12 +144,12 @@ fn a_closed_connection_is_opened_again() {
 
 #[test]
 fn a_peer_that_never_reads_keeps_nobody() {
-    const MOST: u32 = 0x7fff_ffff;
+    const MAX: u32 = 0x7fff_ffff;
     let (go_on, stalled) = channel();
     let peer = ScriptedPeer::start(move |wire| {
         // Its windows are wide open: what holds the bytes back is the kernel.
-        wire.handshake(&[(setting::INITIAL_WINDOW_SIZE, MOST)])?;
-        wire.send(&Frame::window_update(0, MOST - 65_535))?;
+        wire.handshake(&[(setting::INITIAL_WINDOW_SIZE, MAX)])?;
+        wire.send(&Frame::window_update(0, MAX - 65_535))?;
         wire.stall(&stalled)
     });
     let peer = peer.unwrap();

@@ -7,14 +7,14 @@ use rpcbench_testkit::http2::Frame;
 use super::ledger::{REQUESTS, RIGHT};
 use crate::payload::Filler;
 use crate::protocol::grpc::Grpc;
-use crate::protocol::http2::{Carried, Templates};
+use crate::protocol::http2::{Http2Application, Templates};
 use crate::protocol::json_h2c::JsonH2c;
 
 /// Names and values.
 pub(super) type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// A protocol over HTTP/2, as its peer sees it.
-pub(super) trait Carries: Carried {
+pub(super) trait Carries: Http2Application {
     /// Header blocks that a peer might send; some enter fields into the table, some refer to them.
     const BLOCKS: [&[u8]; 12];
 
@@ -31,7 +31,7 @@ pub(super) trait Carries: Carried {
     fn answer(stream: u32) -> Vec<Frame>;
 }
 
-fn templates<C: Carried>() -> Arc<Templates> {
+fn templates<C: Http2Application>() -> Arc<Templates> {
     Arc::new(Templates::new::<C>(&Filler::of(&REQUESTS), "host"))
 }
 

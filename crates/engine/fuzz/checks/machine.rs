@@ -12,7 +12,7 @@ use crate::protocol::http2::Connection;
 /// Calls at once that the connection is made for; more may be sent.
 const IN_FLIGHT: u32 = 4;
 /// Calls at once that are sent at most, so that inputs stay quick.
-const MOST: usize = 40;
+const MAX_CALLS: usize = 40;
 
 pub(super) struct Machine<C: Carries> {
     connection: Connection<C>,
@@ -48,7 +48,7 @@ impl<C: Carries> Machine<C> {
     }
 
     pub fn can_send(&self) -> bool {
-        self.connection.can_send() && self.ledger.open.len() < MOST
+        self.connection.can_send() && self.ledger.open.len() < MAX_CALLS
     }
 
     /// The request that `choice` means.

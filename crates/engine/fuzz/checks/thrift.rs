@@ -13,7 +13,7 @@ use crate::protocol::thrift::{
 use crate::target::Target;
 
 /// Calls at once that are sent at most, so that inputs stay quick.
-const MOST: usize = 40;
+const MAX_CALLS: usize = 40;
 /// Names of methods, the right one first.
 const NAMES: [&str; 3] = ["Text", "Tree", ""];
 
@@ -89,7 +89,7 @@ impl<T: Transport> Machine<T> {
     }
 
     fn send(&mut self, choice: u8) {
-        if self.connection.can_send() && self.ledger.open.len() < MOST {
+        if self.connection.can_send() && self.ledger.open.len() < MAX_CALLS {
             let call = self.ledger.next(u32::from(choice) % REQUESTS.len() as u32);
             self.connection.send(call, &mut self.out);
             self.out.clear();

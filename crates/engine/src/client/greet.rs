@@ -10,7 +10,7 @@ use super::Single;
 use super::link::{Answer, Link};
 use crate::address::ServerAddress;
 use crate::clock::{self, Nanos};
-use crate::protocol::{Connection, ForProtocol, dispatch};
+use crate::protocol::{Connection, ProtocolVisitor, dispatch};
 use crate::target::Target;
 
 /// Bytes kept of what a server sends instead of its handshake.
@@ -46,10 +46,10 @@ struct Greet<'a> {
     within: Nanos,
 }
 
-impl ForProtocol for Greet<'_> {
+impl ProtocolVisitor for Greet<'_> {
     type Output = io::Result<Greeting>;
 
-    fn with<C: Connection + Send + 'static>(self) -> Self::Output {
+    fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
         let target = Target::new("/");
         let nothing = Single { target: &target, message: &[] };
         let templates = Arc::new(C::templates(&nothing, &self.address.authority()));

@@ -11,7 +11,7 @@ use rpcbench_record::Protocol;
 use crate::address::ServerAddress;
 use crate::clock::{self, Nanos};
 use crate::payload::Payload;
-use crate::protocol::{Connection, End, ForProtocol, dispatch};
+use crate::protocol::{Connection, End, ProtocolVisitor, dispatch};
 use crate::target::Target;
 pub use greet::{Greeting, greet};
 use link::{Answer, Link};
@@ -88,10 +88,10 @@ struct Make {
     timeout: Duration,
 }
 
-impl ForProtocol for Make {
+impl ProtocolVisitor for Make {
     type Output = Box<dyn OneCall>;
 
-    fn with<C: Connection + Send + 'static>(self) -> Self::Output {
+    fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
         Box::new(ProtocolClient::<C> { address: self.address, timeout: self.timeout, link: None })
     }
 }

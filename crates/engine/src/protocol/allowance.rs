@@ -1,13 +1,13 @@
-//! Allowance for what has come in part: the one bound on memory that all connections of a load thread share.
+//! Allowance for messages received in part: the memory bound that all connections of a load thread share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::payload::Payload;
 
-/// What all load threads together hold of unfinished messages, bytes, unless the calls in flight rightly need more.
-const MOST: usize = 256 << 20;
-/// How much longer than a request its reply may be, buffers that have grown by doubling included.
+/// Most bytes of unfinished messages that all load threads together hold, unless the calls in flight need more.
+const MAX_HELD: usize = 256 << 20;
+/// How many times as long as its request a reply may be, including buffers that grew by doubling.
 const SLACK: usize = 4;
 
 /// Bytes that may be held, over all connections of a load thread.
@@ -22,16 +22,16 @@ impl Allowance {
         Self { most, taken: AtomicUsize::new(0) }
     }
 
-    /// For one of so many threads, with so many calls of `payload` in flight.
+    /// For one of `threads` threads, with `in_flight` calls of `payload`.
     pub fn of_thread(threads: u32, in_flight: u32, payload: &dyn Payload) -> Self {
         let longest = (0..payload.len()).map(|index| payload.request(index).len()).max();
         let needed = (in_flight as usize).saturating_mul(SLACK * longest.unwrap_or_default());
-        Self::new(needed.max(MOST / threads.max(1) as usize))
+        Self::new(needed.max(MAX_HELD / threads.max(1) as usize))
     }
 
-    /// Takes so many bytes; false, and nothing is taken, if not so many are left.
+    /// Takes some bytes. False, and nothing is taken, if fewer are left.
     pub fn take(&self, bytes: usize) -> bool {
-        // Only one thread takes and gives: no other can come between.
+        // Only one thread takes and gives, so load and store need not be one operation.
         let taken = self.taken.load(Ordering::Relaxed).saturating_add(bytes);
         let fits = taken <= self.most;
         if fits {
@@ -54,7 +54,7 @@ impl Allowance {
 
 impl Default for Allowance {
     fn default() -> Self {
-        Self::new(MOST)
+        Self::new(MAX_HELD)
     }
 }
 
@@ -70,7 +70,7 @@ impl Holding {
         Self { allowance: Arc::clone(allowance), taken: 0 }
     }
 
-    /// The buffer has so many bytes now; false, and nothing is held, if that is more than is allowed.
+    /// The buffer has `bytes` bytes now. False, and nothing is held, if that exceeds the allowance.
     #[inline]
     pub fn resize(&mut self, bytes: usize) -> bool {
         if bytes == self.taken {

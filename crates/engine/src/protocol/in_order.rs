@@ -8,27 +8,27 @@ use crate::clock::Nanos;
 /// The calls of a connection whose replies are still to come.
 #[derive(Debug)]
 pub(crate) struct InOrder {
-    /// In the order of their replies. `None`: it ran out of time, and its reply may still come.
+    /// In the order of their replies. `None`: a call that ran out of time, and whose reply may still come.
     calls: VecDeque<Option<Call>>,
-    /// Calls of `calls` that have no end.
+    /// Calls among `calls` without an end.
     open: u32,
     /// Calls at the end of `calls` that have not been given to the kernel.
     unflushed: usize,
 }
 
 impl InOrder {
-    /// With room for so many calls; it grows where more are pushed.
+    /// With room for `in_flight` calls; grows if more are pushed.
     pub fn new(in_flight: u32) -> Self {
         Self { calls: VecDeque::with_capacity(in_flight as usize), open: 0, unflushed: 0 }
     }
 
-    /// Calls that have no end.
+    /// Calls without an end.
     #[inline]
     pub fn open(&self) -> u32 {
         self.open
     }
 
-    /// Replies that are still to come.
+    /// Replies not received yet.
     #[inline]
     pub fn awaited(&self) -> usize {
         self.calls.len()
@@ -52,7 +52,7 @@ impl InOrder {
         self.unflushed = 0;
     }
 
-    /// Takes the call whose reply has come; it may be out of time. `None`: a reply to no call.
+    /// Takes the call whose reply has come, `Some(None)` if it ran out of time. `None`: a reply to no call.
     #[inline]
     pub fn answered(&mut self) -> Option<Option<Call>> {
         let call = self.calls.pop_front()?;

@@ -1,5 +1,5 @@
-//! Connections of protocols that are whole messages one after the other: replies come in the order of the requests, and
-//! there is no handshake and no goodbye.
+//! Connections of protocols that consist of whole messages: replies come in the order of the requests, with neither
+//! handshake nor goodbye.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -16,14 +16,14 @@ use crate::payload::Payload;
 /// Longest message that is taken, bytes.
 pub(crate) const MAX_MESSAGE: usize = 64 << 20;
 
-/// What a peer did that it must not.
+/// How a peer broke the protocol.
 pub(crate) type Problem = &'static str;
 
 /// How a protocol writes and reads its messages.
 pub(crate) trait Messages: Debug + Sized + Send + 'static {
     const PROTOCOL: Protocol;
 
-    /// The requests of one method as whole messages.
+    /// The requests to one target as whole messages.
     type Templates: Debug + Send + Sync;
 
     fn new() -> Self;
@@ -33,8 +33,8 @@ pub(crate) trait Messages: Debug + Sized + Send + 'static {
     /// Writes a call, the `number`th of its connection, from 0.
     fn put(templates: &Self::Templates, number: u64, call: Call, out: &mut Vec<u8>);
 
-    /// Where the first message is in `bytes`, once it has come whole. Until then `bytes` only grow; after that they begin
-    /// behind it.
+    /// Where the first message is in `bytes`, once it is complete. Until then `bytes` only grow; after that they begin
+    /// after it.
     fn next(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, Problem>;
 
     /// What a message says as the reply to the `number`th call.
@@ -50,24 +50,24 @@ pub(crate) trait Messages: Debug + Sized + Send + 'static {
 pub(crate) enum Answer<'a> {
     /// Success, with this.
     Reply(&'a [u8]),
-    /// Success without a reply that could be read, and why.
+    /// Success with an unreadable reply, and why.
     Malformed(Problem),
     /// The protocol's own status.
     Status { code: u32, message: String },
 }
 
-/// A connection on which a protocol's messages follow one another.
+/// A connection of such a protocol.
 #[derive(Debug)]
 pub(crate) struct Connection<M: Messages> {
     templates: Arc<M::Templates>,
     messages: M,
     calls: InOrder,
-    /// Calls that were sent, ever.
+    /// All calls sent so far.
     sent: u64,
-    /// The beginning of a message that is not whole, and what it holds of the allowance.
+    /// The beginning of an incomplete message, and what it holds of the allowance.
     partial: Vec<u8>,
     holding: Holding,
-    /// A call ran out of time: as its reply stands before those of later calls, no more are sent.
+    /// A call ran out of time. Its reply would come before those of later calls, so no more are sent.
     leaving: bool,
 }
 
@@ -163,7 +163,7 @@ impl<M: Messages> super::Connection for Connection<M> {
 }
 
 impl<M: Messages> Connection<M> {
-    /// Bytes of a message that has come in part.
+    /// Bytes of an incomplete message.
     #[cfg(test)]
     pub fn unfinished(&self) -> usize {
         self.partial.len()
@@ -183,11 +183,11 @@ impl<M: Messages> Connection<M> {
         }
         match self.holding.resize(self.partial.capacity()) {
             true => Ok(()),
-            false => Err("more of unfinished replies than is allowed at once"),
+            false => Err("too many bytes of unfinished replies"),
         }
     }
 
-    /// Takes the whole messages that `bytes` begin with, and tells their length.
+    /// Takes the whole messages that `bytes` begin with, and returns their length.
     #[inline]
     fn whole(&mut self, bytes: &[u8], events: &mut impl Events) -> Result<usize, Problem> {
         let mut taken = 0;

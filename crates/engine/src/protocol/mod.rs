@@ -36,7 +36,7 @@ use thrift::{Binary, Buffered, Compact, Framed};
 pub(crate) struct Call {
     /// Which request it carries.
     pub request: u32,
-    /// What is written into the request: with it, no other call's is the same.
+    /// Written into the request, so that no two calls send the same one.
     pub nonce: Nonce,
     /// When it was to be sent.
     pub due: Nanos,
@@ -44,7 +44,7 @@ pub(crate) struct Call {
     pub written: Nanos,
 }
 
-/// How a call ended, as far as the wire can tell.
+/// How a call ended on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// Success; whether the message was right is the flag.
@@ -53,15 +53,15 @@ pub(crate) enum End {
     Status { code: u32, message: String },
     /// The peer aborted it.
     Aborted { reason: String },
-    /// The peer says that it never looked at it: it may be sent again.
+    /// The peer did not process it: it may be sent again.
     Refused,
 }
 
-/// What a connection tells its owner while it reads.
+/// What a connection reports while it reads.
 pub(crate) trait Events {
-    /// Whether `message` is the right answer to `call`.
+    /// True if `message` is the right answer to `call`.
     fn verify(&mut self, call: Call, message: &[u8]) -> bool;
-    /// A success came with another number of messages than one; or with one that can't be read.
+    /// A success came without exactly one message, or with an unreadable one.
     fn malformed(&mut self, request: u32, problem: &str);
     /// A call has ended. Each call ends once.
     fn ended(&mut self, call: Call, end: End);
@@ -75,10 +75,10 @@ pub(crate) trait Events {
 /// ```
 /// Calls may be sent while it is open. A connection that is leaving still gets its answers.
 pub(crate) trait Connection: Sized {
-    /// What comes before the first call, for messages about one that never came: `HTTP/2 handshake`.
+    /// What must succeed before the first call, for error messages: `HTTP/2 handshake`.
     const HANDSHAKE: &str;
 
-    /// The requests of one method as bytes on the wire, made once for all connections of a thread.
+    /// The requests to one target as bytes on the wire, made once for all connections of a thread.
     type Templates: Send + Sync;
 
     /// Templates of the requests of `payload`; `authority` is the server as the user calls it.
@@ -93,31 +93,31 @@ pub(crate) trait Connection: Sized {
         out: &mut Vec<u8>,
     ) -> Self;
 
-    /// Sends another method's requests from now on; no call may be held back.
+    /// Sends the requests of another target from now on. No call may be held back.
     fn switch(&mut self, templates: Arc<Self::Templates>);
 
-    /// Whether calls may be sent, as far as the state goes.
+    /// True if the state allows calls.
     fn is_open(&self) -> bool;
 
-    /// Whether the peer's part of the handshake is still to come.
+    /// True until the peer has done its part of the handshake.
     fn is_handshaking(&self) -> bool;
 
-    /// Whether it takes no more calls and has none left: it may be closed.
+    /// True if it takes no more calls and has none left: it may be closed.
     fn is_finished(&self) -> bool;
 
-    /// Whether a call can be sent now.
+    /// True if a call can be sent now.
     fn can_send(&self) -> bool;
 
-    /// Calls that are open.
+    /// Calls without an end.
     fn open_calls(&self) -> u32;
 
-    /// Why it is over when the peer closes it: what it said with its goodbye, if anything.
+    /// Why the connection ends when the peer closes it: what its goodbye said, if it sent one.
     fn farewell(&self) -> String;
 
     /// Writes a call. Ask [`Self::can_send`] first.
     fn send(&mut self, call: Call, out: &mut Vec<u8>);
 
-    /// Writes what is to be said before the client ends the connection, if anything. No call is open.
+    /// Writes the goodbye with which the client ends the connection, if the protocol has one. No call is open.
     fn goodbye(&mut self, _out: &mut Vec<u8>) {}
 
     /// Everything that was written has been given to the kernel at `now`.
@@ -131,38 +131,38 @@ pub(crate) trait Connection: Sized {
         events: &mut impl Events,
     ) -> Result<(), Broken>;
 
-    /// The peer has closed its side and says nothing more: ends the call whose answer that makes whole, if there is one.
+    /// The peer closed its side: ends the call whose answer is complete by that, if there is one.
     fn closed(&mut self, _events: &mut impl Events) {}
 
     /// Ends the calls that came due at or before `cutoff` and have no answer.
     fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call>;
 
-    /// Takes every call that has no answer; the connection is lost.
+    /// Takes every call without an answer; the connection is lost.
     fn abandon(&mut self) -> Vec<Call>;
 }
 
-/// Something that is done with the connections of a protocol.
-pub(crate) trait ForProtocol {
+/// Something to do with a protocol's type of connection.
+pub(crate) trait ProtocolVisitor {
     type Output;
 
-    fn with<C: Connection + Send + 'static>(self) -> Self::Output;
+    fn visit<C: Connection + Send + 'static>(self) -> Self::Output;
 }
 
-/// Does it with the connections of `protocol`.
-pub(crate) fn dispatch<T: ForProtocol>(protocol: Protocol, what: T) -> T::Output {
+/// Calls a visitor with the connections of `protocol`.
+pub(crate) fn dispatch<T: ProtocolVisitor>(protocol: Protocol, what: T) -> T::Output {
     match protocol {
-        Protocol::Grpc => what.with::<grpc::Connection>(),
-        Protocol::Json => what.with::<json::Connection>(),
-        Protocol::JsonH2c => what.with::<json_h2c::Connection>(),
-        Protocol::Thrift => what.with::<thrift::Connection<Framed<Binary>>>(),
-        Protocol::ThriftCompact => what.with::<thrift::Connection<Framed<Compact>>>(),
-        Protocol::ThriftBuffered => what.with::<thrift::Connection<Buffered<Binary>>>(),
-        Protocol::ThriftBufferedCompact => what.with::<thrift::Connection<Buffered<Compact>>>(),
-        Protocol::TcpEcho => what.with::<tcp_echo::Connection>(),
+        Protocol::Grpc => what.visit::<grpc::Connection>(),
+        Protocol::Json => what.visit::<json::Connection>(),
+        Protocol::JsonH2c => what.visit::<json_h2c::Connection>(),
+        Protocol::Thrift => what.visit::<thrift::Connection<Framed<Binary>>>(),
+        Protocol::ThriftCompact => what.visit::<thrift::Connection<Framed<Compact>>>(),
+        Protocol::ThriftBuffered => what.visit::<thrift::Connection<Buffered<Binary>>>(),
+        Protocol::ThriftBufferedCompact => what.visit::<thrift::Connection<Buffered<Compact>>>(),
+        Protocol::TcpEcho => what.visit::<tcp_echo::Connection>(),
     }
 }
 
-/// The connection can't go on; calls in flight on it are lost.
+/// The connection can't continue; its calls in flight are lost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
     /// The peer broke the rules of HTTP/2.
@@ -176,7 +176,7 @@ pub enum Broken {
         /// What it did.
         problem: &'static str,
     },
-    /// Its header compression can't be followed.
+    /// Its header compression can't be decoded.
     #[error(transparent)]
     Hpack(#[from] http2::HpackError),
     /// It said goodbye with an error.

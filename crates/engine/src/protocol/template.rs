@@ -21,12 +21,12 @@ struct Extent {
     bytes: Range<u32>,
     /// Where its body begins, within its bytes.
     body: u32,
-    patches: Place,
+    patches: PatchPoints,
 }
 
 /// Where a call's nonce goes in its request.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum PatchPoints {
     /// One nonce of full width, from this byte on: nearly all requests.
     Full(u32),
     /// Any other patch points: an index into the lists.
@@ -65,13 +65,15 @@ impl Templates {
             let start = bytes.len() as u32;
             let Layout { body, message } = write(payload.request(request), &mut bytes);
             let patches = match payload.patches(request) {
-                [one] if one.len() == Nonce::DIGITS => Place::Full((message + one.start) as u32),
+                [one] if one.len() == Nonce::DIGITS => {
+                    PatchPoints::Full((message + one.start) as u32)
+                }
                 any => {
                     let at = |patch: &Range<usize>| {
                         (message + patch.start) as u32..(message + patch.end) as u32
                     };
                     listed.push(any.iter().map(at).collect());
-                    Place::Listed(listed.len() as u32 - 1)
+                    PatchPoints::Listed(listed.len() as u32 - 1)
                 }
             };
             extents.push(Extent { bytes: start..bytes.len() as u32, body: body as u32, patches });
@@ -86,8 +88,8 @@ impl Templates {
             bytes: &self.bytes[bytes.start as usize..bytes.end as usize],
             body: *body as usize,
             patches: match *patches {
-                Place::Full(at) => Patches::Full(at as usize),
-                Place::Listed(list) => Patches::Listed(&self.listed[list as usize]),
+                PatchPoints::Full(at) => Patches::Full(at as usize),
+                PatchPoints::Listed(list) => Patches::Listed(&self.listed[list as usize]),
             },
         }
     }

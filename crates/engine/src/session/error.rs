@@ -7,7 +7,7 @@ use crate::file_limit::FileLimit;
 use crate::plan::PlanError;
 use crate::target::TargetError;
 
-/// Why a load can't be put on a server, or can't go on.
+/// Why a load can't be opened, or can't continue.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The plan contradicts itself.
@@ -31,18 +31,18 @@ pub enum SessionError {
         problem: Option<String>,
     },
     /// The kernel refused something that a load thread needs.
-    #[error("load thread can't go on: {0}")]
+    #[error("load thread can't continue: {0}")]
     Thread(#[from] io::Error),
-    /// There is no room for so many connections.
+    /// Too few open files are allowed for these connections.
     #[error(transparent)]
     Files(#[from] FileLimit),
-    /// The arrival process can't change under calls.
-    #[error("the arrival process can't change while a load is on: end it first")]
+    /// The arrival process can't change during a load.
+    #[error("the arrival process can't change during a load; end the load first")]
     Loading,
-    /// There is nothing to end or to wait for.
-    #[error("no load is on, or nothing of it is measured: start it and measure a span first")]
+    /// There is no load to end or to wait for.
+    #[error("no load is running, or no span of it is measured; start it and measure a span first")]
     NotLoading,
-    /// Nobody waits for it any more. The session is of no more use.
+    /// The wait was given up. The session can't be used any more.
     #[error("stopped before it was over")]
     GivenUp,
     /// A load thread is gone.

@@ -1,4 +1,4 @@
-//! What a session tells of its load.
+//! What a session reports of its load.
 
 use rpcbench_record::{ClientUsage, Outcomes, Pacing};
 use rpcbench_stats::Histogram;
@@ -11,13 +11,13 @@ use crate::thread::{Drained, ThreadSample, ThreadUsage};
 /// Calls since the session was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Calls that ended, whatever their outcome.
+    /// Calls that ended, with any outcome.
     pub ended: u64,
-    /// Those of them that did not end `ok`.
+    /// Calls among them that did not end `ok`.
     pub failed: u64,
 }
 
-/// How a load stands, while it is on.
+/// A load at one instant.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Calls since the session was opened.
@@ -41,7 +41,7 @@ pub struct Unmeasured {
     pub examples: Vec<String>,
 }
 
-/// What came of a measured span.
+/// The result of a measured span.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     /// The span.

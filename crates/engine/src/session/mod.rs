@@ -19,17 +19,17 @@ use crate::payload::Payload;
 use crate::plan::{LoadPlan, PlanError};
 use crate::span::Span;
 use crate::tally::Tally;
-use crate::thread::{Command, Drained, Handle, Place, Report, spawn};
+use crate::thread::{Command, Drained, Handle, Report, ThreadSpec, spawn};
 use crate::worker::Start;
 
 pub use error::SessionError;
 use measurement::add_usage;
 pub use measurement::{Measurement, Progress, Sample, Unmeasured};
 
-/// How long before its end a span is cut, so that every load thread has heard of it by then.
+/// How far ahead a span is cut, so that every load thread hears of it in time.
 const NOTICE: Nanos = Nanos::from_millis(20);
 
-/// How often a wait for load threads asks whether it was given up.
+/// How often a wait for load threads checks whether it was given up.
 const ASK: Duration = Duration::from_millis(50);
 
 /// Load threads connected to a server.
@@ -60,9 +60,9 @@ impl Session {
         Self::open_with(plan, payload, None, || false, &mut |_| {})
     }
 
-    /// As [`Self::open`]; every measured call goes into `log`, if there is one, and whatever waits for the server ends
-    /// with [`SessionError::GivenUp`] soon after `given_up` is true. `watch` is told how many connections are open, several
-    /// times a second until all are.
+    /// As [`Self::open`]; every measured call goes into `log`, if given, and every wait for the server ends with
+    /// [`SessionError::GivenUp`] soon after `given_up` returns true. `watch` gets the number of open connections several
+    /// times a second until all are open.
     ///
     /// # Errors
     /// As [`Self::open`], and when it is given up.
@@ -91,9 +91,9 @@ impl Session {
             span: None,
             given_up: Box::new(given_up),
         };
-        for thread in 0..plan.threads {
-            let place = Place { thread, deadline };
-            session.threads.push(spawn(&shared, payload, place, log.cloned())?);
+        for number in 0..plan.threads {
+            let spec = ThreadSpec { number, deadline };
+            session.threads.push(spawn(&shared, payload, spec, log.cloned())?);
         }
         session.await_connections(plan, watch)?;
         Ok(session)
@@ -158,7 +158,7 @@ impl Session {
     /// From the next start on, calls come due by this arrival process.
     ///
     /// # Errors
-    /// While a load is on, and for an arrival process whose rate is not known.
+    /// While a load runs, and for an arrival process with an unknown rate.
     pub fn change_arrivals(&mut self, arrivals: Arrivals) -> Result<(), SessionError> {
         if self.loading {
             return Err(SessionError::Loading);
@@ -181,8 +181,8 @@ impl Session {
         self.begin(Some(span), None);
     }
 
-    /// As [`Self::start_measuring`], of a span that begins at `start` and has so many calls. In a closed loop it ends
-    /// when the last of them has ended; by a schedule, when the call after them would come due.
+    /// As [`Self::start_measuring`], for a span that begins at `start` and has `calls` calls. In a closed loop it ends when
+    /// the last of them has ended; in an open loop, when the call after them would come due.
     pub fn start_measuring_calls(&mut self, start: Nanos, calls: u64) {
         if !self.arrivals.is_open() {
             return self.begin(Some(Span { start, end: Nanos::NEVER }), Some(calls));
@@ -193,7 +193,7 @@ impl Session {
         self.begin(Some(Span { start, end }), None);
     }
 
-    /// Whether the measured span is over and every call of it has ended.
+    /// True if the measured span is over and every call of it has ended.
     #[must_use]
     pub fn is_drained(&self) -> bool {
         self.threads.iter().all(|thread| thread.counters.drained.load(Ordering::Relaxed))
@@ -216,14 +216,14 @@ impl Session {
         }
     }
 
-    /// How long it took on average until as many calls had ended as a closed loop keeps in flight, in the load that ended
-    /// last. `None` before the first.
+    /// The mean time in which as many calls end as a closed loop keeps in flight, in the last load. `None` before the
+    /// first.
     #[must_use]
     pub fn cycle(&self) -> Option<Nanos> {
         self.cycle
     }
 
-    /// The seed of the next window, or of the one that is on.
+    /// The seed of the next window, or of the current one.
     fn window_seed(&self) -> u64 {
         window_seed(self.seed, self.windows)
     }
@@ -237,8 +237,7 @@ impl Session {
         })
     }
 
-    /// How the load stands now. It costs each load thread a copy of what its histogram of response times
-    /// holds.
+    /// A sample of the load. It costs each load thread a copy of its histogram of response times.
     ///
     /// # Errors
     /// When a load thread is gone.
@@ -267,8 +266,8 @@ impl Session {
         }
     }
 
-    /// Ends the measured span early, in a moment: what it has until then counts, as if it had been planned so. False
-    /// if nothing of it could be measured, as it has not begun.
+    /// Ends the measured span early, in a moment: the calls until then count, as if the span had been that short from the
+    /// start. False if it has not begun.
     pub fn cut(&mut self) -> bool {
         let end = clock::now() + NOTICE;
         let begun = self.span.is_some_and(|span| span.start < end);

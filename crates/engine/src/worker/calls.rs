@@ -22,7 +22,7 @@ pub(crate) struct Calls {
     /// The nonce of each request's next call, and how far apart those of its calls are.
     nonce: Nonce,
     nonce_step: u32,
-    /// A call that is answered so long after it came due, or later, has failed.
+    /// A call answered this long after it came due, or later, has failed.
     timeout: Nanos,
     /// Calls in flight or waiting on all connections.
     pub outstanding: u64,
@@ -70,7 +70,7 @@ impl Calls {
         self.recorder.measure(span);
     }
 
-    /// So many calls of a closed loop come due at `now`.
+    /// Counts calls of a closed loop that come due at `now`, if the span is over.
     #[inline]
     pub fn follow(&mut self, calls: u32, now: Nanos) {
         if self.recorder.is_over(now) {
@@ -78,9 +78,9 @@ impl Calls {
         }
     }
 
-    /// Those of the outstanding calls that do not follow the measured span.
+    /// The outstanding calls that did not come due after the measured span.
     pub fn measured_outstanding(&self) -> u64 {
-        self.outstanding - (self.followed - self.recorder.followers())
+        self.outstanding - (self.followed - self.recorder.due_after_window())
     }
 
     #[inline]
@@ -150,14 +150,14 @@ impl Reading<'_> {
         self.end(call, &outcome);
     }
 
-    /// Whether a call is out of time: those are looked for only now and then.
+    /// True if a call is out of time: the periodic check may not have found it yet.
     #[inline]
     fn is_late(&self, call: Call) -> bool {
         Nanos(self.at.since(call.due)) >= self.calls.timeout
     }
 }
 
-/// Inlined whatever that costs, as every protocol calls them for every reply: the compiler would rather call them.
+/// Always inlined, as every protocol calls them for every reply; the compiler would not.
 impl Events for Reading<'_> {
     #[inline(always)]
     fn verify(&mut self, call: Call, message: &[u8]) -> bool {

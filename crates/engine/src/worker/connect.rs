@@ -8,13 +8,13 @@ use crate::driver::{Driver, Ready};
 use crate::protocol::Connection;
 use crate::slot::Slot;
 
-/// Most connections that all threads together open at once: no listener's queue overflows.
-const MOST_OPENING: usize = 64;
+/// Most connections that all threads together open at once, so that no listener's queue overflows.
+const MAX_OPENING: usize = 64;
 
 impl<C: Connection, D: Driver> Worker<C, D> {
     /// Whether every connection is open.
     pub fn is_connected(&self) -> bool {
-        let mut places = self.slots.iter().filter(|slot| slot.home.is_none());
+        let mut places = self.slots.iter().filter(|slot| slot.parent_slot.is_none());
         self.unopened == self.slots.len() && places.all(Slot::is_open)
     }
 
@@ -31,11 +31,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.connect_more();
     }
 
-    /// Opens the next slots, as others are open or lost.
+    /// Opens the next slots as others become open or lost.
     pub(super) fn connect_more(&mut self) {
         let slots = &self.slots;
         self.opening.retain(|slot| slots[*slot].opening_since().is_some());
-        let most = (MOST_OPENING / self.plan.threads as usize).max(1);
+        let most = (MAX_OPENING / self.plan.threads as usize).max(1);
         while self.opening.len() < most && self.unopened < self.slots.len() {
             self.opening.push(self.unopened);
             self.connect(self.unopened);
@@ -58,8 +58,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Opens connections for the slots that rest and have got calls. Between two turns: what the turn before has read
-    /// of events belongs to their last connections.
+    /// Opens connections for resting slots that have got calls. Only between two turns: events read in the turn before
+    /// belong to the previous connections.
     #[cold]
     pub(super) fn connect_wanted(&mut self) {
         let wanted = self.wanted.len();
@@ -83,28 +83,28 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             return false;
         }
         let now = self.driver.now();
-        self.greet(index, now);
+        self.note_established(index, now);
         true
     }
 
-    /// Takes note of a connection that is open since `at`, if its handshake is done.
+    /// Counts a connection that opened at `at`, if its handshake is done.
     #[cold]
-    pub(super) fn greet(&mut self, index: usize, at: Nanos) {
+    pub(super) fn note_established(&mut self, index: usize, at: Nanos) {
         let slot = &mut self.slots[index];
         if slot.connection.as_ref().is_none_or(C::is_handshaking) {
             return;
         }
-        slot.greeting = false;
-        if slot.is_mortal() {
+        slot.handshake_pending = false;
+        if slot.has_call_limit() {
             self.calls.recorder.connected(slot.opened_at, at);
         }
     }
 
-    /// A connection that takes no more calls goes on in a slot of its own until the last of them has ended, and another
-    /// is opened in its place; one at a time. Where the connection is then.
+    /// Moves a connection that takes no more calls to a separate slot until its last call has ended, and opens another in
+    /// its place; one at a time. Returns the slot that the connection is in then.
     #[cold]
     pub(super) fn hand_over(&mut self, index: usize) -> usize {
-        let known = self.slots.iter().position(|slot| slot.home == Some(index));
+        let known = self.slots.iter().position(|slot| slot.parent_slot == Some(index));
         let rest = known.unwrap_or(self.slots.len());
         if known.is_some_and(|rest| self.slots[rest].connection.is_some())
             || self.driver.renumber(index, rest).is_err()
@@ -124,13 +124,13 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         rest
     }
 
-    /// Opens the lost connections again whose pause is over.
+    /// Reopens the lost connections whose pause is over.
     pub(super) fn reconnect(&mut self, now: Nanos) {
         for slot in 0..self.slots.len() {
             if self.slots[slot].retry_at().is_none_or(|at| at > now) {
                 continue;
             }
-            let wanted = !self.slots[slot].is_mortal() || self.slots[slot].has_unsent();
+            let wanted = !self.slots[slot].has_call_limit() || self.slots[slot].has_unsent();
             match wanted || self.phase == Phase::Idle {
                 true => self.connect(slot),
                 false => self.slots[slot].rest(),
@@ -140,7 +140,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.retry_at = retries.min().unwrap_or(Nanos::NEVER);
     }
 
-    /// Ends the attempts to connect that took too long; others follow.
+    /// Ends the attempts to connect that took too long; new ones follow.
     pub(super) fn give_up_opening(&mut self, now: Nanos) {
         for slot in 0..self.slots.len() {
             let since = self.slots[slot].opening_since();

@@ -20,13 +20,13 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let ended = reading.ended;
         let reason = connection.farewell();
         if ended > 0 {
-            slot.works();
+            slot.reset_backoff();
         }
         self.lose(index, &reason);
         self.next(index, ended, at);
     }
 
-    /// A connection could not be opened, or is lost, by an error of the kernel's.
+    /// A connection could not be opened, or is lost, with an error of the kernel.
     #[cold]
     pub(super) fn fail(&mut self, index: usize, error: &io::Error) {
         use io::ErrorKind::{AddrNotAvailable, BrokenPipe, ConnectionRefused, ConnectionReset};
@@ -43,8 +43,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends a connection; its calls are lost, and it is opened again after a while. Where each call has a connection opened
-    /// for it, those of a connection that did not come to be open are not sent.
+    /// Ends a connection; its calls are lost, and it is reopened after a pause. With a call limit, the waiting calls of a
+    /// connection that never opened are not sent.
     #[cold]
     pub(super) fn lose(&mut self, index: usize, reason: &str) {
         self.driver.close(index);
@@ -53,7 +53,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let established = slot.is_established();
         let orderly = slot.connection.as_ref().is_some_and(C::is_finished);
         let lost = slot.lose(reason, now);
-        let unsent = if established || !slot.is_mortal() { Vec::new() } else { slot.give_up() };
+        let unsent =
+            if established || !slot.has_call_limit() { Vec::new() } else { slot.give_up() };
         self.calls.recorder.on_connection(now, |it| match established {
             true => it.end(reason, orderly),
             false => it.connect_failed += 1,
@@ -68,12 +69,12 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.calls.end(*call, now, &outcome);
         }
         self.next(index, (lost.len() + unsent.len()) as u32, now);
-        if let Some(home) = self.slots[index].home {
-            self.send(home);
+        if let Some(parent_slot) = self.slots[index].parent_slot {
+            self.send(parent_slot);
         }
     }
 
-    /// Ends a connection that has carried all calls of its life.
+    /// Ends a connection that has carried all its calls.
     #[cold]
     pub(super) fn retire(&mut self, index: usize) {
         if self.slots[index].connection.is_none() {

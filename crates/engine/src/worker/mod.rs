@@ -3,6 +3,7 @@
 mod calls;
 mod connect;
 mod end;
+mod input;
 mod open;
 mod output;
 mod room;
@@ -24,12 +25,12 @@ use crate::pacing::{DueTimes, Stride};
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
 use crate::protocol::{Allowance, Connection};
-use crate::slot::{Link, Slot};
+use crate::slot::Slot;
 use crate::span::Span;
-use calls::{Calls, Reading};
+use calls::Calls;
 use open::OpenLoop;
 
-/// How often calls are looked through for those out of time.
+/// How often to look for calls out of time.
 const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
 
 /// What the worker does about calls that come due.
@@ -39,8 +40,8 @@ enum Phase {
     Idle,
     /// Calls come due; those before `until` are measured.
     Loading { until: Nanos },
-    /// A closed loop's span is over, and its last calls have until then. They meet the same load as all before: each call
-    /// that ends is still followed by another.
+    /// A closed loop's span is over, and its last calls have until then. They meet the same load as those before: each
+    /// call that ends is still followed by another.
     Following { until: Nanos },
     /// No new calls; those in flight have until then.
     Draining { until: Nanos },
@@ -53,10 +54,10 @@ pub(crate) struct Start {
     pub arrivals: Arrivals,
     /// Seed of random arrivals.
     pub seed: u64,
-    /// What is measured, if that is known already.
+    /// What to measure, if known already.
     pub span: Option<Span>,
-    /// So many calls come due in the span of a closed loop, which ends with the last of them: until then its end is
-    /// [`Nanos::NEVER`]. Over all threads.
+    /// Calls in the span of a closed loop, over all threads. The span ends with the last of them; until then its end is
+    /// [`Nanos::NEVER`].
     pub calls: Option<u64>,
 }
 
@@ -68,7 +69,7 @@ struct Budget {
 }
 
 impl Budget {
-    /// How many of `calls` may come due now; before the span, all of them.
+    /// The part of `calls` that may come due now; before the span, all.
     fn grant(&mut self, calls: u32, now: Nanos) -> u32 {
         if now < self.span.start {
             return calls;
@@ -96,16 +97,16 @@ pub(crate) struct Worker<C: Connection, D> {
     unread: VecDeque<usize>,
     /// Slots that are being opened for the first time.
     opening: Vec<usize>,
-    /// Slots that rest and have got calls: a connection is to be opened.
+    /// Resting slots that have got calls and need a connection.
     wanted: Vec<usize>,
-    /// The first slot that is still to be opened.
+    /// The first slot that was never opened.
     unopened: usize,
     phase: Phase,
     span: Option<Span>,
     /// The end of the last turn.
     turned_at: Nanos,
     expiry_at: Nanos,
-    /// When the first of the lost connections is to be opened again.
+    /// When to reopen the first of the lost connections.
     retry_at: Nanos,
     calls: Calls,
     /// Of a span that is measured by a number of calls.
@@ -172,13 +173,12 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.driver.awake()
     }
 
-    /// Whether no call is in flight or waiting.
+    /// True if no call is in flight or waiting.
     pub fn is_drained(&self) -> bool {
         self.phase == Phase::Idle
     }
 
-    /// Calls come due from now on, until told otherwise or to the end of the span. Nothing changes if they do
-    /// already.
+    /// Lets calls come due from now on, until the end of the span, or until it is drained. Does nothing if they do already.
     pub fn start(&mut self, Start { arrivals, seed, span, calls }: Start) {
         if self.phase != Phase::Idle {
             return;
@@ -214,8 +214,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.phase = Phase::Loading { until: span.end };
     }
 
-    /// The measured span ends at `end` instead, if it would end later; if that is past, right after now. What the
-    /// span is then; `None` if nothing is measured, or no more of it will come.
+    /// Ends the measured span at `end` if it would end later; if that is past, right after now. Returns the new span;
+    /// `None` if nothing is measured, or the span is over.
     pub fn cut(&mut self, end: Nanos) -> Option<Span> {
         let now = self.driver.now();
         let loading = matches!(self.phase, Phase::Loading { .. });
@@ -230,7 +230,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         Some(*span)
     }
 
-    /// No more calls; those in flight have the grace period.
+    /// Lets no more calls come due; those in flight have the grace period.
     pub fn drain(&mut self) {
         if self.phase != Phase::Idle {
             let now = self.driver.now();
@@ -250,7 +250,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         Some(span)
     }
 
-    /// One turn: waits for something to happen, and sees to it.
+    /// One turn: waits for events and handles them.
     pub fn turn(&mut self) -> io::Result<()> {
         if !self.wanted.is_empty() {
             self.connect_wanted();
@@ -273,7 +273,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         Ok(())
     }
 
-    /// The next instant at which something is to be done whatever happens.
+    /// The next instant at which there is something to do without any event.
     fn deadline(&self) -> Nanos {
         let phase = match self.phase {
             Phase::Idle => Nanos::NEVER,
@@ -375,10 +375,10 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if !loading || self.open.is_some() {
             return;
         }
-        self.come_due(self.slots[slot].home.unwrap_or(slot), ended, now);
+        self.come_due(self.slots[slot].parent_slot.unwrap_or(slot), ended, now);
     }
 
-    /// So many calls come due on a slot. They are put out as far as there is room; the bytes are still to be sent.
+    /// Calls come due on a slot. They are sent while there is room; their bytes remain to be written.
     #[inline]
     fn come_due(&mut self, slot: usize, calls: u32, now: Nanos) {
         let calls = self.budget.as_mut().map_or(calls, |budget| budget.grant(calls, now));
@@ -386,64 +386,5 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let slot = &mut self.slots[slot];
         let sent = slot.send_new(calls, || self.calls.due(now));
         slot.waiting.extend((sent..calls).map(|_| self.calls.due(now)));
-    }
-
-    fn on_ready(&mut self, event: Ready) {
-        let index = event.connection;
-        if event.writable && matches!(self.slots[index].link, Link::Connecting | Link::Full) {
-            if self.slots[index].link == Link::Connecting && !self.has_connected(event) {
-                return;
-            }
-            self.slots[index].link = Link::Up;
-            self.write(index);
-            self.send(index);
-        }
-        if event.readable {
-            self.read(index);
-        }
-    }
-
-    /// One read, and one write of what it led to.
-    #[inline]
-    fn read(&mut self, index: usize) {
-        let slot = &mut self.slots[index];
-        let Some(connection) = slot.connection.as_mut() else { return };
-        let received = match self.driver.receive(index) {
-            Ok(received) => received,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-            Err(error) => return self.fail(index, &error),
-        };
-        if received.bytes.is_empty() {
-            let at = received.at;
-            return self.end_of_stream(index, at);
-        }
-        if received.more {
-            self.unread.push_back(index);
-        }
-        let at = received.at;
-        let mut reading = Reading { calls: &mut self.calls, at, ended: 0, again: Vec::new() };
-        let result = connection.receive(received.bytes, &mut slot.out, &mut reading);
-        let (ended, again) = (reading.ended, reading.again);
-        if ended > 0 {
-            slot.works();
-        }
-        let home = slot.home.unwrap_or(index);
-        self.slots[home].again.extend(again);
-        if ended > 0 && home != index {
-            self.slots[home].worked(at);
-            self.retry_at = self.retry_at.min(self.slots[home].retry_at().unwrap_or(Nanos::NEVER));
-        }
-        if self.slots[index].greeting {
-            self.greet(index, at);
-        }
-        if let Err(broken) = result {
-            let reason = broken.to_string();
-            self.calls.recorder.on_connection(at, |it| it.break_off(&reason));
-            self.lose(index, &reason);
-        }
-        let leaves = home == index && self.slots[index].is_leaving();
-        let index = if leaves { self.hand_over(index) } else { index };
-        self.next(index, ended, at);
-        self.send(index);
     }
 }

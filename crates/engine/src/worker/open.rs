@@ -1,4 +1,4 @@
-//! The open loop: calls come due by a schedule, whatever became of those before them.
+//! The open loop: calls come due by a schedule, independent of the calls before them.
 
 use super::room::Room;
 use super::watch::Watch;
@@ -8,18 +8,18 @@ use crate::driver::Driver;
 use crate::outcome::Outcome;
 use crate::pacing::DueTimes;
 use crate::protocol::Connection;
-use crate::recorder::Taken;
+use crate::recorder::SendTiming;
 use crate::slot::Slot;
 
-/// Most calls that are given up in a turn, some 10 ms of work: a thread that is told to end must hear of it.
-pub(super) const MOST_GIVEN_UP: usize = 1 << 17;
+/// Most calls given up in a turn, about 10 ms of work: the thread must still hear its commands.
+pub(super) const MAX_GIVEN_UP: usize = 1 << 17;
 
-/// When calls of an open loop come due, and whether they wait.
+/// When calls of an open loop come due, and whether they have to wait.
 #[derive(Debug)]
 pub(super) struct OpenLoop {
     pub due_times: DueTimes,
     room: Room,
-    /// The call that is due first found no room: waiting for the next due time would be in vain.
+    /// The first due call found no room: waking at the next due time would be useless.
     full: bool,
     /// The first time since then that something happened on a connection.
     happened_at: Option<Nanos>,
@@ -43,19 +43,19 @@ impl OpenLoop {
         }
     }
 
-    /// When it is to be looked at next.
+    /// When to look next.
     pub fn wake_at(&self) -> Nanos {
         let next = self.due_times.peek().unwrap_or(Nanos::NEVER);
         if self.full { next.max(self.watch.next_look()) } else { next }
     }
 
-    /// How the call that came due at `due` is taken up, now that it is.
+    /// The timing of the call that came due at `due` and is sent now.
     #[inline]
-    fn taken(&mut self, due: Nanos) -> Taken {
+    fn send_timing(&mut self, due: Nanos) -> SendTiming {
         match self.watch.missed(due) {
-            true => Taken::Late,
-            false if self.full_until.is_some_and(|full| due <= full) => Taken::HeldBack,
-            false => Taken::OnTime,
+            true => SendTiming::Late,
+            false if self.full_until.is_some_and(|full| due <= full) => SendTiming::HeldBack,
+            false => SendTiming::OnTime,
         }
     }
 
@@ -69,7 +69,7 @@ impl OpenLoop {
     }
 }
 
-/// How calls end that none of these connections took.
+/// The outcome of calls that none of these connections took.
 pub(super) fn not_sent<C: Connection>(slots: &[Slot<C>]) -> Outcome {
     let reason = slots.iter().find_map(Slot::hindrance);
     let full = || "as many calls were in flight as may be".to_owned();
@@ -77,8 +77,8 @@ pub(super) fn not_sent<C: Connection>(slots: &[Slot<C>]) -> Outcome {
 }
 
 impl<C: Connection, D: Driver> Worker<C, D> {
-    /// Puts out the calls that are due: on the next connection in turn that has room. Those without
-    /// room stay due, and are put out as soon as there is some.
+    /// Sends the due calls, each on the next connection in turn that has room. Calls without room stay due, and are sent as
+    /// soon as there is some.
     pub(super) fn release(&mut self, now: Nanos) {
         let Some(open) = &mut self.open else { return };
         open.watch.look(now, open.due_times.peek());
@@ -94,7 +94,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
                 full = true;
                 break;
             };
-            self.calls.recorder.taken_up(due, open.taken(due));
+            self.calls.recorder.record_send_timing(due, open.send_timing(due));
             open.due_times.advance();
             if open.touched.last() != Some(&slot) {
                 open.touched.push(slot);
@@ -124,18 +124,19 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             return false;
         }
         let outcome = not_sent(&self.slots);
-        for _ in 0..MOST_GIVEN_UP {
+        for _ in 0..MAX_GIVEN_UP {
             let Some(due) = open.due_times.peek().filter(|due| *due <= cutoff) else { break };
             open.due_times.advance();
             let call = self.calls.due(due);
-            let taken = if open.watch.missed(due) { Taken::Late } else { Taken::HeldBack };
-            self.calls.recorder.taken_up(due, taken);
+            let timing =
+                if open.watch.missed(due) { SendTiming::Late } else { SendTiming::HeldBack };
+            self.calls.recorder.record_send_timing(due, timing);
             self.calls.end(call, now, &outcome);
         }
         is_late(open)
     }
 
-    /// Whether calls that are due have still to be put out.
+    /// True if due calls are not sent yet.
     pub(super) fn has_backlog(&self) -> bool {
         matches!(self.phase, Phase::Draining { .. })
             && self.open.as_ref().is_some_and(|open| open.due_times.peek().is_some())

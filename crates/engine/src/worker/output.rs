@@ -9,13 +9,13 @@ use crate::protocol::Connection;
 use crate::slot::Link;
 
 impl<C: Connection, D: Driver> Worker<C, D> {
-    /// Puts out the waiting calls that the connection takes, and writes. While the kernel takes nothing,
-    /// calls wait: they are not sent, and nothing piles up.
+    /// Sends the waiting calls that the connection takes, and writes. While the kernel takes nothing, calls wait unsent, so
+    /// that nothing piles up.
     #[inline]
     pub(super) fn send(&mut self, index: usize) {
-        let home = self.slots[index].home;
+        let parent_slot = self.slots[index].parent_slot;
         if let Some(open) = &mut self.open {
-            open.may_have_room(home.unwrap_or(index), || self.driver.now());
+            open.may_have_room(parent_slot.unwrap_or(index), || self.driver.now());
         }
         let slot = &mut self.slots[index];
         let mut spent = false;
@@ -40,8 +40,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             let reason = connection.farewell();
             self.lose(index, &reason);
         }
-        if let Some(home) = home {
-            self.send(home);
+        if let Some(parent_slot) = parent_slot {
+            self.send(parent_slot);
         }
     }
 
@@ -56,7 +56,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.written(index, result, at);
     }
 
-    /// What became of the bytes that a slot gave to the kernel at `at`.
+    /// Handles the result of a write that was made at `at`.
     #[inline]
     fn written(&mut self, index: usize, result: io::Result<usize>, at: Nanos) {
         match result {

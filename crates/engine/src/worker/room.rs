@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-/// So many calls that are due at once go to one connection, in one write, before the next has its turn. Written one by
-/// one, the last of them would leave so much later that yet more are due then, and the client, once late, would stay so.
+/// Calls due at once that go to one connection, in one write, before the next has its turn. Written one by one, the last
+/// would leave so much later that more are due by then, and a client that is late once would stay late.
 const TOGETHER: u32 = 16;
 
-/// What is known about room on connections. Any may have some, and they are asked in turn, until none has. From then on
-/// only those are asked on which something happened since; once these are half of them, any may have some again. So a call
-/// asks a few connections at most in the mean, however many there are and however few have room.
+/// What is known about room on connections. At first any may have some, and they are tried in turn until none has. From
+/// then on only those are tried on which something has happened since; once these are half of all, any may have room
+/// again. So a call tries only a few connections on average, with any number of connections and however few have room.
 #[derive(Debug)]
 pub(super) struct Room {
     /// Whether any may have room: otherwise the candidates only.
@@ -49,7 +49,7 @@ impl Room {
         }
     }
 
-    /// The next connection in turn for which `send` is true. `None`: no connection has room.
+    /// The next connection in turn for which `send` is true. `None` if no connection has room.
     #[inline]
     pub fn find(&mut self, mut send: impl FnMut(usize) -> bool) -> Option<usize> {
         if self.any {
@@ -78,7 +78,7 @@ impl Room {
         None
     }
 
-    /// The one whose turn it is got a call.
+    /// The connection in turn got a call.
     #[inline]
     fn put_out(&mut self) {
         self.in_turn += 1;

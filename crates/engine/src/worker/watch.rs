@@ -1,4 +1,4 @@
-//! Whether the client was there when calls came due.
+//! Whether the client was looking when calls came due.
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use crate::clock::Nanos;
 
 /// A call of an open loop is late if the client did not look for longer than this after it came due.
 const LATE: Nanos = Nanos::from_millis(1);
-/// How often the client looks while nothing can be sent. Only one that wakes up without being called can tell its own
-/// absence from a server that says nothing; half of what counts as late leaves the other half for waking up.
+/// How often the client looks while nothing can be sent. Only a client that wakes by itself can tell its own absence from
+/// a silent server; half of what counts as late leaves the other half for waking.
 const BEAT: Nanos = Nanos(LATE.0 / 2);
 
-/// When the client looked for calls that are due, as far as calls that are still to be taken up need it.
+/// When the client looked for due calls, as far back as unsent calls need.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// The last time. At first: never.
+    /// The last time; 0 before the first.
     looked_at: Nanos,
     /// Stretches of time in which calls came due that are late, in order.
     absences: VecDeque<Absence>,
@@ -31,7 +31,7 @@ impl Watch {
         Self { looked_at: Nanos(0), absences: VecDeque::new() }
     }
 
-    /// The client looks now; the first call that is to be taken up came due at `first`, or will.
+    /// The client looks now; the first unsent call came due at `first`, or will.
     #[inline]
     pub fn look(&mut self, now: Nanos, first: Option<Nanos>) {
         let (from, until) = (self.looked_at, now - LATE);
@@ -46,7 +46,7 @@ impl Watch {
         self.looked_at + BEAT
     }
 
-    /// Whether a call that came due at `due`, not before those that were asked about already, is late.
+    /// True if a call that came due at `due` is late. Due times must not decrease from call to call.
     #[inline]
     pub fn missed(&mut self, due: Nanos) -> bool {
         while self.absences.front().is_some_and(|absence| absence.until <= due) {

@@ -10,7 +10,7 @@
 use super::response::ResponseHead;
 use super::{Grpc, status};
 use crate::clock::Nanos;
-use crate::protocol::http2::{self, Carried, Piece, Pieces, Problem};
+use crate::protocol::http2::{self, Http2Application, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
 
 /// Bytes before each message.
@@ -18,7 +18,7 @@ const PREFIX: usize = Grpc::PREFIX;
 /// Largest message that is taken, bytes.
 const MAX_MESSAGE: usize = 64 << 20;
 
-/// What has come for a call so far.
+/// What has been received for a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Answer {
     #[default]

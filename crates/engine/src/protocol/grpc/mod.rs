@@ -6,7 +6,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-use super::http2::{self, Carried};
+use super::http2::{self, Http2Application};
 use exchange::Exchange;
 use response::ResponseHead;
 
@@ -17,7 +17,7 @@ pub(crate) type Connection = http2::Connection<Grpc>;
 #[derive(Debug)]
 pub(crate) struct Grpc;
 
-impl Carried for Grpc {
+impl Http2Application for Grpc {
     const FIELDS: &'static [(&'static str, &'static str)] =
         &[("content-type", "application/grpc"), ("te", "trailers")];
     /// Compression flag and length.

@@ -12,13 +12,13 @@ use crate::protocol::http2::{self, Field};
 /// What a header block says about a call.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseHead {
-    /// HTTP status; 0 where there is none, as in trailers.
+    /// HTTP status; 0 if there is none, as in trailers.
     pub http: u16,
-    /// gRPC status, where there is one; one of gRPC's codes.
+    /// gRPC status, if there is one; one of gRPC's codes.
     pub grpc: Option<u32>,
-    /// The status as it was sent, where gRPC has no such code.
+    /// The status as sent, if gRPC has no such code.
     unknown: Option<u32>,
-    /// Percent-encoded text beside it.
+    /// The text that came with it, percent-decoded.
     pub message: String,
     /// Whether the content type is one of gRPC's.
     pub grpc_content: bool,

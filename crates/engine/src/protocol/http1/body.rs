@@ -5,7 +5,7 @@ use super::head::{Framing, Head};
 use super::{MAX_BODY, Problem};
 
 /// So much is kept of a body that is no success, bytes: enough to say what the matter is.
-pub(crate) const LONGEST_EXCUSE: usize = 200;
+pub(crate) const MAX_SNIPPET: usize = 200;
 
 /// What comes next of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,10 +102,10 @@ impl Body {
         }
     }
 
-    /// What is to be kept of the next content.
+    /// The part of the next content to keep.
     #[inline]
     fn wanted<'a>(&mut self, content: &'a [u8]) -> Result<&'a [u8], Problem> {
-        let most = if self.status == 200 { MAX_BODY } else { LONGEST_EXCUSE };
+        let most = if self.status == 200 { MAX_BODY } else { MAX_SNIPPET };
         let room = most.saturating_sub(self.length);
         self.length += content.len();
         if self.length > MAX_BODY {

@@ -3,7 +3,7 @@
 use super::body::Piece;
 use super::{MAX_BODY, Problem};
 
-/// So many bytes of sizes, extensions and trailers may come beside as many as there are of content.
+/// Bytes of sizes, extensions and trailers allowed on top of as many as there are of content.
 const FRAMING: usize = 64 << 10;
 
 /// What the next byte belongs to.

@@ -8,7 +8,7 @@ use httparse::{Error, Header, ParserConfig, Response, Status};
 use super::{MAX_BODY, Problem};
 
 /// Most fields of a head.
-const MOST_FIELDS: usize = 128;
+const MAX_FIELDS: usize = 128;
 
 /// What a head says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(super) enum Framing {
 
 /// Reads a whole head, and where the digits of its Content-Length are, if it has one.
 pub(super) fn parse(bytes: &[u8]) -> Result<(Head, Option<Range<usize>>), Problem> {
-    let mut room = [const { MaybeUninit::<Header<'_>>::uninit() }; MOST_FIELDS];
+    let mut room = [const { MaybeUninit::<Header<'_>>::uninit() }; MAX_FIELDS];
     let mut response = Response::new(&mut []);
     let parsed = ParserConfig::default()
         .allow_obsolete_multiline_headers_in_responses(true)

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::head::{Framing, Head, length};
 
 /// The last head of a success. A head that differs from it in the number of its Content-Length alone says the same.
-/// One with another date is read anew: that happens once a second.
+/// A head with another date is parsed again: that happens once a second.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     bytes: Vec<u8>,
-    /// Where the number is in `bytes`; behind them, if there is none.
+    /// Where the number is in `bytes`; past their end if there is none.
     digits: Range<usize>,
     head: Option<Head>,
 }

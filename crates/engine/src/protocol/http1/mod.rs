@@ -1,4 +1,4 @@
-//! Replies of HTTP/1.1 (RFC 9112), whatever they carry: heads, and the three ways in which a body ends.
+//! Replies of HTTP/1.1 (RFC 9112): heads, and the three ways in which a body ends.
 
 mod body;
 mod chunks;
@@ -8,9 +8,9 @@ mod replies;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use body::LONGEST_EXCUSE;
+pub(crate) use body::MAX_SNIPPET;
 pub(crate) use head::length;
-pub(crate) use replies::{Came, MOST_INTERIM, Replies, Reply};
+pub(crate) use replies::{Came, MAX_INTERIM, Replies, Reply};
 
 /// Longest head that is taken, bytes.
 const MAX_HEAD: usize = 64 << 10;

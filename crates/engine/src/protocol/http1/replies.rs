@@ -6,7 +6,7 @@ use super::known::Known;
 use super::{MAX_HEAD, Problem};
 
 /// Most heads of status 1xx before the one that counts.
-pub(crate) const MOST_INTERIM: u32 = 16;
+pub(crate) const MAX_INTERIM: u32 = 16;
 
 /// What came next.
 #[derive(Debug, PartialEq, Eq)]
@@ -114,7 +114,7 @@ impl Replies {
             if head.is_interim() {
                 self.kept.clear();
                 self.interim += 1;
-                if self.interim > MOST_INTERIM {
+                if self.interim > MAX_INTERIM {
                     return Err("replies of status 1xx without end");
                 }
                 continue;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::carried::Carried;
+use super::application::Http2Application;
 use super::frame::{self, Head, put};
 use super::{Connection, Templates};
 use crate::payload::Filler;
@@ -33,13 +33,13 @@ impl Events for Seen {
 }
 
 /// The connection under test, and what it did.
-pub(crate) struct Bench<C: Carried> {
+pub(crate) struct Bench<C: Http2Application> {
     pub connection: Connection<C>,
     pub out: Vec<u8>,
     pub seen: Seen,
 }
 
-impl<C: Carried> Bench<C> {
+impl<C: Http2Application> Bench<C> {
     pub fn new(requests: &[usize]) -> Self {
         let templates = Arc::new(Templates::new::<C>(&Filler::of(requests), "host"));
         let mut out = Vec::new();

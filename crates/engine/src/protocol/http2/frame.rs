@@ -15,7 +15,7 @@ use crate::protocol::Broken;
 
 /// Bytes of a frame header.
 pub(crate) const HEADER: usize = 9;
-/// Where the stream identifier stands in it.
+/// Where the stream identifier is in it.
 pub(crate) const STREAM_OFFSET: usize = 5;
 /// The largest payload that we accept: the protocol's least, never changed by us.
 pub(crate) const MAX_PAYLOAD: usize = 16_384;
@@ -80,7 +80,7 @@ pub(crate) fn check(head: Head) -> Result<(), Broken> {
     if head.kind <= HEADERS { Ok(()) } else { check_control(head) }
 }
 
-/// A frame that is too large, or the words of a peer that speaks something else.
+/// A frame that is too large, or the beginning of another protocol.
 #[cold]
 fn too_large(head: Head) -> Broken {
     let first = (head.length as u32) << 8 | u32::from(head.kind);

@@ -1,10 +1,10 @@
-//! Header blocks of replies, and the memory that spares decoding them again.
+//! Header blocks of replies, and a memo that avoids decoding them again.
 
 use super::HpackError;
-use super::carried::{Carried, Head};
+use super::application::{Head, Http2Application};
 use super::hpack::Decoder;
 
-/// The last block of its kind that neither read nor changed more of the table than it does now.
+/// The last block of its kind, and the state of the table that it was read with.
 #[derive(Debug, Default)]
 struct Memo<H> {
     valid: bool,
@@ -20,19 +20,19 @@ struct Memo<H> {
 pub(crate) struct Plain<'a, H> {
     pub headers: &'a [u8],
     pub head: &'a H,
-    /// Of use only where a success ends with trailers.
+    /// Useful only if a success ends with trailers.
     pub trailers: &'a [u8],
 }
 
 /// Reads header blocks, most of them by comparing bytes.
 #[derive(Debug)]
-pub(crate) struct HeadReader<C: Carried> {
+pub(crate) struct HeadReader<C: Http2Application> {
     decoder: Decoder,
     headers: Memo<C::Head>,
     trailers: Memo<C::Head>,
 }
 
-impl<C: Carried> HeadReader<C> {
+impl<C: Http2Application> HeadReader<C> {
     pub fn new() -> Self {
         Self { decoder: Decoder::new(), headers: Memo::default(), trailers: Memo::default() }
     }
@@ -48,7 +48,7 @@ impl<C: Carried> HeadReader<C> {
         Ok(&memo.head)
     }
 
-    /// The blocks of a plain success, where the last ones read are these and read alike now.
+    /// The blocks of a plain success, if the last ones read are such and still mean the same.
     #[inline]
     pub fn plain(&self) -> Option<Plain<'_, C::Head>> {
         let (headers, trailers) = (&self.headers, &self.trailers);
@@ -61,7 +61,7 @@ impl<C: Carried> HeadReader<C> {
         })
     }
 
-    /// Size of the table and room taken beside it, bytes.
+    /// Size of the table, and other memory held, bytes.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn footprint(&self) -> (usize, usize) {
         let (table, scratch) = self.decoder.footprint();

@@ -1,9 +1,9 @@
-//! HTTP/2 (RFC 9113), the client's end, whatever is sent over it: frames, header compression, flow control, streams, and
-//! the connection that is made of them. What is sent is a [`Carried`].
+//! The client's end of HTTP/2 (RFC 9113): frames, header compression, flow control, streams, and the connection made of
+//! them. What is sent over it is an [`Http2Application`].
 
+mod application;
 #[cfg(test)]
 pub(crate) mod bench;
-mod carried;
 pub(crate) mod code;
 mod connection;
 pub(crate) mod frame;
@@ -15,7 +15,7 @@ mod request;
 mod sender;
 mod streams;
 
-pub(crate) use carried::{Carried, Exchange, Head, Problem};
+pub(crate) use application::{Exchange, Head, Http2Application, Problem};
 pub(crate) use code::error_name;
 pub(crate) use connection::Connection;
 #[cfg(any(test, feature = "fuzzing"))]

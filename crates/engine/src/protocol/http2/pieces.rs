@@ -1,4 +1,4 @@
-//! Messages that have come in part, apart from their calls: few calls have one, and its memory serves the next.
+//! Messages received in part, kept apart from their calls: few calls have one, and its memory serves the next.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::protocol::Allowance;
 
 /// Most buffers that are kept for later.
-const MOST_SPARE: usize = 64;
+const MAX_SPARE: usize = 64;
 /// Largest of them, bytes.
 const LARGEST_SPARE: usize = 1 << 20;
 
@@ -17,11 +17,11 @@ pub(crate) struct Piece(NonZeroU32);
 /// The beginnings of messages on one connection.
 #[derive(Debug)]
 pub(crate) struct Pieces {
-    /// What all buffers here take their memory from.
+    /// All buffers take their memory from it.
     allowance: Arc<Allowance>,
-    /// Part of a message was lost as the allowance was used up.
+    /// Part of a message was dropped because the allowance was used up.
     overdrawn: bool,
-    /// By [`Piece`], counted from 1; empty where there is none.
+    /// By [`Piece`], counted from 1; empty if unused.
     kept: Vec<Vec<u8>>,
     /// Empty places in `kept`.
     free: Vec<Piece>,
@@ -33,7 +33,7 @@ impl Pieces {
         Self { allowance, overdrawn: false, kept: Vec::new(), free: Vec::new(), spare: Vec::new() }
     }
 
-    /// Whether part of a message was lost as the allowance was used up: the connection can't go on.
+    /// True if part of a message was dropped because the allowance was used up: the connection can't continue.
     #[inline]
     pub fn is_overdrawn(&self) -> bool {
         self.overdrawn
@@ -55,7 +55,7 @@ impl Pieces {
     /// Keeps the beginning of a message; `None` if there is nothing of it.
     pub fn keep(&mut self, bytes: Vec<u8>) -> Option<Piece> {
         if bytes.is_empty() {
-            let wanted = self.spare.len() < MOST_SPARE && bytes.capacity() <= LARGEST_SPARE;
+            let wanted = self.spare.len() < MAX_SPARE && bytes.capacity() <= LARGEST_SPARE;
             if wanted && self.allowance.take(bytes.capacity()) {
                 self.spare.push(bytes);
             }
@@ -143,8 +143,8 @@ mod tests {
     fn large_buffers_and_many_of_them_are_not_kept() {
         let mut pieces = pieces();
         pieces.keep(Vec::with_capacity(LARGEST_SPARE + 1));
-        (0..2 * MOST_SPARE).for_each(|_| assert_eq!(pieces.keep(Vec::with_capacity(1)), None));
-        assert_eq!(pieces.spare.len(), MOST_SPARE);
+        (0..2 * MAX_SPARE).for_each(|_| assert_eq!(pieces.keep(Vec::with_capacity(1)), None));
+        assert_eq!(pieces.spare.len(), MAX_SPARE);
         assert!(pieces.spare.iter().all(|buffer| buffer.capacity() <= LARGEST_SPARE));
     }
 }

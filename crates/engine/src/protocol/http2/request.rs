@@ -1,6 +1,6 @@
 //! Requests as templates, and their header block in HPACK.
 
-use super::carried::Carried;
+use super::application::Http2Application;
 use super::{frame, hpack};
 use crate::nonce::Nonce;
 use crate::payload::Payload;
@@ -8,7 +8,7 @@ use crate::protocol::Call;
 use crate::protocol::head::Head;
 use crate::protocol::template::{self, Layout, Template};
 
-/// Most bytes of a peer's header table that we use, whatever it offers.
+/// Most bytes of a peer's header table that we use, even if it offers more.
 pub(super) const MAX_TABLE: usize = 4096;
 /// First index of the dynamic table.
 const NEWEST: usize = 62;
@@ -104,7 +104,7 @@ pub(crate) struct Templates {
 }
 
 impl Templates {
-    pub fn new<C: Carried>(payload: &dyn Payload, authority: &str) -> Self {
+    pub fn new<C: Http2Application>(payload: &dyn Payload, authority: &str) -> Self {
         let head = RequestHead::new(&Head::new(payload.target(), authority, C::FIELDS));
         let requests = template::Templates::new(payload, |message, out| {
             let start = out.len();

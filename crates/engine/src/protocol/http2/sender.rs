@@ -1,4 +1,4 @@
-//! The request half of a connection: header forms, flow control, bodies held back.
+//! The request half of a connection: forms of header blocks, flow control, bodies held back.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ enum HeadForm {
     Literal,
 }
 
-/// A body that flow control holds back. In the queue they are in the order of their streams.
+/// A body that flow control holds back. The queue is in the order of the streams.
 #[derive(Debug)]
 struct Stalled {
     stream: u32,
@@ -38,7 +38,7 @@ pub(super) struct Sender {
     peer: PeerSettings,
     head_form: HeadForm,
     table_size: usize,
-    /// The lowest and the last table size that the peer must be told.
+    /// The lowest and the last table size, if the peer must be informed of them.
     table_update: Option<(usize, usize)>,
     pub(super) window: i64,
     stalled: VecDeque<Stalled>,
@@ -67,7 +67,7 @@ impl Sender {
         self.peer.max_concurrent
     }
 
-    /// Sends another method's requests from now on; no body may be held back.
+    /// Sends the requests of another target from now on. No body may be held back.
     pub fn switch(&mut self, templates: Arc<Templates>) {
         self.templates = templates;
         self.choose_head_form();
@@ -78,7 +78,7 @@ impl Sender {
         self.head_form = if fits { HeadForm::Inserting } else { HeadForm::Literal };
     }
 
-    /// Writes a request on a new stream, as far as flow control allows.
+    /// Writes a request on a new stream, or the part of it that flow control allows.
     #[inline]
     pub fn send(&mut self, stream: u32, request: Request, out: &mut Vec<u8>) {
         let template = self.templates.get(request.index);
@@ -105,7 +105,7 @@ impl Sender {
         self.put_head(stream, request.index, out);
         let window = self.peer.initial_window;
         let mut stalled = Stalled { stream, request, sent: 0, window };
-        // Those before it wait for their own windows, or for the connection's: then this one does too.
+        // Those before it wait for their own windows, or, like this one, for the connection's.
         if !self.push(&mut stalled, out) {
             self.stalled.push_back(stalled);
         }
@@ -148,7 +148,7 @@ impl Sender {
         self.stalled = waiting;
     }
 
-    /// Sends what flow control allows of a body that was held back; whether that was all.
+    /// Sends what flow control allows of a body that was held back. True if that was all.
     fn release(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
         let whole = self.push(stalled, out);
         if whole {
@@ -157,7 +157,7 @@ impl Sender {
         whole
     }
 
-    /// Sends what flow control allows of one body; whether that was all.
+    /// Sends what flow control allows of one body. True if that was all.
     fn push(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
         let templates = Arc::clone(&self.templates);
         let template = templates.get(stalled.request.index);
@@ -184,7 +184,7 @@ impl Sender {
         true
     }
 
-    /// Whether part of the request is held back.
+    /// True if part of the request is held back.
     #[inline]
     pub fn holds_back(&self, stream: u32) -> bool {
         !self.stalled.is_empty() && self.position(stream).is_some()
@@ -246,7 +246,7 @@ impl Sender {
             self.pump(out);
             return Ok(());
         }
-        // Without one, its body has gone out already.
+        // A stream that is not in the queue has sent its body already.
         let Some(position) = self.position(stream) else { return Ok(()) };
         let Some(mut stalled) = self.stalled.remove(position) else { return Ok(()) };
         open(&mut stalled.window, increment)?;

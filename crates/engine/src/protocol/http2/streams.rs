@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 /// Largest identifier that may be used.
 const LAST_STREAM: u32 = 0x7fff_ffff;
-/// Most streams that the ring has room for: more than these are kept in the map.
-const MOST_EXPECTED: u32 = 1 << 16;
+/// Most streams that the ring has room for; others go to the map.
+const MAX_EXPECTED: u32 = 1 << 16;
 /// Marks an empty cell; no stream of a client has this identifier.
 const EMPTY: u32 = 0;
 
@@ -31,7 +31,7 @@ pub(crate) struct Streams<T> {
 impl<T: Copy + Default> Streams<T> {
     /// Room for `expected` streams at once in the fast path, within reason: memory is taken at once.
     pub fn new(expected: u32) -> Self {
-        let cells = (expected.clamp(2, MOST_EXPECTED) * 2).next_power_of_two();
+        let cells = (expected.clamp(2, MAX_EXPECTED) * 2).next_power_of_two();
         let ring = (0..cells).map(|_| Cell { id: EMPTY, value: T::default() }).collect();
         Self { ring, displaced: BTreeMap::new(), next: 1, open: 0 }
     }
@@ -134,7 +134,7 @@ impl<T: Copy + Default> Streams<T> {
     }
 
     /// The open streams, those that the ring holds from the newest back: as streams in flight are neighbours, few
-    /// cells are looked at beside theirs, however large the ring.
+    /// other cells are looked at, however large the ring.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
         let in_ring = self.open as usize - self.displaced.len();
         let next = (self.next >> 1) as usize & (self.ring.len() - 1);
@@ -206,7 +206,7 @@ mod tests {
     fn any_number_of_streams_may_be_expected() {
         for expected in [0, 1, 3, 1 << 30, u32::MAX] {
             let mut streams = Streams::<u8>::new(expected);
-            assert!(streams.ring.len() <= 2 * MOST_EXPECTED as usize);
+            assert!(streams.ring.len() <= 2 * MAX_EXPECTED as usize);
             let ids: Vec<_> = (0..200_000).map(|_| streams.insert(1)).collect();
             assert!(ids.iter().all(|id| streams.remove(*id) == Some(1)), "{expected}");
         }

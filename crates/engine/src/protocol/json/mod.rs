@@ -19,9 +19,9 @@ use crate::payload::Payload;
 /// Why no more calls are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Leaving {
-    /// A call ran out of time, and its reply stands before those of later calls.
+    /// A call ran out of time, and its reply comes before those of later calls.
     Late,
-    /// The peer ends the connection with a reply that has begun.
+    /// The peer ends the connection with the current reply.
     LastReply,
 }
 
@@ -29,7 +29,7 @@ enum Leaving {
 #[derive(Debug)]
 pub(crate) struct Connection {
     templates: Arc<Templates>,
-    /// Calls that may be open at once. More than one are pipelined.
+    /// Calls that may be open at once; more than one are pipelined.
     most: usize,
     calls: InOrder,
     replies: Replies,
@@ -158,12 +158,11 @@ impl Connection {
         if self.holding.resize(self.replies.room()) {
             Ok(())
         } else {
-            Err("more of unfinished replies than is allowed at once")
+            Err("too many bytes of unfinished replies")
         }
     }
 
-    /// The peer ends the connection with the reply that has begun: it looks at no request behind that one. RFC 9112,
-    /// section 9.6.
+    /// The peer ends the connection with the current reply, and ignores the requests after it. RFC 9112, section 9.6.
     #[cold]
     fn leave(&mut self, events: &mut impl Events) {
         self.leaving = Some(Leaving::LastReply);
@@ -172,7 +171,7 @@ impl Connection {
         }
     }
 
-    /// Bytes that are taken for replies that have come in part, and for the head that is known.
+    /// Bytes held for incomplete replies, and for the known head.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn footprint(&self) -> (usize, usize) {
         (self.replies.room(), self.replies.known())
@@ -201,14 +200,14 @@ fn answer(calls: &mut InOrder, reply: &Reply<'_>, events: &mut impl Events) {
     let Some(Some(call)) = calls.answered() else { return };
     let end = match reply.status {
         200 => End::Answered { right: events.verify(call, reply.body) },
-        code => End::Status { code: code.into(), message: excuse(reply.body) },
+        code => End::Status { code: code.into(), message: error_snippet(reply.body) },
     };
     events.ended(call, end);
 }
 
-/// The beginning of a body that is no success, in one line. A character that the cut went through is left out.
+/// The beginning of an error body, in one line, without a character that is cut in two.
 #[cold]
-pub(super) fn excuse(body: &[u8]) -> String {
+pub(super) fn error_snippet(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     printable(text.trim_end_matches('\u{fffd}').trim()).into_owned()
 }

@@ -8,9 +8,9 @@
 
 use super::head::ReplyHead;
 use crate::clock::Nanos;
-use crate::protocol::http1::{LONGEST_EXCUSE, MAX_BODY, MOST_INTERIM};
+use crate::protocol::http1::{MAX_BODY, MAX_INTERIM, MAX_SNIPPET};
 use crate::protocol::http2::{self, Piece, Pieces, Problem};
-use crate::protocol::json::excuse;
+use crate::protocol::json::error_snippet;
 use crate::protocol::{Call, End, Events};
 
 /// A call and what has come for it.
@@ -99,7 +99,7 @@ impl http2::Exchange for Exchange {
             101 => return Err("101 Switching Protocols, which HTTP/2 does not have"),
             100..=199 => {
                 self.interim += 1;
-                if u32::from(self.interim) > MOST_INTERIM {
+                if u32::from(self.interim) > MAX_INTERIM {
                     return Err("replies of status 1xx without end");
                 }
             }
@@ -165,7 +165,7 @@ impl Exchange {
     #[inline]
     fn begin(&mut self, head: &ReplyHead) {
         self.status = head.status;
-        // With these there is no body, whatever they say. RFC 9110, section 8.6.
+        // These never have a body. RFC 9110, section 8.6.
         let bodiless = matches!(head.status, 204 | 304);
         self.promised = if bodiless { Some(0) } else { head.length };
     }
@@ -182,7 +182,7 @@ impl Exchange {
             return Err("a body longer than its content-length or status allows");
         }
         self.received = received as u32;
-        let most = if self.status == 200 { MAX_BODY } else { LONGEST_EXCUSE };
+        let most = if self.status == 200 { MAX_BODY } else { MAX_SNIPPET };
         let wanted = &data[..data.len().min(most.saturating_sub(before))];
         if !wanted.is_empty() {
             let mut bytes = pieces.take(self.piece.take());
@@ -199,7 +199,7 @@ impl Exchange {
         let mut body = piece.map(|piece| pieces.take(Some(piece))).unwrap_or_default();
         let end = match self.status {
             200 => End::Answered { right: events.verify(self.call, &body) },
-            code => End::Status { code: code.into(), message: excuse(&body) },
+            code => End::Status { code: code.into(), message: error_snippet(&body) },
         };
         if piece.is_some() {
             body.clear();

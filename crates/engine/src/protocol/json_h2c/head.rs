@@ -3,14 +3,14 @@
 use crate::protocol::http1;
 use crate::protocol::http2::{self, Field, Problem};
 
-/// Fields that speak of a connection of HTTP/1.1. RFC 9113, section 8.2.2.
+/// Fields about a connection of HTTP/1.1. RFC 9113, section 8.2.2.
 const OF_CONNECTIONS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 
 /// What a header block says.
 #[derive(Debug, Default)]
 pub(crate) struct ReplyHead {
-    /// HTTP status, 100 to 999; 0 where there is none, as in trailers.
+    /// HTTP status, 100 to 999; 0 if there is none, as in trailers.
     pub status: u16,
     /// Bytes of body that it promises.
     pub length: Option<u32>,
@@ -22,7 +22,7 @@ impl ReplyHead {
     fn read(&mut self, field: Field<'_>) -> Result<(), Problem> {
         match field.name {
             b":status" => {
-                let status = status(field.value).ok_or("a :status that is none")?;
+                let status = status(field.value).ok_or("an invalid :status")?;
                 if std::mem::replace(&mut self.status, status) != 0 {
                     return Err("more than one :status");
                 }

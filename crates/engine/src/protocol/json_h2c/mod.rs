@@ -1,12 +1,12 @@
-//! JSON over HTTP/2 without TLS, by prior knowledge (h2c): a POST for each call, as many at once as the peer allows.
-//! Calls mean and end as over HTTP/1.1; only the connection is another.
+//! JSON over HTTP/2 without TLS, with prior knowledge (h2c): a POST for each call, as many at once as the peer allows.
+//! Calls mean the same, and end the same way, as over HTTP/1.1.
 
 mod exchange;
 mod head;
 #[cfg(test)]
 mod tests;
 
-use super::http2::{self, Carried, hpack};
+use super::http2::{self, Http2Application, hpack};
 use exchange::Exchange;
 use head::ReplyHead;
 
@@ -17,7 +17,7 @@ pub(crate) type Connection = http2::Connection<JsonH2c>;
 #[derive(Debug)]
 pub(crate) struct JsonH2c;
 
-impl Carried for JsonH2c {
+impl Http2Application for JsonH2c {
     const FIELDS: &'static [(&'static str, &'static str)] = &[("content-type", "application/json")];
     const PREFIX: usize = 0;
     const TRAILERS: bool = false;

@@ -148,8 +148,8 @@ fn what_is_no_reply_of_http_aborts_its_call_and_no_other() {
     for (frames, reason) in [
         (vec![headers(0, b"\x00\x01a\x01b")], "response headers without :status"),
         (vec![headers(end, b"")], "response headers without :status"),
-        (vec![headers(0, b"\x08\x0220")], "a :status that is none"),
-        (vec![headers(0, b"\x08\x04+200")], "a :status that is none"),
+        (vec![headers(0, b"\x08\x0220")], "an invalid :status"),
+        (vec![headers(0, b"\x08\x04+200")], "an invalid :status"),
         (vec![headers(0, b"\x88\x88")], "more than one :status"),
         (vec![headers(0, b"\x08\x03101")], "101 Switching Protocols, which HTTP/2 does not have"),
         (vec![headers(end, b"\x08\x03103")], "stream ended after a reply of status 1xx"),

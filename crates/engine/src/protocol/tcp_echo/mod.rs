@@ -1,4 +1,4 @@
-//! The floor: a length of four bytes, big-endian, and so many bytes; the reply is the same.
+//! The floor: a four-byte big-endian length and that many bytes; the reply is the same.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +15,7 @@ use crate::payload::Payload;
 /// Bytes of a length.
 const PREFIX: usize = 4;
 
-/// How messages are read: there is nothing to remember.
+/// Messages with a length. Reading them needs no state.
 #[derive(Debug)]
 pub(crate) struct TcpEcho;
 

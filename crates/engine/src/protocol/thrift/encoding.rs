@@ -1,6 +1,6 @@
 //! What messages and the structs around them are made of, in Thrift's two protocols.
 //!
-//! Whatever is read may be cut short: `None` says that more must come. `Err` says that no more can help.
+//! Input may be cut short: `None` means that more is needed, `Err` that more can't help.
 
 use rpcbench_record::Protocol;
 
@@ -16,10 +16,10 @@ const CALL: u8 = 1;
 pub(super) const REPLY: u8 = 2;
 pub(super) const EXCEPTION: u8 = 3;
 
-/// What stands before the struct of a message.
+/// What precedes the struct of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head<'a> {
-    /// Call, reply, exception, or whatever it says.
+    /// Call, reply, exception, or any other number.
     pub kind: u8,
     pub name: &'a [u8],
     pub sequence_id: u32,
@@ -30,11 +30,11 @@ pub(crate) struct Head<'a> {
 /// How long a value is, and what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// So many bytes.
+    /// This many bytes.
     Fixed(usize),
     /// A number in base 128.
     Varint,
-    /// A length and so many bytes.
+    /// A length and that many bytes.
     Binary,
     Struct,
     /// A list or a set.

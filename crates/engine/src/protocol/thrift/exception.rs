@@ -1,4 +1,4 @@
-//! What a server sends in place of a result: a `TApplicationException`.
+//! What a server sends instead of a result: a `TApplicationException`.
 
 use super::encoding::{Encoding, Kind};
 use super::scanner::Scanner;

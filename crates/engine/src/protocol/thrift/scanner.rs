@@ -11,7 +11,7 @@ const DEEPEST: usize = 64;
 /// Goes through a value once, however often it is cut: what was passed is not looked at again.
 #[derive(Debug)]
 pub(super) struct Scanner<E> {
-    /// What the value that is read stands in, from the outside in.
+    /// The values around the current one, from the outside in.
     levels: Vec<Level>,
     /// The value that comes next, if its head was read.
     next: Option<Kind>,
@@ -31,7 +31,7 @@ enum Level {
 }
 
 impl<E: Encoding> Scanner<E> {
-    /// For a value that begins `at` so many bytes.
+    /// For a value that begins `at` bytes in.
     pub fn new(kind: Kind, at: usize) -> Self {
         let (levels, encoding) = (Vec::new(), PhantomData);
         Self { levels, next: Some(kind), at, encoding }

@@ -1,11 +1,11 @@
 //! Sequence ids of calls.
 
-/// From here on an id takes four bytes in base 128, as the compact protocol writes it: so one can be written over another.
+/// From here on an id takes four bytes in base 128, as the compact protocol writes it, so it can be patched.
 const FIRST: u32 = 1 << 21;
 /// The least id that takes five.
 const END: u32 = 1 << 28;
 
-/// The id of a connection's call with this number, counted from 0. Each is another one until they are used up.
+/// The id of a connection's call with this number, counted from 0. Ids repeat only after all are used.
 #[inline]
 pub(crate) fn id(number: u64) -> u32 {
     FIRST + (number % u64::from(END - FIRST)) as u32
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_take_four_bytes_and_begin_anew() {
+    fn ids_take_four_bytes_and_wrap_around() {
         assert_eq!((id(0), id(1)), (2_097_152, 2_097_153));
         let last = u64::from(END - FIRST) - 1;
         assert_eq!((id(last), id(last + 1)), (END - 1, FIRST));

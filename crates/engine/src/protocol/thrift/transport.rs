@@ -13,7 +13,7 @@ use super::{MAX_MESSAGE, Problem};
 /// Bytes of the length before a message.
 const PREFIX: usize = 4;
 
-/// One of Thrift's transports, and how far it is in what has come.
+/// One of Thrift's transports, and its position in the input.
 pub(crate) trait Transport: Debug + Send + 'static {
     type Encoding: Encoding;
     const PROTOCOL: Protocol;
@@ -23,8 +23,8 @@ pub(crate) trait Transport: Debug + Send + 'static {
     /// A message as it is sent.
     fn framed(message: &[u8]) -> Vec<u8>;
 
-    /// Where the first message is in `bytes`, once it has come whole. Until then `bytes` only grow; after that they begin
-    /// behind it.
+    /// Where the first message is in `bytes`, once it is complete. Until then `bytes` only grow; after that they begin
+    /// after it.
     fn next(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, Problem>;
 }
 
@@ -32,11 +32,11 @@ pub(crate) trait Transport: Debug + Send + 'static {
 #[derive(Debug)]
 pub(crate) struct Framed<E>(PhantomData<E>);
 
-/// Messages one after the other: what they are made of says where they end.
+/// Messages without lengths: their structure says where they end.
 #[derive(Debug)]
 pub(crate) struct Buffered<E> {
     scanner: Scanner<E>,
-    /// Whether the head of a message was read whose end has not come.
+    /// True if the head of an incomplete message was read.
     within: bool,
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::log::{Ended, LoggedCall, call_log};
 use crate::pacing::Schedule;
-use crate::worker::open::MOST_GIVEN_UP;
+use crate::worker::open::MAX_GIVEN_UP;
 
 pub(super) const SECOND: u64 = 1000 * MS;
 
@@ -224,7 +224,7 @@ fn no_turn_gives_up_more_calls_than_a_thread_may_be_deaf_for() {
         let so_far = worker.calls().recorder.so_far().unwrap().outcomes.not_sent;
         given_up.push(so_far - given_up.iter().sum::<u64>());
     }
-    assert!(given_up.iter().all(|calls| *calls <= 2 * MOST_GIVEN_UP as u64), "{given_up:?}");
+    assert!(given_up.iter().all(|calls| *calls <= 2 * MAX_GIVEN_UP as u64), "{given_up:?}");
     let tally = worker.calls().recorder.take().unwrap();
     assert_eq!(tally.outcomes.total(), 1_000_000);
     assert!(tally.outcomes.not_sent > 900_000, "{:?}", tally.outcomes);

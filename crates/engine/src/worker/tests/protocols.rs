@@ -6,7 +6,7 @@ use super::open::{Measured, SECOND, assert_close, load_as};
 use super::peers::Peer;
 use super::*;
 use crate::log::LoggedCall;
-use crate::protocol::{ForProtocol, dispatch};
+use crate::protocol::{ProtocolVisitor, dispatch};
 
 /// A load of a server that speaks a protocol.
 struct Load {
@@ -29,10 +29,10 @@ impl Load {
     }
 }
 
-impl ForProtocol for Load {
+impl ProtocolVisitor for Load {
     type Output = Measured;
 
-    fn with<C: protocol::Connection + Send + 'static>(self) -> Measured {
+    fn visit<C: protocol::Connection + Send + 'static>(self) -> Measured {
         let plan = self.plan();
         let payload = payload(self.protocol);
         load_as::<C>(plan, payload, (&self.arrivals, self.seconds), self.simulation)
@@ -119,10 +119,10 @@ fn a_stall_of_one_second_in_ten_is_in_the_quantiles(protocol: Protocol, peer: Pe
 /// the last of them are not alone.
 struct ClosedLoop(Protocol, Simulation);
 
-impl ForProtocol for ClosedLoop {
+impl ProtocolVisitor for ClosedLoop {
     type Output = (Tally, u64);
 
-    fn with<C: protocol::Connection + Send + 'static>(self) -> (Tally, u64) {
+    fn visit<C: protocol::Connection + Send + 'static>(self) -> (Tally, u64) {
         let Self(protocol, simulation) = self;
         let connections = simulation.sockets.len() as u32;
         let plan = LoadPlan { protocol, ..plan(connections, connections) };
@@ -133,8 +133,8 @@ impl ForProtocol for ClosedLoop {
             worker.turn().unwrap();
         }
         let counted: u64 = worker.driver.sockets.iter().map(|socket| socket.calls).sum();
-        let followers = worker.calls().recorder.outside().0.total();
-        (worker.calls().recorder.take().unwrap(), counted - followers)
+        let due_after_window = worker.calls().recorder.outside().0.total();
+        (worker.calls().recorder.take().unwrap(), counted - due_after_window)
     }
 }
 

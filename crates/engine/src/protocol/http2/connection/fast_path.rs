@@ -11,16 +11,16 @@
 
 use super::receive::WINDOW_REFILL;
 use super::{Connection, Expect};
-use crate::protocol::http2::carried::{Carried, Exchange, Head as _};
+use crate::protocol::http2::application::{Exchange, Head as _, Http2Application};
 use crate::protocol::http2::frame::{self, Head};
 use crate::protocol::{End, Events};
 
 /// Flags of trailers.
 const LAST: u8 = frame::END_HEADERS | frame::END_STREAM;
 
-impl<C: Carried> Connection<C> {
-    /// Takes a plain reply that `bytes` begin with, or the first frame of one, and tells its length. `head` is that
-    /// frame's.
+impl<C: Http2Application> Connection<C> {
+    /// Takes a plain reply that `bytes` begin with, or the first frame of one, and returns its length. `head` is the head of
+    /// that frame.
     #[inline]
     pub fn fast_path(
         &mut self,
@@ -167,7 +167,7 @@ fn rest_of_reply<'a>(
     Some((data, after_block(last, rest, trailers)?))
 }
 
-/// Whether two blocks of one length are equal. Most have few bytes, for which a call of `memcmp` is dear.
+/// True if two blocks of one length are equal. Most are short, and a call of `memcmp` costs more than comparing them here.
 #[inline]
 fn equal(a: &[u8], b: &[u8]) -> bool {
     match (a.split_first_chunk::<8>(), b.split_first_chunk::<8>()) {

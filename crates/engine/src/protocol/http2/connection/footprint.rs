@@ -1,7 +1,7 @@
 //! What a connection holds in memory, for tests of its bounds.
 
 use super::Connection;
-use crate::protocol::http2::Carried;
+use crate::protocol::http2::Http2Application;
 
 /// What a peer could drive up.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Footprint {
     pub unfinished: usize,
 }
 
-impl<C: Carried> Connection<C> {
+impl<C: Http2Application> Connection<C> {
     pub fn footprint(&mut self) -> Footprint {
         let (table, heads) = self.heads.footprint();
         Footprint {

@@ -15,7 +15,7 @@ mod torn;
 
 use std::sync::Arc;
 
-use super::carried::{Carried, Exchange};
+use super::application::{Exchange, Http2Application};
 use super::heads::HeadReader;
 use super::pieces::Pieces;
 use super::request::Templates;
@@ -42,7 +42,7 @@ enum State {
 /// What the next frame must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
-    /// Whatever a peer may send.
+    /// Any frame that a peer may send.
     Any,
     /// The first one of a connection: RFC 9113, section 3.4.
     Settings,
@@ -50,14 +50,14 @@ enum Expect {
     Continuation,
 }
 
-/// Whose header block it is, and whether the stream ends with it.
+/// The stream of a header block, and whether the block ends it.
 #[derive(Clone, Copy, Debug)]
 struct BlockOwner {
     stream: u32,
     last: bool,
 }
 
-/// A header block whose end has not come yet.
+/// An incomplete header block.
 #[derive(Debug)]
 struct OpenBlock {
     owner: BlockOwner,
@@ -66,9 +66,9 @@ struct OpenBlock {
     pieces: u32,
 }
 
-/// The state machine of one connection, whatever it carries.
+/// The state machine of one connection, over any application.
 #[derive(Debug)]
-pub(crate) struct Connection<C: Carried> {
+pub(crate) struct Connection<C: Http2Application> {
     sender: Sender,
     state: State,
     streams: Streams<C::Exchange>,
@@ -88,7 +88,7 @@ pub(crate) struct Connection<C: Carried> {
     farewell: Option<Broken>,
 }
 
-impl<C: Carried> protocol::Connection for Connection<C> {
+impl<C: Http2Application> protocol::Connection for Connection<C> {
     const HANDSHAKE: &str = "HTTP/2 handshake";
 
     type Templates = Templates;
@@ -171,7 +171,7 @@ impl<C: Carried> protocol::Connection for Connection<C> {
     }
 
     fn goodbye(&mut self, out: &mut Vec<u8>) {
-        // No stream of the peer's was looked at, and nothing was wrong.
+        // No stream of the peer was processed, and there was no error.
         frame::put(out, frame::GOAWAY, 0, 0, &[0; 8]);
     }
 
@@ -212,7 +212,7 @@ impl<C: Carried> protocol::Connection for Connection<C> {
     }
 }
 
-impl<C: Carried> Connection<C> {
+impl<C: Http2Application> Connection<C> {
     /// The open streams that are wanted, in the order of their calls.
     fn oldest_first(&mut self, wanted: impl Fn(u32, &C::Exchange) -> bool) -> Vec<u32> {
         let streams = self.streams.iter_mut().filter(|(id, exchange)| wanted(*id, exchange));

@@ -3,7 +3,7 @@
 use rpcbench_record::printable;
 
 use super::{BlockOwner, Connection, Expect, MAX_BLOCK, OpenBlock, State};
-use crate::protocol::http2::carried::{Carried, Exchange, Problem};
+use crate::protocol::http2::application::{Exchange, Http2Application, Problem};
 use crate::protocol::http2::frame::{self, Head};
 use crate::protocol::http2::sender::MAX_WINDOW;
 use crate::protocol::http2::{code, error_name};
@@ -16,7 +16,7 @@ const MAX_PIECES: u32 = 1024;
 /// Most PINGs and SETTINGS that are acknowledged between two flushes.
 const MAX_ACKNOWLEDGED: u32 = 20_000;
 
-impl<C: Carried> Connection<C> {
+impl<C: Http2Application> Connection<C> {
     /// Takes received bytes, cut anywhere.
     pub fn read(
         &mut self,

@@ -1,15 +1,15 @@
-//! When to believe a peer that says it never looked at a call.
+//! When to believe a peer that says it did not process a call.
 
 use crate::protocol::End;
 
-/// Refusals in a row that any connection puts up with.
+/// Fewest refusals in a row that a connection tolerates.
 const LEAST_PATIENCE: u32 = 32;
 
-/// What the peer refused. A refused call may be sent again; but a peer that refuses call after call and
-/// answers none would have them go round until they are out of time, and nobody would learn why.
+/// What the peer refused. A refused call may be sent again, but a peer that refuses call after call and answers none
+/// would keep them going round until they time out, and the reason would be lost.
 #[derive(Debug)]
 pub(super) struct Refusals {
-    /// Streams that ended without a word of the peer about the call: refused, or taken back by us.
+    /// Streams that ended without an answer: refused, or cancelled by us.
     pub unanswered: u32,
     /// Streams that the peer had ended otherwise when it last refused one.
     answered: u32,

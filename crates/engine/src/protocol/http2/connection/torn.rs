@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 /// Most streams that are remembered.
-const MOST: usize = 1024;
+const MAX_REMEMBERED: usize = 1024;
 
-/// Streams that did not end by the peer's END_STREAM: reset by either side, or refused by GOAWAY. Where there are too
-/// many to remember, the first ones and all before them count as such.
+/// Streams that did not end with the peer's END_STREAM: reset by either side, or refused by GOAWAY. If there are too many
+/// to remember, the oldest and all before them count as such.
 #[derive(Debug, Default)]
 pub(super) struct Torn {
     streams: BTreeSet<u32>,
@@ -17,7 +17,7 @@ pub(super) struct Torn {
 impl Torn {
     pub fn add(&mut self, stream: u32) {
         self.streams.insert(stream);
-        if self.streams.len() > MOST
+        if self.streams.len() > MAX_REMEMBERED
             && let Some(first) = self.streams.pop_first()
         {
             self.before = self.before.max(first + 1);
@@ -34,13 +34,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_blamed_for_a_stream_that_was_forgotten() {
+    fn a_forgotten_stream_counts_as_torn() {
         let mut torn = Torn::default();
-        let streams: Vec<u32> = (0..3 * MOST as u32).map(|n| 4 * n + 1).collect();
+        let streams: Vec<u32> = (0..3 * MAX_REMEMBERED as u32).map(|n| 4 * n + 1).collect();
         streams.iter().rev().for_each(|stream| torn.add(*stream));
         assert!(streams.iter().all(|stream| torn.has(*stream)));
-        assert!(torn.streams.len() <= MOST);
-        assert!(!torn.has(4 * 3 * MOST as u32 + 1));
+        assert!(torn.streams.len() <= MAX_REMEMBERED);
+        assert!(!torn.has(4 * 3 * MAX_REMEMBERED as u32 + 1));
         let last = streams[streams.len() - 1];
         assert!(!torn.has(last - 2));
     }

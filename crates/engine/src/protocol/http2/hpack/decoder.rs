@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::static_table::STATIC_TABLE;
 use super::{HpackError, huffman};
 
-/// What an entry costs beside its name and value. RFC 7541, section 4.1.
+/// What an entry costs besides its name and value. RFC 7541, section 4.1.
 const ENTRY_OVERHEAD: usize = 32;
 /// The table size that both sides start with. RFC 9113, section 6.5.2.
 const DEFAULT_TABLE_SIZE: usize = 4096;

@@ -20,7 +20,7 @@ pub enum HpackError {
     /// An index that no table has.
     #[error("header index {0} is in no table")]
     Index(usize),
-    /// A Huffman code or padding that is none.
+    /// An invalid Huffman code or padding.
     #[error("invalid Huffman code in a header")]
     Huffman,
     /// A table size above what was allowed, or not at the block's start.

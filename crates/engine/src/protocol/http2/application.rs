@@ -11,12 +11,12 @@ use crate::protocol::{Call, End, Events};
 pub(crate) type Problem = &'static str;
 
 /// A protocol whose calls are streams of HTTP/2: what its requests say, and what replies to them mean.
-pub(crate) trait Carried: Debug + Sized + 'static {
-    /// Header fields of every request, beside its method, scheme, path and authority.
+pub(crate) trait Http2Application: Debug + Sized + 'static {
+    /// Header fields of every request, besides its method, scheme, path and authority.
     const FIELDS: &'static [(&'static str, &'static str)];
     /// Bytes before the message in the body of a request.
     const PREFIX: usize;
-    /// Whether a success ends with trailers; otherwise it ends with its DATA.
+    /// True if a success ends with trailers; otherwise it ends with its DATA.
     const TRAILERS: bool;
 
     /// What a block of header fields says.
@@ -24,10 +24,10 @@ pub(crate) trait Carried: Debug + Sized + 'static {
     /// A call, and what has come for it.
     type Exchange: Exchange<Head = Self::Head>;
 
-    /// Appends what stands before a message of so many bytes.
+    /// Appends what precedes a message of `length` bytes.
     fn put_prefix(_length: usize, _out: &mut Vec<u8>) {}
 
-    /// Appends the header fields that depend on the request, whose body has so many bytes; none may enter the table.
+    /// Appends the header fields that depend on the request, whose body has `length` bytes. None may enter the table.
     fn put_own_fields(_length: usize, _block: &mut Vec<u8>) {}
 }
 
@@ -36,7 +36,7 @@ pub(crate) trait Head: Debug + Default + Send {
     /// Takes the next field.
     fn take(&mut self, field: Field<'_>);
 
-    /// Whether it is half of a plain success: headers that promise a message, or trailers that say that all is well.
+    /// True if it is half of a plain success: headers that announce a message, or trailers with a status of success.
     fn is_success(&self) -> bool;
 
     /// The message of a plain success with these headers, if `data` is all of its body.
@@ -61,10 +61,10 @@ pub(crate) trait Exchange: Copy + Debug + Default + Send {
     /// The request was given to the kernel.
     fn stamp(&mut self, now: Nanos);
 
-    /// What is kept of a message that is not whole.
+    /// What is kept of an incomplete message.
     fn piece(&self) -> Option<Piece>;
 
-    /// Whether nothing has come yet.
+    /// True if nothing has come yet.
     fn is_waiting(&self) -> bool;
 
     /// Takes the headers of a plain success; false if others came before.
