@@ -184,6 +184,8 @@ case "$mode" in
   *) echo "lint.sh: unknown word '$mode'; expected all, built or nothing" >&2; exit 2 ;;
 esac
 shell_scripts
+has python3 && run scripts/licences.py check
+run scripts/words.sh --count
 links
 method_names
 rust
