@@ -357,7 +357,7 @@ fn a_table_has_few_columns_all_or_those_asked_for() {
     let Columns::Chosen(chosen) = chosen.columns else { panic!("not chosen") };
     assert_eq!(chosen.len(), 3);
     let unknown = refused("rpcbench report x --columns place,p98");
-    assert!(unknown.contains("there is no column 'p98'; there are: "), "{unknown}");
+    assert!(unknown.contains("unknown column 'p98'; expected one of "), "{unknown}");
     assert!(refused("rpcbench run --wide --columns p99").contains("cannot be used with"));
     let arranged = run("rpcbench run --sort p99 --group-by protocol").table.layout();
     assert_eq!((arranged.sort, arranged.group_by), ("p99".parse().ok(), "protocol".parse().ok()));

@@ -63,7 +63,7 @@ fn a_history_has_every_run_and_says_what_is_left_out() {
     ended.complains(&["all/broken is left out"]);
     let points = &bench.run("history all @changing --format json").expect(0).json()["points"];
     assert_eq!((points.as_array().unwrap().len(), &points[1]["finding"]), (2, &"slower".into()));
-    bench.run("history all nobody").expect(2).complains(&["no run in all has measured nobody"]);
+    bench.run("history all nobody").expect(2).complains(&["no run in all measured nobody"]);
     bench.run("history nowhere").expect(2).complains(&["nowhere: no runs here"]);
 }
 

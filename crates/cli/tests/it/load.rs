@@ -42,7 +42,7 @@ fn calls_that_fail_are_a_verdict_against() {
 #[test]
 fn a_warm_up_that_fails_is_told() {
     let ended = load(&Target::new("reset-after:100"), "--warmup 100ms").expect(1);
-    ended.complains(&["calls failed outside of the window, such as: Connection reset by peer"]);
+    ended.complains(&["calls failed outside the window, such as: Connection reset by peer"]);
 }
 
 #[test]

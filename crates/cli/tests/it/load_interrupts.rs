@@ -66,6 +66,6 @@ fn ctrl_c_ends_a_sweep_and_the_loads_before_are_shown() {
     program.await_line("200: ");
     program.signal(Signal::INT);
     let ended = program.finish().expect(2);
-    ended.shows(&["Latency over load", "\n  200 "]);
+    ended.shows(&["Latency over load", "\n   200 "]);
     ended.complains(&["stopped after 1 load; this is what was measured"]);
 }

@@ -262,7 +262,7 @@ fn a_sweep_and_a_search_are_recorded_and_shown_again() {
 fn a_sweep_loads_at_each_of_its_rates() {
     let words = "--sweep 200..600+200 --arrivals constant --duration 500ms";
     let ended = load(&Target::new("honest"), words);
-    ended.shows(&["Latency over load", "\n  200 ", "\n  400 ", "\n  600 "]);
+    ended.shows(&["Latency over load", "\n   200 ", "\n   400 ", "\n   600 "]);
     let csv = load(&Target::new("honest"), &format!("{words} --format csv")).out;
     let calls: Vec<&str> = csv.lines().map(|row| row.split(',').nth(6).unwrap()).collect();
     assert_eq!(calls, ["calls", "100", "200", "300"]);

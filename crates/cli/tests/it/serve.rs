@@ -50,7 +50,7 @@ fn what_can_not_be_served_says_why() {
 #[test]
 fn the_newest_run_is_shown_where_none_is_named() {
     let bench = Bench::new();
-    bench.run("report").expect(2).complains(&["results: no run here; name one, or make one"]);
+    bench.run("report").expect(2).complains(&["results: no runs here; name one, or create one"]);
     fs::create_dir_all(bench.work().join("results/notes")).unwrap();
     bench.run("run @honest --rounds 1 --duration 100ms").expect(0);
     let newest = bench.run("run @busy --rounds 1 --duration 100ms").expect(0);
