@@ -37,7 +37,7 @@ impl Mounts {
         for mount in mounts {
             if mount.fs_type == "cgroup2" && found.v2.is_none() {
                 let group = groups.iter().find(|group| group.hierarchy == 0);
-                found.v2 = group.map(|group| place(mount, group));
+                found.v2 = group.map(|group| mount_point(mount, group));
             }
             if mount.fs_type != "cgroup" {
                 continue;
@@ -45,8 +45,8 @@ impl Mounts {
             for group in groups.iter().filter(|group| group.hierarchy != 0) {
                 for controller in &group.controllers {
                     if mount.super_options.contains_key(controller) {
-                        let place = || place(mount, group);
-                        found.v1.entry(controller.clone()).or_insert_with(place);
+                        let mount_point = || mount_point(mount, group);
+                        found.v1.entry(controller.clone()).or_insert_with(mount_point);
                     }
                 }
             }
@@ -57,7 +57,7 @@ impl Mounts {
     /// Mount points of all hierarchies.
     pub(super) fn tops(&self) -> Vec<&Path> {
         let mut tops: Vec<&Path> =
-            self.v1.values().chain(&self.v2).map(|place| place.top.as_path()).collect();
+            self.v1.values().chain(&self.v2).map(|mount_point| mount_point.top.as_path()).collect();
         tops.sort();
         tops.dedup();
         tops
@@ -66,7 +66,7 @@ impl Mounts {
 
 /// In a container the mount may show a part of the hierarchy only. The group's path then starts at the hierarchy's root, or
 /// in a cgroup namespace at the container's.
-fn place(mount: &MountInfo, group: &ProcessCGroup) -> MountPoint {
+fn mount_point(mount: &MountInfo, group: &ProcessCGroup) -> MountPoint {
     let top = mount.mount_point.clone();
     let path = Path::new(&group.pathname);
     let inside = path.strip_prefix(&mount.root).ok();
@@ -93,7 +93,7 @@ mod tests {
         Mounts::find(&mounts, &groups)
     }
 
-    fn place(top: &str, own: &str) -> MountPoint {
+    fn mount_point(top: &str, own: &str) -> MountPoint {
         MountPoint { top: top.into(), own: own.into() }
     }
 
@@ -104,7 +104,7 @@ mod tests {
             "0::/user.slice/user-1000.slice/session-2.scope\n",
         );
         let own = "/sys/fs/cgroup/user.slice/user-1000.slice/session-2.scope";
-        assert_eq!(found.v2, Some(place("/sys/fs/cgroup", own)));
+        assert_eq!(found.v2, Some(mount_point("/sys/fs/cgroup", own)));
         assert!(found.v1.is_empty());
     }
 
@@ -116,14 +116,14 @@ mod tests {
              32 25 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
             "4:memory:/jobs/7\n3:cpu,cpuacct:/\n1:name=systemd:/\n0::/\n",
         );
-        let cpu = place("/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct");
+        let cpu = mount_point("/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpu,cpuacct");
         assert_eq!(found.v1["cpu"], cpu);
         assert_eq!(found.v1["cpuacct"], cpu);
         assert_eq!(
             found.v1["memory"],
-            place("/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory/jobs/7")
+            mount_point("/sys/fs/cgroup/memory", "/sys/fs/cgroup/memory/jobs/7")
         );
-        assert_eq!(found.v2, Some(place("/sys/fs/cgroup/unified", "/sys/fs/cgroup/unified")));
+        assert_eq!(found.v2, Some(mount_point("/sys/fs/cgroup/unified", "/sys/fs/cgroup/unified")));
         assert_eq!(found.tops().len(), 3);
     }
 

@@ -58,7 +58,7 @@ impl Folders {
 /// The missing controller, as part of a sentence.
 pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
     let own = |controller: &str| match mounts.v1.get(controller) {
-        Some(place) => Ok(place.own.clone()),
+        Some(mount_point) => Ok(mount_point.own.clone()),
         None => Err(format!("cgroup v1 has no {controller} controller here")),
     };
     let folders = Folders {

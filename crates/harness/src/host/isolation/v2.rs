@@ -33,10 +33,10 @@ struct Home {
 /// # Errors
 /// The obstacle, as part of a sentence.
 pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
-    let place = mounts.v2.as_ref().ok_or("cgroup v2 is not mounted")?;
+    let mount_point = mounts.v2.as_ref().ok_or("cgroup v2 is not mounted")?;
     let mut reasons = Vec::new();
-    for parent in candidates(place, owner) {
-        match Home::at(parent, parent == place.own, owner) {
+    for parent in candidates(mount_point, owner) {
+        match Home::at(parent, parent == mount_point.own, owner) {
             Ok(home) => return Ok(Box::new(home)),
             Err(reason) => reasons.push(reason),
         }
@@ -90,10 +90,10 @@ impl super::Home for Home {
 }
 
 /// This process's own group and its parents, without a leaf that it has moved to.
-fn candidates(place: &MountPoint, owner: Owner) -> impl Iterator<Item = &Path> {
-    let inside = |folder: &&Path| folder.starts_with(&place.top);
+fn candidates(mount_point: &MountPoint, owner: Owner) -> impl Iterator<Item = &Path> {
+    let inside = |folder: &&Path| folder.starts_with(&mount_point.top);
     let is_leaf = move |folder: &Path| Owner::of_folder(folder) == Some(owner);
-    place.own.ancestors().take_while(inside).filter(move |folder| !is_leaf(folder))
+    mount_point.own.ancestors().take_while(inside).filter(move |folder| !is_leaf(folder))
 }
 
 fn enable(parent: &Path) -> Result<(), IsolationError> {
@@ -308,8 +308,9 @@ mod tests {
     #[test]
     fn a_group_without_controllers_is_refused_with_the_reason() {
         let (folder, _) = fixture(&[("cgroup.controllers", "cpu io\n")]);
-        let place = MountPoint { top: folder.path().to_owned(), own: folder.path().to_owned() };
-        let mounts = Mounts { v2: Some(place), ..Mounts::default() };
+        let mount_point =
+            MountPoint { top: folder.path().to_owned(), own: folder.path().to_owned() };
+        let mounts = Mounts { v2: Some(mount_point), ..Mounts::default() };
         let owner = Owner::this_process().unwrap();
         let reason = find(&mounts, owner).unwrap_err();
         assert!(reason.starts_with("cgroup v2 has no cpuset controller in "), "{reason}");
@@ -334,8 +335,10 @@ mod tests {
     #[test]
     #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     fn a_real_group_freezes_counts_and_kills() {
-        let own =
-            Mounts::of_this_process().ok().and_then(|mounts| mounts.v2).map(|place| place.own);
+        let own = Mounts::of_this_process()
+            .ok()
+            .and_then(|mounts| mounts.v2)
+            .map(|mount_point| mount_point.own);
         let owner = Owner::this_process().unwrap();
         let made =
             own.map(|own| own.join(owner.name("test"))).filter(|folder| create(folder).is_ok());
