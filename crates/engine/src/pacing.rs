@@ -377,7 +377,7 @@ mod tests {
             .filter(|seed| anderson_darling(&sample("poisson:1000", *seed), 1000.0) > 3.857)
             .count();
         assert!(over <= 2, "{over} of 40 samples are not exponential");
-        // The test tells: equal distances, and another rate.
+        // Equal distances, and another rate.
         assert!(anderson_darling(&sample("constant:1000", 1)[1..], 1000.0) > 3.857);
         assert!(anderson_darling(&sample("poisson:1100", 1), 1000.0) > 3.857);
     }

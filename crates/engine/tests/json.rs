@@ -16,7 +16,7 @@ use rpcbench_testkit::scripted::{ScriptError, ScriptedPeer, Wire};
 
 const PATH: &str = "/rpcbench.v1.Echo/Text";
 
-/// Texts of so many letters; each must come back under `echo`.
+/// Texts of these many letters; each must come back under `echo`.
 struct Texts(Vec<String>, Target);
 
 impl Texts {
@@ -58,7 +58,7 @@ fn measure(plan: &LoadPlan, lengths: &[usize], millis: u64) -> Measurement {
     support::measure(&mut Session::open(plan, &Texts::of(lengths)).unwrap(), millis)
 }
 
-/// Loads until so many calls are answered; what became of all.
+/// Loads until this many calls are answered; the outcomes of all.
 fn load_until_ok(plan: &LoadPlan, calls: u64) -> (Outcomes, Vec<String>) {
     let mut session = Session::open(plan, &Texts::of(&[5, 100])).unwrap();
     session.start();
@@ -69,7 +69,7 @@ fn load_until_ok(plan: &LoadPlan, calls: u64) -> (Outcomes, Vec<String>) {
     (unmeasured.outcomes, unmeasured.examples)
 }
 
-/// Answers rightly, up to so many calls.
+/// Answers up to this many calls, rightly.
 fn serve(wire: &mut Wire, calls: usize) -> Result<(), ScriptError> {
     for _ in 0..calls {
         let Some(request) = wire.next_http_request()? else { break };

@@ -48,7 +48,7 @@ fn measure(plan: &LoadPlan, millis: u64) -> Measurement {
     support::measure(&mut Session::open(plan, &payload).unwrap(), millis)
 }
 
-/// A peer that treats each connection as told.
+/// A peer that treats each connection with `treat`.
 fn peer(treat: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

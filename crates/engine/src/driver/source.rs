@@ -2,7 +2,7 @@
 //!
 //! A connection that the client closes keeps its port for a minute (TIME_WAIT; a second where the kernel reuses such ports,
 //! as it does on the loopback interface by default). From one address to one server there are about 28,000, which short
-//! connections use up within seconds. The loopback interface has 16 million addresses, each with ports of its own.
+//! connections use up within seconds. The loopback interface has 16 million addresses, each with its own ports.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -144,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        /// A call finds room wherever there is some, if every connection that gets room is told.
+        /// A call finds room wherever there is some, if every connection that gets room is reported.
         #[test]
         fn room_is_found_if_there_is_some(
             connections in 1_usize..20,

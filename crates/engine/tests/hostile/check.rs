@@ -25,7 +25,7 @@ fn echo(client: &mut Client, letter: u8) {
     assert_eq!(reply, Ok(vec![0x12, 1, letter]));
 }
 
-/// Takes so many requests and answers them.
+/// Takes this many requests and answers them.
 fn answer(wire: &mut Wire, requests: &mut Requests, count: usize) -> Result<u32, ScriptError> {
     let mut last = 0;
     for _ in 0..count {

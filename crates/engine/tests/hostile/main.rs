@@ -29,7 +29,7 @@ fn plan(address: SocketAddr, in_flight: u32) -> LoadPlan {
     LoadPlan { in_flight, ..support::plan(Protocol::Grpc, address) }
 }
 
-/// What became of every call.
+/// The outcome of every call.
 struct Came {
     outcomes: Outcomes,
     examples: Vec<String>,

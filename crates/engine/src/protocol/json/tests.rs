@@ -10,7 +10,7 @@ use crate::payload::Filler;
 use crate::protocol::Connection as _;
 use crate::target::Target;
 
-/// Takes what a connection tells: the one message that is right is `right`.
+/// Records what a connection reports; the only right message is `right`.
 #[derive(Default)]
 struct Seen(Vec<(Call, End)>);
 
@@ -42,7 +42,7 @@ fn connection(in_flight: u32, allowance: &Arc<Allowance>) -> Connection {
     Connection::new(Arc::new(templates), in_flight, allowance, &mut Vec::new())
 }
 
-/// A connection with so many calls, which are due at 0, 1, ...
+/// A connection with this many calls, due at 0, 1, ...
 fn with_calls(calls: u64) -> Connection {
     let mut connection = connection(calls.max(1) as u32, &Arc::default());
     for due in (0..calls).map(Nanos) {

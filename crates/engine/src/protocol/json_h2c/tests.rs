@@ -23,7 +23,7 @@ fn data(flags: u8, data: &[u8]) -> Frame {
     (frame::DATA, flags, data.to_vec())
 }
 
-/// Headers of a success whose body has so many bytes.
+/// Headers of a success whose body has `length` bytes.
 fn success(length: &str) -> Vec<u8> {
     [PLAIN, b"\x0f\x0d", &[length.len() as u8], length.as_bytes()].concat()
 }

@@ -9,7 +9,7 @@ use crate::clock::Nanos;
 use crate::payload::Filler;
 use crate::protocol::{Allowance, Broken, Connection as _, End, Events};
 
-/// Takes what a connection tells: the reply to request 0 is right where it has no bytes.
+/// Records what a connection reports; the right reply to request 0 is empty.
 #[derive(Default)]
 struct Seen(Vec<(Call, End)>);
 

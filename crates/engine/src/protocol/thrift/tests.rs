@@ -26,7 +26,7 @@ macro_rules! each_form {
     };
 }
 
-/// Takes what a connection tells.
+/// Records what a connection reports.
 struct Seen {
     corpus: Arc<Corpus>,
     problems: Vec<String>,

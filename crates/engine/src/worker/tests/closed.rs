@@ -141,7 +141,7 @@ fn a_cut_leaves_the_series_room_up_to_the_new_end() {
 
 #[test]
 fn a_cut_ends_the_window_where_it_was_told() {
-    // One that is told too late ends an instant later. Calls come due each millisecond, six times.
+    // A cut that comes too late takes effect an instant later. Calls come due each millisecond, six times.
     let late = Nanos(30 * MS + 1);
     for (told, end, due) in [(40, Nanos(40 * MS), 40), (10, late, 31), (200, Nanos(100 * MS), 100)]
     {
@@ -237,7 +237,7 @@ fn the_reason_of_a_goodbye_is_told_until_the_connection_is_open_again() {
     assert_eq!(worker.connect_problem(), (1, None));
 }
 
-/// A window of so many calls, after `warm_up`; its tally and its span. Calls take 2 ms, until the server stops.
+/// A window of this many calls, after `warm_up`; its tally and its span. Calls take 2 ms, until the server stops.
 fn counted(calls: u64, warm_up: Nanos, stops_after: Nanos) -> (Tally, Span) {
     let mut worker = connected(5, 10, Service::Takes(Nanos(2 * MS)), usize::MAX);
     let now = worker.now();

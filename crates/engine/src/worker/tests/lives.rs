@@ -14,7 +14,7 @@ fn with_life(life: &str, connections: u32, in_flight: u32) -> Worker<Connection,
     connect(plan, Simulation { connect_takes: CONNECT, ..simulation }, None)
 }
 
-/// Makes so many calls in a closed loop.
+/// Makes this many calls in a closed loop.
 fn make(worker: &mut Worker<Connection, Simulation>, calls: u64) -> Tally {
     let span = Some(Span { start: worker.now(), end: Nanos::NEVER });
     worker.start(Start { arrivals: Arrivals::Closed, seed: 1, span, calls: Some(calls) });

@@ -1,4 +1,4 @@
-//! A worker in virtual time: a simulated driver and a server whose answers take exactly as long as told.
+//! A worker in virtual time: a simulated driver, and a server whose answers take exactly the given time.
 
 mod closed;
 mod lives;

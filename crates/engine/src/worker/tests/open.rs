@@ -20,7 +20,7 @@ fn load(arrivals: &str, in_flight: u32, seconds: u64, simulation: Simulation) ->
     load_as::<Connection>(plan, same(), (arrivals, seconds), simulation)
 }
 
-/// The same over any protocol, with arrivals for so many seconds.
+/// The same over any protocol, with arrivals for some seconds.
 pub(super) fn load_as<C: protocol::Connection>(
     plan: LoadPlan,
     payload: Arc<dyn Payload>,

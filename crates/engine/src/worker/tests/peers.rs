@@ -100,7 +100,7 @@ pub(super) fn thrift<const FORM: usize>(bytes: &mut Vec<u8>) -> Vec<Said> {
     said
 }
 
-/// A length and so many bytes come back as they are.
+/// A length and that many bytes come back unchanged.
 pub(super) fn tcp_echo(bytes: &mut Vec<u8>) -> Vec<Said> {
     let mut said = Vec::new();
     while let Some((prefix, rest)) = bytes.split_first_chunk() {

@@ -19,7 +19,7 @@ pub(super) enum Service {
     StopsAt(Nanos, Nanos),
     /// Each call after a fixed time, but nothing happens from the first instant to the second.
     Pauses(Nanos, Nanos, Nanos),
-    /// Each call after the first time, but one in so many after the second.
+    /// Each call takes the first time, but one in this many the second.
     Mixes(Nanos, u64, Nanos),
 }
 
