@@ -67,5 +67,5 @@ fn ctrl_c_ends_a_sweep_and_the_loads_before_are_shown() {
     program.signal(Signal::INT);
     let ended = program.finish().expect(2);
     ended.shows(&["Latency over load", "\n   200 "]);
-    ended.complains(&["stopped after 1 load; this is what was measured"]);
+    ended.complains(&["stopped after 1 load; the results up to then are above"]);
 }
