@@ -308,6 +308,7 @@ fn workload() -> Workload {
         grace_ms: 1,
         client_threads: 1,
         pipelining: false,
+        headers: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod arrivals;
 mod build;
+mod call_header;
 mod connection_life;
 mod connections;
 mod id;
@@ -29,6 +30,7 @@ mod unsteady;
 
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use build::{Age, Build};
+pub use call_header::{CallHeader, CallHeaderError};
 pub use connection_life::{ConnectionLife, ConnectionLifeError};
 pub use connections::Connections;
 pub use id::RunId;

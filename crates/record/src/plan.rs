@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
 use crate::build::Build;
+use crate::call_header::CallHeader;
 use crate::connection_life::ConnectionLife;
-use crate::protocol::Protocol;
+use crate::protocol::{Protocol, Transport};
 use crate::threshold::Threshold;
 use crate::units;
 
@@ -114,6 +115,9 @@ pub struct Workload {
     /// one at a time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pipelining: bool,
+    /// Header fields of every call: of HTTP, or gRPC metadata.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<CallHeader>,
 }
 
 impl Workload {
@@ -132,7 +136,7 @@ impl Workload {
         self.arrivals.peak().filter(|peak| peak.get() > most as f64).map(|_| {
             let threads = units::plural(self.client_threads.into(), "client thread");
             format!(
-                "no client makes so many; with {threads}, give at most {} calls/s",
+                "more than a client can make; with {threads}, give at most {} calls/s",
                 units::si(most as f64)
             )
         })
@@ -146,6 +150,17 @@ impl Workload {
             true => self.in_flight,
             false => self.connections,
         }
+    }
+
+    /// Why calls of a protocol can't carry this load, if they can't.
+    #[must_use]
+    pub fn problem_under(&self, protocol: Protocol) -> Option<String> {
+        let header = self.headers.first()?;
+        let over_http = matches!(protocol.spec().transport, Transport::Http1 | Transport::Http2);
+        (!over_http).then(|| {
+            let name = header.name();
+            format!("its calls have no headers; leave '{name}' out, or choose a protocol over HTTP")
+        })
     }
 
     /// Whether a process made ready for one of the two can be measured under the other over the same
@@ -310,6 +325,16 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The headers of all workloads.
+    pub fn headers(&self) -> impl Iterator<Item = &CallHeader> {
+        self.workloads.iter().flat_map(|workload| &workload.headers)
+    }
+
+    /// An argument without the secrets of headers.
+    pub(crate) fn redact(&self, argument: String) -> String {
+        self.headers().fold(argument, |argument, header| header.redact(&argument))
+    }
+
     /// Processes of each entry that there may be, at least 1.
     #[must_use]
     pub fn most_processes(&self) -> u32 {

@@ -41,7 +41,7 @@ pub struct Header {
     pub id: RunId,
     /// The program that made the run.
     pub tool: Tool,
-    /// Arguments as typed.
+    /// Arguments as typed, without values of headers that carry secrets.
     pub arguments: Vec<String>,
     /// When the run began.
     pub started: Timestamp,
@@ -61,6 +61,8 @@ impl Header {
         machines: Machines,
         plan: Plan,
     ) -> Self {
+        let arguments: Vec<String> =
+            arguments.into_iter().map(|argument| plan.redact(argument)).collect();
         let content = format!("{tool:?} {arguments:?} {machines:?} {plan:?}");
         let id = RunId::derive(started, content.as_bytes());
         Self { schema: SCHEMA, id, tool, arguments, started, machines, plan }

@@ -27,6 +27,7 @@ Examples:
   rpcbench load '[::1]:50051' --warmup 5s --format json
   rpcbench load 127.0.0.1:50051 -n 100000                 100,000 calls, however long they take
   rpcbench load 127.0.0.1:50051 --pid 4242                The server's CPU time and memory, too
+  rpcbench load 127.0.0.1:50051 -H 'x-trace: 7'           A header on every call
   rpcbench load 127.0.0.1:50051 --connection-life short   A connection for each call
   rpcbench load 127.0.0.1:50051 --rate 20k                20,000 calls a second in open loop
   rpcbench load 127.0.0.1:50051 --arrivals poisson:40%    40 % of its capacity, measured first

@@ -127,6 +127,13 @@ impl PreparedRun {
                 folder.display()
             );
         }
+        if let Some(header) = run.header.plan.headers().find(|header| header.is_redacted()) {
+            bail!(
+                "{}: the record has no value of header '{}', so this run can't be resumed; start a new one",
+                folder.display(),
+                header.name()
+            );
+        }
         let entries = planned_entries(&context.root()?, &run.header.plan)?;
         let candidates = build::prepare(context, &entries, no_build, &interrupt)?;
         let site = site(context, &run.header.plan)?;

@@ -9,6 +9,7 @@ mod counts;
 mod disk_full;
 mod fakes;
 mod foreign;
+mod headers;
 mod interrupts;
 mod kernel;
 mod latency;

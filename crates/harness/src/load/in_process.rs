@@ -65,8 +65,8 @@ impl LoadGenerator for InProcess {
         let name = &request.workload.shape;
         let shape: Shape =
             name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
-        let payload: Arc<dyn Payload> =
-            Arc::new(EchoPayload::new(request.protocol, &shape, request.seed));
+        let payload = EchoPayload::new(request.protocol, &shape, request.seed);
+        let payload: Arc<dyn Payload> = Arc::new(payload.with_headers(&request.workload.headers));
         let log = self.call_log.as_ref().filter(|_| request.logged);
         let (connecting, interrupt) = (Arc::new(AtomicBool::new(true)), interrupt.clone());
         let still = Arc::clone(&connecting);

@@ -142,6 +142,7 @@ mod tests {
             grace_ms: 1000,
             client_threads: 1,
             pipelining: false,
+            headers: Vec::new(),
         };
         let trial = |process, entry: &str, number| PlannedTrial {
             entry: entry.into(),

@@ -65,6 +65,15 @@ impl Setting<'_> {
         })
     }
 
+    /// Refuses what the protocol can't carry, if it is known.
+    pub(super) fn check(self, load: &Workload) -> Result<(), SpecError> {
+        let Self::Load(protocol) = self else { return Ok(()) };
+        let problem = load.problem_under(protocol);
+        problem.map_or(Ok(()), |problem| {
+            Err(SpecError::value(format!("--protocol {protocol}"), problem))
+        })
+    }
+
     /// File and line of the workload's table.
     pub fn place(self) -> String {
         match self {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use rpcbench_contract::Shape;
-use rpcbench_record::{ConnectionLife, Threshold, WarmUp, Workload};
+use rpcbench_record::{CallHeader, ConnectionLife, Threshold, WarmUp, Workload};
 use serde::Deserialize;
 
 use super::arrivals::{Loads, rate_shown};
@@ -78,6 +78,10 @@ pub struct WorkloadSpec {
     /// connection for each call in flight]
     #[arg(long, num_args = 0, default_missing_value = "true")]
     pub pipelining: Option<Given<bool>>,
+    /// Header of every call, in gRPC metadata; repeatable. The record keeps no value of authorization, cookies and other
+    /// secrets
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    pub headers: Vec<Given<CallHeader>>,
 }
 
 /// How the servers of a run are warmed. `rpcbench load` starts no server, and has no such options.
@@ -134,6 +138,7 @@ impl WorkloadSpec {
             grace: or(&self.grace, &below.grace),
             client_threads: or(&self.client_threads, &below.client_threads),
             pipelining: or(&self.pipelining, &below.pipelining),
+            headers: if self.headers.is_empty() { below } else { self }.headers.clone(),
         }
     }
 
@@ -163,7 +168,9 @@ impl WorkloadSpec {
             grace_ms,
             client_threads: self.client_threads.as_ref().map_or(1, |threads| threads.value.0),
             pipelining: self.checked_pipelining(setting)?,
+            headers: self.headers.iter().map(|header| header.value.clone()).collect(),
         };
+        setting.check(&load)?;
         let workloads = loads.each(load);
         match workloads.iter().find_map(Workload::rate_problem) {
             Some(problem) => {

@@ -217,6 +217,7 @@ pub fn plan(
     if servers.is_empty() && !entries.is_empty() {
         return Err(SpecError::NoEntries { protocols: suite.protocols.unwrap_or_default() });
     }
+    suite.check_protocols(&servers)?;
     suite.check_trials(run, servers.len())?;
     let order = order::order(&suite, &servers, seed);
     Ok(Plan {
@@ -237,6 +238,18 @@ pub fn plan(
 }
 
 impl Suite {
+    /// Refuses servers whose protocol can't carry a workload.
+    fn check_protocols(&self, servers: &[PlannedServer]) -> Result<(), SpecError> {
+        for server in servers {
+            let problem = |load: &Workload| load.problem_under(server.protocol);
+            if let Some(problem) = self.workloads.iter().find_map(problem) {
+                let given = format!("{} speaks {}", server.entry, server.protocol);
+                return Err(SpecError::Value { given, problem });
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses more windows than [`MAX_TRIALS`].
     fn check_trials(&self, run: &RunSpec, entries: usize) -> Result<(), SpecError> {
         let (processes, rounds, loads) = (self.processes, self.rounds, self.workloads.len());

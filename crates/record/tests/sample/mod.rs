@@ -62,6 +62,7 @@ fn workload() -> Workload {
         grace_ms: 5000,
         client_threads: 1,
         pipelining: false,
+        headers: Vec::new(),
     }
 }
 

@@ -29,6 +29,7 @@ pub fn workload() -> Workload {
         grace_ms: 2000,
         client_threads: 1,
         pipelining: false,
+        headers: Vec::new(),
     }
 }
 

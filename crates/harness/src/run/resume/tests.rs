@@ -154,6 +154,7 @@ fn workload(name: &str, arrivals: &str, connections: u32) -> Workload {
         grace_ms: 1000,
         client_threads: 1,
         pipelining: false,
+        headers: Vec::new(),
     }
 }
 

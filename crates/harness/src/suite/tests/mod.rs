@@ -174,6 +174,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
         grace_ms: 5000,
         client_threads: 1,
         pipelining: false,
+        headers: Vec::new(),
     };
     assert_eq!(suite.workloads, [expected]);
 }

@@ -27,6 +27,7 @@ fn every_option_replaces_its_key() {
         grace_ms: 2000,
         client_threads: 2,
         pipelining: true,
+        headers: Vec::new(),
         ..good().workloads[0].clone()
     };
     assert_eq!(suite.workloads, [expected]);
@@ -135,9 +136,9 @@ fn a_plan_that_is_too_long_is_refused_before_it_is_made() {
     };
     insta::assert_snapshot!(refused("--rounds 999999999"), @"--rounds 999999999: 2 processes x 999999999 rounds x 1 entries x 1 workloads are more than the 1,000,000 windows that a plan may have; give fewer");
     insta::assert_snapshot!(refused("--processes 4294967295"), @"--processes 4294967295: 4294967295 processes x 1 rounds x 1 entries x 1 workloads are more than the 1,000,000 windows that a plan may have; give fewer");
-    insta::assert_snapshot!(refused("--arrivals constant:1e9"), @"--arrivals constant:1e9: no client makes so many; with 1 client thread, give at most 10.0M calls/s");
-    insta::assert_snapshot!(refused("--rate 1e9"), @"--rate 1e9: no client makes so many; with 1 client thread, give at most 10.0M calls/s");
-    insta::assert_snapshot!(refused("--sweep 1k..1001M+1000M"), @"--sweep 1k..1001M+1000M: no client makes so many; with 1 client thread, give at most 10.0M calls/s");
+    insta::assert_snapshot!(refused("--arrivals constant:1e9"), @"--arrivals constant:1e9: more than a client can make; with 1 client thread, give at most 10.0M calls/s");
+    insta::assert_snapshot!(refused("--rate 1e9"), @"--rate 1e9: more than a client can make; with 1 client thread, give at most 10.0M calls/s");
+    insta::assert_snapshot!(refused("--sweep 1k..1001M+1000M"), @"--sweep 1k..1001M+1000M: more than a client can make; with 1 client thread, give at most 10.0M calls/s");
 }
 
 #[test]
@@ -160,4 +161,23 @@ fn options_take_arrivals_as_a_suite_does() {
     is("--sweep 1k..2k+1k --arrivals constant", "constant:1000, constant:2000");
     insta::assert_snapshot!(loads("--arrivals closed --rate 5").unwrap_err(), @"--rate 5 contradicts --arrivals closed: a closed loop has no rate; leave one of them out");
     insta::assert_snapshot!(loads("--find-max p99>10ms").unwrap_err(), @"--find-max p99>10ms: only a response time or errors below a limit have a highest rate, such as 'p99<10ms'");
+}
+
+#[test]
+fn headers_replace_those_of_the_suite() {
+    let text =
+        GOOD.replace("duration =", "headers = [\"x-trace: 7\", \"X-Tenant: a\"]\nduration =");
+    let suite = parsed(&text).expect("a good suite");
+    let shown = |suite: &Suite| -> Vec<String> {
+        suite.workloads[0].headers.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(shown(&suite), ["x-trace: 7", "x-tenant: a"]);
+    let other = suite.with(&typed("-H x-trace:8")).expect("no contradiction");
+    assert_eq!(shown(&other), ["x-trace: 8"]);
+    let mut entries = servers(&["go-grpc", "go-thrift"]);
+    entries[1].protocol = Protocol::Thrift;
+    let refused = plan(&suite, &RunSpec::default(), &entries, 1).expect_err("a refusal");
+    insta::assert_snapshot!(refused, @"go-thrift speaks thrift: its calls have no headers; leave 'x-trace' out, or choose a protocol over HTTP");
+    let wrong = text.replace("x-trace: 7", "te: trailers");
+    insta::assert_snapshot!(parsed(&wrong).expect_err("a refusal"), @r#"suites/mine.toml:12: headers = ["te: trailers", "X-Tenant: a"]: header 'te' is set by rpcbench; leave it out"#);
 }

@@ -1,0 +1,232 @@
+//! Header fields that the user adds to calls.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A header field of every call: HTTP, or gRPC metadata. Written as in `x-trace: 7`.
+///
+/// The record keeps no value of a field that carries secrets: see [`Self::is_sensitive`].
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(into = "String", try_from = "String")]
+#[schemars(with = "String")]
+pub struct CallHeader {
+    name: String,
+    value: String,
+}
+
+/// Stands in a record for a value that it must not keep.
+const REDACTED: &str = "[redacted]";
+
+/// Fields of the protocols themselves; so are all that begin with `grpc-`.
+const RESERVED: [&str; 12] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+];
+
+/// Not a header field.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallHeaderError {
+    /// No colon.
+    #[error("write 'name: value', such as 'x-trace: 7'")]
+    Form,
+    /// A name that HTTP does not allow.
+    #[error(
+        "invalid header name '{}'; expected letters, digits, hyphens, underscores and dots", .0.escape_debug()
+    )]
+    Name(String),
+    /// A field of HTTP/2 itself.
+    #[error("'{0}' is a pseudo-header, which rpcbench sets; leave it out")]
+    Pseudo(String),
+    /// A field of the protocol.
+    #[error("header '{0}' is set by rpcbench; leave it out")]
+    Reserved(String),
+    /// A value that HTTP does not allow.
+    #[error("invalid value of header '{0}'; expected printable ASCII")]
+    Value(String),
+    /// Binary metadata that is not in base64.
+    #[error("invalid value of header '{0}'; values of names that end in -bin are base64")]
+    Binary(String),
+}
+
+impl CallHeader {
+    /// The name, in lower case.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The value; of a sensitive field from a record, its replacement.
+    #[must_use]
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// Whether its value is a secret, or may be: credentials, cookies, binary metadata, and names with `token`, `secret`
+    /// or `key`.
+    #[must_use]
+    pub fn is_sensitive(&self) -> bool {
+        let exact = ["authorization", "cookie", "proxy-authorization"];
+        exact.contains(&self.name.as_str())
+            || self.name.ends_with("-bin")
+            || ["token", "secret", "key"].iter().any(|word| self.name.contains(word))
+    }
+
+    /// Whether it was read from a record without its value.
+    #[must_use]
+    pub fn is_redacted(&self) -> bool {
+        self.is_sensitive() && self.value == REDACTED
+    }
+
+    /// The text without this field's value, if it is sensitive.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        let names_it = text.to_ascii_lowercase().contains(&self.name);
+        match self.is_sensitive() && names_it && !self.value.is_empty() {
+            true => text.replace(&self.value, REDACTED),
+            false => text.to_owned(),
+        }
+    }
+}
+
+impl FromStr for CallHeader {
+    type Err = CallHeaderError;
+
+    fn from_str(text: &str) -> Result<Self, CallHeaderError> {
+        if let Some(pseudo) = text.strip_prefix(':') {
+            let name = pseudo.split(':').next().unwrap_or_default();
+            return Err(CallHeaderError::Pseudo(format!(":{name}")));
+        }
+        let (name, value) = text.split_once(':').ok_or(CallHeaderError::Form)?;
+        let (name, value) = (name.to_ascii_lowercase(), value.trim_matches([' ', '\t']));
+        if name.is_empty() || !name.bytes().all(is_name_byte) {
+            return Err(CallHeaderError::Name(name));
+        }
+        if RESERVED.contains(&name.as_str()) || name == "upgrade" || name.starts_with("grpc-") {
+            return Err(CallHeaderError::Reserved(name));
+        }
+        if !value.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
+            return Err(CallHeaderError::Value(name));
+        }
+        let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+        if name.ends_with("-bin") && value != REDACTED && !value.bytes().all(base64) {
+            return Err(CallHeaderError::Binary(name));
+        }
+        Ok(Self { name, value: value.to_owned() })
+    }
+}
+
+/// RFC 9110, section 5.6.2: a byte of a token.
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// As a record writes it: without a sensitive value.
+impl fmt::Display for CallHeader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = if self.is_sensitive() { REDACTED } else { &self.value };
+        f.pad(&format!("{}: {value}", self.name))
+    }
+}
+
+impl fmt::Debug for CallHeader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.to_string(), f)
+    }
+}
+
+impl From<CallHeader> for String {
+    fn from(header: CallHeader) -> Self {
+        header.to_string()
+    }
+}
+
+impl TryFrom<String> for CallHeader {
+    type Error = CallHeaderError;
+
+    fn try_from(text: String) -> Result<Self, CallHeaderError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        text.parse::<CallHeader>().expect_err("a refusal").to_string()
+    }
+
+    #[test]
+    fn a_field_is_a_name_in_lower_case_and_a_trimmed_value() {
+        let header: CallHeader = "X-Trace:\t a: b ".parse().unwrap();
+        assert_eq!((header.name(), header.value()), ("x-trace", "a: b"));
+        assert_eq!(header.to_string(), "x-trace: a: b");
+        assert_eq!("x-empty:".parse::<CallHeader>().unwrap().value(), "");
+    }
+
+    #[test]
+    fn what_calls_can_not_carry_is_refused_with_the_remedy() {
+        assert_eq!(refusal("x-trace"), "write 'name: value', such as 'x-trace: 7'");
+        assert_eq!(
+            refusal(":path: /x"),
+            "':path' is a pseudo-header, which rpcbench sets; leave it out"
+        );
+        for name in ["", "a b", "a\n", "schl\u{fc}ssel", "a,b"] {
+            assert!(
+                refusal(&format!("{name}: 1")).starts_with("invalid header name '"),
+                "{name:?}"
+            );
+        }
+        for name in
+            RESERVED.into_iter().chain(["grpc-timeout", "grpc-x", "Upgrade", "Content-Type", "TE"])
+        {
+            let expected =
+                format!("header '{}' is set by rpcbench; leave it out", name.to_lowercase());
+            assert_eq!(refusal(&format!("{name}: 1")), expected);
+        }
+        for value in ["a\r\nb: c", "\0", "\u{7f}", "\u{e9}"] {
+            assert_eq!(
+                refusal(&format!("x: {value}x")),
+                "invalid value of header 'x'; expected printable ASCII"
+            );
+        }
+        assert!(refusal("trace-bin: ?").contains("values of names that end in -bin are base64"));
+    }
+
+    #[test]
+    fn a_record_keeps_no_secret() {
+        let secrets = [
+            "Authorization: Bearer s3cr3t",
+            "cookie: s3cr3t",
+            "proxy-authorization: s3cr3t",
+            "trace-bin: s3cr3t",
+            "x-api-key: s3cr3t",
+            "my-token-2: s3cr3t",
+            "client-secret: s3cr3t",
+        ];
+        for text in secrets {
+            let header: CallHeader = text.parse().unwrap();
+            let written = serde_json::to_string(&header).unwrap();
+            assert!(written.ends_with(": [redacted]\""), "{written}");
+            assert!(!format!("{header} {header:?}").contains("s3cr3t"));
+            assert!(!header.redact(&format!("--header={text}")).contains("s3cr3t"));
+            let read: CallHeader = serde_json::from_str(&written).unwrap();
+            assert!(read.is_redacted() && !header.is_redacted());
+        }
+        let open: CallHeader = "x-trace: 7".parse().unwrap();
+        assert_eq!(serde_json::to_string(&open).unwrap(), "\"x-trace: 7\"");
+        assert_eq!(open.redact("-Hx-trace: 7"), "-Hx-trace: 7");
+    }
+}
