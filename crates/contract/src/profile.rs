@@ -37,7 +37,7 @@ impl Profile {
     #[must_use]
     pub fn of(protocol: Protocol) -> &'static Self {
         match protocol {
-            Protocol::Grpc => const { &Self::grpc() },
+            Protocol::Grpc | Protocol::Connect => const { &Self::grpc() },
             Protocol::Json | Protocol::JsonH2c => const { &Self::json() },
             Protocol::Thrift | Protocol::ThriftBuffered => {
                 const { &Self::thrift(Encoding::ThriftBinary) }
@@ -49,7 +49,7 @@ impl Profile {
         }
     }
 
-    /// gRPC's statuses: 12 is UNIMPLEMENTED.
+    /// gRPC's statuses, which Connect shares: 12 is UNIMPLEMENTED.
     const fn grpc() -> Self {
         Self {
             encoding: Encoding::Protobuf,

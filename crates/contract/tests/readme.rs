@@ -3,7 +3,7 @@
 use std::fs;
 
 use rpcbench_contract::cases::{Case, GROUPS, Group};
-use rpcbench_contract::{Need, Profile, Shape};
+use rpcbench_contract::{AfterRefusal, Encoding, Need, Profile, Shape};
 use rpcbench_record::Protocol;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/README.md");
@@ -33,6 +33,43 @@ fn table(group: &Group) -> String {
     format!("### {}\n\n| case | verifies | runs on |\n|---|---|---|\n{rows}\n", group.title)
 }
 
+/// Such as `404, 405 or 501`.
+fn alternatives(codes: &[u32]) -> String {
+    let codes: Vec<_> = codes.iter().map(u32::to_string).collect();
+    match &codes[..] {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => codes.concat(),
+    }
+}
+
+fn protocol_table() -> String {
+    let row = |protocol: Protocol| {
+        let profile = Profile::of(protocol);
+        let encoding = match profile.encoding {
+            Encoding::Protobuf => "protobuf",
+            Encoding::Json => "JSON",
+            Encoding::ThriftBinary => {
+                "Thrift's binary protocol, strict: messages begin with a version"
+            }
+            Encoding::ThriftCompact => "Thrift's compact protocol",
+            Encoding::Opaque => {
+                "none: the body is the request as protobuf, and the reply the same body"
+            }
+        };
+        let missing = match (profile.unknown_method, profile.after_refusal) {
+            ([], _) => "has neither methods nor statuses".to_owned(),
+            (codes, AfterRefusal::MayClose) => format!("exception {}", alternatives(codes)),
+            (codes, AfterRefusal::GoesOn) => alternatives(codes),
+        };
+        let description = protocol.spec().description;
+        format!("| `{protocol}` | {description} | {encoding} | {missing} |\n")
+    };
+    let rows: String = Protocol::ALL.into_iter().map(row).collect();
+    format!(
+        "| protocol | message | encoding | status of a missing method or service |\n|---|---|---|---|\n{rows}\n"
+    )
+}
+
 fn offers() -> String {
     let row = |need| format!("| {need} | {} |\n", protocols(|profile| profile.offers(need)));
     let rows: String = Need::ALL.into_iter().map(row).collect();
@@ -49,7 +86,8 @@ fn replaced(page: &str, name: &str, by: &str) -> String {
 
 fn generated(page: &str) -> String {
     let cases: String = GROUPS.iter().map(table).collect();
-    replaced(&replaced(page, "offers", &offers()), "cases", &cases)
+    let page = replaced(page, "protocols", &protocol_table());
+    replaced(&replaced(&page, "offers", &offers()), "cases", &cases)
 }
 
 #[test]

@@ -103,7 +103,7 @@ mod tests {
     fn headers_go_over_http_alone() {
         for protocol in Protocol::ALL {
             let refused = refusal(protocol, "x-trace", "1");
-            let http = ["grpc", "json", "json-h2c"].contains(&protocol.name());
+            let http = ["grpc", "json", "json-h2c", "connect"].contains(&protocol.name());
             assert_eq!(refused.is_empty(), http, "{protocol}: {refused}");
             assert_eq!(Target::new("Text").check(protocol), Ok(()));
         }

@@ -12,12 +12,13 @@ use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
 /// Each protocol, and servers of it that answer rightly.
-const SERVERS: [(Protocol, &str); 10] = [
+const SERVERS: [(Protocol, &str); 11] = [
     (Protocol::Grpc, "honest"),
     (Protocol::Grpc, "null"),
     (Protocol::Json, "json"),
     (Protocol::Json, "null-json"),
     (Protocol::JsonH2c, "json-h2c"),
+    (Protocol::Connect, "connect"),
     (Protocol::Thrift, "thrift"),
     (Protocol::ThriftCompact, "thrift-compact"),
     (Protocol::ThriftBuffered, "thrift-buffered"),
@@ -92,6 +93,7 @@ fn a_server_that_resets_connections_loses_the_calls_on_them_and_no_other() {
         (Protocol::Grpc, &["reset-after:50"][..]),
         (Protocol::Json, &["json", "reset-after:50"]),
         (Protocol::JsonH2c, &["json-h2c", "reset-after:50"]),
+        (Protocol::Connect, &["connect", "reset-after:50"]),
     ] {
         let server = server(behaviours);
         let Measurement { tally, .. } = make(&plan(protocol, server.address(), "short"), 60);

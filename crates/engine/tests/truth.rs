@@ -39,6 +39,7 @@ over!(
         grpc: Grpc,
         json: Json,
         json_h2c: JsonH2c,
+        connect: Connect,
         thrift: Thrift,
         thrift_compact: ThriftCompact,
         thrift_buffered: ThriftBuffered,
@@ -70,7 +71,7 @@ fn no_protocol_is_left_out() {
 /// Twelve calls in flight; servers answer those of a connection in turn, but over HTTP/2.
 fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
     LoadPlan {
-        connections: if is_http2(protocol) { 3 } else { IN_FLIGHT },
+        connections: if protocol.is_over_http2() { 3 } else { IN_FLIGHT },
         in_flight: IN_FLIGHT,
         ..support::plan(protocol, address)
     }
@@ -148,10 +149,6 @@ fn the_protocols_status_is_the_outcome(protocol: Protocol) {
     };
     assert_eq!((outcomes.ok, outcomes.status[&code]), (0, outcomes.total()));
     assert!(examples.iter().all(|it| it.starts_with(name)), "{examples:?}");
-}
-
-fn is_http2(protocol: Protocol) -> bool {
-    matches!(protocol, Protocol::Grpc | Protocol::JsonH2c)
 }
 
 /// Whether servers of a protocol decode what they get: bytes that come back as they were are wrong.

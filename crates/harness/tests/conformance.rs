@@ -13,19 +13,9 @@ const CALL: Duration = Duration::from_secs(20);
 /// The same where no answer can come.
 const WRONG_CALL: Duration = Duration::from_millis(200);
 
-/// A server of each protocol that keeps the contract.
-const RIGHT: [(Protocol, &str); 8] = [
-    (Protocol::Grpc, "honest"),
-    (Protocol::Json, "json"),
-    (Protocol::JsonH2c, "json-h2c"),
-    (Protocol::Thrift, "thrift"),
-    (Protocol::ThriftCompact, "thrift-compact"),
-    (Protocol::ThriftBuffered, "thrift-buffered"),
-    (Protocol::ThriftBufferedCompact, "thrift-buffered-compact"),
-    (Protocol::TcpEcho, "tcp-echo"),
-];
-
-fn check(protocol: Protocol, behaviour: &str) -> CheckReport {
+/// The report on a server of a protocol that keeps the contract.
+fn check(protocol: Protocol) -> CheckReport {
+    let behaviour = if protocol == Protocol::Grpc { "honest" } else { protocol.name() };
     let server = Server::start(behaviour.parse().unwrap()).unwrap();
     let mut client = EchoClient::new(protocol, server.address(), CALL);
     cases::check(&mut client, Profile::of(protocol), 3)
@@ -33,8 +23,8 @@ fn check(protocol: Protocol, behaviour: &str) -> CheckReport {
 
 #[test]
 fn right_servers_pass_every_case_of_their_protocol() {
-    for (protocol, behaviour) in RIGHT {
-        let report = check(protocol, behaviour);
+    for protocol in Protocol::ALL {
+        let report = check(protocol);
         assert_eq!(report.failed, [], "{protocol}");
         assert_eq!(report.passed as usize, cases::tried(Profile::of(protocol)).len(), "{protocol}");
     }
@@ -81,6 +71,13 @@ fn every_cheat_fails_in_grpc() {
 }
 
 #[test]
+fn every_cheat_fails_in_connect() {
+    for (cheat, [case, ..], _) in CHEATS {
+        gives_away(Protocol::Connect, cheat, case);
+    }
+}
+
+#[test]
 fn every_cheat_fails_in_json() {
     for protocol in [Protocol::Json, Protocol::JsonH2c] {
         for (cheat, [_, case, _], _) in CHEATS {
@@ -116,6 +113,8 @@ fn a_server_of_another_protocol_passes_none() {
         (Protocol::Grpc, "thrift"),
         (Protocol::Json, "honest"),
         (Protocol::Json, "json-h2c"),
+        (Protocol::Connect, "honest"),
+        (Protocol::Connect, "thrift"),
         (Protocol::JsonH2c, "honest"),
         (Protocol::JsonH2c, "json"),
         (Protocol::TcpEcho, "honest"),

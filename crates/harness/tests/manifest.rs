@@ -317,7 +317,7 @@ fn wrong_types_are_named() {
 #[test]
 fn values_that_cannot_be_used_are_named() {
     insta::assert_snapshot!(language_refusal("\"40s\"", "\"40\""), @r#"servers/java/_language.toml:3: ready_timeout = "40": '40' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"#);
-    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[\"http\"]"), @r#"servers/java/grpc/server.toml:3: protocols = ["http"]: unknown protocol 'http'; expected one of grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
+    insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[\"http\"]"), @r#"servers/java/grpc/server.toml:3: protocols = ["http"]: unknown protocol 'http'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
     insta::assert_snapshot!(server_refusal("[\"grpc\"]", "[]"), @r#"servers/java/grpc/server.toml:3: protocols = []: name at least one, such as ["grpc"]"#);
     insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'(\\S+'"), @r"servers/java/grpc/server.toml:7: grpc-java = '(\S+': not a regular expression: error: unclosed group");
     insta::assert_snapshot!(server_refusal("'io.grpc:grpc-netty:(\\S+)='", "'grpc'"), @r"servers/java/grpc/server.toml:7: grpc-java = 'grpc': it has no group; put the part to read in parentheses, such as 'go(\d+\.\d+)'");

@@ -33,6 +33,8 @@ pub enum Protocol {
     Json,
     /// JSON over HTTP/2 without TLS, by POST, with prior knowledge.
     JsonH2c,
+    /// Connect's unary protocol over HTTP/1.1, with protobuf.
+    Connect,
     /// Thrift's binary protocol, framed: a length before each message.
     Thrift,
     /// Thrift's compact protocol, framed.
@@ -78,7 +80,7 @@ pub struct ProtocolSpec {
 }
 
 /// A row for each protocol, in the order of the enum.
-static SPECS: [ProtocolSpec; 8] = [
+static SPECS: [ProtocolSpec; 9] = [
     ProtocolSpec {
         protocol: Protocol::Grpc,
         name: "grpc",
@@ -103,10 +105,18 @@ static SPECS: [ProtocolSpec; 8] = [
         one_call_at_a_time: false,
         statuses: statuses::HTTP,
     },
+    ProtocolSpec {
+        protocol: Protocol::Connect,
+        name: "connect",
+        description: "Connect's unary protocol over HTTP/1.1 without TLS: `POST` to the method's path",
+        transport: Transport::Http1,
+        one_call_at_a_time: true,
+        statuses: statuses::GRPC,
+    },
     thrift(
         Protocol::Thrift,
         "thrift",
-        "Thrift's framed transport: a length of four bytes, big-endian, before each message",
+        "Thrift's framed transport: a four-byte big-endian length before each message",
         Transport::ThriftFramed,
     ),
     thrift(Protocol::ThriftCompact, "thrift-compact", "the same", Transport::ThriftFramed),
@@ -125,7 +135,7 @@ static SPECS: [ProtocolSpec; 8] = [
     ProtocolSpec {
         protocol: Protocol::TcpEcho,
         name: "tcp-echo",
-        description: "a length of four bytes, big-endian, and a body of that many bytes",
+        description: "a four-byte big-endian length and a body of that many bytes",
         transport: Transport::Raw,
         one_call_at_a_time: false,
         statuses: &[],
@@ -231,7 +241,7 @@ mod tests {
         let refused = "http".parse::<Protocol>().unwrap_err().to_string();
         assert_eq!(
             refused,
-            "unknown protocol 'http'; expected one of grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"
+            "unknown protocol 'http'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"
         );
     }
 
@@ -250,5 +260,6 @@ mod tests {
         assert_eq!(Protocol::Json.status(404), "status 404 Not Found");
         assert_eq!(Protocol::JsonH2c.status(404), "status 404 Not Found");
         assert_eq!(Protocol::Json.status(299), "status 299");
+        assert_eq!(Protocol::Connect.status(3), "status 3 INVALID_ARGUMENT");
     }
 }

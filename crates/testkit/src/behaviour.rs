@@ -84,6 +84,7 @@ pub const FORMS: &[Form] = &[
     form("null", "null", "the least work that is correct gRPC, text only", |_| Ok(Effect::Answer(Answer::Null))),
     form("json", "json", "JSON over HTTP/1.1 instead of gRPC; can be combined with those above except null", |_| Ok(Effect::Wire(Wire::Json))),
     form("json-h2c", "json-h2c", "JSON over HTTP/2 instead of gRPC; combinable like json", |_| Ok(Effect::Wire(Wire::JsonH2c))),
+    form("connect", "connect", "Connect over HTTP/1.1 instead of gRPC; combinable like json", |_| Ok(Effect::Wire(Wire::Connect))),
     form("null-json", "null-json", "JSON over HTTP/1.1 instead of gRPC, with the least work", |_| Ok(Effect::Answer(Answer::NullJson))),
     form("tcp-echo", "tcp-echo", "tcp-echo instead of gRPC; with the least work if honest", |_| Ok(Effect::Wire(Wire::TcpEcho))),
     thrift("thrift", "framed binary Thrift instead of gRPC; combinable like json, with the least work if honest"),

@@ -89,7 +89,7 @@ fn half_a_message(form: Form) -> Vec<u8> {
 async fn truncate(stream: &Rc<TcpStream>, wire: Wire) -> io::Result<()> {
     let half = match wire {
         Wire::Grpc | Wire::JsonH2c => HALF_A_FRAME.to_vec(),
-        Wire::Json => HALF_A_REPLY.to_vec(),
+        Wire::Json | Wire::Connect => HALF_A_REPLY.to_vec(),
         Wire::Thrift(form) => half_a_message(form),
         Wire::TcpEcho => HALF_AN_ECHO.to_vec(),
     };

@@ -32,6 +32,7 @@ pub(crate) enum Wire {
     Grpc,
     Json,
     JsonH2c,
+    Connect,
     Thrift(Form),
     TcpEcho,
 }

@@ -19,7 +19,7 @@ use tokio::task::spawn_local;
 
 use crate::answer::Answerer;
 use crate::cost::Spender;
-use crate::dialect::{self, Grpc, Json, Reply, TcpEcho};
+use crate::dialect::{self, Json, Protobuf, Reply, TcpEcho};
 use crate::echo::{self, Status};
 use crate::fault::{self, SharedStream};
 use crate::plan::{Fault, FaultAfter, Opening, Plan, Wire};
@@ -114,6 +114,7 @@ async fn attend(stream: TcpStream, state: Rc<ServerState>) {
     }
     let fault = match state.wire {
         Wire::Grpc | Wire::JsonH2c => converse(Rc::clone(&stream), &state).await.ok(),
+        Wire::Connect => dialect::converse(&Protobuf::Connect, &stream, &state).await.ok(),
         Wire::Json => dialect::converse(&Json, &stream, &state).await.ok(),
         Wire::Thrift(form) => dialect::converse(&form, &stream, &state).await.ok(),
         Wire::TcpEcho => dialect::converse(&TcpEcho, &stream, &state).await.ok(),
@@ -187,7 +188,7 @@ async fn call(
     if is_json {
         send_json(respond, Reply::of(answerer.answer(&Json, path, &body, number)))
     } else {
-        send(respond, answerer.answer(&Grpc, path, &body, number))
+        send(respond, answerer.answer(&Protobuf::Grpc, path, &body, number))
     }
 }
 

@@ -41,7 +41,7 @@ fn every_variant_has_behaviours_that_go_together() {
 fn every_behaviour_over_grpc_has_a_variant() {
     let manifest = manifest("liar");
     // Other protocols have servers of their own.
-    let others = ["json", "json-h2c", "null-json", "tcp-echo"];
+    let others = ["json", "json-h2c", "connect", "null-json", "tcp-echo"];
     let other = |form: &&Form| others.contains(&form.form) || form.form.starts_with("thrift");
     for form in FORMS.iter().filter(|form| !other(form)) {
         let name = form.form.split(':').next().unwrap();

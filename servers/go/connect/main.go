@@ -1,4 +1,4 @@
-// The contract's service on connect-go, as gRPC and as JSON on one port, JSON over HTTP/1.1 and over HTTP/2.
+// The contract's service on connect-go, on one port: as gRPC, as Connect, and as JSON over HTTP/1.1 and over HTTP/2.
 package main
 
 import (

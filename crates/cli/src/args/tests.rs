@@ -216,7 +216,7 @@ fn wrong_values_are_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("rpcbench run --memory lots"), @"error: invalid value 'lots' for '--memory <SIZE>': 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)");
     insta::assert_snapshot!(refused("rpcbench run --cpus 0"), @"error: invalid value '0' for '--cpus <N>': must be more than zero");
     insta::assert_snapshot!(refused("rpcbench run --shape text"), @"error: invalid value 'text' for '--shape <SHAPE>': shape `text` has no valid length; write `text:N` with N from 0 to 4000000 bytes");
-    insta::assert_snapshot!(refused("rpcbench run --protocol http"), @"error: invalid value 'http' for '--protocol <PROTOCOL>': unknown protocol 'http'; expected one of grpc, json, json-h2c, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo");
+    insta::assert_snapshot!(refused("rpcbench run --protocol http"), @"error: invalid value 'http' for '--protocol <PROTOCOL>': unknown protocol 'http'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo");
     insta::assert_snapshot!(refused("rpcbench run --warmup soon"), @"error: invalid value 'soon' for '--warmup <LENGTH>': 'soon' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m; or until-steady, or none");
     insta::assert_snapshot!(refused("rpcbench run --round 3"), @"
     error: unexpected argument '--round' found

@@ -121,7 +121,8 @@ fn load_with_a_stop(protocol: Protocol) -> (Measurement, Nanos, Nanos) {
     let delay = || run_delay(&pid).0 + run_delay("self").0;
     let (mut stopped, mut before, mut after) = (Nanos(0), 0, 0);
     let measurement = measure(&mut session, Nanos(10 * SECOND.0), |start| {
-        clock::sleep_until(start + Nanos((1 + position) * SECOND.0));
+        let share = 8 * SECOND.0 / Protocol::ALL.len() as u64;
+        clock::sleep_until(start + SECOND + Nanos(position * share));
         before = delay();
         server.signal(Signal::STOP);
         let since = clock::now();

@@ -1,4 +1,4 @@
-//! Replies of HTTP/1.1, mostly well formed, into two connections: one gets them as they come, one byte by byte.
+//! Replies of HTTP/1.1, mostly well formed, into two connections: one gets them whole, the other byte by byte.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,9 @@ use super::ledger::{Ledger, REQUESTS};
 use crate::clock::Nanos;
 use crate::payload::Filler;
 use crate::protocol::Connection as _;
-use crate::protocol::json::Connection;
+use crate::protocol::connect::Connect;
+use crate::protocol::http1::{Connection, Http1Application};
+use crate::protocol::json::Json;
 use crate::protocol::template::Templates;
 
 /// Calls at once.
@@ -16,7 +18,7 @@ const IN_FLIGHT: u32 = 4;
 const HEAD: usize = 64 << 10;
 
 /// What replies are made of.
-const PARTS: [&[u8]; 20] = [
+const PARTS: [&[u8]; 21] = [
     b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nright",
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nright\r\n0\r\n\r\n",
     b"HTTP/1.1 200 OK\r\n",
@@ -37,23 +39,24 @@ const PARTS: [&[u8]; 20] = [
     b"\r\nright\r\n",
     b"0\r\n\r\n",
     b"\n",
+    b"HTTP/1.1 400 No\r\nContent-Length: 30\r\n\r\n{\"code\":\"aborted\",\"message\":1}",
 ];
 
 fn templates() -> Arc<Templates> {
     static TEMPLATES: OnceLock<Arc<Templates>> = OnceLock::new();
-    let make = || Arc::new(Connection::templates(&Filler::of(&REQUESTS), "host"));
+    let make = || Arc::new(Connection::<Json>::templates(&Filler::of(&REQUESTS), "host"));
     Arc::clone(TEMPLATES.get_or_init(make))
 }
 
 /// A connection, its calls, and what must hold after each step.
-struct Machine {
-    connection: Connection,
+struct Machine<A> {
+    connection: Connection<A>,
     ledger: Ledger,
     received: usize,
     broken: Option<String>,
 }
 
-impl Machine {
+impl<A: Http1Application> Machine<A> {
     fn new() -> Self {
         let connection = Connection::new(templates(), IN_FLIGHT, &Arc::default(), &mut Vec::new());
         Self { connection, ledger: Ledger::default(), received: 0, broken: None }
@@ -106,10 +109,10 @@ impl Machine {
 }
 
 /// Both connections, of which the second one gets single bytes.
-struct Both([Machine; 2]);
+struct Both<A>([Machine<A>; 2]);
 
-impl Both {
-    fn each(&mut self, act: impl Fn(&mut Machine)) {
+impl<A: Http1Application> Both<A> {
+    fn each(&mut self, act: impl Fn(&mut Machine<A>)) {
         self.0.iter_mut().for_each(act);
     }
 
@@ -129,13 +132,18 @@ impl Both {
     }
 }
 
-/// Replies and parts of them, between sends, flushes and timeouts.
+/// Replies and parts of them, between sends, flushes and timeouts: once over JSON, once over Connect.
 ///
 /// # Panics
 /// When a call ends twice or not at all, when a buffer outgrows its bound, or when it matters how the bytes are cut.
 pub fn replies(bytes: &[u8]) {
+    play::<Json>(bytes);
+    play::<Connect>(bytes);
+}
+
+fn play<A: Http1Application>(bytes: &[u8]) {
     let mut steps = Steps(bytes);
-    let mut both = Both([Machine::new(), Machine::new()]);
+    let mut both = Both::<A>([Machine::new(), Machine::new()]);
     let (mut pending, mut now) = (Vec::new(), 0);
     while let Some(step) = steps.byte() {
         match step {

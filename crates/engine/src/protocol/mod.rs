@@ -4,6 +4,7 @@
 //! type; [`dispatch`] is the one place that knows them all.
 
 mod allowance;
+mod connect;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 #[path = "../../fuzz/checks/mod.rs"]
@@ -152,6 +153,7 @@ pub(crate) trait ProtocolVisitor {
 pub(crate) fn dispatch<T: ProtocolVisitor>(protocol: Protocol, what: T) -> T::Output {
     match protocol {
         Protocol::Grpc => what.visit::<grpc::Connection>(),
+        Protocol::Connect => what.visit::<connect::Connection>(),
         Protocol::Json => what.visit::<json::Connection>(),
         Protocol::JsonH2c => what.visit::<json_h2c::Connection>(),
         Protocol::Thrift => what.visit::<thrift::Connection<Framed<Binary>>>(),

@@ -3,17 +3,12 @@
 use std::io;
 
 use bytes::Bytes;
-use httparse::{EMPTY_HEADER, Status};
 
-use super::Dialect;
-use super::in_order::{Answer, InOrder, Request, invalid};
+use super::in_order::{Answer, InOrder, Request};
+use super::{Dialect, http1};
 use crate::echo::{self, Truth};
 use crate::transcode::Types;
 use crate::{skim, swap};
-
-const FIELDS: usize = 64;
-/// Longest body accepted, bytes.
-const LONGEST: usize = 64 << 20;
 
 pub(crate) struct Json;
 
@@ -33,15 +28,6 @@ impl Reply {
     /// The answer to a call, failed or not.
     pub(crate) fn of(reply: Result<Bytes, Self>) -> Self {
         reply.map_or_else(|failure| failure, |body| Self { status: 200, body })
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        let Self { status, body } = self;
-        let head = format!(
-            "HTTP/1.1 {status} \r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
-        [head.as_bytes(), body].concat()
     }
 }
 
@@ -85,24 +71,11 @@ impl Dialect for Json {
 
 impl InOrder for Json {
     fn take(&self, input: &mut Vec<u8>) -> io::Result<Option<Request>> {
-        let mut fields = [EMPTY_HEADER; FIELDS];
-        let mut head = httparse::Request::new(&mut fields);
-        let Status::Complete(start) = head.parse(input).map_err(|_| invalid())? else {
-            return Ok(None);
-        };
-        let mut lengths =
-            head.headers.iter().filter(|field| field.name.eq_ignore_ascii_case("content-length"));
-        let length: Option<usize> =
-            lengths.next().and_then(|field| str::from_utf8(field.value).ok()?.parse().ok());
-        let end = start + length.filter(|length| *length <= LONGEST).ok_or_else(invalid)?;
-        let Some(body) = input.get(start..end) else { return Ok(None) };
-        let method = head.path.unwrap_or_default().to_owned();
-        let request = Request { method, id: 0, body: body.to_vec() };
-        input.drain(..end);
-        Ok(Some(request))
+        http1::take(input)
     }
 
     fn write(&self, _request: &Request, reply: Result<Bytes, Reply>) -> Answer {
-        Answer { bytes: Reply::of(reply).encode(), last: false }
+        let Reply { status, body } = Reply::of(reply);
+        Answer { bytes: http1::reply(status, "application/json", &body), last: false }
     }
 }

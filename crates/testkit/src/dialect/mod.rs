@@ -1,17 +1,18 @@
 //! The protocols: how calls arrive, are answered and fail.
 
-mod grpc;
+mod http1;
 mod in_order;
 mod json;
+mod protobuf;
 mod tcp_echo;
 mod thrift;
 
 use bytes::Bytes;
 
 use crate::echo::Truth;
-pub(crate) use grpc::Grpc;
 pub(crate) use in_order::converse;
 pub(crate) use json::{Json, Reply};
+pub(crate) use protobuf::Protobuf;
 pub(crate) use tcp_echo::TcpEcho;
 pub(crate) use thrift::answer as thrift_answer;
 

@@ -9,6 +9,7 @@ mod tests;
 use super::http2::{self, Http2Application};
 use exchange::Exchange;
 use response::ResponseHead;
+pub(super) use status::from_http as status_from_http;
 
 /// A connection that carries gRPC.
 pub(crate) type Connection = http2::Connection<Grpc>;

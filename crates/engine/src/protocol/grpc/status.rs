@@ -16,7 +16,7 @@ pub(super) const LAST: u32 = UNAUTHENTICATED;
 
 /// The status of a response that has none, from its HTTP status: gRPC's
 /// `http-grpc-status-mapping`.
-pub(super) fn from_http(http: u16) -> u32 {
+pub(crate) fn from_http(http: u16) -> u32 {
     match http {
         400 => INTERNAL,
         401 => UNAUTHENTICATED,

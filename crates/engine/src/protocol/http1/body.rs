@@ -4,8 +4,8 @@ use super::chunks::Chunks;
 use super::head::{Framing, Head};
 use super::{MAX_BODY, Problem};
 
-/// So much is kept of a body that is no success, bytes: enough to say what the matter is.
-pub(crate) const MAX_SNIPPET: usize = 200;
+/// Bytes kept of the body of an error: enough to say what is wrong, and for the JSON of Connect.
+pub(crate) const MAX_ERROR_BODY: usize = 4096;
 
 /// What comes next of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Body {
     /// The part of the next content to keep.
     #[inline]
     fn wanted<'a>(&mut self, content: &'a [u8]) -> Result<&'a [u8], Problem> {
-        let most = if self.status == 200 { MAX_BODY } else { MAX_SNIPPET };
+        let most = if self.status == 200 { MAX_BODY } else { MAX_ERROR_BODY };
         let room = most.saturating_sub(self.length);
         self.length += content.len();
         if self.length > MAX_BODY {

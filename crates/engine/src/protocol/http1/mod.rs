@@ -1,16 +1,21 @@
-//! Replies of HTTP/1.1 (RFC 9112): heads, and the three ways in which a body ends.
+//! HTTP/1.1 (RFC 9112), for any application: connections, requests, and replies with their three kinds of body.
 
 mod body;
 mod chunks;
+mod connection;
 mod head;
 mod known;
 mod replies;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use body::MAX_SNIPPET;
+use rpcbench_record::printable;
+
+pub(crate) use body::MAX_ERROR_BODY;
+pub(crate) use connection::{Connection, Http1Application};
 pub(crate) use head::length;
-pub(crate) use replies::{Came, MAX_INTERIM, Replies, Reply};
+use replies::{Came, Replies};
+pub(crate) use replies::{MAX_INTERIM, Reply};
 
 /// Longest head that is taken, bytes.
 const MAX_HEAD: usize = 64 << 10;
@@ -19,3 +24,12 @@ pub(crate) const MAX_BODY: usize = 64 << 20;
 
 /// How a peer broke HTTP/1.1.
 pub(crate) type Problem = &'static str;
+
+/// The beginning of an error page, in one line.
+#[cold]
+pub(crate) fn error_snippet(body: &[u8]) -> String {
+    const MAX: usize = 200;
+    let text = String::from_utf8_lossy(&body[..body.len().min(MAX)]);
+    // The cut may have gone through a character.
+    printable(text.trim_end_matches('\u{fffd}').trim()).into_owned()
+}

@@ -1,213 +1,26 @@
-//! JSON over HTTP/1.1: a POST for each call, on a connection that is kept. Replies come in the order of the requests.
+//! JSON over HTTP/1.1.
 
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use rpcbench_record::Protocol;
 
-use rpcbench_record::{Protocol, printable};
+use super::End;
+use super::http1::{self, Http1Application, Reply, error_snippet};
 
-use super::allowance::Holding;
-use super::head::Head;
-use super::http1::{Came, Problem, Replies, Reply};
-use super::in_order::InOrder;
-use super::template::{Layout, Templates};
-use super::{Allowance, Broken, Call, End, Events};
-use crate::clock::Nanos;
-use crate::payload::Payload;
+/// A connection that carries JSON.
+pub(crate) type Connection = http1::Connection<Json>;
 
-/// Why no more calls are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Leaving {
-    /// A call ran out of time, and its reply comes before those of later calls.
-    Late,
-    /// The peer ends the connection with the current reply.
-    LastReply,
-}
-
-/// The state machine of one connection.
+/// JSON, as HTTP/1.1 carries it.
 #[derive(Debug)]
-pub(crate) struct Connection {
-    templates: Arc<Templates>,
-    /// Calls that may be open at once; more than one are pipelined.
-    most: usize,
-    calls: InOrder,
-    replies: Replies,
-    /// What `replies` hold of the allowance.
-    holding: Holding,
-    leaving: Option<Leaving>,
-}
+pub(crate) struct Json;
 
-impl super::Connection for Connection {
-    const HANDSHAKE: &str = "connection";
+impl Http1Application for Json {
+    const PROTOCOL: Protocol = Protocol::Json;
+    const FIELDS: &[(&str, &str)] = &[("Content-Type", "application/json")];
 
-    type Templates = Templates;
-
-    fn templates(payload: &dyn Payload, authority: &str) -> Templates {
-        templates(payload, authority)
-    }
-
-    fn new(
-        templates: Arc<Templates>,
-        in_flight: u32,
-        allowance: &Arc<Allowance>,
-        _out: &mut Vec<u8>,
-    ) -> Self {
-        Self {
-            templates,
-            most: in_flight as usize,
-            calls: InOrder::new(in_flight),
-            replies: Replies::new(),
-            holding: Holding::new(allowance),
-            leaving: None,
-        }
-    }
-
-    fn switch(&mut self, templates: Arc<Templates>) {
-        self.templates = templates;
-    }
-
-    fn is_open(&self) -> bool {
-        self.leaving.is_none()
-    }
-
-    fn is_handshaking(&self) -> bool {
-        false
-    }
-
-    fn is_finished(&self) -> bool {
-        self.leaving.is_some() && self.calls.open() == 0
-    }
-
-    #[inline]
-    fn can_send(&self) -> bool {
-        self.leaving.is_none() && self.calls.awaited() < self.most
-    }
-
-    #[inline]
-    fn open_calls(&self) -> u32 {
-        self.calls.open()
-    }
-
-    fn farewell(&self) -> String {
-        let why = match self.leaving {
-            Some(Leaving::Late) => "a call ran out of time",
-            _ if self.replies.is_amid() => "peer closed the connection in the middle of a reply",
-            Some(Leaving::LastReply) => "peer ended the connection with a reply that said so",
-            None => "peer closed the connection",
-        };
-        why.to_owned()
-    }
-
-    #[inline]
-    fn send(&mut self, call: Call, out: &mut Vec<u8>) {
-        self.templates.put(call.request, call.nonce, out);
-        self.calls.push(call);
-    }
-
-    #[inline]
-    fn flushed(&mut self, now: Nanos) {
-        self.calls.flushed(now);
-    }
-
-    #[inline]
-    fn receive(
-        &mut self,
-        bytes: &[u8],
-        _out: &mut Vec<u8>,
-        events: &mut impl Events,
-    ) -> Result<(), Broken> {
-        self.read(bytes, events)
-            .map_err(|problem| Broken::Rules { protocol: Protocol::Json, problem })
-    }
-
-    fn closed(&mut self, events: &mut impl Events) {
-        if let Some(reply) = self.replies.end() {
-            answer(&mut self.calls, &reply, events);
-        }
-    }
-
-    fn expire(&mut self, cutoff: Nanos, _out: &mut Vec<u8>) -> Vec<Call> {
-        let expired = self.calls.expire(cutoff);
-        if !expired.is_empty() {
-            self.leaving.get_or_insert(Leaving::Late);
-        }
-        expired
-    }
-
-    fn abandon(&mut self) -> Vec<Call> {
-        self.calls.abandon()
-    }
-}
-
-impl Connection {
-    #[inline]
-    fn read(&mut self, bytes: &[u8], events: &mut impl Events) -> Result<(), Problem> {
-        let mut rest = bytes;
-        loop {
-            if self.calls.awaited() == 0 && !rest.is_empty() {
-                return Err("a reply to no call, or a body longer than its head says");
-            }
-            match self.replies.next(&mut rest)? {
-                Came::Head { last: false } => {}
-                Came::Head { last: true } => self.leave(events),
-                Came::Reply(reply) => answer(&mut self.calls, &reply, events),
-                Came::Nothing => break,
-            }
-        }
-        if self.holding.resize(self.replies.room()) {
-            Ok(())
-        } else {
-            Err("too many bytes of unfinished replies")
-        }
-    }
-
-    /// The peer ends the connection with the current reply, and ignores the requests after it. RFC 9112, section 9.6.
     #[cold]
-    fn leave(&mut self, events: &mut impl Events) {
-        self.leaving = Some(Leaving::LastReply);
-        for call in self.calls.take_later() {
-            events.ended(call, End::Refused);
-        }
+    fn failure(reply: &Reply<'_>) -> End {
+        End::Status { code: reply.status.into(), message: error_snippet(reply.body) }
     }
-
-    /// Bytes held for incomplete replies, and for the known head.
-    #[cfg(any(test, feature = "fuzzing"))]
-    pub fn footprint(&self) -> (usize, usize) {
-        (self.replies.room(), self.replies.known())
-    }
-}
-
-fn templates(payload: &dyn Payload, authority: &str) -> Templates {
-    let head = Head::new(payload.target(), authority, &[("Content-Type", "application/json")]);
-    let mut first = format!("{} {} HTTP/1.1\r\nHost: {authority}\r\n", head.method, head.path);
-    for (name, value) in &head.fields {
-        first.extend([name, ": ", value, "\r\n"]);
-    }
-    Templates::new(payload, |body, out| {
-        let start = out.len();
-        out.extend_from_slice(first.as_bytes());
-        out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.len()).as_bytes());
-        let message = out.len() - start;
-        out.extend_from_slice(body);
-        Layout { body: message, message }
-    })
-}
-
-/// Ends the call whose reply has come. One that ran out of time has ended before.
-#[inline]
-fn answer(calls: &mut InOrder, reply: &Reply<'_>, events: &mut impl Events) {
-    let Some(Some(call)) = calls.answered() else { return };
-    let end = match reply.status {
-        200 => End::Answered { right: events.verify(call, reply.body) },
-        code => End::Status { code: code.into(), message: error_snippet(reply.body) },
-    };
-    events.ended(call, end);
-}
-
-/// The beginning of an error body, in one line, without a character that is cut in two.
-#[cold]
-pub(super) fn error_snippet(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    printable(text.trim_end_matches('\u{fffd}').trim()).into_owned()
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::*;
+use super::Connection;
+use crate::clock::Nanos;
 use crate::nonce::Nonce;
 use crate::payload::Filler;
-use crate::protocol::Connection as _;
+use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events};
 use crate::target::Target;
 
 /// Records what a connection reports; the only right message is `right`.

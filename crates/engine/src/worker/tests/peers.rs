@@ -72,13 +72,27 @@ fn under_another_key(text: Vec<u8>) -> Vec<u8> {
 
 /// The same over HTTP/1.1.
 pub(super) fn json(bytes: &mut Vec<u8>) -> Vec<Said> {
+    http1(bytes, under_another_key)
+}
+
+/// A message of protobuf with field 1 as field 2.
+pub(super) fn connect(bytes: &mut Vec<u8>) -> Vec<Said> {
+    http1(bytes, |mut message| {
+        if let Some(tag @ 0x0a) = message.first_mut() {
+            *tag = 0x12;
+        }
+        message
+    })
+}
+
+fn http1(bytes: &mut Vec<u8>, answer: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<Said> {
     let mut said = Vec::new();
     while let Some(start) = bytes.windows(4).position(|it| it == b"\r\n\r\n").map(|at| at + 4) {
         let head = String::from_utf8(bytes[..start].to_vec()).unwrap().to_lowercase();
         let (_, length) = head.split_once("content-length:").unwrap();
         let length: usize = length.lines().next().unwrap().trim().parse().unwrap();
         let Some(body) = bytes.get(start..start + length) else { break };
-        let reply = under_another_key(body.to_vec());
+        let reply = answer(body.to_vec());
         let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", reply.len());
         said.push(Said::InReply([head.into_bytes(), reply].concat()));
         bytes.drain(..start + length);

@@ -71,6 +71,7 @@ over!(
         grpc: Grpc, peers::grpc;
         json: Json, peers::json;
         json_h2c: JsonH2c, peers::json_h2c;
+        connect: Connect, peers::connect;
         thrift: Thrift, peers::thrift::<0>;
         thrift_compact: ThriftCompact, peers::thrift::<1>;
         thrift_buffered: ThriftBuffered, peers::thrift::<2>;

@@ -1,0 +1,79 @@
+//! Connect's unary protocol over HTTP/1.1, with protobuf messages: a success is status 200 and the bare message, an error
+//! another status and JSON. Source: connectrpc.com/docs/protocol.
+
+use rpcbench_record::{Protocol, printable};
+use serde::Deserialize;
+
+use super::End;
+use super::grpc::status_from_http;
+use super::http1::{self, Http1Application, Reply, error_snippet};
+
+/// A connection that carries Connect.
+pub(crate) type Connection = http1::Connection<Connect>;
+
+/// Connect, as HTTP/1.1 carries it.
+#[derive(Debug)]
+pub(crate) struct Connect;
+
+impl Http1Application for Connect {
+    const PROTOCOL: Protocol = Protocol::Connect;
+    const FIELDS: &[(&str, &str)] =
+        &[("Content-Type", "application/proto"), ("Connect-Protocol-Version", "1")];
+
+    #[cold]
+    fn failure(reply: &Reply<'_>) -> End {
+        let error = serde_json::from_slice::<Error>(reply.body).ok();
+        let named = error.and_then(|error| Some((code(&error.code)?, error.message)));
+        let (code, message) = match named {
+            Some((code, message)) => (code, printable(message.trim()).into_owned()),
+            // A proxy, or a path that is unknown.
+            None => (status_from_http(reply.status), error_snippet(reply.body)),
+        };
+        End::Status { code, message }
+    }
+}
+
+/// The body of an error.
+#[derive(Deserialize)]
+struct Error {
+    code: String,
+    #[serde(default)]
+    message: String,
+}
+
+/// The number of a code, which is gRPC's: its names are gRPC's in lower case, but for one letter.
+fn code(name: &str) -> Option<u32> {
+    let is = |code: &u32| {
+        let known = Protocol::Grpc.status_name(*code);
+        known.is_some_and(|known| known.eq_ignore_ascii_case(name))
+    };
+    if name == "canceled" { Some(1) } else { (2..=16).find(is) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(status: u16, body: &str) -> (u32, String) {
+        match Connect::failure(&Reply { status, body: body.as_bytes() }) {
+            End::Status { code, message } => (code, message),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_error_has_the_code_and_the_message_of_its_json() {
+        let details = r#"{"code":"invalid_argument","message":"no\nway","details":[{"type":"a"}]}"#;
+        assert_eq!(failure(400, details), (3, r"no\nway".to_owned()));
+        assert_eq!(failure(499, r#"{"code":"canceled"}"#), (1, String::new()));
+        assert_eq!(failure(401, r#"{"code":"unauthenticated","message":""}"#), (16, String::new()));
+    }
+
+    #[test]
+    fn an_error_of_another_kind_has_the_code_of_its_http_status() {
+        assert_eq!(failure(404, "404 page not found\n"), (12, "404 page not found".to_owned()));
+        assert_eq!(failure(503, ""), (14, String::new()));
+        assert_eq!(failure(418, r#"{"code":"ok","message":"no"}"#).0, 2);
+        assert_eq!(failure(400, r#"{"code":"invalid_arg"#).0, 13);
+    }
+}
