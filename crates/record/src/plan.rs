@@ -265,16 +265,17 @@ pub struct Stopping {
     pub max_time_ms: Option<u64>,
 }
 
-/// A figure that somebody published, measured on another machine: only its ratio to others of the same workload can be held
-/// against one's own.
+/// A published figure, measured on another machine: only its ratio to others of the same workload can be compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// See [`Workload::name`].
     pub workload: String,
     /// The entry that comes nearest to what was measured, as in [`PlannedServer::entry`].
     pub entry: String,
-    /// Right answers a second.
+    /// Correct answers per second.
     pub calls_per_s: f64,
+    /// Who published it and where, as far as that is known.
+    pub source: String,
 }
 
 impl Stopping {

@@ -10,7 +10,7 @@ use crate::summary::Table;
 pub(crate) const TITLE: &str = "Compared with published figures from another machine";
 
 /// Compares published entries that were also measured here with the first of them: `go-thrift: 2.4x the calls/s of go-grpc
-/// as published, 1.9x here`.
+/// as published, 1.9x here`. The last lines name the sources.
 pub(crate) fn lines(plan: &Plan, table: &Table) -> Vec<String> {
     let here = |published: &Published| {
         let row = table.rows.iter().find(|row| row.server.entry == published.entry)?;
@@ -29,5 +29,8 @@ pub(crate) fn lines(plan: &Plan, table: &Table) -> Vec<String> {
             format::si(rate / base),
         )
     };
-    others.iter().map(line).collect()
+    let mut sources: Vec<_> = measured.iter().map(|(it, _)| it.source.as_str()).collect();
+    sources.dedup();
+    let sources = sources.into_iter().filter(|_| !others.is_empty());
+    others.iter().map(line).chain(sources.map(|it| format!("source: {it}"))).collect()
 }

@@ -81,6 +81,7 @@ pub(crate) struct PublishedSpec {
     pub workload: Spanned<String>,
     pub entry: String,
     pub calls_per_s: u32,
+    pub source: String,
 }
 
 impl FileKind for SuiteSpec {
@@ -105,6 +106,7 @@ impl FileKind for SuiteSpec {
         "[[published]]",
         "entry = \"go-grpc\"",
         "calls_per_s = 13000",
+        "source = \"A. Author, https://example.org/benchmark\"",
     ];
 }
 

@@ -106,7 +106,8 @@ impl<'a> Layers<'a> {
             if load(workloads, name) == Some(wanted) {
                 let (workload, entry) = (name.clone(), figure.entry.clone());
                 let calls_per_s = f64::from(figure.calls_per_s);
-                published.push(Published { workload, entry, calls_per_s });
+                let source = figure.source.clone();
+                published.push(Published { workload, entry, calls_per_s, source });
             }
         }
         Ok(published)

@@ -29,6 +29,7 @@ fn bench() -> RunBuilder {
         workload: "quick".to_owned(),
         entry: entry.to_owned(),
         calls_per_s,
+        source: "A. Author, https://example.org/benchmark".to_owned(),
     };
     plan.published = vec![
         published("go-grpc", 13_000.0),

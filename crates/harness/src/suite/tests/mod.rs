@@ -310,13 +310,17 @@ fn connections_live_for_no_fewer_calls_than_they_have_in_flight() {
 
 #[test]
 fn published_figures_belong_to_unchanged_workloads() {
-    let line = "\n[[published]]\nworkload = \"mine\"\nentry = \"go-grpc\"\ncalls_per_s = 13000\n";
+    let line = "\n[[published]]\nworkload = \"mine\"\nentry = \"go-grpc\"\ncalls_per_s = 13000\nsource = \"a page\"\n";
     let suite = parsed(&format!("{GOOD}{line}")).expect("a good suite");
     let published = |options: &str| {
         plan(&suite, &typed(options), &servers(&["go-grpc"]), 1).expect("a plan").published
     };
-    let figure =
-        Published { workload: "mine".into(), entry: "go-grpc".into(), calls_per_s: 13_000.0 };
+    let figure = Published {
+        workload: "mine".into(),
+        entry: "go-grpc".into(),
+        calls_per_s: 13_000.0,
+        source: "a page".into(),
+    };
     assert_eq!(published("--rounds 9"), [figure]);
     assert_eq!(published("--shape dto"), []);
     let unknown = line.replace("\"mine\"", "\"his\"");
