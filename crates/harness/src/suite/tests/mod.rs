@@ -181,7 +181,7 @@ fn defaults_fill_what_a_suite_leaves_out() {
 
 #[test]
 fn a_wrong_file_is_refused_with_the_remedy() {
-    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight, arrivals, rate, sweep, find_max, duration, calls, warm_up, warm_up_least, warm_up_cap, settle, timeout, grace, client_threads, pipelining");
+    insta::assert_snapshot!(refused("connections =", "conections ="), @"suites/mine.toml:9: conections = 50: unknown key 'conections' (did you mean 'connections'?); allowed here: name, shape, connections, connection_life, in_flight, arrivals, rate, sweep, find_max, duration, calls, warm_up, warm_up_least, warm_up_cap, settle, timeout, grace, client_threads, pipelining, headers");
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: cpus = "one": must be a whole number from 1 to 4294967295"#);
     insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: cpus = -1: must be a whole number from 1 to 4294967295");
     insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'shape' is missing; add a line such as shape = "text:100""#);
@@ -278,7 +278,7 @@ fn a_warm_up_may_be_a_number_of_calls() {
     }
     for text in ["calls:", "calls:5/6", "calls:0", "calls:5/0", "calls:5/x"] {
         let error = warm(text).expect_err("a refusal").to_string();
-        assert!(error.contains("write calls:N/CLIENTS, such as calls:2000/100"), "{error}");
+        assert!(error.contains("calls:N/CLIENTS, such as calls:2000/100"), "{error}");
     }
     let cap = typed("--warmup-max 1s");
     let error = warm("calls:2000/100").expect("a good suite").with(&cap).expect_err("a refusal");
