@@ -76,7 +76,7 @@ fn what_is_no_threshold_is_refused_with_what_would_be() {
         ("rate<10%", "calls a second"),
     ] {
         let error = error(text);
-        assert!(error.contains(expected) && error.contains("no limit"), "{error}");
+        assert!(error.contains(expected) && error.contains("is not a limit"), "{error}");
     }
     for text in ["errors<0%", "errors>100%", "p99<0ms"] {
         assert!(error(text).contains("can never be true"), "{text}");
