@@ -5,7 +5,7 @@ use super::head::{Framing, Head};
 use super::{MAX_BODY, Problem};
 
 /// Bytes kept of the body of an error: enough to say what is wrong, and for the JSON of Connect.
-pub(crate) const MAX_ERROR_BODY: usize = 4096;
+const MAX_ERROR_BODY: usize = 4096;
 
 /// What comes next of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

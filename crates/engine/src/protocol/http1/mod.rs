@@ -11,7 +11,6 @@ mod tests;
 
 use rpcbench_record::printable;
 
-pub(crate) use body::MAX_ERROR_BODY;
 pub(crate) use connection::{Connection, Http1Application};
 pub(crate) use head::length;
 use replies::{Came, Replies};
@@ -25,11 +24,13 @@ pub(crate) const MAX_BODY: usize = 64 << 20;
 /// How a peer broke HTTP/1.1.
 pub(crate) type Problem = &'static str;
 
+/// Bytes shown of an error page.
+pub(crate) const MAX_SNIPPET: usize = 200;
+
 /// The beginning of an error page, in one line.
 #[cold]
 pub(crate) fn error_snippet(body: &[u8]) -> String {
-    const MAX: usize = 200;
-    let text = String::from_utf8_lossy(&body[..body.len().min(MAX)]);
+    let text = String::from_utf8_lossy(&body[..body.len().min(MAX_SNIPPET)]);
     // The cut may have gone through a character.
     printable(text.trim_end_matches('\u{fffd}').trim()).into_owned()
 }

@@ -8,7 +8,7 @@
 
 use super::head::ReplyHead;
 use crate::clock::Nanos;
-use crate::protocol::http1::{MAX_BODY, MAX_ERROR_BODY, MAX_INTERIM, error_snippet};
+use crate::protocol::http1::{MAX_BODY, MAX_INTERIM, MAX_SNIPPET, error_snippet};
 use crate::protocol::http2::{self, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
 
@@ -181,7 +181,7 @@ impl Exchange {
             return Err("a body longer than its content-length or status allows");
         }
         self.received = received as u32;
-        let most = if self.status == 200 { MAX_BODY } else { MAX_ERROR_BODY };
+        let most = if self.status == 200 { MAX_BODY } else { MAX_SNIPPET };
         let wanted = &data[..data.len().min(most.saturating_sub(before))];
         if !wanted.is_empty() {
             let mut bytes = pieces.take(self.piece.take());
