@@ -183,7 +183,7 @@ mod tests {
             refusal(":path: /x"),
             "':path' is a pseudo-header, which rpcbench sets; leave it out"
         );
-        for name in ["", "a b", "a\n", "schl\u{fc}ssel", "a,b"] {
+        for name in ["a b", "a\n", "schl\u{fc}ssel", "a,b"] {
             assert!(
                 refusal(&format!("{name}: 1")).starts_with("invalid header name '"),
                 "{name:?}"
