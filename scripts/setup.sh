@@ -2,7 +2,7 @@
 # Installs what building rpcbench and its servers needs and is missing, with apt if allowed, and builds rpcbench.
 #
 #   setup.sh          for `make bench`, with the release build
-#   setup.sh test     for `make test`, with the development build: also shellcheck, curl, npm and a browser for the HTML page
+#   setup.sh test     for `make test`, with the build of the tests: also shellcheck, curl, npm and a browser for the HTML page
 #
 # Fails only without Rust or a C compiler. A toolchain that can't be installed (`rpcbench doctor --missing` lists them) leaves out
 # the servers that need it.
@@ -11,12 +11,19 @@ cd "$(dirname "$0")/.."
 
 mode=${1:-bench}
 case "$mode" in
-  bench) profile=release ;;
-  test) profile=dev ;;
+  bench)
+    build=(cargo build --release --locked --package rpcbench)
+    folder=release
+    ;;
+  test)
+    # The tests' own build, whose program the tests use: a build of the package alone resolves other features.
+    build=(cargo test --workspace --locked --no-run --quiet)
+    folder=debug
+    ;;
   *) echo "setup.sh: unknown word '$mode'; expected bench or test" >&2; exit 2 ;;
 esac
 
-rpcbench=${CARGO_TARGET_DIR:-target}/${profile/#dev/debug}/rpcbench
+rpcbench=${CARGO_TARGET_DIR:-target}/$folder/rpcbench
 
 say() { echo "set-up: $*" >&2; }
 
@@ -167,7 +174,7 @@ check_rust_available() {
 check_rust_available
 provide_all bootstrap
 check_rust
-cargo build --profile "$profile" --locked --package rpcbench
+"${build[@]}"
 provide_all toolchains
 provide_all daemons
 report_missing

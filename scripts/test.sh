@@ -12,7 +12,7 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 logs=$target/test
 case "$mode" in
   quick)
-    build=(cargo build --locked --package rpcbench)
+    build=(cargo test --workspace --locked --no-run --quiet)
     rpcbench=$target/debug/rpcbench
     fuzz_seconds=3
     doc=()

@@ -42,7 +42,7 @@ fn values_name_their_units() {
     refused("run --rounds 0", &["must be more than zero"]);
     refused("run --connections=-1", &["'-1' for '--connections <N>'", "from 1 to"]);
     refused("run --shape huge", &["text:N", "record", "dto", "tree"]);
-    refused("run --protocol soap", &["there are grpc, json"]);
+    refused("run --protocol soap", &["expected one of grpc, json"]);
     refused("load 127.0.0.1", &["the port is missing; write HOST:PORT"]);
     refused("load http://127.0.0.1:1", &["leave 'http://' out"]);
 }
@@ -59,7 +59,7 @@ fn options_that_contradict_are_refused() {
     );
     refused(
         &format!("{all} --client-threads 5"),
-        &["quick.toml:9: connections = 4 contradicts --client-threads 5"],
+        &["quick.toml:11: connections = 4 contradicts --client-threads 5"],
     );
     refused(
         &format!("{all} --warmup 1s --warmup-max 5s"),

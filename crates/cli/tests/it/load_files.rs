@@ -105,7 +105,7 @@ fn a_file_that_cannot_be_written_is_told_before_the_load() {
         ("--log /tmp/x.csv/", ["/tmp/x.csv/: can't be written: ", "it ends in '/'"]),
         (
             "--out Cargo.toml",
-            ["--out: the record can't be written: Cargo.toml", "is a file; name a folder"],
+            ["--out: the record can't be written: Cargo.toml", "is a file; expected a folder"],
         ),
         (
             "--out /dev/null/x",
@@ -128,7 +128,7 @@ fn a_record_that_is_there_is_not_written_over() {
     let before = fs::read(folder.path().join("events.jsonl")).unwrap();
     load(&Target::new("honest"), &words)
         .expect(2)
-        .complains(&["--out: ", "a run record is here already; name another folder"]);
+        .complains(&["--out: ", "already holds a run record; choose another folder"]);
     assert_eq!(fs::read(folder.path().join("events.jsonl")).unwrap(), before);
     let resumed = look(&format!("run --resume {}", folder.path().display())).expect(2);
     resumed.complains(&["the record of a load", "rpcbench report"]);
@@ -143,7 +143,7 @@ fn a_folder_with_files_of_another_kind_is_left_as_it_is() {
         fs::write(&file, "mine").unwrap();
         let honest = Target::new("honest");
         let words = format!("--duration 200ms --out {}", folder.path().display());
-        let why = format!("{}: is there already, and would be lost", file.display());
+        let why = format!("{}: already exists and would be overwritten", file.display());
         load(&honest, &words).expect(2).complains(&["--out: ", &why]);
         assert_eq!((fs::read_to_string(&file).unwrap().as_str(), honest.calls()), ("mine", 0));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

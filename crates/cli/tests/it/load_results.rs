@@ -33,7 +33,7 @@ fn a_share_of_the_capacity_is_measured_first() {
     let words = "--arrivals poisson:10% --duration 500ms --format json -m 4";
     let ended = load(&Target::new("honest"), words);
     ended.complains(&[
-        "share of the capacity: a closed loop of 4 s",
+        "share of the capacity, which a closed loop of 4 s measures first",
         "capacity: ",
         "arrivals: poisson:",
     ]);

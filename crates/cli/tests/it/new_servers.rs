@@ -108,9 +108,10 @@ fn libraries_of_the_distribution_are_not_locked() {
         let lock = root.path().canonicalize().unwrap().join("build/servers").join(server);
         let said = root.run(&format!("build --lock {server}")).expect(2).err;
         let why =
-            "there is nothing to lock: its libraries are the system's, such as Debian's packages";
-        let how = format!("and each build writes down in {}/packages.lock", lock.display());
-        assert!(said.ends_with(&format!("{server}: {why}, {how} which it has found")), "{said}");
+            "there is nothing to lock: its libraries are the system's, such as Debian packages";
+        let how =
+            format!("each build writes the versions it found to {}/packages.lock", lock.display());
+        assert!(said.ends_with(&format!("{server}: {why}; {how}")), "{said}");
     }
 }
 
