@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import { GCProfiler } from 'node:v8';
 
 const path = process.env.RPCBENCH_RUNTIME_LOG;
-const { tellCollections } = await import(process.argv[2]);
-tellCollections(path);
+const { logCollections } = await import(process.argv[2]);
+logCollections(path);
 
 async function nextReading() {
   for (const { size } = statSync(path); statSync(path).size === size; ) {

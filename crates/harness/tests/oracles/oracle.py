@@ -3,9 +3,9 @@
 import gc
 import time
 
-from runtime_log import tell_collections
+from runtime_log import log_collections
 
-tell_collections()
+log_collections()
 before = [generation["collections"] for generation in gc.get_stats()]
 start = time.monotonic_ns()
 kept = [[i] for i in range(100_000)]
