@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    // Outside git a path that is not there would make every build start anew.
+    // Outside git, a path that does not exist would make every build start over.
     for path in
         ["../../.git/HEAD", "../../.git/index"].iter().filter(|path| Path::new(path).exists())
     {

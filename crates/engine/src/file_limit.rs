@@ -30,8 +30,8 @@ pub struct FileLimit {
 /// The limit before it was raised for the first time.
 static GIVEN: OnceLock<Rlimit> = OnceLock::new();
 
-/// The limit on open files that this process was given: what other programs are to be started with, however far it was
-/// raised meanwhile for connections.
+/// The limit on open files that this process was given. Other programs must be started with it, however far it was
+/// raised for connections since.
 #[must_use]
 pub fn given() -> Rlimit {
     *GIVEN.get_or_init(|| getrlimit(Resource::Nofile))
@@ -42,8 +42,8 @@ pub(crate) fn make_room(plan: &LoadPlan) -> Result<(), FileLimit> {
     reserve(plan.connections, plan.threads)
 }
 
-/// Raises the limit if it is too low for so many connections and load threads: up to the hard limit, and that too
-/// where the process is privileged.
+/// Raises the limit if it is too low for this many connections and load threads: up to the hard limit, and that too
+/// if the process is privileged.
 ///
 /// # Errors
 /// If it can't be raised so far.

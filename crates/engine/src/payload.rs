@@ -22,8 +22,8 @@ pub trait Payload: Send + Sync {
     /// Request number `index`, encoded.
     fn request(&self, index: usize) -> &[u8];
 
-    /// The patch points of request number `index`: each call writes a number of its own over these bytes, at most 8 each,
-    /// as letters from `@` to `O`.
+    /// The patch points of request number `index`: each call writes its own number over these bytes, at most 8 each, as
+    /// letters from `@` to `O`.
     fn patches(&self, _index: usize) -> &[Range<usize>] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! No call takes memory from the heap: whatever a load needs, it has after its first calls.
+//! No call allocates on the heap: a load has all it needs after its first calls.
 //!
 //! A connection's buffers still grow when more comes or goes at once than ever before: after a stall, or when
 //! a frame is cut in two for the first time. That happens a few times in its life, however many calls it makes.
@@ -103,8 +103,8 @@ fn await_calls(session: &Session, calls: u64) {
     }
 }
 
-/// Asserts that calls that are measured allocate nothing in this process: four stretches of so many, after one
-/// that may. The server is in another one.
+/// Asserts that measured calls allocate nothing in this process, except to grow buffers: four stretches of `calls`
+/// each, after a first one that may allocate. The server runs in another process.
 fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let (protocol, server, in_flight) = match way {

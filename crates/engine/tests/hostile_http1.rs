@@ -69,7 +69,7 @@ fn load(peer: &Peer) -> Measurement {
     measure(&mut open(&LoadPlan { timeout: minute, grace: minute, ..plan }, "text:5"), 100)
 }
 
-/// Each call is lost with its connection, for this reason, after at most so many bytes.
+/// Each call is lost with its connection, for this reason, after at most `most` bytes.
 fn loses(head: &str, rest: &str, reason: &str, most: usize) {
     let peer = Peer::new(head, rest);
     let (outcomes, examples) = came(load(&peer));

@@ -12,7 +12,7 @@ use rpcbench_testkit::scripted::{Frame, Request, Requests, ScriptError, Scripted
 const INTERNAL_ERROR: u32 = 2;
 const REFUSED_STREAM: u32 = 7;
 
-/// Makes so many calls, so many of them at once on one connection.
+/// Makes `calls` calls on one connection, `in_flight` at a time.
 fn make(address: SocketAddr, in_flight: u32, calls: u64) -> Measurement {
     let plan = LoadPlan { in_flight, ..support::plan(Protocol::JsonH2c, address) };
     let payload = support::plain(Protocol::JsonH2c, "text:100");

@@ -41,7 +41,7 @@ fn plan(protocol: Protocol, address: SocketAddr, life: &str) -> LoadPlan {
     }
 }
 
-/// Makes so many calls.
+/// Makes `calls` calls.
 fn make(plan: &LoadPlan, calls: u64) -> Measurement {
     let mut session = support::open(plan, "text:100");
     session.start_measuring_calls(clock::now(), calls);

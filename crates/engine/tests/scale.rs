@@ -75,7 +75,7 @@ fn holds_ten_thousand(threads: u32) {
         "{:?}",
         measurement.unmeasured.examples
     );
-    // Each connection had one call at the start, and whatever was in flight was awaited: all of them served.
+    // Each connection had one call at the start, and all calls in flight were awaited: all were served.
     let all = outcomes.total() + measurement.unmeasured.outcomes.total();
     assert!(all >= u64::from(CONNECTIONS), "{all} calls");
     assert_eq!(session.progress().ended, all);

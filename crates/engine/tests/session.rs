@@ -107,7 +107,7 @@ fn a_span_that_is_cut_counts_what_it_had() {
     let mut session = open(&plan(server.address()));
     let start = clock::now();
     let planned = Nanos::from_millis(600_000);
-    assert!(!session.cut(), "there is none");
+    assert!(!session.cut(), "no span to cut");
     session.start_measuring(Span { start, end: start + planned });
     clock::sleep_until(start + Nanos::from_millis(50));
     assert!(session.cut());

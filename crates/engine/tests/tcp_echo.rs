@@ -120,7 +120,7 @@ fn other_bytes_are_a_wrong_answer() {
         }
     });
     let outcomes = measure(&plan(address), 200).tally.outcomes;
-    // The request without bytes can't be told from its reply.
+    // The empty request is the same as its reply.
     assert!(outcomes.wrong_answer > outcomes.ok && outcomes.ok > 0, "{outcomes:?}");
     assert_eq!(outcomes.total(), outcomes.wrong_answer + outcomes.ok);
 }

@@ -91,7 +91,7 @@ impl Call {
     }
 }
 
-/// A peer that answers every call to `Text` with the bytes that it is told to.
+/// A peer that answers every call to `Text` with the bytes from `answer`.
 fn peer(
     protocol: Protocol,
     answer: impl Fn(&Call) -> Vec<u8> + Clone + Send + 'static,
@@ -149,7 +149,7 @@ fn replies_in_segments_of_a_byte_are_replies() {
     }
 }
 
-/// What a load on a peer comes to that breaks the rules: no call is answered, and this is said of some.
+/// Loads a peer that breaks the rules: no call is answered, and `reason` is reported for some.
 fn assert_lost(answer: impl Fn(&Call) -> Vec<u8> + Clone + Send + 'static, reason: &str) {
     for protocol in PROTOCOLS {
         let address = peer(protocol, answer.clone());

@@ -88,7 +88,7 @@ fn every_cheat_fails_in_json() {
 
 #[test]
 fn every_cheat_fails_in_thrift() {
-    // No cheat looks at the transport; without frames a request that is cut has no end, and nobody can answer it.
+    // No cheat looks at the transport; without frames a truncated request has no end, and no server can answer it.
     for protocol in [Protocol::Thrift, Protocol::ThriftCompact] {
         for (cheat, [.., case], _) in CHEATS {
             gives_away(protocol, cheat, case);

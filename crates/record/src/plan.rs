@@ -25,7 +25,7 @@ pub enum WarmUp {
         /// `None`: the cap of the server's runtime.
         cap_ms: Option<u64>,
     },
-    /// By so many calls, on connections of its own that are closed again.
+    /// By this many calls, on separate connections that are closed afterwards.
     Calls {
         /// At least 1.
         calls: u64,
@@ -91,8 +91,8 @@ pub struct Workload {
     /// How many calls a connection carries before the client ends it and opens another in its place.
     #[serde(default, skip_serializing_if = "ConnectionLife::is_long")]
     pub connection_life: ConnectionLife,
-    /// Calls in flight over all connections; at least one for each connection. In an open loop: at most so
-    /// many, and those that come due beyond wait.
+    /// Calls in flight over all connections; at least one for each connection. In an open loop: an
+    /// upper limit, and calls that come due beyond it wait.
     pub in_flight: u32,
     /// When calls come due. Where `find_max` is given: how the search begins.
     pub arrivals: Arrivals,
@@ -109,7 +109,7 @@ pub struct Workload {
     pub timeout_ms: u64,
     /// How long calls in flight at the window's end may still be answered. Milliseconds.
     pub grace_ms: u64,
-    /// Client threads, each with a CPU of its own where there are enough.
+    /// Client threads, each with its own CPU if there are enough.
     pub client_threads: u32,
     /// Whether calls follow one another on a connection before they are answered, under a protocol that otherwise takes
     /// one at a time.
@@ -121,8 +121,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Load before a window unless told otherwise, milliseconds: it fills caches, clocks and TCP windows again after
-    /// a freeze.
+    /// Default load before a window, milliseconds: it brings caches, clock speeds and TCP windows back after a freeze.
     pub const SETTLE_MS: u64 = 500;
 
     /// Most calls a second of an open loop, for each client thread: several times what one can make. What came due beyond that
@@ -230,7 +229,7 @@ pub enum PlacementKind {
     /// fault.
     #[default]
     Native,
-    /// Wherever somebody else runs them. What becomes of their calls is the result.
+    /// Wherever someone else runs them. The outcome of their calls is the result.
     Unmanaged,
 }
 
@@ -251,13 +250,13 @@ pub struct PlannedTrial {
 /// When a run ends before its order does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stopping {
-    /// As soon as each two neighbours of a table are told apart, or known to be equal within this fraction. `None`: that
-    /// is not asked.
+    /// As soon as each two neighbours of a table differ clearly, or are known to be equal within this fraction. `None`:
+    /// no such condition.
     pub precision: Option<f64>,
-    /// Not before so many processes of each entry were measured; at least 1.
+    /// Not before this many processes of each entry were measured; at least 1.
     pub least_processes: u32,
     /// A cell has no more trials after two in a row whose standard deviations of response time differ by at most this
-    /// fraction of the smaller. `None`: that is not asked.
+    /// fraction of the smaller. `None`: no such condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
     /// At the end of the round in which it has taken this long, and that time is divided among the least number of
@@ -308,7 +307,7 @@ pub struct Plan {
     /// The limits of the suite, where this machine is too small for them and the run was scaled to it. `None`: it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scaled_from: Option<Limits>,
-    /// Figures that somebody published for these workloads.
+    /// Figures published elsewhere for these workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
     /// When the run may end before its order does. `None`: never.

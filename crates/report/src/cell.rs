@@ -303,7 +303,7 @@ fn capacity_failed(run: &Run, server: &PlannedServer, workload: &Workload) -> bo
         })
 }
 
-/// Mean of values. `None` if one is missing, or there are none.
+/// Mean of values. `None` if one is missing, or `values` is empty.
 fn mean(values: &[Option<f64>]) -> Option<f64> {
     let all: Option<Vec<f64>> = values.iter().copied().collect();
     all.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)

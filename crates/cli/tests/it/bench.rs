@@ -1,4 +1,4 @@
-//! A root of its own for each test, with the testkit's servers, and the binary run on it.
+//! A separate root for each test, with the testkit's servers, and the binary run on it.
 
 use std::fs::{self, File};
 use std::io;
@@ -131,7 +131,7 @@ impl Bench {
         self
     }
 
-    /// Commits the root to a repository of its own.
+    /// Commits the root to a new repository.
     pub fn commit(self) -> Self {
         let root = self.root();
         git(&root, "init --quiet");

@@ -63,7 +63,10 @@ fn a_history_has_every_run_and_says_what_is_left_out() {
     ended.complains(&["all/broken is left out"]);
     let points = &bench.run("history all @changing --format json").expect(0).json()["points"];
     assert_eq!((points.as_array().unwrap().len(), &points[1]["finding"]), (2, &"slower".into()));
-    bench.run("history all nobody").expect(2).complains(&["no run in all measured nobody"]);
+    bench
+        .run("history all no-such-server")
+        .expect(2)
+        .complains(&["no run in all measured no-such-server"]);
     bench.run("history nowhere").expect(2).complains(&["nowhere: no runs here"]);
 }
 
@@ -112,7 +115,7 @@ fn builds_that_are_none_are_refused_by_name() {
     refused("compare a b c", "3 runs: name two");
     refused("compare a b --duration 3s", "need two --build");
     let root = bench.root().display().to_string();
-    refused(&format!("compare --build {root} --build {root} nobody"), "nobody");
+    refused(&format!("compare --build {root} --build {root} no-such-server"), "no-such-server");
     bench.run(&format!("run @honest {RUN}")).expect(0);
     let folder = bench.results().display().to_string();
     refused(&format!("compare {folder}"), "did not compare builds");

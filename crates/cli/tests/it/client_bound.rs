@@ -1,4 +1,4 @@
-//! A client that is the bottleneck is told, and its figures are not ranked.
+//! A client that is the bottleneck is reported, and its figures are not ranked.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::bench::Bench;
 use crate::program::Program;
 
-/// The command with a file system of so many KiB as `results/`, seen by nobody else.
+/// The command with a file system of `kib` KiB as `results/`, in its own mount namespace.
 fn small(bench: &Bench, kib: u32, words: &str) -> Command {
     let script = format!("mount -t tmpfs -o size={kib}k small results && exec \"$@\"");
     bench.command_by(&["unshare", "--mount", "sh", "-c", &script, "sh"], words)

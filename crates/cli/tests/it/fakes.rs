@@ -20,7 +20,7 @@ impl Fakes {
         self.folder.path()
     }
 
-    /// A script of sh. A process of its own writes it: a file that this one had open for writing could not be run while another
+    /// A script for sh. A separate process writes it: a file that this one has open for writing can't be run while another
     /// test forks.
     pub fn script(&self, name: &str, text: &str) -> &Self {
         let mut writer = Command::new("sh")

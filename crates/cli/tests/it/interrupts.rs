@@ -51,7 +51,7 @@ fn once_ends_the_trial_and_the_rest_can_follow() {
     bench.run(&resume).expect(2).complains(&["this run is finished"]);
 }
 
-/// A run that is told to end in its first trial, and once more.
+/// A run that is interrupted twice in its first trial.
 fn stopped_twice(bench: &Bench, words: &str) -> Ended {
     let mut program = bench.start(words);
     program.await_line("measuring, trial 1");

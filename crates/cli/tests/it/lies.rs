@@ -1,4 +1,4 @@
-//! Servers that do not do the work: told by `check`, and told by a run.
+//! Servers that do not do the work are caught by `check` and by a run.
 
 use rpcbench_record::Readiness;
 

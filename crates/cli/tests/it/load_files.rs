@@ -134,7 +134,7 @@ fn a_record_that_is_there_is_not_written_over() {
     resumed.complains(&["the record of a load", "rpcbench report"]);
 }
 
-/// What a record's files would replace is somebody's.
+/// Files that a record would replace belong to the user.
 #[test]
 fn a_folder_with_files_of_another_kind_is_left_as_it_is() {
     for name in ["report.html", "cells.csv", "events.jsonl"] {

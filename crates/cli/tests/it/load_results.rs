@@ -116,7 +116,7 @@ fn whoever_speaks_another_protocol_is_told_at_once() {
     ended.complains(&["it speaks HTTP/1.1, not gRPC; try --protocol json"]);
 }
 
-/// Nobody says a word before the first call of these protocols.
+/// In these protocols, neither side sends anything before the first call.
 #[test]
 fn whoever_speaks_another_protocol_is_told_once_all_calls_have_failed() {
     let words = "--protocol json --duration 100ms --timeout 100ms --grace 100ms";

@@ -1,4 +1,4 @@
-//! Equal servers are not told apart, and unequal ones are.
+//! Equal servers share a rank, and unequal ones do not.
 
 use crate::bench::Bench;
 
@@ -23,5 +23,5 @@ fn the_same_server_twice_shares_its_place_and_a_slower_one_does_not() {
         assert_eq!(rows, if shared { 2 } else { 0 }, "{}", ended.out);
         shared
     });
-    assert!(shared, "the same server was told apart from itself twice in a row");
+    assert!(shared, "the same server differed clearly from itself twice in a row");
 }

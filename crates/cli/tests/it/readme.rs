@@ -157,7 +157,7 @@ impl Place {
         events.map(|text| text.lines().filter(|line| line.starts_with(TRIAL)).count()).sum()
     }
 
-    /// A load, up to the first calls, or to its end where that is to be shown.
+    /// Runs a load up to its first calls, or to its end with `--out`.
     fn load(&self, line: &str) {
         let before = self.server.calls();
         let is_loaded = || self.server.calls() > before + LOADED;

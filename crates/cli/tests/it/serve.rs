@@ -1,4 +1,4 @@
-//! What somebody new does first: a server that runs, the line that loads it, the newest results, a folder for a server.
+//! What a new user does first: a server that runs, the line that loads it, the newest results, a folder for a server.
 
 use std::fs;
 use std::net::TcpListener;

@@ -91,7 +91,7 @@ impl SetUp {
         fs::read_to_string(self.root.path().join("log")).unwrap_or_default()
     }
 
-    /// What apt-get was told to install.
+    /// What apt-get was asked to install.
     fn installed(&self) -> Vec<String> {
         let log = self.log();
         let orders = log.lines().filter(|line| line.starts_with("apt-get -y "));
@@ -125,7 +125,7 @@ fn rust_that_can_not_be_had_is_said_before_anything_is_installed() {
     for set_up in [
         bare().without("apt-get"),
         bare().with("apt-get", "exit 100"),
-        // Nobody who may install.
+        // A user who must not install packages.
         bare().with("id", "echo 1000"),
     ] {
         let ended = set_up.run("bench").expect(1);

@@ -63,7 +63,7 @@ fn the_limit_of_a_known_server_is_found() {
     }
 }
 
-/// Each call takes 1 ms, whatever the load.
+/// Each call takes 1 ms at any load.
 #[test]
 fn a_limit_that_no_rate_keeps_is_a_failure() {
     let bench = Bench::new().variant("one-ms", "--behaviour slow:1ms").edit(

@@ -53,7 +53,7 @@ fn building_and_checking_tell_which_and_how_long_they_take_still() {
     }
 }
 
-/// Nobody accepts connections: the kernel takes the first few, as many as its queue has places for.
+/// The peer accepts no connections: the kernel takes as many as fit in its queue.
 #[test]
 fn a_load_shows_how_many_connections_are_open_and_waits_no_longer_than_it_may() {
     let queue = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();

@@ -1,4 +1,4 @@
-//! The testkit's program, built once, as cargo gives a test the programs of its own package only.
+//! The testkit's program, built once: cargo gives a test only its own package's programs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

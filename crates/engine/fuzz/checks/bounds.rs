@@ -1,4 +1,4 @@
-//! What a connection may hold and write, whatever its peer does.
+//! What a connection may hold and write, no matter what its peer does.
 
 use super::ledger::REQUESTS;
 use crate::protocol::http2::Footprint;

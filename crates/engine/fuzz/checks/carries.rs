@@ -24,7 +24,7 @@ pub(super) trait Carries: Http2Application {
     /// The body that carries a message.
     fn body(message: &[u8]) -> Vec<u8>;
 
-    /// The fields that are a request's own, whose body has so many bytes.
+    /// The fields that only a request has, for a body of `length` bytes.
     fn own_fields(length: usize) -> Fields;
 
     /// The whole right answer.

@@ -1,4 +1,4 @@
-//! Our decoder of header blocks beside another one.
+//! Compares our decoder of header blocks with another one.
 
 use super::Steps;
 use crate::protocol::http2::HpackError;
@@ -11,7 +11,7 @@ const LIST: usize = 64 * 1024;
 
 type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Header blocks, one after the other, into two decoders: both take a block and read the same fields from
+/// Feeds header blocks, one after another, to two decoders: both take a block and read the same fields from
 /// it, or neither takes it. They differ on purpose in this:
 /// - an update of the table's size after the first field is an error with us (RFC 7541, section 4.2);
 ///   the other one takes it, unless it comes last;

@@ -32,7 +32,7 @@ impl Ledger {
         call
     }
 
-    /// The `n`-th open stream, counted round and round; stream 1 if there is none.
+    /// The `n`-th open stream, counted round and round; stream 1 if no stream is open.
     pub fn pick(&self, n: u8) -> u32 {
         let position = usize::from(n) % self.open.len().max(1);
         self.open.iter().nth(position).copied().unwrap_or(1)

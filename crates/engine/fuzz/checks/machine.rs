@@ -16,7 +16,7 @@ const MAX_CALLS: usize = 40;
 
 pub(super) struct Machine<C: Carries> {
     connection: Connection<C>,
-    /// What it wrote and nobody has taken yet.
+    /// Output that has not been taken yet.
     pub out: Vec<u8>,
     pub ledger: Ledger,
     /// The stream of the last header block.

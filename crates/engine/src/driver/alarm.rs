@@ -1,7 +1,7 @@
 //! Ends waits at deadlines that are far off and stay where they are over many waits.
 //!
-//! A wait with a timeout of its own starts a timer of the kernel and stops it again, each time: dear where most
-//! waits end early, and the more so on virtual machines. The alarm is one timer that goes on over all of them.
+//! A wait with its own timeout starts and stops a kernel timer each time: costly where most waits end early, and
+//! more so on virtual machines. The alarm is a single timer that keeps running across all of them.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

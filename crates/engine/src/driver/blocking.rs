@@ -50,7 +50,8 @@ impl<D: Driver> Blocking<D> {
         Ok(())
     }
 
-    /// Hands the next bytes to `take`; none at the end of the stream. A deadline in the past takes what is there.
+    /// Hands the next bytes to `take`; none at the end of the stream. A deadline in the past takes only
+    /// bytes that have arrived.
     pub fn receive<T>(&mut self, deadline: Nanos, take: impl FnOnce(&[u8]) -> T) -> io::Result<T> {
         loop {
             match self.driver.receive(CONNECTION) {

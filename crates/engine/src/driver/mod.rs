@@ -50,7 +50,7 @@ pub(crate) trait Driver {
     /// What became of the connect after that `Ready`.
     fn connected(&mut self, connection: usize) -> io::Result<()>;
 
-    /// Connection `from` is number `to` from now on, which no other may have; what happened to it is told again.
+    /// Changes connection `from` to number `to`, which no other may have; its events are reported again.
     fn renumber(&mut self, from: usize, to: usize) -> io::Result<()>;
 
     /// Ends the client's side of a connection: the peer sees the end of the stream, and may still answer.

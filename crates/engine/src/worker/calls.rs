@@ -150,7 +150,7 @@ impl Reading<'_> {
         self.end(call, &outcome);
     }
 
-    /// True if a call is out of time: the periodic check may not have found it yet.
+    /// True if a call has timed out, even if the periodic check has not found it yet.
     #[inline]
     fn is_late(&self, call: Call) -> bool {
         Nanos(self.at.since(call.due)) >= self.calls.timeout

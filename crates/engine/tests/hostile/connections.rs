@@ -1,4 +1,4 @@
-//! What is counted beside outcomes: connections that end, and calls that are refused and sent again.
+//! What is counted in addition to outcomes: connections that end, and calls that are refused and sent again.
 
 use std::net::TcpStream;
 
@@ -12,7 +12,7 @@ use super::{greet, payload, plan, take};
 const NO_ERROR: u32 = 0;
 const ENHANCE_YOUR_CALM: u32 = 11;
 
-/// Makes so many calls, all of them measured.
+/// Makes `calls` calls and measures them all.
 fn measure(plan: &LoadPlan, calls: u64) -> Measurement {
     let mut session = Session::open(plan, &payload("text:100")).unwrap();
     session.start_measuring_calls(clock::now(), calls);

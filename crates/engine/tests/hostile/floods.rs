@@ -27,7 +27,7 @@ fn survives(begin: Vec<Frame>, without_end: Vec<Frame>, reason: &str) {
         wire.send_all(&begin)?;
         let flood = thread::spawn(move || flood(wire, &without_end));
         let answered = serve_next(listener, test)?;
-        flood.join().expect("the flood comes to an end");
+        flood.join().expect("the flood ends");
         Ok(answered)
     });
     let came = load(&ended, &plan(peer.address(), 4), "text:100");

@@ -63,7 +63,7 @@ fn frames_are_as_long_as_the_peer_takes_and_no_longer() {
     }
 }
 
-/// Says the same to everybody who connects, until somebody connects and says nothing.
+/// Sends `first` to every client, until one connects and sends nothing.
 fn insisting_on(first: Frame) -> ScriptedPeer {
     let peer = ScriptedPeer::start_many(move |listener| {
         loop {

@@ -35,7 +35,7 @@ impl Split {
         self.server.iter().any(|cpu| self.client.contains(cpu))
     }
 
-    /// For everything that is neither server nor load thread: the spare CPUs, or the client's if there are none.
+    /// For everything that is neither server nor load thread: the spare CPUs, or the client's if none are spare.
     #[must_use]
     pub fn rest(&self) -> &[u32] {
         if self.spare.is_empty() { &self.client } else { &self.spare }

@@ -60,7 +60,7 @@ struct Paces {
 }
 
 impl Process {
-    /// After the first round, round and preparation can't be told apart.
+    /// Until the second round begins, round and preparation can't be separated.
     fn paces(&self, elapsed: Nanos) -> Paces {
         let Some(second) = self.second else {
             let whole = self.own(elapsed);

@@ -154,8 +154,8 @@ fn one_late_call_in_few_is_chance() {
     assert!(met <= 42_000.0 && 42_000.0 <= unmet, "{met} {unmet}");
 }
 
-/// What came of a search that begins at 1,000 calls/s, on a server whose limit is 30,000. `accident` may change each
-/// window: it is told its number, from 0, and its rate.
+/// The result of a search that begins at 1,000 calls/s, on a server whose limit is 30,000. `accident` may change each
+/// window: it gets the window's number, from 0, and its rate.
 fn with_accidents(mut accident: impl FnMut(usize, f64, &mut Measured)) -> (f64, f64) {
     let search = Search::new("p99<10ms".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let mut queue = Queue::new(36_000.0, 10.0 / 6.0 * MS, 0.0, 1);

@@ -38,7 +38,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("ranked_per_s", PerSecond, "That figure", Cell(|c| some(c.ranked()?.value))),
     figure("ranked_per_s_low", PerSecond, "Lower end of its interval for comparisons: two entries of a table differ clearly if theirs do not overlap; equal to `ranked_own_per_s_low` for a single entry", Cell(|c| low(c.ranked()?))),
     figure("ranked_per_s_high", PerSecond, "Upper end of that interval", Cell(|c| high(c.ranked()?))),
-    figure("ranked_own_per_s_low", PerSecond, "Lower end of its own 95 % interval, including effects of the machine on all entries of the run", Cell(|c| some(c.ranked()?.own?.low))),
+    figure("ranked_own_per_s_low", PerSecond, "Lower end of the entry's own 95 % interval, including effects of the machine on all entries of the run", Cell(|c| some(c.ranked()?.own?.low))),
     figure("ranked_own_per_s_high", PerSecond, "Upper end of that interval", Cell(|c| some(c.ranked()?.own?.high))),
     figure("ranked_half_width_share", Share, "Half the width from `ranked_per_s_low` to `ranked_per_s_high`, relative to the figure", Cell(|c| some(c.ranked()?.half_width()?))),
     figure("stalls_decide", Flag, "Whether a few outlying windows decide that figure", Cell(|c| some(c.stalls_decide))),
@@ -257,7 +257,7 @@ fn speed(subject: &Subject, by: RankedBy) -> Option<String> {
     Some(if by == row.by { estimate.rate() } else { format::si(estimate.value) })
 }
 
-/// A plain `0` if there are none.
+/// A plain `0` if no call failed.
 fn errors(subject: &Subject) -> Option<String> {
     Some(match subject.figures.as_deref()?.error_share() {
         0.0 => "0".to_owned(),

@@ -91,7 +91,7 @@ impl Load {
 }
 
 impl LoadCurve {
-    /// The rates of a run that were measured to their end. `None` if there are none.
+    /// The rates of a run that were measured to their end. `None` if no rate was.
     pub(crate) fn of(run: &Run, server: &PlannedServer, first: &Workload) -> Option<Self> {
         let search = run.trials.iter().find_map(|trial| trial.search.as_deref());
         let points: Vec<LoadPoint> = match search {

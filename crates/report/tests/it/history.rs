@@ -68,7 +68,7 @@ fn only_the_servers_asked_for_are_shown() {
     assert_eq!(entries(&["go-grpc"]), ["go-grpc@x"]);
     assert_eq!(entries(&["go-grpc@x"]), ["go-grpc@x"]);
     assert_eq!(entries(&["rust-tonic", "go-grpc"]).len(), 2);
-    assert!(entries(&["nobody"]).is_empty());
+    assert!(entries(&["no-such-server"]).is_empty());
 }
 
 #[test]

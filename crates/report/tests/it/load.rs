@@ -191,7 +191,7 @@ fn what_a_watched_server_used_is_shown() {
     assert_eq!(load.verdict().name(), "server-bound");
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!(load.verdict().name(), "client-bound");
-    // One of its threads had a CPU to itself, so it can't be told.
+    // One of the server's threads was busy all the time as well, so either may be the bottleneck.
     let server = load.measured.server.as_mut().expect("a server");
     server.busiest_thread_ns = server.interval_ns;
     assert_eq!(load.verdict().name(), "ok");
@@ -288,7 +288,7 @@ fn a_server_that_does_not_keep_up_is_overloaded() {
     insta::assert_snapshot!(load.complaints().join("\n"), @"overloaded: 98.0k calls came due per second, 49.0k were answered in the second half of the window; response times only show how long that lasted; lower the rate");
     let text = plain(&load, Style::default());
     assert!(text.contains("ok calls/s  49.0k") && text.contains("  overloaded: "), "{text}");
-    // A client at its limit outweighs it, and of a rate that changes it can't be told.
+    // A client at its limit outweighs it, and at a changing rate overload can't be judged.
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!(load.verdict().name(), "client-bound");
     load.measured.client.busiest_ns = 0;
@@ -309,7 +309,7 @@ fn an_open_loop_whose_client_had_no_cpu_to_give_is_a_verdict_against() {
     load.measured.client.busiest_ns = load.measured.window_ns / 100 * 96;
     assert_eq!((load.verdict().name(), load.checks_failed()), ("client-bound", true));
     insta::assert_snapshot!(load.complaints().join("\n"));
-    // A closed loop is measured up to somebody's limit, whoever's it is.
+    // A closed loop always reaches a limit, the client's or the server's.
     let mut load = fine();
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!((load.verdict().name(), load.checks_failed()), ("client-bound", false));

@@ -93,7 +93,7 @@ fn growth_beside_the_other_entries_is_still_warming() {
         .entry("java-grpc", &course(20_000, true))
         .entry("go-grpc", &course(15_000, false))
         .entry("rust-tonic", &course(51_000, false));
-    // Each trial in a process of its own says nothing about the next.
+    // A trial in a separate process says nothing about the next.
     let apart = summary(&run.run);
     assert!(apart.tables[0].rows.iter().all(|row| row.verdict == Verdict::ServerBound));
     run.run.trials.iter_mut().for_each(|trial| trial.process = 1);

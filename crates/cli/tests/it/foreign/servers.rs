@@ -39,7 +39,7 @@ impl Served {
     }
 }
 
-/// Runs every server under each of its protocols that is meant, one after the other, in one variant. Some must be able to run.
+/// Runs every server in turn, in one variant, under each of its protocols that `is_meant` selects. Some must be able to run.
 pub fn each(is_meant: impl Fn(&Entry) -> bool, call: impl Fn(&Entry, SocketAddr)) {
     let catalog = Catalog::load(&repository()).unwrap();
     assert!(catalog.broken().is_empty(), "{:?}", catalog.broken());

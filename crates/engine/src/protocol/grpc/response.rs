@@ -12,7 +12,7 @@ use crate::protocol::http2::{self, Field};
 /// What a header block says about a call.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseHead {
-    /// HTTP status; 0 if there is none, as in trailers.
+    /// HTTP status; 0 if absent, as in trailers.
     pub http: u16,
     /// gRPC status, if there is one; one of gRPC's codes.
     pub grpc: Option<u32>,

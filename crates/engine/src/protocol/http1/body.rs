@@ -19,7 +19,7 @@ pub(super) enum Piece<'a> {
 /// How much of the body is still to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rest {
-    /// So many bytes.
+    /// This many bytes.
     Length(usize),
     Chunked(Chunks),
     UntilClose,

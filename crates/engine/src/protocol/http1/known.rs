@@ -9,7 +9,7 @@ use super::head::{Framing, Head, length};
 #[derive(Debug, Default)]
 pub(super) struct Known {
     bytes: Vec<u8>,
-    /// Where the number is in `bytes`; past their end if there is none.
+    /// Where the number is in `bytes`; past their end if absent.
     digits: Range<usize>,
     head: Option<Head>,
 }

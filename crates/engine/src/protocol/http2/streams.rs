@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever is opened and closed, the ring holds what a plain map would.
+        /// After any opens and closes, the ring holds what a plain map would.
         #[test]
         fn behaves_as_a_map(closes in prop::collection::vec(prop::option::of(0_usize..64), 0..400)) {
             let mut streams = Streams::new(4);

@@ -10,7 +10,7 @@ const OF_CONNECTIONS: [&[u8]; 5] =
 /// What a header block says.
 #[derive(Debug, Default)]
 pub(crate) struct ReplyHead {
-    /// HTTP status, 100 to 999; 0 if there is none, as in trailers.
+    /// HTTP status, 100 to 999; 0 if absent, as in trailers.
     pub status: u16,
     /// Bytes of body that it promises.
     pub length: Option<u32>,

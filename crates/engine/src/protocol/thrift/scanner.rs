@@ -23,7 +23,7 @@ pub(super) struct Scanner<E> {
 #[derive(Debug)]
 enum Level {
     Struct,
-    /// So many values are left, which are of these kinds in turn.
+    /// This many values are left, of these kinds in turn.
     Entries {
         kinds: [Kind; 2],
         left: u64,
@@ -99,7 +99,7 @@ impl<E: Encoding> Scanner<E> {
         };
         let Some(passed) = passed else { return Ok(false) };
         self.at += passed;
-        // Whoever enters a list, a map or a struct goes on with what is in it.
+        // The contents of a list, a map or a struct are read next, by its level.
         self.next = None;
         Ok(true)
     }

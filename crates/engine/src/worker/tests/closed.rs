@@ -143,8 +143,7 @@ fn a_cut_leaves_the_series_room_up_to_the_new_end() {
 fn a_cut_ends_the_window_where_it_was_told() {
     // A cut that comes too late takes effect an instant later. Calls come due each millisecond, six times.
     let late = Nanos(30 * MS + 1);
-    for (told, end, due) in [(40, Nanos(40 * MS), 40), (10, late, 31), (200, Nanos(100 * MS), 100)]
-    {
+    for (cut, end, due) in [(40, Nanos(40 * MS), 40), (10, late, 31), (200, Nanos(100 * MS), 100)] {
         let mut worker = connected(2, 6, Service::Takes(Nanos(MS)), usize::MAX);
         let begin = worker.now();
         let at = |millis| begin + Nanos(millis * MS);
@@ -152,13 +151,13 @@ fn a_cut_ends_the_window_where_it_was_told() {
         while worker.now() < at(30) {
             worker.turn().unwrap();
         }
-        assert_eq!(worker.cut(at(told)), Some(Span { start: begin, end: begin + end }));
+        assert_eq!(worker.cut(at(cut)), Some(Span { start: begin, end: begin + end }));
         while !worker.is_drained() {
             worker.turn().unwrap();
         }
-        assert_eq!(worker.cut(at(told)), None);
+        assert_eq!(worker.cut(at(cut)), None);
         let tally = worker.calls().recorder.take().unwrap();
-        assert_eq!((tally.outcomes.ok, tally.series.len()), (6 * due, 1), "{told} ms");
+        assert_eq!((tally.outcomes.ok, tally.series.len()), (6 * due, 1), "{cut} ms");
         // The last ones are answered after the end.
         assert_eq!(tally.series[0].ok, 6 * (due - 1));
     }

@@ -36,7 +36,7 @@ impl Group {
         self.tree.as_ref().map_or(Ok(Vec::new()), ProcessTree::stats)
     }
 
-    /// Signals all processes with a thread in a wrong state, until twice in a row there is none: one may have been started
+    /// Signals all processes with a thread in a wrong state, until two looks in a row find none: one may have been started
     /// during the first look.
     fn signal_until(
         &self,

@@ -6,7 +6,7 @@
 //! ```
 //! The first where a success ends with trailers, the second where it does not.
 //! Some servers write it in one piece: it is taken in one step. Others write the HEADERS of all the calls that they
-//! have done, then the DATA of all, then the trailers: each frame is a step. Whatever differs is left, untouched,
+//! have done, then the DATA of all, then the trailers: each frame is a step. Anything else is left, untouched,
 //! to `receive`.
 
 use super::receive::WINDOW_REFILL;
