@@ -1,4 +1,4 @@
-//! Compiles `contract/echo.proto` into Rust types and a descriptor set. Needs no `protoc`.
+//! Compiles `contract/echo.proto` into Rust types and a descriptor set. Works without `protoc`.
 
 use std::error::Error;
 use std::path::Path;
@@ -8,7 +8,7 @@ use prost::Message as _;
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract");
 const PROTO: &str = "echo.proto";
 
-#[expect(clippy::disallowed_methods, reason = "cargo hands the folder to write to over this way")]
+#[expect(clippy::disallowed_methods, reason = "cargo passes the output folder in this variable")]
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={FOLDER}/{PROTO}");
     let descriptors = protox::compile([PROTO], [FOLDER])?;

@@ -1,4 +1,4 @@
-//! Many different requests of one shape, encoded in advance, and the reply that each must get.
+//! Many different requests of one shape, encoded in advance, and the check of their replies.
 
 use std::ops::Range;
 
@@ -8,19 +8,20 @@ use crate::nonce::NONCE_BYTES;
 use crate::shape::Shape;
 use crate::values::{Mismatch, NoncePlace, Source, Value};
 
-/// Request bytes that a corpus aims at: small enough for a second-level cache.
+/// Target size of all requests, bytes: fits in a second-level cache.
 const BUDGET: usize = 256 * 1024;
-const FEWEST: usize = 16;
-const MOST: usize = 1024;
-/// One request in so many is oddly encoded, from this one on.
-const ODD_EVERY: usize = 64;
-const FIRST_ODD: usize = 7;
+const MIN_REQUESTS: usize = 16;
+const MAX_REQUESTS: usize = 1024;
+/// One request in this many has a non-canonical encoding.
+const NON_CANONICAL_EVERY: usize = 64;
+/// Index of the first one.
+const FIRST_NON_CANONICAL: usize = 7;
 
 /// The requests of a workload. The same shape, seed and encoding give the same bytes on every machine.
 ///
-/// No request equals the one before it, the first coming after the last; only `text:0` has nothing to
-/// vary. Every field is filled, with values other than the default, so that no encoding can leave one out.
-/// One request in 64 is encoded in a legal way that shows where its bytes are copied.
+/// No request equals the one before it, and the last differs from the first, except for `text:0`, which can't
+/// vary. Every field has a value other than its default, so that no encoding omits it. One request in 64 has a valid
+/// but non-canonical encoding, which shows if a server copies its bytes.
 #[derive(Clone, Debug)]
 pub struct Corpus {
     shape: Shape,
@@ -32,44 +33,45 @@ pub struct Corpus {
 struct Request {
     value: Value,
     bytes: Vec<u8>,
-    /// Where a nonce goes in the value, and in the bytes.
+    /// Where a nonce goes in the value; `nonce` is where it goes in the bytes.
     place: NoncePlace,
     nonce: Range<usize>,
 }
 
 impl Corpus {
-    /// Between 16 and 1,024 requests, about 256 KiB in all where those limits allow it.
+    /// Generates 16 to 1,024 requests, about 256 KiB in total if those limits allow it.
     #[must_use]
     pub fn generate(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
         Self::with(shape, seed, encoding, |value, other, at| {
-            let odd = at % ODD_EVERY == FIRST_ODD;
-            let oddities = encoding.codec().oddities();
-            let oddity = oddities[at / ODD_EVERY % oddities.len()];
-            odd.then(|| encoding.codec().odd_request(value, other, oddity))
+            let non_canonical_forms = encoding.codec().non_canonical_forms();
+            let form = non_canonical_forms[at / NON_CANONICAL_EVERY % non_canonical_forms.len()];
+            (at % NON_CANONICAL_EVERY == FIRST_NON_CANONICAL)
+                .then(|| encoding.codec().non_canonical_request(value, other, form))
         })
     }
 
-    /// The same with every request as an encoder writes it: for clients and servers that know no other.
+    /// The same with every request in its canonical encoding, for clients and servers that support no other.
     #[must_use]
-    pub fn plain(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
+    pub fn canonical(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
         Self::with(shape, seed, encoding, |_, _, _| None)
     }
 
-    /// `odd` makes the bytes of a value, which are not the usual ones, from another value and their number.
+    /// `encode` returns the non-canonical bytes of a value, given another value and the request's index; `None` for the
+    /// canonical ones.
     fn with(
         shape: &Shape,
         seed: u64,
         encoding: Encoding,
-        odd: impl Fn(&Value, &Value, usize) -> Option<Vec<u8>>,
+        encode: impl Fn(&Value, &Value, usize) -> Option<Vec<u8>>,
     ) -> Self {
         let mut source = Source::new(seed);
         let mut requests: Vec<Request> = Vec::new();
         let mut total = 0;
-        while requests.len() < FEWEST || total < BUDGET && requests.len() < MOST {
+        while requests.len() < MIN_REQUESTS || total < BUDGET && requests.len() < MAX_REQUESTS {
             let mut value = Value::random(*shape, &mut source);
             let place = value.make_room_for_nonce(&mut source);
             let other = requests.last().map_or(&value, |last| &last.value);
-            let bytes = odd(&value, other, requests.len());
+            let bytes = encode(&value, other, requests.len());
             let bytes = bytes.unwrap_or_else(|| encoding.codec().request(&value));
             let repeats = requests.last().is_some_and(|last| last.bytes == bytes);
             if !repeats || *shape == Shape::Text(0) {
@@ -79,13 +81,13 @@ impl Corpus {
             }
         }
         if *shape != Shape::Text(0) && requests[0].bytes == requests[requests.len() - 1].bytes {
-            // What came before the last one differs from it, and so from the first.
+            // The one before it differs from it, and so from the first.
             requests.pop();
         }
         Self { shape: *shape, encoding, requests }
     }
 
-    /// How many requests there are; at least 16.
+    /// Number of requests, at least 16.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a corpus is never empty")]
     pub fn len(&self) -> usize {
@@ -98,14 +100,14 @@ impl Corpus {
         &self.at(index).bytes
     }
 
-    /// The bytes of request `index` that a call may replace with letters of ASCII, such as a [nonce](crate::nonce):
-    /// [`NONCE_BYTES`] of them; in a shorter text, all of it.
+    /// The bytes of request `index` that a call may replace with ASCII letters, such as a [nonce](crate::nonce):
+    /// [`NONCE_BYTES`] of them, or all of a shorter text.
     #[must_use]
     pub fn nonce(&self, index: usize) -> &Range<usize> {
         &self.at(index).nonce
     }
 
-    /// Request `index` with a nonce, or its last digits where it has less room.
+    /// Request `index` with a nonce, or as many of its last digits as fit.
     #[must_use]
     pub fn request_with(&self, index: usize, nonce: [u8; NONCE_BYTES]) -> Vec<u8> {
         let Request { bytes, nonce: range, .. } = self.at(index);
@@ -114,28 +116,25 @@ impl Corpus {
         request
     }
 
-    /// The method that takes the requests.
+    /// The method for the requests.
     #[must_use]
     pub fn method(&self) -> Method {
         self.shape.method()
     }
 
-    /// Compares the reply to request `index` with what it must be, field by field where servers decode; `sent` is the
-    /// request as it was sent, with its nonce if it had one. See [`Mismatch`] for what is refused. The order of fields and
-    /// of map entries does not matter, nor does an encoding that spells defaults out; NaN equals NaN, and 0.0 equals -0.0,
-    /// which some libraries leave out.
+    /// Checks the reply to request `index`, field by field if servers decode. `sent` is the request as sent, including
+    /// its nonce. The order of fields and map entries and explicit defaults do not matter; NaN equals NaN, and 0.0
+    /// equals -0.0, which some libraries omit.
     ///
     /// # Errors
-    /// The first difference found.
+    /// The first difference.
     pub fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), Mismatch> {
         let Request { value, place, nonce, .. } = self.at(index);
         let mut value = value.clone();
         if !nonce.is_empty() {
             value.write_nonce(place, &String::from_utf8_lossy(&sent[nonce.clone()]));
         }
-        let sent =
-            Sent { shape: self.shape, content: Some(&value), request: sent, unknown_inside: false };
-        self.encoding.codec().verify(sent, reply)
+        self.encoding.codec().verify(Sent::new(&value, sent), reply)
     }
 
     fn at(&self, index: usize) -> &Request {
@@ -143,8 +142,8 @@ impl Corpus {
     }
 }
 
-/// Where the bytes of `place` are in the request; nowhere if its text is not there as it is. A short text may be in a
-/// name before it, in JSON.
+/// Range of `place` in the request; empty if the request does not contain its text verbatim. Searches from the end, as
+/// a field name before a short text may contain it in JSON.
 fn position(value: &mut Value, place: &NoncePlace, request: &[u8]) -> Range<usize> {
     let Some(text) = value.nonce_texts().into_iter().nth(place.text) else { return 0..0 };
     let at = (!text.is_empty())

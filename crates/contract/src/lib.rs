@@ -1,7 +1,7 @@
-//! The contract between rpcbench and the servers under test, in three parts: values are what a call carries,
-//! an [`Encoding`] says which bytes stand for them, and [`cases`] show whether a server keeps to both.
+//! The contract between rpcbench and the servers under test, in three parts: values are the content of calls,
+//! an [`Encoding`] turns them into bytes, and [`cases`] check that a server follows both.
 //!
-//! `contract/README.md` says the same for people who write a server; a test keeps the two together.
+//! `contract/README.md` describes it for server authors; a test keeps its tables in sync.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! What a call names, whatever the protocol makes of it.
+//! Methods, independent of the protocol.
 
-/// What a call names. A protocol says how: `/rpcbench.v1.Echo/Text` is the path of [`Method::Text`] in gRPC.
+/// The method that a call names. In gRPC the path of [`Method::Text`] is `/rpcbench.v1.Echo/Text`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Takes texts.
@@ -13,7 +13,7 @@ pub enum Method {
     Tree,
     /// A method that the service does not have.
     Missing,
-    /// A method of a service that is not there.
+    /// A method of a service that does not exist.
     MissingService,
 }
 
@@ -27,7 +27,7 @@ impl Method {
         }
     }
 
-    /// Its name within the service: `Text`.
+    /// Name within the service: `Text`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,10 +1,10 @@
-//! Bytes of a request that belong to its call alone.
+//! Bytes that make the request of each call unique.
 
-/// Bytes of a whole nonce.
+/// Length of a full nonce, bytes.
 pub const NONCE_BYTES: usize = 8;
 
-/// What call `number` writes into its request: eight digits to the base 16, `@` for 0 and `A` to `O` for 1 to 15, which
-/// no text format escapes. It comes back with the reply, so a remembered reply fits no other call.
+/// The nonce of call `number`: eight hexadecimal digits, written `@` for 0 and `A` to `O` for 1 to 15, which no text
+/// format escapes. The reply must contain it, so that a cached reply is wrong for any other call.
 #[must_use]
 pub fn nonce(number: u32) -> [u8; NONCE_BYTES] {
     std::array::from_fn(|at| b'@' | (number >> (28 - 4 * at)) as u8 & 0xf)

@@ -1,4 +1,4 @@
-//! What the cases may expect of each protocol.
+//! What the cases expect of each protocol.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -7,29 +7,29 @@ use rpcbench_record::Protocol;
 
 use crate::codec::Encoding;
 
-/// What the cases may expect of a protocol.
+/// What the cases expect of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// How messages become bytes.
+    /// Encoding of the messages.
     pub encoding: Encoding,
-    /// The statuses that refuse a request.
+    /// Statuses that count as refusing a request.
     pub refusals: RangeInclusive<u32>,
-    /// What a server may do to the connection of a request that it refuses.
+    /// What a server may do with the connection after it refuses a request.
     pub after_refusal: AfterRefusal,
-    /// One of these must end a call to an unknown method; empty if calls name no method.
+    /// Accepted statuses of a call to an unknown method; empty if calls name no method.
     pub unknown_method: &'static [u32],
-    /// One of these must end a call to an unknown service; empty if calls name no service.
+    /// Accepted statuses of a call to an unknown service; empty if calls name no service.
     pub unknown_service: &'static [u32],
 }
 
-/// What a server may do to the connection of a request that it can't decode.
+/// What a server may do with the connection after a request that it can't decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterRefusal {
     /// It sends an error status and keeps the connection.
-    GoesOn,
-    /// It may close the connection, with or without an error status. The request is the last one on the connection, so
-    /// that a server which waits for more sees the end of the stream.
-    MayClose,
+    KeepsConnection,
+    /// It may close the connection, with or without an error status. The request is the last one on its connection,
+    /// so that a server that waits for more bytes sees the end of the stream.
+    MayCloseConnection,
 }
 
 impl Profile {
@@ -54,48 +54,48 @@ impl Profile {
         Self {
             encoding: Encoding::Protobuf,
             refusals: 1..=u32::MAX,
-            after_refusal: AfterRefusal::GoesOn,
+            after_refusal: AfterRefusal::KeepsConnection,
             unknown_method: &[12],
             unknown_service: &[12],
         }
     }
 
-    /// HTTP's statuses. An unknown path is Not Found; some servers know the path but not the method, and say Method Not
-    /// Allowed or Not Implemented.
+    /// HTTP's statuses. An unknown path is 404 Not Found; some servers match the path but not the method and send 405
+    /// Method Not Allowed or 501 Not Implemented.
     const fn json() -> Self {
         Self {
             encoding: Encoding::Json,
             refusals: 400..=599,
-            after_refusal: AfterRefusal::GoesOn,
+            after_refusal: AfterRefusal::KeepsConnection,
             unknown_method: &[404, 405, 501],
             unknown_service: &[404, 405, 501],
         }
     }
 
-    /// Exception 1 is UNKNOWN_METHOD; Node.js's library leaves out the type of every exception, which makes it 0. Calls
-    /// name no service.
+    /// Exception 1 is UNKNOWN_METHOD; Node.js's library omits the type of every exception, so it is 0. Calls name no
+    /// service.
     const fn thrift(encoding: Encoding) -> Self {
         Self {
             encoding,
             refusals: 0..=u32::MAX,
-            after_refusal: AfterRefusal::MayClose,
+            after_refusal: AfterRefusal::MayCloseConnection,
             unknown_method: &[1, 0],
             unknown_service: &[],
         }
     }
 
-    /// Calls name no method and end with no status.
+    /// Calls name no method and have no status.
     const fn tcp_echo() -> Self {
         Self {
             encoding: Encoding::Opaque,
             refusals: 1..=u32::MAX,
-            after_refusal: AfterRefusal::GoesOn,
+            after_refusal: AfterRefusal::KeepsConnection,
             unknown_method: &[],
             unknown_service: &[],
         }
     }
 
-    /// True if a case with this need can run.
+    /// True if the protocol meets this need.
     #[must_use]
     pub fn offers(&self, need: Need) -> bool {
         match need {
@@ -107,26 +107,26 @@ impl Profile {
     }
 }
 
-/// What a protocol or its encoding must offer for a case to mean anything. Displays as a noun.
+/// What a case requires of a protocol or its encoding. Displays as a noun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// Servers decode requests, so that they can lose the value of a single field.
+    /// Servers decode requests, so they can lose the value of a single field.
     Decoding,
-    /// Not-a-number and infinities can be encoded.
+    /// NaN and infinities can be encoded.
     NonFinite,
-    /// A request may lack its content.
+    /// A request may omit its content.
     AbsentContent,
-    /// An empty message, or a oneof's member at its default, differs from none.
+    /// An empty message or a oneof member at its default differs from an absent one.
     EmptyMembers,
-    /// A message may have fields that its type lacks.
+    /// Messages may have fields that their type lacks.
     UnknownFields,
     /// Calls name a method.
     UnknownMethod,
     /// Calls name a service.
     UnknownService,
-    /// Messages are Thrift structs, in any of its protocols.
+    /// Messages are Thrift structs, in either of Thrift's encodings.
     Thrift,
-    /// Messages have this encoding: the case writes their bytes by hand.
+    /// Messages have this encoding; the case builds their bytes by hand.
     Wire(Encoding),
 }
 

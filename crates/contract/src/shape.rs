@@ -1,14 +1,14 @@
-//! What a call carries.
+//! The kinds of content that calls carry.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::method::Method;
 
-/// What one call carries, written `text:100`, `record`, `dto` or `tree`.
+/// The kind of content of a call, written `text:100`, `record`, `dto` or `tree`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// One UTF-8 string of so many bytes, at most [`Shape::LONGEST_TEXT`].
+    /// One UTF-8 string of this many bytes, at most [`Shape::MAX_TEXT`].
     Text(u32),
     /// 40 flat fields, about 580 bytes.
     Record,
@@ -18,7 +18,7 @@ pub enum Shape {
     Tree,
 }
 
-/// A text that is no shape.
+/// Why a text is not a shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// No shape has that name.
@@ -27,16 +27,16 @@ pub enum ShapeError {
     /// `text` without a usable length.
     #[error(
         "shape `{0}` has no valid length; write `text:N` with N from 0 to {max} bytes",
-        max = Shape::LONGEST_TEXT
+        max = Shape::MAX_TEXT
     )]
     Length(String),
 }
 
 impl Shape {
-    /// Longest text, bytes. gRPC libraries refuse messages above 4 MiB unless told otherwise.
-    pub const LONGEST_TEXT: u32 = 4_000_000;
+    /// Longest text, bytes. gRPC libraries refuse messages above 4 MiB by default.
+    pub const MAX_TEXT: u32 = 4_000_000;
 
-    /// The method that takes it.
+    /// The method for this shape.
     #[must_use]
     pub fn method(&self) -> Method {
         match self {
@@ -70,7 +70,7 @@ fn parse_length(digits: &str) -> Option<Shape> {
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    digits.parse().ok().filter(|bytes| *bytes <= Shape::LONGEST_TEXT).map(Shape::Text)
+    digits.parse().ok().filter(|bytes| *bytes <= Shape::MAX_TEXT).map(Shape::Text)
 }
 
 impl fmt::Display for Shape {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shape_is_refused_with_what_is() {
+    fn errors_name_the_valid_shapes() {
         let refusal = |text: &str| text.parse::<Shape>().unwrap_err().to_string();
         insta::assert_snapshot!(refusal("Record"), @"unknown shape `Record`; use `text:N`, `record`, `dto` or `tree`");
         insta::assert_snapshot!(refusal(""), @"unknown shape ``; use `text:N`, `record`, `dto` or `tree`");

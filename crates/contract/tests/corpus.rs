@@ -1,4 +1,4 @@
-//! The corpus: what it promises about its requests, and which replies it accepts.
+//! The corpus: its guarantees about requests, and which replies it accepts.
 
 use proptest::prelude::*;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ const ENCODINGS: [Encoding; 5] = [
     Encoding::Opaque,
 ];
 
-/// The right reply, by way of decoding.
+/// Decodes a request and encodes the right reply.
 fn reply(shape: Shape, request: &[u8]) -> Vec<u8> {
     match shape {
         Shape::Text(_) => {
@@ -43,7 +43,7 @@ fn json_reply(request: &[u8]) -> Vec<u8> {
     serde_json::json!({ "echo": content }).to_string().into_bytes()
 }
 
-/// A reply in the encoding of our own library, where it is one.
+/// Decodes a reply and encodes it again with prost.
 fn encoded_again(shape: Shape, reply: &[u8]) -> Option<Vec<u8>> {
     match shape {
         Shape::Text(_) => pb::TextReply::decode(reply).ok().map(|reply| reply.encode_to_vec()),
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn size_and_neighbours_are_as_promised(shape in any_shape(), seed: u64) {
+    fn size_is_limited_and_neighbours_differ(shape in any_shape(), seed: u64) {
         let corpus = Corpus::generate(&shape, seed, Encoding::Protobuf);
         prop_assert!((16..=1024).contains(&corpus.len()));
         let sizes: Vec<_> = (0..corpus.len()).map(|at| corpus.request(at).len()).collect();
@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// What the fields with number 1 hold, as the bytes of field 2.
+/// Copies the bytes of all fields with number 1 into field 2.
 fn copy(mut request: &[u8]) -> Vec<u8> {
     let mut content = Vec::new();
     while !request.is_empty() {
@@ -152,10 +152,10 @@ fn copy(mut request: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn one_request_in_64_tells_a_copy() {
+fn one_request_in_64_detects_a_copy() {
     for shape in [Shape::Record, Shape::Dto, Shape::Tree] {
         let corpus = Corpus::generate(&shape, 8, Encoding::Protobuf);
-        let plain = Corpus::plain(&shape, 8, Encoding::Protobuf);
+        let plain = Corpus::canonical(&shape, 8, Encoding::Protobuf);
         for at in 0..corpus.len().min(plain.len()) {
             let copied = corpus.verify(at, corpus.request(at), &copy(corpus.request(at))).is_ok();
             assert_eq!(copied, at % 64 != 7, "{shape} {at}");
@@ -167,14 +167,14 @@ fn one_request_in_64_tells_a_copy() {
     }
 }
 
-/// The bytes behind the first key, under another.
+/// Copies the bytes after the first key under another key.
 fn json_copy(request: &[u8]) -> Vec<u8> {
     let at = request.iter().position(|byte| *byte == b':').unwrap();
     [b"{\"echo\"", &request[at..]].concat()
 }
 
 #[test]
-fn one_request_in_64_tells_a_copy_of_json() {
+fn one_request_in_64_detects_a_copy_of_json() {
     for shape in [Shape::Record, Shape::Dto, Shape::Tree] {
         let corpus = Corpus::generate(&shape, 8, Encoding::Json);
         for at in 0..corpus.len() {
@@ -190,9 +190,9 @@ fn one_request_in_64_tells_a_copy_of_json() {
 }
 
 #[test]
-fn a_nonce_is_not_written_into_the_name_of_its_field() {
+fn a_nonce_is_not_written_into_a_field_name() {
     for length in 1..5 {
-        let corpus = Corpus::plain(&Shape::Text(length), 3, Encoding::Json);
+        let corpus = Corpus::canonical(&Shape::Text(length), 3, Encoding::Json);
         for at in 0..corpus.len() {
             let end = corpus.request(at).len() - "\"}".len();
             assert_eq!(*corpus.nonce(at), end - length as usize..end);
@@ -200,7 +200,7 @@ fn a_nonce_is_not_written_into_the_name_of_its_field() {
     }
 }
 
-/// A reply that begins with field 2 in place of the request's field 1, and goes on as the request does.
+/// Copies a request with field 2 in place of field 1.
 fn thrift_copy(request: &[u8]) -> Vec<u8> {
     let mut reply = request.to_vec();
     match &mut reply[..] {
@@ -212,7 +212,7 @@ fn thrift_copy(request: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn one_request_in_64_tells_a_copy_of_thrift() {
+fn one_request_in_64_detects_a_copy_of_thrift() {
     for encoding in [Encoding::ThriftBinary, Encoding::ThriftCompact] {
         for shape in [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree] {
             let corpus = Corpus::generate(&shape, 8, encoding);
@@ -228,7 +228,7 @@ fn one_request_in_64_tells_a_copy_of_thrift() {
 }
 
 #[test]
-fn a_nonce_is_written_into_the_content_alone() {
+fn a_nonce_is_written_only_into_the_content() {
     for encoding in [Encoding::ThriftBinary, Encoding::ThriftCompact] {
         for length in 1..20 {
             let shape = Shape::Text(length);
@@ -245,14 +245,14 @@ fn a_nonce_is_written_into_the_content_alone() {
 #[test]
 fn records_are_639_bytes_in_thrift_and_555_compact() {
     let mean = |encoding| {
-        let corpus = Corpus::plain(&Shape::Record, 5, encoding);
+        let corpus = Corpus::canonical(&Shape::Record, 5, encoding);
         (0..corpus.len()).map(|at| corpus.request(at).len()).sum::<usize>() / corpus.len()
     };
     let means = [Encoding::ThriftBinary, Encoding::ThriftCompact].map(mean);
     assert_eq!(means, [639, 555]);
 }
 
-/// Making a corpus takes longer than checking a reply.
+/// Shared, as generating a corpus takes longer than checking a reply.
 static CORPORA: LazyLock<[(Shape, Corpus); 4]> = LazyLock::new(|| {
     [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree]
         .map(|shape| (shape, Corpus::generate(&shape, 6, Encoding::Protobuf)))
@@ -266,21 +266,21 @@ proptest! {
             let mut changed = right.clone();
             let place = place.index(changed.len());
             changed[place] ^= by;
-            // `true` may be spelled as any number but 0.
+            // `true` may be encoded as any number except 0.
             let same = encoded_again(*shape, &changed).is_some_and(|again| again == right);
             prop_assert_eq!(corpus.verify(at, corpus.request(at), &changed).is_ok(), same, "byte {} of {}", place, shape);
         }
     }
 
     #[test]
-    fn arbitrary_replies_do_no_harm(reply: Vec<u8>) {
+    fn arbitrary_replies_are_refused(reply: Vec<u8>) {
         for (_, corpus) in &*CORPORA {
             prop_assert!(corpus.verify(0, corpus.request(0), &reply).is_err());
         }
     }
 }
 
-/// Pinned, so that a library update or another platform cannot change what two records compare.
+/// Pinned, so that library updates and platforms cannot change the load of comparable runs.
 #[test]
 fn requests_are_the_same_everywhere() {
     insta::assert_snapshot!(hashes(Encoding::Protobuf), @"
@@ -330,7 +330,7 @@ fn hashes(encoding: Encoding) -> String {
 }
 
 #[test]
-fn text_requests_are_the_length_asked_for() {
+fn text_requests_have_the_requested_length() {
     for length in [0, 1, 2, 3, 4, 127, 128, 1000] {
         let corpus = Corpus::generate(&Shape::Text(length), 3, Encoding::Protobuf);
         for at in 0..corpus.len() {
@@ -342,13 +342,13 @@ fn text_requests_are_the_length_asked_for() {
 
 #[test]
 fn records_are_about_580_bytes_and_full() {
-    let corpus = Corpus::plain(&Shape::Record, 5, Encoding::Protobuf);
+    let corpus = Corpus::canonical(&Shape::Record, 5, Encoding::Protobuf);
     let sizes: Vec<_> = (0..corpus.len()).map(|at| corpus.request(at).len()).collect();
     let mean = sizes.iter().sum::<usize>() / sizes.len();
     assert!((570..=590).contains(&mean), "mean {mean}");
     assert!(sizes.iter().all(|size| (530..=630).contains(size)), "{sizes:?}");
     for at in 0..corpus.len() {
-        // 40 fields in the debug text, none of which shows a default.
+        // The debug output has 40 fields, none at its default.
         let record = pb::RecordRequest::decode(corpus.request(at)).unwrap().record.unwrap();
         let text = format!("{record:?}");
         assert_eq!(text.matches("field").count(), 40);
@@ -372,7 +372,7 @@ fn dtos_have_fresh_guids() {
 }
 
 #[test]
-fn trees_have_everything_and_both_arms_of_the_oneof() {
+fn trees_are_full_and_use_both_arms_of_the_oneof() {
     use pb::tree_node::Contact;
     let corpus = Corpus::generate(&Shape::Tree, 5, Encoding::Protobuf);
     let (mut emails, mut statuses) = (0, std::collections::HashSet::new());

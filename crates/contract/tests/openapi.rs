@@ -1,4 +1,4 @@
-//! `contract/openapi.yaml` is what the types of `contract/echo.proto` give.
+//! `contract/openapi.yaml` is generated from the types of `contract/echo.proto`.
 
 use prost_reflect::{DescriptorPool, EnumDescriptor, FieldDescriptor, Kind, MessageDescriptor};
 
@@ -21,7 +21,7 @@ security: []
 paths:
 "#;
 
-/// The document, from the service and the messages.
+/// Generates the document from the service and the messages.
 fn document() -> String {
     let types = include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"));
     let pool = DescriptorPool::decode(&types[..]).unwrap();
@@ -65,7 +65,7 @@ fn operation(path: &str, request: &str, reply: &str) -> String {
     .join("\n")
 }
 
-/// A message as an object. What a request may lack is a message, or a member of a oneof.
+/// A message as an object. Only messages and members of a oneof are optional.
 fn schema(message: &MessageDescriptor) -> String {
     let mut lines = vec![format!("    {}:", message.name()), "      type: object".to_owned()];
     let required = message.fields().filter(|field| !field.supports_presence() || is_content(field));
@@ -82,13 +82,13 @@ fn schema(message: &MessageDescriptor) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Whether it is what a request or a reply is there for.
+/// True for the content of a request or reply.
 fn is_content(field: &FieldDescriptor) -> bool {
     let message = field.parent_message().name().to_owned();
     message.ends_with("Request") || message.ends_with("Reply")
 }
 
-/// A list, on as many lines as it takes.
+/// A list, wrapped after ten items.
 fn wrapped(key: &str, items: &[String]) -> Vec<String> {
     let rows = items.chunks(10).map(|row| format!("        {}", row.join(", ")));
     let rows: Vec<_> = rows.collect();
@@ -133,12 +133,12 @@ fn enumeration(names: &EnumDescriptor) -> String {
 }
 
 #[test]
-fn the_document_is_what_the_types_give() {
-    assert_eq!(COMMITTED, document(), "write it anew: its first line says how");
+fn the_document_is_current() {
+    assert_eq!(COMMITTED, document(), "out of date: its first line has the command that writes it");
 }
 
 #[test]
-#[ignore = "writes contract/openapi.yaml anew"]
+#[ignore = "writes contract/openapi.yaml"]
 fn derive_the_document() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/openapi.yaml");
     std::fs::write(path, document()).unwrap();

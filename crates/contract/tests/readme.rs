@@ -8,10 +8,10 @@ use rpcbench_record::Protocol;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract/README.md");
 
-/// Shared by all four variants of Thrift, which the page calls `thrift*`.
+/// All four variants of Thrift, which the page calls `thrift*`.
 const THRIFT: &str = "thrift, thrift-compact, thrift-buffered, thrift-buffered-compact";
 
-/// The protocols that meet a condition; those that don't, if that is shorter.
+/// The protocols that meet a condition, or `all but` the only one that does not.
 fn protocols(meets: impl Fn(&Profile) -> bool) -> String {
     let (meeting, rest): (Vec<_>, Vec<_>) =
         Protocol::ALL.into_iter().partition(|it| meets(Profile::of(*it)));
@@ -58,8 +58,10 @@ fn protocol_table() -> String {
         };
         let missing = match (profile.unknown_method, profile.after_refusal) {
             ([], _) => "has neither methods nor statuses".to_owned(),
-            (codes, AfterRefusal::MayClose) => format!("exception {}", alternatives(codes)),
-            (codes, AfterRefusal::GoesOn) => alternatives(codes),
+            (codes, AfterRefusal::MayCloseConnection) => {
+                format!("exception {}", alternatives(codes))
+            }
+            (codes, AfterRefusal::KeepsConnection) => alternatives(codes),
         };
         let description = protocol.spec().description;
         format!("| `{protocol}` | {description} | {encoding} | {missing} |\n")

@@ -15,7 +15,7 @@ pub(crate) struct Echo {
 
 impl Echo {
     pub fn new(shape: &str, encoding: Encoding) -> Self {
-        let corpus = Corpus::plain(&shape.parse().unwrap(), 1, encoding);
+        let corpus = Corpus::canonical(&shape.parse().unwrap(), 1, encoding);
         Self { target: Target::new(corpus.method().name()), corpus }
     }
 }

@@ -105,7 +105,7 @@ impl Programs {
 
 /// A request of [`SHAPE`] with gRPC's prefix of five bytes.
 pub fn message() -> Vec<u8> {
-    let corpus = Corpus::plain(&SHAPE, 1, Encoding::Protobuf);
+    let corpus = Corpus::canonical(&SHAPE, 1, Encoding::Protobuf);
     let request = corpus.request(0);
     let mut message = vec![0];
     message.extend_from_slice(&(request.len() as u32).to_be_bytes());

@@ -10,7 +10,7 @@ const NEVER_READY: usize = 3;
 const CHEATS: [(&str, &str); 9] = [
     ("byte-echo", "the reply is the request, byte for byte"),
     ("always-internal", "status 13"),
-    ("error-in-reply", "the reply is no rpcbench.v1.TextReply: "),
+    ("error-in-reply", "the reply is not a valid rpcbench.v1.TextReply: "),
     ("swap", "text/truncated: a request cut to 1 of 102 bytes was answered with OK"),
     ("canned", "text/filled: echo: expected "),
     ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),
@@ -36,7 +36,7 @@ const JSON_CHEATS: [(&str, &str); 9] = [
 const THRIFT_CHEATS: [(&str, &str); 9] = [
     ("byte-echo", "the reply is the request, byte for byte"),
     ("always-internal", "status 6"),
-    ("error-in-reply", "the reply is no TextReply: "),
+    ("error-in-reply", "the reply is not a valid TextReply: "),
     ("swap", "struct/twice: "),
     ("canned", "text/filled: echo: expected "),
     ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),

@@ -1,14 +1,11 @@
-//! Messages that are full, empty, not there, or hold more than they should.
+//! Messages that are full, empty, absent, or have unknown fields.
 
-use super::Case;
 use super::probe::Probe;
+use super::{Case, SHAPES, TEXT};
 use crate::codec::Sent;
 use crate::profile::Need;
 use crate::shape::Shape;
 use crate::values::Value;
-
-const TEXT: Shape = Shape::Text(100);
-const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -93,21 +90,21 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// Enough values that both arms of the oneof and every value of the enum are among them.
+/// 16 values cover both arms of the oneof and every value of the enum.
 fn filled(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     (0..16).try_for_each(|number| probe.echoes(&probe.value(shape, number)))
 }
 
 fn text_empty(probe: &mut Probe<'_>) -> Result<(), String> {
     let empty = Value::Text(String::new());
-    let requests = probe.codec().spellings(&empty);
+    let requests = probe.codec().valid_encodings(&empty);
     requests.iter().try_for_each(|request| probe.returns(&empty, request))
 }
 
-/// Libraries differ in whether they copy a message that is not there, and both are right.
+/// Libraries copy an absent message as an absent or as an empty one; both are right.
 fn absent(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     let request = probe.codec().empty_request();
-    probe.answers(Sent { shape, content: None, request: &request, unknown_inside: false })
+    probe.answers(Sent { shape, content: None, request: &request, nested_unknown: false })
 }
 
 fn unknown_fields_are_tolerated(probe: &mut Probe<'_>) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Values at the ends of their ranges, and text that is hard to get right.
+//! Values at the limits of their ranges, and difficult text.
 
 use super::Case;
 use super::probe::Probe;
@@ -120,8 +120,8 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-/// NUL, what needs escaping, a byte-order mark, combining marks, right to left, the ends of the ranges
-/// of two, three and four bytes, an emoji joined from several.
+/// NUL, characters that need escaping, a byte-order mark, combining marks, right-to-left text, the first and last
+/// characters of two, three and four bytes, a joined emoji.
 const STRINGS: [&str; 10] = [
     "\0",
     "a\0b\0",
@@ -156,7 +156,7 @@ fn record_extremes(probe: &mut Probe<'_>) -> Result<(), String> {
         };
         probe.echoes(&Value::Record(Box::new(record)))?;
     }
-    // Above 2^53, where a floating-point number does not reach every integer.
+    // Doubles cannot represent 2^53 + 1.
     let record = FlatRecord { field22: (1 << 53) + 1, ..FlatRecord::default() };
     probe.echoes(&Value::Record(Box::new(record)))
 }

@@ -1,4 +1,4 @@
-//! Many different requests: what is canned, cached, mixed up or wrong now and then shows here.
+//! Many different requests, to catch replies that are canned, cached, mixed up or occasionally wrong.
 
 use super::Case;
 use super::probe::Probe;
@@ -6,7 +6,7 @@ use crate::corpus::Corpus;
 use crate::nonce::nonce;
 use crate::shape::Shape;
 
-/// Calls of each shape: enough that a server which is wrong once in 1,000 calls of a method is caught.
+/// Calls per shape: enough to catch a server that is wrong once in 1,000 calls of a method.
 const CALLS: usize = 1250;
 
 pub(super) const CASES: &[Case] = &[
@@ -45,7 +45,7 @@ fn many(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
         let request = corpus.request_with(at, nonce(at as u32));
         let reply = probe
             .call(corpus.method(), &request)
-            .map_err(|error| format!("call {} of {CALLS} was not answered: {error}", at + 1))?;
+            .map_err(|error| format!("call {} of {CALLS} failed: {error}", at + 1))?;
         if let Err(mismatch) = corpus.verify(at, &request, &reply) {
             wrong += 1;
             first.get_or_insert_with(|| format!("call {}: {mismatch}", at + 1));

@@ -1,4 +1,4 @@
-//! Methods and services that are not there.
+//! Methods and services that do not exist.
 
 use super::probe::Probe;
 use super::{CallError, Case};

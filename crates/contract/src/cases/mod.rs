@@ -1,7 +1,7 @@
-//! The cases that show whether a server keeps the contract.
+//! The cases that check whether a server keeps the contract.
 //!
-//! Most are about meaning and run over every encoding; those in `wire` write the bytes of one encoding by hand.
-//! A case lists what it [needs](Need) and is left out for protocols that lack it.
+//! Most apply to every encoding; those in `wire` build the bytes of one encoding by hand. A case lists what it
+//! [needs](Need) and is left out for protocols that don't offer it.
 //! The tables in `contract/README.md` are generated from [`GROUPS`].
 
 mod content;
@@ -15,41 +15,45 @@ use std::fmt;
 
 use crate::method::Method;
 use crate::profile::{Need, Profile};
+use crate::shape::Shape;
 use probe::Probe;
 
-/// A way to make one call at a time.
+const TEXT: Shape = Shape::Text(100);
+const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];
+
+/// Makes one call at a time.
 pub trait Caller {
-    /// Calls `method` with the message `body`; both sides' bytes are encoded messages without a protocol's
-    /// framing. A protocol whose calls name no method ignores it.
+    /// Calls `method` with the encoded message `body` and returns the encoded reply, both without the protocol's
+    /// framing. Protocols whose calls name no method ignore `method`.
     ///
     /// # Errors
-    /// Whatever else than a message the call ended with.
+    /// How the call ended if not with a reply.
     fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError>;
 
-    /// The same as the last call on a connection: nothing is sent after it, and the peer sees that nothing is.
+    /// The same as the last call on its connection: the server sees the end of the stream after it.
     ///
     /// # Errors
-    /// Whatever else than a message the call ended with.
+    /// How the call ended if not with a reply.
     fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         self.call(method, body)
     }
 }
 
-/// How a call ended that brought no reply.
+/// How a call without a reply ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The server ended it with a status other than OK.
     #[error("status {code} ({message:?})")]
     Status {
-        /// The protocol's code: 12 for a gRPC method that is not there.
+        /// The protocol's code: 12 for an unknown gRPC method.
         code: u32,
-        /// What the server said; may be empty.
+        /// The server's message; may be empty.
         message: String,
     },
-    /// The connection could not be made or broke, or the peer broke the protocol.
+    /// Connecting failed, the connection broke, or the peer violated the protocol.
     #[error("transport: {0}")]
     Transport(String),
-    /// The server closed the connection in place of an answer.
+    /// The server closed the connection instead of answering.
     #[error("transport: {0}")]
     Closed(String),
     /// No answer in time.
@@ -67,25 +71,25 @@ pub struct Case {
 }
 
 impl Case {
-    /// What it is known by: `text/filled`.
+    /// Unique name: `text/filled`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What a server that passes it is known to do, one line.
+    /// What a server that passes does, one line.
     #[must_use]
     pub fn verifies(&self) -> &'static str {
         self.verifies
     }
 
-    /// What a protocol must offer for the case to mean anything.
+    /// What a protocol must offer for the case to apply.
     #[must_use]
     pub fn needs(&self) -> &'static [Need] {
         self.needs
     }
 
-    /// The first need that a protocol does not meet; `None` if the case can be tried.
+    /// The first need that the protocol does not meet; `None` if the case applies.
     #[must_use]
     pub fn unmet(&self, profile: &Profile) -> Option<Need> {
         self.needs.iter().copied().find(|need| !profile.offers(*need))
@@ -98,21 +102,21 @@ impl fmt::Debug for Case {
     }
 }
 
-/// What came of all cases that were tried.
+/// Result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckReport {
-    /// How many passed.
+    /// Number of cases that passed.
     pub passed: u32,
-    /// Those that did not, in the order in which they were tried.
+    /// Cases that failed, in the order in which they ran.
     pub failed: Vec<CaseFailure>,
 }
 
-/// A case that a server did not pass. Displays as one line.
+/// A failed case. Displays as one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseFailure {
-    /// The case's name.
+    /// Name of the case.
     pub case: &'static str,
-    /// What was expected and what came, on one line.
+    /// What was expected and what happened, on one line.
     pub reason: String,
 }
 
@@ -122,22 +126,22 @@ impl fmt::Display for CaseFailure {
     }
 }
 
-/// Cases about one subject: a table of `contract/README.md`.
+/// Cases on one subject: a table of `contract/README.md`.
 pub struct Group {
-    /// The table's heading.
+    /// Heading of the table.
     pub title: &'static str,
-    /// Its cases, in the order in which they run.
+    /// The cases, in the order in which they run.
     pub cases: &'static [Case],
 }
 
-/// Every case by subject, in the order in which they run.
+/// All cases by subject, in the order in which they run.
 pub const GROUPS: [Group; 12] = [
     Group { title: "Content", cases: content::CASES },
     Group { title: "Extremes", cases: extremes::CASES },
     Group { title: "Many requests", cases: many::CASES },
     Group { title: "Protobuf: valid encodings", cases: wire::protobuf::CASES },
-    Group { title: "Protobuf: unusual encodings", cases: wire::odd::CASES },
-    Group { title: "Protobuf: text that is not UTF-8", cases: wire::odd::INVALID_UTF8 },
+    Group { title: "Protobuf: unusual encodings", cases: wire::non_canonical::CASES },
+    Group { title: "Protobuf: text that is not UTF-8", cases: wire::non_canonical::INVALID_UTF8 },
     Group { title: "Protobuf: malformed requests", cases: wire::malformed::CASES },
     Group { title: "JSON: unusual encodings", cases: wire::json::CASES },
     Group { title: "JSON: malformed requests", cases: wire::json_malformed::CASES },
@@ -146,32 +150,32 @@ pub const GROUPS: [Group; 12] = [
     Group { title: "Missing methods", cases: methods::CASES },
 ];
 
-/// Every case, in the order in which they run.
+/// All cases, in the order in which they run.
 #[must_use]
 pub fn all() -> Vec<Case> {
     GROUPS.iter().flat_map(|group| group.cases).copied().collect()
 }
 
-/// The cases that are tried on a server of that protocol.
+/// The cases that apply to a protocol.
 #[must_use]
 pub fn tried(profile: &Profile) -> Vec<Case> {
     all().into_iter().filter(|case| case.unmet(profile).is_none()).collect()
 }
 
-/// The cases that are left out for that protocol, each with what it needs and the protocol does not offer.
+/// The cases that do not apply to a protocol, each with the need that it does not meet.
 #[must_use]
 pub fn left_out(profile: &Profile) -> Vec<(Case, Need)> {
     all().into_iter().filter_map(|case| Some((case, case.unmet(profile)?))).collect()
 }
 
-/// Tries the cases of a protocol on the server behind `caller`, with values drawn from `seed`. About 5,300
-/// calls, one after another; where three in a row time out, the remaining cases fail untried.
+/// Runs the cases of a protocol against the server behind `caller`, with values drawn from `seed`. Makes about 5,300
+/// calls, one at a time; if three in a row time out, the remaining cases fail without running.
 pub fn check(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckReport {
     let mut probe = Probe::new(caller, profile, seed);
     let mut report = CheckReport::default();
     for case in tried(profile) {
         let result = if probe.is_silent() {
-            Err("not tried: the server left the calls before it unanswered".to_owned())
+            Err("skipped: the server stopped answering".to_owned())
         } else {
             (case.run)(&mut probe)
         };
@@ -185,7 +189,7 @@ pub fn check(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckRepo
     report
 }
 
-/// Servers send status messages of many lines.
+/// Some servers send status messages of many lines.
 fn one_line(reason: &str) -> String {
     const LONGEST: usize = 300;
     let line = reason.split_whitespace().collect::<Vec<_>>().join(" ");

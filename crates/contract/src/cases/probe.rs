@@ -1,14 +1,14 @@
-//! What the cases are made of: calls with a known right end.
+//! Calls whose right outcome is known, for the cases to build on.
 
-use super::{CallError, Caller};
+use super::{CallError, Caller, SHAPES};
 use crate::codec::{Codec, Sent};
 use crate::method::Method;
 use crate::profile::{AfterRefusal, Profile};
 use crate::shape::Shape;
 use crate::values::{Source, Value};
 
-/// Calls without an answer, one after another, after which a server counts as dead.
-const SILENT_AFTER: u32 = 3;
+/// Consecutive calls without an answer after which a server counts as dead.
+const MAX_UNANSWERED: u32 = 3;
 
 /// A server under test, its protocol, and the seed that values are drawn from.
 pub(super) struct Probe<'a> {
@@ -35,9 +35,9 @@ impl<'a> Probe<'a> {
         self.profile.encoding.codec()
     }
 
-    /// Whether the latest calls all went unanswered.
+    /// True if the latest calls all timed out.
     pub(super) fn is_silent(&self) -> bool {
-        self.unanswered >= SILENT_AFTER
+        self.unanswered >= MAX_UNANSWERED
     }
 
     /// A filled value, the same for every case with that shape and number.
@@ -47,11 +47,11 @@ impl<'a> Probe<'a> {
 
     pub(super) fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         let result = self.caller.call(method, body);
-        self.note(&result);
+        self.count_timeouts(&result);
         result
     }
 
-    fn note(&mut self, result: &Result<Vec<u8>, CallError>) {
+    fn count_timeouts(&mut self, result: &Result<Vec<u8>, CallError>) {
         self.unanswered = match result {
             Err(CallError::Timeout) => self.unanswered + 1,
             _ => 0,
@@ -63,22 +63,20 @@ impl<'a> Probe<'a> {
         self.returns(value, &self.codec().request(value))
     }
 
-    /// The request, which carries `value` in an encoding of its own, must bring it back.
+    /// The request, any encoding of `value`, must bring it back.
     pub(super) fn returns(&mut self, value: &Value, request: &[u8]) -> Result<(), String> {
-        let sent =
-            Sent { shape: value.shape(), content: Some(value), request, unknown_inside: false };
-        self.answers(sent)
+        self.answers(Sent::new(value, request))
     }
 
     /// The request must get the right reply.
     pub(super) fn answers(&mut self, sent: Sent<'_>) -> Result<(), String> {
         let got = self.call(sent.shape.method(), sent.request).map_err(|error| {
-            format!("a valid request of {} bytes was not answered: {error}", sent.request.len())
+            format!("a valid request of {} bytes failed: {error}", sent.request.len())
         })?;
         self.codec().verify(sent, &got).map_err(|mismatch| mismatch.to_string())
     }
 
-    /// The request must be refused, or else get the right reply.
+    /// The request must be refused or get the right reply.
     pub(super) fn answers_or_refuses(&mut self, sent: Sent<'_>) -> Result<(), String> {
         match self.call(sent.shape.method(), sent.request) {
             Err(CallError::Status { code, .. }) if self.profile.refusals.contains(&code) => Ok(()),
@@ -87,18 +85,26 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// The request must be refused as the protocol has it: with a status for that, or by closing the connection.
+    /// The request must be refused in the way of the protocol: with an error status, or by closing the connection.
     pub(super) fn refuses(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
         match self.profile.after_refusal {
-            AfterRefusal::GoesOn => self.ends_in_error(shape, body, what),
-            AfterRefusal::MayClose => self.ends_or_closes(shape, body, what),
+            AfterRefusal::KeepsConnection => self.ends_in_error(shape, body, what),
+            AfterRefusal::MayCloseConnection => self.ends_or_closes(shape, body, what),
         }
+    }
+
+    /// Each method must refuse the request, and serve the next one.
+    pub(super) fn all_refuse(&mut self, body: &[u8], what: &str) -> Result<(), String> {
+        SHAPES.into_iter().try_for_each(|shape| {
+            self.refuses(shape, body, &format!("{what}, sent to {},", shape.method().name()))?;
+            self.still_serves(shape)
+        })
     }
 
     fn ends_or_closes(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
         let result = self.caller.call_last(shape.method(), body);
-        self.note(&result);
-        let expected = "expected an exception, or the end of the connection";
+        self.count_timeouts(&result);
+        let expected = "expected an exception or a closed connection";
         match result {
             Err(CallError::Status { .. } | CallError::Closed(_)) => Ok(()),
             Ok(reply) => Err(format!("{what} was answered (reply: {} B); {expected}", reply.len())),
@@ -120,7 +126,7 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// After a request that was refused, the next one must be answered.
+    /// After a refused request, the server must answer the next one.
     pub(super) fn still_serves(&mut self, shape: Shape) -> Result<(), String> {
         let value = self.value(shape, 2);
         self.echoes(&value).map_err(|reason| format!("after a malformed request, {reason}"))

@@ -1,4 +1,4 @@
-//! Which bytes stand for a value, and whether a reply's bytes stand for the right one.
+//! Encodes requests and checks replies.
 
 pub(crate) mod json;
 mod opaque;
@@ -14,18 +14,18 @@ use crate::profile::Need;
 use crate::shape::Shape;
 use crate::values::{Mismatch, Value};
 
-/// How messages become bytes.
+/// The encoding of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encoding {
-    /// Protocol Buffers, as `contract/echo.proto` has it.
+    /// Protocol Buffers, as in `contract/echo.proto`.
     Protobuf,
     /// Protobuf's JSON mapping of the same messages.
     Json,
-    /// The binary protocol of Thrift, as `contract/echo.thrift` has it.
+    /// Thrift's binary protocol, as in `contract/echo.thrift`.
     ThriftBinary,
-    /// The compact protocol of Thrift.
+    /// Thrift's compact protocol.
     ThriftCompact,
-    /// Bytes that nobody decodes: the request's protobuf encoding, and the same bytes as the reply.
+    /// Bytes that servers do not decode: protobuf requests, returned unchanged.
     Opaque,
 }
 
@@ -53,70 +53,91 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// A legal encoding that no library writes, at every level of a message.
+/// A valid encoding that no library writes, applied at every level of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Oddity {
-    /// Numbers take more bytes than they need; in JSON, keys and strings do.
+pub(crate) enum NonCanonical {
+    /// Numbers take more bytes than necessary; in JSON, keys and strings do.
     Overlong,
-    /// Single fields come twice, and so do keys of maps; the later value counts. In JSON the same as [`Oddity::Reordered`], as
-    /// decoders may refuse keys that come twice.
+    /// Fields other than lists occur twice, and so do map keys; the later value counts. In JSON the same as
+    /// [`NonCanonical::Reordered`], as decoders may refuse duplicate keys.
     Twice,
-    /// Fields come in falling order and lists in pieces, or with whitespace of all kinds around them; and all is overlong.
+    /// Fields are in descending order, lists are split (protobuf), tokens are surrounded by whitespace (JSON), numbers are
+    /// overlong.
     Reordered,
-    /// There are fields that no type has; and all is overlong.
+    /// Unknown fields surround the known ones; numbers are overlong.
     Unknown,
 }
 
-/// A request that was sent, and what its reply must carry.
+/// A request that was sent, and the content that its reply must have.
 #[derive(Clone, Copy)]
 pub(crate) struct Sent<'a> {
     pub shape: Shape,
-    /// `None`: the request had no content, and the reply may have none, or empty content.
+    /// `None`: the request had no content, and the reply may have none or empty content.
     pub content: Option<&'a Value>,
-    /// The request's bytes.
     pub request: &'a [u8],
-    /// Whether fields that their types do not have are in its content. The reply may have them too.
-    pub unknown_inside: bool,
+    /// The content has unknown fields, which the reply may keep.
+    pub nested_unknown: bool,
 }
 
-/// One encoding of the contract's messages, without a protocol's framing.
+impl<'a> Sent<'a> {
+    pub fn new(value: &'a Value, request: &'a [u8]) -> Self {
+        Self { shape: value.shape(), content: Some(value), request, nested_unknown: false }
+    }
+}
+
+/// A number in base 128.
+pub(crate) fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(10);
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// An encoding of the contract's messages, without a protocol's framing.
 pub(crate) trait Codec: Sync {
-    /// Which needs of cases it meets, [`Need::Wire`] and the protocol's own aside.
+    /// The needs that it meets, except for [`Need::Wire`] and those that depend on the protocol.
     fn offers(&self) -> &'static [Need];
 
-    /// The ways in which some requests of a run are oddly encoded, in turn. The first one, the only one in a corpus of
-    /// long texts, takes but a few bytes more than the usual encoding.
-    fn oddities(&self) -> &'static [Oddity] {
-        &[Oddity::Overlong, Oddity::Twice, Oddity::Reordered]
+    /// Non-canonical forms of requests in a run, used in turn. The first one, the only one in a corpus of long texts,
+    /// adds just a few bytes.
+    fn non_canonical_forms(&self) -> &'static [NonCanonical] {
+        &[NonCanonical::Overlong, NonCanonical::Twice, NonCanonical::Reordered]
     }
 
-    /// The request that carries `value`; the same bytes each time.
+    /// The canonical request with `value`; deterministic.
     fn request(&self, value: &Value) -> Vec<u8>;
 
-    /// A right reply to it.
+    /// The canonical reply with `value`.
     fn reply(&self, value: &Value) -> Vec<u8>;
 
     /// A request without content.
     fn empty_request(&self) -> Vec<u8>;
 
-    /// All requests worth trying that carry `value`, the usual one first, where defaults may be left out or
-    /// spelled out.
-    fn spellings(&self, value: &Value) -> Vec<Vec<u8>> {
+    /// Requests with `value`, the canonical one first, with defaults omitted and explicit.
+    fn valid_encodings(&self, value: &Value) -> Vec<Vec<u8>> {
         vec![self.request(value)]
     }
 
-    /// A request that carries `value` in a way that shows where its bytes are copied; the usual one where nobody decodes.
-    /// `other` is another value of the same shape.
-    fn odd_request(&self, value: &Value, _other: &Value, _oddity: Oddity) -> Vec<u8> {
+    /// A request with `value` that shows if its bytes are copied; the canonical one for opaque bytes. `other`, another
+    /// value of the same shape, provides the values that do not count.
+    fn non_canonical_request(
+        &self,
+        value: &Value,
+        _other: &Value,
+        _oddity: NonCanonical,
+    ) -> Vec<u8> {
         self.request(value)
     }
 
-    /// A request that carries `value` amid fields that its type does not have.
+    /// A request with `value` between unknown fields.
     fn with_unknown_fields(&self, value: &Value) -> Vec<u8>;
 
-    /// Whether `reply` carries what `sent` did, and nothing else. Numbers and texts are compared by value, but what only
-    /// a copy of odd bytes has is refused. Called for each reply that differs from earlier right ones: what is plainly
-    /// right must be seen quickly.
+    /// Checks that `reply` has the content of `sent` and nothing else. Compares numbers and texts by value, but refuses
+    /// encodings that only copied bytes have. Runs for each reply that differs from earlier right ones, so the common
+    /// case must be fast.
     ///
     /// # Errors
     /// The first difference.

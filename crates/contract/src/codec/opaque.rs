@@ -1,11 +1,11 @@
-//! Bytes that a server sends back without looking at them.
+//! Bytes that a server returns unread.
 
 use super::protobuf::Protobuf;
 use super::{Codec, Sent};
 use crate::profile::Need;
 use crate::values::{Mismatch, Value};
 
-/// Requests are those of protobuf, so that they are as long as a contender's. The right reply is the same bytes.
+/// Requests are those of protobuf, so that they are as long as in gRPC. The right reply is the same bytes.
 pub(crate) struct Opaque;
 
 impl Codec for Opaque {

@@ -1,4 +1,4 @@
-//! What holds for every encoding.
+//! Properties of every encoding.
 
 use proptest::prelude::*;
 
@@ -23,23 +23,17 @@ fn any_value() -> impl Strategy<Value = Value> {
     (shape, any::<u64>()).prop_map(|(shape, seed)| Value::random(shape, &mut Source::new(seed)))
 }
 
-/// The request that an encoding makes of `value`, and what it says to `reply`.
+/// Checks `reply` against the canonical request with `value`.
 fn verify(encoding: Encoding, value: &Value, reply: &[u8]) -> Result<(), Mismatch> {
     let request = encoding.codec().request(value);
-    let sent = Sent {
-        shape: value.shape(),
-        content: Some(value),
-        request: &request,
-        unknown_inside: false,
-    };
-    encoding.codec().verify(sent, reply)
+    encoding.codec().verify(Sent::new(value, &request), reply)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn what_was_encoded_decodes_to_the_same(value in any_value()) {
+    fn replies_round_trip(value in any_value()) {
         for encoding in ENCODINGS {
             let reply = encoding.codec().reply(&value);
             prop_assert_eq!(verify(encoding, &value, &reply), Ok(()), "{}", encoding);
@@ -47,7 +41,7 @@ proptest! {
     }
 
     #[test]
-    fn another_value_is_told_apart(value in any_value(), other in any_value()) {
+    fn another_value_is_refused(value in any_value(), other in any_value()) {
         for encoding in ENCODINGS {
             let reply = encoding.codec().reply(&other);
             let same = verify(encoding, &value, &reply).is_ok();
@@ -56,7 +50,7 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_short_or_long_is_refused(value in any_value(), cut: prop::sample::Index) {
+    fn truncated_and_padded_replies_are_refused(value in any_value(), cut: prop::sample::Index) {
         for encoding in ENCODINGS {
             let reply = encoding.codec().reply(&value);
             if !reply.is_empty() {
@@ -69,10 +63,10 @@ proptest! {
     }
 
     #[test]
-    fn every_spelling_of_a_request_begins_with_the_usual_one(value in any_value()) {
+    fn valid_encodings_begin_with_the_canonical_one(value in any_value()) {
         for encoding in ENCODINGS {
-            let spellings = encoding.codec().spellings(&value);
-            prop_assert_eq!(&spellings[0], &encoding.codec().request(&value));
+            let requests = encoding.codec().valid_encodings(&value);
+            prop_assert_eq!(&requests[0], &encoding.codec().request(&value));
         }
     }
 }

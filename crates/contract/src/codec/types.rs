@@ -1,4 +1,4 @@
-//! The message types of `contract/echo.proto`, for the encodings that follow them.
+//! The message types of `contract/echo.proto`, for the encodings based on them.
 
 use std::sync::LazyLock;
 
@@ -8,10 +8,10 @@ use crate::shape::Shape;
 
 static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
     DescriptorPool::decode(include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb")).as_slice())
-        .expect("the build script has written a valid descriptor set")
+        .expect("the build script wrote a valid descriptor set")
 });
 
-/// The type of the requests of `shape`'s method.
+/// Request type of `shape`'s method.
 pub(super) fn request(shape: Shape) -> MessageDescriptor {
     named(match shape {
         Shape::Text(_) => "rpcbench.v1.TextRequest",
@@ -21,7 +21,7 @@ pub(super) fn request(shape: Shape) -> MessageDescriptor {
     })
 }
 
-/// Full name of the type of the replies of `shape`'s method.
+/// Full name of the reply type of `shape`'s method.
 pub(super) fn reply_name(shape: Shape) -> &'static str {
     match shape {
         Shape::Text(_) => "rpcbench.v1.TextReply",
@@ -31,7 +31,7 @@ pub(super) fn reply_name(shape: Shape) -> &'static str {
     }
 }
 
-/// The type of the replies of `shape`'s method.
+/// Reply type of `shape`'s method.
 pub(super) fn reply(shape: Shape) -> MessageDescriptor {
     named(reply_name(shape))
 }

@@ -1,11 +1,11 @@
-//! When two values are equal, and where they differ if not.
+//! Compares values and describes the first difference.
 
 use std::collections::BTreeMap;
 
 use super::{Content, Field, Message, Value};
 use crate::shape::Shape;
 
-/// Values longer than this are cut in messages, characters.
+/// Longest value shown in full in messages, characters.
 const SHORT: usize = 40;
 
 /// How a reply differs from the right one.
@@ -15,11 +15,11 @@ pub enum Mismatch {
     #[error("the reply is the request, byte for byte; decode it and return its content as `echo`")]
     RequestReturned,
     /// The reply is not an encoding of the method's reply type.
-    #[error("the reply is no {message}: {reason}")]
+    #[error("the reply is not a valid {message}: {reason}")]
     Undecodable {
-        /// Full name of the reply's type.
+        /// Full name of the reply type.
         message: &'static str,
-        /// What the decoder found.
+        /// Error of the decoder.
         reason: String,
     },
     /// A field has another value.
@@ -37,30 +37,30 @@ pub enum Mismatch {
     UnknownField {
         /// Path of the message that holds it; empty for the reply itself.
         within: String,
-        /// Its number or name, whichever the encoding has.
+        /// Its number or name, depending on the encoding.
         field: String,
     },
-    /// The reply has what decoders take and no encoder writes.
+    /// The reply has an encoding that decoders accept and no encoder writes.
     #[error(
-        "{field} {how} in the reply, as no encoder writes it; decode the request at every level and encode its content anew"
+        "{field} {how} in the reply, which no encoder writes; decode every level of the request and encode its content again"
     )]
     Redundant {
         /// Path of the field: `echo.left.name`.
         field: String,
-        /// What it does.
+        /// What is redundant.
         how: &'static str,
     },
-    /// A reply that is to be the request's bytes has another byte.
+    /// A reply that must equal the request has another byte.
     #[error("byte {at} of the reply: expected 0x{expected:02x}, got 0x{got:02x}")]
     Byte {
-        /// How many bytes came before it.
+        /// Offset of the byte.
         at: usize,
         /// The request's byte.
         expected: u8,
         /// The reply's byte.
         got: u8,
     },
-    /// A reply that is to be the request's bytes has more or fewer of them.
+    /// A reply that must equal the request has another length.
     #[error("the reply has {got} bytes; expected {expected}")]
     Length {
         /// The request's length, bytes.
@@ -74,10 +74,9 @@ fn at(within: &str) -> String {
     if within.is_empty() { String::new() } else { format!("{within}: ") }
 }
 
-/// Whether `got` is the reply to a request of `shape` that carried `expected`, and holds nothing else. Integers
-/// are equal to the last bit, texts to the last byte; NaN equals NaN, and 0.0 equals -0.0, which some libraries
-/// leave out. What is there at its default is not the same as what is not there. Without `expected`, empty
-/// content is right, and so is none.
+/// Checks that `got` is the reply to a request of `shape` with `expected` as its content, and nothing else. Integers and
+/// texts must be identical; NaN equals NaN, and 0.0 equals -0.0, which some libraries omit. A present message or oneof
+/// member at its default differs from an absent one. If `expected` is `None`, the content may be absent or empty.
 pub(crate) fn compare(
     shape: Shape,
     expected: Option<&Value>,
@@ -104,7 +103,7 @@ fn messages(expected: &Message, got: &Message, path: &str) -> Result<(), Mismatc
     }
 }
 
-/// What may be there or not.
+/// Compares fields that may be absent.
 fn members(expected: Option<&Content>, got: Option<&Content>, path: &str) -> Result<(), Mismatch> {
     let show = |content: Option<&Content>| content.map_or_else(|| "nothing".to_owned(), describe);
     match (expected, got) {
@@ -127,7 +126,7 @@ fn contents(expected: &Content, got: &Content, path: &str) -> Result<(), Mismatc
         (Content::Single(expected), Content::Single(got)) => {
             expected == got || expected.is_nan() && got.is_nan()
         }
-        // Some encodings have but one precision.
+        // Some encodings have only doubles.
         (Content::Single(expected), Content::Double(_)) => {
             return contents(&Content::Double((*expected).into()), got, path);
         }

@@ -1,4 +1,4 @@
-//! A value as a tree of named fields. Every encoding's replies can be read into one, whatever is in them.
+//! Values as trees of named fields, which replies in every encoding decode to.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Contact;
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Bool(bool),
-    /// Any width, signed or not; also the number of an enum.
+    /// Of any width, signed or unsigned; also the number of an enum.
     Integer(i128),
     Single(f32),
     Double(f64),
@@ -20,7 +20,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// Appends the texts in it, keys of maps among them, each with the path of the field that holds it.
+    /// Appends all texts, including map keys, each with the path of its field.
     pub fn add_texts(&self, path: &str, to: &mut Vec<(String, String)>) {
         match self {
             Self::Text(text) => to.push((path.to_owned(), text.clone())),
@@ -38,8 +38,8 @@ impl Content {
         }
     }
 
-    /// Forgets fields that their types do not have.
-    fn forget(&mut self) {
+    /// Removes unknown fields at every level.
+    fn remove_unknown(&mut self) {
         match self {
             Self::Message(message) => {
                 message.unknown.clear();
@@ -47,21 +47,21 @@ impl Content {
                     .fields
                     .iter_mut()
                     .filter_map(|field| field.content.as_mut())
-                    .for_each(Self::forget);
+                    .for_each(Self::remove_unknown);
             }
-            Self::List(items) => items.iter_mut().for_each(Self::forget),
+            Self::List(items) => items.iter_mut().for_each(Self::remove_unknown),
             _ => {}
         }
     }
 }
 
-/// A message with all fields of its type, in the type's order, whether they are there or not.
+/// A message with all fields of its type, present or absent, in the type's order.
 #[derive(Clone, Debug)]
 pub(crate) struct Message {
     /// The type's name, without a package.
     pub name: String,
     pub fields: Vec<Field>,
-    /// Names or numbers of fields that the type does not have.
+    /// Names or numbers of unknown fields.
     pub unknown: Vec<String>,
 }
 
@@ -69,19 +69,22 @@ pub(crate) struct Message {
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub name: String,
-    /// `None`: it is not there, which is not the same as being there at its default.
+    /// `None` if absent, which differs from being present at its default.
     pub content: Option<Content>,
 }
 
 impl Message {
-    /// A message of the fields that its type has, and no others.
+    /// A message without unknown fields.
     pub fn of(name: &str, fields: Vec<Field>) -> Self {
         Self { name: name.to_owned(), fields, unknown: Vec::new() }
     }
 
-    /// Itself as if the messages in it held no fields that their types do not have.
-    pub fn without_unknown_inside(mut self) -> Self {
-        self.fields.iter_mut().filter_map(|field| field.content.as_mut()).for_each(Content::forget);
+    /// Removes the unknown fields of nested messages.
+    pub fn without_nested_unknown(mut self) -> Self {
+        self.fields
+            .iter_mut()
+            .filter_map(|field| field.content.as_mut())
+            .for_each(Content::remove_unknown);
         self
     }
 
@@ -96,7 +99,7 @@ impl Field {
     }
 }
 
-/// Declares a message, and how it becomes [`Content`].
+/// Declares a message and its conversion to [`Content`].
 macro_rules! message {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty,)* }) => {
         $(#[$doc])*
@@ -105,7 +108,7 @@ macro_rules! message {
             $(pub $field: $type,)*
         }
 
-        impl $crate::values::content::Described for $name {
+        impl $crate::values::content::ToContent for $name {
             fn content(&self) -> $crate::values::Content {
                 use $crate::values::content::Member as _;
                 let mut fields = Vec::new();
@@ -119,18 +122,18 @@ macro_rules! message {
 }
 pub(super) use message;
 
-/// What is always there.
-pub(super) trait Described {
+/// A type whose values are always present.
+pub(super) trait ToContent {
     fn content(&self) -> Content;
 }
 
-/// What a message is made of.
+/// A type of message fields.
 pub(super) trait Member {
-    /// Appends the field or fields that it is.
+    /// Appends its field or fields.
     fn add(&self, name: &str, to: &mut Vec<Field>);
 }
 
-impl<T: Described> Member for T {
+impl<T: ToContent> Member for T {
     fn add(&self, name: &str, to: &mut Vec<Field>) {
         to.push(Field::new(name, Some(self.content())));
     }
@@ -138,7 +141,7 @@ impl<T: Described> Member for T {
 
 impl Member for Option<super::Branch> {
     fn add(&self, name: &str, to: &mut Vec<Field>) {
-        to.push(Field::new(name, self.as_ref().map(Described::content)));
+        to.push(Field::new(name, self.as_ref().map(ToContent::content)));
     }
 }
 
@@ -153,9 +156,9 @@ impl Member for Option<Contact> {
     }
 }
 
-macro_rules! described {
+macro_rules! to_content {
     ($($type:ty => $content:ident),* $(,)?) => {
-        $(impl Described for $type {
+        $(impl ToContent for $type {
             fn content(&self) -> Content {
                 Content::$content(self.clone().into())
             }
@@ -163,7 +166,7 @@ macro_rules! described {
     };
 }
 
-described! {
+to_content! {
     bool => Bool,
     i32 => Integer,
     i64 => Integer,
@@ -174,19 +177,13 @@ described! {
     Vec<u8> => Bytes,
 }
 
-impl Described for Vec<u64> {
+impl<T: ToContent> ToContent for Vec<T> {
     fn content(&self) -> Content {
-        Content::List(self.iter().map(Described::content).collect())
+        Content::List(self.iter().map(ToContent::content).collect())
     }
 }
 
-impl Described for Vec<super::Tag> {
-    fn content(&self) -> Content {
-        Content::List(self.iter().map(Described::content).collect())
-    }
-}
-
-impl Described for BTreeMap<String, i64> {
+impl ToContent for BTreeMap<String, i64> {
     fn content(&self) -> Content {
         Content::Map(self.iter().map(|(key, value)| (key.clone(), value.content())).collect())
     }

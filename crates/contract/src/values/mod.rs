@@ -1,4 +1,4 @@
-//! What calls carry, in no encoding: plain values, drawn from a seed, and when two of them are equal.
+//! Contents of calls, independent of encodings: values, drawn from a seed, and their comparison.
 //!
 //! Messages and fields are named as in `contract/echo.proto`.
 
@@ -18,7 +18,7 @@ pub(crate) use content::{Content, Field, Message};
 pub(crate) use nonce::NoncePlace;
 pub(crate) use source::Source;
 
-use content::{Described, message};
+use content::{ToContent, message};
 
 /// The content of one call.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ impl Value {
         }
     }
 
-    /// The shape it is of.
+    /// Its shape.
     pub fn shape(&self) -> Shape {
         match self {
             Self::Text(text) => Shape::Text(u32::try_from(text.len()).unwrap_or(u32::MAX)),
@@ -50,14 +50,14 @@ impl Value {
         }
     }
 
-    /// Its texts, map keys among them, each with the path of the field that holds it.
+    /// Its texts, including map keys, each with the path of its field.
     pub fn texts(&self) -> Vec<(String, String)> {
         let mut texts = Vec::new();
         self.content().add_texts("content", &mut texts);
         texts
     }
 
-    /// Itself as a tree of fields.
+    /// Converts it to a tree of fields.
     pub fn content(&self) -> Content {
         match self {
             Self::Text(text) => text.content(),
@@ -168,14 +168,14 @@ message! {
     }
 }
 
-/// At most one of these.
+/// The oneof of a tree.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Contact {
     Email(String),
     Phone(u64),
 }
 
-/// Numbers of the enum that a tree's `status` is of.
+/// Values of the enum of a tree's `status`.
 pub(crate) mod status {
     pub const UNSPECIFIED: i32 = 0;
     pub const ACTIVE: i32 = 1;

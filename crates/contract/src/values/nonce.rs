@@ -1,21 +1,21 @@
-//! Where a nonce goes in a value.
+//! Puts nonces into values.
 
 use std::ops::Range;
 
 use super::{Source, Value};
 use crate::nonce::NONCE_BYTES;
 
-/// Some bytes of one of the texts that can hold a nonce.
+/// The bytes of a text that a nonce replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NoncePlace {
-    /// Which of [`Value::nonce_texts`].
+    /// Index in [`Value::nonce_texts`].
     pub text: usize,
-    /// Bytes of that text, all of them ASCII.
+    /// Bytes of that text, all ASCII.
     pub range: Range<usize>,
 }
 
 impl Value {
-    /// The texts that can hold a nonce. Keys of maps can't.
+    /// The texts that can hold a nonce: all except map keys and the email address.
     pub fn nonce_texts(&mut self) -> Vec<&mut String> {
         match self {
             Self::Text(text) => vec![text],
@@ -41,7 +41,8 @@ impl Value {
         }
     }
 
-    /// Picks a place for a nonce, in a GUID its end and else anywhere, and puts letters where a wider character is in its way.
+    /// Chooses a place for a nonce, the end of a GUID or anywhere in another text, and replaces wide characters there with
+    /// letters.
     pub fn make_room_for_nonce(&mut self, source: &mut Source) -> NoncePlace {
         let guids = matches!(self, Self::Dto(_));
         let mut texts = self.nonce_texts();
@@ -59,7 +60,7 @@ impl Value {
         NoncePlace { text, range }
     }
 
-    /// Writes a nonce over the place that was picked for it.
+    /// Writes a nonce at its place.
     pub fn write_nonce(&mut self, place: &NoncePlace, nonce: &str) {
         if let Some(text) = self.nonce_texts().into_iter().nth(place.text) {
             text.replace_range(place.range.clone(), nonce);

@@ -1,4 +1,4 @@
-//! Values drawn from a seed: every field filled, with something other than its default.
+//! Values drawn from a seed, with no field at its default.
 
 use super::{Branch, Contact, FlatRecord, PropertyDto, Source, Tag, TreeNode, Value, status};
 use crate::shape::Shape;

@@ -10,7 +10,7 @@ use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
 const LETTERS: &[u8; 52] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// Characters of two, three and four bytes in UTF-8.
 const WIDE: [char; 12] = ['é', 'ß', 'ø', 'я', 'Ω', 'ع', '€', '語', '한', 'ก', '🚀', '𝄞'];
-/// One character in so many is a wide one.
+/// One character in this many is a wide one.
 const WIDE_EVERY: u32 = 16;
 
 /// A stream of random values.
@@ -26,7 +26,7 @@ impl Source {
         ((u64::from(self.0.next_u32()) * u64::from(limit)) >> 32) as u32
     }
 
-    /// 1..=`i32::MAX`: never the default, always encoded in at most five bytes.
+    /// 1..=`i32::MAX`: never the default, at most five bytes as a varint.
     pub(crate) fn int32(&mut self) -> i32 {
         (self.0.next_u32() >> 1).max(1).cast_signed()
     }
@@ -36,17 +36,17 @@ impl Source {
         (self.0.next_u64() >> 1).max(1).cast_signed()
     }
 
-    /// Any but 0.
+    /// 1..=`u64::MAX`.
     pub(crate) fn uint64(&mut self) -> u64 {
         self.0.next_u64().max(1)
     }
 
-    /// Between 0 and 1,000,000, neither included, with bits all over the mantissa.
+    /// Between 0 and 1,000,000, both exclusive, using the whole mantissa.
     pub(crate) fn double(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) | 1) as f64 / (1_u64 << 53) as f64 * 1e6
     }
 
-    /// So many random bytes.
+    /// `length` random bytes.
     pub(crate) fn bytes(&mut self, length: usize) -> Vec<u8> {
         let mut bytes = vec![0; length];
         self.0.fill_bytes(&mut bytes);
@@ -58,7 +58,7 @@ impl Source {
         (0..length).map(|_| self.letter()).collect()
     }
 
-    /// UTF-8 of exactly `length` bytes: letters, and now and then a character of two to four bytes.
+    /// UTF-8 of exactly `length` bytes: letters, with an occasional character of two to four bytes.
     pub(crate) fn text(&mut self, length: usize) -> String {
         let mut text = String::with_capacity(length);
         while text.len() < length {

@@ -1,4 +1,4 @@
-//! The cases of `tcp-echo`: what sends bodies back passes, and everything else fails.
+//! The cases of `tcp-echo`: echoes pass, and all other servers fail.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ fn an_echo_passes_every_case() {
 }
 
 #[test]
-fn nothing_that_a_floor_passes_claims_that_it_decodes() {
+fn no_case_of_the_floor_needs_decoding() {
     for case in cases::tried(Profile::of(Protocol::TcpEcho)) {
         assert!(!case.needs().contains(&Need::Decoding), "{case:?}");
     }
@@ -36,7 +36,7 @@ fn nothing_that_a_floor_passes_claims_that_it_decodes() {
 }
 
 #[test]
-fn a_server_that_decodes_is_no_echo() {
+fn a_server_that_decodes_fails() {
     let report = run(right);
     assert!(report.failed.len() > 15, "{report:?}");
     insta::assert_snapshot!(reason(&report, "text/filled"), @"byte 0 of the reply: expected 0x0a, got 0x12");
@@ -55,7 +55,7 @@ fn a_wrong_byte_fails_every_case() {
 }
 
 #[test]
-fn a_body_cut_short_fails() {
+fn a_truncated_body_fails() {
     let report = run(|_, body| Ok(body[..body.len().min(65_535)].to_vec()));
     let longest = ["text/length-65535", "text/length-65536", "text/length-1048576"];
     let expected = ["body/length-1048576", "record/long-strings"];
@@ -83,5 +83,5 @@ fn losing_an_empty_body_or_reading_a_body_as_a_length_fails() {
     });
     let expected = ["body/empty", "body/like-a-length", "body/length-1048576"];
     assert_eq!(failed(&report), expected.into());
-    insta::assert_snapshot!(reason(&report, "body/empty"), @"a valid request of 0 bytes was not answered: no answer in time");
+    insta::assert_snapshot!(reason(&report, "body/empty"), @"a valid request of 0 bytes failed: no answer in time");
 }

@@ -1,4 +1,4 @@
-//! The cases of `json`: what each library does passes, and every cheat fails.
+//! The cases of `json`: the behaviour of each library passes, and every cheat fails.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn names(report: &CheckReport) -> String {
 }
 
 #[test]
-fn servers_that_keep_the_contract_pass_whatever_their_library() {
+fn right_servers_pass_with_any_library() {
     type Answer = fn(Method, &[u8]) -> Result<Vec<u8>, CallError>;
     let servers: [(Answer, u64); 4] =
         [(protobuf, 0), (protobuf, u64::MAX), (plain, 1), (lenient, 2)];
@@ -33,7 +33,7 @@ fn servers_that_keep_the_contract_pass_whatever_their_library() {
 }
 
 #[test]
-fn what_json_cannot_say_is_left_out() {
+fn cases_that_json_cannot_express_are_left_out() {
     let left_out = cases::left_out(Profile::of(Protocol::Json));
     let left_out: BTreeSet<_> = left_out.iter().map(|(case, _)| case.name()).collect();
     for case in ["dto/non-finite", "tree/non-finite", "record/absent", "wire/any-order"] {
@@ -55,9 +55,9 @@ fn returning_the_request_or_changing_its_key_fails() {
 fn copying_content_without_decoding_it_fails() {
     let report = run(skim);
     insta::assert_snapshot!(names(&report), @"dto/many-requests json/escapes json/unknown-enum json/unknown-inside json/whitespace record/many-requests tree/many-requests wire/unknown-fields");
-    insta::assert_snapshot!(reason(&report, "json/escapes"), @"Text: byte 9 escapes a letter or a digit in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(reason(&report, "json/whitespace"), @"Record: byte 10 is a tab, a carriage return or a needless space in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(reason(&report, "dto/many-requests"), @"20 of 1250 replies were wrong; call 8: byte 10 escapes a letter or a digit in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
+    insta::assert_snapshot!(reason(&report, "json/escapes"), @"Text: byte 9 escapes a letter or a digit in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(reason(&report, "json/whitespace"), @"Record: byte 10 is a tab, a carriage return or a needless space in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(reason(&report, "dto/many-requests"), @"20 of 1250 replies were wrong; call 8: byte 10 escapes a letter or a digit in the reply, which no encoder writes; decode every level of the request and encode its content again");
 }
 
 #[test]
@@ -66,11 +66,11 @@ fn a_server_without_types_fails() {
     insta::assert_snapshot!(names(&report), @"json/no-base64 json/no-integer json/unknown-enum json/wrong-type");
     insta::assert_snapshot!(reason(&report, "json/wrong-type"), @"a value of the wrong type at `text` was answered with OK (reply: 16 B); expected an error status");
     insta::assert_snapshot!(reason(&report, "json/no-integer"), @r#""abc" at `record.field2` was answered with OK (reply: 1170 B); expected an error status"#);
-    insta::assert_snapshot!(reason(&report, "json/unknown-enum"), @r#"an enum's value with an unknown name: echo.status: expected the name of one of the enum's values, got "STATUS_NOWHERE""#);
+    insta::assert_snapshot!(reason(&report, "json/unknown-enum"), @r#"an unknown enum name: echo.status: expected the name of one of the enum's values, got "STATUS_NOWHERE""#);
 }
 
 #[test]
-fn losing_the_last_digits_of_an_integer_fails() {
+fn losing_digits_of_an_integer_fails() {
     let report = run(floating);
     insta::assert_snapshot!(reason(&report, "record/extremes"), @"echo.field22: expected 9007199254740993, got 9007199254740992");
 }
@@ -80,14 +80,14 @@ fn ok_with_an_error_in_the_body_fails() {
     let report = run(error_in_body);
     insta::assert_snapshot!(names(&report), @"json/invalid-utf8 json/lone-surrogate json/malformed json/nesting json/no-base64 json/no-integer json/trailing json/truncated json/wrong-type method/unknown method/unknown-service");
     insta::assert_snapshot!(reason(&report, "json/truncated"), @"a request to Text cut to 1 bytes was answered with OK (reply: 75 B); expected an error status");
-    insta::assert_snapshot!(reason(&report, "json/trailing"), @r#"a request with more behind it: echo: expected "rdRlrESUcpIMm語pjLYfc".."JzVHnzWfUTCrKiTpoASn" (100 bytes), got """#);
+    insta::assert_snapshot!(reason(&report, "json/trailing"), @r#"a request with trailing data: echo: expected "rdRlrESUcpIMm語pjLYfc".."JzVHnzWfUTCrKiTpoASn" (100 bytes), got """#);
     let report = run(|_, _| Ok(br#"{"error":"internal"}"#.to_vec()));
     assert_eq!(report.passed, 0);
     insta::assert_snapshot!(reason(&report, "text/filled"), @r#"echo: expected "rdRlrESUcpIMm語pjLYfc".."JzVHnzWfUTCrKiTpoASn" (100 bytes), got """#);
 }
 
 #[test]
-fn remembered_replies_fail() {
+fn cached_replies_fail() {
     for bytes in [0, 40] {
         let report = run(memo(bytes));
         for shape in ["text", "record", "dto", "tree"] {
@@ -97,7 +97,7 @@ fn remembered_replies_fail() {
 }
 
 #[test]
-fn a_status_that_is_neither_the_clients_fault_nor_the_servers_refuses_nothing() {
+fn only_status_4xx_and_5xx_refuse_a_request() {
     let report =
         run(|method, body| protobuf(method, body).map_err(|_| status(302, "see elsewhere")));
     insta::assert_snapshot!(reason(&report, "json/truncated"), @"a request to Text cut to 1 bytes was answered with status 302; expected an error status");
@@ -105,7 +105,7 @@ fn a_status_that_is_neither_the_clients_fault_nor_the_servers_refuses_nothing() 
 }
 
 #[test]
-fn a_path_that_is_not_there_may_be_refused_in_three_ways() {
+fn an_unknown_path_may_get_three_statuses() {
     for (code, fails) in [(405, false), (501, false), (500, true)] {
         let report = run(|method, body| match protobuf(method, body) {
             Err(CallError::Status { code: 404, .. }) => Err(status(code, "")),

@@ -1,4 +1,4 @@
-//! JSON servers in memory: some that are right, each in the way of other libraries, and some that cheat.
+//! In-memory JSON servers: right ones that behave like different libraries, and cheats.
 
 use prost_reflect::{DeserializeOptions, DynamicMessage, SerializeOptions, Value};
 use rpcbench_contract::Method;
@@ -16,12 +16,12 @@ fn bad(reason: impl ToString) -> CallError {
     status(BAD_REQUEST, &reason.to_string())
 }
 
-/// Keeps the contract in the way of protobuf's libraries: defaults are left out, integers of 64 bits are strings.
+/// Right, like protobuf's libraries: omits defaults and writes 64-bit integers as strings.
 pub fn protobuf(method: Method, body: &[u8]) -> Answer {
     mapped(method, body, &SerializeOptions::new())
 }
 
-/// Keeps the contract in the way of plain libraries: every key is there, and every integer is a number.
+/// Right, like plain JSON libraries: writes every key, and integers as numbers.
 pub fn plain(method: Method, body: &[u8]) -> Answer {
     let options = SerializeOptions::new().skip_default_fields(false);
     let reply = mapped(method, body, &options.stringify_64_bit_integers(false))?;
@@ -30,7 +30,7 @@ pub fn plain(method: Method, body: &[u8]) -> Answer {
     Ok(serde_json::to_vec_pretty(&reply).unwrap())
 }
 
-/// By prost-reflect, an implementation of the mapping that is not the contract's own.
+/// Uses prost-reflect, an independent implementation of the mapping.
 fn mapped(method: Method, body: &[u8], options: &SerializeOptions) -> Answer {
     known(method)?;
     let lenient = DeserializeOptions::new().deny_unknown_fields(false);
@@ -56,8 +56,8 @@ fn known(method: Method) -> Result<(), CallError> {
     }
 }
 
-/// Keeps the contract in the way of a library that replaces what is no text, stops behind the first value, and takes
-/// unknown names of an enum for none.
+/// Right, like a library that replaces invalid text, ignores bytes after the first value, and reads unknown enum names
+/// as unspecified.
 pub fn lenient(method: Method, body: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(body).replace("\\ud800", "?").replace("\\udfff", "?");
     let mut values = serde_json::Deserializer::from_str(&text).into_iter::<Json>();
@@ -70,7 +70,7 @@ pub fn lenient(method: Method, body: &[u8]) -> Answer {
     protobuf(method, first.to_string().as_bytes())
 }
 
-/// Parses what it gets and looks at no value: what a server without types or a schema does.
+/// Parses JSON but validates no value, like a server without types or a schema.
 pub fn untyped(method: Method, body: &[u8]) -> Answer {
     known(method)?;
     let mut request: Map<String, Json> = serde_json::from_slice(body).map_err(bad)?;
@@ -78,7 +78,7 @@ pub fn untyped(method: Method, body: &[u8]) -> Answer {
     Ok(serde_json::json!({ "echo": content }).to_string().into_bytes())
 }
 
-/// Reads only the outer object, and copies the bytes of its value.
+/// Parses only the outer object and copies the bytes of its value.
 pub fn skim(method: Method, body: &[u8]) -> Answer {
     protobuf(method, body)?;
     let text = str::from_utf8(body).map_err(bad)?.trim();
@@ -87,7 +87,7 @@ pub fn skim(method: Method, body: &[u8]) -> Answer {
     Ok(format!("{{\"echo\":{}}}", content.trim()).into_bytes())
 }
 
-/// Changes the key and parses nothing.
+/// Replaces the key without parsing.
 pub fn key_swap(method: Method, body: &[u8]) -> Answer {
     known(method)?;
     let key = format!("\"{}\"", method.name().to_lowercase());
@@ -95,14 +95,14 @@ pub fn key_swap(method: Method, body: &[u8]) -> Answer {
     Ok(text.into_bytes())
 }
 
-/// Answers OK with a body that says what went wrong.
+/// Answers OK with an error in the body.
 pub fn error_in_body(method: Method, body: &[u8]) -> Answer {
     Ok(protobuf(method, body).unwrap_or_else(|error| {
         serde_json::json!({ "error": error.to_string() }).to_string().into_bytes()
     }))
 }
 
-/// Keeps integers as floating-point numbers.
+/// Stores integers as doubles.
 pub fn floating(method: Method, body: &[u8]) -> Answer {
     protobuf(method, body)?;
     let mut request: Map<String, Json> = serde_json::from_slice(body).map_err(bad)?;
@@ -114,7 +114,7 @@ pub fn floating(method: Method, body: &[u8]) -> Answer {
     Ok(serde_json::json!({ "echo": content }).to_string().into_bytes())
 }
 
-/// Remembers replies by the first so many bytes of their requests.
+/// Caches replies by the first `bytes` bytes of their requests.
 pub fn memo(bytes: usize) -> impl FnMut(Method, &[u8]) -> Answer {
     let mut replies = std::collections::HashMap::new();
     move |method, body| {

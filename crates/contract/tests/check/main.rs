@@ -1,4 +1,4 @@
-//! The checker itself: it must pass servers that are right, and name what is wrong with the others.
+//! The checker itself: it must pass right servers and name the faults of others.
 
 mod floor;
 mod json;
@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use rpcbench_contract::cases::{self, CallError, Case, CheckReport, check};
 use rpcbench_contract::{Method, Need, Profile};
 use rpcbench_record::Protocol;
-use servers::{Server, canned, eager, keeping, lazy, mending, now_and_then, right, skim, status};
+use servers::{Server, canned, eager, keeping, lazy, now_and_then, replacing, right, skim, status};
 
 fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> CheckReport {
     check(&mut Server(server), Profile::of(Protocol::Grpc), 7)
 }
 
-/// The cases of gRPC.
+/// The cases that apply to gRPC.
 fn cases() -> Vec<Case> {
     cases::tried(Profile::of(Protocol::Grpc))
 }
@@ -44,7 +44,7 @@ fn names_are_unique() {
 }
 
 #[test]
-fn each_case_is_either_tried_or_left_out_for_a_reason() {
+fn each_case_either_applies_or_is_left_out_for_a_reason() {
     for profile in Protocol::ALL.map(Profile::of) {
         let tried = cases::tried(profile).len();
         assert_eq!(tried + cases::left_out(profile).len(), cases::all().len());
@@ -59,7 +59,7 @@ fn each_case_is_either_tried_or_left_out_for_a_reason() {
 }
 
 #[test]
-fn every_case_is_tried_on_some_protocol_and_every_need_is_some_cases() {
+fn every_case_applies_to_a_protocol_and_every_need_to_a_case() {
     for case in cases::all() {
         assert!(Protocol::ALL.iter().any(|it| case.unmet(Profile::of(*it)).is_none()), "{case:?}");
     }
@@ -78,17 +78,17 @@ fn a_right_server_passes_every_case() {
 }
 
 #[test]
-fn copying_an_absent_message_as_an_empty_one_is_right_too() {
+fn copying_an_absent_message_as_an_empty_one_passes() {
     assert_eq!(run(eager).failed, []);
 }
 
 #[test]
-fn a_canned_reply_fails_wherever_there_is_more_than_one_answer() {
+fn a_canned_reply_fails_cases_with_different_requests() {
     let report = run(canned());
     for case in named(&["text/many", "record/many", "dto/many", "tree/many", "text/length"]) {
         reason(&report, case);
     }
-    // Not even the text that the canned reply is for comes twice: each request has a nonce.
+    // The canned reply is wrong even for its own text: each request has another nonce.
     let text = reason(&report, "text/many-requests");
     assert!(text.starts_with("1250 of 1250 replies were wrong; call 1: echo: "), "{text}");
 }
@@ -96,7 +96,7 @@ fn a_canned_reply_fails_wherever_there_is_more_than_one_answer() {
 #[test]
 fn returning_the_request_fails() {
     let report = run(|_, body| Ok(body.to_vec()));
-    // No bytes are a right answer to no bytes.
+    // An empty reply to an empty request is right.
     let empty = named(&["record/absent", "dto/absent", "tree/absent"]);
     assert!(failed(&report).is_disjoint(&empty));
     assert_eq!(report.failed.len() + empty.len(), cases().len());
@@ -116,7 +116,7 @@ fn returning_field_1_as_field_2_without_decoding_fails() {
 }
 
 #[test]
-fn keeping_fields_that_are_not_known_is_right_too() {
+fn keeping_unknown_fields_passes() {
     assert_eq!(run(keeping).failed, []);
 }
 
@@ -125,40 +125,40 @@ fn copying_content_without_decoding_it_fails() {
     let report = run(skim);
     let copied = ["overlong", "twice", "reordered", "unknown-inside", "many-requests"]
         .iter()
-        .flat_map(|oddity| ["record", "dto", "tree"].map(|shape| format!("{shape}/{oddity}")));
+        .flat_map(|form| ["record", "dto", "tree"].map(|shape| format!("{shape}/{form}")));
     let refused = ["text", "record", "dto", "tree"].map(|shape| format!("{shape}/invalid-utf8"));
     let expected: BTreeSet<_> = copied.chain(refused).collect();
     assert_eq!(failed(&report), expected.iter().map(String::as_str).collect());
-    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.name comes twice in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(reason(&report, "dto/overlong"), @"echo.prop1 takes more bytes than it needs in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(reason(&report, "text/invalid-utf8"), @"content with bytes that are no UTF-8 was answered with OK (reply: 102 B); expected an error status");
-    insta::assert_snapshot!(reason(&report, "tree/invalid-utf8"), @"content.name with bytes that are no UTF-8 was answered with OK (reply: 387 B); expected an error status");
+    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.name comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(reason(&report, "dto/overlong"), @"echo.prop1 takes more bytes than it needs in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(reason(&report, "text/invalid-utf8"), @"content with bytes that are not UTF-8 was answered with OK (reply: 102 B); expected an error status");
+    insta::assert_snapshot!(reason(&report, "tree/invalid-utf8"), @"content.name with bytes that are not UTF-8 was answered with OK (reply: 387 B); expected an error status");
 }
 
 #[test]
-fn copying_messages_inside_of_one_that_is_decoded_fails() {
+fn copying_nested_messages_fails() {
     let report = run(lazy);
     let expected =
         ["overlong", "twice", "reordered", "unknown-inside", "many-requests", "invalid-utf8"];
     let expected = expected.map(|case| format!("tree/{case}"));
     assert_eq!(failed(&report), expected.iter().map(String::as_str).collect());
-    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.left.name comes twice in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(reason(&report, "tree/unknown-inside"), @"echo.left.name takes more bytes than it needs in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
+    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.left.name comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(reason(&report, "tree/unknown-inside"), @"echo.left.name takes more bytes than it needs in the reply, which no encoder writes; decode every level of the request and encode its content again");
 }
 
 #[test]
-fn a_text_that_is_mended_fails() {
-    let report = run(mending);
+fn replacing_invalid_utf8_fails() {
+    let report = run(replacing);
     assert_eq!(failed(&report), ["text/invalid-utf8"].into());
 }
 
 #[test]
-fn a_server_that_always_fails_passes_only_where_it_should_fail() {
+fn a_server_that_always_fails_passes_no_case() {
     let report = run(|_, _| Err(status(13, "internal\nerror")));
     assert_eq!(report.passed, 0, "a refusal counts only if the server then serves");
-    insta::assert_snapshot!(reason(&report, "text/filled"), @r#"a valid request of 102 bytes was not answered: status 13 ("internal\nerror")"#);
+    insta::assert_snapshot!(reason(&report, "text/filled"), @r#"a valid request of 102 bytes failed: status 13 ("internal\nerror")"#);
     insta::assert_snapshot!(reason(&report, "method/unknown"), @r#"rpcbench.v1.Echo/Missing: status 13 ("internal\nerror"); expected status 12"#);
-    insta::assert_snapshot!(reason(&report, "tree/many-requests"), @r#"call 1 of 1250 was not answered: status 13 ("internal\nerror")"#);
+    insta::assert_snapshot!(reason(&report, "tree/many-requests"), @r#"call 1 of 1250 failed: status 13 ("internal\nerror")"#);
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn a_server_that_loses_half_of_each_integer_fails() {
 }
 
 #[test]
-fn a_silent_server_is_given_up() {
+fn a_server_that_stops_answering_is_given_up() {
     let mut calls = 0;
     let report = run(|_, _| {
         calls += 1;
@@ -231,8 +231,8 @@ fn a_silent_server_is_given_up() {
     });
     assert_eq!(calls, 3);
     assert_eq!(report.failed.len(), cases().len());
-    insta::assert_snapshot!(report.failed[2], @"dto/filled: a valid request of 167 bytes was not answered: no answer in time");
-    insta::assert_snapshot!(report.failed[3], @"tree/filled: not tried: the server left the calls before it unanswered");
+    insta::assert_snapshot!(report.failed[2], @"dto/filled: a valid request of 167 bytes failed: no answer in time");
+    insta::assert_snapshot!(report.failed[3], @"tree/filled: skipped: the server stopped answering");
 }
 
 #[test]

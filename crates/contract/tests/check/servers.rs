@@ -1,4 +1,4 @@
-//! Servers in memory: one that is right, and every way of being wrong that the cases must catch.
+//! In-memory servers: right ones, and every fault that the cases must catch.
 
 use std::sync::LazyLock;
 
@@ -41,14 +41,14 @@ pub fn right(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     })
 }
 
-/// Keeps the contract in the way of libraries that copy absent messages as empty ones.
+/// Right, like libraries that copy absent messages as empty ones.
 pub fn eager(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     let reply = right(method, body)?;
     let copied = reply.is_empty() && method != Method::Text;
     Ok(if copied { vec![0x12, 0] } else { reply })
 }
 
-/// Keeps the contract in the way of libraries that keep fields which they do not know.
+/// Right, like libraries that keep unknown fields.
 pub fn keeping(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     right(method, body)?;
     let request = DynamicMessage::decode(message(method, "Request"), body).unwrap();
@@ -60,7 +60,7 @@ pub fn keeping(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     Ok(reply.encode_to_vec())
 }
 
-/// The type of a method's requests or replies.
+/// Request or reply type of a method.
 pub fn message(method: Method, kind: &str) -> MessageDescriptor {
     static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
         let types = include_bytes!(concat!(env!("OUT_DIR"), "/echo.binpb"));
@@ -69,7 +69,7 @@ pub fn message(method: Method, kind: &str) -> MessageDescriptor {
     POOL.get_message_by_name(&format!("rpcbench.v1.{}{kind}", method.name())).unwrap()
 }
 
-/// Looks at no value: it follows the fields of the request and of its content, and copies the content.
+/// Copies the content after parsing the field boundaries of the request and the content, without decoding values.
 pub fn skim(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     right(method, &[])?;
     let contents: Vec<&[u8]> =
@@ -87,8 +87,8 @@ pub fn skim(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     Ok([reply, content].concat())
 }
 
-/// Mends a text that is no UTF-8 in place of refusing it.
-pub fn mending(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+/// Replaces invalid UTF-8 instead of refusing it.
+pub fn replacing(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     match (method, right(method, body), fields(body)) {
         (Method::Text, Err(CallError::Status { .. }), Ok(fields)) => {
             let text = fields.iter().rfind(|field| field.0 == 1).map(|field| field.1);
@@ -99,7 +99,7 @@ pub fn mending(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     }
 }
 
-/// The number and the bytes of each field.
+/// Number and bytes of each field.
 fn fields(mut rest: &[u8]) -> Result<Vec<(u64, &[u8])>, CallError> {
     let broken = || status(13, "malformed");
     let mut fields = Vec::new();
@@ -117,7 +117,7 @@ fn fields(mut rest: &[u8]) -> Result<Vec<(u64, &[u8])>, CallError> {
     Ok(fields)
 }
 
-/// A tree whose children nobody decodes.
+/// A tree whose children stay encoded.
 #[derive(Clone, PartialEq, Message)]
 struct LazyTree {
     #[prost(string, tag = "1")]
@@ -160,7 +160,7 @@ struct LazyReply {
     echo: Option<LazyTree>,
 }
 
-/// Decodes all but the messages in a tree, which it copies.
+/// Decodes everything except the children of a tree, which it copies.
 pub fn lazy(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     match method {
         Method::Tree => Ok(LazyReply { echo: decoded::<LazyRequest>(body)?.tree }.encode_to_vec()),
@@ -168,7 +168,7 @@ pub fn lazy(method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     }
 }
 
-/// Wrong on every `every`th call, right elsewhere.
+/// Wrong on every `every`th call if it is to `Text`, otherwise right.
 pub fn now_and_then(every: u32) -> impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError> {
     let mut calls = 0;
     move |method, body| {
@@ -183,7 +183,7 @@ pub fn now_and_then(every: u32) -> impl FnMut(Method, &[u8]) -> Result<Vec<u8>, 
     }
 }
 
-/// Gives the reply to the first request of each method for ever.
+/// Returns the reply to the first request of each method to all later ones.
 pub fn canned() -> impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError> {
     let mut replies = std::collections::HashMap::new();
     move |method, body| match right(method, body) {
@@ -192,7 +192,7 @@ pub fn canned() -> impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError> {
     }
 }
 
-/// Sends every body back, whatever it is: what the floor is to do.
+/// Returns every body unchanged: right for the floor.
 pub fn floor(_: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     Ok(body.to_vec())
 }

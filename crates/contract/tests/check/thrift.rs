@@ -1,4 +1,4 @@
-//! The cases of Thrift: the same servers, told apart in each of its encodings.
+//! The cases of Thrift, in each of its encodings.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ const PROTOCOLS: [Protocol; 4] = [
     Protocol::ThriftBufferedCompact,
 ];
 
-/// Keeps the contract: closes the connection over what it can't decode.
+/// Right: closes the connection if it can't decode a request.
 fn right(encoding: Encoding, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
     match method {
         Method::Missing => Err(status(1, "no such method")),
@@ -24,7 +24,7 @@ fn right(encoding: Encoding, method: Method, body: &[u8]) -> Result<Vec<u8>, Cal
     }
 }
 
-/// The report on a server that may look at the right reply.
+/// The report on a server that gets the right reply as an argument.
 fn run<F>(profile: &Profile, mut server: F) -> CheckReport
 where
     F: FnMut(Method, &[u8], Result<Vec<u8>, CallError>) -> Result<Vec<u8>, CallError>,
@@ -45,7 +45,7 @@ fn a_right_server_passes_every_case() {
 }
 
 #[test]
-fn an_exception_in_place_of_a_closed_connection_is_right_too() {
+fn an_exception_in_place_of_a_closed_connection_passes() {
     let report = run(Profile::of(Protocol::Thrift), |_, _, right| match right {
         Err(CallError::Closed(reason)) => Err(status(7, &reason)),
         other => other,
@@ -80,12 +80,12 @@ fn dropping_a_valid_request_or_leaving_a_malformed_one_unanswered_fails() {
         Method::Dto => Err(CallError::Closed("peer closed the connection".to_owned())),
         _ => right,
     });
-    insta::assert_snapshot!(reason(&report, "dto/filled"), @"a valid request of 200 bytes was not answered: transport: peer closed the connection");
+    insta::assert_snapshot!(reason(&report, "dto/filled"), @"a valid request of 200 bytes failed: transport: peer closed the connection");
     let report = run(Profile::of(Protocol::Thrift), |_, _, right| match right {
         Err(CallError::Closed(_)) => Err(CallError::Timeout),
         other => other,
     });
-    insta::assert_snapshot!(reason(&report, "struct/truncated"), @"a Text request cut to 1 of 108 bytes was not refused: no answer in time; expected an exception, or the end of the connection");
+    insta::assert_snapshot!(reason(&report, "struct/truncated"), @"a Text request cut to 1 of 108 bytes was not refused: no answer in time; expected an exception or a closed connection");
 }
 
 #[test]
@@ -96,11 +96,11 @@ fn answering_malformed_requests_fails() {
     });
     let expected = ["struct/length-past-end", "struct/truncated", "struct/unknown-type"];
     assert_eq!(failed(&report), expected.into());
-    insta::assert_snapshot!(reason(&report, "struct/truncated"), @"a Text request cut to 1 of 103 bytes was answered (reply: 1 B); expected an exception, or the end of the connection");
+    insta::assert_snapshot!(reason(&report, "struct/truncated"), @"a Text request cut to 1 of 103 bytes was answered (reply: 1 B); expected an exception or a closed connection");
 }
 
 #[test]
-fn returning_the_request_or_one_reply_for_ever_fails() {
+fn returning_the_request_or_a_canned_reply_fails() {
     for protocol in PROTOCOLS {
         let report = run(Profile::of(protocol), |_, body, _| Ok(body.to_vec()));
         insta::allow_duplicates! {
@@ -116,13 +116,13 @@ fn returning_the_request_or_one_reply_for_ever_fails() {
     }
 }
 
-/// Writes a request's field 1 as field 2 and copies the rest, where the request begins with field 1.
+/// Changes field 1 to field 2 at the beginning of a request and copies the rest.
 fn swapped(body: &[u8]) -> Vec<u8> {
     let mut reply = body.to_vec();
     match &mut reply[..] {
         // The binary protocol.
         [11 | 12, 0, number @ 1, ..] => *number = 2,
-        // The compact one, in the short form and in the long one with a byte more than it needs.
+        // The compact one, in the short form and in the overlong long form.
         [head @ (0x18 | 0x1c), ..] => *head += 0x10,
         [8 | 12, number @ 0x82, 0, ..] => *number = 0x84,
         _ => {}
@@ -146,11 +146,11 @@ fn copying_content_without_decoding_it_fails() {
     }
     let report =
         run(Profile::of(Protocol::ThriftCompact), |_, body, right| right.map(|_| swapped(body)));
-    insta::assert_snapshot!(reason(&report, "struct/overlong"), @"Text: a field's head takes more bytes than it needs in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
+    insta::assert_snapshot!(reason(&report, "struct/overlong"), @"Text: a field header takes more bytes than it needs in the reply, which no encoder writes; decode every level of the request and encode its content again");
 }
 
 #[test]
-fn a_wrong_exception_for_a_method_that_is_not_there_fails() {
+fn a_wrong_exception_for_an_unknown_method_fails() {
     let report = run(Profile::of(Protocol::Thrift), |method, _, right| match method {
         Method::Missing => Err(status(6, "internal error")),
         _ => right,

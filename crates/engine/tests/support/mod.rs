@@ -48,7 +48,7 @@ pub fn server(protocol: Protocol, behaviour: &str) -> Server {
 /// The contract's requests of a shape.
 struct Echo(Corpus, Target);
 
-/// Requests as they are in a load, oddly encoded ones among them.
+/// Requests as they are in a load, including non-canonical ones.
 pub fn payload(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
     let encoding = Profile::of(protocol).encoding;
     echo(Corpus::generate(&shape.parse().unwrap(), SEED, encoding), encoding)
@@ -57,7 +57,7 @@ pub fn payload(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
 /// Requests as an encoder writes them, for servers that know no others.
 pub fn plain(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
     let encoding = Profile::of(protocol).encoding;
-    echo(Corpus::plain(&shape.parse().unwrap(), SEED, encoding), encoding)
+    echo(Corpus::canonical(&shape.parse().unwrap(), SEED, encoding), encoding)
 }
 
 fn echo(corpus: Corpus, encoding: Encoding) -> Arc<dyn Payload> {

@@ -71,7 +71,7 @@ pub(super) fn of(
         Protocol::Thrift => (Box::new(thrift::Thrift::new(method.name())), Encoding::ThriftBinary),
         other => anyhow::bail!("the floor does not speak {other}; expected grpc, json or thrift"),
     };
-    Ok((wire, Corpus::plain(shape, 1, encoding)))
+    Ok((wire, Corpus::canonical(shape, 1, encoding)))
 }
 
 const USER_AGENT: &str = concat!("rpcbench/", env!("CARGO_PKG_VERSION"));

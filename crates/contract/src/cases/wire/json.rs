@@ -1,17 +1,14 @@
-//! JSON that is legal and that no library writes: what was decoded at every level comes back in the usual form, and what
-//! was copied does not.
+//! Valid JSON that no library writes: a server that decodes every level returns it in canonical form, one that copies
+//! bytes does not.
 
-use crate::cases::Case;
 use crate::cases::probe::Probe;
+use crate::cases::{Case, SHAPES};
 use crate::codec::json::node::Node;
 use crate::codec::json::write::{Escapes, Style};
-use crate::codec::{Encoding, Oddity, Sent, json};
+use crate::codec::{Encoding, NonCanonical, Sent, json};
 use crate::profile::Need;
-use crate::shape::Shape;
 use crate::values::{PropertyDto, Value};
 
-const TEXT: Shape = Shape::Text(100);
-const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];
 const JSON: &[Need] = &[Need::Wire(Encoding::Json)];
 
 pub(in crate::cases) const CASES: &[Case] = &[
@@ -34,14 +31,14 @@ pub(in crate::cases) const CASES: &[Case] = &[
         verifies: "keys in reverse order, each with an escaped letter, and every kind of \
             whitespace around all tokens are understood and not copied",
         needs: JSON,
-        run: |probe| odd(probe, Oddity::Reordered),
+        run: |probe| non_canonical(probe, NonCanonical::Reordered),
     },
     Case {
         name: "json/unknown-inside",
         verifies: "seven unknown keys in each object, of every type, are ignored, and the rest \
             comes back re-encoded; unknown keys inside the content may come back",
         needs: JSON,
-        run: |probe| odd(probe, Oddity::Unknown),
+        run: |probe| non_canonical(probe, NonCanonical::Unknown),
     },
     Case {
         name: "json/numbers",
@@ -52,30 +49,30 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
 ];
 
-/// Values tried of each shape.
+/// Values per shape.
 const VALUES: u64 = 4;
 
 fn written(probe: &mut Probe<'_>, escapes: Escapes) -> Result<(), String> {
     each(probe, |value| Style { escapes, ..Style::default() }.write(&json::request(value)), false)
 }
 
-fn odd(probe: &mut Probe<'_>, oddity: Oddity) -> Result<(), String> {
+fn non_canonical(probe: &mut Probe<'_>, form: NonCanonical) -> Result<(), String> {
     let codec = probe.codec();
-    let unknown_inside = oddity == Oddity::Unknown;
-    each(probe, |value| codec.odd_request(value, value, oddity), unknown_inside)
+    let nested_unknown = form == NonCanonical::Unknown;
+    each(probe, |value| codec.non_canonical_request(value, value, form), nested_unknown)
 }
 
-/// Values of each shape must come back from the requests that `write` makes of them.
+/// Values of each shape must come back if `write` encodes their requests.
 fn each(
     probe: &mut Probe<'_>,
     write: impl Fn(&Value) -> Vec<u8>,
-    unknown_inside: bool,
+    nested_unknown: bool,
 ) -> Result<(), String> {
     for shape in SHAPES {
         for number in 0..VALUES {
             let value = probe.value(shape, number);
             let request = write(&value);
-            let sent = Sent { shape, content: Some(&value), request: &request, unknown_inside };
+            let sent = Sent { shape, content: Some(&value), request: &request, nested_unknown };
             let answered = probe.answers(sent);
             answered.map_err(|reason| format!("{}: {reason}", shape.method().name()))?;
         }
@@ -83,8 +80,8 @@ fn each(
     Ok(())
 }
 
-/// RFC 8259, section 6: a fraction, an exponent with a sign or without, in either case, and zeros that add nothing.
-const SPELLINGS: [(&str, f64); 12] = [
+/// RFC 8259, section 6: fractions, exponents with and without a sign, `e` and `E`, redundant zeros.
+const NOTATIONS: [(&str, f64); 12] = [
     ("0", 0.0),
     ("-0", 0.0),
     ("0.0e+00", 0.0),
@@ -100,13 +97,13 @@ const SPELLINGS: [(&str, f64); 12] = [
 ];
 
 fn numbers(probe: &mut Probe<'_>) -> Result<(), String> {
-    SPELLINGS.into_iter().try_for_each(|(spelling, prop7)| {
+    NOTATIONS.into_iter().try_for_each(|(notation, prop7)| {
         let value = Value::Dto(Box::new(PropertyDto { prop7, ..PropertyDto::default() }));
         let mut request = json::request(&value);
-        if let Some(place) = request.at("dto.prop7") {
-            *place = Node::Literal(spelling.to_owned());
+        if let Some(node) = request.at("dto.prop7") {
+            *node = Node::Literal(notation.to_owned());
         }
         let returned = probe.returns(&value, &Style::default().write(&request));
-        returned.map_err(|reason| format!("{spelling}: {reason}"))
+        returned.map_err(|reason| format!("{notation}: {reason}"))
     })
 }

@@ -1,7 +1,7 @@
-//! JSON that must be refused, after which the server must go on; and what libraries take in different ways.
+//! JSON that must be refused, after which the server must still serve; and JSON that libraries treat differently.
 
 use crate::cases::probe::Probe;
-use crate::cases::{CallError, Case};
+use crate::cases::{CallError, Case, SHAPES, TEXT};
 use crate::codec::json::node::Node;
 use crate::codec::json::write::Style;
 use crate::codec::{Encoding, Sent, json};
@@ -9,8 +9,6 @@ use crate::profile::Need;
 use crate::shape::Shape;
 use crate::values::{Contact, Value, status};
 
-const TEXT: Shape = Shape::Text(100);
-const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];
 const JSON: &[Need] = &[Need::Wire(Encoding::Json)];
 
 pub(in crate::cases) const CASES: &[Case] = &[
@@ -40,13 +38,13 @@ pub(in crate::cases) const CASES: &[Case] = &[
         verifies: "the string `\"abc\"` is refused in place of an integer: in nine places, 32 \
             and 64 bits, in a list and in a child",
         needs: JSON,
-        run: |probe| misfits(probe, &INTEGERS, "abc"),
+        run: |probe| refuses_text_at(probe, &INTEGERS, "abc"),
     },
     Case {
         name: "json/no-base64",
         verifies: "a string that is not base64 is refused as `digest`",
         needs: JSON,
-        run: |probe| misfits(probe, &["tree.digest"], "!no base64!"),
+        run: |probe| refuses_text_at(probe, &["tree.digest"], "!no base64!"),
     },
     Case {
         name: "json/nesting",
@@ -83,7 +81,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
 ];
 
-/// Places of integers, of 32 bits and of 64.
+/// Paths of integers of 32 and 64 bits.
 const INTEGERS: [&str; 9] = [
     "record.field2",
     "record.field22",
@@ -96,7 +94,6 @@ const INTEGERS: [&str; 9] = [
     "tree.left.id",
 ];
 
-/// Cut after the first byte, in the middle, and before the last byte.
 fn truncated(probe: &mut Probe<'_>) -> Result<(), String> {
     SHAPES.into_iter().try_for_each(|shape| {
         let whole = probe.codec().request(&probe.value(shape, 0));
@@ -115,33 +112,33 @@ fn malformed(probe: &mut Probe<'_>) -> Result<(), String> {
     probe.still_serves(TEXT)
 }
 
-/// An object for what is none, and a number for what is an object: no library takes one for the other, though many take
-/// numbers for strings, ones for booleans, single values for lists, or a string for an object made of one.
+/// Puts numbers in place of objects, and objects in place of anything else: no library converts between these, though
+/// many convert numbers to strings, numbers to booleans, single values to lists, or strings to objects with one field.
 fn wrong_type(probe: &mut Probe<'_>) -> Result<(), String> {
     SHAPES.into_iter().try_for_each(|shape| {
         let request = json::request(&probe.value(shape, 0));
-        for place in request.places() {
+        for path in request.paths() {
             let misfit = |node: &Node| match node {
                 Node::Object(_) => Node::Integer(7),
                 _ => Node::Object(vec![("x".to_owned(), Node::Integer(1))]),
             };
-            let body = changed(&request, &place, misfit)?;
-            probe.refuses(shape, &body, &format!("a value of the wrong type at `{place}`"))?;
+            let body = changed(&request, &path, misfit)?;
+            probe.refuses(shape, &body, &format!("a value of the wrong type at `{path}`"))?;
         }
         probe.still_serves(shape)
     })
 }
 
-/// The text must be refused at each of these places.
-fn misfits(probe: &mut Probe<'_>, places: &[&str], text: &str) -> Result<(), String> {
-    places.iter().try_for_each(|place| {
-        let value = with_phone(match place.split('.').next() {
+/// The text must be refused at each of these paths.
+fn refuses_text_at(probe: &mut Probe<'_>, paths: &[&str], text: &str) -> Result<(), String> {
+    paths.iter().try_for_each(|path| {
+        let value = with_phone(match path.split('.').next() {
             Some("record") => probe.value(Shape::Record, 0),
             Some("dto") => probe.value(Shape::Dto, 0),
             _ => probe.value(Shape::Tree, 0),
         });
-        let body = changed(&json::request(&value), place, |_| Node::text(text))?;
-        probe.refuses(value.shape(), &body, &format!("{text:?} at `{place}`"))?;
+        let body = changed(&json::request(&value), path, |_| Node::text(text))?;
+        probe.refuses(value.shape(), &body, &format!("{text:?} at `{path}`"))?;
         probe.still_serves(value.shape())
     })
 }
@@ -151,7 +148,7 @@ fn nesting(probe: &mut Probe<'_>) -> Result<(), String> {
     SHAPES.into_iter().try_for_each(|shape| {
         let request = json::request(&probe.value(shape, 0));
         let junk = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
-        let content = request.places().into_iter().nth(1).unwrap_or_default();
+        let content = request.paths().into_iter().nth(1).unwrap_or_default();
         let body = changed(&request, &content, |_| Node::Literal(junk.clone()))?;
         probe.refuses(shape, &body, &format!("{DEPTH} nested arrays at `{content}`"))?;
         probe.still_serves(shape)
@@ -168,8 +165,9 @@ fn unknown_enum(probe: &mut Probe<'_>) -> Result<(), String> {
         }
         other => other,
     };
-    answers_or_refuses(probe, &unspecified, &body)
-        .map_err(|reason| format!("an enum's value with an unknown name: {reason}"))?;
+    probe
+        .answers_or_refuses(Sent::new(&unspecified, &body))
+        .map_err(|reason| format!("an unknown enum name: {reason}"))?;
     probe.still_serves(Shape::Tree)
 }
 
@@ -178,20 +176,23 @@ fn trailing(probe: &mut Probe<'_>) -> Result<(), String> {
         let (value, other) = (probe.value(shape, 0), probe.value(shape, 1));
         let (request, other) = (probe.codec().request(&value), probe.codec().request(&other));
         for more in [&b"}"[..], b"junk", &other] {
-            answers_or_refuses(probe, &value, &[&request, more].concat())
-                .map_err(|reason| format!("a request with more behind it: {reason}"))?;
+            probe
+                .answers_or_refuses(Sent::new(&value, &[&request, more].concat()))
+                .map_err(|reason| format!("a request with trailing data: {reason}"))?;
         }
         probe.still_serves(shape)
     })
 }
 
-const MENDED: &str = "ab\u{fffd}cd";
+/// Text with U+FFFD in place of what could not be decoded.
+const REPLACED: &str = "ab\u{fffd}cd";
 
 fn invalid_utf8(probe: &mut Probe<'_>) -> Result<(), String> {
-    let value = Value::Text(MENDED.to_owned());
+    let value = Value::Text(REPLACED.to_owned());
     let body = b"{\"text\":\"ab\xffcd\"}";
-    answers_or_refuses(probe, &value, body)
-        .map_err(|reason| format!("a text that is no UTF-8: {reason}"))?;
+    probe
+        .answers_or_refuses(Sent::new(&value, body))
+        .map_err(|reason| format!("a text that is not UTF-8: {reason}"))?;
     probe.still_serves(TEXT)
 }
 
@@ -201,48 +202,37 @@ fn lone_surrogate(probe: &mut Probe<'_>) -> Result<(), String> {
         match probe.call(TEXT.method(), &body) {
             Err(CallError::Status { code, .. }) if probe.profile().refusals.contains(&code) => {}
             Err(error) => return Err(format!("half of a surrogate pair, {half}: {error}")),
-            Ok(reply) => is_mended(probe, &body, &reply, half)
+            Ok(reply) => is_replaced(probe, &body, &reply, half)
                 .map_err(|reason| format!("half of a surrogate pair, {half}: {reason}"))?,
         }
     }
     probe.still_serves(TEXT)
 }
 
-/// Whether the reply has the replacement character, a question mark or the same escape in the half pair's place.
-fn is_mended(probe: &Probe<'_>, request: &[u8], reply: &[u8], half: &str) -> Result<(), String> {
+/// Accepts U+FFFD, a question mark or the same escape in place of the half pair.
+fn is_replaced(probe: &Probe<'_>, request: &[u8], reply: &[u8], half: &str) -> Result<(), String> {
     let kept = format!("ab{half}cd");
     let text = String::from_utf8_lossy(reply).to_lowercase();
     let right = |text: &str| {
         let value = Value::Text(text.to_owned());
-        let sent = Sent { shape: TEXT, content: Some(&value), request, unknown_inside: false };
-        probe.codec().verify(sent, reply)
+        probe.codec().verify(Sent::new(&value, request), reply)
     };
     if text.contains(&kept) && text.contains("\"echo\"") || right("ab?cd").is_ok() {
         return Ok(());
     }
-    right(MENDED).map_err(|mismatch| mismatch.to_string())
+    right(REPLACED).map_err(|mismatch| mismatch.to_string())
 }
 
-fn answers_or_refuses(probe: &mut Probe<'_>, value: &Value, body: &[u8]) -> Result<(), String> {
-    let shape = value.shape();
-    probe.answers_or_refuses(Sent {
-        shape,
-        content: Some(value),
-        request: body,
-        unknown_inside: false,
-    })
-}
-
-/// The request with another value at `place`.
-fn changed(request: &Node, place: &str, change: impl Fn(&Node) -> Node) -> Result<Vec<u8>, String> {
+/// The request with another value at `path`.
+fn changed(request: &Node, path: &str, change: impl Fn(&Node) -> Node) -> Result<Vec<u8>, String> {
     let mut request = request.clone();
-    let missing = || format!("`{place}` is not in the request; please report this");
-    let node = request.at(place).ok_or_else(missing)?;
+    let missing = || format!("`{path}` is not in the request; please report this");
+    let node = request.at(path).ok_or_else(missing)?;
     *node = change(node);
     Ok(Style::default().write(&request))
 }
 
-/// The other member of the oneof is a text.
+/// A tree with the integer member of its oneof; the other member is a text.
 fn with_phone(value: Value) -> Value {
     match value {
         Value::Tree(mut tree) => {

@@ -1,13 +1,12 @@
-//! Protobuf that must be refused, after which the server must go on.
+//! Protobuf that must be refused, after which the server must still serve.
 
 use crate::cases::Case;
 use crate::cases::probe::Probe;
-use crate::codec::Encoding;
-use crate::codec::protobuf::wire::{Layout, delimited, tag, varint};
+use crate::codec::protobuf::wire::{Layout, delimited, tag};
+use crate::codec::{Encoding, varint};
 use crate::profile::Need;
 use crate::shape::Shape;
 
-const SHAPES: [Shape; 4] = [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
 const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
 pub(in crate::cases) const CASES: &[Case] = &[
@@ -43,7 +42,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         name: "malformed/wire-type",
         verifies: "a field with the nonexistent wire type 7 is refused by each method",
         needs: PROTOBUF,
-        run: |probe| malformed(probe, "a field of wire type 7", &invalid_wire_type()),
+        run: |probe| probe.all_refuse(&invalid_wire_type(), "a field of wire type 7"),
     },
     Case {
         name: "malformed/length-past-end",
@@ -56,12 +55,12 @@ pub(in crate::cases) const CASES: &[Case] = &[
         name: "malformed/unfinished-tag",
         verifies: "a message that ends inside a field's tag is refused by each method",
         needs: PROTOBUF,
-        run: |probe| malformed(probe, "a tag without its last byte", &[0x8a]),
+        run: |probe| probe.all_refuse(&[0x8a], "a tag without its last byte"),
     },
 ];
 
-/// Cut after the tag, in the middle, and before the last byte; and, where the content is a message,
-/// with a length that fits around content without its last byte, which is always amid a field.
+/// Cuts after the tag, in the middle, and before the last byte; and cuts the last byte of a message inside a valid
+/// length, which always leaves a field incomplete.
 fn truncated(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     let whole = probe.codec().request(&probe.value(shape, 0));
     for end in [1, whole.len() / 2, whole.len() - 1] {
@@ -76,28 +75,20 @@ fn truncated(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {
     probe.still_serves(shape)
 }
 
-/// Where the content of field 1 begins: behind a tag of one byte and the length.
+/// Offset of the content of field 1: after a tag of one byte and the length.
 fn content_start(request: &[u8]) -> usize {
     2 + request[1..].iter().take_while(|byte| **byte >= 0x80).count()
 }
 
-/// Followed by what no decoder takes for a value of field 1 either.
+/// The bytes after the tag are no value of field 1 in any wire type.
 fn invalid_wire_type() -> Vec<u8> {
     [tag(1, Layout::Invalid), varint(127), vec![b'a']].concat()
 }
 
 fn length_past_end(probe: &mut Probe<'_>) -> Result<(), String> {
-    for length in [2, 1 << 20, i32::MAX as usize] {
+    for length in [2, 1 << 20, (1 << 31) - 1] {
         let request = [tag(1, Layout::Length), varint(length), vec![b'a']].concat();
-        malformed(probe, &format!("a field of 1 byte that claims {length}"), &request)?;
+        probe.all_refuse(&request, &format!("a field of 1 byte that claims {length}"))?;
     }
     Ok(())
-}
-
-fn malformed(probe: &mut Probe<'_>, what: &str, request: &[u8]) -> Result<(), String> {
-    SHAPES.into_iter().try_for_each(|shape| {
-        let what = format!("{what}, sent to {},", shape.method().name());
-        probe.refuses(shape, request, &what)?;
-        probe.still_serves(shape)
-    })
 }

@@ -1,4 +1,4 @@
-//! Bodies that a server must send back without looking at them.
+//! Bodies that a server must return unread.
 
 use crate::cases::Case;
 use crate::cases::probe::Probe;
@@ -7,7 +7,7 @@ use crate::profile::Need;
 use crate::shape::Shape;
 
 const OPAQUE: &[Need] = &[Need::Wire(Encoding::Opaque)];
-/// Longest body tried, bytes.
+/// Longest body, bytes.
 const LONG: usize = 1 << 20;
 
 pub(in crate::cases) const CASES: &[Case] = &[
@@ -47,6 +47,6 @@ fn returns(probe: &mut Probe<'_>, body: &[u8]) -> Result<(), String> {
         shape: Shape::Text(0),
         content: None,
         request: body,
-        unknown_inside: false,
+        nested_unknown: false,
     })
 }

@@ -1,15 +1,13 @@
-//! Valid encodings in protobuf that only a server which decodes gets right.
+//! Valid protobuf that only a server that decodes gets right.
 
-use crate::cases::Case;
 use crate::cases::probe::Probe;
+use crate::cases::{Case, SHAPES, TEXT};
 use crate::codec::Encoding;
 use crate::codec::protobuf::encoded_record;
 use crate::codec::protobuf::wire::{delimited, fixed64};
 use crate::profile::Need;
-use crate::shape::Shape;
 use crate::values::{FlatRecord, Value};
 
-const SHAPES: [Shape; 4] = [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
 const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
 pub(in crate::cases) const CASES: &[Case] = &[
@@ -34,7 +32,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
 ];
 
-/// A server that returns the request's bytes hands field 2, which it should not even look at, back.
+/// A server that returns the bytes of the request also returns field 2, which it should ignore.
 fn reply_is_not_request(probe: &mut Probe<'_>) -> Result<(), String> {
     for shape in SHAPES {
         let (wanted, decoy) = (probe.value(shape, 0), probe.value(shape, 1));
@@ -44,10 +42,9 @@ fn reply_is_not_request(probe: &mut Probe<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Of texts only: libraries differ in how they join a message that comes twice.
+/// Texts only: libraries differ in how they merge a message that occurs twice.
 fn last_value_wins(probe: &mut Probe<'_>) -> Result<(), String> {
-    let shape = Shape::Text(100);
-    let (early, late) = (probe.value(shape, 0), probe.value(shape, 1));
+    let (early, late) = (probe.value(TEXT, 0), probe.value(TEXT, 1));
     let request = [probe.codec().request(&early), probe.codec().request(&late)].concat();
     probe.returns(&late, &request)
 }

@@ -1,15 +1,11 @@
-//! Structs of Thrift that are legal and that no library writes, and structs that must be refused.
+//! Valid Thrift structs that no library writes, and structs that must be refused.
 
-use crate::cases::Case;
 use crate::cases::probe::Probe;
-use crate::codec::Encoding;
-use crate::codec::{Oddity, Sent};
+use crate::cases::{Case, SHAPES, TEXT};
+use crate::codec::{Encoding, NonCanonical};
 use crate::profile::Need;
-use crate::shape::Shape;
 use crate::values::Value;
 
-const TEXT: Shape = Shape::Text(100);
-const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];
 const THRIFT: &[Need] = &[Need::Thrift];
 const COMPACT: &[Need] = &[Need::Wire(Encoding::ThriftCompact)];
 
@@ -26,27 +22,27 @@ pub(in crate::cases) const CASES: &[Case] = &[
         verifies: "if each field and each map key occurs twice with different values, at every \
             level, the later values come back, once each",
         needs: THRIFT,
-        run: |probe| odd(probe, Oddity::Twice),
+        run: |probe| non_canonical(probe, NonCanonical::Twice),
     },
     Case {
         name: "struct/unknown-inside",
         verifies: "unknown fields (1001 to 1011, one of each type) at every level are skipped \
             and do not come back; in the compact protocol all is overlong",
         needs: THRIFT,
-        run: |probe| odd(probe, Oddity::Unknown),
+        run: |probe| non_canonical(probe, NonCanonical::Unknown),
     },
     Case {
         name: "struct/reordered",
         verifies: "structs with their fields in descending order, at every level, come back",
         needs: THRIFT,
-        run: |probe| odd(probe, Oddity::Reordered),
+        run: |probe| non_canonical(probe, NonCanonical::Reordered),
     },
     Case {
         name: "struct/overlong",
         verifies: "numbers of 16, 32 and 64 bits in one byte more than needed, and long-form \
             headers of fields and lists, are understood and re-encoded",
         needs: COMPACT,
-        run: |probe| odd(probe, Oddity::Overlong),
+        run: |probe| non_canonical(probe, NonCanonical::Overlong),
     },
     Case {
         name: "struct/truncated",
@@ -60,7 +56,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         verifies: "a field of a nonexistent type (six bytes of `7f`) is refused, or its \
             connection closed",
         needs: THRIFT,
-        run: |probe| malformed(probe, "a field of a type that does not exist", &[0x7f; 6]),
+        run: |probe| probe.all_refuse(&[0x7f; 6], "a field of a nonexistent type"),
     },
     Case {
         name: "struct/length-past-end",
@@ -71,21 +67,21 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
 ];
 
-/// Values tried of each shape and oddity.
+/// Values per shape and form.
 const VALUES: u64 = 4;
 
-/// A server that returns the request's bytes hands field 2, which it should not even look at, back.
+/// A server that returns the bytes of the request also returns field 2, which it should ignore.
 fn other_field(probe: &mut Probe<'_>) -> Result<(), String> {
     for shape in SHAPES {
         let wanted = probe.value(shape, 0);
         let mut decoy = probe.value(shape, 1);
         if let Value::Tree(tree) = &mut decoy {
-            // Python's library takes bytes for a text where it skips them.
+            // Python's library decodes bytes as text even if it skips them.
             tree.digest = b"text".to_vec();
         }
         let [request, reply] = [probe.codec().request(&wanted), probe.codec().reply(&decoy)];
-        // Without its end the request is followed by the reply's field. In the compact protocol the reply writes how far
-        // its number is from 0, which is one less far from 1.
+        // The reply's field replaces the end of the request. The compact protocol encodes field numbers as differences:
+        // 2 from the start, 1 from field 1.
         let mut both = [&request[..request.len() - 1], &reply].concat();
         if probe.profile().encoding == Encoding::ThriftCompact {
             both[request.len() - 1] -= 0x10;
@@ -95,20 +91,19 @@ fn other_field(probe: &mut Probe<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn odd(probe: &mut Probe<'_>, oddity: Oddity) -> Result<(), String> {
+fn non_canonical(probe: &mut Probe<'_>, form: NonCanonical) -> Result<(), String> {
     for shape in SHAPES {
         for number in 0..VALUES {
             let (value, other) = (probe.value(shape, number), probe.value(shape, number + VALUES));
-            let request = probe.codec().odd_request(&value, &other, oddity);
-            let sent =
-                Sent { shape, content: Some(&value), request: &request, unknown_inside: false };
-            probe.answers(sent).map_err(|reason| format!("{}: {reason}", shape.method().name()))?;
+            let request = probe.codec().non_canonical_request(&value, &other, form);
+            let answered = probe.returns(&value, &request);
+            answered.map_err(|reason| format!("{}: {reason}", shape.method().name()))?;
         }
     }
     Ok(())
 }
 
-/// Two bytes are missing at least: the protocol's own framing, which ends with an empty field, stands in for one.
+/// Cuts at least two bytes: the zero byte that ends the framing would replace a single one.
 fn truncated(probe: &mut Probe<'_>) -> Result<(), String> {
     for shape in SHAPES {
         let whole = probe.codec().request(&probe.value(shape, 0));
@@ -125,7 +120,7 @@ fn truncated(probe: &mut Probe<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// The text's length stands where the whole request is, without the text, as long as the text is.
+/// A field header, the claimed length, and one byte of text.
 fn length_past_end(probe: &mut Probe<'_>) -> Result<(), String> {
     let lengths: &[(&str, [u8; 4], &[u8])] = &[
         ("100", [0, 0, 0, 100], &[100]),
@@ -143,12 +138,4 @@ fn length_past_end(probe: &mut Probe<'_>) -> Result<(), String> {
         probe.still_serves(TEXT)?;
     }
     Ok(())
-}
-
-fn malformed(probe: &mut Probe<'_>, what: &str, request: &[u8]) -> Result<(), String> {
-    SHAPES.into_iter().try_for_each(|shape| {
-        let what = format!("{what}, sent to {},", shape.method().name());
-        probe.refuses(shape, request, &what)?;
-        probe.still_serves(shape)
-    })
 }

@@ -10,7 +10,7 @@ use super::node::{Entries, Node};
 use crate::codec::protobuf::read;
 use crate::values::{self, Content, Field, Message, Mismatch};
 
-/// Content of this kind as JSON, with all that is there, defaults too. `arrange` may change the keys of each message.
+/// Content of this kind as JSON, with explicit defaults. `arrange` may change the keys of each message.
 pub(super) fn write(content: &Content, kind: &Kind, arrange: &dyn Fn(Entries) -> Entries) -> Node {
     match (content, kind) {
         (Content::Bool(value), _) => Node::Bool(*value),
@@ -20,7 +20,7 @@ pub(super) fn write(content: &Content, kind: &Kind, arrange: &dyn Fn(Entries) ->
         }
         (Content::Integer(value), kind) if is_wide(kind) => Node::Text(value.to_string()),
         (Content::Integer(value), _) => Node::Integer(*value),
-        // With the digits of a double: some libraries go by way of one, which is above f32::MAX for its shortest digits.
+        // As a double: some libraries parse one first, and the shortest digits of f32::MAX parse to a larger double.
         (Content::Single(value), _) => Node::Double((*value).into()),
         (Content::Double(value), _) => Node::Double(*value),
         (Content::Text(text), _) => Node::text(text),
@@ -45,11 +45,10 @@ pub(super) fn write(content: &Content, kind: &Kind, arrange: &dyn Fn(Entries) ->
     }
 }
 
-/// The message of this type that `node` is. A field that is left out or `null` is at its default.
+/// Reads `node` as a message of this type. A field that is omitted or `null` is at its default.
 ///
 /// # Errors
-/// A key that comes twice, or a value that is none of its type's. Keys that the type does not have become
-/// [`Message::unknown`].
+/// A duplicate key or a value of the wrong type. Unknown keys go to [`Message::unknown`].
 pub(super) fn read(
     node: &Node,
     descriptor: &MessageDescriptor,
@@ -61,7 +60,8 @@ pub(super) fn read(
         let path = inside(path, field.json_name());
         let content = match single(entries, field.json_name(), &path)? {
             Some(node) => Some(member(node, &field, &path)?),
-            None => (!field.supports_presence()).then(|| read::content(&field_default(&field))),
+            None => (!field.supports_presence())
+                .then(|| read::content(&prost_reflect::Value::default_value_for_field(&field))),
         };
         Ok(Field { name: field.name().to_owned(), content })
     });
@@ -72,7 +72,7 @@ pub(super) fn read(
     })
 }
 
-/// The value of a key that comes once and is not `null`.
+/// The value of a unique key; `None` if it is absent or `null`.
 fn single<'a>(entries: &'a Entries, key: &str, path: &str) -> Result<Option<&'a Node>, Mismatch> {
     let mut values = entries.iter().filter(|(name, _)| name == key).map(|(_, value)| value);
     let value = values.next();
@@ -80,10 +80,6 @@ fn single<'a>(entries: &'a Entries, key: &str, path: &str) -> Result<Option<&'a 
         Some(_) => Err(twice(path)),
         None => Ok(value.filter(|value| **value != Node::Null)),
     }
-}
-
-fn field_default(field: &FieldDescriptor) -> prost_reflect::Value {
-    prost_reflect::Value::default_value_for_field(field)
 }
 
 fn member(node: &Node, field: &FieldDescriptor, path: &str) -> Result<Content, Mismatch> {
@@ -160,10 +156,10 @@ fn double(node: &Node) -> Option<f64> {
     }
 }
 
-/// Largest integer up to which doubles hold every one: 2^53.
+/// 2^53: doubles represent all integers up to it.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// An integer may be written with a fraction of zeros or an exponent, where that is exact.
+/// An integer may have a zero fraction or an exponent if its value is exact.
 fn integer(node: &Node) -> Option<i128> {
     match node {
         Node::Integer(value) => Some(*value),
@@ -174,7 +170,7 @@ fn integer(node: &Node) -> Option<i128> {
     }
 }
 
-/// Whether integers of this kind have 64 bits, which JSON's numbers do not hold everywhere: they are written as strings.
+/// True for 64-bit integers, which are written as strings because not all JSON libraries can represent them.
 fn is_wide(kind: &Kind) -> bool {
     matches!(kind, Kind::Int64 | Kind::Uint64 | Kind::Sint64 | Kind::Fixed64 | Kind::Sfixed64)
 }

@@ -1,5 +1,4 @@
-//! JSON, as protobuf maps it: names of fields as keys, integers of 64 bits as strings, bytes in base64, values of enums
-//! by name.
+//! Protobuf's JSON mapping: field names as keys, 64-bit integers as strings, bytes in base64, enum values by name.
 
 mod mapping;
 pub(crate) mod node;
@@ -11,13 +10,13 @@ pub(crate) mod write;
 
 use prost_reflect::MessageDescriptor;
 
-use super::{Codec, Oddity, Sent, types};
+use super::{Codec, NonCanonical, Sent, types};
 use crate::profile::Need;
-use crate::values::{self, Message, Mismatch, Value};
+use crate::values::{self, Mismatch, Value};
 use node::{Entries, Node};
 use write::{Escapes, Style};
 
-/// Requests have every key, those at their defaults too: plain JSON servers may require each.
+/// Requests include defaults: servers without protobuf may require every key.
 pub(crate) struct Json;
 
 impl Codec for Json {
@@ -30,21 +29,21 @@ impl Codec for Json {
     }
 
     fn reply(&self, value: &Value) -> Vec<u8> {
-        Style::default().write(&message(&types::reply(value.shape()), value, &usual))
+        Style::default().write(&message(&types::reply(value.shape()), value, &unchanged))
     }
 
     fn empty_request(&self) -> Vec<u8> {
         b"{}".to_vec()
     }
 
-    fn odd_request(&self, value: &Value, _other: &Value, oddity: Oddity) -> Vec<u8> {
-        let spread = matches!(oddity, Oddity::Twice | Oddity::Reordered);
-        let arrange = match oddity {
-            Oddity::Overlong => usual,
-            Oddity::Twice | Oddity::Reordered => reversed,
-            Oddity::Unknown => amid_unknown,
+    fn non_canonical_request(&self, value: &Value, _other: &Value, form: NonCanonical) -> Vec<u8> {
+        let spread = matches!(form, NonCanonical::Twice | NonCanonical::Reordered);
+        let arrange = match form {
+            NonCanonical::Overlong => unchanged,
+            NonCanonical::Twice | NonCanonical::Reordered => reversed,
+            NonCanonical::Unknown => with_unknown,
         };
-        // A call's nonce goes into one of these as it is.
+        // A nonce replaces bytes of one of these, so they must not be escaped.
         let kept = value.clone().nonce_texts().into_iter().map(|text| text.clone()).collect();
         let style = Style { escapes: Escapes::First, spread, exponents: true, kept };
         style.write(&message(&types::request(value.shape()), value, &arrange))
@@ -52,7 +51,7 @@ impl Codec for Json {
 
     fn with_unknown_fields(&self, value: &Value) -> Vec<u8> {
         let request = match request(value) {
-            Node::Object(entries) => Node::Object(amid_unknown(entries)),
+            Node::Object(entries) => Node::Object(with_unknown(entries)),
             other => other,
         };
         Style::default().write(&request)
@@ -71,7 +70,7 @@ impl Codec for Json {
 
 /// The request that carries `value`.
 pub(crate) fn request(value: &Value) -> Node {
-    message(&types::request(value.shape()), value, &usual)
+    message(&types::request(value.shape()), value, &unchanged)
 }
 
 /// A request or reply: an object with one key.
@@ -87,7 +86,7 @@ fn message(
     Node::Object(arrange(descriptor.fields().map(write).collect()))
 }
 
-fn usual(entries: Entries) -> Entries {
+fn unchanged(entries: Entries) -> Entries {
     entries
 }
 
@@ -95,8 +94,8 @@ fn reversed(entries: Entries) -> Entries {
     entries.into_iter().rev().collect()
 }
 
-/// The keys amid others that no message of the contract has, with a value of each type.
-fn amid_unknown(entries: Entries) -> Entries {
+/// Adds keys before and after that no message of the contract has, with a value of each type.
+fn with_unknown(entries: Entries) -> Entries {
     let unknown = |key: &str, node| (key.to_owned(), node);
     let decoy = Node::Object(vec![
         unknown("text", Node::text("not this one")),
@@ -118,16 +117,12 @@ fn amid_unknown(entries: Entries) -> Entries {
 
 /// Decodes the reply and compares it field by field.
 fn compare(sent: Sent<'_>, reply: &[u8]) -> Result<(), Mismatch> {
-    let got = read(sent, reply)?;
-    let got = if sent.unknown_inside { got.without_unknown_inside() } else { got };
-    values::compare(sent.shape, sent.content, &got)
-}
-
-fn read(sent: Sent<'_>, reply: &[u8]) -> Result<Message, Mismatch> {
     let parsed = serde_json::from_slice::<Node>(reply);
     let node = parsed.map_err(|error| Mismatch::Undecodable {
         message: types::reply_name(sent.shape),
         reason: error.to_string(),
     })?;
-    mapping::read(&node, &types::reply(sent.shape), "")
+    let got = mapping::read(&node, &types::reply(sent.shape), "")?;
+    let got = if sent.nested_unknown { got.without_nested_unknown() } else { got };
+    values::compare(sent.shape, sent.content, &got)
 }

@@ -1,16 +1,16 @@
-//! JSON with everything in it as it came.
+//! JSON that preserves the order of keys and duplicates.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// A JSON value. Keys stay in their order, and twice where they come twice.
+/// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     Null,
     Bool(bool),
     Integer(i128),
-    /// Is only written, as it is: a number in a spelling of its own.
+    /// A number in a given notation; only for writing.
     Literal(String),
     Double(f64),
     Text(String),
@@ -26,8 +26,8 @@ impl Node {
         Self::Text(text.to_owned())
     }
 
-    /// Every value in it, itself first, by the keys and indices that lead to it: `tree.left.tags.0.key`.
-    pub(crate) fn places(&self) -> Vec<String> {
+    /// Paths of all values in it, itself first: `tree.left.tags.0.key`.
+    pub(crate) fn paths(&self) -> Vec<String> {
         let inner: Vec<(String, &Self)> = match self {
             Self::List(items) => {
                 (0..).zip(items).map(|(at, item): (u32, _)| (at.to_string(), item)).collect()
@@ -38,22 +38,22 @@ impl Node {
             _ => Vec::new(),
         };
         let inner = inner.into_iter().flat_map(|(step, node)| {
-            let places = node.places().into_iter();
-            places.map(
-                move |place| {
-                    if place.is_empty() { step.clone() } else { format!("{step}.{place}") }
+            let paths = node.paths().into_iter();
+            paths.map(
+                move |path| {
+                    if path.is_empty() { step.clone() } else { format!("{step}.{path}") }
                 },
             )
         });
         std::iter::once(String::new()).chain(inner).collect()
     }
 
-    /// The value at one of its [`Node::places`].
-    pub(crate) fn at(&mut self, place: &str) -> Option<&mut Self> {
-        if place.is_empty() {
+    /// The value at one of its [`Node::paths`].
+    pub(crate) fn at(&mut self, path: &str) -> Option<&mut Self> {
+        if path.is_empty() {
             return Some(self);
         }
-        let (step, rest) = place.split_once('.').unwrap_or((place, ""));
+        let (step, rest) = path.split_once('.').unwrap_or((path, ""));
         let inner = match self {
             Self::List(items) => items.get_mut(step.parse::<usize>().ok()?),
             Self::Object(entries) => {

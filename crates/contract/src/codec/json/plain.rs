@@ -1,4 +1,4 @@
-//! The quick answer to whether a reply is right: decoded into typed messages, as far as they must be equal.
+//! The fast path of checking replies: compares typed messages.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,8 +13,8 @@ use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
 use crate::values::{self, Contact, Value, status};
 
-/// Whether `reply` carries `value`, with every key and no other. A `false` may still turn out right where defaults are
-/// left out, numbers are written in another way, or the like.
+/// True if `reply` has `value` under exactly the expected keys. A reply that fails may still be right, for example with
+/// omitted defaults or numbers in another notation.
 pub(super) fn carries(reply: &[u8], value: &Value) -> bool {
     match value {
         Value::Text(text) => echo::<String>(reply, |got| got == *text),
@@ -34,7 +34,7 @@ fn echo<T: DeserializeOwned>(reply: &[u8], same: impl FnOnce(T) -> bool) -> bool
     serde_json::from_slice::<Object<Reply<T>>>(reply).is_ok_and(|reply| same(reply.0.echo))
 }
 
-/// Declares a message that must have all its keys, and its equality with the value of that name.
+/// Declares a message that requires all its keys and compares with the value of the same name.
 macro_rules! message {
     ($name:ident { $($field:ident: $type:ty,)* }) => {
         #[derive(Deserialize)]
@@ -185,7 +185,7 @@ fn same<T: PartialEq<U>, U>(got: Option<&T>, expected: Option<&U>) -> bool {
     }
 }
 
-/// A message that is an object: serde takes an array of its fields for it as well.
+/// Requires an object: serde also accepts structs as arrays of their fields.
 struct Object<T>(T);
 
 impl<T: PartialEq<U>, U> PartialEq<U> for Object<T> {
@@ -214,7 +214,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// An integer of 64 bits, as a string or as a number.
+/// A 64-bit integer, as a string or a number.
 struct Wide<T>(T);
 
 impl<T: PartialEq> PartialEq<T> for Wide<T> {
@@ -235,7 +235,7 @@ impl<T: FromStr + TryFrom<i64> + TryFrom<u64>> Visitor<'_> for WideVisitor<T> {
     type Value = Wide<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an integer of 64 bits")
+        f.write_str("a 64-bit integer")
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Wide<T>, E> {
@@ -247,16 +247,16 @@ impl<T: FromStr + TryFrom<i64> + TryFrom<u64>> Visitor<'_> for WideVisitor<T> {
     }
 
     fn visit_str<E: serde::de::Error>(self, digits: &str) -> Result<Wide<T>, E> {
-        digits.parse().map(Wide).map_err(|_| E::custom("no integer"))
+        digits.parse().map(Wide).map_err(|_| E::custom("not an integer"))
     }
 }
 
-/// All entries of a map, keys that come twice among them.
+/// All entries of a map, including duplicate keys.
 struct Counters(Vec<(String, Wide<i64>)>);
 
 impl PartialEq<BTreeMap<String, i64>> for Counters {
     fn eq(&self, value: &BTreeMap<String, i64>) -> bool {
-        // As many entries as there are keys, and each key among them: none comes twice.
+        // The same number of entries and every key: there are no duplicates.
         let found = |key| self.0.iter().find(|(name, _)| name == key);
         self.0.len() == value.len()
             && value.iter().all(|(key, number)| found(key).is_some_and(|(_, got)| got == number))

@@ -1,9 +1,9 @@
-//! What decoders take and no encoder writes: where it is in a reply, bytes were copied from a request.
+//! Finds JSON that decoders accept and no encoder writes: a reply with it was copied from a request.
 
 use crate::values::Mismatch;
 
-/// Refuses whitespace between tokens other than a space, or the end of a line and an indentation; and escapes of
-/// letters and digits that need none. The reply is JSON.
+/// Refuses whitespace between tokens other than one space or a newline with indentation, and escaped letters and
+/// digits. The reply must be valid JSON.
 pub(super) fn refuse(reply: &[u8]) -> Result<(), Mismatch> {
     let mut at = 0;
     while let Some(byte) = reply.get(at) {
@@ -17,7 +17,7 @@ pub(super) fn refuse(reply: &[u8]) -> Result<(), Mismatch> {
     Ok(())
 }
 
-/// Where the string ends that begins at `at`.
+/// End of the string that begins at `at`.
 fn string(reply: &[u8], at: usize) -> Result<usize, Mismatch> {
     let mut at = at + 1;
     while let Some(byte) = reply.get(at) {
@@ -33,7 +33,7 @@ fn string(reply: &[u8], at: usize) -> Result<usize, Mismatch> {
     Ok(reply.len())
 }
 
-/// Whether this comes after the backslash of an escaped letter or digit.
+/// True if this, after a backslash, is an escaped letter or digit.
 fn is_needless(escape: &[u8]) -> bool {
     let Some((b'u', [b'0', b'0', high, low, ..])) = escape.split_first() else { return false };
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
@@ -41,7 +41,7 @@ fn is_needless(escape: &[u8]) -> bool {
     code.is_some_and(|code| code.is_ascii_alphanumeric())
 }
 
-/// Where the whitespace ends that begins at `at`: at most a space, the end of a line and an indentation.
+/// End of the whitespace that begins at `at`: at most a space, a newline and indentation.
 fn gap(reply: &[u8], at: usize) -> Result<usize, Mismatch> {
     let spaces = |from: usize| reply[from..].iter().take_while(|byte| **byte == b' ').count();
     let one = at + spaces(at).min(1);

@@ -36,7 +36,7 @@ fn small_tree() -> TreeNode {
 
 fn verify(value: &Value, reply: &str) -> Result<(), Mismatch> {
     let (shape, request) = (value.shape(), Json.request(value));
-    let sent = Sent { shape, content: Some(value), request: &request, unknown_inside: false };
+    let sent = Sent { shape, content: Some(value), request: &request, nested_unknown: false };
     Json.verify(sent, reply.as_bytes())
 }
 
@@ -44,7 +44,7 @@ fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What is said of the reply to `small_tree` with one change of its text.
+/// The mismatch of the reply to `small_tree` with one change in its text.
 fn changed(from: &str, to: &str) -> String {
     let value = Value::Tree(Box::new(small_tree()));
     let right = text(Json.reply(&value));
@@ -56,7 +56,7 @@ fn changed(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn requests_spell_everything_out() {
+fn requests_include_defaults() {
     let tree = text(Json.request(&Value::Tree(Box::new(small_tree()))));
     insta::assert_snapshot!(tree, @r#"{"tree":{"name":"a\"b\n é","digest":"AP8=","age":0,"balance":"-9223372036854775808","serial":"18446744073709551615","score":1.5,"ratio":0.10000000149011612,"active":false,"status":"STATUS_CLOSED","phone":"0","left":{"name":"","id":"0","tags":[]},"counters":{"k":"7"}}}"#);
     insta::assert_snapshot!(text(Json.request(&Value::Text(String::new()))), @r#"{"text":""}"#);
@@ -78,14 +78,14 @@ fn requests_spell_everything_out() {
 }
 
 #[test]
-fn odd_requests_are_as_no_encoder_writes_them() {
+fn non_canonical_requests_differ_from_what_encoders_write() {
     let dto = PropertyDto { prop1: "kept".into(), prop7: 15.0, ..PropertyDto::default() };
     let dto = Value::Dto(Box::new(dto));
-    let odd = |value: &Value, oddity| text(Json.odd_request(value, value, oddity));
-    insta::assert_snapshot!(odd(&dto, Oddity::Overlong), @r#"{"\u0064to":{"\u0070rop1":"kept","\u0070rop2":"","\u0070rop3":"","\u0070rop4":0,"\u0070rop5":0,"\u0070rop6":0,"\u0070rop7":1.50e1,"\u0070rop8":0.0e0,"\u0070rop9":0.0e0,"\u0070rop10":false,"\u0070rop11":false,"\u0070rop12":false}}"#);
-    insta::assert_snapshot!(odd(&Value::Text("kept".into()), Oddity::Reordered).escape_debug(), @r#" \t\r\n { \t\r\n \"\\u0074ext\" \t\r\n : \t\r\n \"kept\" \t\r\n } \t\r\n"#);
-    insta::assert_snapshot!(odd(&Value::Text("kept".into()), Oddity::Unknown), @r#"{"\u0075nknownObject":{"\u0074ext":"\u006eot this one","\u0065cho":"\u006eor this one"},"\u0075nknownNull":null,"\u0075nknownFlag":true,"\u0075nknownCount":7,"\u0074ext":"kept","\u0075nknownShare":5.0e-1,"\u0075nknownText":"\u0066rom a later version","\u0075nknownList":[null,{}]}"#);
-    let reordered = odd(&dto, Oddity::Reordered);
+    let written = |value: &Value, form| text(Json.non_canonical_request(value, value, form));
+    insta::assert_snapshot!(written(&dto, NonCanonical::Overlong), @r#"{"\u0064to":{"\u0070rop1":"kept","\u0070rop2":"","\u0070rop3":"","\u0070rop4":0,"\u0070rop5":0,"\u0070rop6":0,"\u0070rop7":1.50e1,"\u0070rop8":0.0e0,"\u0070rop9":0.0e0,"\u0070rop10":false,"\u0070rop11":false,"\u0070rop12":false}}"#);
+    insta::assert_snapshot!(written(&Value::Text("kept".into()), NonCanonical::Reordered).escape_debug(), @r#" \t\r\n { \t\r\n \"\\u0074ext\" \t\r\n : \t\r\n \"kept\" \t\r\n } \t\r\n"#);
+    insta::assert_snapshot!(written(&Value::Text("kept".into()), NonCanonical::Unknown), @r#"{"\u0075nknownObject":{"\u0074ext":"\u006eot this one","\u0065cho":"\u006eor this one"},"\u0075nknownNull":null,"\u0075nknownFlag":true,"\u0075nknownCount":7,"\u0074ext":"kept","\u0075nknownShare":5.0e-1,"\u0075nknownText":"\u0066rom a later version","\u0075nknownList":[null,{}]}"#);
+    let reordered = written(&dto, NonCanonical::Reordered);
     let places: Vec<_> = (1..=12).map(|n| reordered.find(&format!("rop{n}\""))).collect();
     assert!(places.is_sorted_by(|one, next| one > next), "{reordered}");
 }
@@ -131,36 +131,36 @@ fn a_difference_is_named_by_its_path() {
 }
 
 #[test]
-fn what_only_a_copy_has_is_refused() {
-    insta::assert_snapshot!(changed(r#""age":0"#, r#""age":0,"age":0"#), @"echo.age comes twice in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(changed(r#""k":"7""#, r#""k":"7","k":"7""#), @r#"echo.counters["k"] comes twice in the reply, as no encoder writes it; decode the request at every level and encode its content anew"#);
-    insta::assert_snapshot!(changed("age", r"\u0061ge"), @"byte 45 escapes a letter or a digit in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(changed("STATUS_CLOSED", r"STATUS_C\u004COSED"), @"byte 190 escapes a letter or a digit in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(changed(r#""age":0"#, "\t\"age\":0"), @"byte 44 is a tab, a carriage return or a needless space in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(changed(r#""age":0"#, "\"age\":\r\n0"), @"byte 50 is a tab, a carriage return or a needless space in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(changed(r#""age":0"#, "\"age\":  0"), @"byte 51 is a tab, a carriage return or a needless space in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
+fn copied_encodings_are_refused() {
+    insta::assert_snapshot!(changed(r#""age":0"#, r#""age":0,"age":0"#), @"echo.age comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(changed(r#""k":"7""#, r#""k":"7","k":"7""#), @r#"echo.counters["k"] comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again"#);
+    insta::assert_snapshot!(changed("age", r"\u0061ge"), @"byte 45 escapes a letter or a digit in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(changed("STATUS_CLOSED", r"STATUS_C\u004COSED"), @"byte 190 escapes a letter or a digit in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(changed(r#""age":0"#, "\t\"age\":0"), @"byte 44 is a tab, a carriage return or a needless space in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(changed(r#""age":0"#, "\"age\":\r\n0"), @"byte 50 is a tab, a carriage return or a needless space in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(changed(r#""age":0"#, "\"age\":  0"), @"byte 51 is a tab, a carriage return or a needless space in the reply, which no encoder writes; decode every level of the request and encode its content again");
     // What encoders do: escapes of other characters, a space after a colon, indented lines.
     assert_eq!(changed(r#""k":"7""#, "\n    \"k\" : \"7\"\n  "), "the same");
     assert_eq!(changed("é", r"\u00E9"), "the same");
 }
 
 #[test]
-fn what_is_no_reply_is_refused() {
-    let said = |reply: &str| verify(&Value::Text("ab".into()), reply).unwrap_err().to_string();
-    insta::assert_snapshot!(said(""), @"the reply is no rpcbench.v1.TextReply: EOF while parsing a value at line 1 column 0");
-    insta::assert_snapshot!(said(r#"{"echo":"ab"}}"#), @"the reply is no rpcbench.v1.TextReply: trailing characters at line 1 column 14");
-    insta::assert_snapshot!(said(r#"{"echo":"ab"} x"#), @"the reply is no rpcbench.v1.TextReply: trailing characters at line 1 column 15");
-    insta::assert_snapshot!(said(r#"["ab"]"#), @"the reply: expected an object, got an array");
-    insta::assert_snapshot!(said("null"), @"the reply: expected an object, got null");
+fn invalid_replies_are_refused() {
+    let error = |reply: &str| verify(&Value::Text("ab".into()), reply).unwrap_err().to_string();
+    insta::assert_snapshot!(error(""), @"the reply is not a valid rpcbench.v1.TextReply: EOF while parsing a value at line 1 column 0");
+    insta::assert_snapshot!(error(r#"{"echo":"ab"}}"#), @"the reply is not a valid rpcbench.v1.TextReply: trailing characters at line 1 column 14");
+    insta::assert_snapshot!(error(r#"{"echo":"ab"} x"#), @"the reply is not a valid rpcbench.v1.TextReply: trailing characters at line 1 column 15");
+    insta::assert_snapshot!(error(r#"["ab"]"#), @"the reply: expected an object, got an array");
+    insta::assert_snapshot!(error("null"), @"the reply: expected an object, got null");
     insta::assert_snapshot!(changed(r#"{"name":"","id":"0","tags":[]}"#, r#"["","0",[]]"#), @"echo.left: expected an object, got an array");
-    insta::assert_snapshot!(said("{}"), @r#"echo: expected "ab", got """#);
-    insta::assert_snapshot!(said(r#"{"text":"ab"}"#), @"the reply is the request, byte for byte; decode it and return its content as `echo`");
-    insta::assert_snapshot!(said(&"[".repeat(1_000_000)), @"the reply is no rpcbench.v1.TextReply: recursion limit exceeded at line 1 column 128");
+    insta::assert_snapshot!(error("{}"), @r#"echo: expected "ab", got """#);
+    insta::assert_snapshot!(error(r#"{"text":"ab"}"#), @"the reply is the request, byte for byte; decode it and return its content as `echo`");
+    insta::assert_snapshot!(error(&"[".repeat(1_000_000)), @"the reply is not a valid rpcbench.v1.TextReply: recursion limit exceeded at line 1 column 128");
     assert_eq!(verify(&Value::Text("ab".into()), "{\"echo\": \"ab\"}\n"), Ok(()));
     assert_eq!(verify(&Value::Text(String::new()), "{}"), Ok(()));
 }
 
-/// The same by an implementation of the mapping that is not ours.
+/// Decodes with the independent implementation in prost-reflect.
 fn decoded(shape: Shape, json: &[u8]) -> DynamicMessage {
     let options = DeserializeOptions::new().deny_unknown_fields(false);
     let mut deserializer = serde_json::Deserializer::from_slice(json);
@@ -171,13 +171,13 @@ fn decoded(shape: Shape, json: &[u8]) -> DynamicMessage {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// One goes by typed messages, the other by descriptors.
+    /// One compares typed messages, the other uses descriptors.
     #[test]
-    fn the_quick_check_and_the_thorough_one_agree(seed: u64, length in 0_u32..5000) {
+    fn the_fast_and_the_full_check_agree(seed: u64, length in 0_u32..5000) {
         for shape in [Shape::Text(length), Shape::Record, Shape::Dto, Shape::Tree] {
             let (value, other) = (random(shape, seed), random(shape, !seed));
             for reply in [Json.reply(&value), Json.reply(&other)] {
-                let sent = Sent { shape, content: Some(&value), request: b"", unknown_inside: false };
+                let sent = Sent { shape, content: Some(&value), request: b"", nested_unknown: false };
                 prop_assert_eq!(plain::carries(&reply, &value), compare(sent, &reply).is_ok());
             }
             prop_assert!(plain::carries(&Json.reply(&value), &value));
@@ -185,17 +185,17 @@ proptest! {
     }
 
     #[test]
-    fn every_request_means_the_same_to_another_implementation(seed: u64) {
+    fn another_implementation_decodes_every_request_alike(seed: u64) {
         for shape in SHAPES {
             let value = random(shape, seed);
-            let usual = decoded(shape, &Json.request(&value));
-            for oddity in [Oddity::Overlong, Oddity::Twice, Oddity::Reordered, Oddity::Unknown] {
-                prop_assert_eq!(&decoded(shape, &Json.odd_request(&value, &value, oddity)), &usual);
+            let canonical = decoded(shape, &Json.request(&value));
+            for form in [NonCanonical::Overlong, NonCanonical::Twice, NonCanonical::Reordered, NonCanonical::Unknown] {
+                prop_assert_eq!(&decoded(shape, &Json.non_canonical_request(&value, &value, form)), &canonical);
             }
-            prop_assert_eq!(&decoded(shape, &Json.with_unknown_fields(&value)), &usual);
+            prop_assert_eq!(&decoded(shape, &Json.with_unknown_fields(&value)), &canonical);
             for escapes in [Escapes::All, Escapes::Wide] {
                 let style = Style { escapes, ..Style::default() };
-                prop_assert_eq!(&decoded(shape, &style.write(&request(&value))), &usual);
+                prop_assert_eq!(&decoded(shape, &style.write(&request(&value))), &canonical);
             }
         }
     }
@@ -218,15 +218,15 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_replies_do_no_harm(reply: Vec<u8>, at: prop::sample::Index, byte: u8) {
+    fn arbitrary_replies_are_refused(reply: Vec<u8>, at: prop::sample::Index, byte: u8) {
         let value = Value::Tree(Box::new(tree()));
-        let sent = |request| Sent { shape: Shape::Tree, content: Some(&value), request, unknown_inside: false };
+        let sent = |request| Sent { shape: Shape::Tree, content: Some(&value), request, nested_unknown: false };
         prop_assert!(Json.verify(sent(b""), &reply).is_err());
         let right = Json.reply(&value);
         let mut broken = right.clone();
         broken[at.index(right.len())] = byte;
         prop_assume!(broken != right);
-        // A space in place of nothing is the only byte that may change, and there is none.
+        // Only a change of whitespace would be valid, and the reply contains no whitespace.
         prop_assert!(Json.verify(sent(b""), &broken).is_err(), "{}", String::from_utf8_lossy(&broken));
     }
 }

@@ -1,22 +1,22 @@
-//! JSON as text: as encoders write it, or as only a decoder reads it.
+//! Writes JSON in canonical or other valid forms.
 
 use std::collections::HashSet;
 
 use super::node::Node;
 
-/// How the text is written. The default is what encoders write: nothing that need not be there.
+/// How to write the text. The default is canonical.
 #[derive(Default)]
 pub(crate) struct Style {
     pub escapes: Escapes,
-    /// Whether there is whitespace between all tokens, of each kind that JSON has.
+    /// Puts all of JSON's whitespace characters between tokens.
     pub spread: bool,
-    /// Whether numbers with a fraction get an exponent and a digit that they do not need: `1.50e1`.
+    /// Adds an exponent and a redundant digit to doubles: `1.50e1`.
     pub exponents: bool,
-    /// Strings that are written as encoders write them; keys are not among them.
+    /// Values, not keys, that are never escaped.
     pub kept: HashSet<String>,
 }
 
-/// Which characters are written as `\u0065` though they need not be.
+/// Characters that are escaped needlessly: `\u0065`.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Escapes {
     #[default]
@@ -25,7 +25,7 @@ pub(crate) enum Escapes {
     First,
     /// All letters and digits of each key and string.
     All,
-    /// All characters beyond ASCII: in two halves, a surrogate pair, where they do not fit into one.
+    /// All characters beyond ASCII, with surrogate pairs if necessary.
     Wide,
 }
 
@@ -47,7 +47,7 @@ impl Style {
             Node::Integer(value) => out.push_str(&value.to_string()),
             Node::Double(value) if self.exponents => out.push_str(&longer(format!("{value:e}"))),
             Node::Double(value) => out.push_str(&plain(value)),
-            Node::Literal(spelled) => out.push_str(spelled),
+            Node::Literal(number) => out.push_str(number),
             Node::Text(text) if self.kept.contains(text) => out.push_str(&plain(text)),
             Node::Text(text) => self.text(text, out),
             Node::List(items) => self.sequence(b"[]", items, out, |item, out| self.node(item, out)),
@@ -88,10 +88,9 @@ impl Style {
             Escapes::All => char.is_ascii_alphanumeric(),
             Escapes::Wide => !char.is_ascii(),
         };
-        let pieces = text.split_inclusive(|_: char| true).map(|char| {
-            // A string is never refused.
-            if char.chars().any(&mut escape) { escaped(char) } else { inner(char) }
-        });
+        let pieces = text
+            .split_inclusive(|_: char| true)
+            .map(|char| if char.chars().any(&mut escape) { escaped(char) } else { inner(char) });
         let written = if self.escapes == Escapes::None { inner(text) } else { pieces.collect() };
         out.push('"');
         out.push_str(&written);
@@ -105,12 +104,12 @@ impl Style {
     }
 }
 
-/// As encoders write it. Numbers are finite and texts are Unicode, so that all of them can be written.
+/// In canonical form. Numbers are finite and texts are Unicode, so writing cannot fail.
 fn plain<T: serde::Serialize + ?Sized>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// A text as encoders write it, without the quotes.
+/// A text in canonical form, without the quotes.
 fn inner(text: &str) -> String {
     let quoted = plain(text);
     quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default().to_owned()
@@ -120,7 +119,7 @@ fn escaped(text: &str) -> String {
     text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
-/// `1.5e1` as `1.50e1`, and `2e0` as `2.0e0`.
+/// Adds a redundant digit: `1.50e1` for `1.5e1`, `2.0e0` for `2e0`.
 fn longer(scientific: String) -> String {
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let zero = if digits.contains('.') { "0" } else { ".0" };

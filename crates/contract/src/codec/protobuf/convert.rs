@@ -1,20 +1,25 @@
-//! Values as the messages that prost encodes, and back.
+//! Conversion between values and the messages that prost encodes.
 
 use super::pb;
 use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Tag, TreeNode};
 
-/// Both ways between messages whose fields have the same names and types.
+/// Conversions between messages with the same field names; the fields in `options` and `lists` are converted too.
 macro_rules! mirrors {
+    ($name:ident { $($field:ident),* $(,)? } options { $($option:ident),* } lists { $($list:ident),* }) => {
+        mirrors!(@from $name, pb::$name, [$($field)*] [$($option)*] [$($list)*]);
+        mirrors!(@from pb::$name, $name, [$($field)*] [$($option)*] [$($list)*]);
+    };
     ($name:ident { $($field:ident),* $(,)? }) => {
-        impl From<$name> for pb::$name {
-            fn from(value: $name) -> Self {
-                Self { $($field: value.$field),* }
-            }
-        }
-
-        impl From<pb::$name> for $name {
-            fn from(message: pb::$name) -> Self {
-                Self { $($field: message.$field),* }
+        mirrors!($name { $($field),* } options {} lists {});
+    };
+    (@from $from:ty, $to:ty, [$($field:ident)*] [$($option:ident)*] [$($list:ident)*]) => {
+        impl From<$from> for $to {
+            fn from(from: $from) -> Self {
+                Self {
+                    $($field: from.$field,)*
+                    $($option: from.$option.map(Into::into),)*
+                    $($list: from.$list.into_iter().map(Into::into).collect(),)*
+                }
             }
         }
     };
@@ -80,17 +85,11 @@ mirrors!(PropertyDto {
 
 mirrors!(Tag { key, value });
 
-impl From<Branch> for pb::Branch {
-    fn from(Branch { name, id, tags }: Branch) -> Self {
-        Self { name, id, tags: tags.into_iter().map(Into::into).collect() }
-    }
-}
+mirrors!(Branch { name, id } options {} lists { tags });
 
-impl From<pb::Branch> for Branch {
-    fn from(pb::Branch { name, id, tags }: pb::Branch) -> Self {
-        Self { name, id, tags: tags.into_iter().map(Into::into).collect() }
-    }
-}
+mirrors!(TreeNode {
+    name, digest, age, balance, serial, score, ratio, active, status, counters
+} options { contact, left, right } lists {});
 
 impl From<Contact> for pb::tree_node::Contact {
     fn from(contact: Contact) -> Self {
@@ -106,46 +105,6 @@ impl From<pb::tree_node::Contact> for Contact {
         match contact {
             pb::tree_node::Contact::Email(email) => Self::Email(email),
             pb::tree_node::Contact::Phone(phone) => Self::Phone(phone),
-        }
-    }
-}
-
-impl From<TreeNode> for pb::TreeNode {
-    fn from(tree: TreeNode) -> Self {
-        Self {
-            name: tree.name,
-            digest: tree.digest,
-            age: tree.age,
-            balance: tree.balance,
-            serial: tree.serial,
-            score: tree.score,
-            ratio: tree.ratio,
-            active: tree.active,
-            status: tree.status,
-            contact: tree.contact.map(Into::into),
-            left: tree.left.map(Into::into),
-            right: tree.right.map(Into::into),
-            counters: tree.counters,
-        }
-    }
-}
-
-impl From<pb::TreeNode> for TreeNode {
-    fn from(tree: pb::TreeNode) -> Self {
-        Self {
-            name: tree.name,
-            digest: tree.digest,
-            age: tree.age,
-            balance: tree.balance,
-            serial: tree.serial,
-            score: tree.score,
-            ratio: tree.ratio,
-            active: tree.active,
-            status: tree.status,
-            contact: tree.contact.map(Into::into),
-            left: tree.left.map(Into::into),
-            right: tree.right.map(Into::into),
-            counters: tree.counters,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Protocol Buffers.
 
 mod convert;
-mod odd;
+mod non_canonical;
 #[allow(missing_docs, clippy::all)]
 pub mod pb;
 pub(super) mod read;
@@ -12,12 +12,11 @@ pub(crate) mod wire;
 
 use prost::Message;
 
-use super::{Codec, Oddity, Sent};
+use super::{Codec, NonCanonical, Sent, varint};
 use crate::profile::Need;
 use crate::values::{self, FlatRecord, Mismatch, PropertyDto, TreeNode, Value};
 use wire::{delimited, fixed32, fixed64};
 
-/// Where the content travels.
 const REQUEST_FIELD: u32 = 1;
 const REPLY_FIELD: u32 = 2;
 
@@ -47,15 +46,16 @@ impl Codec for Protobuf {
         Vec::new()
     }
 
-    fn spellings(&self, value: &Value) -> Vec<Vec<u8>> {
-        let usual = self.request(value);
-        let spelled = delimited(REQUEST_FIELD, &content(value));
-        if spelled == usual { vec![usual] } else { vec![usual, spelled] }
+    fn valid_encodings(&self, value: &Value) -> Vec<Vec<u8>> {
+        let canonical = self.request(value);
+        let explicit = delimited(REQUEST_FIELD, &content(value));
+        if explicit == canonical { vec![canonical] } else { vec![canonical, explicit] }
     }
 
-    fn odd_request(&self, value: &Value, other: &Value, oddity: Oddity) -> Vec<u8> {
-        let usual = self.request(value);
-        odd::request(value.shape(), &usual, &self.request(other), oddity).unwrap_or(usual)
+    fn non_canonical_request(&self, value: &Value, other: &Value, form: NonCanonical) -> Vec<u8> {
+        let canonical = self.request(value);
+        non_canonical::request(value.shape(), &canonical, &self.request(other), form)
+            .unwrap_or(canonical)
     }
 
     fn with_unknown_fields(&self, value: &Value) -> Vec<u8> {
@@ -63,11 +63,11 @@ impl Codec for Protobuf {
     }
 
     fn verify(&self, sent: Sent<'_>, reply: &[u8]) -> Result<(), Mismatch> {
-        if sent.content.is_some_and(|value| is_plainly(value, reply)) {
+        if sent.content.is_some_and(|value| matches_exactly(value, reply)) {
             return Ok(());
         }
         let compared = read::reply(sent.shape, reply)
-            .map(|got| if sent.unknown_inside { got.without_unknown_inside() } else { got })
+            .map(|got| if sent.nested_unknown { got.without_nested_unknown() } else { got })
             .and_then(|got| values::compare(sent.shape, sent.content, &got));
         let checked = compared.and_then(|()| redundant::refuse(sent.shape, reply));
         checked.map_err(|mismatch| match reply == sent.request && !reply.is_empty() {
@@ -77,7 +77,7 @@ impl Codec for Protobuf {
     }
 }
 
-/// A request or reply. An empty text is left out, as protobuf wants it of defaults.
+/// A request or reply. An empty text is omitted, as protobuf requires for defaults.
 fn message(field: u32, value: &Value) -> Vec<u8> {
     match value {
         Value::Text(text) if text.is_empty() => Vec::new(),
@@ -85,7 +85,7 @@ fn message(field: u32, value: &Value) -> Vec<u8> {
     }
 }
 
-/// What field 1 or 2 holds.
+/// The content of field 1 or 2.
 fn content(value: &Value) -> Vec<u8> {
     match value {
         Value::Text(text) => text.as_bytes().to_vec(),
@@ -120,37 +120,36 @@ fn encoded_tree(tree: &TreeNode) -> Vec<u8> {
     bytes
 }
 
-/// -0.0 is not the default, but prost leaves it out.
+/// -0.0 is not the default, but prost omits it.
 fn is_negative_zero(number: f64) -> bool {
     number == 0.0 && number.is_sign_negative()
 }
 
-/// One field of every valid layout, under numbers that no message of the contract has.
+/// One field of each wire type, under numbers that no message of the contract has.
 fn unknown_fields() -> Vec<u8> {
-    let varint = [wire::tag(1001, wire::Layout::Varint), wire::varint(300)].concat();
+    let varint = [wire::tag(1001, wire::Layout::Varint), varint(300)].concat();
     let fixed = [fixed64(1002, 7), fixed32(1003, 0x0403_0201)].concat();
     [varint, fixed, delimited(1004, b"from a later version")].concat()
 }
 
-/// Whether `reply` is the right one and holds nothing else, decoded into typed messages: the quick answer. A
-/// `false` may still turn out right where not-a-number, an encoding with explicit defaults or the like is
-/// involved.
-fn is_plainly(value: &Value, reply: &[u8]) -> bool {
+/// Fast path: compares typed messages. A reply that fails may still be right, for example with NaN or explicit
+/// defaults.
+fn matches_exactly(value: &Value, reply: &[u8]) -> bool {
     match value {
-        Value::Text(text) => plainly::<pb::TextReply>(reply, |got| got.echo == *text),
-        Value::Record(record) => plainly::<pb::RecordReply>(reply, |got| {
+        Value::Text(text) => decodes_to::<pb::TextReply>(reply, |got| got.echo == *text),
+        Value::Record(record) => decodes_to::<pb::RecordReply>(reply, |got| {
             got.echo.is_some_and(|echo| FlatRecord::from(echo) == **record)
         }),
-        Value::Dto(dto) => plainly::<pb::DtoReply>(reply, |got| {
+        Value::Dto(dto) => decodes_to::<pb::DtoReply>(reply, |got| {
             got.echo.is_some_and(|echo| PropertyDto::from(echo) == **dto)
         }),
-        Value::Tree(tree) => plainly::<pb::TreeReply>(reply, |got| {
+        Value::Tree(tree) => decodes_to::<pb::TreeReply>(reply, |got| {
             got.echo.is_some_and(|echo| TreeNode::from(echo) == **tree)
         }),
     }
 }
 
-/// Unknown fields, which decoding drops, show in the length.
-fn plainly<R: Message + Default>(reply: &[u8], same: impl FnOnce(R) -> bool) -> bool {
+/// Decoding drops unknown fields, which then show in the length.
+fn decodes_to<R: Message + Default>(reply: &[u8], same: impl FnOnce(R) -> bool) -> bool {
     R::decode(reply).is_ok_and(|got| got.encoded_len() == reply.len() && same(got))
 }

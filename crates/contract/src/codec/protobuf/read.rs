@@ -1,4 +1,4 @@
-//! A reply's bytes as a tree of all its fields, unknown ones included.
+//! Decodes messages into trees of all their fields, including unknown ones.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,12 @@ pub(super) fn reply(shape: Shape, bytes: &[u8]) -> Result<Message, Mismatch> {
     })
 }
 
-/// Decodes a request of `shape`'s method; `None` if it is none.
+/// Decodes a request of `shape`'s method.
 pub(super) fn request(shape: Shape, bytes: &[u8]) -> Option<DynamicMessage> {
     DynamicMessage::decode(types::request(shape), bytes).ok()
 }
 
-/// Whether a field is there says something only for messages and members of a oneof; others are at their
-/// default when they are not.
+/// Only messages and members of a oneof can be absent; other fields are at their default then.
 fn tree(message: &DynamicMessage) -> Message {
     let descriptor = message.descriptor();
     let fields = descriptor.fields().map(|field| Field {
@@ -38,7 +37,6 @@ fn tree(message: &DynamicMessage) -> Message {
     }
 }
 
-/// A value of any type, in no encoding.
 pub(in crate::codec) fn content(value: &Value) -> Content {
     match value {
         Value::Bool(value) => Content::Bool(*value),

@@ -1,4 +1,4 @@
-//! What decoders take and no encoder writes: where it is in a reply, bytes were copied from a request.
+//! Finds encodings that decoders accept and no encoder writes: a reply with one was copied from a request.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use crate::values::Mismatch;
 const TWICE: &str = "comes twice";
 const LONG: &str = "takes more bytes than it needs";
 
-/// Refuses a reply that can be decoded and has a single field or a map's key twice, or a number, a tag or a length in
-/// more bytes than it needs, at any level.
+/// Refuses a decodable reply in which a field other than a list, or a map key, occurs twice, or in which a number, tag or
+/// length takes more bytes than necessary, at any level.
 pub(super) fn refuse(shape: Shape, reply: &[u8]) -> Result<(), Mismatch> {
     message(&types::reply(shape), reply, "")
 }
 
-/// Of fields that the type does not have, only the extent is looked at.
+/// Skips unknown fields.
 fn message(descriptor: &MessageDescriptor, mut rest: &[u8], path: &str) -> Result<(), Mismatch> {
     let (mut single, mut keys) = (HashSet::new(), HashSet::new());
     while !rest.is_empty() {
@@ -43,7 +43,7 @@ fn message(descriptor: &MessageDescriptor, mut rest: &[u8], path: &str) -> Resul
     Ok(())
 }
 
-/// The bytes of a map's entry that are its key.
+/// Field number of the map, and the key of the entry.
 fn key<'a>(map: &FieldDescriptor, mut entry: &'a [u8]) -> (u32, &'a [u8]) {
     while let Some((tag, _)) = varint(&mut entry)
         && let Some((value, _)) = value(tag & 7, &mut entry)
@@ -55,7 +55,7 @@ fn key<'a>(map: &FieldDescriptor, mut entry: &'a [u8]) -> (u32, &'a [u8]) {
     (map.number(), &[])
 }
 
-/// The value of a field with this wire type, and whether its length, or itself as a number, is longer than it need be.
+/// The value of a field with this wire type, and whether its length or varint is overlong.
 fn value<'a>(wire_type: u64, rest: &mut &'a [u8]) -> Option<(&'a [u8], bool)> {
     let (length, long) = match wire_type {
         0 => {
@@ -74,7 +74,7 @@ fn value<'a>(wire_type: u64, rest: &mut &'a [u8]) -> Option<(&'a [u8], bool)> {
     rest.split_off(..length).map(|value| (value, long))
 }
 
-/// A number in base 128, and whether it ends with a byte that adds nothing.
+/// A number in base 128, and whether it is overlong.
 fn varint(rest: &mut &[u8]) -> Option<(u64, bool)> {
     let mut value = 0;
     for place in 0..10 {

@@ -24,7 +24,7 @@ fn compare(expected: &Value, got: &[u8]) -> Result<(), Mismatch> {
     values::compare(expected.shape(), Some(expected), &read::reply(expected.shape(), got)?)
 }
 
-/// What is said of a tree with one change.
+/// The mismatch of a tree with one change.
 fn changed(change: impl Fn(&mut TreeNode)) -> String {
     let mut got = tree();
     change(&mut got);
@@ -74,7 +74,7 @@ fn the_order_of_map_entries_and_of_fields_does_not_matter() {
     let reply = delimited(REPLY_FIELD, &[entries.concat(), rest].concat());
     assert_ne!(reply, encoded(whole.clone()));
     assert_eq!(compare(&value(whole.clone()), &reply), Ok(()));
-    assert!(is_plainly(&value(whole), &reply));
+    assert!(matches_exactly(&value(whole), &reply));
 }
 
 #[test]
@@ -82,41 +82,39 @@ fn nan_equals_nan_and_zero_equals_negative_zero() {
     let nan = |bits| TreeNode { score: f64::from_bits(bits), ratio: f32::NAN, ..tree() };
     let (quiet, other) = (nan(0x7ff8 << 48), nan(0xfff8 << 48 | 7));
     assert_eq!(compare(&value(quiet), &encoded(other)), Ok(()));
-    let spelled = [0x12, 9, 0x31, 0, 0, 0, 0, 0, 0, 0, 0x80];
-    assert_eq!(compare(&value(TreeNode::default()), &spelled), Ok(()));
+    let explicit = [0x12, 9, 0x31, 0, 0, 0, 0, 0, 0, 0, 0x80];
+    assert_eq!(compare(&value(TreeNode::default()), &explicit), Ok(()));
 }
 
 #[test]
-fn negative_zeros_are_sent_and_may_come_back_without_their_sign() {
+fn negative_zeros_are_sent_and_may_lose_their_sign() {
     let dto = PropertyDto { prop8: -0.0, prop10: true, ..PropertyDto::default() };
     let dto = Value::Dto(Box::new(dto));
     assert_eq!(Protobuf.request(&dto), b"\x0a\x0b\x50\x01\x41\0\0\0\0\0\0\0\x80");
     let tree = TreeNode { score: -0.0, ratio: -0.0, ..TreeNode::default() };
     assert_eq!(encoded(tree), b"\x12\x0e\x31\0\0\0\0\0\0\0\x80\x3d\0\0\0\x80");
     for right in [&Protobuf.reply(&dto)[..], b"\x12\x02\x50\x01"] {
-        let sent =
-            Sent { shape: Shape::Dto, content: Some(&dto), request: b"", unknown_inside: false };
-        assert_eq!(Protobuf.verify(sent, right), Ok(()));
+        assert_eq!(Protobuf.verify(Sent::new(&dto, b""), right), Ok(()));
     }
 }
 
 #[test]
-fn defaults_may_be_spelled_out() {
-    let spelled = [0x12, 6, 0x0a, 0, 0x20, 0, 0x50, 0];
-    assert_eq!(compare(&Value::empty(Shape::Dto), &spelled), Ok(()));
+fn defaults_may_be_explicit() {
+    let explicit = [0x12, 6, 0x0a, 0, 0x20, 0, 0x50, 0];
+    assert_eq!(compare(&Value::empty(Shape::Dto), &explicit), Ok(()));
 }
 
 #[test]
 fn unknown_fields_and_junk_are_refused() {
     let right = encoded(tree());
-    let said = |junk: &[u8]| {
+    let error = |junk: &[u8]| {
         let reply = [&right, junk].concat();
-        assert!(!is_plainly(&value(tree()), &reply));
+        assert!(!matches_exactly(&value(tree()), &reply));
         compare(&value(tree()), &reply).unwrap_err().to_string()
     };
-    insta::assert_snapshot!(said(&[0x0a, 1, b'x']), @"unknown field 1 in the reply");
-    insta::assert_snapshot!(said(&[0]), @"the reply is no rpcbench.v1.TreeReply: failed to decode Protobuf message: invalid tag value: 0");
-    insta::assert_snapshot!(said(b"\x7f"), @"the reply is no rpcbench.v1.TreeReply: failed to decode Protobuf message: invalid wire type value: 7");
+    insta::assert_snapshot!(error(&[0x0a, 1, b'x']), @"unknown field 1 in the reply");
+    insta::assert_snapshot!(error(&[0]), @"the reply is not a valid rpcbench.v1.TreeReply: failed to decode Protobuf message: invalid tag value: 0");
+    insta::assert_snapshot!(error(b"\x7f"), @"the reply is not a valid rpcbench.v1.TreeReply: failed to decode Protobuf message: invalid wire type value: 7");
     let left = TreeNode { left: Some(Branch::default()), ..TreeNode::default() };
     let nested = compare(&value(left), &[0x12, 4, 0x62, 2, 0x28, 1]);
     insta::assert_snapshot!(nested.unwrap_err(), @"echo.left: unknown field 5 in the reply");
@@ -129,10 +127,10 @@ fn an_absent_message_is_not_an_empty_one() {
 }
 
 #[test]
-fn a_request_without_content_gets_none_or_empty_content() {
+fn replies_to_absent_content_are_absent_or_empty() {
     let verify = |reply: &[u8]| {
         Protobuf.verify(
-            Sent { shape: Shape::Tree, content: None, request: b"", unknown_inside: false },
+            Sent { shape: Shape::Tree, content: None, request: b"", nested_unknown: false },
             reply,
         )
     };
@@ -143,27 +141,24 @@ fn a_request_without_content_gets_none_or_empty_content() {
 }
 
 #[test]
-fn the_request_is_no_reply() {
+fn the_request_is_not_a_reply() {
     let (value, request) = (value(tree()), Protobuf.request(&value(tree())));
-    let sent = Sent {
-        shape: Shape::Tree,
-        content: Some(&value),
-        request: &request,
-        unknown_inside: false,
-    };
-    assert_eq!(Protobuf.verify(sent, &request), Err(Mismatch::RequestReturned));
+    assert_eq!(
+        Protobuf.verify(Sent::new(&value, &request), &request),
+        Err(Mismatch::RequestReturned)
+    );
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// One goes by typed messages, the other by descriptors.
+    /// One compares typed messages, the other uses descriptors.
     #[test]
-    fn the_quick_check_and_the_thorough_one_agree(seed: u64, length in 0_u32..5000) {
+    fn the_fast_and_the_full_check_agree(seed: u64, length in 0_u32..5000) {
         for shape in [Shape::Text(length), Shape::Record, Shape::Dto, Shape::Tree] {
             let value = Value::random(shape, &mut Source::new(seed));
             let reply = Protobuf.reply(&value);
-            prop_assert!(is_plainly(&value, &reply));
+            prop_assert!(matches_exactly(&value, &reply));
             prop_assert_eq!(compare(&value, &reply), Ok(()));
         }
     }

@@ -1,7 +1,7 @@
 //! Apache Thrift: the binary protocol and the compact one.
 //!
-//! A message is the struct of a request or a reply alone. The name of the method, the sequence id and the structs that
-//! Thrift wraps around arguments and results are the protocol's framing.
+//! A message is just the struct of a request or reply. The method name, the sequence id and the structs that Thrift
+//! wraps around arguments and results belong to the protocol's framing.
 
 mod read;
 mod schema;
@@ -10,21 +10,19 @@ mod tests;
 pub(crate) mod wire;
 mod write;
 
-use super::{Codec, Encoding, Oddity, Sent};
+use super::{Codec, Encoding, NonCanonical, Sent};
 use crate::method::Method;
 use crate::profile::Need;
 use crate::shape::Shape;
-use crate::values::{self, Content, Field, Message, Mismatch, Value};
+use crate::values::{self, Field, Message, Mismatch, Value};
 use read::Reader;
 use wire::Wire;
 use write::Writer;
 
-/// `contract/echo.thrift` in one of Thrift's protocols.
+/// `contract/echo.thrift` in one of Thrift's encodings.
 pub(crate) struct Thrift(Wire);
 
-/// The binary protocol.
 pub(crate) static BINARY: Thrift = Thrift(Wire::Binary);
-/// The compact protocol.
 pub(crate) static COMPACT: Thrift = Thrift(Wire::Compact);
 
 impl Codec for Thrift {
@@ -39,15 +37,17 @@ impl Codec for Thrift {
         ]
     }
 
-    fn oddities(&self) -> &'static [Oddity] {
+    fn non_canonical_forms(&self) -> &'static [NonCanonical] {
         match self.0 {
-            Wire::Binary => &[Oddity::Unknown, Oddity::Twice, Oddity::Reordered],
-            Wire::Compact => &[Oddity::Overlong, Oddity::Twice, Oddity::Reordered],
+            Wire::Binary => &[NonCanonical::Unknown, NonCanonical::Twice, NonCanonical::Reordered],
+            Wire::Compact => {
+                &[NonCanonical::Overlong, NonCanonical::Twice, NonCanonical::Reordered]
+            }
         }
     }
 
     fn request(&self, value: &Value) -> Vec<u8> {
-        self.odd(value, value, None)
+        self.request_in(value, value, None)
     }
 
     fn reply(&self, value: &Value) -> Vec<u8> {
@@ -60,23 +60,23 @@ impl Codec for Thrift {
         vec![0]
     }
 
-    fn spellings(&self, value: &Value) -> Vec<Vec<u8>> {
-        let usual = self.request(value);
+    fn valid_encodings(&self, value: &Value) -> Vec<Vec<u8>> {
+        let canonical = self.request(value);
         match value {
-            Value::Text(text) if text.is_empty() => vec![usual, self.empty_request()],
-            _ => vec![usual],
+            Value::Text(text) if text.is_empty() => vec![canonical, self.empty_request()],
+            _ => vec![canonical],
         }
     }
 
-    fn odd_request(&self, value: &Value, other: &Value, oddity: Oddity) -> Vec<u8> {
-        self.odd(value, other, Some(oddity))
+    fn non_canonical_request(&self, value: &Value, other: &Value, form: NonCanonical) -> Vec<u8> {
+        self.request_in(value, other, Some(form))
     }
 
     fn with_unknown_fields(&self, value: &Value) -> Vec<u8> {
         let (request, message) = request(value);
         let mut writer = Writer::new(self.0, None);
         writer.within(|writer| {
-            writer.amid_unknown(true, |writer| {
+            writer.between_unknown(true, |writer| {
                 for field in request.fields {
                     writer.field(field, &message, &message);
                 }
@@ -97,9 +97,9 @@ impl Codec for Thrift {
 }
 
 impl Thrift {
-    fn odd(&self, value: &Value, other: &Value, oddity: Option<Oddity>) -> Vec<u8> {
+    fn request_in(&self, value: &Value, other: &Value, form: Option<NonCanonical>) -> Vec<u8> {
         let ((of, message), (_, other)) = (request(value), request(other));
-        let mut writer = Writer::new(self.0, oddity);
+        let mut writer = Writer::new(self.0, form);
         writer.structure(of, &message, &other);
         writer.out
     }
@@ -110,7 +110,7 @@ impl Thrift {
         writer.out
     }
 
-    /// No library keeps fields that it does not know: where they come back, bytes were copied.
+    /// No library keeps unknown fields: a reply with one was copied.
     fn compared(&self, sent: Sent<'_>, reply: &[u8]) -> Result<(), Mismatch> {
         let of = schema::reply(sent.shape);
         let mut reader = Reader::new(self.0, reply);
@@ -125,22 +125,22 @@ impl Thrift {
     }
 }
 
-/// The request that carries `value`, and its type.
+/// The request with `value`, and its type.
 fn request(value: &Value) -> (&'static schema::Struct, Message) {
     let of = schema::request(value.shape());
     let fields = of.fields.iter().map(|field| Field::new(field.name, Some(value.content())));
     (of, Message::of(of.name, fields.collect()))
 }
 
-/// The right reply to a request in one of Thrift's encodings, for servers of the project's own tests.
+/// The right reply to a request in one of Thrift's encodings, for the project's test servers.
 ///
 /// # Errors
-/// Why it is no request of the method, or that there is no such method or encoding.
+/// Why the request can't be decoded, or an unknown method or encoding.
 pub fn thrift_reply(encoding: Encoding, method: Method, request: &[u8]) -> Result<Vec<u8>, String> {
     let codec = match encoding {
         Encoding::ThriftBinary => &BINARY,
         Encoding::ThriftCompact => &COMPACT,
-        other => return Err(format!("{other} is no encoding of Thrift")),
+        other => return Err(format!("{other} is not a Thrift encoding")),
     };
     let shape = match method {
         Method::Text => Shape::Text(0),
@@ -149,9 +149,8 @@ pub fn thrift_reply(encoding: Encoding, method: Method, request: &[u8]) -> Resul
         Method::Tree => Shape::Tree,
         Method::Missing | Method::MissingService => return Err("no such method".to_owned()),
     };
-    let (asked, answer) = (schema::request(shape), schema::reply(shape));
-    let message = Reader::new(codec.0, request).whole(asked)?;
-    let content = message.fields.into_iter().find_map(|field| field.content);
-    let echo: Option<Content> = content;
-    Ok(codec.encoded(answer, &Message::of(answer.name, vec![Field::new("echo", echo)])))
+    let (request_type, reply_type) = (schema::request(shape), schema::reply(shape));
+    let message = Reader::new(codec.0, request).whole(request_type)?;
+    let echo = message.fields.into_iter().find_map(|field| field.content);
+    Ok(codec.encoded(reply_type, &Message::of(reply_type.name, vec![Field::new("echo", echo)])))
 }

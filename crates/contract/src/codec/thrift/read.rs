@@ -1,4 +1,4 @@
-//! Bytes as a tree of all fields of a type, those that it does not have included.
+//! Decodes structs into trees of all their fields, including unknown ones.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,51 +6,51 @@ use super::schema::{Field, Kind, Struct};
 use super::wire::{COMPACT_FALSE, SHORT_LIST, Type, Wire, unzigzag};
 use crate::values::{self, Content, Message};
 
-/// Deepest nesting of what is not the contract's.
-const DEEPEST: u32 = 64;
+/// Maximum nesting of unknown fields.
+const MAX_DEPTH: u32 = 64;
 const TWICE: &str = "comes twice";
 const LONG: &str = "takes more bytes than it needs";
 
-/// What a message is read from, and where it holds what no encoder writes.
+/// Reads messages, and records the first encoding that no encoder writes.
 pub(super) struct Reader<'a> {
     wire: Wire,
     rest: &'a [u8],
-    /// Names of the fields around the place that is read.
+    /// Names of the enclosing fields.
     path: Vec<&'static str>,
-    /// The first field that comes twice or takes more bytes than it needs, and which of them.
+    /// The first duplicate or overlong field, and which of the two it is.
     pub redundant: Option<(String, &'static str)>,
 }
 
-/// Why it is no message of the type.
-pub(super) type Problem = String;
+/// Why decoding failed.
+pub(super) type DecodeError = String;
 
 impl<'a> Reader<'a> {
     pub fn new(wire: Wire, bytes: &'a [u8]) -> Self {
         Self { wire, rest: bytes, path: Vec::new(), redundant: None }
     }
 
-    /// A struct, and nothing after it.
-    pub fn whole(&mut self, of: &Struct) -> Result<Message, Problem> {
+    /// A struct with nothing after it.
+    pub fn whole(&mut self, of: &Struct) -> Result<Message, DecodeError> {
         let message = self.structure(of)?;
         match self.rest.len() {
             0 => Ok(message),
-            more => Err(format!("{more} bytes after its end")),
+            more => Err(format!("{more} trailing bytes")),
         }
     }
 
-    fn structure(&mut self, of: &Struct) -> Result<Message, Problem> {
+    fn structure(&mut self, of: &Struct) -> Result<Message, DecodeError> {
         let fields = of.fields.iter().flat_map(at_default).collect();
         self.fields(of, fields)
     }
 
-    /// The fields of a struct or a union, which are `fields` where they do not come.
-    fn fields(&mut self, of: &Struct, fields: Vec<values::Field>) -> Result<Message, Problem> {
+    /// The fields of a struct or union; `fields` has their defaults.
+    fn fields(&mut self, of: &Struct, fields: Vec<values::Field>) -> Result<Message, DecodeError> {
         let mut message = Message::of(of.name, fields);
         let (mut last, mut seen) = (0, HashSet::new());
         while let Some((found, number)) = self.header(&mut last)? {
             let Some(field) = of.field(number) else {
                 message.unknown.push(number.to_string());
-                self.skip(found, DEEPEST)?;
+                self.skip(found, MAX_DEPTH)?;
                 continue;
             };
             self.path.push(field.name);
@@ -67,8 +67,8 @@ impl<'a> Reader<'a> {
         Ok(message)
     }
 
-    /// A field whose type is `found`, into the message that has it.
-    fn field(&mut self, field: &Field, found: u8, to: &mut Message) -> Result<(), Problem> {
+    /// Reads a field of type `found` into its message.
+    fn field(&mut self, field: &Field, found: u8, to: &mut Message) -> Result<(), DecodeError> {
         if let Kind::Union(of) = field.kind {
             let union = self.fields(of, members(of))?;
             to.unknown.extend(union.unknown);
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn value(&mut self, kind: Kind) -> Result<Content, Problem> {
+    fn value(&mut self, kind: Kind) -> Result<Content, DecodeError> {
         Ok(match kind {
             Kind::Bool => Content::Bool(self.take(1)?[0] != 0),
             Kind::I32 => Content::Integer(i128::from(self.i32()?)),
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn list(&mut self, kind: Kind) -> Result<Content, Problem> {
+    fn list(&mut self, kind: Kind) -> Result<Content, DecodeError> {
         let (found, count) = self.list_head()?;
         let expected = Type::of(kind);
         if count > 0 && Type::numbered(found, self.wire) != Some(expected) {
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         (0..count).map(|_| self.value(kind)).collect::<Result<_, _>>().map(Content::List)
     }
 
-    fn map(&mut self) -> Result<Content, Problem> {
+    fn map(&mut self) -> Result<Content, DecodeError> {
         let (found, count) = self.map_head()?;
         let expected = [Type::Binary, Type::I64];
         if count > 0 && found.map(|of| Type::numbered(of, self.wire)) != expected.map(Some) {
@@ -125,8 +125,8 @@ impl<'a> Reader<'a> {
         Ok(Content::Map(entries))
     }
 
-    /// The type and the number of the next field; nothing at a struct's end.
-    fn header(&mut self, last: &mut i16) -> Result<Option<(u8, i16)>, Problem> {
+    /// Type and number of the next field; `None` at the end of a struct.
+    fn header(&mut self, last: &mut i16) -> Result<Option<(u8, i16)>, DecodeError> {
         let first = self.take(1)?[0];
         if first == 0 {
             return Ok(None);
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         Ok(Some((found, number)))
     }
 
-    fn list_head(&mut self) -> Result<(u8, u32), Problem> {
+    fn list_head(&mut self) -> Result<(u8, u32), DecodeError> {
         let first = self.take(1)?[0];
         if self.wire == Wire::Binary {
             return Ok((first, self.count()?));
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         Ok((first & 15, count))
     }
 
-    fn map_head(&mut self) -> Result<([u8; 2], u32), Problem> {
+    fn map_head(&mut self) -> Result<([u8; 2], u32), DecodeError> {
         if self.wire == Wire::Binary {
             let types = self.take(2)?;
             return Ok(([types[0], types[1]], self.count()?));
@@ -160,13 +160,13 @@ impl<'a> Reader<'a> {
         Ok(([types >> 4, types & 15], count))
     }
 
-    /// A number of entries or bytes.
-    fn count(&mut self) -> Result<u32, Problem> {
+    /// The number of entries or bytes that follow.
+    fn count(&mut self) -> Result<u32, DecodeError> {
         let count = match self.wire {
             Wire::Binary => self.i32()?.cast_unsigned(),
             Wire::Compact => self.varint()? as u32,
         };
-        // Each entry takes a byte at least.
+        // Each entry takes at least one byte.
         if count as usize > self.rest.len() {
             return Err(format!(
                 "{} claims {count} bytes or entries, {} follow",
@@ -177,38 +177,38 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    fn text(&mut self) -> Result<String, Problem> {
+    fn text(&mut self) -> Result<String, DecodeError> {
         let bytes = self.binary()?.to_vec();
         String::from_utf8(bytes).map_err(|error| format!("{}: {error}", self.place()))
     }
 
-    fn binary(&mut self) -> Result<&'a [u8], Problem> {
+    fn binary(&mut self) -> Result<&'a [u8], DecodeError> {
         let count = self.count()?;
         self.take(count as usize)
     }
 
-    fn i16(&mut self) -> Result<i16, Problem> {
+    fn i16(&mut self) -> Result<i16, DecodeError> {
         match self.wire {
             Wire::Binary => self.array().map(i16::from_be_bytes),
             Wire::Compact => self.varint().map(|number| unzigzag(number) as i16),
         }
     }
 
-    fn i32(&mut self) -> Result<i32, Problem> {
+    fn i32(&mut self) -> Result<i32, DecodeError> {
         match self.wire {
             Wire::Binary => self.array().map(i32::from_be_bytes),
             Wire::Compact => self.varint().map(|number| unzigzag(number) as i32),
         }
     }
 
-    fn i64(&mut self) -> Result<i64, Problem> {
+    fn i64(&mut self) -> Result<i64, DecodeError> {
         match self.wire {
             Wire::Binary => self.array().map(i64::from_be_bytes),
             Wire::Compact => self.varint().map(unzigzag),
         }
     }
 
-    fn double(&mut self) -> Result<f64, Problem> {
+    fn double(&mut self) -> Result<f64, DecodeError> {
         match self.wire {
             Wire::Binary => self.array().map(f64::from_be_bytes),
             Wire::Compact => self.array().map(f64::from_le_bytes),
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A number in base 128.
-    fn varint(&mut self) -> Result<u64, Problem> {
+    fn varint(&mut self) -> Result<u64, DecodeError> {
         let mut value = 0;
         for place in 0..10 {
             let byte = self.take(1)?[0];
@@ -231,10 +231,10 @@ impl<'a> Reader<'a> {
         Err(format!("{} has a number of more than 10 bytes", self.place()))
     }
 
-    /// Passes over a value of the type with this number.
-    fn skip(&mut self, found: u8, deepest: u32) -> Result<(), Problem> {
-        let of = Type::numbered(found, self.wire).ok_or_else(|| format!("type {found} is none"))?;
-        let deeper = deepest.checked_sub(1).ok_or("it is nested too deeply")?;
+    /// Skips a value of the type with this number.
+    fn skip(&mut self, found: u8, max_depth: u32) -> Result<(), DecodeError> {
+        let of = Type::numbered(found, self.wire).ok_or_else(|| format!("unknown type {found}"))?;
+        let deeper = max_depth.checked_sub(1).ok_or("nested too deeply")?;
         match of {
             Type::Bool if self.wire == Wire::Compact => {}
             Type::Bool | Type::I8 => drop(self.take(1)?),
@@ -263,27 +263,27 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// In a list a boolean takes a byte.
-    fn skip_item(&mut self, found: u8, deepest: u32) -> Result<(), Problem> {
+    /// A boolean in a list takes one byte.
+    fn skip_item(&mut self, found: u8, max_depth: u32) -> Result<(), DecodeError> {
         match Type::numbered(found, self.wire) {
             Some(Type::Bool) => self.take(1).map(drop),
-            _ => self.skip(found, deepest),
+            _ => self.skip(found, max_depth),
         }
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Problem> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let bytes = self.rest.split_first_chunk::<N>();
         let (bytes, rest) = bytes.ok_or_else(|| self.cut_short())?;
         self.rest = rest;
         Ok(*bytes)
     }
 
-    fn take(&mut self, bytes: usize) -> Result<&'a [u8], Problem> {
+    fn take(&mut self, bytes: usize) -> Result<&'a [u8], DecodeError> {
         self.rest.split_off(..bytes).ok_or_else(|| self.cut_short())
     }
 
-    fn cut_short(&self) -> Problem {
-        format!("it ends within {}", self.place())
+    fn cut_short(&self) -> DecodeError {
+        format!("cut off in {}", self.place())
     }
 
     fn mark(&mut self, how: &'static str) {
@@ -293,11 +293,11 @@ impl<'a> Reader<'a> {
     }
 
     fn place(&self) -> String {
-        if self.path.is_empty() { "a field's head".to_owned() } else { self.path.join(".") }
+        if self.path.is_empty() { "a field header".to_owned() } else { self.path.join(".") }
     }
 }
 
-/// A field that does not come. Messages and unions can be absent; anything else is at its default then.
+/// An omitted field. Structs and unions are absent then, other fields at their defaults.
 fn at_default(field: &Field) -> Vec<values::Field> {
     let content = match field.kind {
         Kind::Union(of) => return members(of),
@@ -313,7 +313,7 @@ fn at_default(field: &Field) -> Vec<values::Field> {
     vec![values::Field::new(field.name, content)]
 }
 
-/// The members of a union, none of them set.
+/// The members of a union, all unset.
 fn members(of: &Struct) -> Vec<values::Field> {
     of.fields.iter().map(|member| values::Field::new(member.name, None)).collect()
 }

@@ -1,20 +1,20 @@
-//! The types of `contract/echo.thrift`; a test compares them with it.
+//! The types of `contract/echo.thrift`; a test keeps them in sync.
 
 use crate::shape::Shape;
 
-/// A field's type, and how its value is to be understood.
+/// Type of a field, including how to interpret its value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Bool,
     I32,
     I64,
-    /// The 64 bits of an unsigned number, in an i64.
+    /// An unsigned number, sent as an i64 with the same bits.
     U64,
     Double,
     Text,
     Bytes,
     Struct(&'static Struct),
-    /// A struct with at most one field. The values have its members as fields of the struct around it.
+    /// A struct with at most one field. In [`Message`](crate::values::Message) its members are fields of the parent.
     Union(&'static Struct),
     List(&'static Kind),
     /// A map from texts to i64.
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Struct {
     pub name: &'static str,
-    /// In the order of their numbers.
+    /// Sorted by number.
     pub fields: &'static [Field],
 }
 
@@ -222,7 +222,7 @@ mod tests {
         &TREE_REPLY,
     ];
 
-    /// As the IDL has it: of the fields of a tree, messages may be missing, and one is an enum.
+    /// As written in the IDL, where fields of `TreeNode` with a struct or union are optional and one is an enum.
     fn declaration(of: &Struct) -> String {
         let line = |field: &Field| {
             let inside = matches!(field.kind, Kind::Struct(_) | Kind::Union(_));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_stand_in_the_order_of_their_numbers() {
+    fn fields_are_sorted_by_number() {
         for of in TYPES {
             assert!(of.fields.is_sorted_by_key(|field| field.number), "{}", of.name);
         }

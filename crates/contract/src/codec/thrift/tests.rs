@@ -5,7 +5,8 @@ use crate::values::{Branch, Contact, Source, TreeNode};
 
 const WIRES: [&Thrift; 2] = [&BINARY, &COMPACT];
 const SHAPES: [Shape; 4] = [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
-const ODDITIES: [Oddity; 4] = [Oddity::Overlong, Oddity::Twice, Oddity::Reordered, Oddity::Unknown];
+const FORMS: [NonCanonical; 4] =
+    [NonCanonical::Overlong, NonCanonical::Twice, NonCanonical::Reordered, NonCanonical::Unknown];
 
 fn tree() -> TreeNode {
     match Value::random(Shape::Tree, &mut Source::new(11)) {
@@ -21,17 +22,17 @@ fn value(tree: TreeNode) -> Value {
 fn verify(codec: &Thrift, value: &Value, reply: &[u8]) -> Result<(), Mismatch> {
     let request = codec.request(value);
     let (shape, content) = (value.shape(), Some(value));
-    codec.verify(Sent { shape, content, request: &request, unknown_inside: false }, reply)
+    codec.verify(Sent { shape, content, request: &request, nested_unknown: false }, reply)
 }
 
-/// The encoding whose codec it is.
+/// The encoding of a codec.
 fn encoding(codec: &Thrift) -> Encoding {
     if codec.0 == Wire::Binary { Encoding::ThriftBinary } else { Encoding::ThriftCompact }
 }
 
-/// What the public thrift package for Python writes for the same values.
+/// Expected bytes come from the thrift package for Python.
 #[test]
-fn bytes_are_those_of_the_specification() {
+fn bytes_match_the_python_library() {
     let text = Value::Text("abc".to_owned());
     assert_eq!(BINARY.request(&text), b"\x0b\0\x01\0\0\0\x03abc\0");
     assert_eq!(BINARY.reply(&text), b"\x0b\0\x02\0\0\0\x03abc\0");
@@ -84,21 +85,21 @@ fn bytes_are_those_of_the_specification() {
 }
 
 #[test]
-fn odd_requests_mean_the_same_and_are_not_the_usual_bytes() {
+fn non_canonical_requests_differ_in_bytes_but_not_in_meaning() {
     for codec in WIRES {
-        for (shape, oddity) in SHAPES.into_iter().flat_map(|s| ODDITIES.map(|o| (s, o))) {
+        for (shape, form) in SHAPES.into_iter().flat_map(|s| FORMS.map(|o| (s, o))) {
             let [value, other] = [1, 2].map(|seed| Value::random(shape, &mut Source::new(seed)));
-            let odd = codec.odd_request(&value, &other, oddity);
-            let nothing_to_lengthen = (codec.0, oddity) == (Wire::Binary, Oddity::Overlong);
-            assert_eq!(odd == codec.request(&value), nothing_to_lengthen, "{shape} {oddity:?}");
-            let reply = thrift_reply(encoding(codec), shape.method(), &odd).unwrap();
-            assert_eq!(reply, codec.reply(&value), "{shape} {oddity:?}");
+            let request = codec.non_canonical_request(&value, &other, form);
+            let nothing_to_lengthen = (codec.0, form) == (Wire::Binary, NonCanonical::Overlong);
+            assert_eq!(request == codec.request(&value), nothing_to_lengthen, "{shape} {form:?}");
+            let reply = thrift_reply(encoding(codec), shape.method(), &request).unwrap();
+            assert_eq!(reply, codec.reply(&value), "{shape} {form:?}");
         }
     }
 }
 
 #[test]
-fn fields_that_are_not_known_are_skipped_whatever_their_type() {
+fn unknown_fields_of_any_type_are_skipped() {
     for (codec, shape) in WIRES.into_iter().flat_map(|codec| SHAPES.map(|shape| (codec, shape))) {
         let value = Value::random(shape, &mut Source::new(1));
         let request = codec.with_unknown_fields(&value);
@@ -108,10 +109,10 @@ fn fields_that_are_not_known_are_skipped_whatever_their_type() {
     }
 }
 
-/// The content of an odd request under field 2, as a copy of its bytes would be.
-fn copied(codec: &Thrift, oddity: Oddity) -> String {
+/// The mismatch of a reply with the content of a non-canonical request, as if copied.
+fn copied(codec: &Thrift, form: NonCanonical) -> String {
     let [value, other] = [1, 2].map(|seed| Value::random(Shape::Dto, &mut Source::new(seed)));
-    let mut writer = Writer::new(codec.0, Some(oddity));
+    let mut writer = Writer::new(codec.0, Some(form));
     let of = schema::reply(Shape::Dto);
     let message =
         |value: &Value| Message::of(of.name, vec![Field::new("echo", Some(value.content()))]);
@@ -120,15 +121,15 @@ fn copied(codec: &Thrift, oddity: Oddity) -> String {
 }
 
 #[test]
-fn copies_of_odd_requests_are_told() {
-    insta::assert_snapshot!(copied(&BINARY, Oddity::Twice), @"echo comes twice in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(copied(&COMPACT, Oddity::Twice), @"echo comes twice in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(copied(&COMPACT, Oddity::Overlong), @"a field's head takes more bytes than it needs in the reply, as no encoder writes it; decode the request at every level and encode its content anew");
-    insta::assert_snapshot!(copied(&BINARY, Oddity::Unknown), @"echo: unknown field 1001 in the reply");
-    insta::assert_snapshot!(copied(&COMPACT, Oddity::Reordered), @"echo: unknown field 1001 in the reply");
+fn copies_of_non_canonical_requests_are_refused() {
+    insta::assert_snapshot!(copied(&BINARY, NonCanonical::Twice), @"echo comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(copied(&COMPACT, NonCanonical::Twice), @"echo comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(copied(&COMPACT, NonCanonical::Overlong), @"a field header takes more bytes than it needs in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(copied(&BINARY, NonCanonical::Unknown), @"echo: unknown field 1001 in the reply");
+    insta::assert_snapshot!(copied(&COMPACT, NonCanonical::Reordered), @"echo: unknown field 1001 in the reply");
 }
 
-/// What is said of a tree with one change.
+/// The mismatch of a tree with one change.
 fn changed(codec: &Thrift, change: impl Fn(&mut TreeNode)) -> String {
     let mut got = tree();
     change(&mut got);
@@ -163,24 +164,24 @@ fn order_does_not_matter_and_defaults_may_be_left_out() {
 }
 
 #[test]
-fn what_is_no_reply_is_named() {
+fn invalid_replies_are_described() {
     let text = Value::Text("abc".to_owned());
-    let said = |codec: &Thrift, reply: &[u8]| verify(codec, &text, reply).unwrap_err().to_string();
-    insta::assert_snapshot!(said(&BINARY, b"\x0b\0\x02\0\0\0\x04abc\0"), @"the reply is no TextReply: it ends within a field's head");
-    insta::assert_snapshot!(said(&BINARY, b"\x0b\0\x02\0\0\0\x05abc\0"), @"the reply is no TextReply: echo claims 5 bytes or entries, 4 follow");
-    insta::assert_snapshot!(said(&BINARY, b"\x0b\0\x02\xff\xff\xff\xffabc\0"), @"the reply is no TextReply: echo claims 4294967295 bytes or entries, 4 follow");
-    insta::assert_snapshot!(said(&BINARY, b"\x0b\0\x02\0\0\0\x03abc"), @"the reply is no TextReply: it ends within a field's head");
-    insta::assert_snapshot!(said(&BINARY, b"\x0b\0\x02\0\0\0\x03abc\0\0"), @"the reply is no TextReply: 1 bytes after its end");
-    insta::assert_snapshot!(said(&BINARY, b"\x08\0\x02\0\0\0\x03\0"), @"the reply is no TextReply: echo has type 8; expected Binary");
-    insta::assert_snapshot!(said(&BINARY, b"\x05\0\x03\0"), @"the reply is no TextReply: type 5 is none");
-    insta::assert_snapshot!(said(&COMPACT, b"\x28\x03abc\x18\x03abc\0"), @"unknown field 3 in the reply");
-    insta::assert_snapshot!(said(&COMPACT, b"\x28\x03a\xffc\0"), @"the reply is no TextReply: echo: invalid utf-8 sequence of 1 bytes from index 1");
-    insta::assert_snapshot!(said(&COMPACT, b"\x18\x03abc\0"), @"the reply is the request, byte for byte; decode it and return its content as `echo`");
-    insta::assert_snapshot!(said(&COMPACT, b"\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), @"the reply is no TextReply: echo has a number of more than 10 bytes");
+    let error = |codec: &Thrift, reply: &[u8]| verify(codec, &text, reply).unwrap_err().to_string();
+    insta::assert_snapshot!(error(&BINARY, b"\x0b\0\x02\0\0\0\x04abc\0"), @"the reply is not a valid TextReply: cut off in a field header");
+    insta::assert_snapshot!(error(&BINARY, b"\x0b\0\x02\0\0\0\x05abc\0"), @"the reply is not a valid TextReply: echo claims 5 bytes or entries, 4 follow");
+    insta::assert_snapshot!(error(&BINARY, b"\x0b\0\x02\xff\xff\xff\xffabc\0"), @"the reply is not a valid TextReply: echo claims 4294967295 bytes or entries, 4 follow");
+    insta::assert_snapshot!(error(&BINARY, b"\x0b\0\x02\0\0\0\x03abc"), @"the reply is not a valid TextReply: cut off in a field header");
+    insta::assert_snapshot!(error(&BINARY, b"\x0b\0\x02\0\0\0\x03abc\0\0"), @"the reply is not a valid TextReply: 1 trailing bytes");
+    insta::assert_snapshot!(error(&BINARY, b"\x08\0\x02\0\0\0\x03\0"), @"the reply is not a valid TextReply: echo has type 8; expected Binary");
+    insta::assert_snapshot!(error(&BINARY, b"\x05\0\x03\0"), @"the reply is not a valid TextReply: unknown type 5");
+    insta::assert_snapshot!(error(&COMPACT, b"\x28\x03abc\x18\x03abc\0"), @"unknown field 3 in the reply");
+    insta::assert_snapshot!(error(&COMPACT, b"\x28\x03a\xffc\0"), @"the reply is not a valid TextReply: echo: invalid utf-8 sequence of 1 bytes from index 1");
+    insta::assert_snapshot!(error(&COMPACT, b"\x18\x03abc\0"), @"the reply is the request, byte for byte; decode it and return its content as `echo`");
+    insta::assert_snapshot!(error(&COMPACT, b"\x28\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), @"the reply is not a valid TextReply: echo has a number of more than 10 bytes");
 }
 
 #[test]
-fn a_single_in_a_double_keeps_what_it_holds() {
+fn a_float_in_a_double_keeps_its_value() {
     for (codec, ratio) in WIRES.into_iter().zip([f32::NAN, f32::MIN_POSITIVE]) {
         let expected = value(TreeNode { ratio, ..tree() });
         assert_eq!(verify(codec, &expected, &codec.reply(&expected)), Ok(()));
@@ -194,9 +195,8 @@ fn a_single_in_a_double_keeps_what_it_holds() {
 }
 
 proptest! {
-    /// Bytes that decode come from an encoder or mean what they say; none of them does harm.
-    #[test]
-    fn any_bytes_are_survived(bytes in prop::collection::vec(0_u8..30, 0..60)) {
+        #[test]
+    fn arbitrary_bytes_are_refused(bytes in prop::collection::vec(0_u8..30, 0..60)) {
         for (codec, shape) in WIRES.into_iter().flat_map(|codec| SHAPES.map(|shape| (codec, shape))) {
             let value = Value::random(shape, &mut Source::new(3));
             prop_assert!(verify(codec, &value, &bytes).is_err());

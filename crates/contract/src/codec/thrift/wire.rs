@@ -1,16 +1,16 @@
-//! How the two protocols of Thrift write what values are made of. Sources: `thrift-binary-protocol.md` and
+//! Types and numbers in Thrift's two encodings. Sources: `thrift-binary-protocol.md` and
 //! `thrift-compact-protocol.md` of Apache Thrift.
 
 use super::schema::Kind;
 
-/// One of Thrift's protocols.
+/// One of Thrift's encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wire {
     Binary,
     Compact,
 }
 
-/// The type of a value as it stands before it.
+/// Type of a value on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Bool,
@@ -27,8 +27,8 @@ pub(super) enum Type {
     Struct,
 }
 
-/// Types with their numbers in the binary protocol and in the compact one, where a boolean field has 1 if it is true and
-/// 2 if it is false.
+/// Types with their numbers in the binary and the compact protocol. The compact one encodes boolean fields in the
+/// type: 1 is true, 2 is false.
 const TYPES: [(Type, u8, u8); 11] = [
     (Type::Bool, 2, 1),
     (Type::I8, 3, 3),
@@ -43,9 +43,9 @@ const TYPES: [(Type, u8, u8); 11] = [
     (Type::Struct, 12, 12),
 ];
 
-/// False, as the type of a boolean field in the compact protocol.
+/// Type of a boolean field that is false, in the compact protocol.
 pub(super) const COMPACT_FALSE: u8 = 2;
-/// Most entries that the compact protocol counts in the byte that has a list's type.
+/// Longest list whose length the compact protocol stores in the byte with its type.
 pub(super) const SHORT_LIST: usize = 14;
 
 impl Type {
@@ -67,7 +67,7 @@ impl Type {
         if wire == Wire::Binary { binary } else { compact }
     }
 
-    /// The type with this number; false is a boolean too.
+    /// The type with this number.
     pub fn numbered(number: u8, wire: Wire) -> Option<Self> {
         let known = |(of, _, _): &(Self, u8, u8)| {
             of.number(wire) == number
@@ -77,30 +77,20 @@ impl Type {
     }
 }
 
-/// Signed numbers so that small ones are short: 0, -1, 1, -2 become 0, 1, 2, 3.
+/// Maps signed numbers so that small ones are short: 0, -1, 1, -2 become 0, 1, 2, 3.
 pub(super) fn zigzag(number: i64) -> u64 {
     (number << 1 ^ number >> 63).cast_unsigned()
 }
 
-/// The other way.
+/// The inverse of [`zigzag`].
 pub(super) fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
-}
-
-/// A number in base 128.
-pub(super) fn varint(mut number: u64) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(10);
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-    bytes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::varint;
 
     #[test]
     fn types_are_found_by_their_numbers() {
@@ -118,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn small_numbers_are_short_whatever_their_sign() {
+    fn small_numbers_are_short_with_either_sign() {
         assert_eq!([0, -1, 1, -2].map(zigzag), [0, 1, 2, 3]);
         for number in [0, 7, -7, i64::MIN, i64::MAX] {
             assert_eq!(unzigzag(zigzag(number)), number);

@@ -1,42 +1,43 @@
-//! Structs as bytes, in the usual encoding or an odd one.
+//! Encodes structs in canonical or other valid forms.
 
 use std::collections::BTreeMap;
 
 use super::schema::{Field, Kind, Struct};
-use super::wire::{COMPACT_FALSE, SHORT_LIST, Type, Wire, varint, zigzag};
-use crate::codec::Oddity;
+use super::wire::{COMPACT_FALSE, SHORT_LIST, Type, Wire, zigzag};
+use crate::codec::{NonCanonical, varint};
 use crate::values::{Content, Message};
 
-/// Most bytes of a number of 16, 32 or 64 bits in base 128.
-const LONGEST: [usize; 3] = [3, 5, 10];
-/// The number of the first field that no type of the contract has.
+/// Longest varints of 16, 32 and 64 bits, bytes.
+const MAX_VARINTS: [usize; 3] = [3, 5, 10];
+/// Number of the first unknown field.
 const UNKNOWN: i16 = 1001;
 
-/// Writes structs one after the other.
+/// Writes structs.
 pub(super) struct Writer {
     wire: Wire,
-    oddity: Option<Oddity>,
-    /// The number of the field before, in the struct that is written.
+    form: Option<NonCanonical>,
+    /// Number of the previous field in the current struct.
     last: i16,
     pub out: Vec<u8>,
 }
 
 impl Writer {
-    pub fn new(wire: Wire, oddity: Option<Oddity>) -> Self {
-        Self { wire, oddity, last: 0, out: Vec::new() }
+    pub fn new(wire: Wire, form: Option<NonCanonical>) -> Self {
+        Self { wire, form, last: 0, out: Vec::new() }
     }
 
-    /// A struct. `other`, another one of the type, lends the values that do not count.
+    /// A struct. `other`, another one of the type, provides the values that do not count.
     pub fn structure(&mut self, of: &Struct, message: &Message, other: &Message) {
         self.within(|writer| {
             let mut fields: Vec<&Field> = of.fields.iter().collect();
-            match writer.oddity {
-                Some(Oddity::Twice) => writer.overruled(of, other),
-                Some(Oddity::Reordered) => fields.reverse(),
+            match writer.form {
+                Some(NonCanonical::Twice) => writer.replaced_values(of, other),
+                Some(NonCanonical::Reordered) => fields.reverse(),
                 _ => {}
             }
-            let unknown = matches!(writer.oddity, Some(Oddity::Unknown | Oddity::Reordered));
-            writer.amid_unknown(unknown, |writer| {
+            let unknown =
+                matches!(writer.form, Some(NonCanonical::Unknown | NonCanonical::Reordered));
+            writer.between_unknown(unknown, |writer| {
                 for field in fields {
                     writer.field(field, message, other);
                 }
@@ -44,7 +45,7 @@ impl Writer {
         });
     }
 
-    /// A struct with the fields that are written meanwhile.
+    /// A struct with the fields that `fields` writes.
     pub fn within(&mut self, fields: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.last);
         fields(self);
@@ -52,22 +53,22 @@ impl Writer {
         self.last = outer;
     }
 
-    /// Fields between others that no type has, if there are to be some.
-    pub fn amid_unknown(&mut self, unknown: bool, fields: impl FnOnce(&mut Self)) {
+    /// The fields that `fields` writes, between unknown ones if `unknown` is set.
+    pub fn between_unknown(&mut self, unknown: bool, fields: impl FnOnce(&mut Self)) {
         if unknown {
-            self.every_type();
+            self.unknown_fields();
         }
         fields(self);
         if unknown {
-            self.every_type();
+            self.unknown_fields();
         }
     }
 
-    /// The same as always meanwhile, however odd the rest is.
-    fn plainly(&mut self, write: impl FnOnce(&mut Self)) {
-        let oddity = self.oddity.take();
+    /// Writes in canonical form for the duration of `write`.
+    fn canonically(&mut self, write: impl FnOnce(&mut Self)) {
+        let form = self.form.take();
         write(self);
-        self.oddity = oddity;
+        self.form = form;
     }
 
     /// A field, if the message has it.
@@ -76,8 +77,8 @@ impl Writer {
             let set = |member: &&Field| message.field(member.name).is_some();
             if let Some(member) = of.fields.iter().find(set) {
                 self.header(field.number, Type::Struct);
-                // Libraries differ in what they do about fields beside the member.
-                self.plainly(|writer| {
+                // Libraries differ in how they treat a union with more than one field.
+                self.canonically(|writer| {
                     writer.within(|writer| writer.field(member, message, message))
                 });
             }
@@ -87,14 +88,14 @@ impl Writer {
         }
     }
 
-    /// Other values of the fields that are going to be written. Unions are left out: some libraries would join both.
-    fn overruled(&mut self, of: &Struct, other: &Message) {
-        self.plainly(|writer| {
+    /// Values that later ones replace. Without unions, as some libraries merge both.
+    fn replaced_values(&mut self, of: &Struct, other: &Message) {
+        self.canonically(|writer| {
             for field in of.fields.iter().filter(|field| !matches!(field.kind, Kind::Union(_))) {
                 match (field.kind, other.field(field.name)) {
                     (Kind::Struct(inner), Some(Content::Message(other))) => {
                         writer.header(field.number, Type::Struct);
-                        writer.within(|writer| writer.overruled(inner, other));
+                        writer.within(|writer| writer.replaced_values(inner, other));
                     }
                     _ => writer.field(field, other, other),
                 }
@@ -102,7 +103,7 @@ impl Writer {
         });
     }
 
-    /// A field with this content. `other` is that of the other message.
+    /// A field with this content; `other` is the content in the other message.
     fn content(&mut self, number: i16, kind: Kind, content: &Content, other: &Content) {
         match (self.wire, content) {
             (Wire::Compact, Content::Bool(value)) => {
@@ -147,7 +148,7 @@ impl Writer {
     }
 
     fn map(&mut self, entries: &BTreeMap<String, Content>) {
-        let overruled = usize::from(self.oddity == Some(Oddity::Twice));
+        let overruled = usize::from(self.form == Some(NonCanonical::Twice));
         self.map_head(entries.len() * (1 + overruled));
         for (key, value) in entries {
             for _ in 0..overruled {
@@ -159,9 +160,9 @@ impl Writer {
         }
     }
 
-    /// One field of every type, with numbers from 1001 on. There is no letter in them, which a text of the contract could
-    /// consist of.
-    fn every_type(&mut self) {
+    /// One field of each type, with numbers from 1001 on. They contain no letters, so that searching for a text of the
+    /// request does not find it in them.
+    fn unknown_fields(&mut self) {
         let number = |at: i16| UNKNOWN + at;
         self.content(number(0), Kind::Bool, &Content::Bool(true), &Content::Bool(true));
         self.header(number(1), Type::I8);
@@ -197,7 +198,7 @@ impl Writer {
         self.header_of(number, of.number(self.wire));
     }
 
-    /// The compact protocol writes how much a field's number is above the one before it, if that fits four bits.
+    /// The compact protocol writes the difference to the previous field's number if it fits into four bits.
     fn header_of(&mut self, number: i16, of: u8) {
         let step = number - self.last;
         self.last = number;
@@ -206,7 +207,7 @@ impl Writer {
                 self.out.push(of);
                 self.out.extend(number.to_be_bytes());
             }
-            Wire::Compact if (1..=15).contains(&step) && !self.lengthens() => {
+            Wire::Compact if (1..=15).contains(&step) && !self.is_overlong() => {
                 self.out.push((step as u8) << 4 | of);
             }
             Wire::Compact => {
@@ -218,68 +219,61 @@ impl Writer {
 
     fn list_head(&mut self, of: Type, count: usize) {
         let number = of.number(self.wire);
-        match self.wire {
-            Wire::Binary => {
-                self.out.push(number);
-                self.out.extend((count as u32).to_be_bytes());
-            }
-            Wire::Compact if count <= SHORT_LIST && !self.lengthens() => {
-                self.out.push((count as u8) << 4 | number);
-            }
-            Wire::Compact => {
-                self.out.push(0xf0 | number);
-                self.varint(count as u64, LONGEST[1]);
-            }
+        if self.wire == Wire::Compact && count <= SHORT_LIST && !self.is_overlong() {
+            self.out.push((count as u8) << 4 | number);
+        } else {
+            self.out.push(if self.wire == Wire::Compact { 0xf0 | number } else { number });
+            self.length(count);
         }
     }
 
-    /// Of a map from texts to i64.
+    /// The header of a map from texts to i64.
     fn map_head(&mut self, count: usize) {
         let [key, value] = [Type::Binary, Type::I64].map(|of| of.number(self.wire));
         match self.wire {
             Wire::Binary => {
                 self.out.extend([key, value]);
-                self.out.extend((count as u32).to_be_bytes());
+                self.length(count);
             }
             Wire::Compact if count == 0 => self.out.push(0),
             Wire::Compact => {
-                self.varint(count as u64, LONGEST[1]);
+                self.length(count);
                 self.out.push(key << 4 | value);
             }
         }
     }
 
-    pub fn binary(&mut self, bytes: &[u8]) {
-        self.length(bytes.len() as u32);
+    fn binary(&mut self, bytes: &[u8]) {
+        self.length(bytes.len());
         self.out.extend_from_slice(bytes);
     }
 
-    /// What stands before so many bytes.
-    pub fn length(&mut self, length: u32) {
+    /// The number of bytes or entries that follow.
+    fn length(&mut self, length: usize) {
         match self.wire {
-            Wire::Binary => self.out.extend(length.to_be_bytes()),
-            Wire::Compact => self.varint(length.into(), LONGEST[1]),
+            Wire::Binary => self.out.extend((length as u32).to_be_bytes()),
+            Wire::Compact => self.varint(length as u64, MAX_VARINTS[1]),
         }
     }
 
     fn i16(&mut self, value: i16) {
         match self.wire {
             Wire::Binary => self.out.extend(value.to_be_bytes()),
-            Wire::Compact => self.varint(zigzag(value.into()), LONGEST[0]),
+            Wire::Compact => self.varint(zigzag(value.into()), MAX_VARINTS[0]),
         }
     }
 
     fn i32(&mut self, value: i32) {
         match self.wire {
             Wire::Binary => self.out.extend(value.to_be_bytes()),
-            Wire::Compact => self.varint(zigzag(value.into()), LONGEST[1]),
+            Wire::Compact => self.varint(zigzag(value.into()), MAX_VARINTS[1]),
         }
     }
 
     fn i64(&mut self, value: i64) {
         match self.wire {
             Wire::Binary => self.out.extend(value.to_be_bytes()),
-            Wire::Compact => self.varint(zigzag(value), LONGEST[2]),
+            Wire::Compact => self.varint(zigzag(value), MAX_VARINTS[2]),
         }
     }
 
@@ -290,17 +284,21 @@ impl Writer {
         }
     }
 
-    /// Whether numbers and headers are to be longer than they need be.
-    fn lengthens(&self) -> bool {
-        matches!(self.oddity, Some(Oddity::Overlong | Oddity::Reordered | Oddity::Unknown))
+    /// True if numbers and headers are overlong.
+    fn is_overlong(&self) -> bool {
+        matches!(
+            self.form,
+            Some(NonCanonical::Overlong | NonCanonical::Reordered | NonCanonical::Unknown)
+        )
     }
 
-    /// A byte longer than it need be, where that is asked for and no library refuses it: beyond `longest` some do.
-    fn varint(&mut self, number: u64, longest: usize) {
+    /// A varint, one byte longer than necessary if numbers are overlong and it stays within `max` bytes: some libraries
+    /// refuse longer ones.
+    fn varint(&mut self, number: u64, max: usize) {
         let start = self.out.len();
         self.out.extend(varint(number));
-        if self.lengthens()
-            && self.out.len() - start < longest
+        if self.is_overlong()
+            && self.out.len() - start < max
             && let Some(last) = self.out.last_mut()
         {
             *last |= 0x80;

@@ -56,7 +56,7 @@ struct Client<T: Transport> {
     out: Vec<u8>,
 }
 
-/// The first requests of a corpus, the first odd one among them.
+/// The first requests of a corpus, including the first non-canonical one.
 struct Few<'a>(&'a Corpus, Target);
 
 impl Payload for Few<'_> {

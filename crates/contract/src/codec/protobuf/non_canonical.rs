@@ -1,35 +1,40 @@
-//! Requests that mean the same and are encoded as no library would.
+//! Requests in encodings that no library writes.
 
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, Value};
 
-use super::wire::{Layout, tag, varint};
+use super::wire::{Layout, tag};
 use super::{read, unknown_fields};
-use crate::codec::Oddity;
+use crate::codec::{NonCanonical, varint};
 use crate::shape::Shape;
 
 /// Longest varint, bytes.
-const LONGEST: usize = 10;
+const MAX_VARINT: usize = 10;
 
-/// The request `usual` in an odd encoding. `other`, another request of the same shape, lends the values that do not
-/// count. `None` if one of them is no request.
-pub(super) fn request(shape: Shape, usual: &[u8], other: &[u8], oddity: Oddity) -> Option<Vec<u8>> {
-    let [usual, other] = [usual, other].map(|request| read::request(shape, request));
-    Some(Writer { oddity }.message(&usual?, &other?))
+/// The request `canonical` in another form. `other`, another request of the same shape, provides the values that do not
+/// count. `None` if either is not a request.
+pub(super) fn request(
+    shape: Shape,
+    canonical: &[u8],
+    other: &[u8],
+    form: NonCanonical,
+) -> Option<Vec<u8>> {
+    let [canonical, other] = [canonical, other].map(|request| read::request(shape, request));
+    Some(Writer { form }.message(&canonical?, &other?))
 }
 
 struct Writer {
-    oddity: Oddity,
+    form: NonCanonical,
 }
 
 impl Writer {
     fn message(&self, message: &DynamicMessage, other: &DynamicMessage) -> Vec<u8> {
         let mut fields: Vec<_> = message.fields().collect();
         let (mut out, mut end) = (Vec::new(), Vec::new());
-        match self.oddity {
-            Oddity::Overlong => {}
-            Oddity::Twice => out = self.overruled(message, other),
-            Oddity::Reordered => fields.reverse(),
-            Oddity::Unknown => (out, end) = (unknown_fields(), unknown_fields()),
+        match self.form {
+            NonCanonical::Overlong => {}
+            NonCanonical::Twice => out = self.replaced_values(message, other),
+            NonCanonical::Reordered => fields.reverse(),
+            NonCanonical::Unknown => (out, end) = (unknown_fields(), unknown_fields()),
         }
         for (field, value) in fields {
             out.extend(self.field(&field, value, &other.get_field(&field)));
@@ -37,9 +42,9 @@ impl Writer {
         [out, end].concat()
     }
 
-    /// Other values of the fields that a message has, lists aside, whose entries add up. Libraries differ in what they
-    /// do about two members of a oneof.
-    fn overruled(&self, message: &DynamicMessage, other: &DynamicMessage) -> Vec<u8> {
+    /// Values that later ones replace. Without lists, whose entries add up, and oneofs, as libraries differ in how they
+    /// treat two members.
+    fn replaced_values(&self, message: &DynamicMessage, other: &DynamicMessage) -> Vec<u8> {
         let single = |field: &FieldDescriptor| {
             !field.is_list() && !field.is_map() && field.containing_oneof().is_none()
         };
@@ -49,7 +54,7 @@ impl Writer {
             other.get_field(&field).as_ref(),
         ) {
             (Value::Message(value), Value::Message(other)) => {
-                self.delimited(field.number(), &self.overruled(value, other))
+                self.delimited(field.number(), &self.replaced_values(value, other))
             }
             (_, other) => self.scalar(&field, other),
         };
@@ -79,10 +84,10 @@ impl Writer {
             let items = values.iter().zip(others);
             return items.flat_map(|(value, other)| self.field(field, value, other)).collect();
         }
-        // Packed, but for the first one of a list in pieces.
-        let alone = usize::from(self.oddity == Oddity::Reordered).min(values.len());
-        let (first, rest) = values.split_at(alone);
-        let pieces = rest.chunks(rest.len().div_ceil(1 + alone).max(1)).map(|piece| {
+        // Packed, except for the first item of a split list.
+        let unpacked = usize::from(self.form == NonCanonical::Reordered).min(values.len());
+        let (first, rest) = values.split_at(unpacked);
+        let pieces = rest.chunks(rest.len().div_ceil(1 + unpacked).max(1)).map(|piece| {
             let packed: Vec<u8> = piece.iter().flat_map(|value| self.bare(field, value)).collect();
             self.delimited(field.number(), &packed)
         });
@@ -98,14 +103,16 @@ impl Writer {
         let number = |value: &Value| self.scalar(&entry.map_entry_value_field(), value);
         let (value, other) = (number(value), number(&Value::I64(1)));
         let whole = |parts: &[&[u8]]| self.delimited(field.number(), &parts.concat());
-        match self.oddity {
-            Oddity::Overlong | Oddity::Unknown => whole(&[&key, &value]),
-            Oddity::Twice => [whole(&[&key, &other]), whole(&[&other, &key, &value])].concat(),
-            Oddity::Reordered => whole(&[&value, &key]),
+        match self.form {
+            NonCanonical::Overlong | NonCanonical::Unknown => whole(&[&key, &value]),
+            NonCanonical::Twice => {
+                [whole(&[&key, &other]), whole(&[&other, &key, &value])].concat()
+            }
+            NonCanonical::Reordered => whole(&[&value, &key]),
         }
     }
 
-    /// A field with one value that is no message.
+    /// A field with a single value that is not a message.
     fn scalar(&self, field: &FieldDescriptor, value: &Value) -> Vec<u8> {
         let layout = match (value, field.kind()) {
             (Value::String(_) | Value::Bytes(_), _) => Layout::Length,
@@ -120,7 +127,7 @@ impl Writer {
     fn bare(&self, field: &FieldDescriptor, value: &Value) -> Vec<u8> {
         let integer = |bits: u64| match field.kind() {
             Kind::Fixed64 => bits.to_le_bytes().to_vec(),
-            _ => self.number(varint(bits as usize)),
+            _ => self.number(varint(bits)),
         };
         match value {
             Value::Bool(value) => integer((*value).into()),
@@ -141,12 +148,12 @@ impl Writer {
     }
 
     fn sized(&self, content: &[u8]) -> Vec<u8> {
-        [self.number(varint(content.len())), content.to_vec()].concat()
+        [self.number(varint(content.len() as u64)), content.to_vec()].concat()
     }
 
-    /// A varint, a byte longer than it need be unless fields come twice.
+    /// A varint, one byte longer than necessary unless fields occur twice.
     fn number(&self, mut varint: Vec<u8>) -> Vec<u8> {
-        let lengthen = self.oddity != Oddity::Twice && varint.len() < LONGEST;
+        let lengthen = self.form != NonCanonical::Twice && varint.len() < MAX_VARINT;
         if let Some(last) = varint.last_mut().filter(|_| lengthen) {
             *last |= 0x80;
             varint.push(0);
