@@ -43,8 +43,8 @@ impl Corpus {
     #[must_use]
     pub fn generate(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
         Self::with(shape, seed, encoding, |value, other, at| {
-            let non_canonical_forms = encoding.codec().non_canonical_forms();
-            let form = non_canonical_forms[at / NON_CANONICAL_EVERY % non_canonical_forms.len()];
+            let forms = encoding.codec().non_canonical_forms();
+            let form = forms[at / NON_CANONICAL_EVERY % forms.len()];
             (at % NON_CANONICAL_EVERY == FIRST_NON_CANONICAL)
                 .then(|| encoding.codec().non_canonical_request(value, other, form))
         })

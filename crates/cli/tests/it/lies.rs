@@ -14,7 +14,7 @@ const CHEATS: [(&str, &str); 9] = [
     ("swap", "text/truncated: a request cut to 1 of 102 bytes was answered with OK"),
     ("canned", "text/filled: echo: expected "),
     ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),
-    ("skim", "tree/twice: echo.name comes twice in the reply"),
+    ("skim", "tree/twice: echo.name occurs twice in the reply"),
     ("memo-by-beginning", "text/many-requests: "),
     ("ok-on-truncated", "text/truncated: a request cut to 1 of 102 bytes was answered with OK"),
 ];

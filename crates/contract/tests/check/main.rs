@@ -129,7 +129,7 @@ fn copying_content_without_decoding_it_fails() {
     let refused = ["text", "record", "dto", "tree"].map(|shape| format!("{shape}/invalid-utf8"));
     let expected: BTreeSet<_> = copied.chain(refused).collect();
     assert_eq!(failed(&report), expected.iter().map(String::as_str).collect());
-    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.name comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.name occurs twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
     insta::assert_snapshot!(reason(&report, "dto/overlong"), @"echo.prop1 takes more bytes than it needs in the reply, which no encoder writes; decode every level of the request and encode its content again");
     insta::assert_snapshot!(reason(&report, "text/invalid-utf8"), @"content with bytes that are not UTF-8 was answered with OK (reply: 102 B); expected an error status");
     insta::assert_snapshot!(reason(&report, "tree/invalid-utf8"), @"content.name with bytes that are not UTF-8 was answered with OK (reply: 387 B); expected an error status");
@@ -142,7 +142,7 @@ fn copying_nested_messages_fails() {
         ["overlong", "twice", "reordered", "unknown-inside", "many-requests", "invalid-utf8"];
     let expected = expected.map(|case| format!("tree/{case}"));
     assert_eq!(failed(&report), expected.iter().map(String::as_str).collect());
-    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.left.name comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(reason(&report, "tree/twice"), @"echo.left.name occurs twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
     insta::assert_snapshot!(reason(&report, "tree/unknown-inside"), @"echo.left.name takes more bytes than it needs in the reply, which no encoder writes; decode every level of the request and encode its content again");
 }
 

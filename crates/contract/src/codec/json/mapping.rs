@@ -194,5 +194,5 @@ fn wrong(path: &str, expected: &str, got: &Node) -> Mismatch {
 }
 
 fn twice(path: &str) -> Mismatch {
-    Mismatch::Redundant { field: path.to_owned(), how: "comes twice" }
+    Mismatch::Redundant { field: path.to_owned(), how: "occurs twice" }
 }

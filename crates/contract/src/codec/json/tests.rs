@@ -132,8 +132,8 @@ fn a_difference_is_named_by_its_path() {
 
 #[test]
 fn copied_encodings_are_refused() {
-    insta::assert_snapshot!(changed(r#""age":0"#, r#""age":0,"age":0"#), @"echo.age comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
-    insta::assert_snapshot!(changed(r#""k":"7""#, r#""k":"7","k":"7""#), @r#"echo.counters["k"] comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again"#);
+    insta::assert_snapshot!(changed(r#""age":0"#, r#""age":0,"age":0"#), @"echo.age occurs twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(changed(r#""k":"7""#, r#""k":"7","k":"7""#), @r#"echo.counters["k"] occurs twice in the reply, which no encoder writes; decode every level of the request and encode its content again"#);
     insta::assert_snapshot!(changed("age", r"\u0061ge"), @"byte 45 escapes a letter or a digit in the reply, which no encoder writes; decode every level of the request and encode its content again");
     insta::assert_snapshot!(changed("STATUS_CLOSED", r"STATUS_C\u004COSED"), @"byte 190 escapes a letter or a digit in the reply, which no encoder writes; decode every level of the request and encode its content again");
     insta::assert_snapshot!(changed(r#""age":0"#, "\t\"age\":0"), @"byte 44 is a tab, a carriage return or a needless space in the reply, which no encoder writes; decode every level of the request and encode its content again");

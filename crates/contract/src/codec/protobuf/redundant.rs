@@ -8,7 +8,7 @@ use crate::codec::types;
 use crate::shape::Shape;
 use crate::values::Mismatch;
 
-const TWICE: &str = "comes twice";
+const TWICE: &str = "occurs twice";
 const LONG: &str = "takes more bytes than it needs";
 
 /// Refuses a decodable reply in which a field other than a list, or a map key, occurs twice, or in which a number, tag or

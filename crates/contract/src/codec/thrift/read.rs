@@ -8,7 +8,7 @@ use crate::values::{self, Content, Message};
 
 /// Maximum nesting of unknown fields.
 const MAX_DEPTH: u32 = 64;
-const TWICE: &str = "comes twice";
+const TWICE: &str = "occurs twice";
 const LONG: &str = "takes more bytes than it needs";
 
 /// Reads messages, and records the first encoding that no encoder writes.

@@ -122,8 +122,8 @@ fn copied(codec: &Thrift, form: NonCanonical) -> String {
 
 #[test]
 fn copies_of_non_canonical_requests_are_refused() {
-    insta::assert_snapshot!(copied(&BINARY, NonCanonical::Twice), @"echo comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
-    insta::assert_snapshot!(copied(&COMPACT, NonCanonical::Twice), @"echo comes twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(copied(&BINARY, NonCanonical::Twice), @"echo occurs twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
+    insta::assert_snapshot!(copied(&COMPACT, NonCanonical::Twice), @"echo occurs twice in the reply, which no encoder writes; decode every level of the request and encode its content again");
     insta::assert_snapshot!(copied(&COMPACT, NonCanonical::Overlong), @"a field header takes more bytes than it needs in the reply, which no encoder writes; decode every level of the request and encode its content again");
     insta::assert_snapshot!(copied(&BINARY, NonCanonical::Unknown), @"echo: unknown field 1001 in the reply");
     insta::assert_snapshot!(copied(&COMPACT, NonCanonical::Reordered), @"echo: unknown field 1001 in the reply");

@@ -148,10 +148,10 @@ impl Writer {
     }
 
     fn map(&mut self, entries: &BTreeMap<String, Content>) {
-        let overruled = usize::from(self.form == Some(NonCanonical::Twice));
-        self.map_head(entries.len() * (1 + overruled));
+        let replaced = usize::from(self.form == Some(NonCanonical::Twice));
+        self.map_head(entries.len() * (1 + replaced));
         for (key, value) in entries {
-            for _ in 0..overruled {
+            for _ in 0..replaced {
                 self.binary(key.as_bytes());
                 self.i64(1);
             }
