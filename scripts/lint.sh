@@ -185,7 +185,7 @@ case "$mode" in
 esac
 shell_scripts
 has python3 && run scripts/licences.py check
-run scripts/words.sh --count
+run scripts/words.sh
 links
 method_names
 rust
