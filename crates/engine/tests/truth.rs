@@ -198,7 +198,7 @@ fn copied_content_is_wrong_in_a_load(protocol: Protocol) {
         let evidence = match Profile::of(protocol).encoding {
             // Of a field that came twice they have the first value.
             Encoding::ThriftBinary | Encoding::ThriftCompact => "echo.",
-            _ => "in the reply, as no",
+            _ => "in the reply, which no",
         };
         assert!(examples.iter().any(|it| it.contains(evidence)), "{shape}: {examples:?}");
     }
