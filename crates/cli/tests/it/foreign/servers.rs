@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use rpcbench_harness::manifest::{Catalog, Entry};
+use rpcbench_harness::manifest::{Catalog, Entry, Selection};
 use rustix::process::Signal;
 
 use crate::bench::{repository, rpcbench};
@@ -39,12 +39,11 @@ impl Served {
     }
 }
 
-/// Runs every server in turn, in one variant, under each of its protocols that `is_meant` selects. Some must be able to run.
+/// Runs every server that is built in turn, in one variant, under each of its protocols that `is_meant` selects. Some must be able
+/// to run.
 pub fn each(is_meant: impl Fn(&Entry) -> bool, call: impl Fn(&Entry, SocketAddr)) {
-    let catalog = Catalog::load(&repository()).unwrap();
-    assert!(catalog.broken().is_empty(), "{:?}", catalog.broken());
     let mut servers = BTreeMap::new();
-    for entry in catalog.entries().into_iter().filter(is_meant) {
+    for entry in built().into_iter().filter(is_meant) {
         let name = entry.without_variant();
         if entry.is_representative() || !servers.contains_key(&name) {
             servers.insert(name, entry);
@@ -59,4 +58,18 @@ pub fn each(is_meant: impl Fn(&Entry) -> bool, call: impl Fn(&Entry, SocketAddr)
         }
     }
     assert!(called > 0, "none of {:?} can run here", servers.keys());
+}
+
+/// The representative entries, and those that `RPCBENCH_TEST_SERVERS` names, with patterns as for `rpcbench check`.
+#[expect(clippy::disallowed_methods, reason = "which servers were built is passed from outside")]
+fn built() -> Vec<Entry> {
+    let catalog = Catalog::load(&repository()).unwrap();
+    assert!(catalog.broken().is_empty(), "{:?}", catalog.broken());
+    let mut entries = catalog.select(&Selection::default()).unwrap();
+    let named = std::env::var("RPCBENCH_TEST_SERVERS").unwrap_or_default();
+    if !named.is_empty() {
+        let patterns = named.split_whitespace().map(String::from).collect();
+        entries.extend(catalog.select(&Selection::named(patterns)).unwrap());
+    }
+    entries
 }
