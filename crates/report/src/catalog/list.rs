@@ -1,4 +1,4 @@
-//! The catalog as a list: a part of `docs/method.md`.
+//! The catalog as a list: a part of `docs/fields.md`.
 
 use super::{FIGURES, Figure, RowKind};
 

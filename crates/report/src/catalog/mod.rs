@@ -1,5 +1,5 @@
-//! The catalog lists every figure and every label of a row once. Tables, CSV, JSON, its JSON Schema and the list in
-//! `docs/method.md` are made from it.
+//! The catalog lists every figure and every label of a row once. Tables, CSV, JSON, its JSON Schema and
+//! `docs/fields.md` are made from it.
 
 mod figures;
 mod list;

@@ -26,9 +26,9 @@ fn replaced(page: &str, name: &str, by: &str) -> String {
 
 /// Each derived file with its content.
 fn derived() -> [(&'static str, String); 4] {
-    let page = replaced(&read("method.md"), "figures", &format!("\n{}\n", figure_list()));
+    let page = replaced(&read("fields.md"), "figures", &format!("\n{}\n", figure_list()));
     [
-        ("method.md", page),
+        ("fields.md", page),
         ("schemas/export.schema.json", format!("{:#}\n", export_schema())),
         ("schemas/changes.schema.json", format!("{:#}\n", changes_schema())),
         ("schemas/history.schema.json", format!("{:#}\n", history_schema())),
