@@ -6,7 +6,7 @@ use crate::codec::{Encoding, Sent};
 use crate::method::Method;
 use crate::nonce::NONCE_BYTES;
 use crate::shape::Shape;
-use crate::values::{Mismatch, NoncePlace, Source, Value};
+use crate::values::{Mismatch, PatchPoint, Source, Value};
 
 /// Target size of all requests, bytes: fits in a second-level cache.
 const BUDGET: usize = 256 * 1024;
@@ -33,8 +33,8 @@ pub struct Corpus {
 struct Request {
     value: Value,
     bytes: Vec<u8>,
-    /// Where a nonce goes in the value; `nonce` is where it goes in the bytes.
-    place: NoncePlace,
+    /// The bytes of the value that a nonce replaces; `nonce` are those of the encoded request.
+    patch_point: PatchPoint,
     nonce: Range<usize>,
 }
 
@@ -69,15 +69,15 @@ impl Corpus {
         let mut total = 0;
         while requests.len() < MIN_REQUESTS || total < BUDGET && requests.len() < MAX_REQUESTS {
             let mut value = Value::random(*shape, &mut source);
-            let place = value.make_room_for_nonce(&mut source);
+            let patch_point = value.add_patch_point(&mut source);
             let other = requests.last().map_or(&value, |last| &last.value);
             let bytes = encode(&value, other, requests.len());
             let bytes = bytes.unwrap_or_else(|| encoding.codec().request(&value));
             let repeats = requests.last().is_some_and(|last| last.bytes == bytes);
             if !repeats || *shape == Shape::Text(0) {
                 total += bytes.len();
-                let nonce = position(&mut value, &place, &bytes);
-                requests.push(Request { value, bytes, place, nonce });
+                let nonce = patch_range(&mut value, &patch_point, &bytes);
+                requests.push(Request { value, bytes, patch_point, nonce });
             }
         }
         if *shape != Shape::Text(0) && requests[0].bytes == requests[requests.len() - 1].bytes {
@@ -129,10 +129,10 @@ impl Corpus {
     /// # Errors
     /// The first difference.
     pub fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), Mismatch> {
-        let Request { value, place, nonce, .. } = self.at(index);
+        let Request { value, patch_point, nonce, .. } = self.at(index);
         let mut value = value.clone();
         if !nonce.is_empty() {
-            value.write_nonce(place, &String::from_utf8_lossy(&sent[nonce.clone()]));
+            value.write_nonce(patch_point, &String::from_utf8_lossy(&sent[nonce.clone()]));
         }
         self.encoding.codec().verify(Sent::new(&value, sent), reply)
     }
@@ -142,12 +142,12 @@ impl Corpus {
     }
 }
 
-/// Range of `place` in the request; empty if the request does not contain its text verbatim. Searches from the end, as
+/// Where `patch_point` is in the request; empty if the request does not contain its text verbatim. Searches from the end, as
 /// a field name before a short text may contain it in JSON.
-fn position(value: &mut Value, place: &NoncePlace, request: &[u8]) -> Range<usize> {
-    let Some(text) = value.nonce_texts().into_iter().nth(place.text) else { return 0..0 };
+fn patch_range(value: &mut Value, patch_point: &PatchPoint, request: &[u8]) -> Range<usize> {
+    let Some(text) = value.nonce_texts().into_iter().nth(patch_point.text) else { return 0..0 };
     let at = (!text.is_empty())
         .then(|| request.windows(text.len()).rposition(|bytes| bytes == text.as_bytes()))
         .flatten();
-    at.map_or(0..0, |at| at + place.range.start..at + place.range.end)
+    at.map_or(0..0, |at| at + patch_point.range.start..at + patch_point.range.end)
 }

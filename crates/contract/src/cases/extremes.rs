@@ -4,7 +4,7 @@ use super::Case;
 use super::probe::Probe;
 use crate::profile::Need;
 use crate::shape::Shape;
-use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Tag, TreeNode, Value, status};
+use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Status, Tag, TreeNode, Value};
 
 pub(super) const CASES: &[Case] = &[
     Case {
@@ -219,7 +219,7 @@ fn tree_extremes(probe: &mut Probe<'_>) -> Result<(), String> {
         serial: u64::MAX,
         score: f64::MAX,
         ratio: f32::MAX,
-        status: status::CLOSED,
+        status: Status::Closed as i32,
         contact: Some(Contact::Phone(0)),
         left: Some(Branch::default()),
         counters: [

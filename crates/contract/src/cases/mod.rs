@@ -158,13 +158,13 @@ pub fn all() -> Vec<Case> {
 
 /// The cases that apply to a protocol.
 #[must_use]
-pub fn tried(profile: &Profile) -> Vec<Case> {
+pub fn applicable(profile: &Profile) -> Vec<Case> {
     all().into_iter().filter(|case| case.unmet(profile).is_none()).collect()
 }
 
 /// The cases that do not apply to a protocol, each with the need that it does not meet.
 #[must_use]
-pub fn left_out(profile: &Profile) -> Vec<(Case, Need)> {
+pub fn omitted(profile: &Profile) -> Vec<(Case, Need)> {
     all().into_iter().filter_map(|case| Some((case, case.unmet(profile)?))).collect()
 }
 
@@ -173,7 +173,7 @@ pub fn left_out(profile: &Profile) -> Vec<(Case, Need)> {
 pub fn check(caller: &mut dyn Caller, profile: &Profile, seed: u64) -> CheckReport {
     let mut probe = Probe::new(caller, profile, seed);
     let mut report = CheckReport::default();
-    for case in tried(profile) {
+    for case in applicable(profile) {
         let result = if probe.is_silent() {
             Err("skipped: the server stopped answering".to_owned())
         } else {

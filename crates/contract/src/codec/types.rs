@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use prost_reflect::{DescriptorPool, MessageDescriptor};
+use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor};
 
 use crate::shape::Shape;
 
@@ -13,29 +13,22 @@ static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
 
 /// Request type of `shape`'s method.
 pub(super) fn request(shape: Shape) -> MessageDescriptor {
-    named(match shape {
-        Shape::Text(_) => "rpcbench.v1.TextRequest",
-        Shape::Record => "rpcbench.v1.RecordRequest",
-        Shape::Dto => "rpcbench.v1.DtoRequest",
-        Shape::Tree => "rpcbench.v1.TreeRequest",
-    })
-}
-
-/// Full name of the reply type of `shape`'s method.
-pub(super) fn reply_name(shape: Shape) -> &'static str {
-    match shape {
-        Shape::Text(_) => "rpcbench.v1.TextReply",
-        Shape::Record => "rpcbench.v1.RecordReply",
-        Shape::Dto => "rpcbench.v1.DtoReply",
-        Shape::Tree => "rpcbench.v1.TreeReply",
-    }
+    method(shape).input()
 }
 
 /// Reply type of `shape`'s method.
 pub(super) fn reply(shape: Shape) -> MessageDescriptor {
-    named(reply_name(shape))
+    method(shape).output()
 }
 
-fn named(name: &str) -> MessageDescriptor {
-    POOL.get_message_by_name(name).expect("contract/echo.proto has a request and a reply per shape")
+/// Full name of the reply type of `shape`'s method.
+pub(super) fn reply_name(shape: Shape) -> String {
+    reply(shape).full_name().to_owned()
+}
+
+fn method(shape: Shape) -> MethodDescriptor {
+    let method = shape.method();
+    let service = POOL.get_service_by_name(method.service());
+    let found = service.and_then(|it| it.methods().find(|it| it.name() == method.name()));
+    found.expect("contract/echo.proto has a method per shape")
 }

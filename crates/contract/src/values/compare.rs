@@ -18,7 +18,7 @@ pub enum Mismatch {
     #[error("the reply is not a valid {message}: {reason}")]
     Undecodable {
         /// Full name of the reply type.
-        message: &'static str,
+        message: String,
         /// Error of the decoder.
         reason: String,
     },

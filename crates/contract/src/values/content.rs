@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Contact;
+use super::{Branch, Contact, FlatRecord, PropertyDto, Tag, TreeNode};
 
 /// A value of any type.
 #[derive(Clone, Debug)]
@@ -99,29 +99,6 @@ impl Field {
     }
 }
 
-/// Declares a message and its conversion to [`Content`].
-macro_rules! message {
-    ($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub(crate) struct $name {
-            $(pub $field: $type,)*
-        }
-
-        impl $crate::values::content::ToContent for $name {
-            fn content(&self) -> $crate::values::Content {
-                use $crate::values::content::Member as _;
-                let mut fields = Vec::new();
-                $(self.$field.add(stringify!($field), &mut fields);)*
-                $crate::values::Content::Message(
-                    $crate::values::Message::of(stringify!($name), fields),
-                )
-            }
-        }
-    };
-}
-pub(super) use message;
-
 /// A type whose values are always present.
 pub(super) trait ToContent {
     fn content(&self) -> Content;
@@ -139,7 +116,7 @@ impl<T: ToContent> Member for T {
     }
 }
 
-impl Member for Option<super::Branch> {
+impl Member for Option<Branch> {
     fn add(&self, name: &str, to: &mut Vec<Field>) {
         to.push(Field::new(name, self.as_ref().map(ToContent::content)));
     }
@@ -154,6 +131,32 @@ impl Member for Option<Contact> {
         };
         to.extend([Field::new("email", email), Field::new("phone", phone)]);
     }
+}
+
+/// Converts messages with these fields, in the order of their type.
+macro_rules! messages {
+    ($($name:ident { $($field:ident)* })*) => {
+        $(impl ToContent for $name {
+            fn content(&self) -> Content {
+                let mut fields = Vec::new();
+                $(self.$field.add(stringify!($field), &mut fields);)*
+                Content::Message(Message::of(stringify!($name), fields))
+            }
+        })*
+    };
+}
+
+messages! {
+    FlatRecord {
+        field1 field2 field3 field4 field5 field6 field7 field9 field12 field13 field14 field16 field17 field18
+        field22 field23 field24 field25 field29 field30 field59 field60 field67 field68 field78 field80 field81
+        field100 field101 field102 field103 field104 field128 field129 field130 field131 field150 field271
+        field272 field280
+    }
+    PropertyDto { prop1 prop2 prop3 prop4 prop5 prop6 prop7 prop8 prop9 prop10 prop11 prop12 }
+    Tag { key value }
+    Branch { name id tags }
+    TreeNode { name digest age balance serial score ratio active status contact left right counters }
 }
 
 macro_rules! to_content {

@@ -7,7 +7,7 @@ use crate::nonce::NONCE_BYTES;
 
 /// The bytes of a text that a nonce replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NoncePlace {
+pub(crate) struct PatchPoint {
     /// Index in [`Value::nonce_texts`].
     pub text: usize,
     /// Bytes of that text, all ASCII.
@@ -41,13 +41,13 @@ impl Value {
         }
     }
 
-    /// Chooses a place for a nonce, the end of a GUID or anywhere in another text, and replaces wide characters there with
+    /// Chooses where a nonce goes, the end of a GUID or anywhere in another text, and replaces wide characters there with
     /// letters.
-    pub fn make_room_for_nonce(&mut self, source: &mut Source) -> NoncePlace {
+    pub fn add_patch_point(&mut self, source: &mut Source) -> PatchPoint {
         let guids = matches!(self, Self::Dto(_));
         let mut texts = self.nonce_texts();
         let text = source.below(texts.len() as u32) as usize;
-        let Some(chosen) = texts.get_mut(text) else { return NoncePlace { text, range: 0..0 } };
+        let Some(chosen) = texts.get_mut(text) else { return PatchPoint { text, range: 0..0 } };
         let length = NONCE_BYTES.min(chosen.len());
         let last = chosen.len().saturating_sub(length);
         let at = if guids { last } else { source.below(last as u32 + 1) as usize };
@@ -57,13 +57,13 @@ impl Value {
             let letters = source.letters(end - start);
             chosen.replace_range(start..end, &letters);
         }
-        NoncePlace { text, range }
+        PatchPoint { text, range }
     }
 
-    /// Writes a nonce at its place.
-    pub fn write_nonce(&mut self, place: &NoncePlace, nonce: &str) {
-        if let Some(text) = self.nonce_texts().into_iter().nth(place.text) {
-            text.replace_range(place.range.clone(), nonce);
+    /// Writes a nonce at a patch point.
+    pub fn write_nonce(&mut self, at: &PatchPoint, nonce: &str) {
+        if let Some(text) = self.nonce_texts().into_iter().nth(at.text) {
+            text.replace_range(at.range.clone(), nonce);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Values drawn from a seed, with no field at its default.
 
-use super::{Branch, Contact, FlatRecord, PropertyDto, Source, Tag, TreeNode, Value, status};
+use super::{Branch, Contact, FlatRecord, PropertyDto, Source, Status, Tag, TreeNode, Value};
 use crate::shape::Shape;
 
 impl Value {
@@ -85,7 +85,7 @@ fn dto(source: &mut Source) -> PropertyDto {
 }
 
 fn tree(source: &mut Source) -> TreeNode {
-    let statuses = [status::ACTIVE, status::SUSPENDED, status::CLOSED];
+    let statuses = [Status::Active as i32, Status::Suspended as i32, Status::Closed as i32];
     let contact = match source.below(2) {
         0 => Contact::Email(format!("{}@example.org", source.letters(12))),
         _ => Contact::Phone(source.uint64()),

@@ -19,7 +19,7 @@ fn run(server: impl FnMut(Method, &[u8]) -> Result<Vec<u8>, CallError>) -> Check
 
 /// The cases that apply to gRPC.
 fn cases() -> Vec<Case> {
-    cases::tried(Profile::of(Protocol::Grpc))
+    cases::applicable(Profile::of(Protocol::Grpc))
 }
 
 fn failed(report: &CheckReport) -> BTreeSet<&str> {
@@ -46,14 +46,14 @@ fn names_are_unique() {
 #[test]
 fn each_case_either_applies_or_is_left_out_for_a_reason() {
     for profile in Protocol::ALL.map(Profile::of) {
-        let tried = cases::tried(profile).len();
-        assert_eq!(tried + cases::left_out(profile).len(), cases::all().len());
-        for (case, need) in cases::left_out(profile) {
+        let tried = cases::applicable(profile).len();
+        assert_eq!(tried + cases::omitted(profile).len(), cases::all().len());
+        for (case, need) in cases::omitted(profile) {
             assert!(case.needs().contains(&need) && !profile.offers(need), "{case:?}: {need}");
         }
     }
     assert_eq!(
-        Protocol::ALL.map(|protocol| cases::tried(Profile::of(protocol)).len()),
+        Protocol::ALL.map(|protocol| cases::applicable(Profile::of(protocol)).len()),
         [62, 45, 45, 62, 41, 42, 41, 42, 21]
     );
 }

@@ -7,7 +7,7 @@ use crate::codec::json::write::Style;
 use crate::codec::{Encoding, Sent, json};
 use crate::profile::Need;
 use crate::shape::Shape;
-use crate::values::{Contact, Value, status};
+use crate::values::{Contact, Status, Value};
 
 const JSON: &[Need] = &[Need::Wire(Encoding::Json)];
 
@@ -160,7 +160,7 @@ fn unknown_enum(probe: &mut Probe<'_>) -> Result<(), String> {
     let body = changed(&json::request(&sent), "tree.status", |_| Node::text("STATUS_NOWHERE"))?;
     let unspecified = match sent {
         Value::Tree(mut tree) => {
-            tree.status = status::UNSPECIFIED;
+            tree.status = Status::Unspecified as i32;
             Value::Tree(tree)
         }
         other => other,

@@ -1,9 +1,10 @@
 //! Valid protobuf that only a server that decodes gets right.
 
+use prost::Message as _;
+
 use crate::cases::probe::Probe;
 use crate::cases::{Case, SHAPES, TEXT};
 use crate::codec::Encoding;
-use crate::codec::protobuf::encoded_record;
 use crate::codec::protobuf::wire::{delimited, fixed64};
 use crate::profile::Need;
 use crate::values::{FlatRecord, Value};
@@ -55,7 +56,7 @@ fn any_order(probe: &mut Probe<'_>) -> Result<(), String> {
         FlatRecord { field1: "1".to_owned(), field2: -2, field30: true, ..FlatRecord::default() };
     let list = [1, u64::MAX, 3];
     let unpacked = list.map(|bits| fixed64(5, bits)).concat();
-    let content = [encoded_record(&late), unpacked, encoded_record(&early)].concat();
+    let content = [late.encode_to_vec(), unpacked, early.encode_to_vec()].concat();
     let whole = FlatRecord {
         field280: late.field280,
         field129: late.field129,

@@ -2,7 +2,7 @@
 
 mod mapping;
 pub(crate) mod node;
-mod plain;
+pub(crate) mod plain;
 mod redundant;
 #[cfg(test)]
 mod tests;

@@ -11,16 +11,16 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 
-use crate::values::{self, Contact, Value, status};
+use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Status, Tag, TreeNode, Value};
 
 /// True if `reply` has `value` under exactly the expected keys. A reply that fails may still be right, for example with
 /// omitted defaults or numbers in another notation.
 pub(super) fn carries(reply: &[u8], value: &Value) -> bool {
     match value {
         Value::Text(text) => echo::<String>(reply, |got| got == *text),
-        Value::Record(record) => echo::<Object<FlatRecord>>(reply, |got| got == **record),
-        Value::Dto(dto) => echo::<Object<PropertyDto>>(reply, |got| got == **dto),
-        Value::Tree(tree) => echo::<Object<TreeNode>>(reply, |got| got == **tree),
+        Value::Record(record) => echo::<Object<FlatRecord>>(reply, |got| got.0 == **record),
+        Value::Dto(dto) => echo::<Object<PropertyDto>>(reply, |got| got.0 == **dto),
+        Value::Tree(tree) => echo::<Object<Tree>>(reply, |got| got.0.is(tree)),
     }
 }
 
@@ -34,103 +34,10 @@ fn echo<T: DeserializeOwned>(reply: &[u8], same: impl FnOnce(T) -> bool) -> bool
     serde_json::from_slice::<Object<Reply<T>>>(reply).is_ok_and(|reply| same(reply.0.echo))
 }
 
-/// Declares a message that requires all its keys and compares with the value of the same name.
-macro_rules! message {
-    ($name:ident { $($field:ident: $type:ty,)* }) => {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct $name {
-            $($field: $type,)*
-        }
-
-        impl PartialEq<values::$name> for $name {
-            fn eq(&self, value: &values::$name) -> bool {
-                $(self.$field == value.$field)&&*
-            }
-        }
-    };
-}
-
-message! {
-    FlatRecord {
-        field1: String,
-        field2: i32,
-        field3: i32,
-        field4: String,
-        field5: Vec<Wide<u64>>,
-        field6: i32,
-        field7: String,
-        field9: String,
-        field12: bool,
-        field13: bool,
-        field14: bool,
-        field16: i32,
-        field17: bool,
-        field18: String,
-        field22: Wide<i64>,
-        field23: i32,
-        field24: bool,
-        field25: i32,
-        field29: i32,
-        field30: bool,
-        field59: bool,
-        field60: i32,
-        field67: i32,
-        field68: i32,
-        field78: bool,
-        field80: bool,
-        field81: bool,
-        field100: i32,
-        field101: i32,
-        field102: String,
-        field103: String,
-        field104: i32,
-        field128: i32,
-        field129: String,
-        field130: i32,
-        field131: i32,
-        field150: i32,
-        field271: i32,
-        field272: i32,
-        field280: i32,
-    }
-}
-
-message! {
-    PropertyDto {
-        prop1: String,
-        prop2: String,
-        prop3: String,
-        prop4: i32,
-        prop5: i32,
-        prop6: i32,
-        prop7: f64,
-        prop8: f64,
-        prop9: f64,
-        prop10: bool,
-        prop11: bool,
-        prop12: bool,
-    }
-}
-
-message! {
-    Tag {
-        key: String,
-        value: String,
-    }
-}
-
-message! {
-    Branch {
-        name: String,
-        id: Wide<u64>,
-        tags: Vec<Object<Tag>>,
-    }
-}
-
+/// [`TreeNode`] with the members of its oneof as keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TreeNode {
+struct Tree {
     name: String,
     digest: String,
     age: i32,
@@ -147,52 +54,52 @@ struct TreeNode {
     counters: Counters,
 }
 
-impl PartialEq<values::TreeNode> for TreeNode {
-    fn eq(&self, value: &values::TreeNode) -> bool {
-        let (email, phone) = match &value.contact {
-            Some(Contact::Email(email)) => (Some(email), None),
-            Some(Contact::Phone(phone)) => (None, Some(phone)),
-            None => (None, None),
+impl Tree {
+    fn is(self, value: &TreeNode) -> bool {
+        let contact = match (self.email, self.phone) {
+            (Some(email), None) => Some(Contact::Email(email)),
+            (None, Some(phone)) => Some(Contact::Phone(phone.0)),
+            (None, None) => None,
+            (Some(_), Some(_)) => return false,
         };
+        let status = Status::from_str_name(&self.status).map(i32::from);
         self.name == value.name
             && BASE64.decode(&self.digest).is_ok_and(|digest| digest == value.digest)
             && self.age == value.age
-            && self.balance == value.balance
-            && self.serial == value.serial
+            && self.balance.0 == value.balance
+            && self.serial.0 == value.serial
             && self.score == value.score
             && self.ratio as f32 == value.ratio
             && self.active == value.active
-            && STATUSES.contains(&(self.status.as_str(), value.status))
-            && self.email.as_ref() == email
-            && same(self.phone.as_ref(), phone)
-            && same(self.left.as_ref(), value.left.as_ref())
-            && same(self.right.as_ref(), value.right.as_ref())
+            && status == Some(value.status)
+            && contact == value.contact
+            && self.left.map(|left| left.0) == value.left
+            && self.right.map(|right| right.0) == value.right
             && self.counters == value.counters
     }
 }
 
-const STATUSES: [(&str, i32); 3] = [
-    ("STATUS_ACTIVE", status::ACTIVE),
-    ("STATUS_SUSPENDED", status::SUSPENDED),
-    ("STATUS_CLOSED", status::CLOSED),
-];
+/// A 64-bit integer, as a string or a number.
+pub(crate) fn wide<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    Wide<T>: Deserialize<'de>,
+{
+    Wide::deserialize(deserializer).map(|number| number.0)
+}
 
-fn same<T: PartialEq<U>, U>(got: Option<&T>, expected: Option<&U>) -> bool {
-    match (got, expected) {
-        (Some(got), Some(expected)) => got == expected,
-        (None, None) => true,
-        _ => false,
-    }
+pub(crate) fn wide_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
+    let numbers = Vec::<Wide<u64>>::deserialize(deserializer)?;
+    Ok(numbers.into_iter().map(|number| number.0).collect())
+}
+
+pub(crate) fn objects<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Tag>, D::Error> {
+    let tags = Vec::<Object<Tag>>::deserialize(deserializer)?;
+    Ok(tags.into_iter().map(|tag| tag.0).collect())
 }
 
 /// Requires an object: serde also accepts structs as arrays of their fields.
 struct Object<T>(T);
-
-impl<T: PartialEq<U>, U> PartialEq<U> for Object<T> {
-    fn eq(&self, value: &U) -> bool {
-        self.0 == *value
-    }
-}
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -215,13 +122,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
 }
 
 /// A 64-bit integer, as a string or a number.
-struct Wide<T>(T);
-
-impl<T: PartialEq> PartialEq<T> for Wide<T> {
-    fn eq(&self, value: &T) -> bool {
-        self.0 == *value
-    }
-}
+pub(crate) struct Wide<T>(T);
 
 impl<'de, T: FromStr + TryFrom<i64> + TryFrom<u64>> Deserialize<'de> for Wide<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -259,7 +160,7 @@ impl PartialEq<BTreeMap<String, i64>> for Counters {
         // The same number of entries and every key: there are no duplicates.
         let found = |key| self.0.iter().find(|(name, _)| name == key);
         self.0.len() == value.len()
-            && value.iter().all(|(key, number)| found(key).is_some_and(|(_, got)| got == number))
+            && value.iter().all(|(key, number)| found(key).is_some_and(|(_, got)| got.0 == *number))
     }
 }
 

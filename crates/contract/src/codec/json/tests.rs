@@ -3,7 +3,7 @@ use prost_reflect::{DeserializeOptions, DynamicMessage, SerializeOptions};
 
 use super::*;
 use crate::shape::Shape;
-use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Source, TreeNode, status};
+use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Source, Status, TreeNode};
 
 const SHAPES: [Shape; 4] = [Shape::Text(100), Shape::Record, Shape::Dto, Shape::Tree];
 
@@ -26,7 +26,7 @@ fn small_tree() -> TreeNode {
         serial: u64::MAX,
         score: 1.5,
         ratio: 0.1,
-        status: status::CLOSED,
+        status: Status::Closed as i32,
         contact: Some(Contact::Phone(0)),
         left: Some(Branch::default()),
         counters: [("k".to_owned(), 7)].into(),

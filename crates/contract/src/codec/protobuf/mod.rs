@@ -1,6 +1,5 @@
 //! Protocol Buffers.
 
-mod convert;
 mod non_canonical;
 #[allow(missing_docs, clippy::all)]
 pub mod pb;
@@ -14,7 +13,7 @@ use prost::Message;
 
 use super::{Codec, NonCanonical, Sent, varint};
 use crate::profile::Need;
-use crate::values::{self, FlatRecord, Mismatch, PropertyDto, TreeNode, Value};
+use crate::values::{self, Mismatch, PropertyDto, TreeNode, Value};
 use wire::{delimited, fixed32, fixed64};
 
 const REQUEST_FIELD: u32 = 1;
@@ -89,18 +88,14 @@ fn message(field: u32, value: &Value) -> Vec<u8> {
 fn content(value: &Value) -> Vec<u8> {
     match value {
         Value::Text(text) => text.as_bytes().to_vec(),
-        Value::Record(record) => encoded_record(record),
+        Value::Record(record) => record.encode_to_vec(),
         Value::Dto(dto) => encoded_dto(dto),
         Value::Tree(tree) => encoded_tree(tree),
     }
 }
 
-pub(crate) fn encoded_record(record: &FlatRecord) -> Vec<u8> {
-    pb::FlatRecord::from(record.clone()).encode_to_vec()
-}
-
 fn encoded_dto(dto: &PropertyDto) -> Vec<u8> {
-    let mut bytes = pb::PropertyDto::from(dto.clone()).encode_to_vec();
+    let mut bytes = dto.encode_to_vec();
     for (number, double) in [(7, dto.prop7), (8, dto.prop8), (9, dto.prop9)] {
         if is_negative_zero(double) {
             bytes.extend(fixed64(number, double.to_bits()));
@@ -110,7 +105,7 @@ fn encoded_dto(dto: &PropertyDto) -> Vec<u8> {
 }
 
 fn encoded_tree(tree: &TreeNode) -> Vec<u8> {
-    let mut bytes = pb::TreeNode::from(tree.clone()).encode_to_vec();
+    let mut bytes = tree.encode_to_vec();
     if is_negative_zero(tree.score) {
         bytes.extend(fixed64(6, tree.score.to_bits()));
     }
@@ -137,15 +132,15 @@ fn unknown_fields() -> Vec<u8> {
 fn matches_exactly(value: &Value, reply: &[u8]) -> bool {
     match value {
         Value::Text(text) => decodes_to::<pb::TextReply>(reply, |got| got.echo == *text),
-        Value::Record(record) => decodes_to::<pb::RecordReply>(reply, |got| {
-            got.echo.is_some_and(|echo| FlatRecord::from(echo) == **record)
-        }),
-        Value::Dto(dto) => decodes_to::<pb::DtoReply>(reply, |got| {
-            got.echo.is_some_and(|echo| PropertyDto::from(echo) == **dto)
-        }),
-        Value::Tree(tree) => decodes_to::<pb::TreeReply>(reply, |got| {
-            got.echo.is_some_and(|echo| TreeNode::from(echo) == **tree)
-        }),
+        Value::Record(record) => {
+            decodes_to::<pb::RecordReply>(reply, |got| got.echo.is_some_and(|it| it == **record))
+        }
+        Value::Dto(dto) => {
+            decodes_to::<pb::DtoReply>(reply, |got| got.echo.is_some_and(|it| it == **dto))
+        }
+        Value::Tree(tree) => {
+            decodes_to::<pb::TreeReply>(reply, |got| got.echo.is_some_and(|it| it == **tree))
+        }
     }
 }
 

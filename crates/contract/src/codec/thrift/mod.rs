@@ -116,7 +116,7 @@ impl Thrift {
         let mut reader = Reader::new(self.0, reply);
         let got = reader
             .whole(of)
-            .map_err(|reason| Mismatch::Undecodable { message: of.name, reason })?;
+            .map_err(|reason| Mismatch::Undecodable { message: of.name.to_owned(), reason })?;
         values::compare(sent.shape, sent.content, &got)?;
         match reader.redundant {
             Some((field, how)) => Err(Mismatch::Redundant { field, how }),

@@ -1,5 +1,11 @@
-//! The types of `contract/echo.thrift`; a test keeps them in sync.
+//! The types of `contract/echo.thrift`, made from the messages of `contract/echo.proto`: names and numbers are the same.
+//! A test compares them with the file.
 
+use std::sync::LazyLock;
+
+use prost_reflect::{FieldDescriptor, Kind as ProtoKind, MessageDescriptor};
+
+use crate::codec::types;
 use crate::shape::Shape;
 
 /// Type of a field, including how to interpret its value.
@@ -14,7 +20,7 @@ pub(super) enum Kind {
     Text,
     Bytes,
     Struct(&'static Struct),
-    /// A struct with at most one field. In [`Message`](crate::values::Message) its members are fields of the parent.
+    /// A struct with at most one field: a oneof. In [`Message`](crate::values::Message) its members are fields of the parent.
     Union(&'static Struct),
     List(&'static Kind),
     /// A map from texts to i64.
@@ -37,156 +43,67 @@ pub(super) struct Field {
 }
 
 impl Struct {
+    /// The type of a message. It is kept for the life of the process.
+    fn of(message: &MessageDescriptor) -> &'static Self {
+        let single = message.fields().filter(|field| field.containing_oneof().is_none());
+        let unions = message.oneofs().map(|oneof| {
+            let members: Vec<Field> = oneof.fields().map(|member| Field::of(&member)).collect();
+            let number = members.iter().map(|member| member.number).min().unwrap_or_default();
+            let union = Self::leaked(oneof.name(), members);
+            Field { number, name: union.name, kind: Kind::Union(union) }
+        });
+        Self::leaked(message.name(), single.map(|field| Field::of(&field)).chain(unions).collect())
+    }
+
+    fn leaked(name: &str, mut fields: Vec<Field>) -> &'static Self {
+        fields.sort_by_key(|field| field.number);
+        Box::leak(Box::new(Self { name: name.to_owned().leak(), fields: fields.leak() }))
+    }
+
     pub fn field(&self, number: i16) -> Option<&'static Field> {
         self.fields.iter().find(|field| field.number == number)
     }
 }
 
+impl Field {
+    fn of(field: &FieldDescriptor) -> Self {
+        let kind = match field.kind() {
+            _ if field.is_map() => Kind::Map,
+            ProtoKind::Bool => Kind::Bool,
+            ProtoKind::Int32 | ProtoKind::Enum(_) => Kind::I32,
+            ProtoKind::Int64 => Kind::I64,
+            ProtoKind::Uint64 | ProtoKind::Fixed64 => Kind::U64,
+            ProtoKind::Float | ProtoKind::Double => Kind::Double,
+            ProtoKind::String => Kind::Text,
+            ProtoKind::Bytes => Kind::Bytes,
+            ProtoKind::Message(message) => Kind::Struct(Struct::of(&message)),
+            other => unreachable!("contract/echo.proto has no field of type {other:?}"),
+        };
+        let kind = if field.is_list() { Kind::List(Box::leak(Box::new(kind))) } else { kind };
+        Self { number: field.number() as i16, name: field.name().to_owned().leak(), kind }
+    }
+}
+
+/// Request and reply of each shape's method.
+static METHODS: LazyLock<[[&'static Struct; 2]; 4]> = LazyLock::new(|| {
+    [Shape::Text(0), Shape::Record, Shape::Dto, Shape::Tree]
+        .map(|shape| [types::request(shape), types::reply(shape)].map(|of| Struct::of(&of)))
+});
+
 /// A request of `shape`'s method.
 pub(super) fn request(shape: Shape) -> &'static Struct {
-    match shape {
-        Shape::Text(_) => &TEXT_REQUEST,
-        Shape::Record => &RECORD_REQUEST,
-        Shape::Dto => &DTO_REQUEST,
-        Shape::Tree => &TREE_REQUEST,
-    }
+    METHODS[shape.method() as usize][0]
 }
 
 /// A reply of `shape`'s method.
 pub(super) fn reply(shape: Shape) -> &'static Struct {
-    match shape {
-        Shape::Text(_) => &TEXT_REPLY,
-        Shape::Record => &RECORD_REPLY,
-        Shape::Dto => &DTO_REPLY,
-        Shape::Tree => &TREE_REPLY,
-    }
+    METHODS[shape.method() as usize][1]
 }
-
-const fn field(number: i16, name: &'static str, kind: Kind) -> Field {
-    Field { number, name, kind }
-}
-
-static TEXT_REQUEST: Struct =
-    Struct { name: "TextRequest", fields: &[field(1, "text", Kind::Text)] };
-static TEXT_REPLY: Struct = Struct { name: "TextReply", fields: &[field(2, "echo", Kind::Text)] };
-
-static RECORD_REQUEST: Struct =
-    Struct { name: "RecordRequest", fields: &[field(1, "record", Kind::Struct(&FLAT_RECORD))] };
-static RECORD_REPLY: Struct =
-    Struct { name: "RecordReply", fields: &[field(2, "echo", Kind::Struct(&FLAT_RECORD))] };
-
-static DTO_REQUEST: Struct =
-    Struct { name: "DtoRequest", fields: &[field(1, "dto", Kind::Struct(&PROPERTY_DTO))] };
-static DTO_REPLY: Struct =
-    Struct { name: "DtoReply", fields: &[field(2, "echo", Kind::Struct(&PROPERTY_DTO))] };
-
-static TREE_REQUEST: Struct =
-    Struct { name: "TreeRequest", fields: &[field(1, "tree", Kind::Struct(&TREE_NODE))] };
-static TREE_REPLY: Struct =
-    Struct { name: "TreeReply", fields: &[field(2, "echo", Kind::Struct(&TREE_NODE))] };
-
-static FLAT_RECORD: Struct = Struct {
-    name: "FlatRecord",
-    fields: &[
-        field(1, "field1", Kind::Text),
-        field(2, "field2", Kind::I32),
-        field(3, "field3", Kind::I32),
-        field(4, "field4", Kind::Text),
-        field(5, "field5", Kind::List(&Kind::U64)),
-        field(6, "field6", Kind::I32),
-        field(7, "field7", Kind::Text),
-        field(9, "field9", Kind::Text),
-        field(12, "field12", Kind::Bool),
-        field(13, "field13", Kind::Bool),
-        field(14, "field14", Kind::Bool),
-        field(16, "field16", Kind::I32),
-        field(17, "field17", Kind::Bool),
-        field(18, "field18", Kind::Text),
-        field(22, "field22", Kind::I64),
-        field(23, "field23", Kind::I32),
-        field(24, "field24", Kind::Bool),
-        field(25, "field25", Kind::I32),
-        field(29, "field29", Kind::I32),
-        field(30, "field30", Kind::Bool),
-        field(59, "field59", Kind::Bool),
-        field(60, "field60", Kind::I32),
-        field(67, "field67", Kind::I32),
-        field(68, "field68", Kind::I32),
-        field(78, "field78", Kind::Bool),
-        field(80, "field80", Kind::Bool),
-        field(81, "field81", Kind::Bool),
-        field(100, "field100", Kind::I32),
-        field(101, "field101", Kind::I32),
-        field(102, "field102", Kind::Text),
-        field(103, "field103", Kind::Text),
-        field(104, "field104", Kind::I32),
-        field(128, "field128", Kind::I32),
-        field(129, "field129", Kind::Text),
-        field(130, "field130", Kind::I32),
-        field(131, "field131", Kind::I32),
-        field(150, "field150", Kind::I32),
-        field(271, "field271", Kind::I32),
-        field(272, "field272", Kind::I32),
-        field(280, "field280", Kind::I32),
-    ],
-};
-
-static PROPERTY_DTO: Struct = Struct {
-    name: "PropertyDto",
-    fields: &[
-        field(1, "prop1", Kind::Text),
-        field(2, "prop2", Kind::Text),
-        field(3, "prop3", Kind::Text),
-        field(4, "prop4", Kind::I32),
-        field(5, "prop5", Kind::I32),
-        field(6, "prop6", Kind::I32),
-        field(7, "prop7", Kind::Double),
-        field(8, "prop8", Kind::Double),
-        field(9, "prop9", Kind::Double),
-        field(10, "prop10", Kind::Bool),
-        field(11, "prop11", Kind::Bool),
-        field(12, "prop12", Kind::Bool),
-    ],
-};
-
-static TAG: Struct =
-    Struct { name: "Tag", fields: &[field(1, "key", Kind::Text), field(2, "value", Kind::Text)] };
-
-static BRANCH: Struct = Struct {
-    name: "Branch",
-    fields: &[
-        field(1, "name", Kind::Text),
-        field(2, "id", Kind::U64),
-        field(3, "tags", Kind::List(&Kind::Struct(&TAG))),
-    ],
-};
-
-static CONTACT: Struct = Struct {
-    name: "Contact",
-    fields: &[field(10, "email", Kind::Text), field(11, "phone", Kind::U64)],
-};
-
-static TREE_NODE: Struct = Struct {
-    name: "TreeNode",
-    fields: &[
-        field(1, "name", Kind::Text),
-        field(2, "digest", Kind::Bytes),
-        field(3, "age", Kind::I32),
-        field(4, "balance", Kind::I64),
-        field(5, "serial", Kind::U64),
-        field(6, "score", Kind::Double),
-        field(7, "ratio", Kind::Double),
-        field(8, "active", Kind::Bool),
-        field(9, "status", Kind::I32),
-        field(10, "contact", Kind::Union(&CONTACT)),
-        field(12, "left", Kind::Struct(&BRANCH)),
-        field(13, "right", Kind::Struct(&BRANCH)),
-        field(14, "counters", Kind::Map),
-    ],
-};
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     const IDL: &str = include_str!("../../../../../contract/echo.thrift");
@@ -199,28 +116,29 @@ mod tests {
             Kind::Double => "double".to_owned(),
             Kind::Text => "string".to_owned(),
             Kind::Bytes => "binary".to_owned(),
-            Kind::Struct(inner) | Kind::Union(inner) => inner.name.to_owned(),
+            Kind::Struct(inner) => inner.name.to_owned(),
+            // Thrift's union has the name of protobuf's oneof, with a capital.
+            Kind::Union(_) => "Contact".to_owned(),
             Kind::List(item) => format!("list<{}>", type_name(*item)),
             Kind::Map => "map<string, i64>".to_owned(),
         }
     }
 
-    const TYPES: [&Struct; 14] = [
-        &FLAT_RECORD,
-        &PROPERTY_DTO,
-        &TAG,
-        &BRANCH,
-        &CONTACT,
-        &TREE_NODE,
-        &TEXT_REQUEST,
-        &TEXT_REPLY,
-        &RECORD_REQUEST,
-        &RECORD_REPLY,
-        &DTO_REQUEST,
-        &DTO_REPLY,
-        &TREE_REQUEST,
-        &TREE_REPLY,
-    ];
+    /// All types, some of them several times.
+    fn types() -> Vec<&'static Struct> {
+        let mut types: Vec<&Struct> = METHODS.as_flattened().to_vec();
+        let mut at = 0;
+        while let Some(of) = types.get(at) {
+            let inner = of.fields.iter().filter_map(|field| match field.kind {
+                Kind::Struct(of) | Kind::Union(of) => Some(of),
+                Kind::List(Kind::Struct(of)) => Some(*of),
+                _ => None,
+            });
+            types.extend(inner.collect::<Vec<_>>());
+            at += 1;
+        }
+        types
+    }
 
     /// As written in the IDL, where fields of `TreeNode` with a struct or union are optional and one is an enum.
     fn declaration(of: &Struct) -> String {
@@ -231,13 +149,17 @@ mod tests {
             let kind = if enumeration { "Status".to_owned() } else { type_name(field.kind) };
             format!("  {}: {presence}{kind} {}\n", field.number, field.name)
         };
-        let word = if of.name == "Contact" { "union" } else { "struct" };
-        format!("{word} {} {{\n{}}}\n", of.name, of.fields.iter().map(line).collect::<String>())
+        let (word, name) =
+            if of.name == "contact" { ("union", "Contact") } else { ("struct", of.name) };
+        format!("{word} {name} {{\n{}}}\n", of.fields.iter().map(line).collect::<String>())
     }
 
     #[test]
     fn the_types_are_those_of_the_idl() {
-        for declaration in TYPES.map(declaration) {
+        let types = types();
+        let names: HashSet<_> = types.iter().map(|of| of.name).collect();
+        assert_eq!(names.len(), 14);
+        for declaration in types.into_iter().map(declaration) {
             assert!(IDL.contains(&declaration), "contract/echo.thrift lacks\n{declaration}");
         }
         for shape in [Shape::Text(0), Shape::Record, Shape::Dto, Shape::Tree] {
@@ -250,7 +172,7 @@ mod tests {
 
     #[test]
     fn fields_are_sorted_by_number() {
-        for of in TYPES {
+        for of in types() {
             assert!(of.fields.is_sorted_by_key(|field| field.number), "{}", of.name);
         }
     }
