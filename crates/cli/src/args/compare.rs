@@ -27,8 +27,8 @@ Examples:
   rpcbench compare --build v1.2 --build ../next go-grpc --precision 2% --max-time 20m
   rpcbench compare results/2026-03-03T12-00-00            A run of two builds, shown again
 
-Changes of the machine between two runs count as error; a change shared by four or more servers counts as the machine's. Two builds of a server are measured in one run, \
-in turn, which shows much smaller changes. Exits with 1 if a limit is exceeded, with 2 if there is nothing to compare."
+Changes in machine speed between two runs widen the ranges; a change shared by four or more servers counts as the machine's. Two builds of a server alternate in one run, \
+which shows much smaller changes. Exits with 1 if a limit is exceeded, with 2 if there is nothing to compare."
 )]
 pub struct CompareArgs {
     /// Folders of the earlier run and of the later one; with --build, servers by name or glob
@@ -37,7 +37,7 @@ pub struct CompareArgs {
     /// Build to measure, twice, the old one first: a folder with servers/ in it, or a git revision
     #[arg(long = "build", value_name = "TREE")]
     builds: Vec<String>,
-    /// Another figure to compare, by title or export field, such as p99 or memory_peak_bytes
+    /// Also compare this figure, by title or export field, such as p99 or memory_peak_bytes; repeatable
     #[arg(long = "figure", value_name = "NAME")]
     pub figures: Vec<ComparedFigure>,
     /// Exit with 1 if a figure clearly changed by more than this, such as 'calls_per_server_cpu_s<-5%' or 'p99_ns>+10%'
@@ -49,7 +49,7 @@ pub struct CompareArgs {
     /// How the changes are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
-    /// Also write the changes and their records to this file, as a page
+    /// Also write the changes and their records to this file, as an HTML page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Suite of workloads and limits for builds: one of `rpcbench list suites`, or a file such as mine.toml
@@ -58,7 +58,7 @@ pub struct CompareArgs {
     /// Seed of payloads and of the order of windows [default: random, and recorded]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = seed, requires = "builds")]
     pub seed: Option<u64>,
-    /// Folder for the folders of runs
+    /// Folder in which runs are created
     #[arg(long, value_name = "DIR", default_value = "results", requires = "builds")]
     pub results: PathBuf,
     /// Run servers as last built

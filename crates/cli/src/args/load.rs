@@ -55,10 +55,10 @@ pub struct LoadArgs {
     /// Load before the measured window: none, or a length such as 5s
     #[arg(long, value_name = "LENGTH", default_value = "1s", allow_hyphen_values = true)]
     warmup: Lead,
-    /// How long opening all connections may take
+    /// Time limit for opening all connections
     #[arg(long, value_name = "LENGTH", default_value = "10s", allow_hyphen_values = true)]
     pub connect_timeout: NonZeroLength,
-    /// Seed of the payloads, and of random arrivals
+    /// Seed of payloads and random arrivals
     #[arg(long, value_name = "N", default_value_t = 1, allow_hyphen_values = true, value_parser = seed)]
     pub seed: u64,
     #[command(flatten)]
@@ -77,20 +77,20 @@ pub struct ResultArgs {
     /// How the results are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
-    /// Exit with 1 if this comes true, such as 'p99>20ms', 'max>1s', 'errors>0.1%' or 'rate<1000'; repeatable. A limit
+    /// Exit with 1 if this is true, such as 'p99>20ms', 'max>1s', 'errors>0.1%' or 'rate<1000'; repeatable. A limit
     /// on errors also allows failed calls up to it
     #[arg(long, value_name = "THRESHOLD", conflicts_with_all = SEVERAL)]
     pub fail_if: Vec<Threshold>,
     /// Write the record to this folder, as `rpcbench run` does; `rpcbench report DIR` shows it again
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Write the distributions to this file, as an HdrHistogram log
+    /// Write an HdrHistogram log to this file
     #[arg(long, value_name = "FILE", conflicts_with_all = SEVERAL)]
     pub hdr: Option<PathBuf>,
     /// Write every measured call to this file, FILE.parquet or FILE.csv
     #[arg(long, value_name = "FILE", conflicts_with_all = SEVERAL)]
     pub log: Option<CallsFile>,
-    /// Show nothing while the load runs
+    /// Print no progress
     #[arg(short, long)]
     pub quiet: bool,
 }

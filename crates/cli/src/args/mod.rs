@@ -35,7 +35,7 @@ Examples:
   rpcbench load 127.0.0.1:50051                   Load a running server
   rpcbench compare results/monday results/tuesday
   rpcbench compare --build HEAD --build . go-grpc
-  rpcbench doctor                                 What this machine lacks for good figures
+  rpcbench doctor                                 Check this machine
 
 Exit codes: 0 done, 1 a check or a limit failed, 2 could not run.")]
 pub struct Cli {
@@ -51,7 +51,7 @@ pub struct Cli {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
-    /// Print more; twice for every step
+    /// Print more; -vv prints every step
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// Colour the output; auto: on a terminal, unless NO_COLOR is set

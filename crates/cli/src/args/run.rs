@@ -14,7 +14,7 @@ use super::{Format, SelectionArgs, TableArgs};
 Examples:
   rpcbench run
   rpcbench run go-grpc 'java-*' --precision 2% --max-time 20m --cpus 1 --memory 512M
-  rpcbench run go-grpc go-grpc                 The same server twice: how far do equals differ?
+  rpcbench run go-grpc go-grpc                 The same server twice: how noisy is this machine?
   rpcbench run --suite one-core 'java-grpc@*'
   rpcbench run --language go                   All servers in Go, under all protocols
   rpcbench run --suite latency go-grpc         Response times at 10 to 90 % of its capacity
@@ -63,7 +63,7 @@ pub struct PlanArgs {
     /// Seed of payloads and of the order of windows [default: random, and recorded]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = seed)]
     pub seed: Option<u64>,
-    /// Folder for the folders of runs
+    /// Folder in which runs are created
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub results: PathBuf,
     /// If the suite gives servers more CPUs than this machine has, give them fewer; the record says so

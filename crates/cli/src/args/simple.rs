@@ -34,14 +34,14 @@ pub struct CheckArgs {
 Examples:
   rpcbench build
   rpcbench build rust-tonic
-  rpcbench build --lock go-gin                 Write its lock file again
+  rpcbench build --lock go-gin                 Update its lock file
 
-Servers that have not changed since they were built are not built again.")]
+Builds only what has changed.")]
 pub struct BuildArgs {
     /// Which servers.
     #[command(flatten)]
     pub selection: SelectionArgs,
-    /// Write lock files again, and build nothing
+    /// Update lock files, and build nothing
     #[arg(long)]
     pub lock: bool,
 }
@@ -65,13 +65,13 @@ pub struct NewArgs {
 pub enum NewWhat {
     /// Create the folder of a server that builds and says what is missing
     Server {
-        /// Its language: a folder of servers/
+        /// Language: a folder in servers/
         #[arg(value_name = "LANGUAGE")]
         language: String,
-        /// The library: the name of the server's folder
+        /// Library, which names the server's folder
         #[arg(value_name = "LIBRARY")]
         library: String,
-        /// How calls travel to it
+        /// Protocol that it speaks
         #[arg(long, value_name = "PROTOCOL", default_value_t = Protocol::Json)]
         protocol: Protocol,
     },
@@ -90,13 +90,13 @@ pub struct ServeArgs {
     /// The server; NAME@VARIANT is a variant, NAME:PROTOCOL one protocol of several
     #[arg(value_name = "SERVER")]
     pub server: String,
-    /// The port on which it listens, on the loopback interface
+    /// Port to listen on, on the loopback interface
     #[arg(long, value_name = "PORT", default_value_t = 50051, allow_hyphen_values = true, value_parser = port)]
     pub port: u16,
     /// CPUs for the server
     #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub cpus: Count,
-    /// Memory for the server, such as 512M or 2G (M means MiB)
+    /// Memory limit of the server, such as 512M or 2G (M means MiB)
     #[arg(long, value_name = "SIZE", default_value = "512M", allow_hyphen_values = true)]
     pub memory: Memory,
     /// Run the server as last built
@@ -137,11 +137,11 @@ Examples:
   rpcbench doctor --noise
   rpcbench doctor --missing")]
 pub struct DoctorArgs {
-    /// Also measure how far equal things differ on this machine; takes about a minute
+    /// Also measure how far two entries of the same server differ on this machine; takes about a minute
     #[arg(long)]
     pub noise: bool,
-    /// Print only missing toolchains, for scripts: a line each, fields separated by tabs, '-' for an empty one.
-    /// Language, toolchain, version found, version needed, Debian packages, what to install
+    /// Print only missing toolchains, for scripts: one per line, tab-separated, '-' if empty: language, toolchain, version
+    /// found, version needed, Debian packages, what to install
     #[arg(long, conflicts_with = "noise")]
     pub missing: bool,
 }
@@ -183,7 +183,7 @@ Examples:
   rpcbench history results go-grpc               One server in all its variants
   rpcbench history nightly go-grpc --format csv > go-grpc.csv")]
 pub struct HistoryArgs {
-    /// Folder with the folders of runs
+    /// Folder with runs
     #[arg(value_name = "DIR", default_value = "results")]
     pub results: PathBuf,
     /// Only these servers or entries, by name [default: all]

@@ -322,7 +322,7 @@ Options:
   -V, --version  Print version
 
 Global options:
-  -v, --verbose...    Print more; twice for every step
+  -v, --verbose...    Print more; -vv prints every step
       --color <WHEN>  Colour the output; auto: on a terminal, unless NO_COLOR is set [default: auto]
                       [possible values: auto, always, never]
       --root <DIR>    Folder with servers/ and suites/ [default: the nearest above the current
@@ -334,7 +334,7 @@ Examples:
   rpcbench load 127.0.0.1:50051                   Load a running server
   rpcbench compare results/monday results/tuesday
   rpcbench compare --build HEAD --build . go-grpc
-  rpcbench doctor                                 What this machine lacks for good figures
+  rpcbench doctor                                 Check this machine
 
 Exit codes: 0 done, 1 a check or a limit failed, 2 could not run.
 ");
