@@ -3,7 +3,6 @@
 pub mod build;
 pub mod build_env;
 mod config;
-mod contract;
 pub mod doctor;
 pub mod host;
 pub mod load;
@@ -20,5 +19,5 @@ pub mod suite;
 mod task;
 pub mod toolchain;
 
-pub use contract::{EchoClient, EchoPayload};
+pub use load::{EchoClient, EchoPayload};
 pub use rpcbench_record::units;

@@ -27,6 +27,7 @@ mod threshold;
 mod trial;
 pub mod units;
 mod unsteady;
+mod workload;
 
 pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
 pub use build::{Age, Build};
@@ -40,7 +41,6 @@ pub use outcome::OutcomeKind;
 pub use pace::SATURATED;
 pub use plan::{
     Limits, MAX_SEED, PlacementKind, Plan, PlannedServer, PlannedTrial, Published, Stopping,
-    WarmUp, Window, Workload,
 };
 pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
@@ -57,6 +57,7 @@ pub use trial::{
     ServerUsage, Slice, Trial, TrialResult, Unmeasured,
 };
 pub use unsteady::Unsteady;
+pub use workload::{Authority, WarmUp, Window, Workload};
 
 /// Version of the record's shape. Records of any other version are refused.
 pub const SCHEMA: u32 = 1;

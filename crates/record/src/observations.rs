@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use rpcbench_stats::{Observation, Question, look_level};
 
-use crate::plan::{Plan, Workload};
+use crate::plan::Plan;
 use crate::run::Run;
 use crate::trial::Trial;
+use crate::workload::Workload;
 
 /// The figure by which the entries of a workload are ranked. Higher is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

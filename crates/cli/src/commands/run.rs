@@ -127,11 +127,10 @@ impl PreparedRun {
                 folder.display()
             );
         }
-        if let Some(header) = run.header.plan.headers().find(|header| header.is_redacted()) {
+        if let Some(withheld) = run.header.plan.withheld() {
             bail!(
-                "{}: the record has no value of header '{}', so this run can't be resumed; start a new one",
-                folder.display(),
-                header.name()
+                "{}: the record has no {withheld}, so this run can't be resumed; start a new one",
+                folder.display()
             );
         }
         let entries = planned_entries(&context.root()?, &run.header.plan)?;

@@ -1,4 +1,4 @@
-//! Headers of the user, on every call and in the record.
+//! Headers and the host name of the user, on every call and in the record.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,14 +8,20 @@ use std::thread;
 
 use crate::bench::look;
 
-/// Requests with the header `x-trace: 7`, and without.
+/// Requests with a header field, and without.
 #[derive(Default)]
 struct Seen {
+    /// Name and value. The name `host` is `:authority` in HTTP/2.
+    field: (&'static str, &'static str),
     with: AtomicU64,
     without: AtomicU64,
 }
 
 impl Seen {
+    fn new(name: &'static str, value: &'static str) -> Arc<Self> {
+        Arc::new(Self { field: (name, value), ..Self::default() })
+    }
+
     fn count(&self, has: bool) {
         let counter = if has { &self.with } else { &self.without };
         counter.fetch_add(1, Ordering::Relaxed);
@@ -27,7 +33,11 @@ async fn http2(socket: tokio::net::TcpStream, seen: Arc<Seen>) -> Result<(), h2:
     let mut connection = h2::server::handshake(socket).await?;
     while let Some(request) = connection.accept().await {
         let (request, mut respond) = request?;
-        seen.count(request.headers().get("x-trace").is_some_and(|value| value == "7"));
+        let (name, expected) = seen.field;
+        seen.count(match name {
+            "host" => request.uri().authority().is_some_and(|host| host == expected),
+            name => request.headers().get(name).is_some_and(|value| value == expected),
+        });
         let grpc = request.headers()["content-type"] == "application/grpc";
         let reply = http::Response::builder();
         let reply = match grpc {
@@ -70,6 +80,7 @@ fn serve_http1(seen: Arc<Seen>) -> SocketAddr {
 
 fn http1(mut socket: TcpStream, seen: &Seen) -> Option<()> {
     let mut reader = BufReader::new(socket.try_clone().ok()?);
+    let field = format!("{}: {}", seen.field.0, seen.field.1);
     loop {
         let (mut call, mut has, mut length) = (false, false, 0);
         loop {
@@ -79,7 +90,7 @@ fn http1(mut socket: TcpStream, seen: &Seen) -> Option<()> {
             }
             let line = line.trim_end().to_ascii_lowercase();
             call |= line.starts_with("post ");
-            has |= line == "x-trace: 7";
+            has |= line == field;
             if let Some(value) = line.strip_prefix("content-length: ") {
                 length = value.parse().ok()?;
             }
@@ -96,15 +107,15 @@ fn http1(mut socket: TcpStream, seen: &Seen) -> Option<()> {
     }
 }
 
-#[test]
-fn every_call_carries_the_headers() {
+/// Every call of a load with these options has a header field, under each protocol over HTTP.
+fn carries(name: &'static str, value: &'static str, options: &str) {
     for (protocol, status) in
         [("grpc", "NOT_FOUND"), ("json", "Not Found"), ("json-h2c", "Not Found")]
     {
-        let seen = Arc::new(Seen::default());
+        let seen = Seen::new(name, value);
         let serve = if protocol == "json" { serve_http1 } else { serve_http2 };
         let address = serve(Arc::clone(&seen));
-        let words = "-H X-Trace:7 -H authorization:s3cr3t --warmup none -c 2 -z 200ms";
+        let words = format!("{options} --warmup none -c 2 -z 200ms");
         let ended = look(&format!("load {address} --protocol {protocol} {words}")).expect(1);
         ended.shows(&[status]);
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -114,12 +125,25 @@ fn every_call_carries_the_headers() {
 }
 
 #[test]
-fn the_record_has_the_headers_without_secrets() {
+fn every_call_carries_the_headers() {
+    carries("x-trace", "7", "-H X-Trace:7 -H authorization:s3cr3t");
+}
+
+#[test]
+fn every_call_names_the_host() {
+    carries("host", "api.test:8443", "--authority api.test:8443");
+}
+
+#[test]
+fn the_record_has_the_headers_without_secrets_and_the_host() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("record");
     let address = serve_http2(Arc::default());
     let headers = "-H x-trace:7 -Hauthorization:s3cr3t --header=x-api-key:s3cr3t";
-    let words = format!("{headers} --warmup none -c 1 -z 100ms --out {}", out.display());
+    let words = format!(
+        "{headers} --authority api.test --warmup none -c 1 -z 100ms --out {}",
+        out.display()
+    );
     look(&format!("load {address} {words}")).expect(1);
     let mut all = String::new();
     for file in std::fs::read_dir(&out).unwrap().flatten() {
@@ -127,16 +151,24 @@ fn the_record_has_the_headers_without_secrets() {
     }
     assert!(all.contains("x-trace: 7") && all.contains("authorization: [redacted]"), "{all}");
     assert!(!all.contains("s3cr3t"), "{all}");
+    let run = rpcbench_record::read(&out).expect("a record");
+    assert!(run.header.plan.workloads.iter().all(|load| load.authority.is_some()));
 }
 
 #[test]
-fn protocols_without_headers_refuse_them() {
+fn protocols_without_headers_refuse_them_and_a_host() {
     for protocol in ["thrift", "tcp-echo"] {
         let ended = look(&format!("load 127.0.0.1:1 --protocol {protocol} -H x-trace:7")).expect(2);
         ended.complains(&[&format!(
             "--protocol {protocol}: its calls have no headers; leave 'x-trace' out"
         )]);
+        let host = format!("load 127.0.0.1:1 --protocol {protocol} --authority api.test");
+        look(&host).expect(2).complains(&["its calls have no host name; leave 'api.test' out"]);
     }
     let ended = look("load 127.0.0.1:1 -H grpc-timeout:1S").expect(2);
     ended.complains(&["header 'grpc-timeout' is set by rpcbench; leave it out"]);
+    for wrong in ["", "https://api.test", "a@b", "a/b", "a,b"] {
+        let ended = look(&format!("load 127.0.0.1:1 --authority={wrong}")).expect(2);
+        ended.complains(&["write HOST or HOST:PORT, such as api.example.org"]);
+    }
 }

@@ -8,13 +8,13 @@ use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
 use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{CallLog, LoadPlan, Payload, Session, SessionError};
-use rpcbench_record::{Arrivals, Protocol, Window, Workload};
+use rpcbench_record::{Arrivals, Authority, CallHeader, Protocol, Window, Workload};
 
+use super::contract::{EchoClient, EchoPayload};
 use super::{
     Load, LoadError, LoadGenerator, LoadRequest, Measurement, Progress, Sample, Span, Unmeasured,
     room,
 };
-use crate::contract::{EchoClient, EchoPayload};
 use crate::placement::Endpoint;
 use crate::run::Interrupt;
 
@@ -38,7 +38,11 @@ impl InProcess {
         LoadPlan {
             protocol,
             address: endpoint.address.clone(),
-            authority: endpoint.authority.clone(),
+            authority: workload
+                .authority
+                .as_ref()
+                .map_or(&*endpoint.authority, Authority::as_str)
+                .to_owned(),
             connections: workload.connections_under(protocol),
             connection_life: workload.connection_life,
             in_flight: workload.in_flight,
@@ -65,8 +69,10 @@ impl LoadGenerator for InProcess {
         let name = &request.workload.shape;
         let shape: Shape =
             name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
-        let payload = EchoPayload::new(request.protocol, &shape, request.seed);
-        let payload: Arc<dyn Payload> = Arc::new(payload.with_headers(&request.workload.headers));
+        let mut payload = EchoPayload::new(request.protocol, &shape, request.seed);
+        let own = |header: &CallHeader| (header.name().to_owned(), header.value().to_owned());
+        payload.target.headers = request.workload.headers.iter().map(own).collect();
+        let payload: Arc<dyn Payload> = Arc::new(payload);
         let log = self.call_log.as_ref().filter(|_| request.logged);
         let (connecting, interrupt) = (Arc::new(AtomicBool::new(true)), interrupt.clone());
         let still = Arc::clone(&connecting);

@@ -5,6 +5,7 @@
 //! here. What crosses the traits is plain data, so that it can travel. Instants are of this process's monotonic clock; a
 //! generator with another clock converts them.
 
+mod contract;
 mod in_process;
 pub mod room;
 
@@ -17,6 +18,7 @@ use rpcbench_record::{Arrivals, Protocol, Window, Workload};
 use crate::placement::Endpoint;
 use crate::run::Interrupt;
 
+pub use contract::{EchoClient, EchoPayload};
 pub use in_process::InProcess;
 pub use rpcbench_engine::{Measurement, Progress, Sample, Span, Unmeasured};
 

@@ -143,6 +143,7 @@ mod tests {
             client_threads: 1,
             pipelining: false,
             headers: Vec::new(),
+            authority: None,
         };
         let trial = |process, entry: &str, number| PlannedTrial {
             entry: entry.into(),

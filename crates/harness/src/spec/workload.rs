@@ -2,7 +2,7 @@
 
 use clap::Args;
 use rpcbench_contract::Shape;
-use rpcbench_record::{CallHeader, ConnectionLife, Threshold, WarmUp, Workload};
+use rpcbench_record::{Authority, CallHeader, ConnectionLife, Threshold, WarmUp, Workload};
 use serde::Deserialize;
 
 use super::arrivals::{Loads, rate_shown};
@@ -82,6 +82,10 @@ pub struct WorkloadSpec {
     /// secrets
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     pub headers: Vec<Given<CallHeader>>,
+    /// Host that calls name instead of the server's address, such as api.example.org: Host in HTTP/1.1, :authority in
+    /// HTTP/2
+    #[arg(long, value_name = "HOST")]
+    pub authority: Option<Given<Authority>>,
 }
 
 /// How the servers of a run are warmed. `rpcbench load` starts no server, and has no such options.
@@ -139,6 +143,7 @@ impl WorkloadSpec {
             client_threads: or(&self.client_threads, &below.client_threads),
             pipelining: or(&self.pipelining, &below.pipelining),
             headers: if self.headers.is_empty() { below } else { self }.headers.clone(),
+            authority: or(&self.authority, &below.authority),
         }
     }
 
@@ -169,6 +174,7 @@ impl WorkloadSpec {
             client_threads: self.client_threads.as_ref().map_or(1, |threads| threads.value.0),
             pipelining: self.checked_pipelining(setting)?,
             headers: self.headers.iter().map(|header| header.value.clone()).collect(),
+            authority: self.authority.as_ref().map(|host| host.value.clone()),
         };
         setting.check(&load)?;
         let workloads = loads.each(load);

@@ -63,6 +63,7 @@ fn workload() -> Workload {
         client_threads: 1,
         pipelining: false,
         headers: Vec::new(),
+        authority: None,
     }
 }
 

@@ -30,6 +30,7 @@ pub fn workload() -> Workload {
         client_threads: 1,
         pipelining: false,
         headers: Vec::new(),
+        authority: None,
     }
 }
 

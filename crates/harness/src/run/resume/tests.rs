@@ -155,6 +155,7 @@ fn workload(name: &str, arrivals: &str, connections: u32) -> Workload {
         client_threads: 1,
         pipelining: false,
         headers: Vec::new(),
+        authority: None,
     }
 }
 

@@ -28,6 +28,7 @@ fn every_option_replaces_its_key() {
         client_threads: 2,
         pipelining: true,
         headers: Vec::new(),
+        authority: None,
         ..good().workloads[0].clone()
     };
     assert_eq!(suite.workloads, [expected]);
@@ -180,4 +181,21 @@ fn headers_replace_those_of_the_suite() {
     insta::assert_snapshot!(refused, @"go-thrift speaks thrift: its calls have no headers; leave 'x-trace' out, or choose a protocol over HTTP");
     let wrong = text.replace("x-trace: 7", "te: trailers");
     insta::assert_snapshot!(parsed(&wrong).expect_err("a refusal"), @r#"suites/mine.toml:12: headers = ["te: trailers", "X-Tenant: a"]: header 'te' is set by rpcbench; leave it out"#);
+}
+
+#[test]
+fn a_host_replaces_that_of_the_suite() {
+    let text = GOOD.replace("duration =", "authority = \"api.test\"\nduration =");
+    let suite = parsed(&text).expect("a good suite");
+    let shown = |suite: &Suite| suite.workloads[0].authority.clone();
+    assert_eq!(shown(&suite), "api.test".parse().ok());
+    let other = suite.with(&typed("--authority [::1]:8443")).expect("no contradiction");
+    assert_eq!(shown(&other), "[::1]:8443".parse().ok());
+    assert_eq!(shown(&good()), None);
+    let wrong = text.replace("api.test", "api test");
+    insta::assert_snapshot!(parsed(&wrong).expect_err("a refusal"), @r#"suites/mine.toml:12: authority = "api test": write HOST or HOST:PORT, such as api.example.org"#);
+    let mut entries = servers(&["go-grpc", "go-thrift"]);
+    entries[1].protocol = Protocol::Thrift;
+    let refused = plan(&suite, &RunSpec::default(), &entries, 1).expect_err("a refusal");
+    insta::assert_snapshot!(refused, @"go-thrift speaks thrift: its calls have no host name; leave 'api.test' out, or choose a protocol over HTTP");
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rpcbench_contract::cases::{self, Caller};
 use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
 use rpcbench_engine::{CallError, CallPosition, Client, Payload, ServerAddress, Target};
-use rpcbench_record::{CallHeader, Protocol};
+use rpcbench_record::Protocol;
 
 /// What calls of a method address.
 fn target(protocol: Protocol, method: Method) -> Target {
@@ -21,7 +21,7 @@ fn target(protocol: Protocol, method: Method) -> Target {
 /// The requests of a shape, as a load sends them.
 pub struct EchoPayload {
     corpus: Corpus,
-    target: Target,
+    pub(super) target: Target,
 }
 
 impl EchoPayload {
@@ -30,14 +30,6 @@ impl EchoPayload {
     pub fn new(protocol: Protocol, shape: &Shape, seed: u64) -> Self {
         let corpus = Corpus::generate(shape, seed, Profile::of(protocol).encoding);
         Self { target: target(protocol, corpus.method()), corpus }
-    }
-
-    /// With these headers on every call.
-    #[must_use]
-    pub fn with_headers(mut self, headers: &[CallHeader]) -> Self {
-        let own = |header: &CallHeader| (header.name().to_owned(), header.value().to_owned());
-        self.target.headers = headers.iter().map(own).collect();
-        self
     }
 }
 

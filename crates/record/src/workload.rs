@@ -1,0 +1,218 @@
+//! A workload: one load, with all its keys.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::arrivals::Arrivals;
+use crate::call_header::CallHeader;
+use crate::connection_life::ConnectionLife;
+use crate::protocol::{Protocol, Transport};
+use crate::threshold::Threshold;
+use crate::units;
+
+/// How long a server is warmed before it is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "mode")]
+pub enum WarmUp {
+    /// Until calls per server CPU-second are flat and compiler threads are quiet.
+    UntilSteady {
+        /// Not before this many milliseconds, nor before what the server's runtime needs at least.
+        least_ms: u64,
+        /// Give up after this many milliseconds; the cell is then `still warming`.
+        /// `None`: the cap of the server's runtime.
+        cap_ms: Option<u64>,
+    },
+    /// By this many calls, on separate connections that are closed afterwards.
+    Calls {
+        /// At least 1.
+        calls: u64,
+        /// Connections, with a call in flight on each; at least 1.
+        clients: u32,
+    },
+    /// Exactly this many milliseconds.
+    Fixed {
+        /// Milliseconds.
+        length_ms: u64,
+    },
+}
+
+/// What ends a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "until")]
+pub enum Window {
+    /// A length of time.
+    Duration {
+        /// Milliseconds.
+        length_ms: u64,
+    },
+    /// A number of calls: it ends when the last of them has ended.
+    Calls {
+        /// At least 1.
+        calls: u64,
+    },
+}
+
+impl Window {
+    /// The length in milliseconds. `None` where it is a number of calls.
+    #[must_use]
+    pub fn length_ms(self) -> Option<u64> {
+        match self {
+            Self::Duration { length_ms } => Some(length_ms),
+            Self::Calls { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for Window {
+    /// `10 s`, `100,000 calls`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&match *self {
+            Self::Duration { length_ms } => units::length_ms(length_ms),
+            Self::Calls { calls } => units::plural(calls, "call"),
+        })
+    }
+}
+
+/// The load of one trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Workload {
+    /// Name within the suite: the suite's own name where it has one workload.
+    pub name: String,
+    /// What a call carries, as written: `text:100`, `record`, `dto`, `tree`.
+    pub shape: String,
+    /// Connections over all client threads; at least 1.
+    pub connections: u32,
+    /// How many calls a connection carries before the client ends it and opens another in its place.
+    #[serde(default, skip_serializing_if = "ConnectionLife::is_long")]
+    pub connection_life: ConnectionLife,
+    /// Calls in flight over all connections; at least one for each connection. In an open loop: an
+    /// upper limit, and calls that come due beyond it wait.
+    pub in_flight: u32,
+    /// When calls come due. Where `find_max` is given: how the search begins.
+    pub arrivals: Arrivals,
+    /// What must hold at the highest rate that is searched for. `None`: the arrival process is kept as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub find_max: Option<Threshold>,
+    /// How long a process is warmed by a closed loop, before it is measured for the first time.
+    pub warm_up: WarmUp,
+    /// How long calls come due by the window's own arrival process before each window opens. Milliseconds.
+    pub settle_ms: u64,
+    /// How long the measured window is.
+    pub window: Window,
+    /// A call unanswered for this long ends as `timeout`. Milliseconds.
+    pub timeout_ms: u64,
+    /// How long calls in flight at the window's end may still be answered. Milliseconds.
+    pub grace_ms: u64,
+    /// Client threads, each with its own CPU if there are enough.
+    pub client_threads: u32,
+    /// Whether calls follow one another on a connection before they are answered, under a protocol that otherwise takes
+    /// one at a time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pipelining: bool,
+    /// Header fields of every call: of HTTP, or gRPC metadata.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<CallHeader>,
+    /// The host that calls name: `:authority` of HTTP/2, `Host` of HTTP/1.1. `None`: the server's address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authority: Option<Authority>,
+}
+
+impl Workload {
+    /// Default load before a window, milliseconds: it brings caches, clock speeds and TCP windows back after a freeze.
+    pub const SETTLE_MS: u64 = 500;
+
+    /// Most calls a second of an open loop, for each client thread: several times what one can make. What came due beyond that
+    /// would take longer to count than the window is long.
+    pub const MOST_RATE: u64 = 10_000_000;
+
+    /// Why its arrivals can't be, if they ask for more than [`Self::MOST_RATE`].
+    #[must_use]
+    pub fn rate_problem(&self) -> Option<String> {
+        let most = Self::MOST_RATE * u64::from(self.client_threads);
+        self.arrivals.peak().filter(|peak| peak.get() > most as f64).map(|_| {
+            let threads = units::plural(self.client_threads.into(), "client thread");
+            format!(
+                "more than a client can make; with {threads}, give at most {} calls/s",
+                units::si(most as f64)
+            )
+        })
+    }
+
+    /// Connections under a protocol: one for each call in flight, where it takes one call at a time and nothing is
+    /// pipelined, so that as many calls are in flight under every protocol.
+    #[must_use]
+    pub fn connections_under(&self, protocol: Protocol) -> u32 {
+        match protocol.takes_one_call_at_a_time() && !self.pipelining {
+            true => self.in_flight,
+            false => self.connections,
+        }
+    }
+
+    /// Why calls of a protocol can't carry this load, if they can't.
+    #[must_use]
+    pub fn problem_under(&self, protocol: Protocol) -> Option<String> {
+        let header = self.headers.first().map(|header| ("headers", header.name()));
+        let host = self.authority.as_ref().map(|host| ("host name", host.as_str()));
+        let (what, value) = header.or(host)?;
+        let over_http = matches!(protocol.spec().transport, Transport::Http1 | Transport::Http2);
+        (!over_http).then(|| {
+            format!("its calls have no {what}; leave '{value}' out, or choose a protocol over HTTP")
+        })
+    }
+
+    /// Whether a process made ready for one of the two can be measured under the other over the same
+    /// connections: they differ in name, arrivals, window, what leads to it and what is searched for at the most.
+    #[must_use]
+    pub fn shares_process(&self, other: &Self) -> bool {
+        let Self { name, arrivals, find_max, settle_ms, window, .. } = other.clone();
+        Self { name, arrivals, find_max, settle_ms, window, ..self.clone() } == *other
+    }
+
+    /// The workload that measures the capacity of which this one takes a share: the last closed loop before it
+    /// that shares its process.
+    #[must_use]
+    pub fn capacity_from<'a>(&self, workloads: &'a [Self]) -> Option<&'a Self> {
+        let before = workloads.iter().take_while(|other| other.name != self.name);
+        before.filter(|w| !w.arrivals.is_open() && w.shares_process(self)).last()
+    }
+}
+
+/// A host, with a port or without, as a request names it: `api.example.org`, `[::1]:8443`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String")]
+pub struct Authority(String);
+
+impl Authority {
+    /// Most bytes: those of the longest name in DNS, with a port.
+    const LONGEST: usize = 259;
+
+    /// As written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Authority {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%:[]".contains(&byte);
+        match (1..=Self::LONGEST).contains(&text.len()) && text.bytes().all(is_allowed) {
+            true => Ok(Self(text.to_owned())),
+            false => Err("write HOST or HOST:PORT, such as api.example.org"),
+        }
+    }
+}
+
+impl TryFrom<String> for Authority {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
