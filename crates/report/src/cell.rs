@@ -13,7 +13,7 @@ use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced};
 use crate::row::{Absent, Row};
-use crate::verdict::{Verdict, saturation};
+use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{Course, remark, unsteady, warming};
 
 /// A cell's part of the record.
@@ -157,37 +157,33 @@ impl<'a> Cell<'a> {
     }
 
     fn verdict(&self, figures: Option<&Figures>, course: Course) -> (Verdict, Vec<String>) {
-        if let Some(failed) = self.failure() {
-            return failed;
+        if let Some((reason, evidence)) = self.failure() {
+            return (Verdict::failed(reason), evidence);
         }
         let trials = self.numbered();
         let Some(figures) = figures.filter(|f| f.outcomes.ok > 0) else {
-            let reason = "no call was answered".to_owned();
-            return (Verdict::Failed { reason }, examples(&trials));
+            return (Verdict::failed("no call was answered".to_owned()), examples(&trials));
         };
         if figures.outcomes.errors() > 0 {
-            return (
-                Verdict::Failed { reason: errors(&figures.outcomes, self.server.protocol) },
-                examples(&trials),
-            );
+            let reason = errors(&figures.outcomes, self.server.protocol);
+            return (Verdict::failed(reason), examples(&trials));
         }
-        if let Some(reason) = connections::fault(&self.measured()) {
-            return (Verdict::Failed { reason }, Vec::new());
-        }
-        (self.judged(figures, &trials, course), Vec::new())
+        let fault = connections::fault(&self.measured()).map(Verdict::failed);
+        (fault.unwrap_or_else(|| self.judged(figures, &trials, course)), Vec::new())
     }
 
     /// The verdict on a cell in which every call was answered correctly.
     fn judged(&self, figures: &Figures, trials: &[(&Trial, &Measured)], course: Course) -> Verdict {
-        let doubted = trials
-            .iter()
-            .find_map(|(n, t)| doubts(t, self.workload).into_iter().next().map(|d| (n.number, d)));
-        if let Some((trial, doubt)) = doubted {
-            return Verdict::Suspect { trial, doubt };
+        let first = |(n, t): &(&Trial, &Measured)| {
+            Some((n.number, doubts(t, self.workload).first()?.clone()))
+        };
+        if let Some((trial, doubt)) = trials.iter().find_map(first) {
+            return Verdict::suspect(trial, &doubt);
         }
+        let still_warming = |why| Verdict::because(VerdictKind::StillWarming, why);
         if self.workload.arrivals.is_open() {
             if let Some(why) = unsteady(self.workload.warm_up, &self.preparations) {
-                return Verdict::StillWarming(why);
+                return still_warming(why);
             }
             // The result of a search does not depend on the rate it begins with.
             let share = self.client_bound_capacity.filter(|_| self.workload.find_max.is_none());
@@ -195,21 +191,20 @@ impl<'a> Cell<'a> {
         }
         let measured: Vec<&Measured> = trials.iter().map(|(_, t)| *t).collect();
         if let Some(why) = warming(self.workload.warm_up, course, &self.preparations, &measured) {
-            return Verdict::StillWarming(why);
+            return still_warming(why);
         }
-        match saturation(figures.server.map(|s| s.cpu_share), figures.client.busiest_share) {
+        let server = figures.server.map(|server| server.cpu_share);
+        let verdict = Verdict::saturation(server, figures.client.busiest_share);
+        let one_thread = || trials.iter().all(|(_, trial)| trial.server_thread_saturated());
+        match verdict.kind == VerdictKind::ClientBound && one_thread() {
             // If one thread of the server was busy all the time, the limit can be either side's.
-            Verdict::ClientBound { .. }
-                if trials.iter().all(|(_, trial)| trial.server_thread_saturated()) =>
-            {
-                Verdict::Unclear
-            }
-            verdict => verdict,
+            true => Verdict::ranked(VerdictKind::Unclear),
+            false => verdict,
         }
     }
 
-    /// A failure to prepare it or to finish a trial.
-    fn failure(&self) -> Option<(Verdict, Vec<String>)> {
+    /// A failure to prepare it or to finish a trial, and its evidence.
+    fn failure(&self) -> Option<(String, Vec<String>)> {
         let prepared = self.preparations.iter().find_map(|p| match &p.readiness {
             Readiness::Failed(failure) => {
                 let evidence = [&p.check.failed[..], &failure.log_tail[..]].concat();
@@ -217,19 +212,17 @@ impl<'a> Cell<'a> {
             }
             Readiness::Ready | Readiness::Skipped { .. } => None,
         });
-        let (reason, evidence) = prepared.or_else(|| {
-            self.trials.iter().find_map(|t| match &t.result {
-                TrialResult::Failed(failure) => {
-                    let reason = match self.planned {
-                        0 | 1 => failure.reason.clone(),
-                        _ => format!("{}, in trial {}", failure.reason, t.number),
-                    };
-                    Some((reason, failure.log_tail.clone()))
-                }
-                TrialResult::Measured(_) => None,
-            })
-        })?;
-        Some((Verdict::Failed { reason }, evidence))
+        let failed = |trial: &&Trial| match &trial.result {
+            TrialResult::Failed(failure) => {
+                let reason = match self.planned {
+                    0 | 1 => failure.reason.clone(),
+                    _ => format!("{}, in trial {}", failure.reason, trial.number),
+                };
+                Some((reason, failure.log_tail.clone()))
+            }
+            TrialResult::Measured(_) => None,
+        };
+        prepared.or_else(|| self.trials.iter().find_map(failed))
     }
 
     fn notes(&self, course: Course) -> Vec<String> {

@@ -155,7 +155,7 @@ pub(crate) fn to_csv(
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(keys)?;
     for row in rows {
-        writer.serialize(row.values().collect::<Vec<_>>())?;
+        writer.serialize(row.0.into_iter().map(|(_, value)| value).collect::<Vec<_>>())?;
     }
     written(writer)
 }

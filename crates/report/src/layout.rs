@@ -44,14 +44,9 @@ impl Layout {
 }
 
 fn order(a: &Value, b: &Value) -> Ordering {
-    let number = |value: &Value| match value {
-        Value::Whole(whole) => *whole as f64,
-        Value::Number(number) => *number,
-        Value::Flag(flag) => f64::from(u8::from(*flag)),
-        Value::Word(_) => 0.0,
-    };
     match (a, b) {
-        (Value::Word(a), Value::Word(b)) => a.cmp(b),
-        _ => number(a).total_cmp(&number(b)),
+        (Value::String(a), Value::String(b)) => a.cmp(b),
+        (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+        _ => a.as_f64().unwrap_or_default().total_cmp(&b.as_f64().unwrap_or_default()),
     }
 }

@@ -43,7 +43,7 @@ pub use changes::{
 pub use columns::{ColumnName, Columns, UnknownColumn};
 pub use conclusion::Conclusion;
 pub use document::{Document, Format, Style};
-pub use doubt::{Doubt, LITTLE_TOLERANCE, SeriesFault, doubts};
+pub use doubt::doubts;
 pub use export::{EXPORT_SCHEMA, ExportError, export_schema, trials_csv};
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
 pub use groups::{GroupBy, UnknownGroup};
@@ -61,7 +61,6 @@ pub use spectrum::{Bar, draw, spectrum};
 pub use spread::{Spread, spreads};
 pub use standings::{Pair, Standings};
 pub use summary::{Summary, Table, summary};
-pub use verdict::{SATURATED, Verdict, saturation};
+pub use verdict::{Verdict, VerdictKind};
 pub use view::View;
-pub use warming::{COMPILER_SHARE, Course, Warming, warming};
 pub use warning::{FOREIGN_SHARE, STEAL_SHARE, THROTTLED_SHARE, Warning};

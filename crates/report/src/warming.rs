@@ -2,41 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use rpcbench_record::{Measured, Preparation, ServerUsage, Unsteady, WarmUp};
+use rpcbench_record::{Measured, Preparation, ServerUsage, WarmUp};
 use rpcbench_stats::{Drift, Observation, drift};
 
+use crate::figures::share;
 use crate::format::percent;
 
 /// Largest share of the server's CPU time that compiler threads of its runtime can use within the windows. Twice what a
 /// steady JVM spends on occasional recompilation.
-pub const COMPILER_SHARE: f64 = 0.05;
-
-/// Why a server was still warming up.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Warming {
-    /// The warm-up reached its cap, or the server stopped settling before.
-    #[error("not steady when its warm-up ended{}", .why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
-    NotSteady {
-        /// What the warm-up saw last. `None` if the record does not say.
-        why: Option<Unsteady>,
-    },
-    /// Calls per server CPU-second grew within its processes, compared with the other entries.
-    #[error("it became {} faster than before, compared with the others, while it was measured", percent(*.change))]
-    Climbing {
-        /// From the first round to the last, or in one step: 0.1 for a tenth.
-        change: f64,
-    },
-    /// Compiler threads were busy within the windows.
-    #[error("compiler threads used {} of the server's CPU time while it was measured", percent(*.share))]
-    Compiling {
-        /// Their share of the server's CPU time.
-        share: f64,
-    },
-}
+const COMPILER_SHARE: f64 = 0.05;
 
 /// How an entry's speed changed while it was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Course {
+pub(crate) enum Course {
     /// Unknown: too few windows per process, or no other entry to compare with.
     Unseen,
     /// No change beyond noise.
@@ -72,19 +50,18 @@ fn unchanged(observations: &[Observation], entries: usize) -> Vec<Course> {
 
 /// The first reason to call a cell in a closed loop still warming. A server that is meant to be cold never is, and the end
 /// of the warm-up matters only if the windows don't show the course.
-#[must_use]
-pub fn warming(
+pub(crate) fn warming(
     warm_up: WarmUp,
     course: Course,
     preparations: &[&Preparation],
     trials: &[&Measured],
-) -> Option<Warming> {
+) -> Option<String> {
     if warm_up == (WarmUp::Fixed { length_ms: 0 }) {
         return None;
     }
     let compiling = || compiling(trials.iter().filter_map(|t| t.server.as_ref()));
     let climbing = match course {
-        Course::Drifting(Drift { change }) if change > 0.0 => Some(Warming::Climbing { change }),
+        Course::Drifting(drift) if drift.change > 0.0 => Some(drifted(drift)),
         Course::Unseen => unsteady(warm_up, preparations),
         Course::Level | Course::Drifting(_) => None,
     };
@@ -98,10 +75,7 @@ pub(crate) fn remark(
     preparations: &[&Preparation],
 ) -> Option<String> {
     match course {
-        Course::Drifting(Drift { change }) if change < 0.0 => Some(format!(
-            "it became {} slower than before, compared with the others, while it was measured",
-            percent(-change)
-        )),
+        Course::Drifting(drift) if drift.change < 0.0 => Some(drifted(drift)),
         Course::Level => {
             Some(format!("{}; its windows show no change", unsteady(warm_up, preparations)?))
         }
@@ -109,32 +83,35 @@ pub(crate) fn remark(
     }
 }
 
-/// The first preparation that did not end steady. Below capacity there is no other evidence, since CPU time per call
-/// depends on the load.
-pub(crate) fn unsteady(warm_up: WarmUp, preparations: &[&Preparation]) -> Option<Warming> {
-    preparations.iter().find_map(|p| not_steady(warm_up, p))
+fn drifted(Drift { change }: Drift) -> String {
+    let how = if change > 0.0 { "faster" } else { "slower" };
+    let by = percent(change.abs());
+    format!("it became {by} {how} than before, compared with the others, while it was measured")
 }
 
-fn not_steady(warm_up: WarmUp, preparation: &Preparation) -> Option<Warming> {
+/// The first preparation that did not end steady. Below capacity there is no other evidence, since CPU time per call
+/// depends on the load.
+pub(crate) fn unsteady(warm_up: WarmUp, preparations: &[&Preparation]) -> Option<String> {
     let WarmUp::UntilSteady { .. } = warm_up else { return None };
-    let curve = preparation.warm.as_ref()?;
-    match curve.steady_after_ms {
-        Some(_) => None,
-        // The earlier ones were steady.
-        None if curve.as_earlier => None,
-        None => Some(Warming::NotSteady { why: curve.unsteady.clone() }),
-    }
+    let mut curves = preparations.iter().filter_map(|p| p.warm.as_ref());
+    // A warm-up as long as those of earlier processes judges nothing: they were steady.
+    let curve = curves.find(|curve| curve.steady_after_ms.is_none() && !curve.as_earlier)?;
+    let why = curve.unsteady.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    Some(format!("not steady when its warm-up ended{why}"))
 }
 
 /// Over all windows: one late recompilation in a short window means little.
-fn compiling<'a>(windows: impl Iterator<Item = &'a ServerUsage>) -> Option<Warming> {
+fn compiling<'a>(windows: impl Iterator<Item = &'a ServerUsage>) -> Option<String> {
     let (mut compilers, mut total) = (0, 0);
     for server in windows {
         compilers += server.compiler_cpu_ns;
         total += server.cpu_user_ns + server.cpu_system_ns;
     }
-    let share = if total == 0 { 0.0 } else { compilers as f64 / total as f64 };
-    (share > COMPILER_SHARE).then_some(Warming::Compiling { share })
+    let share = share(compilers as f64, total as f64);
+    (share > COMPILER_SHARE).then(|| {
+        let share = percent(share);
+        format!("compiler threads used {share} of the server's CPU time while it was measured")
+    })
 }
 
 #[cfg(test)]
@@ -197,10 +174,9 @@ mod tests {
     #[test]
     fn a_cold_server_never_warms() {
         let climbing = Course::Drifting(Drift { change: 0.3 });
-        assert_eq!(
-            warming(until_steady(), climbing, &[], &[]),
-            Some(Warming::Climbing { change: 0.3 })
-        );
+        let why =
+            "it became 30 % faster than before, compared with the others, while it was measured";
+        assert_eq!(warming(until_steady(), climbing, &[], &[]).as_deref(), Some(why));
         assert_eq!(warming(WarmUp::Fixed { length_ms: 0 }, climbing, &[], &[]), None);
     }
 
@@ -220,10 +196,11 @@ mod tests {
             let windows: Vec<ServerUsage> = windows.iter().map(|ns| usage(*ns)).collect();
             compiling(windows.iter())
         };
+        let why = "compiler threads used 5.1 % of the server's CPU time while it was measured";
         assert_eq!(judged(&[50]), None);
-        assert_eq!(judged(&[51]), Some(Warming::Compiling { share: 0.051 }));
+        assert_eq!(judged(&[51]), Some(why.to_owned()));
         assert_eq!(judged(&[100, 0]), None);
-        assert_eq!(judged(&[102, 0]), Some(Warming::Compiling { share: 0.051 }));
+        assert_eq!(judged(&[102, 0]), Some(why.to_owned()));
         assert_eq!(judged(&[]), None);
     }
 }

@@ -11,7 +11,7 @@ use crate::figures::{Figures, share};
 use crate::format::{bytes, percent, plural};
 use crate::standings::Standings;
 use crate::summary::Table;
-use crate::verdict::Verdict;
+use crate::verdict::VerdictKind;
 
 /// Share of the CPUs' time above which time stolen by the hypervisor is a warning.
 pub const STEAL_SHARE: f64 = 0.01;
@@ -128,7 +128,7 @@ fn one_process(tables: &[Table]) -> Option<Warning> {
 }
 
 fn client_bound(table: &Table) -> Option<Warning> {
-    let bound = |row: &&crate::row::Row| matches!(row.verdict, Verdict::ClientBound { .. });
+    let bound = |row: &&crate::row::Row| row.verdict.kind == VerdictKind::ClientBound;
     let entries = table.rows.iter().filter(bound).map(|row| row.server.entry.as_str());
     let entries: Vec<&str> = entries.collect();
     let threads = plural(table.workload.client_threads.into(), "thread");

@@ -295,7 +295,7 @@ pub(crate) fn unranked(table: &Table) -> Vec<Unranked> {
 }
 
 fn unranked_row(row: &Row) -> Option<Unranked> {
-    let reason = row.verdict.reason()?;
+    let reason = row.verdict.reason.clone()?;
     let from = row.evidence.len().saturating_sub(EVIDENCE_LINES);
     Some(Unranked {
         entry: row.server.entry.clone(),

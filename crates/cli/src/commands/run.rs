@@ -236,7 +236,7 @@ pub fn conclude(
     }
     let summary = summary(run);
     let mut rows = summary.tables.iter().flat_map(|table| &table.rows);
-    let failed = rows.any(|row| matches!(row.verdict, rpcbench_report::Verdict::Failed { .. }));
+    let failed = rows.any(|row| row.verdict.is_failed());
     Ok(if failed { Verdict::ChecksFailed } else { Verdict::Done })
 }
 

@@ -238,7 +238,7 @@ pub(crate) fn run_values(header: &Header) -> Values {
 }
 
 /// The JSON Schema of a row.
-pub(crate) fn row_schema(kind: RowKind) -> serde_json::Value {
+pub(crate) fn row_schema(kind: RowKind) -> Value {
     let property = |figure: &Figure| {
         let types = [figure.unit.json_type(), "null"];
         let schema = serde_json::json!({ "type": types, "description": figure.meaning });

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use rpcbench_record::{
-    Connections, Header, Latency, Measured, PlannedServer, Run, Trial, Workload,
-};
+use rpcbench_record::{Header, Measured, PlannedServer, Run, Trial, Workload};
 
 use crate::figures::Figures;
 use crate::load::AllCalls;
@@ -33,18 +31,6 @@ pub(crate) struct Window<'a> {
 impl<'a> Window<'a> {
     fn of(measured: &'a Measured) -> Self {
         Self { measured, all_calls: AllCalls::of(measured) }
-    }
-
-    pub(crate) fn service(&self) -> Option<&Latency> {
-        self.measured.service.as_ref()
-    }
-
-    pub(crate) fn connections(&self) -> Option<&Connections> {
-        Some(&self.measured.connections)
-    }
-
-    pub(crate) fn send_lag(&self) -> Option<&Latency> {
-        self.measured.send_lag.as_ref()
     }
 }
 

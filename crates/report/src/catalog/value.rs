@@ -1,6 +1,7 @@
 //! Values of figures, and their units.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
+pub(crate) use serde_json::Value;
 
 use crate::format;
 
@@ -56,10 +57,9 @@ impl Unit {
     /// A value as people read it.
     pub(crate) fn show(self, value: &Value) -> String {
         let number = match value {
-            Value::Word(word) => return word.clone(),
-            Value::Flag(flag) => return if *flag { "yes" } else { "no" }.to_owned(),
-            Value::Whole(whole) => *whole as f64,
-            Value::Number(number) => *number,
+            Value::String(word) => return word.clone(),
+            Value::Bool(flag) => return if *flag { "yes" } else { "no" }.to_owned(),
+            number => number.as_f64().unwrap_or(f64::NAN),
         };
         match self {
             Self::Nanoseconds => format::duration_ns(number),
@@ -73,90 +73,17 @@ impl Unit {
     }
 }
 
-/// The value of a figure.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
-    Word(String),
-    Whole(u64),
-    Number(f64),
-    Flag(bool),
-}
-
 /// A known value.
 pub(crate) fn some(value: impl Into<Value>) -> Option<Value> {
     Some(value.into())
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<u64> for Value {
-    fn from(whole: u64) -> Self {
-        Self::Whole(whole)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(whole: u32) -> Self {
-        Self::Whole(u64::from(whole))
-    }
-}
-
-impl From<bool> for Value {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(word: &str) -> Self {
-        Self::Word(word.to_owned())
-    }
-}
-
-impl From<&String> for Value {
-    fn from(word: &String) -> Self {
-        Self::Word(word.clone())
-    }
-}
-
-impl From<String> for Value {
-    fn from(word: String) -> Self {
-        Self::Word(word)
-    }
-}
-
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Word(word) => to.serialize_str(word),
-            Self::Whole(whole) => to.serialize_u64(*whole),
-            Self::Number(number) => to.serialize_f64(*number),
-            Self::Flag(flag) => to.serialize_bool(*flag),
-        }
-    }
 }
 
 /// A row: keys and values, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Values(pub(crate) Vec<(&'static str, Option<Value>)>);
 
-impl Values {
-    /// The values alone, for a line of CSV.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Option<Value>> {
-        self.0.iter().map(|(_, value)| value)
-    }
-}
-
 impl Serialize for Values {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
+        to.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
 }

@@ -6,7 +6,7 @@ use rpcbench_stats::{
 };
 
 use super::{Change, ComparedFigure};
-use crate::catalog::{Subject, Value};
+use crate::catalog::Subject;
 use crate::row::Row;
 use crate::standings::{comparison, finding};
 use crate::summary::{Summary, Table};
@@ -71,7 +71,7 @@ impl<'a> Side<'a> {
         let row = row.ok_or("not measured")?;
         match row.verdict.is_ranked() {
             true => Ok(row),
-            false => Err(match row.verdict.reason() {
+            false => Err(match &row.verdict.reason {
                 Some(reason) => format!("{}: {reason}", row.verdict),
                 None => row.verdict.to_string(),
             }),
@@ -86,11 +86,7 @@ impl<'a> Side<'a> {
     }
 
     fn value(&self, figure: ComparedFigure, trial: &Trial) -> Option<f64> {
-        match figure.0.value(&Subject::trial(self.run, trial))? {
-            Value::Number(number) => Some(number),
-            Value::Whole(whole) => Some(whole as f64),
-            Value::Word(_) | Value::Flag(_) => None,
-        }
+        figure.0.value(&Subject::trial(self.run, trial))?.as_f64()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::curve::{Curve, Results, results};
 use crate::layout::Layout;
 use crate::row::Row;
 use crate::summary::{Summary, Table};
-use crate::verdict::Verdict;
+use crate::verdict::VerdictKind;
 use crate::warning::Warning;
 use crate::words::{self, Unranked};
 use crate::{conclusion, groups, published};
@@ -76,17 +76,11 @@ fn grid(kind: Kind, rows: &[Subject], which: &Columns) -> Block {
 }
 
 fn tone(row: &Row) -> Tone {
-    match &row.verdict {
-        Verdict::ServerBound | Verdict::Unclear | Verdict::Ok => match row.place {
-            Some(place) if place.best == 1 => Tone::Good,
-            _ => Tone::Neither,
-        },
-        Verdict::ClientBound { .. }
-        | Verdict::Overloaded { .. }
-        | Verdict::GeneratorLate { .. }
-        | Verdict::LimitExceeded { .. }
-        | Verdict::StillWarming(_) => Tone::Caution,
-        Verdict::Suspect { .. } | Verdict::Failed { .. } => Tone::Bad,
+    match row.verdict.kind {
+        VerdictKind::Suspect | VerdictKind::Failed => Tone::Bad,
+        _ if !row.verdict.is_ranked() => Tone::Caution,
+        _ if row.place.is_some_and(|place| place.best == 1) => Tone::Good,
+        _ => Tone::Neither,
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn part(run: &Run, load: &Load, part: Part) -> PartView {
     let trial = run.trials.iter().find(|trial| trial.measured() == Some(&load.measured));
     let trials: Vec<_> = trial.into_iter().collect();
     let row = RowView {
-        reason: load.verdict().reason(),
+        reason: load.verdict().reason,
         cell: Some(CellView::of_trials(run, &trials)),
         ..RowView::new(load.address.clone(), &load.address, load.verdict().name().to_owned())
     };

@@ -112,7 +112,7 @@ fn row(kind: Kind, figures: &[&Figure], subject: &Subject) -> RowView {
         ranked: cell.is_some_and(|cell| cell.place.is_some()),
         values: figures.iter().map(|figure| figure.value(subject)).collect(),
         texts: figures.iter().map(|figure| figure.shown(subject)).collect(),
-        reason: cell.and_then(|cell| cell.verdict.reason()),
+        reason: cell.and_then(|cell| cell.verdict.reason.clone()),
         notes: cell.map(|cell| cell.notes.clone()).unwrap_or_default(),
         evidence: cell.map(|cell| cell.evidence.clone()).unwrap_or_default(),
         ..RowView::new(name, &entry, verdict)

@@ -17,7 +17,7 @@ use crate::doubt::doubts;
 use crate::export::{EXPORT_SCHEMA, Export, ExportError, to_csv, to_json};
 use crate::format;
 use crate::open::{client_bound, late};
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, VerdictKind};
 use crate::words;
 
 /// What the columns are.
@@ -54,12 +54,12 @@ impl LoadCurve {
         if self.search.as_ref().is_some_and(|search| search.met().is_none()) {
             return self.found();
         }
-        let suspect = self.swept(|verdict| matches!(verdict, Verdict::Suspect { .. }));
-        suspect.then(|| "the figures of a load contradict each other".to_owned())
+        self.swept(VerdictKind::Suspect)
+            .then(|| "the figures of a load contradict each other".to_owned())
     }
 
-    fn swept(&self, is: fn(&Verdict) -> bool) -> bool {
-        self.points.iter().any(|p| matches!(&p.verdict, PointVerdict::Swept(v) if is(v)))
+    fn swept(&self, kind: VerdictKind) -> bool {
+        self.points.iter().any(|p| matches!(&p.verdict, PointVerdict::Swept(v) if v.kind == kind))
     }
 
     /// Why the loads show the client's limit. `None` if they do not.
@@ -70,12 +70,12 @@ impl LoadCurve {
         const CAPACITY: &str = "client-bound: the capacity is the client's, so the rates are not shares of the server's";
         let unmet = self.search.as_ref().and_then(Search::unmet).map(|step| step.verdict);
         if unmet == Some(StepVerdict::NotMet(NotMet::GeneratorLate))
-            || self.swept(|verdict| matches!(verdict, Verdict::GeneratorLate { .. }))
+            || self.swept(VerdictKind::GeneratorLate)
         {
             return Some(LATE);
         }
         if unmet == Some(StepVerdict::NotMet(NotMet::ClientBound))
-            || self.swept(|verdict| matches!(verdict, Verdict::ClientBound { .. }))
+            || self.swept(VerdictKind::ClientBound)
         {
             return Some(BOUND);
         }
@@ -257,20 +257,18 @@ impl LoadPoint {
     /// server finished fewer calls than came due, and the client had CPU to spare), `failed`, `client-bound` or `ok`.
     #[must_use]
     pub fn swept(rate: PerSecond, window: Measured, workload: &Workload, of: Protocol) -> Self {
-        let verdict = match doubts(&window, workload).into_iter().next() {
-            Some(doubt) => Verdict::Suspect { trial: 1, doubt },
-            None => late(1, &window).unwrap_or_else(|| {
-                if !window.client_saturated() && window.kept_up() == Some(false) {
-                    Verdict::Overloaded { trial: 1 }
-                } else if window.outcomes.errors() > 0 {
-                    Verdict::Failed { reason: errors(&window.outcomes, of) }
-                } else if window.client_saturated() {
-                    client_bound(&window)
-                } else {
-                    Verdict::Ok
-                }
-            }),
-        };
+        let doubt = doubts(&window, workload).first().map(|doubt| Verdict::suspect(1, doubt));
+        let verdict = doubt.or_else(|| late(1, &window)).unwrap_or_else(|| {
+            if !window.client_saturated() && window.kept_up() == Some(false) {
+                Verdict::overloaded(1)
+            } else if window.outcomes.errors() > 0 {
+                Verdict::failed(errors(&window.outcomes, of))
+            } else if window.client_saturated() {
+                client_bound(&window)
+            } else {
+                Verdict::ranked(VerdictKind::Ok)
+            }
+        });
         Self { rate, windows: vec![window], verdict: PointVerdict::Swept(verdict) }
     }
 
@@ -283,9 +281,9 @@ impl LoadPoint {
 
     /// Whether the server kept up, or the threshold held.
     pub(crate) fn is_kept(&self) -> bool {
-        matches!(
-            self.verdict,
-            PointVerdict::Swept(Verdict::Ok) | PointVerdict::Searched(StepVerdict::Met)
-        )
+        match &self.verdict {
+            PointVerdict::Swept(verdict) => verdict.is_ranked(),
+            PointVerdict::Searched(verdict) => *verdict == StepVerdict::Met,
+        }
     }
 }

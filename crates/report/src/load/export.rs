@@ -10,7 +10,7 @@ use crate::export::{EXPORT_SCHEMA, Export, ExportError, to_csv, to_json};
 /// The load's labels, the figures of its window, and its own settings.
 fn values(load: &Load) -> Values {
     let workload = &load.workload;
-    let word = |text: &str| Some(Value::Word(text.to_owned()));
+    let word = |text: &str| Some(Value::from(text));
     let mut values = vec![
         ("address", word(&load.address)),
         ("protocol", word(load.protocol.name())),

@@ -1,7 +1,8 @@
 //! What a load's figures are worth.
 
 use rpcbench_record::{
-    Arrivals, Comparison, Figure, Measured, Pacing, Threshold, Unmeasured, Window, Workload,
+    Arrivals, Comparison, Figure, Measured, Pacing, SATURATED, Threshold, Unmeasured, Window,
+    Workload,
 };
 
 use super::Load;
@@ -10,36 +11,40 @@ use crate::connections;
 use crate::doubt::doubts;
 use crate::format;
 use crate::open::late;
-use crate::verdict::{SATURATED, Verdict, saturation};
+use crate::verdict::{Verdict, VerdictKind};
 
 impl Load {
     /// The first verdict that applies.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         if failed(self) {
-            return Verdict::Failed { reason: errors(&self.measured.outcomes, self.protocol) };
+            return Verdict::failed(errors(&self.measured.outcomes, self.protocol));
         }
         if let Some(reason) = connections::fault(&[&self.measured]) {
-            return Verdict::Failed { reason };
+            return Verdict::failed(reason);
         }
-        if let Some(doubt) = doubts(&self.measured, &self.workload).into_iter().next() {
-            return Verdict::Suspect { trial: 1, doubt };
+        if let Some(doubt) = doubts(&self.measured, &self.workload).first() {
+            return Verdict::suspect(1, doubt);
         }
         if let Some(late) = late(1, &self.measured) {
             return late;
         }
         let limits = exceeded(self);
         if !limits.is_empty() {
-            return Verdict::LimitExceeded { limits };
+            return Verdict::because(VerdictKind::LimitExceeded, limits.join("; "));
         }
         let (server, client) = (server_share(self), busiest(self));
-        let serial = !self.workload.arrivals.is_open() && self.measured.server_thread_saturated();
-        match server.map(|server| saturation(Some(server), client)) {
-            Some(Verdict::ServerBound) if !self.workload.arrivals.is_open() => Verdict::ServerBound,
-            _ if client >= SATURATED && !serial => Verdict::ClientBound { client, server },
-            _ if exhaustion(self).is_some() => Verdict::ClientBound { client, server },
-            _ if overloaded(self) => Verdict::Overloaded { trial: 1 },
-            _ => Verdict::Ok,
+        let closed = !self.workload.arrivals.is_open();
+        let serial = closed && self.measured.server_thread_saturated();
+        let by_cpu = Verdict::saturation(server, client);
+        if closed && by_cpu.kind == VerdictKind::ServerBound {
+            by_cpu
+        } else if client >= SATURATED && !serial || exhaustion(self).is_some() {
+            Verdict::client_bound(client, server)
+        } else if overloaded(self) {
+            Verdict::overloaded(1)
+        } else {
+            Verdict::ranked(VerdictKind::Ok)
         }
     }
 
@@ -47,15 +52,10 @@ impl Load {
     /// `--fail-if` allows errors.
     #[must_use]
     pub fn checks_failed(&self) -> bool {
-        let failed = matches!(
-            self.verdict(),
-            Verdict::Failed { .. }
-                | Verdict::GeneratorLate { .. }
-                | Verdict::LimitExceeded { .. }
-                | Verdict::Overloaded { .. }
-        );
-        let limits = !exceeded(self).is_empty() || lateness(self).is_some();
-        let limits = limits || exhaustion(self).is_some();
+        use VerdictKind::{Failed, GeneratorLate, LimitExceeded, Overloaded};
+        let failed =
+            matches!(self.verdict().kind, Failed | GeneratorLate | LimitExceeded | Overloaded);
+        let limits = !exceeded(self).is_empty() || lateness(self).or(exhaustion(self)).is_some();
         failed || limits || (self.outside.outcomes.errors() > 0 && !tolerates_errors(self))
     }
 
@@ -95,11 +95,6 @@ fn failed(load: &Load) -> bool {
     let outcomes = &load.measured.outcomes;
     let beyond = tolerances(load).any(|limit| limit.holds(&load.measured) == Some(true));
     outcomes.ok == 0 || beyond || (outcomes.errors() > 0 && !tolerates_errors(load))
-}
-
-/// The contradictions in a load.
-pub(super) fn contradictions(load: &Load) -> Vec<String> {
-    doubts(&load.measured, &load.workload).iter().map(ToString::to_string).collect()
 }
 
 /// The busiest load thread, share of a CPU.

@@ -7,7 +7,7 @@ use rpcbench_record::{
     StepVerdict, Trial, TrialResult, Unsteady, Workload,
 };
 use rpcbench_report::{
-    Conclusion, Doubt, Layout, Style, Summary, Verdict, doubts, summary, trials_csv,
+    Conclusion, Layout, Style, Summary, Verdict, VerdictKind, doubts, summary, trials_csv,
 };
 
 use crate::builder::{RunBuilder, WINDOW_NS, failure, latency, measured, workload};
@@ -137,7 +137,9 @@ fn a_rate_that_was_given_ranks_nobody() {
     let summary = summary(&latency_run(|_, _, _| {}));
     assert!(summary.tables[0].rows.iter().all(|row| row.place.is_some()));
     for table in &summary.tables[1..] {
-        assert!(table.rows.iter().all(|row| row.place.is_none() && row.verdict == Verdict::Ok));
+        assert!(
+            table.rows.iter().all(|row| row.place.is_none() && row.verdict.kind == VerdictKind::Ok)
+        );
         assert_eq!((&table.conclusion, &table.standings), (&Conclusion::Nothing, &None));
     }
     let row = &summary.tables[2].rows[0];
@@ -170,16 +172,19 @@ fn a_generator_that_was_late_and_a_server_that_fell_behind_are_told() {
 fn calls_that_the_arrival_process_made_due_are_all_counted() {
     let load = load("load", "poisson:1000");
     let good = paced(1000, 1e6);
-    assert_eq!(doubts(&good, &load), []);
+    assert_eq!(doubts(&good, &load).len(), 0);
     let mut lost = good.clone();
     lost.pacing = Some(Pacing { due: 3001, due_second_half: 1500, ..Pacing::default() });
-    assert_eq!(doubts(&lost, &load), [Doubt::Due { due: 3001, counted: 3000 }]);
+    assert_eq!(
+        doubts(&lost, &load),
+        ["its schedule made 3,001 calls due, its counters hold 3,000"]
+    );
     // Calls under way at the end: as many as there are, not as many as may be in flight.
     let mut waiting = paced(100_000, 1e6);
     waiting.series[29].ok = 0;
-    assert_eq!(doubts(&waiting, &load), []);
+    assert_eq!(doubts(&waiting, &load).len(), 0);
     let closed = doubts(&waiting, &workload());
-    assert!(closed.iter().any(|doubt| matches!(doubt, Doubt::Series(_))), "{closed:?}");
+    assert!(closed.iter().any(|doubt| doubt.starts_with("its series ")), "{closed:?}");
 }
 
 #[test]
@@ -305,7 +310,7 @@ fn a_search_that_ended_for_the_clients_sake_is_not_ranked() {
     assert_eq!((row.verdict.name(), row.place), ("generator late", None));
     let why =
         "trial 1: the search ended at 10.5k calls/s, where the client fell behind its own schedule";
-    assert_eq!(row.verdict.reason().as_deref(), Some(why));
+    assert_eq!(row.verdict.reason.as_deref(), Some(why));
 }
 
 #[test]
@@ -325,5 +330,6 @@ fn a_server_that_keeps_the_limit_at_no_rate_failed() {
     });
     let summary = summary(&run);
     let reason = format!("{reason}, in trial 1");
-    assert_eq!(summary.tables[1].rows[0].verdict, Verdict::Failed { reason });
+    let failed = Verdict { kind: VerdictKind::Failed, reason: Some(reason) };
+    assert_eq!(summary.tables[1].rows[0].verdict, failed);
 }
