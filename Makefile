@@ -17,7 +17,7 @@ help: ## List these targets
 setup: ## Install missing build dependencies (apt, as root or with sudo)
 	@scripts/setup.sh
 
-bench: setup rpcbench ## Build everything and compare all servers that can run here
+bench: setup rpcbench ## Build and compare up to twelve servers; ARGS=--all: every one
 	$(RPCBENCH) run $(ARGS)
 
 bench-client: setup ## Compare rpcbench's own client with h2load, ghz, wrk and the floor (docs/performance.md)
@@ -32,7 +32,7 @@ resolution: setup ## Measure the smallest detectable difference on this machine 
 build: setup rpcbench ## Build rpcbench and the servers
 	$(RPCBENCH) build $(ARGS)
 
-check: setup rpcbench ## Check that every server keeps the contract
+check: setup rpcbench ## Check that up to twelve servers keep the contract; ARGS=--all: every one
 	$(RPCBENCH) check $(ARGS)
 
 test: ## Test what a change must pass: lints, all tests of rpcbench, changed and representative servers
