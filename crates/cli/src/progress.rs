@@ -60,10 +60,7 @@ impl<'a> Progress<'a> {
 
     /// A line that stays.
     fn keep(&self, line: &str) {
-        match self.live {
-            true => self.bar.suspend(|| note!("{line}")),
-            false => note!("{line}"),
-        }
+        self.bar.suspend(|| note!("{line}"));
     }
 
     /// The line that is redrawn; without a terminal, a line that stays if there is a `-v`.

@@ -4,6 +4,7 @@ pub mod build;
 pub mod build_env;
 mod config;
 pub mod doctor;
+mod error;
 pub mod host;
 pub mod load;
 mod log;

@@ -6,42 +6,12 @@ use std::path::{Path, PathBuf};
 
 use rpcbench_record::Protocol;
 
-use crate::config::{closest, hint};
+use crate::config::did_you_mean;
+use crate::error::about;
 use crate::manifest::is_name;
 
 /// Name of a language's template folder.
 const TEMPLATE: &str = "_new";
-
-/// Why a server can't be created.
-#[derive(Debug, thiserror::Error)]
-pub enum NewServerError {
-    /// Its language has no template.
-    #[error("there is no template for '{language}'{}; expected one of {}. For another language copy an existing server, or add a language: see CONTRIBUTING.md", hint(suggestion.as_deref()), known.join(", "))]
-    Language {
-        /// As typed.
-        language: String,
-        /// A similar name.
-        suggestion: Option<String>,
-        /// Languages with a template.
-        known: Vec<String>,
-    },
-    /// The name is invalid.
-    #[error(
-        "'{0}' can't be part of a server's name: use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first"
-    )]
-    Name(String),
-    /// It already exists.
-    #[error("{}: already exists; choose another name, or edit it", .0.display())]
-    Exists(PathBuf),
-    /// A file can't be read or written.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
 
 /// A created server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,39 +25,43 @@ pub struct NewServer {
 }
 
 /// Creates `servers/<language>/<library>` below `root`. Replaces `LIBRARY` and `PROTOCOL` in the template's files.
-///
-/// # Errors
-/// If there is no template, or the folder exists.
 pub fn create(
     root: &Path,
     language: &str,
     library: &str,
     protocol: Protocol,
-) -> Result<NewServer, NewServerError> {
+) -> io::Result<NewServer> {
     let known = languages(root)?;
     if !known.iter().any(|name| name == language) {
-        let suggestion = closest(language, known.iter().map(String::as_str));
-        let language = language.to_owned();
-        return Err(NewServerError::Language { language, suggestion, known });
+        let hint = did_you_mean(language, known.iter().map(String::as_str));
+        return Err(io::Error::other(format!(
+            "there is no template for '{language}'{hint}; expected one of {}. For another language copy an existing server, or add a language: see CONTRIBUTING.md",
+            known.join(", ")
+        )));
     }
     if !is_name(library) {
-        return Err(NewServerError::Name(library.to_owned()));
+        return Err(io::Error::other(format!(
+            "'{library}' can't be part of a server's name: use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first"
+        )));
     }
     let languages = root.join("servers").join(language);
     let folder = languages.join(library);
-    fs::create_dir(&folder).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists => NewServerError::Exists(folder.clone()),
-        _ => failed(&folder, source),
+    fs::create_dir(&folder).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::Error::other(format!(
+            "{}: already exists; choose another name, or edit it",
+            folder.display()
+        )),
+        _ => about(folder.display())(error),
     })?;
     let template = languages.join(TEMPLATE);
     let mut files = Vec::new();
-    for item in fs::read_dir(&template).map_err(|source| failed(&template, source))? {
-        let from = item.map_err(|source| failed(&template, source))?.path();
+    for item in fs::read_dir(&template).map_err(about(template.display()))? {
+        let from = item.map_err(about(template.display()))?.path();
         let name = from.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let text = fs::read_to_string(&from).map_err(|source| failed(&from, source))?;
+        let text = fs::read_to_string(&from).map_err(about(from.display()))?;
         let text = text.replace("LIBRARY", library).replace("PROTOCOL", &protocol.to_string());
         let to = folder.join(&name);
-        fs::write(&to, text).map_err(|source| failed(&to, source))?;
+        fs::write(&to, text).map_err(about(to.display()))?;
         files.push(name);
     }
     files.sort();
@@ -95,18 +69,14 @@ pub fn create(
 }
 
 /// Languages with a template, by name.
-fn languages(root: &Path) -> Result<Vec<String>, NewServerError> {
+fn languages(root: &Path) -> io::Result<Vec<String>> {
     let folder = root.join("servers");
-    let items = fs::read_dir(&folder).map_err(|source| failed(&folder, source))?;
+    let items = fs::read_dir(&folder).map_err(about(folder.display()))?;
     let with_template = items.flatten().filter(|item| item.path().join(TEMPLATE).is_dir());
     let mut names: Vec<String> =
         with_template.map(|item| item.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)
-}
-
-fn failed(path: &Path, source: io::Error) -> NewServerError {
-    NewServerError::File { path: path.to_owned(), source }
 }
 
 #[cfg(test)]

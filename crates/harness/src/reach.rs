@@ -7,32 +7,10 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{Greeting, ServerAddress, greet};
 use rpcbench_record::{Protocol, Transport, units};
 
-/// There is no server to load.
+/// Why there is no server to load: the address, what is wrong, and what to do.
 #[derive(Debug, thiserror::Error)]
-pub enum ReachError {
-    /// No address accepts connections.
-    #[error("{}: {}; start the server, or correct the address", list(tried), describe(error, *within))]
-    NotListening {
-        /// Every address.
-        tried: Vec<ServerAddress>,
-        /// The error of the last one.
-        error: io::Error,
-        /// How long they were given together.
-        within: Duration,
-    },
-    /// The server speaks another protocol.
-    #[error("{address}: {what}")]
-    OtherProtocol {
-        /// The server.
-        address: ServerAddress,
-        /// What it speaks, and what to do.
-        what: String,
-    },
-}
-
-fn list(addresses: &[ServerAddress]) -> String {
-    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
+#[error("{0}")]
+pub struct ReachError(String);
 
 fn describe(error: &io::Error, within: Duration) -> String {
     match error.kind() {
@@ -43,9 +21,6 @@ fn describe(error: &io::Error, within: Duration) -> String {
 }
 
 /// The first of `addresses` that accepts a connection. If servers of `protocol` speak first, it must speak the protocol.
-///
-/// # Errors
-/// If nothing listens at any of them, or if the server speaks another protocol.
 pub fn reach(
     addresses: &[ServerAddress],
     protocol: Protocol,
@@ -61,13 +36,15 @@ pub fn reach(
             Ok(greeting) => {
                 return match unexpected(greeting, protocol, share) {
                     None => Ok(address.clone()),
-                    Some(what) => Err(ReachError::OtherProtocol { address: address.clone(), what }),
+                    Some(what) => Err(ReachError(format!("{address}: {what}"))),
                 };
             }
             Err(error) => last = error,
         }
     }
-    Err(ReachError::NotListening { tried: addresses.to_vec(), error: last, within })
+    let tried: Vec<String> = addresses.iter().map(ToString::to_string).collect();
+    let (tried, problem) = (tried.join(", "), describe(&last, within));
+    Err(ReachError(format!("{tried}: {problem}; start the server, or correct the address")))
 }
 
 /// Why the server does not speak `protocol`. `None` if it may.

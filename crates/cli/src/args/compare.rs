@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::Args;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::spec::RunSpec;
 use rpcbench_report::{ChangeLimit, CompareOptions, ComparedFigure};
-use thiserror::Error;
 
 use super::Format;
 use super::values::seed;
 
-/// `rpcbench compare`.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "\
@@ -78,39 +77,16 @@ pub enum Compared<'a> {
     Run(&'a Path),
     /// Builds to measure.
     Builds {
-        /// The old one and the new one, as typed.
+        /// As typed, the old one first.
         builds: [&'a str; 2],
-        /// Which of their servers.
         selection: Selection,
-        /// Values in place of the suite's.
         spec: Box<RunSpec>,
     },
 }
 
-/// Why there is nothing to compare.
-#[derive(Debug, Error)]
-pub enum CompareError {
-    /// Builds come in twos.
-    #[error("{0} --build: give two, the old one first, such as --build HEAD --build .")]
-    Builds(usize),
-    /// So do runs.
-    #[error(
-        "{0} runs: name two, the earlier one first; to compare servers of one run, see its table"
-    )]
-    Runs(usize),
-    /// Options that need builds.
-    #[error(
-        "of a suite's options, only --precision applies to finished runs; --duration, --rounds and the like need two --build"
-    )]
-    Finished,
-}
-
 impl CompareArgs {
     /// What to compare.
-    ///
-    /// # Errors
-    /// If the arguments make no comparison.
-    pub fn compared(&self) -> Result<Compared<'_>, CompareError> {
+    pub fn compared(&self) -> anyhow::Result<Compared<'_>> {
         match self.builds.as_slice() {
             [] => self.runs(),
             [old, new] => Ok(Compared::Builds {
@@ -118,20 +94,28 @@ impl CompareArgs {
                 selection: Selection::named(self.names.clone()),
                 spec: Box::new(self.spec.clone()),
             }),
-            builds => Err(CompareError::Builds(builds.len())),
+            builds => bail!(
+                "{} --build: give two, the old one first, such as --build HEAD --build .",
+                builds.len()
+            ),
         }
     }
 
-    fn runs(&self) -> Result<Compared<'_>, CompareError> {
+    fn runs(&self) -> anyhow::Result<Compared<'_>> {
         let mut rest = self.spec.clone();
         rest.suite.precision = None;
         if rest != RunSpec::default() {
-            return Err(CompareError::Finished);
+            bail!(
+                "of a suite's options, only --precision applies to finished runs; --duration, --rounds and the like need two --build"
+            );
         }
         match self.names.as_slice() {
             [run] => Ok(Compared::Run(Path::new(run))),
             [old, new] => Ok(Compared::Runs(Path::new(old), Path::new(new))),
-            names => Err(CompareError::Runs(names.len())),
+            names => bail!(
+                "{} runs: name two, the earlier one first; to compare servers of one run, see its table",
+                names.len()
+            ),
         }
     }
 

@@ -5,14 +5,13 @@ use std::str::FromStr;
 
 use clap::Args;
 use rpcbench_harness::spec::{
-    Given, Length, NonZeroLength, SpecError, WarmUpValue, WorkloadSpec, load_workloads,
+    ConfigError, Given, Length, NonZeroLength, WarmUpValue, WorkloadSpec, load_workloads,
 };
 use rpcbench_record::{Protocol, Threshold, WarmUp, Workload};
 
 use super::Format;
 use super::values::{Address, CallsFile, process, seed};
 
-/// `rpcbench load`.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("in_flight", |arg| arg.help(IN_FLIGHT)),
@@ -121,10 +120,7 @@ impl FromStr for Lead {
 
 impl LoadArgs {
     /// The loads, in order; before them the one that measures the capacity, if a rate is a share of it.
-    ///
-    /// # Errors
-    /// If options contradict each other.
-    pub fn workloads(&self) -> Result<Vec<Workload>, SpecError> {
+    pub fn workloads(&self) -> Result<Vec<Workload>, ConfigError> {
         self.results.check()?;
         let settle = Some(Given::by_default(self.warmup.0, "--warmup"));
         let spec = WorkloadSpec { settle, ..self.workload.clone() };
@@ -134,7 +130,7 @@ impl LoadArgs {
 
 impl ResultArgs {
     /// Refuses to write two results to one file.
-    fn check(&self) -> Result<(), SpecError> {
+    fn check(&self) -> Result<(), ConfigError> {
         let log = self.log.as_ref().map(|log| log.path.as_path());
         let files =
             [("--out", self.out.as_deref()), ("--hdr", self.hdr.as_deref()), ("--log", log)];
@@ -149,8 +145,8 @@ impl ResultArgs {
     }
 }
 
-fn same(first: &str, second: &str, path: &Path) -> SpecError {
+fn same(first: &str, second: &str, path: &Path) -> ConfigError {
     let option = |name: &str| format!("{name} {}", path.display());
     let remedy = "two results can't be written to one file; give each its own";
-    SpecError::contradiction(option(first), option(second), remedy)
+    ConfigError::contradiction(option(first), option(second), remedy)
 }

@@ -3,7 +3,6 @@
 mod compare;
 mod load;
 mod run;
-mod selection;
 mod simple;
 mod table;
 #[cfg(test)]
@@ -17,7 +16,6 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 pub use compare::{CompareArgs, Compared};
 pub use load::{LoadArgs, ResultArgs};
 pub use run::RunArgs;
-pub use selection::SelectionArgs;
 pub use simple::{
     BuildArgs, CheckArgs, CompletionsArgs, DoctorArgs, HistoryArgs, ListArgs, ListWhat, NewArgs,
     NewWhat, ReportArgs, ServeArgs,
@@ -39,10 +37,8 @@ Examples:
 
 Exit codes: 0 done, 1 a check or a limit failed, 2 could not run.")]
 pub struct Cli {
-    /// Options that every command takes.
     #[command(flatten)]
     pub global: GlobalArgs,
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::spec::RunSpec;
 
 use super::values::seed;
-use super::{Format, SelectionArgs, TableArgs};
+use super::{Format, TableArgs};
 
-/// `rpcbench run`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -26,16 +26,13 @@ Examples:
   rpcbench run --warmup 30s --shape record --connections 10 --in-flight 100
   rpcbench run --resume results/2026-03-01T12-00-00")]
 pub struct RunArgs {
-    /// Which servers.
     #[command(flatten)]
-    pub selection: SelectionArgs,
-    /// What else makes a plan.
+    pub selection: Selection,
     #[command(flatten)]
     pub plan: PlanArgs,
     /// How the results are printed
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub format: Format,
-    /// Columns of the table.
     #[command(flatten)]
     pub table: TableArgs,
     /// Resume an interrupted run, as planned
@@ -44,14 +41,13 @@ pub struct RunArgs {
     /// Run servers as last built
     #[arg(long)]
     pub no_build: bool,
-    /// Values in place of the suite's.
     #[command(flatten)]
     pub spec: RunSpec,
 }
 
 /// The groups of options that make a plan, which a resumed run has already. clap names each after its struct.
 const PLANNED: [&str; 6] =
-    ["SelectionArgs", "PlanArgs", "SuiteSpec", "LimitsSpec", "WorkloadSpec", "WarmUpOptions"];
+    ["Selection", "PlanArgs", "SuiteSpec", "LimitsSpec", "WorkloadSpec", "WarmUpOptions"];
 
 /// The suite, and how it becomes a plan.
 #[derive(Args, Debug)]

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::spec::{Count, Memory};
 use rpcbench_record::{Protocol, units};
 
 use super::values::port;
-use super::{Format, SelectionArgs, TableArgs};
+use super::{Format, TableArgs};
 
-/// `rpcbench check`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -20,15 +20,13 @@ Examples:
 
 Exits with 1 if a server breaks the contract.")]
 pub struct CheckArgs {
-    /// Which servers.
     #[command(flatten)]
-    pub selection: SelectionArgs,
+    pub selection: Selection,
     /// Check servers as last built
     #[arg(long)]
     pub no_build: bool,
 }
 
-/// `rpcbench build`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -38,15 +36,13 @@ Examples:
 
 Builds only what has changed.")]
 pub struct BuildArgs {
-    /// Which servers.
     #[command(flatten)]
-    pub selection: SelectionArgs,
+    pub selection: Selection,
     /// Update lock files, and build nothing
     #[arg(long)]
     pub lock: bool,
 }
 
-/// `rpcbench new`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -77,7 +73,6 @@ pub enum NewWhat {
     },
 }
 
-/// `rpcbench serve`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -104,7 +99,6 @@ pub struct ServeArgs {
     pub no_build: bool,
 }
 
-/// `rpcbench list`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -129,7 +123,6 @@ pub enum ListWhat {
     Suites,
 }
 
-/// `rpcbench doctor`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -146,7 +139,6 @@ pub struct DoctorArgs {
     pub missing: bool,
 }
 
-/// `rpcbench report`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -170,12 +162,10 @@ pub struct ReportArgs {
     /// Write a self-contained HTML page instead of printing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "wide", "columns", "sort", "group_by"])]
     pub html: Option<PathBuf>,
-    /// Columns of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
 
-/// `rpcbench history`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -197,7 +187,6 @@ pub struct HistoryArgs {
     pub format: Format,
 }
 
-/// `rpcbench completions`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -136,7 +136,7 @@ fn values_remember_the_options_that_gave_them() {
         languages: vec!["go".into()],
         ..Selection::named(vec!["go-grpc".into(), "java-*".into()])
     };
-    assert_eq!(args.selection.selection(), selection);
+    assert_eq!(args.selection, selection);
     assert_eq!((args.plan.suite.as_str(), args.plan.seed), ("one-core", Some(7)));
     let shown = format!("{:?}", args.spec);
     let options = [
@@ -192,8 +192,8 @@ fn each_key_of_a_workload_has_an_option() {
 #[test]
 fn run_alone_leaves_the_suite_as_it_is() {
     let args = run("rpcbench run");
-    assert_eq!(args.selection.selection(), Selection::default());
-    assert_eq!(run("rpcbench run --all").selection.selection(), Selection::ALL);
+    assert_eq!(args.selection, Selection::default());
+    assert_eq!(run("rpcbench run --all").selection, Selection::ALL);
     assert_eq!(args.spec, RunSpec::default());
     assert_eq!(args.plan.suite, "quick");
     assert_eq!(args.format, Format::Table);
@@ -258,7 +258,7 @@ fn a_resumed_run_takes_no_option_of_a_plan() {
             "precision" => "5%",
             "shape" => "dto",
             "connection_life" => "short",
-            "protocol" => "grpc",
+            "protocols" => "grpc",
             "memory" => "1G",
             "arrivals" => "closed",
             "sweep" => "10%..90%",

@@ -15,7 +15,6 @@ pub enum Address {
     Host {
         /// A name or an address, without brackets.
         host: String,
-        /// The port.
         port: u16,
     },
     /// A socket in the file system.
@@ -84,18 +83,14 @@ impl fmt::Display for Address {
 /// A file for a log of calls, and the format that its ending names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallsFile {
-    /// The file.
     pub path: PathBuf,
-    /// How calls are written.
     pub format: CallsFormat,
 }
 
 /// How a log of calls is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallsFormat {
-    /// A line for each call.
     Csv,
-    /// Apache Parquet.
     Parquet,
 }
 
@@ -113,13 +108,11 @@ impl FromStr for CallsFile {
     }
 }
 
-/// A seed.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
     let seed = text.parse().ok().filter(|seed| *seed <= MAX_SEED);
     seed.ok_or_else(|| format!("must be a whole number from 0 to {MAX_SEED}"))
 }
 
-/// A port.
 pub(super) fn port(text: &str) -> Result<u16, String> {
     whole(text, u16::MAX)
 }

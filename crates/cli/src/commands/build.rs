@@ -20,7 +20,7 @@ use crate::print::{note, out};
 pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
     let interrupt = shared::listen(Interrupt::default())?;
     let catalog = shared::catalog(&context.root()?)?;
-    let entries = catalog.into_selected(&args.selection.selection())?;
+    let entries = catalog.into_selected(&args.selection)?;
     if args.lock {
         return lock(context, &entries, &interrupt);
     }

@@ -20,7 +20,7 @@ const SEED: u64 = 1;
 pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     let interrupt = shared::listen(Interrupt::default())?;
     let catalog = shared::catalog(&context.root()?)?;
-    let entries = catalog.into_selected(&args.selection.selection())?;
+    let entries = catalog.into_selected(&args.selection)?;
     let candidates = build::prepare(context, &entries, args.no_build, &interrupt)?;
     let site =
         shared::open_site(context, PlacementKind::Native, |options| options.limits = LIMITS)?;

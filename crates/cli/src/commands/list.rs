@@ -58,13 +58,8 @@ impl Probed<'_> {
 
 fn show_server(server: &Server, probes: &[Probe]) -> Result<(), Unprinted> {
     let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
-    let found: Vec<String> = probes
-        .iter()
-        .filter_map(|probe| match probe {
-            Probe::Found(toolchain) => Some(format!("{} {}", toolchain.name, toolchain.version)),
-            Probe::Missing(_) => None,
-        })
-        .collect();
+    let found = probes.iter().filter_map(Probe::found).map(ToString::to_string);
+    let found: Vec<String> = found.collect();
     let state = match missing.is_empty() {
         true => format!("can run here ({})", found.join(", ")),
         false => format!("can't run here: {}", missing.join("; ")),

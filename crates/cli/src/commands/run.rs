@@ -58,7 +58,7 @@ pub struct RunRequest<'a> {
 impl<'a> RunRequest<'a> {
     fn of(args: &'a RunArgs) -> Self {
         Self {
-            selection: args.selection.selection(),
+            selection: args.selection.clone(),
             builds: None,
             suite: &args.plan.suite,
             spec: args.spec.clone(),
@@ -105,7 +105,9 @@ impl PreparedRun {
         let candidates = build::prepare(context, &entries, request.no_build, &interrupt)?;
         ensure_any_runnable(&candidates)?;
         let site = site(context, &plan)?;
-        let run = blank(header(context, &*site, plan));
+        let arguments = context.arguments.clone();
+        let header = Header::new(tool(), arguments, clock::wall(), site.machines(), plan);
+        let run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
         let folder = new_folder(request.results)?;
         let (calls, call_log) = CallFiles::of(&run.header.plan, &folder);
         let environment = shared::environment(&*site, seed, interrupt, call_log);
@@ -257,14 +259,6 @@ pub fn tool() -> Tool {
         commit: option_env!("RPCBENCH_COMMIT").map(str::to_owned),
         profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
     }
-}
-
-fn header(context: &Context, site: &dyn Site, plan: Plan) -> Header {
-    Header::new(tool(), context.arguments.clone(), clock::wall(), site.machines(), plan)
-}
-
-fn blank(header: Header) -> Run {
-    Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None }
 }
 
 fn ensure_any_runnable(candidates: &[Candidate]) -> anyhow::Result<()> {

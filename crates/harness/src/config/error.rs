@@ -1,34 +1,44 @@
-//! What can be wrong with a file.
+//! What can be wrong with a file, or with an option in its place.
 
-use std::io;
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::Path;
 
 use thiserror::Error;
 
-/// Why a file can't be used. Each message names the file, the line, the key, the value and the remedy.
+/// Why a file, or an option in place of its values, can't be used: the place, the value and the remedy.
 #[derive(Debug, Error)]
-pub enum ConfigError {
-    /// A file or folder can't be read.
-    #[error("{}: can't be read: {source}", path.display())]
-    Read {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// Something in a file can't be used.
-    #[error("{place}: {problem}")]
-    Invalid {
-        /// File and line, and the line as written.
-        place: String,
-        /// What is wrong, and what to write instead.
-        problem: String,
-    },
+#[error("{0}")]
+pub struct ConfigError(pub(crate) String);
+
+impl ConfigError {
+    /// `given`: the line of a file, or option and value. `problem`: what is wrong, and what to write instead.
+    pub(crate) fn value(given: impl Display, problem: impl Display) -> Self {
+        Self(format!("{given}: {problem}"))
+    }
+
+    /// Two values, as given, that exclude each other. `remedy`: why, and what to change.
+    #[must_use]
+    pub fn contradiction(first: String, second: String, remedy: &str) -> Self {
+        Self(format!("{first} contradicts {second}: {remedy}"))
+    }
+}
+
+/// The error for a file or folder that can't be read.
+pub(crate) fn unreadable(path: &Path, error: std::io::Error) -> ConfigError {
+    ConfigError::value(path.display(), format!("can't be read: {error}"))
 }
 
 /// ` (did you mean 'NAME'?)`, or nothing.
 pub(crate) fn hint(suggestion: Option<&str>) -> String {
     suggestion.map_or_else(String::new, |name| format!(" (did you mean '{name}'?)"))
+}
+
+/// The hint at the candidate closest to `word`.
+pub(crate) fn did_you_mean<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> String {
+    hint(closest(word, candidates).as_deref())
 }
 
 /// The candidate closest to `word`, if it is close enough to be a typo of it.

@@ -1,13 +1,13 @@
 //! A value that remembers where it was given.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::str::FromStr;
 
 use clap::builder::{StringValueParser, TypedValueParser, ValueParserFactory};
-use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
-use toml::Spanned;
+use serde::de::{Deserialize, Deserializer, Error as _, Unexpected};
+use toml::{Spanned, Value};
 
 use super::source::SourceFile;
 
@@ -53,47 +53,18 @@ impl<T> Given<T> {
 /// From any scalar of a TOML file, by its text.
 impl<'de, T: FromStr<Err: Display>> Deserialize<'de> for Given<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let scalar = Spanned::<Scalar>::deserialize(deserializer)?;
+        let scalar = Spanned::<Value>::deserialize(deserializer)?;
         let origin = Origin::File(scalar.span());
-        let value = scalar.into_inner().0.parse().map_err(D::Error::custom)?;
-        Ok(Self { value, origin })
-    }
-}
-
-/// A string, a number or a boolean as text.
-struct Scalar(String);
-
-impl<'de> Deserialize<'de> for Scalar {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl Visitor<'_> for Reader {
-            type Value = Scalar;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("one value")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Scalar, E> {
-                Ok(Scalar(text.to_owned()))
-            }
-
-            fn visit_i64<E>(self, number: i64) -> Result<Scalar, E> {
-                Ok(Scalar(number.to_string()))
-            }
-
-            fn visit_u64<E>(self, number: u64) -> Result<Scalar, E> {
-                Ok(Scalar(number.to_string()))
-            }
-
-            fn visit_f64<E>(self, number: f64) -> Result<Scalar, E> {
-                Ok(Scalar(number.to_string()))
-            }
-
-            fn visit_bool<E>(self, value: bool) -> Result<Scalar, E> {
-                Ok(Scalar(value.to_string()))
-            }
-        }
-        deserializer.deserialize_any(Reader)
+        let found = match scalar.into_inner() {
+            Value::String(text) => Ok(text),
+            Value::Integer(number) => Ok(number.to_string()),
+            Value::Float(number) => Ok(number.to_string()),
+            Value::Boolean(value) => Ok(value.to_string()),
+            Value::Array(_) => Err(Unexpected::Seq),
+            Value::Table(_) | Value::Datetime(_) => Err(Unexpected::Map),
+        };
+        let text = found.map_err(|found| D::Error::invalid_type(found, &"one value"))?;
+        Ok(Self { value: text.parse().map_err(D::Error::custom)?, origin })
     }
 }
 

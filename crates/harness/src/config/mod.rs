@@ -11,8 +11,8 @@ mod tests;
 mod values;
 
 pub use error::ConfigError;
-pub(crate) use error::{closest, hint};
+pub(crate) use error::{closest, did_you_mean, hint, unreadable};
 pub use given::Given;
-pub(crate) use source::{FileKind, SourceFile, unreadable};
+pub(crate) use source::{FileKind, SourceFile};
 pub(crate) use values::from_text;
 pub use values::{Calls, Count, Length, Memory, NonZeroLength, Share};

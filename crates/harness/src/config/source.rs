@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-use super::error::{ConfigError, closest, hint};
+use super::error::{ConfigError, did_you_mean, unreadable};
 
 /// A kind of file.
 pub(crate) trait FileKind: DeserializeOwned {
@@ -35,7 +35,7 @@ impl SourceFile {
     pub fn parse<T: FileKind>(&self) -> Result<T, ConfigError> {
         let reader = toml::Deserializer::parse(&self.text).map_err(|error| {
             let problem = format!("not valid TOML: {}", error.message().replace('\n', ", "));
-            ConfigError::Invalid { place: self.line(&error.span().unwrap_or(0..0)), problem }
+            ConfigError::value(self.line(&error.span().unwrap_or(0..0)), problem)
         })?;
         T::deserialize(reader).map_err(|error| self.explain::<T>(&error))
     }
@@ -59,14 +59,14 @@ impl SourceFile {
 
     /// The error for a value that can't be used.
     pub fn bad(&self, span: &Range<usize>, problem: impl Display) -> ConfigError {
-        ConfigError::Invalid { place: self.place(span), problem: problem.to_string() }
+        ConfigError::value(self.place(span), problem)
     }
 
     /// The error for a key that is missing in the table at `span`, or in the file. `path`: the key with its table.
     pub fn missing<T: FileKind>(&self, span: Option<&Range<usize>>, path: &str) -> ConfigError {
         let key = path.rsplit('.').next().unwrap_or(path);
         let place = span.map_or_else(|| self.path.display().to_string(), |span| self.line(span));
-        ConfigError::Invalid { place, problem: missing::<T>(path, key) }
+        ConfigError::value(place, missing::<T>(path, key))
     }
 
     /// The lines that a span touches, joined.
@@ -84,14 +84,10 @@ impl SourceFile {
         let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         let problem = match (message, names.as_slice()) {
             (_, [name]) if message.starts_with("missing field") => {
-                return ConfigError::Invalid {
-                    place: self.line(&span),
-                    problem: missing::<T>(name, name),
-                };
+                return ConfigError::value(self.line(&span), missing::<T>(name, name));
             }
             (_, [name, allowed @ ..]) if message.starts_with("unknown field") => {
-                let suggestion = closest(name, allowed.iter().copied());
-                let hint = hint(suggestion.as_deref());
+                let hint = did_you_mean(name, allowed.iter().copied());
                 format!("unknown key '{name}'{hint}; allowed here: {}", allowed.join(", "))
             }
             _ if message.starts_with("invalid") => {
@@ -130,9 +126,4 @@ fn example<T: FileKind>(key: &str) -> Option<&'static str> {
 fn key_of(line: &str) -> &str {
     let key = line.trim_start_matches('[').split(['=', ']']).next().unwrap_or_default();
     key.rsplit('.').next().unwrap_or_default().trim()
-}
-
-/// The error for a file or folder that can't be read.
-pub(crate) fn unreadable(path: &Path, source: std::io::Error) -> ConfigError {
-    ConfigError::Read { path: path.to_owned(), source }
 }

@@ -35,6 +35,14 @@ fn problem(id: &str, what: String, remedy: &str) -> Finding {
     Finding { severity: Severity::Problem, ..advice(id, what, remedy) }
 }
 
+/// `what`, and how it is worse than it should be unless it `is_fine`.
+fn rated(id: &str, is_fine: bool, what: String, worse: &str, remedy: &str) -> Finding {
+    match is_fine {
+        true => fine(id, what),
+        false => advice(id, format!("{what}{worse}"), remedy),
+    }
+}
+
 fn machine(facts: &Facts) -> Finding {
     let machine = &facts.machine;
     let memory = bytes(machine.memory_bytes);
@@ -73,15 +81,13 @@ fn listed(cpus: &[u32]) -> String {
 
 fn governor(facts: &Facts) -> Option<Finding> {
     let governor = facts.machine.cpu.governor.as_deref()?;
-    let what = format!("frequency governor '{governor}'");
-    Some(match governor {
-        "performance" => fine("governor", what),
-        _ => advice(
-            "governor",
-            format!("{what}: the clock follows the load, and warms up with it"),
-            "cpupower frequency-set -g performance",
-        ),
-    })
+    Some(rated(
+        "governor",
+        governor == "performance",
+        format!("frequency governor '{governor}'"),
+        ": the clock follows the load, and warms up with it",
+        "cpupower frequency-set -g performance",
+    ))
 }
 
 fn turbo(facts: &Facts) -> Option<Finding> {
@@ -136,24 +142,20 @@ fn memory(facts: &Facts) -> Option<Finding> {
     const ENOUGH: u64 = 2 << 30;
     let available = facts.memory_available?;
     let what = format!("{} of memory available", bytes(available));
-    Some(match available >= ENOUGH {
-        true => fine("memory", what),
-        false => advice("memory", what, "end other programs: servers are given 512 MiB and more"),
-    })
+    let remedy = "end other programs: servers are given 512 MiB and more";
+    Some(rated("memory", available >= ENOUGH, what, "", remedy))
 }
 
 fn open_files(facts: &Facts) -> Finding {
     const ENOUGH: u64 = 16_384;
     let limit = facts.machine.open_files;
-    match limit >= ENOUGH {
-        true if limit == u64::MAX => fine("open-files", "no limit on open files".to_owned()),
-        true => fine("open-files", format!("at most {limit} open files")),
-        false => advice(
-            "open-files",
-            format!("at most {limit} open files: too few for workloads of many connections"),
-            "ulimit -n 65536, or LimitNOFILE= of the service",
-        ),
-    }
+    let what = match limit {
+        u64::MAX => "no limit on open files".to_owned(),
+        limit => format!("at most {limit} open files"),
+    };
+    let worse = ": too few for workloads of many connections";
+    let remedy = "ulimit -n 65536, or LimitNOFILE= of the service";
+    rated("open-files", limit >= ENOUGH, what, worse, remedy)
 }
 
 fn ports(facts: &Facts) -> Option<Finding> {
@@ -161,51 +163,33 @@ fn ports(facts: &Facts) -> Option<Finding> {
     let (first, last) = facts.local_ports?;
     let count = last.saturating_sub(first) + 1;
     let what = format!("{count} local ports ({first}-{last})");
-    Some(match count >= ENOUGH {
-        true => fine("ports", what),
-        false => advice(
-            "ports",
-            format!("{what}: too few for workloads that open a connection for every call"),
-            "as root: sysctl -w net.ipv4.ip_local_port_range=\"15000 65000\"",
-        ),
-    })
+    let worse = ": too few for workloads that open a connection for every call";
+    let remedy = "as root: sysctl -w net.ipv4.ip_local_port_range=\"15000 65000\"";
+    Some(rated("ports", count >= ENOUGH, what, worse, remedy))
 }
 
 fn load(facts: &Facts) -> Option<Finding> {
     let load = facts.load?;
     let what = format!("load of the last minute {load:.2}");
-    Some(match load < 0.5 {
-        true => fine("load", what),
-        false => advice(
-            "load",
-            format!("{what}: something else is running, or was until recently"),
-            "end other programs (top shows them), or wait a minute",
-        ),
-    })
+    let worse = ": something else is running, or was until recently";
+    let remedy = "end other programs (top shows them), or wait a minute";
+    Some(rated("load", load < 0.5, what, worse, remedy))
 }
 
 fn pressure(facts: &Facts) -> Option<Finding> {
     const MUCH: f64 = 0.05;
     let share = facts.cpu_pressure?;
     let what = format!("tasks waited for a CPU for {:.0} % of the last 10 s", share * 100.0);
-    Some(match share < MUCH {
-        true => fine("pressure", what),
-        false => advice("pressure", what, "end other programs (top shows them)"),
-    })
+    Some(rated("pressure", share < MUCH, what, "", "end other programs (top shows them)"))
 }
 
 fn steal(facts: &Facts) -> Option<Finding> {
     const MUCH: f64 = 0.005;
     let share = facts.steal?;
     let what = format!("{:.1} % of the CPU time wanted since boot was stolen", share * 100.0);
-    Some(match share < MUCH {
-        true => fine("steal", what),
-        false => advice(
-            "steal",
-            format!("{what} by the hypervisor for other guests"),
-            "use a machine with dedicated CPUs; runs record the steal time of each trial",
-        ),
-    })
+    let worse = " by the hypervisor for other guests";
+    let remedy = "use a machine with dedicated CPUs; runs record the steal time of each trial";
+    Some(rated("steal", share < MUCH, what, worse, remedy))
 }
 
 fn toolchain(language: &Language) -> Finding {

@@ -27,9 +27,6 @@ pub struct CpuNoise {
 }
 
 /// Measures each CPU in turn: `rounds` of about 2 ms each, at least one.
-///
-/// # Errors
-/// If a CPU can't be used.
 pub fn noise(cpus: &[u32], rounds: u32) -> io::Result<Vec<CpuNoise>> {
     let measure = |cpu: u32| {
         thread::scope(|scope| {

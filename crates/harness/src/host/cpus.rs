@@ -45,9 +45,6 @@ impl Split {
 impl Topology {
     /// The CPUs that the calling thread may use: call it before pinning any thread. A CPU counts as a core if the system
     /// does not say which CPUs share one.
-    ///
-    /// # Errors
-    /// If the system can't tell the CPUs.
     pub fn read() -> io::Result<Self> {
         Ok(Self::at(Path::new("/sys/devices/system/cpu"), &allowed(None)?))
     }
@@ -146,9 +143,6 @@ pub(super) fn cpu_set(cpus: &[u32]) -> CpuSet {
 }
 
 /// Moves the calling thread onto `cpus`.
-///
-/// # Errors
-/// If the thread may use none of them.
 pub fn pin_this_thread(cpus: &[u32]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &cpu_set(cpus))?)
 }

@@ -10,7 +10,10 @@ use rpcbench_record::{Isolation, MachineUsage};
 
 use super::presence::Presence;
 use super::reference::Reference;
+use crate::error::about;
 use crate::placement::{Machine, MachineReading, PlacementError};
+
+const REFERENCE: &str = "the machine reference can't run";
 
 /// This machine, for one server on it.
 #[derive(Debug)]
@@ -46,13 +49,13 @@ impl Machine for HostMachine {
     fn start_reference(&mut self) -> Result<(), PlacementError> {
         if self.owned && !self.server_cpus.is_empty() {
             let reference = Reference::start(&self.server_cpus);
-            self.reference = Some(reference.map_err(PlacementError::Reference)?);
+            self.reference = Some(reference.map_err(about(REFERENCE))?);
         }
         Ok(())
     }
 
     fn sample(&mut self) -> Result<MachineReading, PlacementError> {
-        let stat = fs::read_to_string("/proc/stat").map_err(PlacementError::Stat)?;
+        let stat = fs::read_to_string("/proc/stat").map_err(about("/proc/stat can't be read"))?;
         let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
         let (server, client) = (&*self.server_cpus, &*self.client_cpus);
         let both = [server, client].concat();
@@ -77,8 +80,7 @@ impl Machine for HostMachine {
     ) -> Result<MachineUsage, PlacementError> {
         let mut usage = last.since(first);
         if let Some(reference) = self.reference.take() {
-            usage.reference =
-                reference.end(first.at, last.at).map_err(PlacementError::Reference)?;
+            usage.reference = reference.end(first.at, last.at).map_err(about(REFERENCE))?;
             // Its own work is no neighbour's.
             let own = usage.reference.map_or(0, |reference| reference.cpu_ns());
             usage.server_cpus_busy_ns = usage.server_cpus_busy_ns.map(|ns| ns.saturating_sub(own));

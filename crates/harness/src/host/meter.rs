@@ -1,11 +1,12 @@
 //! Reads what the kernel counts about a server.
 
 use std::collections::HashMap;
+use std::io;
 
 use procfs::process::{Process, Task};
 use rpcbench_engine::clock;
 
-use super::isolation::{Counted, IsolationError};
+use super::isolation::Counted;
 use crate::placement::{Counters, CpuReading};
 
 /// Reads the counters of one server. It remembers the threads, so that what ended ones used still counts.
@@ -37,10 +38,7 @@ impl Meter {
     }
 
     /// CPU time only: cheap enough to read often.
-    ///
-    /// # Errors
-    /// If the counters can't be read.
-    pub fn cpu(&mut self, processes: &dyn Counted) -> Result<CpuReading, IsolationError> {
+    pub fn cpu(&mut self, processes: &dyn Counted) -> io::Result<CpuReading> {
         let cpu = processes.cpu()?;
         if !self.compiler_threads.is_empty() {
             self.compiler
@@ -50,10 +48,7 @@ impl Meter {
     }
 
     /// All counters.
-    ///
-    /// # Errors
-    /// If the counters can't be read.
-    pub fn read(&mut self, processes: &dyn Counted) -> Result<Counters, IsolationError> {
+    pub fn read(&mut self, processes: &dyn Counted) -> io::Result<Counters> {
         let at = clock::now();
         let cpu = processes.cpu()?;
         let memory = processes.memory()?;
@@ -126,18 +121,18 @@ impl Sum {
 }
 
 /// The threads of all processes, without those that end meanwhile.
-fn tasks(processes: &dyn Counted) -> Result<Vec<Task>, IsolationError> {
+fn tasks(processes: &dyn Counted) -> io::Result<Vec<Task>> {
     let living = living(processes)?;
     let tasks = living.iter().filter_map(|process| process.tasks().ok());
     Ok(tasks.flat_map(Iterator::flatten).collect())
 }
 
-fn living(processes: &dyn Counted) -> Result<Vec<Process>, IsolationError> {
+fn living(processes: &dyn Counted) -> io::Result<Vec<Process>> {
     let pids = processes.pids()?;
     Ok(pids.iter().filter_map(|pid| Process::new(pid.as_raw_pid()).ok()).collect())
 }
 
-fn largest_resident(processes: &dyn Counted) -> Result<u64, IsolationError> {
+fn largest_resident(processes: &dyn Counted) -> io::Result<u64> {
     const KIB: u64 = 1024;
     let statuses = living(processes)?.into_iter().filter_map(|process| process.status().ok());
     Ok(statuses

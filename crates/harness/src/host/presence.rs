@@ -36,9 +36,6 @@ pub struct Rival {
 
 impl Presence {
     /// Announces that this process measures on `cpus`.
-    ///
-    /// # Errors
-    /// If the system has no abstract sockets.
     pub fn announce(cpus: &[u32]) -> io::Result<Self> {
         let name = Name { pid: std::process::id(), nonce: rand::random(), cpus: cpus.to_vec() };
         let address = SocketAddr::from_abstract_name(name.to_string())?;

@@ -18,7 +18,8 @@ use rustix::process::{
 };
 use thiserror::Error;
 
-use super::isolation::{Counted as _, Group, IsolationError, Joiner};
+use super::isolation::{Backend, Group, Joiner};
+use crate::error::about;
 use crate::task::wait_readable;
 use crate::{log, units};
 
@@ -37,41 +38,15 @@ pub struct Spec {
     pub stop_timeout: Duration,
 }
 
-/// Why a process can't be started or stopped.
+/// Why a process can't be started.
 #[derive(Debug, Error)]
 pub enum ProcessError {
-    /// The command is empty.
-    #[error("there is no command to start")]
-    NoCommand,
-    /// The log file can't be made.
-    #[error("{}: can't be made: {source}", path.display())]
-    Log {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The program can't be started.
-    #[error("'{command}' can't be started in {}: {source}", cwd.display())]
-    Start {
-        /// The command line.
-        command: String,
-        /// The working directory.
-        cwd: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The process can't be waited for.
-    #[error("process {pid} can't be waited for: {source}")]
-    Wait {
-        /// Its id.
-        pid: i32,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Its group failed.
+    /// The command, which is missing or refused by the system.
+    #[error("{0}")]
+    Command(String),
+    /// Its group or its log.
     #[error(transparent)]
-    Group(#[from] IsolationError),
+    System(#[from] io::Error),
 }
 
 /// How a process ended.
@@ -140,20 +115,16 @@ impl ServerProcess {
     ///
     /// The kernel kills it when the calling *thread* ends, so that nothing outlives a killed harness: call it from a thread
     /// that lives as long as the process should.
-    ///
-    /// # Errors
-    /// If the program, the log file or the group can't be used.
     pub fn spawn(spec: &Spec, mut group: Group) -> Result<Self, ProcessError> {
         let mut command = prepare(spec)?;
         enter_before_exec(&mut command, group.joiner()?);
-        let child = command.spawn().map_err(|source| ProcessError::Start {
-            command: spec.command.join(" "),
-            cwd: spec.cwd.clone(),
-            source,
+        let child = command.spawn().map_err(|error| {
+            let (command, cwd) = (spec.command.join(" "), spec.cwd.display());
+            ProcessError::Command(format!("'{command}' can't be started in {cwd}: {error}"))
         })?;
         let pid = Pid::from_child(&child);
-        group.adopt(pid);
-        let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| wait_error(pid, error))?;
+        group.backend.adopt(pid);
+        let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(unwaitable(pid))?;
         Ok(Self {
             child,
             pid,
@@ -173,8 +144,8 @@ impl ServerProcess {
 
     /// The group it runs in.
     #[must_use]
-    pub fn group(&self) -> &Group {
-        &self.group
+    pub fn group(&self) -> &dyn Backend {
+        &*self.group.backend
     }
 
     /// The last lines of its log, at most `lines`.
@@ -184,69 +155,52 @@ impl ServerProcess {
     }
 
     /// How it ended, or `None` while it runs.
-    ///
-    /// # Errors
-    /// If the system can't tell.
-    pub fn try_wait(&mut self) -> Result<Option<Exit>, ProcessError> {
+    pub fn try_wait(&mut self) -> io::Result<Option<Exit>> {
         if self.exit.is_none() {
-            let pid = self.pid;
-            let status = self.child.try_wait();
-            let status =
-                status.map_err(|source| ProcessError::Wait { pid: pid.as_raw_pid(), source })?;
-            self.exit = status.map(Exit::of).map(|exit| self.explain(exit));
+            let status = self.child.try_wait().map_err(unwaitable(self.pid))?;
+            // A worker that the kernel killed for memory takes the server with it, with any exit code.
+            let out_of_memory = || self.out_of_memory().ok().flatten();
+            self.exit = status.map(|status| out_of_memory().unwrap_or(Exit::of(status)));
         }
         Ok(self.exit)
     }
 
     /// Waits for its end, at most `limit`. `None`: it still runs.
-    ///
-    /// # Errors
-    /// If the system can't tell.
-    pub fn wait(&mut self, limit: Duration) -> Result<Option<Exit>, ProcessError> {
+    pub fn wait(&mut self, limit: Duration) -> io::Result<Option<Exit>> {
         if self.exit.is_none() {
-            let pid = self.pid.as_raw_pid();
-            wait_readable(&self.pidfd, Some(limit))
-                .map_err(|source| ProcessError::Wait { pid, source })?;
+            wait_readable(&self.pidfd, Some(limit)).map_err(unwaitable(self.pid))?;
         }
         self.try_wait()
     }
 
-    /// A worker that the kernel killed for memory takes the server with it, with any exit code.
-    fn explain(&self, exit: Exit) -> Exit {
-        let killed = self.group.oom_kills().unwrap_or(0) > 0;
-        match self.group.memory_enforced() {
-            Some(limit) if killed => Exit::OutOfMemory { limit },
-            _ => exit,
-        }
+    /// The end of a server of which the kernel has killed a process for memory.
+    pub(crate) fn out_of_memory(&self) -> io::Result<Option<Exit>> {
+        let killed = self.group().oom_kills()? > 0;
+        let limit = self.group.memory_enforced.filter(|_| killed);
+        Ok(limit.map(|limit| Exit::OutOfMemory { limit }))
     }
 
     /// Ends it: SIGTERM to its process group, SIGKILL after the stop timeout, then kills what is left in its group and removes
     /// the group. A frozen server is thawed first.
-    ///
-    /// # Errors
-    /// If something can't be killed or removed; the rest is.
-    pub fn stop(mut self) -> Result<Stopped, ProcessError> {
+    pub fn stop(mut self) -> io::Result<Stopped> {
         let mut forced = false;
         if self.try_wait()?.is_none() {
-            self.group.thaw()?;
+            self.group().thaw()?;
             signal(self.pid, Signal::TERM);
             forced = self.wait(self.stop_timeout)?.is_none();
         }
-        let others = self.group.pids()?.into_iter().filter(|pid| *pid != self.pid).count();
+        let others = self.group().pids()?.into_iter().filter(|pid| *pid != self.pid).count();
         let leftovers = if forced { 0 } else { others };
         let exit = self.end()?;
         Ok(Stopped { exit, forced, leftovers })
     }
 
     /// Kills it and its group.
-    ///
-    /// # Errors
-    /// If something can't be killed or removed.
-    pub fn kill(mut self) -> Result<Exit, ProcessError> {
+    pub fn kill(mut self) -> io::Result<Exit> {
         self.end()
     }
 
-    fn end(&mut self) -> Result<Exit, ProcessError> {
+    fn end(&mut self) -> io::Result<Exit> {
         let reaped = self.try_wait()?.is_some();
         if !reaped {
             signal(self.pid, Signal::KILL);
@@ -254,11 +208,7 @@ impl ServerProcess {
         let removed = self.group.destroy();
         let exit = match self.exit {
             Some(exit) => exit,
-            None => {
-                let pid = self.pid.as_raw_pid();
-                let status = self.child.wait();
-                Exit::of(status.map_err(|source| ProcessError::Wait { pid, source })?)
-            }
+            None => Exit::of(self.child.wait().map_err(unwaitable(self.pid))?),
         };
         self.exit = Some(exit);
         removed?;
@@ -276,8 +226,11 @@ impl Drop for ServerProcess {
 }
 
 fn prepare(spec: &Spec) -> Result<Command, ProcessError> {
-    let (program, arguments) = spec.command.split_first().ok_or(ProcessError::NoCommand)?;
-    let refused = |source| ProcessError::Log { path: spec.log.clone(), source };
+    let (program, arguments) = spec
+        .command
+        .split_first()
+        .ok_or_else(|| ProcessError::Command("there is no command to start".to_owned()))?;
+    let refused = |error| about(format!("{}: can't be made", spec.log.display()))(error);
     let out = OpenOptions::new()
         .create(true)
         .write(true)
@@ -325,6 +278,6 @@ fn signal(leader: Pid, signal: Signal) {
     let _ = kill_process_group(leader, signal);
 }
 
-fn wait_error(pid: Pid, error: Errno) -> ProcessError {
-    ProcessError::Wait { pid: pid.as_raw_pid(), source: error.into() }
+fn unwaitable<E: Into<io::Error>>(pid: Pid) -> impl FnOnce(E) -> io::Error {
+    about(format!("process {} can't be waited for", pid.as_raw_pid()))
 }

@@ -70,7 +70,7 @@ pub trait LoadGenerator {
 }
 
 /// A load with open connections: started and ended any number of times. It opens as a closed loop, which warms a server at
-/// full load. Dropping it closes the connections.
+/// full load. Dropping it closes the connections. Once it has failed, or the run stops, its methods fail.
 pub trait Load {
     /// From the next start on, calls come due by `arrivals`, whose rate must be known.
     ///
@@ -79,22 +79,13 @@ pub trait Load {
     fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError>;
 
     /// Starts the load, to be ended by [`Self::pause`].
-    ///
-    /// # Errors
-    /// If the load has failed.
     fn start(&mut self) -> Result<(), LoadError>;
 
     /// Starts the load, and measures the calls that come due in `window`, which opens at `from`. To be ended by
     /// [`Self::finish`]. Returns the window's end: [`Nanos::NEVER`] for a number of calls, see [`Self::is_drained`].
-    ///
-    /// # Errors
-    /// If the load has failed.
     fn measure(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError>;
 
     /// Ends the window now: what it has counts as if it had been planned so.
-    ///
-    /// # Errors
-    /// If the load has failed.
     fn cut(&mut self) -> Result<(), LoadError>;
 
     /// Waits for the window's end and its last calls, and ends the load.
@@ -110,21 +101,12 @@ pub trait Load {
     fn pause(&mut self) -> Result<Unmeasured, LoadError>;
 
     /// Calls so far.
-    ///
-    /// # Errors
-    /// If the load has failed.
     fn progress(&self) -> Result<Progress, LoadError>;
 
     /// The state of the load and of its window so far. Costs the load threads a copy of their histograms.
-    ///
-    /// # Errors
-    /// If the load has failed.
     fn sample(&self) -> Result<Sample, LoadError>;
 
     /// Whether the window is over and all its calls have ended.
-    ///
-    /// # Errors
-    /// If the load has failed.
     fn is_drained(&self) -> Result<bool, LoadError>;
 
     /// Average time in which all calls in flight were answered once, in the latest load. `None` before the first.

@@ -5,36 +5,23 @@ use std::fs;
 use rpcbench_engine::file_limit::{self, FileLimit};
 use rpcbench_record::{Plan, Protocol, Workload};
 
-/// The connections don't fit.
+/// The connections don't fit: what there is too little of, and how to get more.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoRoom {
-    /// Each is an open file.
-    #[error(transparent)]
-    Files(#[from] FileLimit),
-    /// Each needs its own local port towards an address.
-    #[error(
-        "{connections} connections to one address need as many local ports, and there are {ports}; use fewer, or allow more (as root: sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\")"
-    )]
-    Ports {
-        /// As planned.
-        connections: u32,
-        /// Size of `ip_local_port_range`.
-        ports: u32,
-    },
-}
+#[error("{0}")]
+pub struct NoRoom(String);
 
 /// Refuses a plan whose connections don't fit.
-///
-/// # Errors
-/// What there is too little of, and how to get more.
 pub fn check(plan: &Plan) -> Result<(), NoRoom> {
     let ports = local_ports().map(|(first, last)| last.saturating_sub(first) + 1);
     for workload in &plan.workloads {
         for server in &plan.servers {
             let connections = workload.connections_under(server.protocol);
-            reserve(workload, server.protocol)?;
+            reserve(workload, server.protocol).map_err(|limit| NoRoom(limit.to_string()))?;
+            // Each needs its own local port towards an address.
             if let Some(ports) = ports.filter(|ports| *ports < connections) {
-                return Err(NoRoom::Ports { connections, ports });
+                return Err(NoRoom(format!(
+                    "{connections} connections to one address need as many local ports, and there are {ports}; use fewer, or allow more (as root: sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\")"
+                )));
             }
         }
     }
@@ -42,9 +29,6 @@ pub fn check(plan: &Plan) -> Result<(), NoRoom> {
 }
 
 /// Raises the limit on open files if a load's connections need it, next to the files that are open now.
-///
-/// # Errors
-/// If it can't be raised far enough.
 pub(super) fn reserve(workload: &Workload, protocol: Protocol) -> Result<(), FileLimit> {
     file_limit::reserve(workload.connections_under(protocol), workload.client_threads)
 }

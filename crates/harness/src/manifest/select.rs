@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use clap::Args;
 use globset::{Glob, GlobMatcher};
 use rpcbench_record::Protocol;
 
@@ -9,19 +10,25 @@ use super::Entry;
 use super::error::ManifestError;
 use crate::config::closest;
 
-/// Which entries to use.
+/// Which entries to use, as options of commands.
 ///
-/// Patterns name entries, protocols and languages narrow them down. An empty selection means the representative entries,
-/// or all if none is marked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Patterns name entries, protocols and languages narrow them down; an empty list allows all. Languages are named by
+/// their folder or as people write them, in any case. An empty selection means the representative entries, or all if
+/// none is marked.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Names and globs. Empty: all that match the rest.
+    /// Servers by name or glob; NAME@VARIANT is a variant, NAME:PROTOCOL one protocol of several [default: up to twelve,
+    /// one for each language and protocol]
+    #[arg(value_name = "SERVER")]
     pub patterns: Vec<String>,
-    /// Only entries of these protocols. Empty: of all.
+    /// Only entries of this protocol; repeatable
+    #[arg(long = "protocol", value_name = "PROTOCOL")]
     pub protocols: Vec<Protocol>,
-    /// Only servers in these languages, by the folder's name or as people write them, in any case. Empty: in all.
+    /// Only servers in this language; repeatable
+    #[arg(long = "language", value_name = "LANGUAGE")]
     pub languages: Vec<String>,
-    /// All entries, if nothing else is given.
+    /// Every server, in all its variants
+    #[arg(long, conflicts_with = "patterns")]
     pub all: bool,
 }
 

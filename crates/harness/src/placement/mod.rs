@@ -67,13 +67,12 @@ pub trait Site {
 
 /// Opens the site for servers of that kind. The calling thread, and those it starts later, may be moved to CPUs that are
 /// neither the servers' nor the load threads'.
-///
-/// # Errors
-/// If no server can be placed there.
 pub fn open(kind: PlacementKind, options: SiteOptions) -> Result<Box<dyn Site>, PlacementError> {
     match kind {
         PlacementKind::Native => Ok(Box::new(native::Native::open(options)?)),
-        PlacementKind::Unmanaged => Err(PlacementError::NotStarted),
+        PlacementKind::Unmanaged => Err(PlacementError(
+            "an unmanaged server can't be started; `rpcbench load` measures it".to_owned(),
+        )),
     }
 }
 
@@ -83,9 +82,6 @@ pub trait Placement {
     fn isolation(&self) -> Isolation;
 
     /// Starts the server, under its limits. It may not answer yet.
-    ///
-    /// # Errors
-    /// If it can't be started.
     fn start(&self) -> Result<Box<dyn Running>, PlacementError>;
 }
 
@@ -106,49 +102,28 @@ pub trait Running {
     }
 
     /// Its CPU time. `None` if the placement can't see it.
-    ///
-    /// # Errors
-    /// If existing counters can't be read.
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError>;
 
     /// All its counters. `None` if the placement can't see them.
-    ///
-    /// # Errors
-    /// If existing counters can't be read.
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError>;
 
     /// What its runtime reported for a window that has ended. `None` if it reports nothing.
-    ///
-    /// # Errors
-    /// If the report can't be read.
     fn runtime(&mut self, _window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
         Ok(None)
     }
 
     /// Resets its peak memory, where the system can.
-    ///
-    /// # Errors
-    /// If its processes can't be listed.
     fn reset_peak(&mut self) -> Result<(), PlacementError> {
         Ok(())
     }
 
     /// Stops it from using CPU time until [`Self::wake`]. Does nothing if the placement doesn't own it.
-    ///
-    /// # Errors
-    /// If it does not stop.
     fn freeze(&mut self) -> Result<(), PlacementError>;
 
     /// Lets it run again.
-    ///
-    /// # Errors
-    /// If it does not.
     fn wake(&mut self) -> Result<(), PlacementError>;
 
     /// How it ended, if it has ended or does so `within` that time. `None`: it runs, or the placement can't tell.
-    ///
-    /// # Errors
-    /// If the system can't tell.
     fn ended(&mut self, _within: Duration) -> Result<Option<String>, PlacementError> {
         Ok(None)
     }
@@ -159,9 +134,6 @@ pub trait Running {
     }
 
     /// Ends it as the process contract says, if the placement started it.
-    ///
-    /// # Errors
-    /// If it can't be ended.
     fn stop(self: Box<Self>) -> Result<(), PlacementError>;
 }
 
@@ -169,21 +141,12 @@ pub trait Running {
 pub trait Machine {
     /// Starts the machine reference: a fixed piece of work, repeated on the server's CPUs until [`Self::usage`]. Does
     /// nothing if the placement has no CPUs for it.
-    ///
-    /// # Errors
-    /// If it can't be started.
     fn start_reference(&mut self) -> Result<(), PlacementError>;
 
     /// Reads its counters.
-    ///
-    /// # Errors
-    /// If they can't be read.
     fn sample(&mut self) -> Result<MachineReading, PlacementError>;
 
     /// What happened between two readings. Ends the machine reference.
-    ///
-    /// # Errors
-    /// If the machine reference failed.
     fn usage(
         &mut self,
         first: &MachineReading,

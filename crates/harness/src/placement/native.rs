@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,15 +14,19 @@ use rpcbench_record::{Isolation as IsolationRecord, Machines, RuntimeStatistics}
 use super::{
     Counters, CpuReading, Endpoint, Machine, Placement, PlacementError, Running, Site, SiteOptions,
 };
+use crate::error::about;
 use crate::host::HostMachine;
 use crate::host::cpus::{Split, Topology, pin_this_thread};
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::{GroupLimits, Isolation};
 use crate::host::meter::Meter;
 use crate::host::presence::{Presence, Rival};
-use crate::host::process::{Exit, ProcessError, ServerProcess, Spec};
+use crate::host::process::{ProcessError, ServerProcess, Spec};
 use crate::host::runtime_log::RuntimeLog;
 use crate::manifest::{Address, Entry};
+
+/// What fails if they are unknown, or this process can't be moved to some of them.
+const CPUS: &str = "the CPUs of this process";
 
 /// This machine as a site.
 #[derive(Debug)]
@@ -37,11 +42,8 @@ pub struct Native {
 impl Native {
     /// Divides this machine between servers and client, and removes what killed runs left on it. The calling thread moves
     /// off the servers' CPUs, and off the load threads' if there are others.
-    ///
-    /// # Errors
-    /// If the CPUs can't be read or set, or the logs can't be written.
     pub fn open(options: SiteOptions) -> Result<Self, PlacementError> {
-        let topology = Topology::read().map_err(PlacementError::Cpus)?;
+        let topology = Topology::read().map_err(about(CPUS))?;
         let isolation = Isolation::detect(&topology.cpus());
         let removed = isolation
             .sweep()
@@ -49,7 +51,7 @@ impl Native {
             .map(|folder| format!("removed {}, left by a run that was killed", folder.display()));
         let mut notices: Vec<String> = removed.collect();
         let split = topology.split(options.limits.cpus, options.client_threads);
-        pin_this_thread(split.rest()).map_err(PlacementError::Cpus)?;
+        pin_this_thread(split.rest()).map_err(about(CPUS))?;
         make_logs(&options.logs)?;
         let presence = options.measures.then(|| announce(&split)).flatten();
         let rivals = presence.iter().flat_map(|presence| presence.rivals());
@@ -86,13 +88,13 @@ fn warning(Rival { pid, cpus }: &Rival) -> String {
 }
 
 /// Checked before the first server, which would be blamed otherwise.
-fn make_logs(folder: &Path) -> Result<(), PlacementError> {
+fn make_logs(folder: &Path) -> io::Result<()> {
     let made = fs::create_dir_all(folder).and_then(|()| {
         let probe = folder.join(format!(".writable-{}", std::process::id()));
         fs::write(&probe, "")?;
         fs::remove_file(probe)
     });
-    made.map_err(|source| PlacementError::Logs { folder: folder.to_owned(), source })
+    made.map_err(about(format!("{}: the servers' logs can't be written", folder.display())))
 }
 
 impl Site for Native {
@@ -122,12 +124,12 @@ impl NativePlacement<'_> {
     /// Names the manifest if its command can't be started.
     fn explain(&self, error: ProcessError) -> PlacementError {
         let manifest = self.entry.server.folder.join("server.toml");
-        match error {
-            ProcessError::Start { .. } | ProcessError::NoCommand => {
-                PlacementError::Command { error, manifest }
+        PlacementError(match error {
+            ProcessError::Command(error) => {
+                format!("{error}; correct 'run.command' in {}", manifest.display())
             }
-            error => error.into(),
-        }
+            ProcessError::System(error) => error.to_string(),
+        })
     }
 }
 
@@ -143,7 +145,7 @@ impl Placement for NativePlacement<'_> {
         let group_limits =
             GroupLimits { cpus: site.split.server.clone(), memory_bytes: limits.memory_bytes };
         let group = site.isolation.create(&entry.name(), group_limits)?;
-        let isolation = site.describe(group.memory_enforced());
+        let isolation = site.describe(group.memory_enforced);
         let mut env = entry.environment(base_env, address, limits);
         let runtime = (*runtime_statistics && entry.server.runtime.statistics)
             .then(|| RuntimeLog::create(logs.join(format!("{}.runtime", entry.name()))))
@@ -174,9 +176,9 @@ impl Placement for NativePlacement<'_> {
 const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// A loopback address with a port that is free now.
-fn free_address() -> Result<Address, PlacementError> {
+fn free_address() -> io::Result<Address> {
     let port = TcpListener::bind((HOST, 0)).and_then(|socket| socket.local_addr());
-    let address = port.map_err(|source| PlacementError::Port { host: HOST, source })?;
+    let address = port.map_err(about(format!("no free port on {HOST}")))?;
     Ok(Address { host: HOST, port: address.port() })
 }
 
@@ -243,11 +245,7 @@ impl Running for NativeServer {
         if let Some(exit) = self.process.wait(within)? {
             return Ok(Some(exit.to_string()));
         }
-        let group = self.process.group();
-        Ok(match (group.oom_kills()?, group.memory_enforced()) {
-            (kills, Some(limit)) if kills > 0 => Some(Exit::OutOfMemory { limit }.to_string()),
-            _ => None,
-        })
+        Ok(self.process.out_of_memory()?.map(|exit| exit.to_string()))
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {

@@ -33,9 +33,6 @@ struct Watched {
 
 impl Unmanaged {
     /// The server at `endpoint`, loaded by threads on `client_cpus`. `pid`: its process on this machine, to watch it.
-    ///
-    /// # Errors
-    /// If the process does not exist.
     pub fn new(
         endpoint: Endpoint,
         pid: Option<u32>,
@@ -67,7 +64,11 @@ impl Unmanaged {
 
 impl Watched {
     fn find(id: u32) -> Result<Self, PlacementError> {
-        let refused = |source| PlacementError::Watch { pid: id, source };
+        let refused = |error: io::Error| {
+            PlacementError(format!(
+                "process {id} can't be watched: {error}; give the id of the server's process on this machine"
+            ))
+        };
         let missing = || refused(io::Error::from(io::ErrorKind::NotFound));
         let pid = i32::try_from(id).ok().and_then(Pid::from_raw).ok_or_else(missing)?;
         let cpus = allowed(Some(pid)).map_err(refused)?;

@@ -12,7 +12,6 @@
 //! Each look at a rate takes as many windows as it needs; see `step.rs`.
 
 mod arrivals;
-mod error;
 mod step;
 mod sweep;
 #[cfg(test)]
@@ -23,7 +22,6 @@ use std::cmp::Ordering;
 use rpcbench_record::{Measured, PerSecond, Search as Record, SearchStep, StepVerdict, Threshold};
 
 pub use arrivals::at_rate;
-pub use error::{SearchError, SweepError};
 pub use step::{CLEAR, CONFIRM, ERRORS, FEW, WINDOWS};
 pub use sweep::Sweep;
 
@@ -31,6 +29,9 @@ pub use sweep::Sweep;
 pub const PRECISION: f64 = 0.05;
 /// How often the first rate is doubled, or halved, before the search gives up: a factor of 4,096.
 pub const DOUBLINGS: u32 = 12;
+/// Why a threshold can't be searched for.
+pub(crate) const UNBOUNDED: &str =
+    "only a response time or errors below a limit have a highest rate, such as 'p99<10ms'";
 /// The finest precision: well above the resolution of a rate.
 const FINEST: f64 = 0.001;
 
@@ -56,25 +57,17 @@ impl Search {
     ///
     /// # Errors
     /// A threshold that more load can't break, or a precision below 0.1 % or above 100 %.
-    pub fn new(
-        threshold: Threshold,
-        first: PerSecond,
-        precision: f64,
-    ) -> Result<Self, SearchError> {
-        Self::check(threshold)?;
+    pub fn new(threshold: Threshold, first: PerSecond, precision: f64) -> Result<Self, String> {
+        if !threshold.bounds_load() {
+            return Err(format!("'{threshold}' can't be searched for: {UNBOUNDED}"));
+        }
         if !(FINEST..=1.0).contains(&precision) {
-            return Err(SearchError::Precision(precision));
+            return Err(format!(
+                "a precision of {precision} is out of range; give a share from 0.001 to 1, such as 0.05"
+            ));
         }
         let record = Record { threshold, precision, steps: Vec::new() };
         Ok(Self { record, first, rate: Some(first), windows: Vec::new(), looks: Vec::new() })
-    }
-
-    /// Whether the threshold has a highest rate.
-    ///
-    /// # Errors
-    /// A threshold that more load can't break.
-    pub fn check(threshold: Threshold) -> Result<(), SearchError> {
-        if threshold.bounds_load() { Ok(()) } else { Err(SearchError::Unbounded(threshold)) }
     }
 
     /// The rate of the next window. `None`: the search is over.

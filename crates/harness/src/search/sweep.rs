@@ -5,10 +5,8 @@ use std::str::FromStr;
 
 use rpcbench_record::{PerSecond, Rate};
 
-use super::error::SweepError;
-
 /// Most loads of a sweep.
-pub(super) const MAX_LOADS: u64 = 200;
+const MAX_LOADS: u64 = 200;
 /// Default step of shares of the capacity, percent.
 const STEP: u32 = 10;
 
@@ -41,10 +39,19 @@ impl fmt::Display for Sweep {
 }
 
 impl FromStr for Sweep {
-    type Err = SweepError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, SweepError> {
-        let form = || SweepError::Form(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = || {
+            format!(
+                "invalid sweep '{text}'; write FROM..TO or FROM..TO+STEP, such as '10%..90%' of the measured capacity or '1k..10k+1k' calls a second"
+            )
+        };
+        let mixed = || {
+            format!(
+                "'{text}' mixes shares of capacity and calls a second; write all of it in one of them"
+            )
+        };
         let rate = |part: &str| part.trim().parse::<Rate>().map_err(|_| form());
         let (from, rest) = text.split_once("..").ok_or_else(form)?;
         let (to, step) = match rest.split_once('+') {
@@ -57,21 +64,23 @@ impl FromStr for Sweep {
                 Some(Rate::OfCapacity(step)) => {
                     Parts { from: from.into(), to: to.into(), step: step.into(), make: share }
                 }
-                Some(Rate::PerSecond(_)) => return Err(SweepError::Mixed(text.to_owned())),
+                Some(Rate::PerSecond(_)) => return Err(mixed()),
             },
             (Rate::PerSecond(from), Rate::PerSecond(to), Some(Rate::PerSecond(step))) => {
                 let [from, to, step] = [from, to, step].map(PerSecond::thousandths);
                 Parts { from, to, step, make: absolute }
             }
             (Rate::PerSecond(_), Rate::PerSecond(_), None) => {
-                return Err(SweepError::Step(text.to_owned()));
+                return Err(format!(
+                    "'{text}' has no step; write FROM..TO+STEP, such as '1k..10k+1k'"
+                ));
             }
-            _ => return Err(SweepError::Mixed(text.to_owned())),
+            _ => return Err(mixed()),
         };
         let Parts { from, to, step, make } = parts;
         let loads = if to < from { 0 } else { (to - from) / step + 1 };
         if !(1..=MAX_LOADS).contains(&loads) {
-            return Err(SweepError::Loads { text: text.to_owned(), loads });
+            return Err(format!("'{text}' makes {loads} loads; expected 1 to {MAX_LOADS}"));
         }
         let rates = (0..loads).filter_map(|n| make(from + n * step)).collect();
         Ok(Self { text: text.to_owned(), rates })

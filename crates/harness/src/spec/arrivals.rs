@@ -2,11 +2,11 @@
 
 use rpcbench_record::{Arrivals, Rate, Threshold, Workload};
 
-use super::error::SpecError;
 use super::resolve::Setting;
 use super::values::ArrivalsValue;
 use super::workload::WorkloadSpec;
-use crate::search::{Sweep, at_rate};
+use crate::config::{ConfigError, Given};
+use crate::search::{Sweep, UNBOUNDED, at_rate};
 
 /// Where a search begins: most servers meet its threshold there, and few steps lead to the limit.
 const HALF: Rate = Rate::OfCapacity(50);
@@ -21,7 +21,7 @@ pub(super) struct Loads {
 }
 
 impl Loads {
-    pub fn of(spec: &WorkloadSpec, setting: Setting<'_>) -> Result<Self, SpecError> {
+    pub fn of(spec: &WorkloadSpec, setting: Setting<'_>) -> Result<Self, ConfigError> {
         Ok(Self {
             arrivals: arrivals(spec, setting)?,
             find_max: spec.find_max.as_ref().map(|given| given.value),
@@ -44,29 +44,23 @@ impl Loads {
 pub(crate) fn rate_shown(spec: &WorkloadSpec, setting: Setting<'_>) -> Option<String> {
     let sweep = spec.sweep.as_ref().map(|given| setting.shown(given));
     let rate = || spec.rate.as_ref().map(|given| setting.shown(given));
-    let whole = |given: &&_| matches!(given_arrivals(given), ArrivalsValue::Whole(_));
+    let whole = |given: &&Given<_>| matches!(given.value, ArrivalsValue::Whole(_));
     let arrivals = || spec.arrivals.as_ref().filter(whole).map(|given| setting.shown(given));
     let find_max = || spec.find_max.as_ref().map(|given| setting.shown(given));
     sweep.or_else(rate).or_else(arrivals).or_else(find_max)
 }
 
-fn given_arrivals(given: &crate::config::Given<ArrivalsValue>) -> ArrivalsValue {
-    given.value
-}
-
-fn arrivals(spec: &WorkloadSpec, setting: Setting<'_>) -> Result<Arrivals, SpecError> {
+fn arrivals(spec: &WorkloadSpec, setting: Setting<'_>) -> Result<Arrivals, ConfigError> {
     if let Some(limit) = spec.find_max.as_ref().filter(|limit| !limit.value.bounds_load()) {
-        let problem =
-            "only a response time or errors below a limit have a highest rate, such as 'p99<10ms'";
-        return Err(SpecError::value(setting.shown(limit), problem));
+        return Err(ConfigError::value(setting.shown(limit), UNBOUNDED));
     }
     if let (Some(sweep), Some(find_max)) = (&spec.sweep, &spec.find_max) {
         let remedy = "a workload has one of them; make it two workloads";
-        return Err(contradiction(setting.shown(sweep), setting.shown(find_max), remedy));
+        return Err(setting.contradiction(sweep, find_max, remedy));
     }
     if let (Some(rate), Some(sweep)) = (&spec.rate, &spec.sweep) {
         let remedy = "a sweep sets the rates; leave one of them out";
-        return Err(contradiction(setting.shown(rate), setting.shown(sweep), remedy));
+        return Err(setting.contradiction(rate, sweep, remedy));
     }
     let swept = spec.sweep.as_ref().and_then(|sweep| sweep.value.rates().first().copied());
     let several = swept.or(spec.find_max.as_ref().map(|_| HALF));
@@ -83,7 +77,7 @@ fn arrivals(spec: &WorkloadSpec, setting: Setting<'_>) -> Result<Arrivals, SpecE
             (ArrivalsValue::Poisson, Some(rate)) => Ok(Arrivals::Poisson { rate }),
             (ArrivalsValue::Constant | ArrivalsValue::Poisson, None) => {
                 let problem = "needs a rate: write it behind a colon, as in poisson:5k or poisson:40%, or give a rate too";
-                Err(SpecError::value(setting.shown(given), problem))
+                Err(ConfigError::value(setting.shown(given), problem))
             }
         },
     }
@@ -95,7 +89,7 @@ fn check_whole(
     setting: Setting<'_>,
     arrivals: Arrivals,
     shown: String,
-) -> Result<Arrivals, SpecError> {
+) -> Result<Arrivals, ConfigError> {
     let one_rate = matches!(arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
     let (first, remedy) = match (&spec.rate, &spec.sweep, &spec.find_max) {
         (Some(rate), _, _) if arrivals == Arrivals::Closed => {
@@ -113,9 +107,5 @@ fn check_whole(
         }
         _ => return Ok(arrivals),
     };
-    Err(contradiction(first, shown, remedy))
-}
-
-fn contradiction(first: String, second: String, remedy: &'static str) -> SpecError {
-    SpecError::contradiction(first, second, remedy)
+    Err(ConfigError::contradiction(first, shown, remedy))
 }

@@ -9,19 +9,16 @@
 //! lines in `over` and `resolve` in `workload.rs`. Limits that concern several keys are in `resolve.rs`.
 
 mod arrivals;
-mod error;
 mod resolve;
 mod suite;
 mod values;
 mod workload;
 
 pub(crate) use arrivals::rate_shown;
-pub use error::SpecError;
-pub(crate) use error::unknown_suite;
 pub use resolve::load_workloads;
 pub(crate) use resolve::{CAPACITY, Setting, with_capacity};
 pub use suite::{LimitsSpec, RunSpec, SuiteSpec};
 pub use values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
 pub use workload::{WarmUpOptions, WorkloadSpec};
 
-pub use crate::config::{Calls, Count, Given, Length, Memory, NonZeroLength, Share};
+pub use crate::config::{Calls, ConfigError, Count, Given, Length, Memory, NonZeroLength, Share};

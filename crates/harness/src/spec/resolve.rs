@@ -3,11 +3,10 @@
 use rpcbench_record::{Arrivals, Protocol, WarmUp, Window, Workload};
 
 use super::arrivals::Loads;
-use super::error::SpecError;
 use super::suite::example_of;
 use super::values::WarmUpValue;
 use super::workload::WorkloadSpec;
-use crate::config::{Count, Given, Length, NonZeroLength, SourceFile};
+use crate::config::{ConfigError, Count, Given, Length, NonZeroLength, SourceFile};
 
 /// Shortest window, milliseconds: one slice of its series.
 const SHORTEST_WINDOW_MS: u64 = 100;
@@ -54,23 +53,32 @@ impl Setting<'_> {
         }
     }
 
+    pub(super) fn contradiction<A, B>(
+        self,
+        first: &Given<A>,
+        second: &Given<B>,
+        remedy: &str,
+    ) -> ConfigError {
+        ConfigError::contradiction(self.shown(first), self.shown(second), remedy)
+    }
+
     pub(super) fn require<'g, T>(
         self,
         given: &'g Option<Given<T>>,
         key: &str,
-    ) -> Result<&'g Given<T>, SpecError> {
+    ) -> Result<&'g Given<T>, ConfigError> {
         given.as_ref().ok_or_else(|| {
             let problem = format!("'{key}' is missing; add a line such as {}", example_of(key));
-            SpecError::value(self.place(), problem)
+            ConfigError::value(self.place(), problem)
         })
     }
 
     /// Refuses what the protocol can't carry, if it is known.
-    pub(super) fn check(self, load: &Workload) -> Result<(), SpecError> {
+    pub(super) fn check(self, load: &Workload) -> Result<(), ConfigError> {
         let Self::Load(protocol) = self else { return Ok(()) };
         let problem = load.problem_under(protocol);
         problem.map_or(Ok(()), |problem| {
-            Err(SpecError::value(format!("--protocol {protocol}"), problem))
+            Err(ConfigError::value(format!("--protocol {protocol}"), problem))
         })
     }
 
@@ -84,10 +92,10 @@ impl Setting<'_> {
 }
 
 /// The loads of `rpcbench load`, in order; before them the one that measures the capacity, if a rate is a share of it.
-///
-/// # Errors
-/// If options contradict each other.
-pub fn load_workloads(spec: &WorkloadSpec, protocol: Protocol) -> Result<Vec<Workload>, SpecError> {
+pub fn load_workloads(
+    spec: &WorkloadSpec,
+    protocol: Protocol,
+) -> Result<Vec<Workload>, ConfigError> {
     let spec = spec.over(&WorkloadSpec::load_defaults());
     let workloads = spec.resolve(Setting::Load(protocol))?;
     let capacity = Workload {
@@ -122,7 +130,7 @@ impl WorkloadSpec {
         connections: &Given<Count>,
         loads: &Loads,
         setting: Setting<'_>,
-    ) -> Result<u32, SpecError> {
+    ) -> Result<u32, ConfigError> {
         let Setting::Load(protocol) = setting else {
             let given = setting.require(&self.in_flight, "in_flight")?;
             let remedy =
@@ -142,7 +150,7 @@ impl WorkloadSpec {
             Some(given) if given.value.0 > 1 && one_at_a_time => {
                 let remedy = "a connection takes one call at a time; give more --connections, or --pipelining";
                 let protocol = format!("--protocol {protocol}");
-                return Err(SpecError::contradiction(setting.shown(given), protocol, remedy));
+                return Err(ConfigError::contradiction(setting.shown(given), protocol, remedy));
             }
             Some(given) => given.value.0,
         };
@@ -152,7 +160,7 @@ impl WorkloadSpec {
                 "on each of {connections} connections is more than {} calls in all; give fewer",
                 u32::MAX
             );
-            SpecError::value(format!("--in-flight {each}"), problem)
+            ConfigError::value(format!("--in-flight {each}"), problem)
         })
     }
 
@@ -160,7 +168,7 @@ impl WorkloadSpec {
         self.pipelining.as_ref().is_some_and(|given| given.value)
     }
 
-    pub(super) fn checked_pipelining(&self, setting: Setting<'_>) -> Result<bool, SpecError> {
+    pub(super) fn checked_pipelining(&self, setting: Setting<'_>) -> Result<bool, ConfigError> {
         match (setting, &self.pipelining) {
             (Setting::Load(protocol), Some(given))
                 if given.value && !protocol.takes_one_call_at_a_time() =>
@@ -168,7 +176,7 @@ impl WorkloadSpec {
                 let protocol = format!("--protocol {protocol}");
                 let remedy =
                     "it has many calls in flight on a connection anyway; leave --pipelining out";
-                Err(SpecError::contradiction(setting.shown(given), protocol, remedy))
+                Err(ConfigError::contradiction(setting.shown(given), protocol, remedy))
             }
             _ => Ok(self.is_pipelining()),
         }
@@ -180,7 +188,7 @@ impl WorkloadSpec {
         connections: &Given<Count>,
         in_flight: u32,
         setting: Setting<'_>,
-    ) -> Result<(), SpecError> {
+    ) -> Result<(), ConfigError> {
         let Some(life) = &self.connection_life else { return Ok(()) };
         let each = in_flight.div_ceil(connections.value.0);
         let (Some(given), Some(calls)) = (&self.in_flight, life.value.calls()) else {
@@ -191,21 +199,21 @@ impl WorkloadSpec {
         }
         let remedy = "a connection can't have more calls in flight than it lives for; give fewer calls in flight, \
                       more connections or a longer life";
-        Err(SpecError::contradiction(setting.shown(given), setting.shown(life), remedy))
+        Err(setting.contradiction(given, life, remedy))
     }
 
     pub(super) fn check_threads(
         &self,
         connections: &Given<Count>,
         setting: Setting<'_>,
-    ) -> Result<(), SpecError> {
+    ) -> Result<(), ConfigError> {
         let Some(threads) = &self.client_threads else { return Ok(()) };
         let remedy = "every thread needs a connection; raise the first or lower the second";
         at_least(setting, (connections, connections.value), (threads, threads.value), remedy)
     }
 
     /// Timeout and grace, milliseconds.
-    pub(super) fn waits(&self, setting: Setting<'_>) -> Result<(u64, u64), SpecError> {
+    pub(super) fn waits(&self, setting: Setting<'_>) -> Result<(u64, u64), ConfigError> {
         let ms = |given: &Option<Given<NonZeroLength>>| given.as_ref().map(|it| it.value.ms());
         let timeout = ms(&self.timeout).unwrap_or(TIMEOUT_MS);
         let grace = ms(&self.grace).unwrap_or(GRACE_MS.min(timeout));
@@ -213,7 +221,7 @@ impl WorkloadSpec {
             (_, None) => {}
             (None, Some(given)) if grace > timeout => {
                 let problem = "no call is waited for beyond its timeout, 10s by default; raise that or lower this";
-                return Err(SpecError::value(setting.shown(given), problem));
+                return Err(ConfigError::value(setting.shown(given), problem));
             }
             (None, Some(_)) => {}
             (Some(above), Some(below)) => {
@@ -226,34 +234,26 @@ impl WorkloadSpec {
     }
 
     /// A length, or a number of calls.
-    pub(super) fn checked_window(&self, setting: Setting<'_>) -> Result<Window, SpecError> {
+    pub(super) fn checked_window(&self, setting: Setting<'_>) -> Result<Window, ConfigError> {
         let Some(calls) = &self.calls else { return self.timed_window(setting) };
         if let Some(length) = &self.duration {
             let remedy = "a window has a length or a number of calls; remove one of them";
-            return Err(SpecError::contradiction(
-                setting.shown(calls),
-                setting.shown(length),
-                remedy,
-            ));
+            return Err(setting.contradiction(calls, length, remedy));
         }
         if let Some(find_max) = &self.find_max {
             let remedy = "a search compares windows of one length; give a duration";
-            return Err(SpecError::contradiction(
-                setting.shown(calls),
-                setting.shown(find_max),
-                remedy,
-            ));
+            return Err(setting.contradiction(calls, find_max, remedy));
         }
         if matches!(setting, Setting::Suite { log_calls: true, .. }) && calls.value.0 > MAX_LOGGED {
             let problem = format!(
                 "with log_calls, a window has at most {MAX_LOGGED} calls: they are kept in memory until its end"
             );
-            return Err(SpecError::value(setting.shown(calls), problem));
+            return Err(ConfigError::value(setting.shown(calls), problem));
         }
         Ok(Window::Calls { calls: calls.value.0 })
     }
 
-    fn timed_window(&self, setting: Setting<'_>) -> Result<Window, SpecError> {
+    fn timed_window(&self, setting: Setting<'_>) -> Result<Window, ConfigError> {
         let length = setting.require(&self.duration, "duration")?;
         let length_ms = length.value.ms();
         let problem = match length_ms {
@@ -261,10 +261,10 @@ impl WorkloadSpec {
             SHORTEST_WINDOW_MS..=LONGEST_WINDOW_MS => return Ok(Window::Duration { length_ms }),
             _ => "must be at most 48h: every 100ms of it takes memory",
         };
-        Err(SpecError::value(setting.shown(length), problem))
+        Err(ConfigError::value(setting.shown(length), problem))
     }
 
-    pub(super) fn checked_warm_up(&self, setting: Setting<'_>) -> Result<WarmUp, SpecError> {
+    pub(super) fn checked_warm_up(&self, setting: Setting<'_>) -> Result<WarmUp, ConfigError> {
         let given = setting.require(&self.warm_up, "warm_up")?;
         let (least, cap) = (&self.warm_up_least, &self.warm_up_cap);
         let WarmUpValue(warm_up) = given.value;
@@ -274,7 +274,7 @@ impl WorkloadSpec {
             let remedy = "only a warm-up until steady has bounds; leave one of them out";
             return match bound {
                 None => Ok(warm_up),
-                Some(bound) => Err(SpecError::contradiction(bound, setting.shown(given), remedy)),
+                Some(bound) => Err(ConfigError::contradiction(bound, setting.shown(given), remedy)),
             };
         }
         if let (Some(least), Some(cap)) = (least, cap) {
@@ -295,9 +295,9 @@ fn at_least<A, B, T: PartialOrd>(
     (first, one): (&Given<A>, T),
     (second, other): (&Given<B>, T),
     remedy: &'static str,
-) -> Result<(), SpecError> {
+) -> Result<(), ConfigError> {
     match one >= other {
         true => Ok(()),
-        false => Err(SpecError::contradiction(setting.shown(first), setting.shown(second), remedy)),
+        false => Err(setting.contradiction(first, second, remedy)),
     }
 }

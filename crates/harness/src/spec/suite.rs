@@ -5,9 +5,10 @@ use rpcbench_record::{Limits, Protocol, Stopping};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::error::SpecError;
 use super::workload::{WarmUpOptions, WorkloadSpec};
-use crate::config::{Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile};
+use crate::config::{
+    ConfigError, Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile,
+};
 
 /// Default windows of each process.
 const ROUNDS: u32 = 1;
@@ -162,7 +163,7 @@ pub(crate) struct Extent {
 
 impl SuiteSpec {
     /// The extent of a run of this suite with options on top.
-    pub(crate) fn extent(&self, file: &SourceFile, above: &Self) -> Result<Extent, SpecError> {
+    pub(crate) fn extent(&self, file: &SourceFile, above: &Self) -> Result<Extent, ConfigError> {
         let shown = |given: &Given<Count>| given.shown(Some(file));
         let own = self.processes.as_ref().ok_or_else(|| file.missing::<Self>(None, "processes"))?;
         let rounds = |of: &Self| of.rounds.as_ref().map(|rounds| rounds.value.0);
@@ -170,7 +171,7 @@ impl SuiteSpec {
         let most = self.max_processes.as_ref().unwrap_or(own);
         if most.value < own.value {
             let remedy = "the second is the minimum; raise the first";
-            return Err(SpecError::contradiction(shown(most), shown(own), remedy));
+            return Err(ConfigError::contradiction(shown(most), shown(own), remedy));
         }
         let share = |of: &Option<Given<Share>>| of.as_ref().map(|share| share.value.0);
         let max_time = above.max_time.as_ref().or(self.max_time.as_ref());
@@ -201,12 +202,12 @@ impl SuiteSpec {
     }
 
     /// Refuses half a rule.
-    fn check_stopping(&self, file: &SourceFile, rounds: u32) -> Result<(), SpecError> {
+    fn check_stopping(&self, file: &SourceFile, rounds: u32) -> Result<(), ConfigError> {
         let together = |given: String, other: &str| {
             let problem = format!(
                 "processes are added until the precision is reached, up to max_processes; give {other} too"
             );
-            Err(SpecError::value(given, problem))
+            Err(ConfigError::value(given, problem))
         };
         match (&self.max_processes, &self.precision) {
             (Some(_), Some(_)) | (None, None) => {}
@@ -217,7 +218,7 @@ impl SuiteSpec {
             Some(agreement) if rounds < 2 => {
                 let problem =
                     "two windows in a row must agree; give rounds = 2 or more, as an upper limit";
-                Err(SpecError::value(agreement.shown(Some(file)), problem))
+                Err(ConfigError::value(agreement.shown(Some(file)), problem))
             }
             _ => Ok(()),
         }

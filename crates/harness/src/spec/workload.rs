@@ -6,10 +6,9 @@ use rpcbench_record::{Authority, CallHeader, ConnectionLife, Threshold, WarmUp, 
 use serde::Deserialize;
 
 use super::arrivals::{Loads, rate_shown};
-use super::error::SpecError;
 use super::resolve::Setting;
 use super::values::{ArrivalsValue, RateValue, WarmUpValue, WorkloadName};
-use crate::config::{Calls, Count, Given, Length, NonZeroLength};
+use crate::config::{Calls, ConfigError, Count, Given, Length, NonZeroLength};
 use crate::search::Sweep;
 
 /// A workload as written in a suite, and as options of `run`, `compare` and `load`. What is not given is `None`.
@@ -148,7 +147,7 @@ impl WorkloadSpec {
     }
 
     /// Its workloads: one, or one for each rate of a sweep.
-    pub(crate) fn resolve(&self, setting: Setting<'_>) -> Result<Vec<Workload>, SpecError> {
+    pub(crate) fn resolve(&self, setting: Setting<'_>) -> Result<Vec<Workload>, ConfigError> {
         let shape = setting.require(&self.shape, "shape")?.value;
         let connections = setting.require(&self.connections, "connections")?;
         let loads = Loads::of(self, setting)?;
@@ -180,7 +179,7 @@ impl WorkloadSpec {
         let workloads = loads.each(load);
         match workloads.iter().find_map(Workload::rate_problem) {
             Some(problem) => {
-                Err(SpecError::value(rate_shown(self, setting).unwrap_or_default(), problem))
+                Err(ConfigError::value(rate_shown(self, setting).unwrap_or_default(), problem))
             }
             None => Ok(workloads),
         }

@@ -13,15 +13,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rpcbench_record::{
-    Limits, PlacementKind, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Window,
-    Workload, units,
+    Limits, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Window, Workload, units,
 };
 
 pub use scale::fit;
 
-use crate::config::{SourceFile, unreadable};
+use crate::config::{ConfigError, SourceFile, did_you_mean, unreadable};
 use crate::manifest::Runtime;
-use crate::spec::{RunSpec, SpecError, SuiteSpec, unknown_suite};
+use crate::spec::{RunSpec, SuiteSpec};
 use resolve::Layers;
 
 /// A named list of workloads and the limits under which servers meet them.
@@ -59,15 +58,12 @@ pub struct Suite {
 #[derive(Debug)]
 pub struct Suites {
     suites: Vec<Suite>,
-    left_out: Vec<(PathBuf, SpecError)>,
+    left_out: Vec<(PathBuf, ConfigError)>,
 }
 
 impl Suites {
     /// Loads every `*.toml` in `root/suites`.
-    ///
-    /// # Errors
-    /// If the folder has none.
-    pub fn load(root: &Path) -> Result<Self, SpecError> {
+    pub fn load(root: &Path) -> Result<Self, ConfigError> {
         let mut all = Self { suites: Vec::new(), left_out: Vec::new() };
         for path in files(root)? {
             match Suite::load(&path) {
@@ -80,7 +76,7 @@ impl Suites {
 
     /// Files that are not valid suites, each with its error.
     #[must_use]
-    pub fn left_out(&self) -> &[(PathBuf, SpecError)] {
+    pub fn left_out(&self) -> &[(PathBuf, ConfigError)] {
         &self.left_out
     }
 
@@ -92,7 +88,7 @@ impl Suites {
 }
 
 /// The files `*.toml` in `root/suites`, sorted; at least one.
-fn files(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
+fn files(root: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     let folder = root.join("suites");
     let read = |source| unreadable(&folder, source);
     let mut paths = Vec::new();
@@ -103,15 +99,18 @@ fn files(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
         }
     }
     paths.sort();
-    if paths.is_empty() { Err(SpecError::None { folder }) } else { Ok(paths) }
+    match paths.is_empty() {
+        true => Err(ConfigError::value(
+            folder.display(),
+            "no suites found; a suite is a file NAME.toml in this folder",
+        )),
+        false => Ok(paths),
+    }
 }
 
 impl Suite {
     /// The suite of that name in `root/suites`, or the file if the name ends in `.toml`. Reads no other suite.
-    ///
-    /// # Errors
-    /// If it does not exist, or what is wrong with it.
-    pub fn named(root: &Path, name: &str) -> Result<Self, SpecError> {
+    pub fn named(root: &Path, name: &str) -> Result<Self, ConfigError> {
         if name.ends_with(".toml") {
             return Self::load(Path::new(name));
         }
@@ -121,36 +120,32 @@ impl Suite {
             Some(path) => Self::load(path),
             None => {
                 let stems = files.iter().filter_map(|path| path.file_stem()?.to_str());
-                Err(unknown_suite(name, stems))
+                let known: Vec<&str> = stems.collect();
+                let hint = did_you_mean(name, known.iter().copied());
+                Err(ConfigError(format!(
+                    "unknown suite '{name}'{hint}; expected one of {}, or a file such as mine.toml",
+                    known.join(", ")
+                )))
             }
         }
     }
 
     /// Reads one file.
-    ///
-    /// # Errors
-    /// What is wrong with it, with its line and the remedy.
-    pub fn load(path: &Path) -> Result<Self, SpecError> {
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
         Self::of(&SourceFile::read(path)?)
     }
 
     /// Reads the text of a file. `path` gives the suite its name, and errors their place.
-    ///
-    /// # Errors
-    /// As [`Suite::load`].
-    pub fn parse(path: &Path, text: &str) -> Result<Self, SpecError> {
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         Self::of(&SourceFile::new(path, text))
     }
 
-    fn of(file: &SourceFile) -> Result<Self, SpecError> {
+    fn of(file: &SourceFile) -> Result<Self, ConfigError> {
         Layers { file, spec: &file.parse()?, run: &RunSpec::default() }.resolve()
     }
 
     /// The suite with options of the command line in place of its values.
-    ///
-    /// # Errors
-    /// If they contradict each other or a remaining value of the suite.
-    pub fn with(&self, run: &RunSpec) -> Result<Self, SpecError> {
+    pub fn with(&self, run: &RunSpec) -> Result<Self, ConfigError> {
         Layers { file: &self.file, spec: &self.spec, run }.resolve()
     }
 
@@ -205,17 +200,25 @@ pub fn plan(
     run: &RunSpec,
     entries: &[PlannedServer],
     seed: u64,
-) -> Result<Plan, SpecError> {
+) -> Result<Plan, ConfigError> {
     let suite = suite.with(run)?;
     for (at, server) in entries.iter().enumerate() {
         if entries[..at].iter().any(|before| before.entry == server.entry) {
-            return Err(SpecError::Twice { entry: server.entry.clone() });
+            let entry = &server.entry;
+            return Err(ConfigError(format!(
+                "'{entry}' is entered twice under one name; give every entry a different name"
+            )));
         }
     }
     let taken = |server: &&PlannedServer| suite.takes(server.protocol);
     let servers: Vec<PlannedServer> = entries.iter().filter(taken).cloned().collect();
     if servers.is_empty() && !entries.is_empty() {
-        return Err(SpecError::NoEntries { protocols: suite.protocols.unwrap_or_default() });
+        let protocols = suite.protocols.unwrap_or_default();
+        let names: Vec<String> = protocols.iter().map(ToString::to_string).collect();
+        return Err(ConfigError(format!(
+            "the suite takes only {}, which none of these servers speaks; name others, or another --suite (see `rpcbench list --matrix`)",
+            names.join(" and ")
+        )));
     }
     suite.check_protocols(&servers)?;
     suite.check_trials(run, servers.len())?;
@@ -223,8 +226,6 @@ pub fn plan(
     Ok(Plan {
         suite: suite.name,
         seed,
-        placement: PlacementKind::Native,
-        fail_if: Vec::new(),
         log_calls: suite.log_calls,
         runtime_statistics: suite.runtime_statistics,
         scaled_from: run.scaled_from,
@@ -234,37 +235,37 @@ pub fn plan(
         workloads: suite.workloads,
         servers,
         order,
+        ..Plan::default()
     })
 }
 
 impl Suite {
     /// Refuses servers whose protocol can't carry a workload.
-    fn check_protocols(&self, servers: &[PlannedServer]) -> Result<(), SpecError> {
+    fn check_protocols(&self, servers: &[PlannedServer]) -> Result<(), ConfigError> {
         for server in servers {
             let problem = |load: &Workload| load.problem_under(server.protocol);
             if let Some(problem) = self.workloads.iter().find_map(problem) {
                 let given = format!("{} speaks {}", server.entry, server.protocol);
-                return Err(SpecError::Value { given, problem });
+                return Err(ConfigError::value(given, problem));
             }
         }
         Ok(())
     }
 
     /// Refuses more windows than [`MAX_TRIALS`].
-    fn check_trials(&self, run: &RunSpec, entries: usize) -> Result<(), SpecError> {
+    fn check_trials(&self, run: &RunSpec, entries: usize) -> Result<(), ConfigError> {
         let (processes, rounds, loads) = (self.processes, self.rounds, self.workloads.len());
         let trials = u128::from(processes) * u128::from(rounds) * (loads * entries) as u128;
         if trials <= u128::from(MAX_TRIALS) {
             return Ok(());
         }
         let is_processes = processes >= rounds;
-        Err(SpecError::Value {
-            given: self.spec.larger_extent(&self.file, &run.suite, is_processes),
-            problem: format!(
-                "{processes} processes x {rounds} rounds x {entries} entries x {loads} workloads are more than the {} \
-                 windows that a plan may have; give fewer",
-                units::count(MAX_TRIALS),
-            ),
-        })
+        let given = self.spec.larger_extent(&self.file, &run.suite, is_processes);
+        let problem = format!(
+            "{processes} processes x {rounds} rounds x {entries} entries x {loads} workloads are more than the {} \
+             windows that a plan may have; give fewer",
+            units::count(MAX_TRIALS),
+        );
+        Err(ConfigError::value(given, problem))
     }
 }

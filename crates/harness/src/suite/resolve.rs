@@ -5,10 +5,8 @@ use std::path::Path;
 use rpcbench_record::{Limits, Published, Workload};
 
 use super::Suite;
-use crate::config::{Given, SourceFile};
-use crate::spec::{
-    CAPACITY, RunSpec, Setting, SpecError, SuiteSpec, WorkloadSpec, rate_shown, with_capacity,
-};
+use crate::config::{ConfigError, Given, SourceFile};
+use crate::spec::{CAPACITY, RunSpec, Setting, SuiteSpec, WorkloadSpec, rate_shown, with_capacity};
 
 /// The layers of a suite: its file, and options on top.
 pub(super) struct Layers<'a> {
@@ -25,7 +23,7 @@ struct Part<'a> {
 }
 
 impl<'a> Layers<'a> {
-    pub(super) fn resolve(&self) -> Result<Suite, SpecError> {
+    pub(super) fn resolve(&self) -> Result<Suite, ConfigError> {
         let Self { file, spec, run } = *self;
         let extent = spec.extent(file, &run.suite)?;
         let cpus = run.limits.cpus.as_ref().or(spec.limits.cpus.as_ref());
@@ -55,7 +53,7 @@ impl<'a> Layers<'a> {
         })
     }
 
-    fn workloads(&self, name: &str, log_calls: bool) -> Result<Vec<Workload>, SpecError> {
+    fn workloads(&self, name: &str, log_calls: bool) -> Result<Vec<Workload>, ConfigError> {
         let options = self.run.workload();
         let parts = match options.has_arrivals() {
             false => self.parts(name, log_calls, &options)?,
@@ -63,7 +61,7 @@ impl<'a> Layers<'a> {
         };
         if parts.is_empty() {
             let place = self.file.path.display().to_string();
-            return Err(SpecError::value(place, "a suite needs at least one [[workload]]"));
+            return Err(ConfigError::value(place, "a suite needs at least one [[workload]]"));
         }
         check(&parts)?;
         Ok(parts.into_iter().flat_map(|part| part.workloads).collect())
@@ -75,7 +73,7 @@ impl<'a> Layers<'a> {
         name: &'a str,
         log_calls: bool,
         options: &WorkloadSpec,
-    ) -> Result<Vec<Part<'a>>, SpecError> {
+    ) -> Result<Vec<Part<'a>>, ConfigError> {
         let file = self.file;
         let part = |table: &toml::Spanned<WorkloadSpec>| {
             let setting = Setting::Suite { name, file, table: table.span().start, log_calls };
@@ -85,7 +83,7 @@ impl<'a> Layers<'a> {
     }
 
     /// The published figures whose workloads still carry the same load.
-    fn published(&self, name: &str, workloads: &[Workload]) -> Result<Vec<Published>, SpecError> {
+    fn published(&self, name: &str, workloads: &[Workload]) -> Result<Vec<Published>, ConfigError> {
         if self.spec.published.is_empty() {
             return Ok(Vec::new());
         }
@@ -101,7 +99,7 @@ impl<'a> Layers<'a> {
             let name = figure.workload.get_ref();
             let Some(wanted) = load(&own, name) else {
                 let problem = "no workload has this name; write the name of one of this suite";
-                return Err(self.file.bad(&figure.workload.span(), problem).into());
+                return Err(self.file.bad(&figure.workload.span(), problem));
             };
             if load(workloads, name) == Some(wanted) {
                 let (workload, entry) = (name.clone(), figure.entry.clone());
@@ -115,7 +113,7 @@ impl<'a> Layers<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(spec: WorkloadSpec, setting: Setting<'a>) -> Result<Self, SpecError> {
+    fn of(spec: WorkloadSpec, setting: Setting<'a>) -> Result<Self, ConfigError> {
         let workloads = spec.resolve(setting)?;
         Ok(Self { spec, setting, workloads })
     }
@@ -134,7 +132,7 @@ impl<'a> Part<'a> {
 
 /// The loads of the command line in place of a suite's: once for workloads that share a process, and before them a
 /// closed loop if a rate is a share of the capacity.
-fn replaced<'a>(parts: &[Part<'a>], options: &WorkloadSpec) -> Result<Vec<Part<'a>>, SpecError> {
+fn replaced<'a>(parts: &[Part<'a>], options: &WorkloadSpec) -> Result<Vec<Part<'a>>, ConfigError> {
     let mut groups: Vec<Vec<&Part<'a>>> = Vec::new();
     for part in parts {
         match groups.iter_mut().find(|group| group[0].shares_process(part)) {
@@ -164,20 +162,20 @@ fn replaced<'a>(parts: &[Part<'a>], options: &WorkloadSpec) -> Result<Vec<Part<'
 }
 
 /// Refuses a name that is taken, and a share of a capacity that nothing before it measures.
-fn check(parts: &[Part<'_>]) -> Result<(), SpecError> {
+fn check(parts: &[Part<'_>]) -> Result<(), ConfigError> {
     let mut all: Vec<&Workload> = Vec::new();
     for part in parts {
         for workload in &part.workloads {
             if all.iter().any(|before| before.name == workload.name) {
                 let problem = "two workloads have this name; give each a different one";
-                return Err(SpecError::value(part.named(&workload.name), problem));
+                return Err(ConfigError::value(part.named(&workload.name), problem));
             }
             let measures = |w: &&&Workload| !w.arrivals.is_open() && w.shares_process(workload);
             if workload.arrivals.needs_capacity() && !all.iter().any(|w| measures(&w)) {
                 let given = rate_shown(&part.spec, part.setting).unwrap_or_default();
                 let problem = "nothing measures the capacity that this is a share of; put a closed-loop workload \
                                before it that differs only in name, arrivals and duration";
-                return Err(SpecError::value(given, problem));
+                return Err(ConfigError::value(given, problem));
             }
             all.push(workload);
         }

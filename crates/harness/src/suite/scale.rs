@@ -1,14 +1,14 @@
 //! A suite on a machine that has fewer CPUs than it asks for.
 
-use super::{RunSpec, SpecError, Suite};
-use crate::config::{Count, Given};
+use super::{RunSpec, Suite};
+use crate::config::{ConfigError, Count, Given};
 
 /// The options for a machine with `cpus` CPUs. If a server's CPUs leave none for each client thread, `scale` lowers
 /// them, to one at least.
 ///
 /// # Errors
 /// If the suite gives a server more CPUs than there are, and `scale` is false.
-pub fn fit(suite: &Suite, run: &RunSpec, cpus: u32, scale: bool) -> Result<RunSpec, SpecError> {
+pub fn fit(suite: &Suite, run: &RunSpec, cpus: u32, scale: bool) -> Result<RunSpec, ConfigError> {
     let mut run = run.clone();
     let typed = run.limits.cpus.as_ref().map(|cpus| cpus.value.0);
     let wanted = typed.unwrap_or(suite.limits.cpus);
@@ -21,7 +21,10 @@ pub fn fit(suite: &Suite, run: &RunSpec, cpus: u32, scale: bool) -> Result<RunSp
         return Ok(run);
     }
     if wanted > cpus && typed.is_none() {
-        return Err(SpecError::TooFewCpus { suite: suite.name.clone(), wanted, cpus, room });
+        return Err(ConfigError(format!(
+            "suite '{}' gives a server {wanted} CPUs, but this machine has {cpus}: add --scale-to-machine to give it {room} and keep the rest for the client; the record says so",
+            suite.name
+        )));
     }
     Ok(run)
 }

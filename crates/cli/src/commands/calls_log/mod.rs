@@ -33,7 +33,6 @@ const COLUMNS: [&str; 6] = ["due_ns", "written_ns", "done_ns", "response_ns", "o
 /// A log that is not being written yet.
 pub struct CallsLog {
     writer: Box<dyn CallWriter>,
-    sender: Option<CallLog>,
     calls: Receiver<Vec<LoggedCall>>,
 }
 
@@ -43,7 +42,8 @@ pub struct LogThread {
 }
 
 impl CallsLog {
-    pub fn open(file: &CallsFile) -> anyhow::Result<Self> {
+    /// The log, and the engine's end of its channel. It ends when the last copy of that is dropped.
+    pub fn open(file: &CallsFile) -> anyhow::Result<(Self, CallLog)> {
         let begins = match file.format {
             CallsFormat::Csv => COLUMNS[0],
             CallsFormat::Parquet => parquet::BEGINS,
@@ -54,12 +54,7 @@ impl CallsLog {
             CallsFormat::Parquet => Box::new(parquet::Parquet::new(to)?),
         };
         let (sender, calls) = call_log();
-        Ok(Self { writer, sender: Some(sender), calls })
-    }
-
-    /// The engine's end of the channel. The log ends when its last copy is dropped.
-    pub fn take_sender(&mut self) -> Option<CallLog> {
-        self.sender.take()
+        Ok((Self { writer, calls }, sender))
     }
 
     /// Discards the calls sent so far.
@@ -69,7 +64,7 @@ impl CallsLog {
 
     /// Writes from now on.
     pub fn start(self) -> anyhow::Result<LogThread> {
-        let Self { mut writer, calls, .. } = self;
+        let Self { mut writer, calls } = self;
         let write = move || {
             let (mut count, mut drawn) = (0, Calls::default());
             for batch in calls {

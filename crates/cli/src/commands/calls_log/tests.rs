@@ -27,8 +27,7 @@ fn some() -> Vec<LoggedCall> {
 /// Writes `batches` through the thread.
 fn log(path: &Path, batches: &[Vec<LoggedCall>]) -> anyhow::Result<()> {
     let file = path.to_str().unwrap().parse::<CallsFile>().unwrap();
-    let mut log = CallsLog::open(&file)?;
-    let sender = log.take_sender().unwrap();
+    let (log, sender) = CallsLog::open(&file)?;
     sender.send(vec![call(1, None, 2, Ended::Ok); 10]).unwrap();
     log.forget();
     let thread = log.start()?;
@@ -92,8 +91,9 @@ fn a_log_that_lacks_calls_is_not_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.csv");
     let file = path.to_str().unwrap().parse::<CallsFile>().unwrap();
-    let mut log = CallsLog::open(&file).unwrap();
-    log.take_sender().unwrap().send(some()).unwrap();
+    let (log, sender) = CallsLog::open(&file).unwrap();
+    sender.send(some()).unwrap();
+    drop(sender);
     let error = log.start().unwrap().finish(7).unwrap_err().to_string();
     assert!(error.contains("calls.csv: holds 6 of 7 calls, as writing did not keep up"), "{error}");
     assert!(!path.exists());
@@ -102,8 +102,9 @@ fn a_log_that_lacks_calls_is_not_kept() {
 #[test]
 fn no_room_for_the_log_is_told() {
     let file = CallsFile { path: "/dev/full".into(), format: CallsFormat::Csv };
-    let mut log = CallsLog::open(&file).unwrap();
-    log.take_sender().unwrap().send(some().repeat(1000)).unwrap();
+    let (log, sender) = CallsLog::open(&file).unwrap();
+    sender.send(some().repeat(1000)).unwrap();
+    drop(sender);
     let error = format!("{:#}", log.start().unwrap().finish(6000).unwrap_err());
     assert!(error.contains("No space left"), "{error}");
 }

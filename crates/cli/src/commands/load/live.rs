@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use rpcbench_engine::Sample;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::run::{Event, Observer, Phase, Stage};
@@ -13,6 +13,7 @@ use rpcbench_report::format::{count, duration_ns, percent, plural, si};
 
 use super::tap::LogTap;
 use crate::context::Context;
+use crate::live;
 use crate::print::note;
 
 /// How often the line on a terminal changes. Each look costs every load thread a copy of its histograms.
@@ -42,12 +43,8 @@ impl<'a> Live<'a> {
             (true, _) => View::Quiet,
             (false, false) => View::Lines,
             (false, true) => {
-                let target = ProgressDrawTarget::stderr_with_hz(DRAWN);
-                let bar = ProgressBar::with_draw_target(None, target);
-                bar.set_style(
-                    ProgressStyle::with_template("{msg}")
-                        .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-                );
+                let bar = live::line(context, "{msg}");
+                bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(DRAWN));
                 View::Drawn(bar)
             }
         };
@@ -204,9 +201,7 @@ impl Reading {
             cpu: (later.cpu - earlier.cpu).as_secs_f64() / time / f64::from(threads.max(1)),
         }
     }
-}
 
-impl Reading {
     fn pace(&self) -> String {
         format!(
             "{} calls/s, {} in flight, {}, client CPU {}",

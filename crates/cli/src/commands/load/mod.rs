@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use rpcbench_engine::CallLog;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::fingerprint::fingerprint;
@@ -21,8 +22,7 @@ use rpcbench_record::{
 use rpcbench_report::format::{plural, si};
 use rpcbench_report::{Load, LoadCurve, View, cut_short, load_hdr};
 
-use super::calls_log::CallsLog;
-use super::calls_log::drawn;
+use super::calls_log::{CallsLog, drawn};
 use super::out_file::OutFile;
 use super::report::{Look, show, write_calls, write_views};
 use super::run::tool;
@@ -51,7 +51,8 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let address = plan::reach(args, addresses, &interrupt)?;
     let placement = placement.at(address.clone());
     let files = Files::open(&args.results, &header)?;
-    let (tap, call_log) = LogTap::new(files.log);
+    let (log, call_log) = files.log.unzip();
+    let tap = LogTap::new(log);
     let connect_timeout = Nanos::from_millis(args.connect_timeout.ms());
     let generator = Box::new(InProcess { cpus: Vec::new(), connect_timeout, call_log });
     let environment = Environment { seed: args.seed, interrupt, generator };
@@ -95,7 +96,7 @@ const HDR: &[u8] = b"#[";
 struct Files {
     out: Option<Writer>,
     hdr: Option<OutFile>,
-    log: Option<CallsLog>,
+    log: Option<(CallsLog, CallLog)>,
 }
 
 impl Files {

@@ -32,11 +32,6 @@ pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
         seed: args.seed,
         placement: PlacementKind::Unmanaged,
         fail_if: args.results.fail_if.clone(),
-        log_calls: false,
-        runtime_statistics: false,
-        scaled_from: None,
-        published: Vec::new(),
-        stopping: None,
         limits: Limits { cpus, memory_bytes: None },
         order: workloads.iter().map(trial).collect(),
         workloads,
@@ -49,6 +44,7 @@ pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
             library: String::new(),
             build: None,
         }],
+        ..Plan::default()
     })
 }
 

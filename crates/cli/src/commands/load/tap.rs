@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 
-use rpcbench_engine::CallLog;
 use rpcbench_report::Calls;
 
 use crate::commands::calls_log::{CallsLog, LogThread};
@@ -23,11 +22,9 @@ enum State {
 }
 
 impl LogTap {
-    /// A tap, and the sender for the engine.
-    pub fn new(log: Option<CallsLog>) -> (Self, Option<CallLog>) {
-        let Some(mut log) = log else { return (Self::default(), None) };
-        let sender = log.take_sender();
-        (Self(RefCell::new(State::Waiting(log))), sender)
+    /// A tap of `log`, if one was asked for.
+    pub fn new(log: Option<CallsLog>) -> Self {
+        Self(RefCell::new(log.map_or(State::Closed, State::Waiting)))
     }
 
     /// Drops the calls sent so far.

@@ -1,6 +1,7 @@
 //! Isolates a server without cgroups: CPU affinity, and signals.
 
 use std::collections::HashSet;
+use std::io;
 
 use procfs::process::{Process, Stat};
 use rpcbench_record::IsolationMode;
@@ -8,7 +9,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::files::await_state;
 use super::tree::ProcessTree;
-use super::{Backend, Counted, GroupLimits, IsolationError};
+use super::{Backend, Counted, GroupLimits};
+use crate::error::about;
 use crate::placement::{CpuTime, MemoryUse};
 
 #[derive(Debug)]
@@ -19,7 +21,7 @@ impl super::Home for Home {
         IsolationMode::Affinity
     }
 
-    fn create(&self, label: &str, _: &GroupLimits) -> Result<Box<dyn Backend>, IsolationError> {
+    fn create(&self, label: &str, _: &GroupLimits) -> io::Result<Box<dyn Backend>> {
         Ok(Box::new(Group { name: label.to_owned(), tree: None }))
     }
 }
@@ -32,7 +34,7 @@ struct Group {
 }
 
 impl Group {
-    fn stats(&self) -> Result<Vec<Stat>, IsolationError> {
+    fn stats(&self) -> io::Result<Vec<Stat>> {
         self.tree.as_ref().map_or(Ok(Vec::new()), ProcessTree::stats)
     }
 
@@ -41,9 +43,9 @@ impl Group {
     fn signal_until(
         &self,
         signal: Signal,
-        state: &'static str,
+        state: &str,
         right: impl Fn(char, bool) -> bool,
-    ) -> Result<(), IsolationError> {
+    ) -> io::Result<()> {
         let mut signalled = HashSet::new();
         let mut quiet = false;
         await_state(&self.name, state, || {
@@ -64,15 +66,15 @@ impl Group {
 }
 
 impl Counted for Group {
-    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
+    fn pids(&self) -> io::Result<Vec<Pid>> {
         self.tree.as_ref().map_or(Ok(Vec::new()), ProcessTree::pids)
     }
 
-    fn cpu(&self) -> Result<CpuTime, IsolationError> {
+    fn cpu(&self) -> io::Result<CpuTime> {
         self.tree.as_ref().map_or(Ok(CpuTime::default()), ProcessTree::cpu)
     }
 
-    fn memory(&self) -> Result<MemoryUse, IsolationError> {
+    fn memory(&self) -> io::Result<MemoryUse> {
         self.tree.as_ref().map_or(Ok(MemoryUse::default()), ProcessTree::memory)
     }
 }
@@ -84,17 +86,17 @@ impl Backend for Group {
 
     /// A thread in uninterruptible sleep with the signal pending runs no more of its program either: it may wait there for a
     /// child that was stopped between vfork and exec.
-    fn freeze(&self) -> Result<(), IsolationError> {
+    fn freeze(&self) -> io::Result<()> {
         self.signal_until(Signal::STOP, "frozen", |state, signalled| {
             "TtZXx".contains(state) || (state == 'D' && signalled)
         })
     }
 
-    fn thaw(&self) -> Result<(), IsolationError> {
+    fn thaw(&self) -> io::Result<()> {
         self.signal_until(Signal::CONT, "thawed", |state, _| state != 'T')
     }
 
-    fn kill(&self) -> Result<(), IsolationError> {
+    fn kill(&self) -> io::Result<()> {
         await_state(&self.name, "dead", || {
             let mut alive = self.stats()?;
             alive.retain(|stat| !"ZXx".contains(stat.state));
@@ -114,10 +116,10 @@ fn thread_states(pid: i32) -> Vec<char> {
     states.unwrap_or_default()
 }
 
-fn send(pid: i32, signal: Signal) -> Result<(), IsolationError> {
+fn send(pid: i32, signal: Signal) -> io::Result<()> {
     let Some(target) = Pid::from_raw(pid) else { return Ok(()) };
     match kill_process(target, signal) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(IsolationError::Signal { pid, source: error.into() }),
+        Err(error) => Err(about(format!("process {pid} can't be signalled"))(error)),
     }
 }

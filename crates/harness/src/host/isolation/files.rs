@@ -8,41 +8,42 @@ use std::time::Duration;
 use rpcbench_engine::clock::{self, Nanos};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::IsolationError;
+use crate::error::about;
 
 /// Time limit for the kernel to freeze, thaw or kill the processes of a group.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-pub(super) fn read(path: &Path) -> Result<String, IsolationError> {
-    fs::read_to_string(path)
-        .map_err(|source| IsolationError::Read { path: path.to_owned(), source })
+pub(super) fn read(path: &Path) -> io::Result<String> {
+    fs::read_to_string(path).map_err(about(format!("{}: can't be read", path.display())))
 }
 
-pub(super) fn write(path: &Path, value: &str) -> Result<(), IsolationError> {
-    fs::write(path, value).map_err(|source| IsolationError::Write {
-        path: path.to_owned(),
-        value: value.to_owned(),
-        source,
-    })
+pub(super) fn write(path: &Path, value: &str) -> io::Result<()> {
+    fs::write(path, value).map_err(refused(path, value))
 }
 
-pub(super) fn number(path: &Path) -> Result<u64, IsolationError> {
+/// For `map_err`: the kernel refused a setting.
+pub(super) fn refused<E: Into<io::Error>>(path: &Path, value: &str) -> impl FnOnce(E) -> io::Error {
+    about(format!("{}: the kernel refused '{value}'", path.display()))
+}
+
+pub(super) fn number(path: &Path) -> io::Result<u64> {
     let text = read(path)?;
-    text.trim().parse().map_err(|_| content(path, text.trim()))
+    let (path, text) = (path.display(), text.trim());
+    text.parse().map_err(|_| io::Error::other(format!("{path}: unexpected content '{text}'")))
 }
 
 /// The number after `key` in a file of lines `key number`.
-pub(super) fn keyed(path: &Path, key: &str) -> Result<u64, IsolationError> {
-    let text = read(path)?;
-    find(&text, key).ok_or_else(|| no_number(path, key))
+pub(super) fn keyed(path: &Path, key: &str) -> io::Result<u64> {
+    field(path, &read(path)?, key)
 }
 
-pub(super) fn no_number(path: &Path, key: &str) -> IsolationError {
-    IsolationError::NoNumber { path: path.to_owned(), key: key.to_owned() }
+/// The same, of the file's text.
+pub(super) fn field(path: &Path, text: &str, key: &str) -> io::Result<u64> {
+    let missing = || io::Error::other(format!("{}: no number after '{key}'", path.display()));
+    find(text, key).ok_or_else(missing)
 }
 
-/// The number after `key` in lines `key number`.
-pub(super) fn find(text: &str, key: &str) -> Option<u64> {
+fn find(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
@@ -58,7 +59,7 @@ pub(super) fn throttled(folder: &Path, key: &str) -> Option<u64> {
 }
 
 /// The processes listed in a `cgroup.procs`.
-pub(super) fn pids(path: &Path) -> Result<Vec<Pid>, IsolationError> {
+pub(super) fn pids(path: &Path) -> io::Result<Vec<Pid>> {
     let text = read(path)?;
     Ok(text.lines().filter_map(|line| line.trim().parse().ok().and_then(Pid::from_raw)).collect())
 }
@@ -69,13 +70,12 @@ pub(super) fn cpu_list(cpus: &[u32]) -> String {
     names.join(",")
 }
 
-pub(super) fn create(folder: &Path) -> Result<(), IsolationError> {
-    fs::create_dir(folder)
-        .map_err(|source| IsolationError::Create { path: folder.to_owned(), source })
+pub(super) fn create(folder: &Path) -> io::Result<()> {
+    fs::create_dir(folder).map_err(about(format!("{}: can't be made", folder.display())))
 }
 
 /// Removes an empty group, if it exists. It stays busy for a moment after its last process has ended.
-pub(super) fn remove(folder: &Path) -> Result<(), IsolationError> {
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
     let mut last = None;
     let gone = until(|| match fs::remove_dir(folder) {
         Ok(()) => Ok(true),
@@ -86,15 +86,15 @@ pub(super) fn remove(folder: &Path) -> Result<(), IsolationError> {
         }
     })?;
     match last {
-        Some(source) if !gone => Err(IsolationError::Remove { path: folder.to_owned(), source }),
+        Some(error) if !gone => {
+            Err(about(format!("{}: can't be removed", folder.display()))(error))
+        }
         _ => Ok(()),
     }
 }
 
 /// Polls `done`, less and less often, until it is true or [`TIMEOUT`] is over. Returns whether it is.
-pub(super) fn until(
-    mut done: impl FnMut() -> Result<bool, IsolationError>,
-) -> Result<bool, IsolationError> {
+pub(super) fn until(mut done: impl FnMut() -> io::Result<bool>) -> io::Result<bool> {
     const LONGEST: Nanos = Nanos::from_millis(10);
     let deadline = clock::now() + Nanos::from(TIMEOUT);
     let mut pause = Nanos(50_000);
@@ -114,14 +114,12 @@ pub(super) fn until(
 /// Polls `done` as [`until`] does; an error if the group is not in `state` in time.
 pub(super) fn await_state(
     group: &str,
-    state: &'static str,
-    done: impl FnMut() -> Result<bool, IsolationError>,
-) -> Result<(), IsolationError> {
+    state: &str,
+    done: impl FnMut() -> io::Result<bool>,
+) -> io::Result<()> {
     let seconds = TIMEOUT.as_secs();
-    match until(done)? {
-        true => Ok(()),
-        false => Err(IsolationError::Stuck { group: group.to_owned(), state, seconds }),
-    }
+    let problem = format!("the processes of {group} are not {state} after {seconds} s");
+    if until(done)? { Ok(()) } else { Err(io::Error::other(problem)) }
 }
 
 /// Kills processes, some of which may have ended since they were listed.
@@ -129,10 +127,6 @@ pub(super) fn kill_all(pids: &[Pid]) {
     for pid in pids {
         let _ = kill_process(*pid, Signal::KILL);
     }
-}
-
-fn content(path: &Path, text: &str) -> IsolationError {
-    IsolationError::Content { path: path.to_owned(), text: text.to_owned() }
 }
 
 #[cfg(test)]

@@ -12,9 +12,6 @@ pub(super) struct Guard(Child);
 
 impl Guard {
     /// Guards groups whose names begin with `prefix`, in each of `hierarchies`; they are thawed in `freezer`.
-    ///
-    /// # Errors
-    /// If there is no shell.
     pub(super) fn start(prefix: &str, freezer: &Path, hierarchies: &[&Path]) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         shell.args(["-c", include_str!("guard.sh"), "guard", prefix]).arg(freezer);

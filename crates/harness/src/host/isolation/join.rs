@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use super::IsolationError;
+use super::files::refused;
 use crate::host::cpus::cpu_set;
 
 /// What a child process needs to enter a group: open files and a CPU mask.
@@ -17,11 +17,9 @@ pub struct Joiner {
 }
 
 impl Joiner {
-    pub(super) fn new(procs_files: Vec<PathBuf>, cpus: &[u32]) -> Result<Self, IsolationError> {
-        let open = |path: PathBuf| {
-            let file = OpenOptions::new().write(true).open(&path);
-            file.map_err(|source| IsolationError::Write { path, value: "0".to_owned(), source })
-        };
+    pub(super) fn new(procs_files: Vec<PathBuf>, cpus: &[u32]) -> io::Result<Self> {
+        let open =
+            |path: PathBuf| OpenOptions::new().write(true).open(&path).map_err(refused(&path, "0"));
         let procs_files = procs_files.into_iter().map(open).collect::<Result<_, _>>()?;
         Ok(Self { procs_files, cpus: cpu_set(cpus) })
     }
@@ -29,9 +27,6 @@ impl Joiner {
     /// Moves the calling process into the group and onto its CPUs.
     ///
     /// Async-signal-safe: system calls on prepared values, no allocation, no lock.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
     pub fn enter(&self) -> io::Result<()> {
         for file in &self.procs_files {
             // `0` is the writing process.

@@ -4,7 +4,6 @@
 //! what is missing.
 
 mod affinity;
-mod error;
 mod files;
 mod guard;
 mod join;
@@ -16,13 +15,13 @@ mod v2;
 
 use std::fmt::Debug;
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use rpcbench_record::IsolationMode;
 use rustix::process::Pid;
 
-pub use error::IsolationError;
 use guard::Guard;
 pub use join::Joiner;
 use mounts::Mounts;
@@ -43,45 +42,54 @@ pub struct GroupLimits {
 /// Processes whose use of CPU and memory can be read.
 pub trait Counted {
     /// All of them.
-    ///
-    /// # Errors
-    /// If the list can't be read.
-    fn pids(&self) -> Result<Vec<Pid>, IsolationError>;
+    fn pids(&self) -> io::Result<Vec<Pid>>;
 
     /// CPU time used so far, by the living and the dead.
-    ///
-    /// # Errors
-    /// If the counters can't be read.
-    fn cpu(&self) -> Result<CpuTime, IsolationError>;
+    fn cpu(&self) -> io::Result<CpuTime>;
 
     /// Memory used now.
-    ///
-    /// # Errors
-    /// If the counters can't be read.
-    fn memory(&self) -> Result<MemoryUse, IsolationError>;
+    fn memory(&self) -> io::Result<MemoryUse>;
 }
 
-/// A kind of group. See [`Group`] for the methods.
-trait Backend: Counted + Debug + Send + Sync {
+/// The processes of a group. Errors name the file and the value that the kernel refused, or the group that did not get
+/// into its state in time.
+pub trait Backend: Counted + Debug + Send + Sync {
     /// Files to which a process writes `0` to join.
     fn procs_files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
+    /// Names the process that was started in the group; without a cgroup nothing else does.
     fn adopt(&mut self, _leader: Pid) {}
 
-    fn freeze(&self) -> Result<(), IsolationError>;
+    /// Stops all of them, and returns when they have stopped.
+    ///
+    /// Under cgroup v1 a frozen process does not die with a killed harness: a guard ends it, or the next
+    /// [`Isolation::sweep`].
+    fn freeze(&self) -> io::Result<()>;
 
-    fn thaw(&self) -> Result<(), IsolationError>;
+    /// Lets them run again, and returns when they do.
+    fn thaw(&self) -> io::Result<()>;
 
-    fn oom_kills(&self) -> Result<u64, IsolationError> {
+    /// How many of them the kernel has killed for memory; 0 without a limit.
+    fn oom_kills(&self) -> io::Result<u64> {
         Ok(0)
     }
 
-    fn kill(&self) -> Result<(), IsolationError>;
+    /// Resets the largest resident set of each, if the kernel can.
+    fn reset_peak(&self) -> io::Result<()> {
+        for pid in self.pids()? {
+            // 5 is the largest resident set (proc_pid_clear_refs(5)). The process may have ended since.
+            let _ = fs::write(format!("/proc/{}/clear_refs", pid.as_raw_pid()), "5");
+        }
+        Ok(())
+    }
+
+    /// Kills all of them.
+    fn kill(&self) -> io::Result<()>;
 
     /// Removes the empty group.
-    fn remove(&self) -> Result<(), IsolationError> {
+    fn remove(&self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -100,8 +108,7 @@ trait Home: Debug + Send + Sync {
         None
     }
 
-    fn create(&self, label: &str, limits: &GroupLimits)
-    -> Result<Box<dyn Backend>, IsolationError>;
+    fn create(&self, label: &str, limits: &GroupLimits) -> io::Result<Box<dyn Backend>>;
 }
 
 /// How servers are isolated on this machine. Dropping it undoes what finding it changed.
@@ -167,10 +174,7 @@ impl Isolation {
     }
 
     /// Makes an empty group. `label` becomes a part of its name.
-    ///
-    /// # Errors
-    /// If the kernel refuses; names the file and the value.
-    pub fn create(&self, label: &str, limits: GroupLimits) -> Result<Group, IsolationError> {
+    pub fn create(&self, label: &str, limits: GroupLimits) -> io::Result<Group> {
         self.guard.get_or_init(|| self.home.guard());
         let memory_enforced =
             limits.memory_bytes.filter(|_| self.mode() != IsolationMode::Affinity);
@@ -189,93 +193,24 @@ fn usable(home: Box<dyn Home>, cpus: &[u32]) -> Result<Box<dyn Home>, String> {
 /// The processes of one server. Dropping it kills what is left in it and removes it.
 #[derive(Debug)]
 pub struct Group {
-    backend: Box<dyn Backend>,
+    pub(crate) backend: Box<dyn Backend>,
     cpus: Vec<u32>,
-    memory_enforced: Option<u64>,
+    /// The memory limit in force, bytes. `None` without a cgroup.
+    pub(crate) memory_enforced: Option<u64>,
     destroyed: bool,
 }
 
 impl Group {
-    /// The memory limit in force, bytes. `None` without a cgroup.
-    #[must_use]
-    pub fn memory_enforced(&self) -> Option<u64> {
-        self.memory_enforced
-    }
-
     /// What a child process needs to enter the group between fork and exec.
-    ///
-    /// # Errors
-    /// If the group's files can't be opened.
-    pub fn joiner(&self) -> Result<Joiner, IsolationError> {
+    pub fn joiner(&self) -> io::Result<Joiner> {
         Joiner::new(self.backend.procs_files(), &self.cpus)
     }
 
-    /// Names the process that was started in the group; without a cgroup nothing else does.
-    pub fn adopt(&mut self, leader: Pid) {
-        self.backend.adopt(leader);
-    }
-
-    /// Stops all its processes, and returns when they have stopped.
-    ///
-    /// Under cgroup v1 a frozen process does not die with a killed harness: a guard ends it, or the next
-    /// [`Isolation::sweep`].
-    ///
-    /// # Errors
-    /// If the kernel refuses, or some process does not stop in time.
-    pub fn freeze(&self) -> Result<(), IsolationError> {
-        self.backend.freeze()
-    }
-
-    /// Lets them run again, and returns when they do.
-    ///
-    /// # Errors
-    /// If the kernel refuses, or some process does not run in time.
-    pub fn thaw(&self) -> Result<(), IsolationError> {
-        self.backend.thaw()
-    }
-
-    /// Resets the largest resident set of each process, if the kernel can.
-    ///
-    /// # Errors
-    /// If the list of processes can't be read.
-    pub fn reset_peak(&self) -> Result<(), IsolationError> {
-        for pid in self.pids()? {
-            // 5 is the largest resident set (proc_pid_clear_refs(5)). The process may have ended since.
-            let _ = fs::write(format!("/proc/{}/clear_refs", pid.as_raw_pid()), "5");
-        }
-        Ok(())
-    }
-
-    /// How many of its processes the kernel has killed for memory; 0 without a limit.
-    ///
-    /// # Errors
-    /// If the counter can't be read.
-    pub fn oom_kills(&self) -> Result<u64, IsolationError> {
-        self.backend.oom_kills()
-    }
-
     /// Kills what is left in it and removes it.
-    ///
-    /// # Errors
-    /// If some process does not die in time, or the group can't be removed.
-    pub(crate) fn destroy(&mut self) -> Result<(), IsolationError> {
+    pub(crate) fn destroy(&mut self) -> io::Result<()> {
         self.destroyed = true;
         self.backend.kill()?;
         self.backend.remove()
-    }
-}
-
-impl Counted for Group {
-    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
-        self.backend.pids()
-    }
-
-    fn cpu(&self) -> Result<CpuTime, IsolationError> {
-        self.backend.cpu()
-    }
-
-    fn memory(&self) -> Result<MemoryUse, IsolationError> {
-        self.backend.memory()
     }
 }
 

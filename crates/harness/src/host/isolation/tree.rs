@@ -1,12 +1,13 @@
 //! A process with its descendants, and what `/proc` counts about them.
 
 use std::collections::HashSet;
+use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use procfs::process::{Process, Stat, all_processes};
 use rustix::process::Pid;
 
-use super::{Counted, IsolationError};
+use super::Counted;
 use crate::placement::{CpuTime, MemoryUse};
 
 /// A process, those in its process group, and all their descendants.
@@ -24,9 +25,12 @@ impl ProcessTree {
         Self { leader, seen: Mutex::default() }
     }
 
-    pub(super) fn stats(&self) -> Result<Vec<Stat>, IsolationError> {
+    pub(super) fn stats(&self) -> io::Result<Vec<Stat>> {
         // Processes that end while /proc is read are left out.
-        let all = all_processes()?.flatten().filter_map(|process| process.stat().ok());
+        let all = all_processes().map_err(|error| {
+            io::Error::other(format!("the processes in /proc can't be listed: {error}"))
+        })?;
+        let all = all.flatten().filter_map(|process| process.stat().ok());
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let family = family(self.leader.as_raw_pid(), &seen, all.collect());
         *seen = family.iter().map(|stat| (stat.pid, stat.starttime)).collect();
@@ -35,12 +39,12 @@ impl ProcessTree {
 }
 
 impl Counted for ProcessTree {
-    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
+    fn pids(&self) -> io::Result<Vec<Pid>> {
         Ok(self.stats()?.iter().filter_map(|stat| Pid::from_raw(stat.pid)).collect())
     }
 
     /// To the clock tick. Dead processes count once their parent has waited for them.
-    fn cpu(&self) -> Result<CpuTime, IsolationError> {
+    fn cpu(&self) -> io::Result<CpuTime> {
         let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
         let (mut user, mut system) = (0, 0);
         for stat in self.stats()? {
@@ -51,7 +55,7 @@ impl Counted for ProcessTree {
         Ok(CpuTime { total_ns: user_ns + system_ns, user_ns, system_ns, throttled_ns: None })
     }
 
-    fn memory(&self) -> Result<MemoryUse, IsolationError> {
+    fn memory(&self) -> io::Result<MemoryUse> {
         const KIB: u64 = 1024;
         let statuses = self
             .stats()?

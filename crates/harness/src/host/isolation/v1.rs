@@ -1,5 +1,6 @@
 //! Groups under cgroup version 1: one folder in each controller's hierarchy.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rpcbench_record::IsolationMode;
@@ -11,7 +12,7 @@ use super::files::{
 use super::guard::Guard;
 use super::mounts::Mounts;
 use super::names::Owner;
-use super::{Backend, Counted, GroupLimits, IsolationError};
+use super::{Backend, Counted, GroupLimits};
 use crate::placement::{CpuTime, MemoryUse};
 
 /// This process's own group in each hierarchy, in which others are made.
@@ -81,11 +82,7 @@ impl super::Home for Home {
         Guard::start(&self.owner.prefix(), freezer, &self.folders.distinct()).ok()
     }
 
-    fn create(
-        &self,
-        label: &str,
-        limits: &GroupLimits,
-    ) -> Result<Box<dyn Backend>, IsolationError> {
+    fn create(&self, label: &str, limits: &GroupLimits) -> io::Result<Box<dyn Backend>> {
         let name = self.owner.name(label);
         let group = Group { folders: self.folders.join(&name), name };
         let made = group.make(&self.folders.cpuset, limits);
@@ -103,7 +100,7 @@ struct Group {
 }
 
 impl Group {
-    fn make(&self, parent_cpuset: &Path, limits: &GroupLimits) -> Result<(), IsolationError> {
+    fn make(&self, parent_cpuset: &Path, limits: &GroupLimits) -> io::Result<()> {
         let Folders { cpuset, memory, .. } = &self.folders;
         self.folders.distinct().into_iter().try_for_each(create)?;
         let mems = read(&parent_cpuset.join("cpuset.mems"))?;
@@ -119,7 +116,7 @@ impl Group {
     }
 
     /// The state reads FREEZING while some process has yet to stop; writing it again tries again.
-    fn set_state(&self, value: &str, state: &'static str) -> Result<(), IsolationError> {
+    fn set_state(&self, value: &str, state: &str) -> io::Result<()> {
         let file = self.folders.freezer.join("freezer.state");
         await_state(&self.name, state, || {
             write(&file, value)?;
@@ -129,11 +126,11 @@ impl Group {
 }
 
 impl Counted for Group {
-    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
+    fn pids(&self) -> io::Result<Vec<Pid>> {
         pids(&self.folders.freezer.join("cgroup.procs"))
     }
 
-    fn cpu(&self) -> Result<CpuTime, IsolationError> {
+    fn cpu(&self) -> io::Result<CpuTime> {
         let Folders { cpuacct, cpu, .. } = &self.folders;
         Ok(CpuTime {
             total_ns: number(&cpuacct.join("cpuacct.usage"))?,
@@ -143,7 +140,7 @@ impl Counted for Group {
         })
     }
 
-    fn memory(&self) -> Result<MemoryUse, IsolationError> {
+    fn memory(&self) -> io::Result<MemoryUse> {
         let stat = self.folders.memory.join("memory.stat");
         let shared = keyed(&stat, "total_shmem")?;
         Ok(MemoryUse {
@@ -160,20 +157,20 @@ impl Backend for Group {
         folders.into_iter().map(|folder| folder.join("cgroup.procs")).collect()
     }
 
-    fn freeze(&self) -> Result<(), IsolationError> {
+    fn freeze(&self) -> io::Result<()> {
         self.set_state("FROZEN", "frozen")
     }
 
-    fn thaw(&self) -> Result<(), IsolationError> {
+    fn thaw(&self) -> io::Result<()> {
         self.set_state("THAWED", "thawed")
     }
 
-    fn oom_kills(&self) -> Result<u64, IsolationError> {
+    fn oom_kills(&self) -> io::Result<u64> {
         keyed(&self.folders.memory.join("memory.oom_control"), "oom_kill")
     }
 
     /// A frozen process dies only when it is thawed.
-    fn kill(&self) -> Result<(), IsolationError> {
+    fn kill(&self) -> io::Result<()> {
         let state = self.folders.freezer.join("freezer.state");
         await_state(&self.name, "dead", || {
             let alive = self.pids()?;
@@ -183,7 +180,7 @@ impl Backend for Group {
         })
     }
 
-    fn remove(&self) -> Result<(), IsolationError> {
+    fn remove(&self) -> io::Result<()> {
         self.folders.distinct().into_iter().try_for_each(remove)
     }
 }

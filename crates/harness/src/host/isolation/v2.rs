@@ -7,12 +7,12 @@ use rpcbench_record::IsolationMode;
 use rustix::process::{Pid, getpid};
 
 use super::files::{
-    self, await_state, cpu_list, create, keyed, kill_all, no_number, number, pids, read, remove,
+    await_state, cpu_list, create, field, keyed, kill_all, number, pids, read, refused, remove,
     throttled, write,
 };
 use super::mounts::{MountPoint, Mounts};
 use super::names::Owner;
-use super::{Backend, Counted, GroupLimits, IsolationError};
+use super::{Backend, Counted, GroupLimits};
 use crate::placement::{CpuTime, MemoryUse};
 
 /// Controllers that set the limits.
@@ -73,11 +73,7 @@ impl super::Home for Home {
         Some(format!("rpcbench moved itself to {} to make room for groups", leaf.folder.display()))
     }
 
-    fn create(
-        &self,
-        label: &str,
-        limits: &GroupLimits,
-    ) -> Result<Box<dyn Backend>, IsolationError> {
+    fn create(&self, label: &str, limits: &GroupLimits) -> io::Result<Box<dyn Backend>> {
         let name = self.owner.name(label);
         let group = Group { folder: self.parent.join(&name), name };
         create(&group.folder)?;
@@ -96,7 +92,7 @@ fn candidates(mount_point: &MountPoint, owner: Owner) -> impl Iterator<Item = &P
     mount_point.own.ancestors().take_while(inside).filter(move |folder| !is_leaf(folder))
 }
 
-fn enable(parent: &Path) -> Result<(), IsolationError> {
+fn enable(parent: &Path) -> io::Result<()> {
     let file = parent.join("cgroup.subtree_control");
     let enabled = read(&file)?;
     let missing = |name: &&str| !enabled.split_whitespace().any(|on| on == *name);
@@ -107,17 +103,12 @@ fn enable(parent: &Path) -> Result<(), IsolationError> {
         let _ = write(&file, &format!("+{OPTIONAL}"));
     }
     let path = parent.join("cgroup.procs");
-    match rustix::fs::access(&path, rustix::fs::Access::WRITE_OK) {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            Err(IsolationError::Write { path, value: "0".to_owned(), source: error.into() })
-        }
-    }
+    rustix::fs::access(&path, rustix::fs::Access::WRITE_OK).map_err(refused(&path, "0"))
 }
 
 /// A group that contains processes can't enable controllers for groups within it.
-fn is_busy(error: &IsolationError) -> bool {
-    matches!(error, IsolationError::Write { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
+fn is_busy(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::ResourceBusy
 }
 
 fn is_alone(folder: &Path) -> bool {
@@ -132,7 +123,7 @@ struct Leaf {
 }
 
 impl Leaf {
-    fn move_into(parent: &Path, owner: Owner) -> Result<Self, IsolationError> {
+    fn move_into(parent: &Path, owner: Owner) -> io::Result<Self> {
         let leaf = Self { parent: parent.to_owned(), folder: parent.join(owner.name("self")) };
         create(&leaf.folder)?;
         write(&leaf.folder.join("cgroup.procs"), "0")?;
@@ -161,7 +152,7 @@ struct Group {
 }
 
 impl Group {
-    fn limit(&self, limits: &GroupLimits) -> Result<(), IsolationError> {
+    fn limit(&self, limits: &GroupLimits) -> io::Result<()> {
         write(&self.file("cpuset.cpus"), &cpu_list(&limits.cpus))?;
         let Some(bytes) = limits.memory_bytes else { return Ok(()) };
         write(&self.file("memory.max"), &bytes.to_string())?;
@@ -174,7 +165,7 @@ impl Group {
         self.folder.join(name)
     }
 
-    fn set_frozen(&self, frozen: u64, state: &'static str) -> Result<(), IsolationError> {
+    fn set_frozen(&self, frozen: u64, state: &str) -> io::Result<()> {
         write(&self.file("cgroup.freeze"), &frozen.to_string())?;
         let events = self.file("cgroup.events");
         await_state(&self.name, state, || Ok(keyed(&events, "frozen")? == frozen))
@@ -182,25 +173,25 @@ impl Group {
 }
 
 impl Counted for Group {
-    fn pids(&self) -> Result<Vec<Pid>, IsolationError> {
+    fn pids(&self) -> io::Result<Vec<Pid>> {
         pids(&self.file("cgroup.procs"))
     }
 
-    fn cpu(&self) -> Result<CpuTime, IsolationError> {
+    fn cpu(&self) -> io::Result<CpuTime> {
         const NS: u64 = 1000;
         let stat = self.file("cpu.stat");
         let text = read(&stat)?;
-        let field = |key: &str| files::find(&text, key).ok_or_else(|| no_number(&stat, key));
+        let ns = |key: &str| field(&stat, &text, key).map(|time| time * NS);
         let throttled = throttled(&self.folder, "throttled_usec");
         Ok(CpuTime {
-            total_ns: field("usage_usec")? * NS,
-            user_ns: field("user_usec")? * NS,
-            system_ns: field("system_usec")? * NS,
+            total_ns: ns("usage_usec")?,
+            user_ns: ns("user_usec")?,
+            system_ns: ns("system_usec")?,
             throttled_ns: throttled.map(|time| time * NS),
         })
     }
 
-    fn memory(&self) -> Result<MemoryUse, IsolationError> {
+    fn memory(&self) -> io::Result<MemoryUse> {
         let stat = self.file("memory.stat");
         let shared = keyed(&stat, "shmem")?;
         Ok(MemoryUse {
@@ -216,20 +207,20 @@ impl Backend for Group {
         vec![self.file("cgroup.procs")]
     }
 
-    fn freeze(&self) -> Result<(), IsolationError> {
+    fn freeze(&self) -> io::Result<()> {
         self.set_frozen(1, "frozen")
     }
 
-    fn thaw(&self) -> Result<(), IsolationError> {
+    fn thaw(&self) -> io::Result<()> {
         self.set_frozen(0, "thawed")
     }
 
-    fn oom_kills(&self) -> Result<u64, IsolationError> {
+    fn oom_kills(&self) -> io::Result<u64> {
         keyed(&self.file("memory.events"), "oom_kill")
     }
 
     /// Kernels before 5.14 have no `cgroup.kill`; there a frozen process dies of the signal all the same.
-    fn kill(&self) -> Result<(), IsolationError> {
+    fn kill(&self) -> io::Result<()> {
         let at_once = self.file("cgroup.kill");
         await_state(&self.name, "dead", || {
             let alive = self.pids()?;
@@ -242,7 +233,7 @@ impl Backend for Group {
         })
     }
 
-    fn remove(&self) -> Result<(), IsolationError> {
+    fn remove(&self) -> io::Result<()> {
         remove(&self.folder)
     }
 }

@@ -9,40 +9,16 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::error::about;
+use events::RuntimeEvents;
 use rpcbench_engine::Span;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::RuntimeStatistics;
-use thiserror::Error;
-
-use events::RuntimeEvents;
 
 /// How long to wait for the first reading after a window: many times the interval of readings.
 const TIMEOUT: Nanos = Nanos::from_millis(500);
 /// The pause between two looks.
 const PAUSE: Nanos = Nanos::from_millis(1);
-
-/// Why a runtime log can't be read.
-#[derive(Debug, Error)]
-pub enum RuntimeLogError {
-    /// The file can't be made or read.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The server wrote an invalid line.
-    #[error(
-        "{}: '{line}' is not a line of a runtime log; contract/README.md describes them", path.display()
-    )]
-    Line {
-        /// The file.
-        path: PathBuf,
-        /// As written.
-        line: String,
-    },
-}
 
 /// The file of one server, read as it grows.
 #[derive(Debug)]
@@ -59,15 +35,10 @@ impl RuntimeLog {
     pub const VARIABLE: &'static str = "RPCBENCH_RUNTIME_LOG";
 
     /// Creates an empty file, in place of an existing one.
-    ///
-    /// # Errors
-    /// If it can't be created.
-    pub fn create(path: PathBuf) -> Result<Self, RuntimeLogError> {
+    pub fn create(path: PathBuf) -> io::Result<Self> {
         let file = File::create(&path).and_then(|_| File::open(&path));
-        match file {
-            Ok(file) => Ok(Self { path, file, rest: Vec::new(), events: RuntimeEvents::default() }),
-            Err(source) => Err(RuntimeLogError::File { path, source }),
-        }
+        let file = file.map_err(about(path.display()))?;
+        Ok(Self { path, file, rest: Vec::new(), events: RuntimeEvents::default() })
     }
 
     /// The file.
@@ -78,10 +49,7 @@ impl RuntimeLog {
 
     /// Reports a window that is over, and forgets earlier events. Waits for the first reading after the window, as all its
     /// events have been written by then. `None` if no process reports anything.
-    ///
-    /// # Errors
-    /// If the file can't be read, or has invalid lines.
-    pub fn over(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, RuntimeLogError> {
+    pub fn over(&mut self, window: Span) -> io::Result<Option<RuntimeStatistics>> {
         let deadline = clock::now() + TIMEOUT;
         loop {
             self.read()?;
@@ -97,16 +65,20 @@ impl RuntimeLog {
     }
 
     /// Reads new lines.
-    fn read(&mut self) -> Result<(), RuntimeLogError> {
+    fn read(&mut self) -> io::Result<()> {
         let Self { path, file, rest, events } = self;
-        let read = file.read_to_end(rest);
-        read.map_err(|source| RuntimeLogError::File { path: path.clone(), source })?;
+        file.read_to_end(rest).map_err(about(path.display()))?;
         let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines = String::from_utf8_lossy(&rest[..whole]).into_owned();
         rest.drain(..whole);
         for line in lines.lines() {
-            let wrong = || RuntimeLogError::Line { path: path.clone(), line: line.to_owned() };
-            events.take(line).ok_or_else(wrong)?;
+            let path = path.display();
+            let wrong = || {
+                format!(
+                    "{path}: '{line}' is not a line of a runtime log; contract/README.md describes them"
+                )
+            };
+            events.take(line).ok_or_else(|| io::Error::other(wrong()))?;
         }
         Ok(())
     }

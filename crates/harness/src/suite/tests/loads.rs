@@ -3,7 +3,7 @@
 use super::*;
 
 /// A suite of a capacity workload and one with these keys.
-fn suite(keys: &str) -> Result<Suite, SpecError> {
+fn suite(keys: &str) -> Result<Suite, ConfigError> {
     let load = "shape = \"text:100\"\nconnections = 5\nin_flight = 10\nwarm_up = \"1s\"";
     let text = format!(
         "description = \"\"\nprocesses = 1\n[limits]\ncpus = 1\n\
