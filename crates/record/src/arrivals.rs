@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units;
+use crate::units::{self, ParseError};
 
 /// Calls per second over all connections, in thousandths of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,15 +139,6 @@ impl Arrivals {
     }
 }
 
-/// Text that is not an arrival process.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "'{0}' is not an arrival process; expected closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or \
-     steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of \
-     the measured capacity, and lengths such as 30s; steps must rise"
-)]
-pub struct ArrivalsError(String);
-
 impl fmt::Display for PerSecond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.get())
@@ -179,36 +170,44 @@ impl fmt::Display for Arrivals {
     }
 }
 
+fn refused(text: &str) -> ParseError {
+    ParseError(format!(
+        "'{text}' is not an arrival process; expected closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or \
+         steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of \
+         the measured capacity, and lengths such as 30s; steps must rise"
+    ))
+}
+
 /// Milliseconds, exact.
 fn length(milliseconds: u64) -> String {
     units::exact_ns(milliseconds.saturating_mul(1_000_000))
 }
 
 impl FromStr for PerSecond {
-    type Err = ArrivalsError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let rate = units::rate(text).and_then(Self::new);
-        rate.ok_or_else(|| ArrivalsError(text.to_owned()))
+        rate.ok_or_else(|| refused(text))
     }
 }
 
 impl FromStr for Rate {
-    type Err = ArrivalsError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let Some(percent) = text.strip_suffix('%') else {
             return text.parse().map(Self::PerSecond);
         };
         let percent = percent.parse().ok().filter(|percent| (1..=1000).contains(percent));
-        percent.map(Self::OfCapacity).ok_or_else(|| ArrivalsError(text.to_owned()))
+        percent.map(Self::OfCapacity).ok_or_else(|| refused(text))
     }
 }
 
 impl FromStr for Arrivals {
-    type Err = ArrivalsError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let arrivals = match text.split_once(':') {
             None if text == "closed" => Some(Self::Closed),
             Some(("constant", rate)) => rate.parse().ok().map(|rate| Self::Constant { rate }),
@@ -217,7 +216,7 @@ impl FromStr for Arrivals {
             Some(("steps", rest)) => steps(rest),
             _ => None,
         };
-        arrivals.ok_or_else(|| ArrivalsError(text.to_owned()))
+        arrivals.ok_or_else(|| refused(text))
     }
 }
 
@@ -241,19 +240,7 @@ fn millis(text: &str) -> Option<u64> {
     u64::try_from(length.as_millis()).ok().filter(|ms| *ms > 0)
 }
 
-impl From<Arrivals> for String {
-    fn from(arrivals: Arrivals) -> Self {
-        arrivals.to_string()
-    }
-}
-
-impl TryFrom<String> for Arrivals {
-    type Error = ArrivalsError;
-
-    fn try_from(text: String) -> Result<Self, ArrivalsError> {
-        text.parse()
-    }
-}
+serialize_as_text!(Arrivals);
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::units::ParseError;
+
 /// A header field of every call: HTTP, or gRPC metadata. Written as in `x-trace: 7`.
 ///
 /// The record keeps no value of a field that carries secrets: see [`Self::is_sensitive`].
@@ -35,31 +37,6 @@ const RESERVED: [&str; 12] = [
     "trailer",
     "transfer-encoding",
 ];
-
-/// Not a header field.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CallHeaderError {
-    /// No colon.
-    #[error("write 'name: value', such as 'x-trace: 7'")]
-    Form,
-    /// A name that HTTP does not allow.
-    #[error(
-        "invalid header name '{}'; expected letters, digits, hyphens, underscores and dots", .0.escape_debug()
-    )]
-    Name(String),
-    /// A field of HTTP/2 itself.
-    #[error("'{0}' is a pseudo-header, which rpcbench sets; leave it out")]
-    Pseudo(String),
-    /// A field of the protocol.
-    #[error("header '{0}' is set by rpcbench; leave it out")]
-    Reserved(String),
-    /// A value that HTTP does not allow.
-    #[error("invalid value of header '{0}'; expected printable ASCII")]
-    Value(String),
-    /// Binary metadata that is not in base64.
-    #[error("invalid value of header '{0}'; values of names that end in -bin are base64")]
-    Binary(String),
-}
 
 impl CallHeader {
     /// The name, in lower case.
@@ -101,27 +78,37 @@ impl CallHeader {
 }
 
 impl FromStr for CallHeader {
-    type Err = CallHeaderError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, CallHeaderError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let refused = |why: String| Err(ParseError(why));
         if let Some(pseudo) = text.strip_prefix(':') {
             let name = pseudo.split(':').next().unwrap_or_default();
-            return Err(CallHeaderError::Pseudo(format!(":{name}")));
+            return refused(format!(
+                "':{name}' is a pseudo-header, which rpcbench sets; leave it out"
+            ));
         }
-        let (name, value) = text.split_once(':').ok_or(CallHeaderError::Form)?;
+        let Some((name, value)) = text.split_once(':') else {
+            return refused("write 'name: value', such as 'x-trace: 7'".to_owned());
+        };
         let (name, value) = (name.to_ascii_lowercase(), value.trim_matches([' ', '\t']));
         if name.is_empty() || !name.bytes().all(is_name_byte) {
-            return Err(CallHeaderError::Name(name));
+            return refused(format!(
+                "invalid header name '{}'; expected letters, digits, hyphens, underscores and dots",
+                name.escape_debug()
+            ));
         }
         if RESERVED.contains(&name.as_str()) || name == "upgrade" || name.starts_with("grpc-") {
-            return Err(CallHeaderError::Reserved(name));
+            return refused(format!("header '{name}' is set by rpcbench; leave it out"));
         }
         if !value.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
-            return Err(CallHeaderError::Value(name));
+            return refused(format!("invalid value of header '{name}'; expected printable ASCII"));
         }
         let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
         if name.ends_with("-bin") && value != REDACTED && !value.bytes().all(base64) {
-            return Err(CallHeaderError::Binary(name));
+            return refused(format!(
+                "invalid value of header '{name}'; values of names that end in -bin are base64"
+            ));
         }
         Ok(Self { name, value: value.to_owned() })
     }
@@ -146,19 +133,7 @@ impl fmt::Debug for CallHeader {
     }
 }
 
-impl From<CallHeader> for String {
-    fn from(header: CallHeader) -> Self {
-        header.to_string()
-    }
-}
-
-impl TryFrom<String> for CallHeader {
-    type Error = CallHeaderError;
-
-    fn try_from(text: String) -> Result<Self, CallHeaderError> {
-        text.parse()
-    }
-}
+serialize_as_text!(CallHeader);
 
 #[cfg(test)]
 mod tests {

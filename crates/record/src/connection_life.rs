@@ -7,6 +7,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::units::ParseError;
+
 /// How many calls a connection carries before the client closes it. Written `long`, `short` or `calls:100`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
@@ -39,14 +41,6 @@ impl ConnectionLife {
     }
 }
 
-/// Text that is not a connection life.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "'{0}' is not a connection life; expected long (a connection carries all calls), short (one call each) or \
-     calls:N (N calls each)"
-)]
-pub struct ConnectionLifeError(String);
-
 impl fmt::Display for ConnectionLife {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -58,31 +52,24 @@ impl fmt::Display for ConnectionLife {
 }
 
 impl FromStr for ConnectionLife {
-    type Err = ConnectionLifeError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ConnectionLifeError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let calls = || text.strip_prefix("calls:")?.parse().ok().map(Self::Calls);
         match text {
             "long" => Ok(Self::Long),
             "short" => Ok(Self::SHORT),
-            _ => calls().ok_or_else(|| ConnectionLifeError(text.to_owned())),
+            _ => calls().ok_or_else(|| {
+                ParseError(format!(
+                    "'{text}' is not a connection life; expected long (a connection carries all calls), short (one \
+                     call each) or calls:N (N calls each)"
+                ))
+            }),
         }
     }
 }
 
-impl From<ConnectionLife> for String {
-    fn from(life: ConnectionLife) -> Self {
-        life.to_string()
-    }
-}
-
-impl TryFrom<String> for ConnectionLife {
-    type Error = ConnectionLifeError;
-
-    fn try_from(text: String) -> Result<Self, ConnectionLifeError> {
-        text.parse()
-    }
-}
+serialize_as_text!(ConnectionLife);
 
 #[cfg(test)]
 mod tests {

@@ -4,6 +4,25 @@
 //! `events.jsonl` gets a line when a server is prepared and when a trial ends, so a crash loses no finished
 //! measurement. Every view is a pure function of a [`Run`].
 
+/// Lets serde write a type as the text that it is displayed as and parsed from.
+macro_rules! serialize_as_text {
+    ($type:ty) => {
+        impl From<$type> for String {
+            fn from(value: $type) -> Self {
+                value.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = <$type as std::str::FromStr>::Err;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    };
+}
+
 mod arrivals;
 mod build;
 mod call_header;
@@ -29,10 +48,10 @@ pub mod units;
 mod unsteady;
 mod workload;
 
-pub use arrivals::{Arrivals, ArrivalsError, PerSecond, Rate};
+pub use arrivals::{Arrivals, PerSecond, Rate};
 pub use build::{Age, Build};
-pub use call_header::{CallHeader, CallHeaderError};
-pub use connection_life::{ConnectionLife, ConnectionLifeError};
+pub use call_header::CallHeader;
+pub use connection_life::ConnectionLife;
 pub use connections::Connections;
 pub use id::RunId;
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
@@ -46,16 +65,17 @@ pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
 };
 pub use printable::{is_printable, printable};
-pub use protocol::{Protocol, ProtocolSpec, Transport, UnknownProtocol};
+pub use protocol::{Protocol, ProtocolSpec, Transport};
 pub use run::{Header, Run, Tool};
 pub use runtime::{Pauses, RuntimeStatistics};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};
 pub use store::{Event, StoreError, Writer, read};
-pub use threshold::{Comparison, Figure, Threshold, ThresholdError};
+pub use threshold::{Comparison, Figure, Threshold};
 pub use trial::{
     ClientUsage, Failure, Latency, MachineUsage, Measured, Outcomes, Pacing, ReferenceUsage,
     ServerUsage, Slice, Trial, TrialResult, Unmeasured,
 };
+pub use units::ParseError;
 pub use unsteady::Unsteady;
 pub use workload::{Authority, WarmUp, Window, Workload};
 

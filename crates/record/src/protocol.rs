@@ -1,13 +1,12 @@
 //! The protocols, one table row each.
 
-mod statuses;
-
 use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use statuses::StatusNames;
+
+use crate::units::ParseError;
 
 /// How a call travels.
 #[derive(
@@ -76,8 +75,16 @@ pub struct ProtocolSpec {
     pub transport: Transport,
     /// True if a connection carries one call at a time, unless pipelining is on.
     pub one_call_at_a_time: bool,
-    statuses: StatusNames,
+    /// A line per status code: the code, a space, its name.
+    statuses: &'static str,
 }
+
+/// gRPC's status codes, which Connect shares.
+const GRPC: &str = include_str!("protocol/statuses/grpc.txt");
+/// HTTP's final status codes, from IANA's registry.
+const HTTP: &str = include_str!("protocol/statuses/http.txt");
+/// The types of Thrift's `TApplicationException`.
+const THRIFT: &str = include_str!("protocol/statuses/thrift.txt");
 
 /// A row for each protocol, in the order of the enum.
 static SPECS: [ProtocolSpec; 9] = [
@@ -87,7 +94,7 @@ static SPECS: [ProtocolSpec; 9] = [
         description: "HTTP/2 without TLS, prior knowledge",
         transport: Transport::Http2,
         one_call_at_a_time: false,
-        statuses: statuses::GRPC,
+        statuses: GRPC,
     },
     ProtocolSpec {
         protocol: Protocol::Json,
@@ -95,7 +102,7 @@ static SPECS: [ProtocolSpec; 9] = [
         description: "HTTP/1.1 without TLS: `POST` to the method's path",
         transport: Transport::Http1,
         one_call_at_a_time: true,
-        statuses: statuses::HTTP,
+        statuses: HTTP,
     },
     ProtocolSpec {
         protocol: Protocol::JsonH2c,
@@ -103,7 +110,7 @@ static SPECS: [ProtocolSpec; 9] = [
         description: "the same over HTTP/2 without TLS, prior knowledge",
         transport: Transport::Http2,
         one_call_at_a_time: false,
-        statuses: statuses::HTTP,
+        statuses: HTTP,
     },
     ProtocolSpec {
         protocol: Protocol::Connect,
@@ -111,7 +118,7 @@ static SPECS: [ProtocolSpec; 9] = [
         description: "Connect's unary protocol over HTTP/1.1 without TLS: `POST` to the method's path",
         transport: Transport::Http1,
         one_call_at_a_time: true,
-        statuses: statuses::GRPC,
+        statuses: GRPC,
     },
     thrift(
         Protocol::Thrift,
@@ -138,7 +145,7 @@ static SPECS: [ProtocolSpec; 9] = [
         description: "a four-byte big-endian length and a body of that many bytes",
         transport: Transport::Raw,
         one_call_at_a_time: false,
-        statuses: &[],
+        statuses: "",
     },
 ];
 
@@ -148,8 +155,14 @@ const fn thrift(
     description: &'static str,
     transport: Transport,
 ) -> ProtocolSpec {
-    let statuses = statuses::THRIFT;
-    ProtocolSpec { protocol, name, description, transport, one_call_at_a_time: true, statuses }
+    ProtocolSpec {
+        protocol,
+        name,
+        description,
+        transport,
+        one_call_at_a_time: true,
+        statuses: THRIFT,
+    }
 }
 
 impl Protocol {
@@ -180,9 +193,13 @@ impl Protocol {
     /// The protocol's name for a status code, such as `INTERNAL` for gRPC's 13. `None` if it has no such code.
     #[must_use]
     pub fn status_name(self, code: u32) -> Option<&'static str> {
-        let statuses = self.spec().statuses;
-        let at = statuses.binary_search_by_key(&code, |(known, _)| *known).ok()?;
-        Some(statuses[at].1)
+        self.statuses().find(|(known, _)| *known == code).map(|(_, name)| name)
+    }
+
+    /// The status codes that have a name, ascending.
+    pub(crate) fn statuses(self) -> impl Iterator<Item = (u32, &'static str)> {
+        let lines = self.spec().statuses.lines().filter_map(|line| line.split_once(' '));
+        lines.filter_map(|(code, name)| Some((code.parse().ok()?, name)))
     }
 
     /// A status in words, such as `status 13 INTERNAL`; the number alone if the code has no name.
@@ -211,17 +228,15 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// A name that no protocol has.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown protocol '{0}'; expected one of {known}", known = Protocol::ALL.map(Protocol::name).join(", "))]
-pub struct UnknownProtocol(String);
-
 impl FromStr for Protocol {
-    type Err = UnknownProtocol;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownProtocol> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let found = Self::ALL.into_iter().find(|protocol| protocol.name() == text);
-        found.ok_or_else(|| UnknownProtocol(text.to_owned()))
+        found.ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            ParseError(format!("unknown protocol '{text}'; expected one of {known}"))
+        })
     }
 }
 
@@ -255,7 +270,8 @@ mod tests {
         assert_eq!(Protocol::ThriftCompact.status(11), "status 11");
         assert_eq!(Protocol::TcpEcho.status(13), "status 13");
         for protocol in Protocol::ALL {
-            assert!(protocol.spec().statuses.is_sorted_by_key(|(code, _)| *code));
+            assert_eq!(protocol.statuses().count(), protocol.spec().statuses.lines().count());
+            assert!(protocol.statuses().is_sorted_by(|(a, _), (b, _)| a < b));
         }
         assert_eq!(Protocol::Json.status(404), "status 404 Not Found");
         assert_eq!(Protocol::JsonH2c.status(404), "status 404 Not Found");

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::PerSecond;
 use crate::trial::Measured;
-use crate::units;
+use crate::units::{self, ParseError};
 
 /// A figure of a measured window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,41 +58,6 @@ enum Limit {
     Share(u32),
     /// Calls per second.
     Rate(PerSecond),
-}
-
-/// Text that is not a threshold.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ThresholdError {
-    /// No figure, no comparison or no limit.
-    #[error(
-        "'{0}' is not a threshold; expected FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or 'rate<20k'"
-    )]
-    Form(String),
-    /// An unknown figure.
-    #[error(
-        "'{threshold}': unknown figure '{figure}'; expected p50, p90, p99, p99.9 (any pN below 100, to four decimals), mean, max, errors or rate"
-    )]
-    Figure {
-        /// As typed.
-        threshold: String,
-        /// The unknown figure.
-        figure: String,
-    },
-    /// A limit that does not fit its figure.
-    #[error("'{threshold}': '{limit}' is not a limit for {figure}; expected {expected}")]
-    Limit {
-        /// As typed.
-        threshold: String,
-        /// The wrong limit.
-        limit: String,
-        /// Its figure.
-        figure: Figure,
-        /// What is expected.
-        expected: &'static str,
-    },
-    /// No value can be below it, or above it.
-    #[error("'{0}' can never be true; give another limit")]
-    Never(String),
 }
 
 impl Figure {
@@ -214,10 +179,17 @@ impl fmt::Display for Threshold {
 }
 
 impl FromStr for Threshold {
-    type Err = ThresholdError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ThresholdError> {
-        let form = || ThresholdError::Form(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let refused = |why: String| ParseError(format!("'{text}'{why}"));
+        let form = || {
+            refused(
+                " is not a threshold; expected FIGURE<LIMIT or FIGURE>LIMIT, such as 'p99<10ms', 'errors>0.1%' or \
+                 'rate<20k'"
+                    .to_owned(),
+            )
+        };
         let at = text.find(['<', '>']).ok_or_else(form)?;
         let (figure, rest) = text.split_at(at);
         let (figure, sign, limit) = (figure.trim(), &rest[..1], rest[1..].trim());
@@ -225,22 +197,22 @@ impl FromStr for Threshold {
             return Err(form());
         }
         let comparison = if sign == "<" { Comparison::Below } else { Comparison::Above };
-        let figure = parse_figure(figure).ok_or_else(|| ThresholdError::Figure {
-            threshold: text.to_owned(),
-            figure: figure.to_owned(),
+        let figure = parse_figure(figure).ok_or_else(|| {
+            refused(format!(
+                ": unknown figure '{figure}'; expected p50, p90, p99, p99.9 (any pN below 100, to four decimals), \
+                 mean, max, errors or rate"
+            ))
         })?;
-        let limit = parse_limit(figure, limit).map_err(|expected| ThresholdError::Limit {
-            threshold: text.to_owned(),
-            limit: limit.to_owned(),
-            figure,
-            expected,
+        let limit = parse_limit(figure, limit).map_err(|expected| {
+            refused(format!(": '{limit}' is not a limit for {figure}; expected {expected}"))
         })?;
         let parsed = Self { figure, comparison, limit };
         let possible = match comparison {
             Comparison::Below => parsed.limit() > 0.0,
             Comparison::Above => figure != Figure::Errors || parsed.limit() < 1.0,
         };
-        possible.then_some(parsed).ok_or_else(|| ThresholdError::Never(text.to_owned()))
+        let never = || refused(" can never be true; give another limit".to_owned());
+        possible.then_some(parsed).ok_or_else(never)
     }
 }
 
@@ -280,19 +252,7 @@ fn millionths(percentage: f64) -> Option<u32> {
     ((millionths - whole).abs() < 1e-4 && whole <= 1e6).then_some(whole as u32)
 }
 
-impl From<Threshold> for String {
-    fn from(threshold: Threshold) -> Self {
-        threshold.to_string()
-    }
-}
-
-impl TryFrom<String> for Threshold {
-    type Error = ThresholdError;
-
-    fn try_from(text: String) -> Result<Self, ThresholdError> {
-        text.parse()
-    }
-}
+serialize_as_text!(Threshold);
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::Arrivals;
-use crate::connections::Connections;
+use crate::connections::{Connections, is_zero};
 use crate::outcome::OutcomeKind;
 use crate::protocol::Protocol;
 use crate::runtime::RuntimeStatistics;
@@ -172,12 +172,15 @@ impl Outcomes {
     /// does not define count as one kind.
     #[must_use]
     pub fn errors_by_kind(&self, protocol: Protocol) -> Vec<(String, u64)> {
-        let is_known = |code: &u32| protocol.status_name(*code).is_some();
-        let known = self.status.iter().filter(|(code, _)| is_known(code));
-        let unknown = self.status.iter().filter(|(code, _)| !is_known(code)).map(|(_, n)| n).sum();
+        let known = protocol
+            .statuses()
+            .filter_map(|(code, _)| Some((protocol.status(code), *self.status.get(&code)?)));
+        let known: Vec<(String, u64)> = known.collect();
+        let named: u64 = known.iter().map(|(_, n)| n).sum();
+        let unnamed = self.status.values().sum::<u64>() - named;
         let mut kinds = vec![(OutcomeKind::WrongAnswer.words(), self.wrong_answer)];
-        kinds.extend(known.map(|(code, n)| (protocol.status(*code), *n)));
-        kinds.push(("status without a name".to_owned(), unknown));
+        kinds.extend(known);
+        kinds.push(("status without a name".to_owned(), unnamed));
         kinds.push((OutcomeKind::Timeout.words(), self.timeout));
         kinds.push((OutcomeKind::Transport.words(), self.transport));
         kinds.push((OutcomeKind::NotSent.words(), self.not_sent));
@@ -378,11 +381,6 @@ pub struct Slice {
     /// Calls that completed `ok` here but came due before the window. They are in none of the figures above.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_in: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(calls: &u64) -> bool {
-    *calls == 0
 }
 
 impl Slice {

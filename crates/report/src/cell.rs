@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use rpcbench_record::{
     Arrivals, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol, RankedBy, Rate,
-    Readiness, Run, Search, Stopping, Trial, TrialResult, Workload,
+    Readiness, Run, Search, Trial, TrialResult, Workload,
 };
 
-use crate::connections;
 use crate::doubt::doubts;
 use crate::figures::Figures;
 use crate::format;
@@ -15,25 +15,17 @@ use crate::open::{bracket, client_bound, highest_rate, paced};
 use crate::row::{Absent, Row};
 use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{Course, remark, unsteady, warming};
+use crate::{connections, figures};
 
 /// A cell's part of the record.
 pub(crate) struct Cell<'a> {
+    run: &'a Run,
     /// Index in the plan's list of servers.
     number: usize,
     pub(crate) server: &'a PlannedServer,
     pub(crate) workload: &'a Workload,
     pub(crate) limits: Limits,
     pub(crate) planned: u32,
-    /// See [`Run::capacity`].
-    capacity: Option<f64>,
-    /// See [`Run::client_bound_capacity`].
-    client_bound_capacity: Option<&'a Measured>,
-    /// When its trials end early.
-    stopping: Option<Stopping>,
-    /// Whether a trial of the workload that measures its capacity failed.
-    capacity_failed: bool,
-    /// Whether its runtime had to report statistics.
-    asks_runtime: bool,
     /// See [`preparations`].
     pub(crate) preparations: Vec<&'a Preparation>,
     /// The latest result of each trial, by number.
@@ -53,21 +45,27 @@ impl<'a> Cell<'a> {
             None => plan.order.iter().filter(|t| mine(&t.entry, &t.workload)).count(),
         };
         Self {
+            run,
             number,
             server,
             workload,
             limits: plan.limits,
-            stopping: plan.stopping,
             planned: planned as u32,
-            capacity: run.capacity(&server.entry, &workload.name, None),
-            client_bound_capacity: run
-                .client_bound_capacity(&server.entry, &workload.name)
-                .filter(|_| workload.arrivals.needs_capacity()),
-            capacity_failed: capacity_failed(run, server, workload),
-            asks_runtime: plan.runtime_statistics,
             preparations: preparations(run, server, workload),
             trials,
         }
+    }
+
+    /// The capacity that its load is a share of. `None` if it is not a share.
+    fn capacity(&self) -> Option<f64> {
+        let capacity = self.run.capacity(&self.server.entry, &self.workload.name, None);
+        capacity.filter(|_| self.workload.arrivals.needs_capacity())
+    }
+
+    /// A window which shows that this capacity is the client's.
+    fn client_bound_capacity(&self) -> Option<&'a Measured> {
+        let window = self.run.client_bound_capacity(&self.server.entry, &self.workload.name);
+        window.filter(|_| self.workload.arrivals.needs_capacity())
     }
 
     pub(crate) fn measured(&self) -> Vec<&'a Measured> {
@@ -87,7 +85,9 @@ impl<'a> Cell<'a> {
         let reason = match self.preparations.last().map(|p| &p.readiness) {
             Some(Readiness::Skipped { reason }) => reason.as_str(),
             Some(Readiness::Failed(_)) => return None,
-            Some(Readiness::Ready) | None if self.capacity_failed => {
+            Some(Readiness::Ready) | None
+                if capacity_failed(self.run, self.server, self.workload) =>
+            {
                 "its capacity could not be measured"
             }
             Some(Readiness::Ready) | None => "the run ended before it was measured",
@@ -117,13 +117,11 @@ impl<'a> Cell<'a> {
             figures,
             highest_rate: highest_rate(&self.searches()),
             bracket: bracket(&self.searches()),
-            offered_per_s: mean(&self.offered()),
-            capacity_per_s: self.capacity.filter(|_| self.workload.arrivals.needs_capacity()),
-            steady_after_ms: mean(
-                &judged.map(|c| c.steady_after_ms.map(|ms| ms as f64)).collect::<Vec<_>>(),
-            )
-            .map(|ms| ms.round() as u64),
-            cold_calls_per_s: mean(&curves().map(|c| Some(c.cold_rate)).collect::<Vec<_>>()),
+            offered_per_s: mean(self.offered()),
+            capacity_per_s: self.capacity(),
+            steady_after_ms: mean(judged.map(|c| c.steady_after_ms.map(|ms| ms as f64)))
+                .map(|ms| ms.round() as u64),
+            cold_calls_per_s: mean(curves().map(|c| Some(c.cold_rate))),
             notes: self.notes(course),
             evidence,
         }
@@ -131,7 +129,7 @@ impl<'a> Cell<'a> {
 
     /// How far apart the last two trials are, if the run waited for two that agree.
     fn disagreement(&self) -> Option<String> {
-        let rule = self.stopping.filter(|rule| rule.agreement.is_some())?;
+        let rule = self.run.header.plan.stopping.filter(|rule| rule.agreement.is_some())?;
         let spreads: Vec<f64> =
             self.measured().iter().filter_map(|t| Some(t.latency.as_ref()?.stddev_ns)).collect();
         let [.., one, other] = spreads.as_slice() else { return None };
@@ -147,13 +145,13 @@ impl<'a> Cell<'a> {
     }
 
     /// The rate of each trial's arrivals, if constant.
-    fn offered(&self) -> Vec<Option<f64>> {
+    fn offered(&self) -> impl Iterator<Item = Option<f64>> {
         let rate = |arrivals: Arrivals| match arrivals {
             Arrivals::Constant { rate: Rate::PerSecond(rate) }
             | Arrivals::Poisson { rate: Rate::PerSecond(rate) } => Some(rate.get()),
             _ => None,
         };
-        self.trials.iter().filter_map(|t| t.arrivals).map(rate).collect()
+        self.trials.iter().filter_map(|t| t.arrivals).map(rate)
     }
 
     fn verdict(&self, figures: Option<&Figures>, course: Course) -> (Verdict, Vec<String>) {
@@ -186,7 +184,7 @@ impl<'a> Cell<'a> {
                 return still_warming(why);
             }
             // The result of a search does not depend on the rate it begins with.
-            let share = self.client_bound_capacity.filter(|_| self.workload.find_max.is_none());
+            let share = self.client_bound_capacity().filter(|_| self.workload.find_max.is_none());
             return share.map_or_else(|| paced(trials), client_bound);
         }
         let measured: Vec<&Measured> = trials.iter().map(|(_, t)| *t).collect();
@@ -226,22 +224,21 @@ impl<'a> Cell<'a> {
     }
 
     fn notes(&self, course: Course) -> Vec<String> {
-        let mut notes = Vec::new();
-        for note in self.preparations.iter().flat_map(|p| &p.isolation.notes) {
-            if !notes.contains(note) {
-                notes.push(note.clone());
-            }
-        }
+        let isolation = self.preparations.iter().flat_map(|p| &p.isolation.notes);
+        let mut notes: Vec<String> = isolation.unique().cloned().collect();
         notes.extend(connections::note(&self.measured()));
         notes.extend(self.disagreement());
-        if self.client_bound_capacity.is_some() {
+        if self.client_bound_capacity().is_some() {
             notes.push("the capacity is the client's: a load thread had no CPU left".to_owned());
         }
         if !self.workload.arrivals.is_open() {
             notes.extend(remark(self.workload.warm_up, course, &self.preparations));
         }
         let trials = self.measured();
-        if self.asks_runtime && !trials.is_empty() && trials.iter().all(|t| t.runtime.is_none()) {
+        if self.run.header.plan.runtime_statistics
+            && !trials.is_empty()
+            && trials.iter().all(|t| t.runtime.is_none())
+        {
             notes.push("its runtime reports no garbage collections or allocations".to_owned());
         }
         let measured = trials.len() as u32;
@@ -296,34 +293,23 @@ fn capacity_failed(run: &Run, server: &PlannedServer, workload: &Workload) -> bo
         })
 }
 
-/// Mean of values. `None` if one is missing, or `values` is empty.
-fn mean(values: &[Option<f64>]) -> Option<f64> {
-    let all: Option<Vec<f64>> = values.iter().copied().collect();
-    all.filter(|v| !v.is_empty()).map(|v| v.iter().sum::<f64>() / v.len() as f64)
+/// Mean of values. `None` if one is missing, or there are no values.
+fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    figures::mean(&values.collect::<Option<Vec<_>>>()?)
 }
 
 fn examples(trials: &[(&Trial, &Measured)]) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for example in trials.iter().flat_map(|(_, t)| &t.error_examples) {
-        if !found.contains(example) {
-            found.push(example.clone());
-        }
-    }
-    found
+    trials.iter().flat_map(|(_, t)| &t.error_examples).unique().cloned().collect()
 }
 
 /// `12 of 34,000 calls failed (0.04 %): 10 timeout, 2 status 13 INTERNAL`.
 pub(crate) fn errors(outcomes: &Outcomes, protocol: Protocol) -> String {
-    let kinds: Vec<String> = outcomes
-        .errors_by_kind(protocol)
-        .into_iter()
-        .map(|(kind, n)| format!("{} {kind}", format::count(n)))
-        .collect();
+    let kinds = outcomes.errors_by_kind(protocol).into_iter();
+    let kinds = kinds.map(|(kind, n)| format!("{} {kind}", format::count(n))).join(", ");
     format!(
-        "{} of {} failed ({}): {}",
+        "{} of {} failed ({}): {kinds}",
         format::count(outcomes.errors()),
         format::plural(outcomes.total(), "call"),
-        format::percent(outcomes.errors() as f64 / outcomes.total() as f64),
-        kinds.join(", ")
+        format::percent(outcomes.errors() as f64 / outcomes.total() as f64)
     )
 }

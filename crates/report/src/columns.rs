@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use comfy_table::{CellAlignment, Table as Grid};
+use rpcbench_record::ParseError;
 
 use crate::catalog::{FIGURES, Figure, Kind, RowKind, Shown, Spare, Subject, exported};
 use crate::format::NOTHING;
@@ -34,16 +35,8 @@ impl ColumnName {
     }
 }
 
-/// An unknown column.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown column '{name}'; expected one of {}", ColumnName::all().join(", "))]
-pub struct UnknownColumn {
-    /// As typed.
-    pub name: String,
-}
-
 impl FromStr for ColumnName {
-    type Err = UnknownColumn;
+    type Err = ParseError;
 
     /// Titles come first: `server` is the column that also shows the variant.
     fn from_str(name: &str) -> Result<Self, Self::Err> {
@@ -51,7 +44,10 @@ impl FromStr for ColumnName {
             exported(RowKind::Cells).find(|figure| is(figure) == name)
         };
         let found = called(Figure::title).or_else(|| called(|figure| figure.key));
-        found.map(Self).ok_or_else(|| UnknownColumn { name: name.to_owned() })
+        found.map(Self).ok_or_else(|| {
+            let known = Self::all().join(", ");
+            ParseError(format!("unknown column '{name}'; expected one of {known}"))
+        })
     }
 }
 

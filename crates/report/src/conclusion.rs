@@ -1,5 +1,7 @@
 //! Which entry won, and the sentences that say so.
 
+use indexmap::IndexMap;
+use itertools::Itertools as _;
 use rpcbench_record::RankedBy;
 use rpcbench_stats::{Adjustment, Range, Unadjusted};
 
@@ -82,15 +84,12 @@ pub(crate) fn headline(table: &Table) -> Vec<String> {
 
 /// `no server could be ranked: 2 failed, 1 suspect`.
 fn unranked(table: &Table) -> String {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for verdict in table.rows.iter().map(|row| row.verdict.name()) {
-        match counts.iter_mut().find(|(known, _)| *known == verdict) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((verdict, 1)),
-        }
+    let mut counts: IndexMap<&str, usize> = IndexMap::new();
+    for row in &table.rows {
+        *counts.entry(row.verdict.name()).or_default() += 1;
     }
-    let counts: Vec<String> = counts.iter().map(|(it, count)| format!("{count} {it}")).collect();
-    format!("no server could be ranked: {}", counts.join(", "))
+    let counts = counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).join(", ");
+    format!("no server could be ranked: {counts}")
 }
 
 fn equal(entries: &[String], standings: &Standings) -> String {
@@ -203,10 +202,9 @@ fn names(entries: &[String]) -> String {
 /// What this run could decide, and what a longer one would: the lines below a table.
 pub(crate) fn resolution(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
-    let groups = equals(table, standings);
-    let groups: Vec<String> = groups.iter().map(|entries| names(entries)).collect();
-    let equal = (!groups.is_empty())
-        .then(|| format!("Equal within {}: {}.", precision(standings), groups.join("; ")));
+    let groups = equals(table, standings).iter().map(|entries| names(entries)).join("; ");
+    let equal =
+        (!groups.is_empty()).then(|| format!("Equal within {}: {groups}.", precision(standings)));
     [equal, smallest(standings), adjustment(standings)].into_iter().flatten().collect()
 }
 
@@ -221,15 +219,11 @@ fn smallest(standings: &Standings) -> Option<String> {
     if tells <= standings.precision {
         return Some(format!("Differences of {share} and more can be seen in this run."));
     }
-    let longer = match standings.processes_for(standings.precision) {
-        Some(all) => {
-            format!("seeing {precision} would take about {all} processes of each server")
-        }
-        None => {
-            format!("seeing {precision} would take more than 100 processes of each server")
-        }
-    };
-    Some(format!("Differences below {share} can't be seen in this run; {longer}."))
+    let all = standings.processes_for(standings.precision);
+    let all = all.map_or_else(|| "more than 100".to_owned(), |all| format!("about {all}"));
+    Some(format!(
+        "Differences below {share} can't be seen in this run; seeing {precision} would take {all} processes of each server."
+    ))
 }
 
 fn adjustment(standings: &Standings) -> Option<String> {

@@ -1,5 +1,7 @@
 //! Workloads that differ only in rate, shown as one table: response times over load.
 
+use indexmap::IndexMap;
+use itertools::Itertools as _;
 use rpcbench_record::Workload;
 
 use crate::catalog::Subject;
@@ -64,19 +66,10 @@ impl<'a> Curve<'a> {
     }
 
     fn cells(&self) -> Vec<(&'a Table, &'a Row)> {
-        let mut entries: Vec<&str> = Vec::new();
-        for row in self.tables.iter().flat_map(|table| &table.rows) {
-            if !entries.contains(&row.server.entry.as_str()) {
-                entries.push(&row.server.entry);
-            }
-        }
-        let rows = |entry: &str| {
-            let of = |table: &&'a Table| {
-                Some((*table, table.rows.iter().find(|row| row.server.entry == entry)?))
-            };
-            self.tables.iter().filter_map(of).collect::<Vec<_>>()
-        };
-        entries.iter().flat_map(|entry| rows(entry)).collect()
+        let all =
+            || self.tables.iter().flat_map(|table| table.rows.iter().map(|row| (*table, row)));
+        let entries = all().map(|(_, row)| &row.server.entry).unique();
+        entries.flat_map(|entry| all().filter(move |(_, row)| row.server.entry == *entry)).collect()
     }
 
     /// Rows whose figures are not the server's at their load, with the loads. Rows of one entry and verdict are merged, with
@@ -100,14 +93,10 @@ impl<'a> Curve<'a> {
 
     /// Entries that were not measured under some load, with the loads.
     pub(crate) fn absent(&self) -> Vec<(&'a Absent, String)> {
-        let mut found: Vec<(&'a Absent, Vec<&str>)> = Vec::new();
+        let mut found: IndexMap<&'a Absent, Vec<&str>> = IndexMap::new();
         for table in &self.tables {
             for absent in &table.absent {
-                let name = table.workload.name.as_str();
-                match found.iter_mut().find(|(other, _)| *other == absent) {
-                    Some((_, names)) => names.push(name),
-                    None => found.push((absent, vec![name])),
-                }
+                found.entry(absent).or_default().push(&table.workload.name);
             }
         }
         found.into_iter().map(|(absent, names)| (absent, names.join(", "))).collect()

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rpcbench_record::PlannedServer;
+use itertools::Itertools as _;
+use rpcbench_record::{ParseError, PlannedServer};
 
 use crate::conclusion::{ends, unit};
 use crate::format;
@@ -50,17 +51,15 @@ impl fmt::Display for GroupBy {
     }
 }
 
-/// An unknown group.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("rows can't be grouped by '{0}'; use {known}", known = GroupBy::ALL.map(GroupBy::name).join(", "))]
-pub struct UnknownGroup(String);
-
 impl FromStr for GroupBy {
-    type Err = UnknownGroup;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownGroup> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let found = Self::ALL.into_iter().find(|group| group.name() == text);
-        found.ok_or_else(|| UnknownGroup(text.to_owned()))
+        found.ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            ParseError(format!("rows can't be grouped by '{text}'; use {known}"))
+        })
     }
 }
 
@@ -143,9 +142,9 @@ pub(crate) fn protocols_by_language(table: &Table) -> Vec<String> {
         let protocols =
             grouped(table.rows.iter().filter(of_language), standings, GroupBy::Protocol);
         let Some((first, others)) = protocols.split_first() else { continue };
-        let others: Vec<String> = others.iter().filter_map(|it| compared(first, it)).collect();
+        let others = others.iter().filter_map(|it| compared(first, it)).join("; ");
         if !others.is_empty() {
-            lines.push(format!("In {}, {}.", language.name, others.join("; ")));
+            lines.push(format!("In {}, {others}.", language.name));
         }
     }
     lines

@@ -40,13 +40,13 @@ pub use changes::{
     Change, ChangeLimit, ChangeLimitError, Changes, CompareOptions, ComparedFigure, Difference,
     UnknownFigure, changes, changes_of_builds, changes_schema,
 };
-pub use columns::{ColumnName, Columns, UnknownColumn};
+pub use columns::{ColumnName, Columns};
 pub use conclusion::Conclusion;
 pub use document::{Document, Format, Style};
 pub use doubt::doubts;
 pub use export::{EXPORT_SCHEMA, ExportError, export_schema, trials_csv};
 pub use figures::{ClientFigures, Estimate, Figures, Response, ServerFigures};
-pub use groups::{GroupBy, UnknownGroup};
+pub use groups::GroupBy;
 pub use history::{CellHistory, History, Point, Since, history, history_schema};
 pub use html::{Calls, Comparison, TrialCalls, changes_html, html, html_with_calls};
 pub use layout::Layout;

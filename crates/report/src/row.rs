@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use rpcbench_record::{PlannedServer, RankedBy, Toolchain};
 use rpcbench_stats::{Estimate as Estimated, Place, Range};
 use schemars::JsonSchema;
@@ -61,15 +62,13 @@ impl Row {
     /// `grpc 1.80.0, protobuf 1.36.0`.
     #[must_use]
     pub fn versions(&self) -> String {
-        let all: Vec<String> =
-            self.versions.iter().map(|(name, v)| format!("{name} {v}")).collect();
-        all.join(", ")
+        self.versions.iter().map(|(name, version)| format!("{name} {version}")).join(", ")
     }
 
     /// `go 1.26.8`.
     #[must_use]
     pub fn toolchains(&self) -> String {
-        self.toolchains.iter().map(Toolchain::to_string).collect::<Vec<_>>().join(", ")
+        self.toolchains.iter().join(", ")
     }
 
     /// A figure by which entries are ranked.
@@ -115,7 +114,7 @@ impl Row {
 }
 
 /// An entry that was not measured, for reasons outside it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 pub struct Absent {
     /// Its name.
     pub entry: String,

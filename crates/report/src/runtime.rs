@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use rpcbench_record::{Measured, Pauses, RuntimeStatistics};
 
 use crate::figures::share;
@@ -59,18 +60,18 @@ impl RuntimeFigures {
     /// `old: 1, 12.0 ms; young: 30, 41.5 ms, mean 1.38 ms, longest 3.20 ms`.
     #[must_use]
     pub fn kinds(&self) -> String {
-        let kinds = self.by_kind.iter().map(|(kind, pauses)| {
+        let time = |ns: u64| format::duration_ns(ns as f64);
+        let kind = |(kind, pauses): (&String, &Pauses)| {
             let Pauses { count, total_ns, max_ns } = *pauses;
-            let time = |ns: f64| format::duration_ns(ns);
-            let sum = format!("{kind}: {}, {}", format::count(count), time(total_ns as f64));
+            let sum = format!("{kind}: {}, {}", format::count(count), time(total_ns));
             match count {
                 0 | 1 => sum,
                 _ => {
-                    let mean = time(total_ns as f64 / count as f64);
-                    format!("{sum}, mean {mean}, longest {}", time(max_ns as f64))
+                    let mean = format::duration_ns(total_ns as f64 / count as f64);
+                    format!("{sum}, mean {mean}, longest {}", time(max_ns))
                 }
             }
-        });
-        kinds.collect::<Vec<_>>().join("; ")
+        };
+        self.by_kind.iter().map(kind).join("; ")
     }
 }

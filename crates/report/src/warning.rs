@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools as _;
 use rpcbench_record::{Isolation, IsolationMode, Measured, Preparation, Readiness, Run, Trial};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -96,10 +97,10 @@ fn isolation(run: &Run) -> Vec<Warning> {
     let shared: BTreeSet<u32> = shared.copied().collect();
     let mut found = Vec::new();
     if !shared.is_empty() {
-        let cpus: Vec<String> = shared.iter().map(u32::to_string).collect();
+        let cpus = shared.iter().join(", ");
         found.push(Warning::new(
             "shared-cpus",
-            format!("client and server shared CPU {}, so each slowed the other", cpus.join(", ")),
+            format!("client and server shared CPU {cpus}, so each slowed the other"),
             "use a machine with more CPUs, or fewer with --cpus",
         ));
     }
@@ -129,13 +130,12 @@ fn one_process(tables: &[Table]) -> Option<Warning> {
 
 fn client_bound(table: &Table) -> Option<Warning> {
     let bound = |row: &&crate::row::Row| row.verdict.kind == VerdictKind::ClientBound;
-    let entries = table.rows.iter().filter(bound).map(|row| row.server.entry.as_str());
-    let entries: Vec<&str> = entries.collect();
+    let entries = table.rows.iter().filter(bound).map(|row| &row.server.entry).join(", ");
     let threads = plural(table.workload.client_threads.into(), "thread");
     (!entries.is_empty()).then(|| {
         Warning::new(
             "client-bound",
-            format!("the client with {threads} was the limit of {}", entries.join(", ")),
+            format!("the client with {threads} was the limit of {entries}"),
             "use more --client-threads, or fewer --cpus",
         )
     })

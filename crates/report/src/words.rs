@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools as _;
 use rpcbench_record::{
     Arrivals, ConnectionLife, Header, Limits, PerSecond, Plan, Protocol, RankedBy, Rate, WarmUp,
     Workload,
@@ -64,19 +66,15 @@ pub(crate) fn origin(header: &Header) -> String {
 /// What words and columns mean.
 pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
     let shown = || summary.tables.iter().filter(|table| !table.rows.is_empty());
-    let mut lines: Vec<String> = Vec::new();
-    for standings in shown().filter_map(|table| table.standings.as_ref()) {
-        lines.extend(
-            places(standings).into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>(),
-        );
-    }
+    let standings = shown().filter_map(|table| table.standings.as_ref());
+    let lines = standings.flat_map(places).unique();
     let any = |of: fn(&Workload) -> bool| shown().any(|table| of(&table.workload));
     let ranking = any(|w| !w.arrivals.is_open()).then_some(&RANKING[..]);
     let search = any(|w| w.find_max.is_some()).then_some(&SEARCH[..]);
     let curve = any(is_given).then_some(&CURVE[..]);
     let lives = any(|w| !w.connection_life.is_long()).then_some(&LIVES[..]);
     let rest = [ranking, lives, search, curve].into_iter().flatten().flatten();
-    lines.into_iter().chain(rest.map(|line| (*line).to_owned())).collect()
+    lines.chain(rest.map(|line| (*line).to_owned())).collect()
 }
 
 /// What places and the figure behind them mean.
@@ -162,10 +160,10 @@ pub(crate) fn connections(w: &Workload, spoken: &BTreeSet<Protocol>) -> String {
         return format::plural(u64::from(*only), "connection");
     }
     let others = spoken.iter().filter(|protocol| under(protocol) != w.connections);
-    let others: Vec<String> = others
+    let others = others
         .map(|protocol| format!("{protocol}: {}", format::count(u64::from(under(protocol)))))
-        .collect();
-    format!("{} ({})", format::plural(u64::from(w.connections), "connection"), others.join(", "))
+        .join(", ");
+    format!("{} ({others})", format::plural(u64::from(w.connections), "connection"))
 }
 
 /// ` for 1 call each`; empty for long connections.
@@ -185,12 +183,14 @@ fn arrivals_between(first: &Workload, last: &Workload) -> String {
             format!("open loop, highest rate of Poisson arrivals with {threshold}")
         }
         (Arrivals::Constant { rate: from }, Arrivals::Constant { rate: to }, None)
+        | (Arrivals::Poisson { rate: from }, Arrivals::Poisson { rate: to }, None)
             if from != to =>
         {
-            format!("open loop, constant at {} to {}", bare(from), rate(to))
-        }
-        (Arrivals::Poisson { rate: from }, Arrivals::Poisson { rate: to }, None) if from != to => {
-            format!("open loop, Poisson arrivals at {} to {}", bare(from), rate(to))
+            let from = match from {
+                Rate::PerSecond(rate) => format::si(rate.get()),
+                Rate::OfCapacity(percent) => format!("{percent} %"),
+            };
+            arrivals(last.arrivals).replacen(" at ", &format!(" at {from} to "), 1)
         }
         (own, ..) => arrivals(own),
     }
@@ -198,13 +198,6 @@ fn arrivals_between(first: &Workload, last: &Workload) -> String {
 
 fn per_s(rate: PerSecond) -> String {
     format!("{} calls/s", format::si(rate.get()))
-}
-
-fn bare(rate: Rate) -> String {
-    match rate {
-        Rate::PerSecond(rate) => format::si(rate.get()),
-        Rate::OfCapacity(percent) => format!("{percent} %"),
-    }
 }
 
 fn rate(rate: Rate) -> String {
@@ -308,21 +301,17 @@ fn unranked_row(row: &Row) -> Option<Unranked> {
 /// Notes on rows, each with its entries.
 pub(crate) fn notes<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<String> {
     let rows: Vec<&Row> = rows.into_iter().collect();
-    let mut grouped: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut grouped: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
     for row in &rows {
         let stalls = row.stalls_decide.then_some(STALLS);
         for note in row.notes.iter().map(String::as_str).chain(stalls) {
-            match grouped.iter_mut().find(|(known, _)| *known == note) {
-                Some((_, entries)) if entries.contains(&row.server.entry.as_str()) => {}
-                Some((_, entries)) => entries.push(&row.server.entry),
-                None => grouped.push((note, vec![&row.server.entry])),
-            }
+            grouped.entry(note).or_default().insert(&row.server.entry);
         }
     }
     let all: BTreeSet<&str> = rows.iter().map(|row| row.server.entry.as_str()).collect();
-    let whose = |entries: &[&str]| match entries.len() {
+    let whose = |entries: &IndexSet<&str>| match entries.len() {
         n if n > 1 && n == all.len() => "all".to_owned(),
-        _ => entries.join(", "),
+        _ => entries.iter().join(", "),
     };
     grouped.iter().map(|(note, entries)| format!("{}: {note}", whose(entries))).collect()
 }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use rpcbench_record::units::{self, UnitError};
+use rpcbench_record::units::{self, ParseError};
 
 /// Lets serde read a type by its `FromStr`.
 macro_rules! from_text {
@@ -94,9 +94,9 @@ fn whole(text: &str, largest: u64) -> Result<u64, String> {
 }
 
 impl FromStr for Length {
-    type Err = UnitError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, UnitError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         units::duration(text).map(Self)
     }
 }
@@ -115,9 +115,9 @@ impl FromStr for NonZeroLength {
 }
 
 impl FromStr for Share {
-    type Err = UnitError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, UnitError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         units::share(text).map(Self)
     }
 }

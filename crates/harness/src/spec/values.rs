@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-use rpcbench_record::units::UnitError;
-use rpcbench_record::{Arrivals, ArrivalsError, Rate, WarmUp};
+use rpcbench_record::{Arrivals, ParseError, Rate, WarmUp};
 
 use crate::config::Length;
 
@@ -34,9 +33,7 @@ impl FromStr for WarmUpValue {
         let warm_up = match text {
             "until-steady" => WarmUp::UntilSteady { least_ms: 0, cap_ms: None },
             "none" => WarmUp::Fixed { length_ms: 0 },
-            _ if text.starts_with("calls:") => {
-                warm_up_calls(text).map_err(|error| error.to_string())?
-            }
+            _ if text.starts_with("calls:") => warm_up_calls(text)?,
             _ => match text.parse::<Length>() {
                 Ok(length) => WarmUp::Fixed { length_ms: length.ms() },
                 Err(error) => return Err(format!("{error}; or until-steady, or none")),
@@ -47,13 +44,16 @@ impl FromStr for WarmUpValue {
 }
 
 /// Reads `calls:2000/100`: 2,000 calls by 100 clients; one client without the second number.
-fn warm_up_calls(text: &str) -> Result<WarmUp, UnitError> {
+fn warm_up_calls(text: &str) -> Result<WarmUp, String> {
     let numbers = text.trim_start_matches("calls:");
     let (calls, clients) = numbers.split_once('/').unwrap_or((numbers, "1"));
     let read = calls.parse().ok().zip(clients.parse().ok());
     match read.filter(|(calls, clients)| *calls >= u64::from(*clients) && *clients > 0) {
         Some((calls, clients)) => Ok(WarmUp::Calls { calls, clients }),
-        None => Err(UnitError::WarmUpCalls(text.to_owned())),
+        None => Err(format!(
+            "'{text}' is not a warm-up by calls; expected calls:N/CLIENTS, such as calls:2000/100, with at least a call \
+             for each client"
+        )),
     }
 }
 
@@ -69,9 +69,9 @@ pub enum ArrivalsValue {
 }
 
 impl FromStr for ArrivalsValue {
-    type Err = ArrivalsError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ArrivalsError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         match text {
             "constant" => Ok(Self::Constant),
             "poisson" => Ok(Self::Poisson),
@@ -88,7 +88,7 @@ impl FromStr for RateValue {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse().map(Self).map_err(|_: ArrivalsError| {
+        text.parse().map(Self).map_err(|_: ParseError| {
             "write calls a second such as 500 or 20k, or a share of the measured capacity such as 40%"
         })
     }

@@ -10,7 +10,7 @@ mod tests;
 
 use std::time::Duration;
 
-pub use parse::{UnitError, decimal, duration, memory, percentage, rate, share, time_ns};
+pub use parse::{ParseError, decimal, duration, memory, percentage, rate, share, time_ns};
 
 /// Shown in place of a missing number.
 pub const NOTHING: &str = "-";

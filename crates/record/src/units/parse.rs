@@ -2,26 +2,10 @@
 
 use std::time::Duration;
 
-/// Text that is not the quantity expected.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum UnitError {
-    /// Not a size of memory.
-    #[error(
-        "'{0}' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"
-    )]
-    Memory(String),
-    /// Not a length of time.
-    #[error("'{0}' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m")]
-    Duration(String),
-    /// Not a warm-up by a number of calls.
-    #[error(
-        "'{0}' is not a warm-up by calls; expected calls:N/CLIENTS, such as calls:2000/100, with at least a call for each client"
-    )]
-    WarmUpCalls(String),
-    /// Not a share of a whole.
-    #[error("'{0}' is not a percentage between 0 and 100; write one such as 5%")]
-    Share(String),
-}
+/// Why text can't be read: what is wrong with it, and what is expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ParseError(pub String);
 
 /// Units of time and their lengths in nanoseconds, the shortest first.
 pub(super) const TIME: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
@@ -34,10 +18,11 @@ const LONGEST_NS: f64 = 1e15;
 ///
 /// # Errors
 /// If `text` is not a positive number with a known unit.
-pub fn memory(text: &str) -> Result<u64, UnitError> {
-    let refused = || UnitError::Memory(text.to_owned());
+pub fn memory(text: &str) -> Result<u64, ParseError> {
     match parse_size::Config::new().with_binary().parse_size(text) {
-        Ok(0) | Err(_) => Err(refused()),
+        Ok(0) | Err(_) => Err(ParseError(format!(
+            "'{text}' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"
+        ))),
         Ok(bytes) => Ok(bytes),
     }
 }
@@ -46,10 +31,14 @@ pub fn memory(text: &str) -> Result<u64, UnitError> {
 ///
 /// # Errors
 /// If `text` is not a number with a known unit.
-pub fn duration(text: &str) -> Result<Duration, UnitError> {
+pub fn duration(text: &str) -> Result<Duration, ParseError> {
     match time_ns(text) {
         Some(nanoseconds) => Ok(Duration::from_nanos(nanoseconds)),
-        None => humantime::parse_duration(text).map_err(|_| UnitError::Duration(text.to_owned())),
+        None => humantime::parse_duration(text).map_err(|_| {
+            ParseError(format!(
+                "'{text}' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m"
+            ))
+        }),
     }
 }
 
@@ -86,9 +75,11 @@ pub fn percentage(text: &str) -> Option<f64> {
 ///
 /// # Errors
 /// If `text` is not a percentage above 0 and below 100.
-pub fn share(text: &str) -> Result<f64, UnitError> {
+pub fn share(text: &str) -> Result<f64, ParseError> {
     let share = percentage(text).map(|percent| percent / 100.0);
-    share.filter(|s| *s > 0.0 && *s < 1.0).ok_or_else(|| UnitError::Share(text.to_owned()))
+    share.filter(|s| *s > 0.0 && *s < 1.0).ok_or_else(|| {
+        ParseError(format!("'{text}' is not a percentage between 0 and 100; write one such as 5%"))
+    })
 }
 
 /// Reads digits with an optional point; no sign, exponent or other form of a number.

@@ -173,7 +173,9 @@ fn lengths_of_time_are_read_however_they_are_typed() {
 fn a_share_lies_between_nothing_and_all() {
     assert_eq!([share("5%"), share("0.5%")], [Ok(0.05), Ok(0.005)]);
     for text in ["0%", "100%", "-1%", "5", "", "%"] {
-        assert_eq!(share(text), Err(UnitError::Share(text.to_owned())), "{text}");
+        let refused =
+            format!("'{text}' is not a percentage between 0 and 100; write one such as 5%");
+        assert_eq!(share(text).unwrap_err().to_string(), refused);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Documents as Markdown.
 
 use comfy_table::{Table as Grid, presets};
+use itertools::Itertools as _;
 
 use super::{Block, Content, Document, Item, Part, Table};
 use crate::columns::{Column, fill};
@@ -37,9 +38,7 @@ fn block(paragraphs: &mut Vec<String>, block: &Block, heading: &str) {
         match content {
             Content::Table(it) => paragraphs.extend((it.rows() > 0).then(|| table(it))),
             Content::Prose(lines) => paragraphs.extend(lines.iter().cloned()),
-            Content::List(items) => {
-                paragraphs.push(items.iter().map(item).collect::<Vec<_>>().join("\n"));
-            }
+            Content::List(items) => paragraphs.push(items.iter().map(item).join("\n")),
             Content::Drawing(lines) => paragraphs.push(format!("```\n{}\n```", lines.join("\n"))),
             Content::Hint(_) => {}
         }
@@ -73,9 +72,9 @@ fn table(table: &Table) -> String {
 
 fn aligned(dashes: &str, columns: &[Column]) -> String {
     let columns = dashes.trim_matches('|').split('|').zip(columns);
-    let cells = columns.map(|(cell, column)| match column.is_number {
+    let mut cells = columns.map(|(cell, column)| match column.is_number {
         false => cell.to_owned(),
         true => format!("{}:", &cell[..cell.len().saturating_sub(1)]),
     });
-    format!("|{}|", cells.collect::<Vec<_>>().join("|"))
+    format!("|{}|", cells.join("|"))
 }

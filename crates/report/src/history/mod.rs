@@ -5,13 +5,14 @@ mod view;
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use rpcbench_record::{Header, RankedBy, Run};
 use rpcbench_stats::Question;
 
 use crate::changes::{Change, Changes, CompareOptions, Side, changes_of_runs};
 use crate::figures::Estimate;
 use crate::row::Row;
-use crate::summary::{Summary, summary};
+use crate::summary::{Summary, Table, summary};
 use crate::verdict::Verdict;
 
 pub use view::history_schema;
@@ -91,16 +92,12 @@ fn names(summaries: &[Summary], servers: &[String]) -> Vec<Name> {
         let named = servers.iter().any(|name| *name == server.entry || *name == server.server);
         server.build.is_none() && (servers.is_empty() || named)
     };
-    let mut names: Vec<Name> = Vec::new();
-    for table in summaries.iter().rev().flat_map(|summary| &summary.tables) {
-        for row in table.rows.iter().filter(meant) {
-            let name = (row.server.entry.clone(), table.workload.name.clone());
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    names
+    let tables = summaries.iter().rev().flat_map(|summary| &summary.tables);
+    let name = |table: &Table, row: &Row| (row.server.entry.clone(), table.workload.name.clone());
+    tables
+        .flat_map(|table| table.rows.iter().filter(meant).map(move |row| name(table, row)))
+        .unique()
+        .collect()
 }
 
 fn cell((entry, workload): Name, pairs: &mut Pairs<'_>) -> CellHistory {

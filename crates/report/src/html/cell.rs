@@ -20,7 +20,7 @@ const HEAT_COLUMNS: usize = 64;
 const SERIES_POINTS: usize = 600;
 
 /// A cell, or another set of windows.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct CellView {
     /// Response times of ok calls.
     pub(super) response: Option<Distribution>,
@@ -110,29 +110,15 @@ impl CellView {
         }
     }
 
-    /// Only a distribution.
-    pub(super) fn of_response(response: Distribution) -> Self {
-        Self {
-            response: Some(response),
-            connect: None,
-            windows: Vec::new(),
-            heat: Vec::new(),
-            series: Vec::new(),
-            warm: Vec::new(),
-        }
-    }
-
     /// Only windows.
     pub(super) fn of_trials(run: &Run, trials: &[&Trial]) -> Self {
         let measured: Vec<(&Trial, &Measured)> =
             trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect();
         Self {
-            response: None,
-            connect: None,
             windows: measured.iter().map(|(trial, m)| window(run, trial, m)).collect(),
             heat: heat(&measured),
             series: series(&measured),
-            warm: Vec::new(),
+            ..Self::default()
         }
     }
 }

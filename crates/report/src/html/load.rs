@@ -35,7 +35,10 @@ pub(super) fn part(run: &Run, load: &Load, part: Part) -> PartView {
     let row = RowView {
         reason: load.verdict().reason,
         cell: Some(CellView::of_trials(run, &trials)),
-        ..RowView::new(load.address.clone(), &load.address, load.verdict().name().to_owned())
+        name: load.address.clone(),
+        entry: load.address.clone(),
+        verdict: load.verdict().to_string(),
+        ..RowView::default()
     };
     let mut view = PartView::of(KindView::Load, &load.workload.name, part);
     view.headline = vec![headline(load)];

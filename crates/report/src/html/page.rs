@@ -1,8 +1,7 @@
 //! The page's data: each record as a whole.
 
-use rpcbench_record::{
-    Header, Isolation, Machine, Preparation, Readiness, Run, ServerMachine, Toolchain,
-};
+use itertools::Itertools as _;
+use rpcbench_record::{Header, Isolation, Machine, Preparation, Readiness, Run, ServerMachine};
 use serde::Serialize;
 
 use super::calls::TrialCalls;
@@ -108,7 +107,7 @@ fn command(arguments: &[String]) -> String {
         true => argument.clone(),
         false => format!("'{}'", argument.replace('\'', r"'\''")),
     };
-    arguments.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    arguments.iter().map(quoted).join(" ")
 }
 
 fn origin(run: &Run) -> Vec<(&'static str, String)> {
@@ -168,9 +167,8 @@ fn processes(run: &Run) -> Vec<ProcessView> {
 
 fn process(p: &Preparation) -> ProcessView {
     let pairs = |of: &std::collections::BTreeMap<String, String>, by: &str| {
-        of.iter().map(|(name, value)| format!("{name}{by}{value}")).collect::<Vec<_>>().join(", ")
+        of.iter().map(|(name, value)| format!("{name}{by}{value}")).join(", ")
     };
-    let tools = p.toolchains.iter().map(Toolchain::to_string);
     let failed = p.check.failed.len() as u64;
     let checked = match (p.check.passed, failed) {
         (0, 0) => String::new(),
@@ -179,7 +177,7 @@ fn process(p: &Preparation) -> ProcessView {
     };
     let mut facts = vec![
         ("versions", pairs(&p.versions, " ")),
-        ("toolchains", tools.collect::<Vec<_>>().join(", ")),
+        ("toolchains", p.toolchains.iter().join(", ")),
         ("build", p.build.clone()),
         ("command", command(&p.command)),
         ("environment", pairs(&p.env, "=")),
@@ -204,7 +202,7 @@ fn isolation(isolation: &Isolation) -> String {
         Affinity => "CPU affinity",
         Unmanaged => return "none: rpcbench did not start it".to_owned(),
     };
-    let list = |cpus: &[u32]| cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let list = |cpus: &[u32]| cpus.iter().join(", ");
     let memory = isolation.memory_bytes.map(|bytes| format!(", {}", format::bytes(bytes)));
     format!(
         "{mode}; server on CPU {}, client on CPU {}{}",

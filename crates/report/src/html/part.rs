@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::cell::CellView;
 use super::changes::ChangesView;
-use super::table::{TableView, table};
+use super::table::{ColumnView, TableView, table, window_figures};
 use super::{load, rates};
 use crate::catalog::{Kind, Subject, ranked_by};
 use crate::curve::{Curve, Results, results};
@@ -13,7 +13,7 @@ use crate::document::{self, Block, Content, Item, Part};
 use crate::summary::{Summary, Table};
 
 /// A part of the page.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct PartView {
     pub(super) kind: KindView,
     /// Names it among the others.
@@ -29,8 +29,8 @@ pub(super) struct PartView {
     pub(super) table: TableView,
     /// Response times over load: the rows of the table, or the rates that a search tried.
     pub(super) over_load: Option<OverLoad>,
-    /// Titles of the figures of a window.
-    pub(super) window_columns: Vec<WindowColumn>,
+    /// The figures of a window.
+    pub(super) window_columns: Vec<ColumnView>,
     /// Distributions of a load.
     pub(super) distributions: Vec<load::Named>,
     /// If runs or builds are compared.
@@ -39,18 +39,10 @@ pub(super) struct PartView {
     pub(super) grids: Vec<GridView>,
 }
 
-/// A figure that windows have.
-#[derive(Serialize)]
-pub(super) struct WindowColumn {
-    key: &'static str,
-    title: &'static str,
-    unit: &'static str,
-    meaning: &'static str,
-}
-
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum KindView {
+    #[default]
     Ranking,
     Curve,
     Load,
@@ -128,15 +120,8 @@ impl PartView {
             name: name.to_owned(),
             headline: part.headline,
             setting: part.title.into_iter().chain(part.setting).collect(),
-            remarks: Vec::new(),
-            ranked_by: None,
-            table: TableView { columns: Vec::new(), rows: Vec::new() },
-            over_load: None,
-            window_columns: window_columns(),
-            distributions: Vec::new(),
-            changes: None,
-            lists: Vec::new(),
-            grids: Vec::new(),
+            window_columns: window_figures().into_iter().map(ColumnView::of).collect(),
+            ..Self::default()
         };
         part.blocks.into_iter().for_each(|block| view.add(block));
         view
@@ -170,17 +155,6 @@ impl GridView {
             note: None,
         })
     }
-}
-
-fn window_columns() -> Vec<WindowColumn> {
-    let figures = super::table::window_figures().into_iter();
-    let view = figures.map(|figure| WindowColumn {
-        key: figure.key,
-        title: figure.title(),
-        unit: figure.unit.name(),
-        meaning: figure.meaning,
-    });
-    view.collect()
 }
 
 fn with_cells(run: &Run, kind: Kind, subjects: &[Subject]) -> TableView {

@@ -48,14 +48,17 @@ fn rows(entry: &str, points: &[LoadPoint]) -> Vec<RowView> {
         |at: usize| points[at].is_kept() && points.get(at + 1).is_some_and(|next| !next.is_kept());
     let row = |(at, point): (usize, &&LoadPoint)| {
         let figures = PointFigures::of(point);
-        let name = format!("{} calls/s", format::si(point.rate.get()));
         RowView {
             ranked: point.is_kept(),
             knee: last_kept(at),
             values: POINT.iter().map(|figure| figure.value(&figures)).collect(),
             texts: POINT.iter().map(|figure| Some(figure.text(&figures))).collect(),
-            cell: response(&point.windows).map(CellView::of_response),
-            ..RowView::new(name, entry, point.verdict.to_string())
+            cell: response(&point.windows)
+                .map(|response| CellView { response: Some(response), ..CellView::default() }),
+            name: format!("{} calls/s", format::si(point.rate.get())),
+            entry: entry.to_owned(),
+            verdict: point.verdict.to_string(),
+            ..RowView::default()
         }
     };
     points.iter().enumerate().map(row).collect()

@@ -7,7 +7,7 @@ use crate::catalog::{ColumnSlot, Figure, Kind, RowKind, Subject, Value, exported
 use crate::columns::{Columns, columns};
 
 /// A table.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct TableView {
     pub(super) columns: Vec<ColumnView>,
     pub(super) rows: Vec<RowView>,
@@ -39,7 +39,7 @@ pub(super) enum ShownView {
 }
 
 /// A row.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct RowView {
     /// Unique in its table.
     pub(super) name: String,
@@ -86,20 +86,28 @@ fn placed() -> Vec<&'static Figure> {
     figures
 }
 
+impl ColumnView {
+    /// Of a figure alone, without an interval.
+    pub(super) fn of(figure: &Figure) -> Self {
+        Self {
+            key: figure.key,
+            title: figure.title(),
+            unit: figure.unit.name(),
+            meaning: figure.meaning,
+            number: figure.unit.is_number(),
+            shown: ShownView::Usually,
+            interval: None,
+        }
+    }
+}
+
 fn column(figure: &Figure, shown: ShownView, keys: &[&str]) -> ColumnView {
     let at = |end: &str| {
         let key = format!("{}_{end}", figure.key);
         keys.iter().position(|other| **other == key)
     };
-    ColumnView {
-        key: figure.key,
-        title: figure.title(),
-        unit: figure.unit.name(),
-        meaning: figure.meaning,
-        number: figure.unit.is_number(),
-        shown,
-        interval: at("low").zip(at("high")).map(|(low, high)| [low, high]),
-    }
+    let interval = at("low").zip(at("high")).map(|(low, high)| [low, high]);
+    ColumnView { shown, interval, ..ColumnView::of(figure) }
 }
 
 fn row(kind: Kind, figures: &[&Figure], subject: &Subject) -> RowView {
@@ -115,25 +123,10 @@ fn row(kind: Kind, figures: &[&Figure], subject: &Subject) -> RowView {
         reason: cell.and_then(|cell| cell.verdict.reason.clone()),
         notes: cell.map(|cell| cell.notes.clone()).unwrap_or_default(),
         evidence: cell.map(|cell| cell.evidence.clone()).unwrap_or_default(),
-        ..RowView::new(name, &entry, verdict)
-    }
-}
-
-impl RowView {
-    pub(super) fn new(name: String, entry: &str, verdict: String) -> Self {
-        Self {
-            name,
-            entry: entry.to_owned(),
-            verdict,
-            ranked: false,
-            knee: false,
-            values: Vec::new(),
-            texts: Vec::new(),
-            reason: None,
-            notes: Vec::new(),
-            evidence: Vec::new(),
-            cell: None,
-        }
+        name,
+        entry,
+        verdict,
+        ..RowView::default()
     }
 }
 
