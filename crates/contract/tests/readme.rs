@@ -27,7 +27,7 @@ fn protocols(meets: impl Fn(&Profile) -> bool) -> String {
 fn table(group: &Group) -> String {
     let row = |case: &Case| {
         let runs_on = protocols(|profile| case.unmet(profile).is_none());
-        format!("| `{}` | {} | {runs_on} |\n", case.name(), case.verifies())
+        format!("| `{}` | {} | {runs_on} |\n", case.name, case.verifies)
     };
     let rows: String = group.cases.iter().map(row).collect();
     format!("### {}\n\n| case | verifies | runs on |\n|---|---|---|\n{rows}\n", group.title)

@@ -11,8 +11,6 @@ mod address;
 mod client;
 pub mod clock;
 mod driver;
-#[cfg(test)]
-mod echo;
 pub mod file_limit;
 mod log;
 mod measured;
@@ -28,6 +26,8 @@ mod slot;
 mod span;
 mod tally;
 mod target;
+#[cfg(test)]
+mod tests;
 mod thread;
 mod worker;
 

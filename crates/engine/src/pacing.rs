@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_begins_its_schedule_anew_and_ends_it() {
+    fn a_window_restarts_its_schedule_and_ends_it() {
         let stride = Stride { thread: 0, threads: 1, connections: 1 };
         let mut due_times = DueTimes::new(arrivals("constant:10"), 1, stride, Nanos(0));
         let (start, end) = (Nanos(250_000_000), Nanos(450_000_000));

@@ -184,7 +184,7 @@ mod tests {
     use rpcbench_contract::Encoding;
 
     use super::*;
-    use crate::echo::Echo;
+    use crate::tests::Echo;
 
     /// The right reply: the request with another tag.
     fn reply(echo: &Echo, call: Call) -> Vec<u8> {

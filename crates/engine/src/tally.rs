@@ -16,7 +16,7 @@ const MAX_EXAMPLES: usize = 8;
 const MAX_EXAMPLE: usize = 300;
 
 /// The calls that came due in a stretch of time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// By outcome.
     pub outcomes: Outcomes,
@@ -50,22 +50,7 @@ pub struct Tally {
 
 impl Tally {
     pub(crate) fn new(length: Nanos) -> Self {
-        Self {
-            outcomes: Outcomes::default(),
-            ok: Histogram::new(),
-            service: Histogram::new(),
-            send_lag: Histogram::new(),
-            late: 0,
-            held_back: 0,
-            errors: Histogram::new(),
-            connect: Histogram::new(),
-            connections: Connections::default(),
-            examples: Vec::new(),
-            series: vec![Slice::default(); slices(length)],
-            carried_in: Nanos(0),
-            carried_out: Nanos(0),
-            ok_cut: 0.0,
-        }
+        Self { series: vec![Slice::default(); slices(length)], ..Self::default() }
     }
 
     /// Calls that ended `ok`, those that an end of the stretch cuts by the part of their service time within it. Servers

@@ -188,7 +188,7 @@ fn a_connection_that_ends_in_the_middle_of_a_reply_costs_its_calls() {
 }
 
 #[test]
-fn other_statuses_are_outcomes_and_the_connection_goes_on() {
+fn other_statuses_are_outcomes_and_the_connection_continues() {
     let peer = ScriptedPeer::start(|wire| {
         for reply in [
             "HTTP/1.1 503 Busy\r\nContent-Length: 5\r\n\r\nlater",

@@ -143,7 +143,7 @@ fn a_closed_connection_is_opened_again() {
 }
 
 #[test]
-fn a_peer_that_never_reads_keeps_nobody() {
+fn a_peer_that_never_reads_does_not_block_the_load() {
     const MAX: u32 = 0x7fff_ffff;
     let (go_on, stalled) = channel();
     let peer = ScriptedPeer::start(move |wire| {

@@ -38,7 +38,7 @@ fn a_server_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_server_that_never_says_a_word_is_no_server() {
+fn a_silent_server_is_refused() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();
     let plan = LoadPlan { connect_timeout: Nanos::from_millis(50), ..plan(address) };
@@ -86,7 +86,7 @@ fn contradictions_are_refused() {
 }
 
 #[test]
-fn what_is_not_going_on_can_not_be_ended_nor_awaited() {
+fn a_load_that_is_not_running_can_not_be_ended_or_awaited() {
     let server = server("honest");
     let mut session = open(&plan(server.address()));
     let span = |from: Nanos| Span { start: from, end: from + Nanos::from_millis(20) };
@@ -148,7 +148,7 @@ fn a_thread_that_can_not_begin_ends_the_others_at_once() {
 }
 
 #[test]
-fn a_number_of_calls_is_made_whatever_the_threads_and_the_arrivals() {
+fn a_number_of_calls_is_made_with_any_threads_and_arrivals() {
     let server = server("honest");
     for (arrivals, threads, calls) in [
         ("closed", 1, 1),

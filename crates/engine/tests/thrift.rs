@@ -9,8 +9,8 @@ use std::thread;
 use rpcbench_contract::{Encoding, Method, thrift_reply};
 use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{LoadPlan, Measurement};
-use rpcbench_record::Protocol;
-use rpcbench_testkit::thrift::{Form, Message, Transport, kind};
+use rpcbench_record::{Protocol, Transport};
+use rpcbench_testkit::thrift::{Form, Message, kind};
 use support::{came, server};
 
 const PROTOCOLS: [Protocol; 4] = [
@@ -21,7 +21,7 @@ const PROTOCOLS: [Protocol; 4] = [
 ];
 
 fn form(protocol: Protocol) -> Form {
-    protocol.name().parse().unwrap()
+    Form::of(protocol).unwrap()
 }
 
 fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
@@ -169,7 +169,7 @@ fn a_wrong_sequence_id_costs_the_connection() {
 }
 
 #[test]
-fn a_message_that_is_no_reply_costs_the_connection() {
+fn a_message_other_than_a_reply_costs_the_connection() {
     assert_lost(
         |call| call.message(kind::CALL, call.sequence_id, &call.right_body()),
         "a message that is no reply",
@@ -209,7 +209,7 @@ fn a_huge_length_or_a_struct_without_end_ends_in_bounds() {
     let huge = |call: &Call| {
         // As long as the framed transport says; endless where the content says it.
         let mut message = call.right_reply();
-        if call.form.transport == Transport::Framed {
+        if call.form.transport == Transport::ThriftFramed {
             message[..4].copy_from_slice(&[0x7f; 4]);
         } else {
             let at = message.len() - call.right_body().len();
@@ -235,7 +235,7 @@ fn a_struct_that_is_cut_short_is_a_wrong_answer_or_never_ends() {
         let timeout = Nanos::from_millis(200);
         let plan = LoadPlan { timeout, grace: timeout, ..single(protocol, address) };
         let (outcomes, examples) = came(measure(&plan, "text:100", 500));
-        let framed = form(protocol).transport == Transport::Framed;
+        let framed = form(protocol).transport == Transport::ThriftFramed;
         let expected = if framed { outcomes.wrong_answer } else { outcomes.timeout };
         assert!(outcomes.ok == 0 && expected > 0, "{protocol}: {outcomes:?} {examples:?}");
     }

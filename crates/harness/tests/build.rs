@@ -184,7 +184,7 @@ fn of_the_contract_only_the_definitions_are_built_from() {
 }
 
 #[test]
-fn what_git_ignores_is_no_source() {
+fn files_that_git_ignores_are_not_sources() {
     let project = Project::new();
     project.write("servers/sh/.gitignore", "__pycache__/\n");
     assert!(project.rebuilds(&[]));

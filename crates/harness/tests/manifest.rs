@@ -207,7 +207,7 @@ fn a_variant_changes_command_and_environment() {
 }
 
 #[test]
-fn a_server_may_stand_beside_its_variants() {
+fn a_server_may_be_listed_with_its_variants() {
     let root = root();
     let variant = format!(
         "plain = true\nrepresentative = true\n{GO}[variants.gogc-off]\nnote = \"off\"\nenv = {{ GOGC = \"off\" }}\n"
@@ -257,7 +257,7 @@ fn patterns_select() {
 }
 
 #[test]
-fn one_entry_stands_for_its_language_and_protocol() {
+fn one_entry_represents_its_language_and_protocol() {
     let root = root();
     let all = ["go-grpc", "java-grpc@g1", "java-grpc@zgc"];
     let names = |catalog: &Catalog, selection: &Selection| -> Vec<String> {
@@ -330,7 +330,7 @@ fn values_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn what_is_missing_is_named_with_a_line_that_would_do() {
+fn a_missing_key_is_named_with_an_example() {
     insta::assert_snapshot!(server_refusal("library = \"grpc-java\"", ""), @r#"servers/java/grpc/server.toml:1: 'library' is missing; add a line such as library = "grpc-go""#);
     insta::assert_snapshot!(server_refusal("command = [\"java\", \"{args}\", \"-jar\", \"{build}/server.jar\"]", ""), @r#"servers/java/grpc/server.toml: 'run.command' is missing; add a line such as command = ["{build}/server"]"#);
     insta::assert_snapshot!(language_refusal("least_warm_up = \"2s\"", ""), @r#"servers/java/_language.toml: 'runtime.least_warm_up' is missing; add a line such as least_warm_up = "2s""#);

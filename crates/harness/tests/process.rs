@@ -120,7 +120,7 @@ fn a_server_dies_with_the_thread_that_started_it() {
 }
 
 #[test]
-fn a_frozen_server_makes_no_progress_and_goes_on_when_thawed() {
+fn a_frozen_server_makes_no_progress_and_continues_when_thawed() {
     for way in ways() {
         let shell = Shell::new();
         let server = shell.start(&way, "while :; do echo x; done >> progress");

@@ -34,7 +34,7 @@ impl From<Machine> for Machines {
 }
 
 /// A machine's hardware and kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// `uname -r`.
     pub kernel: String,
@@ -57,7 +57,7 @@ pub struct Machine {
 }
 
 /// The processors of a machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cpu {
     /// Model name from the kernel.
     pub model: String,

@@ -14,7 +14,7 @@ use crate::preparation::Preparation;
 use crate::trial::{Measured, Trial};
 
 /// The program that wrote a record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// Version of rpcbench.
     pub version: String,

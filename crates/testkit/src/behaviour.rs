@@ -5,8 +5,9 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::plan::{Answer, Cost, Effect, Fault, FaultAfter, Opening, Wire};
-use crate::thrift::Form as ThriftForm;
+use rpcbench_record::Protocol;
+
+use crate::plan::{Answer, Cost, Effect, Fault, FaultAfter, Opening};
 
 /// One way to behave: an entry of [`FORMS`] with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,13 +37,6 @@ const fn form(
     effect: Parse,
 ) -> Form {
     Form { form, example, meaning, effect }
-}
-
-const fn thrift(name: &'static str, meaning: &'static str) -> Form {
-    form(name, name, meaning, |it| match it.given.parse::<ThriftForm>() {
-        Ok(form) => Ok(Effect::Wire(Wire::Thrift(form))),
-        Err(_) => Err(it.malformed()),
-    })
 }
 
 /// All behaviours. Calls are numbered from 1 in the order in which their requests are complete, over all connections.
@@ -82,15 +76,15 @@ pub const FORMS: &[Form] = &[
     form("costlier:PERCENT", "costlier:5", "every call costs that much more CPU than it would", |it| Ok(Effect::Cost(Cost::Costlier(it.positive("a percentage above 0")? / 100.0)))),
     form("counting", "counting", "prints its calls and CPU time when stopped", |_| Ok(Effect::Counting)),
     form("null", "null", "the least work that is correct gRPC, text only", |_| Ok(Effect::Answer(Answer::Null))),
-    form("json", "json", "JSON over HTTP/1.1 instead of gRPC; can be combined with those above except null", |_| Ok(Effect::Wire(Wire::Json))),
-    form("json-h2c", "json-h2c", "JSON over HTTP/2 instead of gRPC; combinable like json", |_| Ok(Effect::Wire(Wire::JsonH2c))),
-    form("connect", "connect", "Connect over HTTP/1.1 instead of gRPC; combinable like json", |_| Ok(Effect::Wire(Wire::Connect))),
+    form("json", "json", "JSON over HTTP/1.1 instead of gRPC; can be combined with those above except null", |_| Ok(Effect::Protocol(Protocol::Json))),
+    form("json-h2c", "json-h2c", "JSON over HTTP/2 instead of gRPC; combinable like json", |_| Ok(Effect::Protocol(Protocol::JsonH2c))),
+    form("connect", "connect", "Connect over HTTP/1.1 instead of gRPC; combinable like json", |_| Ok(Effect::Protocol(Protocol::Connect))),
     form("null-json", "null-json", "JSON over HTTP/1.1 instead of gRPC, with the least work", |_| Ok(Effect::Answer(Answer::NullJson))),
-    form("tcp-echo", "tcp-echo", "tcp-echo instead of gRPC; with the least work if honest", |_| Ok(Effect::Wire(Wire::TcpEcho))),
-    thrift("thrift", "framed binary Thrift instead of gRPC; combinable like json, with the least work if honest"),
-    thrift("thrift-compact", "the same, framed and compact"),
-    thrift("thrift-buffered", "the same, buffered and binary"),
-    thrift("thrift-buffered-compact", "the same, buffered and compact"),
+    form("tcp-echo", "tcp-echo", "tcp-echo instead of gRPC; with the least work if honest", |_| Ok(Effect::Protocol(Protocol::TcpEcho))),
+    form("thrift", "thrift", "framed binary Thrift instead of gRPC; combinable like json, with the least work if honest", |_| Ok(Effect::Protocol(Protocol::Thrift))),
+    form("thrift-compact", "thrift-compact", "the same, framed and compact", |_| Ok(Effect::Protocol(Protocol::ThriftCompact))),
+    form("thrift-buffered", "thrift-buffered", "the same, buffered and binary", |_| Ok(Effect::Protocol(Protocol::ThriftBuffered))),
+    form("thrift-buffered-compact", "thrift-buffered-compact", "the same, buffered and compact", |_| Ok(Effect::Protocol(Protocol::ThriftBufferedCompact))),
 ];
 
 /// Text that is not a behaviour.

@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike as _};
+use rustix::time::{ClockId, clock_gettime};
+
 /// CPU time from `getrusage`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuTime {
@@ -20,49 +24,39 @@ impl CpuTime {
 
 /// CPU time of all threads of this process so far.
 pub fn process_cpu() -> CpuTime {
-    usage(libc::RUSAGE_SELF)
+    usage(UsageWho::RUSAGE_SELF)
 }
 
 /// CPU time of the child processes that have ended and were waited for.
 pub fn children_cpu() -> CpuTime {
-    usage(libc::RUSAGE_CHILDREN)
+    usage(UsageWho::RUSAGE_CHILDREN)
 }
 
-fn usage(of: libc::c_int) -> CpuTime {
-    // SAFETY: rusage is plain old data, for which all zeroes is a valid value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is a valid rusage that outlives the call.
-    unsafe { libc::getrusage(of, &mut usage) };
-    CpuTime { user: from_timeval(usage.ru_utime), system: from_timeval(usage.ru_stime) }
-}
-
-fn from_timeval(time: libc::timeval) -> Duration {
-    Duration::from_secs(time.tv_sec.unsigned_abs())
-        + Duration::from_micros(time.tv_usec.unsigned_abs())
+fn usage(of: UsageWho) -> CpuTime {
+    let duration = |time: TimeVal| Duration::from_micros(time.num_microseconds().unsigned_abs());
+    let usage = getrusage(of).expect("getrusage fails only for an unknown argument");
+    CpuTime { user: duration(usage.user_time()), system: duration(usage.system_time()) }
 }
 
 /// Monotonic time since an arbitrary start.
 pub(crate) fn monotonic() -> Duration {
-    read(libc::CLOCK_MONOTONIC)
+    read(ClockId::Monotonic)
 }
 
 /// CPU time of this process since it started, to the nanosecond.
 pub(crate) fn this_process() -> Duration {
-    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+    read(ClockId::ProcessCPUTime)
 }
 
 /// Uses `cost` of CPU time on the calling thread.
 pub(crate) fn burn(cost: Duration) {
-    let end = read(libc::CLOCK_THREAD_CPUTIME_ID) + cost;
-    while read(libc::CLOCK_THREAD_CPUTIME_ID) < end {
+    let end = read(ClockId::ThreadCPUTime) + cost;
+    while read(ClockId::ThreadCPUTime) < end {
         std::hint::spin_loop();
     }
 }
 
-fn read(clock: libc::clockid_t) -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec that outlives the call; all of them exist on every Linux.
-    unsafe { libc::clock_gettime(clock, &mut time) };
-    Duration::from_secs(time.tv_sec.unsigned_abs())
-        + Duration::from_nanos(time.tv_nsec.unsigned_abs())
+fn read(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }

@@ -4,10 +4,14 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::oneshot;
 
@@ -29,15 +33,8 @@ struct Waiting {
 impl DelayQueue {
     /// A queue whose timer runs as a task of the current `LocalSet`.
     pub(crate) fn start() -> io::Result<Rc<Self>> {
-        // SAFETY: the call takes no pointers; its result is checked below.
-        let raw = unsafe {
-            libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC)
-        };
-        if raw < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: `raw` was just made by the kernel and nothing else owns it.
-        let timer = unsafe { OwnedFd::from_raw_fd(raw) };
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
         // SAFETY: an OwnedFd is the same descriptor, and open, until it is dropped.
         let timer = unsafe { AsyncFd::register(timer) }?;
         let queue = Rc::new(Self { timer, waiting: RefCell::default() });
@@ -92,20 +89,11 @@ impl DelayQueue {
     }
 
     fn arm(&self, due: Duration) {
-        let at = libc::timespec {
-            tv_sec: due.as_secs().cast_signed(),
-            tv_nsec: i64::from(due.subsec_nanos()),
-        };
-        let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        let setting = libc::itimerspec { it_interval: never, it_value: at };
-        // SAFETY: the descriptor is open as long as `self`, and `setting` outlives the call.
-        unsafe {
-            libc::timerfd_settime(
-                self.timer.as_raw_fd(),
-                libc::TFD_TIMER_ABSTIME,
-                &setting,
-                std::ptr::null_mut(),
-            )
-        };
+        let it_value =
+            Timespec { tv_sec: due.as_secs().cast_signed(), tv_nsec: due.subsec_nanos().into() };
+        let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let times = Itimerspec { it_interval, it_value };
+        timerfd_settime(self.timer.get_ref(), TimerfdTimerFlags::ABSTIME, &times)
+            .expect("the timer exists and the time is valid");
     }
 }

@@ -63,11 +63,22 @@ pub(crate) fn frame(message: &[u8]) -> Vec<u8> {
 
 /// The reply message of a method of the contract.
 pub(crate) fn reply(path: &str, message: &[u8], truth: Truth) -> Result<Bytes, Status> {
+    /// The reply to a request with one message, of which a wrong reply has another number.
+    macro_rules! echo {
+        ($request:ident . $content:ident . $number:ident => $reply:ident) => {{
+            let mut echo = decode::<pb::$request>(message)?.$content;
+            if truth == Truth::Wrong {
+                let content = echo.get_or_insert_default();
+                content.$number = content.$number.wrapping_add(1);
+            }
+            Ok(pb::$reply { echo }.encode_to_vec().into())
+        }};
+    }
     match path {
         "/rpcbench.v1.Echo/Text" => text(message, truth),
-        "/rpcbench.v1.Echo/Record" => record(message, truth),
-        "/rpcbench.v1.Echo/Dto" => dto(message, truth),
-        "/rpcbench.v1.Echo/Tree" => tree(message, truth),
+        "/rpcbench.v1.Echo/Record" => echo!(RecordRequest.record.field2 => RecordReply),
+        "/rpcbench.v1.Echo/Dto" => echo!(DtoRequest.dto.prop4 => DtoReply),
+        "/rpcbench.v1.Echo/Tree" => echo!(TreeRequest.tree.age => TreeReply),
         other => Err(Status::new(UNIMPLEMENTED, format!("unknown method {other}"))),
     }
 }
@@ -80,33 +91,6 @@ fn text(message: &[u8], truth: Truth) -> Result<Bytes, Status> {
         echo.replace_range(..end, replacement);
     }
     Ok(pb::TextReply { echo }.encode_to_vec().into())
-}
-
-fn record(message: &[u8], truth: Truth) -> Result<Bytes, Status> {
-    let mut echo = decode::<pb::RecordRequest>(message)?.record;
-    if truth == Truth::Wrong {
-        let record = echo.get_or_insert_default();
-        record.field2 = record.field2.wrapping_add(1);
-    }
-    Ok(pb::RecordReply { echo }.encode_to_vec().into())
-}
-
-fn dto(message: &[u8], truth: Truth) -> Result<Bytes, Status> {
-    let mut echo = decode::<pb::DtoRequest>(message)?.dto;
-    if truth == Truth::Wrong {
-        let dto = echo.get_or_insert_default();
-        dto.prop4 = dto.prop4.wrapping_add(1);
-    }
-    Ok(pb::DtoReply { echo }.encode_to_vec().into())
-}
-
-fn tree(message: &[u8], truth: Truth) -> Result<Bytes, Status> {
-    let mut echo = decode::<pb::TreeRequest>(message)?.tree;
-    if truth == Truth::Wrong {
-        let tree = echo.get_or_insert_default();
-        tree.age = tree.age.wrapping_add(1);
-    }
-    Ok(pb::TreeReply { echo }.encode_to_vec().into())
 }
 
 fn decode<M: Message + Default>(message: &[u8]) -> Result<M, Status> {

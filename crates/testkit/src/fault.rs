@@ -5,10 +5,11 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
+use rpcbench_record::{Protocol, Transport};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::plan::{Fault, Wire};
+use crate::plan::Fault;
 use crate::thrift::{Form, Message, exception, kind};
 
 /// A TCP stream that outlives the HTTP/2 connection on it.
@@ -55,7 +56,11 @@ impl AsyncWrite for SharedStream {
 }
 
 /// Makes the fault happen on this connection. Returns when the connection has ended.
-pub(crate) async fn strike(fault: Fault, stream: Rc<TcpStream>, wire: Wire) -> io::Result<()> {
+pub(crate) async fn strike(
+    fault: Fault,
+    stream: Rc<TcpStream>,
+    protocol: Protocol,
+) -> io::Result<()> {
     match fault {
         // The end of the process closes the connection.
         Fault::Exit | Fault::Hang => std::future::pending().await,
@@ -64,7 +69,7 @@ pub(crate) async fn strike(fault: Fault, stream: Rc<TcpStream>, wire: Wire) -> i
             std::future::pending().await
         }
         Fault::Reset => stream.set_zero_linger(),
-        Fault::Truncate => truncate(&stream, wire).await,
+        Fault::Truncate => truncate(&stream, protocol).await,
     }
 }
 
@@ -86,25 +91,25 @@ fn half_a_message(form: Form) -> Vec<u8> {
     bytes
 }
 
-async fn truncate(stream: &Rc<TcpStream>, wire: Wire) -> io::Result<()> {
-    let half = match wire {
-        Wire::Grpc | Wire::JsonH2c => HALF_A_FRAME.to_vec(),
-        Wire::Json | Wire::Connect => HALF_A_REPLY.to_vec(),
-        Wire::Thrift(form) => half_a_message(form),
-        Wire::TcpEcho => HALF_AN_ECHO.to_vec(),
-    };
-    write(stream, &half).await?;
+/// Half of a reply.
+fn half(protocol: Protocol) -> Vec<u8> {
+    match protocol.spec().transport {
+        Transport::Http2 => HALF_A_FRAME.to_vec(),
+        Transport::Http1 => HALF_A_REPLY.to_vec(),
+        Transport::Raw => HALF_AN_ECHO.to_vec(),
+        Transport::ThriftFramed | Transport::ThriftBuffered => {
+            Form::of(protocol).map_or_else(Vec::new, half_a_message)
+        }
+    }
+}
+
+async fn truncate(stream: &Rc<TcpStream>, protocol: Protocol) -> io::Result<()> {
+    write(stream, &half(protocol)).await?;
     let mut end = SharedStream(Rc::clone(stream));
-    shut_down(stream);
+    rustix::net::shutdown(stream, rustix::net::Shutdown::Write)?;
     // Closing with unread bytes would send a reset, but the peer must see a normal end.
     tokio::io::copy(&mut end, &mut tokio::io::sink()).await?;
     Ok(())
-}
-
-fn shut_down(stream: &TcpStream) {
-    use std::os::fd::AsRawFd;
-    // SAFETY: the call takes no pointers and the descriptor is open as long as `stream`.
-    unsafe { libc::shutdown(stream.as_raw_fd(), libc::SHUT_WR) };
 }
 
 pub(crate) async fn write(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {

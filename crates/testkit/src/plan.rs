@@ -3,14 +3,15 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use rpcbench_record::Protocol;
+
 use crate::Behaviour;
-use crate::null;
 use crate::thrift::Form;
 
 /// What a server does, by part.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    pub(crate) wire: Wire,
+    pub(crate) protocol: Protocol,
     pub(crate) answer: Answer,
     pub(crate) cost: Cost,
     pub(crate) fault: Option<FaultAfter>,
@@ -23,18 +24,6 @@ pub struct Plan {
     pub counting: bool,
     /// Bytes of memory to take before listening.
     pub memory_at_start: u64,
-}
-
-/// How calls travel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Wire {
-    #[default]
-    Grpc,
-    Json,
-    JsonH2c,
-    Connect,
-    Thrift(Form),
-    TcpEcho,
 }
 
 /// How a call is answered.
@@ -103,7 +92,7 @@ pub(crate) enum Opening {
 /// What a behaviour changes in a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effect {
-    Wire(Wire),
+    Protocol(Protocol),
     Answer(Answer),
     Cost(Cost),
     Fault(FaultAfter),
@@ -141,7 +130,7 @@ impl Effect {
         if self.is_of_process() || other.is_of_process() {
             return false;
         }
-        let is_echo = |effect| effect == Self::Wire(Wire::TcpEcho);
+        let is_echo = |effect| effect == Self::Protocol(Protocol::TcpEcho);
         self.is_bare()
             || other.is_bare()
             || is_echo(self) && other.needs_messages()
@@ -190,23 +179,22 @@ impl Plan {
     }
 
     /// The server of the least work, if one does what the plan says.
-    pub(crate) fn least_work(&self) -> Option<null::Kind> {
+    pub(crate) fn least_work(&self) -> Option<Protocol> {
         let only_answers = self.answer == Answer::Honest
             && self.cost == Cost::Nothing
             && self.fault.is_none()
             && self.opening == Opening::Serve;
-        match (self.answer, self.wire) {
-            (Answer::Null, _) => Some(null::Kind::Grpc),
-            (Answer::NullJson, _) => Some(null::Kind::Json),
-            (_, Wire::Thrift(form)) if only_answers => Some(null::Kind::Thrift(form)),
-            (_, Wire::TcpEcho) if only_answers => Some(null::Kind::TcpEcho),
-            _ => None,
+        match self.answer {
+            Answer::Null => Some(Protocol::Grpc),
+            Answer::NullJson => Some(Protocol::Json),
+            _ => Some(self.protocol)
+                .filter(|it| only_answers && (*it == Protocol::TcpEcho || Form::of(*it).is_some())),
         }
     }
 
     fn adopt(&mut self, effect: Effect) {
         match effect {
-            Effect::Wire(wire) => self.wire = wire,
+            Effect::Protocol(protocol) => self.protocol = protocol,
             Effect::Answer(answer) => self.answer = answer,
             Effect::Cost(cost) => self.cost = cost,
             Effect::Fault(fault) => self.fault = Some(fault),
@@ -245,7 +233,7 @@ mod tests {
         assert!(plan(&["null", "counting"]).is_ok());
         assert!(plan(&["json", "null-json"]).is_err());
         assert!(plan(&["json", "json-h2c"]).is_err());
-        assert_eq!(plan(&["json", "canned"]).unwrap().wire, Wire::Json);
+        assert_eq!(plan(&["json", "canned"]).unwrap().protocol, Protocol::Json);
         assert!(plan(&["json", "thrift"]).is_err());
         assert!(plan(&["tcp-echo", "byte-echo"]).is_err(), "which is honest there");
     }
@@ -253,14 +241,13 @@ mod tests {
     #[test]
     fn thrift_and_tcp_echo_use_the_least_work_if_honest() {
         let kind = |texts: &[&str]| plan(texts).unwrap().least_work();
-        for form in Form::ALL {
-            let name = form.to_string();
-            assert_eq!(kind(&[&name, "counting"]), Some(null::Kind::Thrift(form)));
+        for protocol in Protocol::ALL.into_iter().filter(|it| Form::of(*it).is_some()) {
+            assert_eq!(kind(&[protocol.name(), "counting"]), Some(protocol));
             for more in ["canned", "slow:5ms", "reset-after:9", "never-ready"] {
-                assert_eq!(kind(&[&name, more]), None, "{more}");
+                assert_eq!(kind(&[protocol.name(), more]), None, "{more}");
             }
         }
-        assert_eq!(kind(&["tcp-echo"]), Some(null::Kind::TcpEcho));
+        assert_eq!(kind(&["tcp-echo"]), Some(Protocol::TcpEcho));
         assert_eq!(kind(&["tcp-echo", "busy:5"]), None);
         assert_eq!((kind(&["json"]), kind(&["honest"])), (None, None));
     }

@@ -1,7 +1,9 @@
 //! Relays between a client and a server.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread;
@@ -17,13 +19,7 @@ pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
     thread::spawn(move || {
         for client in listener.incoming() {
             // Either end may be gone; the other then sees its connection closed.
-            let _ = client.and_then(|client| {
-                let server = connect(server)?;
-                let (from_client, to_server) = (client.try_clone()?, server.try_clone()?);
-                pass_on(from_client, to_server, io::copy);
-                pass_on(server, client, io::copy);
-                Ok(())
-            });
+            let _ = client.and_then(|client| relay(client.into(), server, io::copy));
         }
     });
     Ok(())
@@ -37,60 +33,40 @@ pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
 pub fn relay_in_pieces(server: SocketAddr, longest: usize) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
+    let copy = move |from: &mut File, to: &mut File| cut(from, to, longest);
     thread::spawn(move || {
         for client in listener.incoming() {
             // As above.
             let _ = client.and_then(|client| {
-                let server = connect(server)?;
                 client.set_nodelay(true)?;
-                let (from_client, to_server) = (client.try_clone()?, server.try_clone()?);
-                let cut = move |from: &mut TcpStream, to: &mut TcpStream| cut(from, to, longest);
-                pass_on(from_client, to_server, cut);
-                pass_on(server, client, cut);
-                Ok(())
+                relay(client.into(), server, copy)
             });
         }
     });
     Ok(address)
 }
 
-fn connect(server: SocketAddr) -> io::Result<TcpStream> {
+/// Connects to `server` and relays both directions until they end.
+fn relay(
+    client: OwnedFd,
+    server: SocketAddr,
+    copy: impl Fn(&mut File, &mut File) -> io::Result<u64> + Copy + Send + 'static,
+) -> io::Result<()> {
     let server = TcpStream::connect(server)?;
     server.set_nodelay(true)?;
-    Ok(server)
-}
-
-/// A stream whose sending side can be closed.
-trait End {
-    fn end(&self);
-}
-
-impl End for TcpStream {
-    fn end(&self) {
-        // It may be gone already.
-        let _ = self.shutdown(Shutdown::Write);
+    // Files read and write any kind of socket.
+    let (client, server) = (File::from(client), File::from(OwnedFd::from(server)));
+    for (mut from, mut to) in [(client.try_clone()?, server.try_clone()?), (server, client)] {
+        thread::spawn(move || {
+            let _ = copy(&mut from, &mut to);
+            // The socket may be gone already.
+            let _ = rustix::net::shutdown(&to, rustix::net::Shutdown::Write);
+        });
     }
+    Ok(())
 }
 
-impl End for std::os::unix::net::UnixStream {
-    fn end(&self) {
-        let _ = self.shutdown(Shutdown::Write);
-    }
-}
-
-/// Relays one direction, including its end.
-fn pass_on<F: Send + 'static, T: End + Send + 'static>(
-    mut from: F,
-    mut to: T,
-    copy: impl FnOnce(&mut F, &mut T) -> io::Result<u64> + Send + 'static,
-) {
-    thread::spawn(move || {
-        let _ = copy(&mut from, &mut to);
-        to.end();
-    });
-}
-
-fn cut(from: &mut TcpStream, to: &mut TcpStream, longest: usize) -> io::Result<u64> {
+fn cut(from: &mut File, to: &mut File, longest: usize) -> io::Result<u64> {
     let (mut buffer, mut passed) = (vec![0; READ], 0_usize);
     // Pseudo-random: multiplication by a large odd number.
     let length = |at: usize| at.wrapping_mul(0x9E37_79B9) % longest + 1;

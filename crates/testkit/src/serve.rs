@@ -13,6 +13,7 @@ use bytes::{Bytes, BytesMut};
 use h2::server::{Connection, SendResponse};
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
+use rpcbench_record::Protocol;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::spawn_local;
@@ -22,7 +23,8 @@ use crate::cost::Spender;
 use crate::dialect::{self, Json, Protobuf, Reply, TcpEcho};
 use crate::echo::{self, Status};
 use crate::fault::{self, SharedStream};
-use crate::plan::{Fault, FaultAfter, Opening, Plan, Wire};
+use crate::plan::{Fault, FaultAfter, Opening, Plan};
+use crate::thrift::Form;
 
 const WINDOW: u32 = 16 << 20;
 
@@ -43,7 +45,7 @@ pub(crate) struct ServerState {
     spender: Spender,
     fault: Option<FaultAfter>,
     opening: Opening,
-    wire: Wire,
+    protocol: Protocol,
     counters: Arc<Counters>,
     struck: watch::Sender<Option<Fault>>,
 }
@@ -59,9 +61,7 @@ impl ServerState {
         }
         Some(self.counters.calls.fetch_add(1, Ordering::Relaxed) + 1)
     }
-}
 
-impl ServerState {
     pub(crate) async fn spend(&self, number: u64) {
         self.spender.spend(number).await;
     }
@@ -88,7 +88,7 @@ pub(crate) async fn serve(
         spender: Spender::start(plan.cost)?,
         fault: plan.fault,
         opening: plan.opening,
-        wire: plan.wire,
+        protocol: plan.protocol,
         counters,
         struck,
     });
@@ -112,16 +112,16 @@ async fn attend(stream: TcpStream, state: Rc<ServerState>) {
     if state.opening == Opening::NeverReady {
         return std::future::pending().await;
     }
-    let fault = match state.wire {
-        Wire::Grpc | Wire::JsonH2c => converse(Rc::clone(&stream), &state).await.ok(),
-        Wire::Connect => dialect::converse(&Protobuf::Connect, &stream, &state).await.ok(),
-        Wire::Json => dialect::converse(&Json, &stream, &state).await.ok(),
-        Wire::Thrift(form) => dialect::converse(&form, &stream, &state).await.ok(),
-        Wire::TcpEcho => dialect::converse(&TcpEcho, &stream, &state).await.ok(),
+    let fault = match (state.protocol, Form::of(state.protocol)) {
+        (_, Some(form)) => dialect::converse(&form, &stream, &state).await.ok(),
+        (Protocol::Connect, _) => dialect::converse(&Protobuf::Connect, &stream, &state).await.ok(),
+        (Protocol::Json, _) => dialect::converse(&Json, &stream, &state).await.ok(),
+        (Protocol::TcpEcho, _) => dialect::converse(&TcpEcho, &stream, &state).await.ok(),
+        _ => converse(Rc::clone(&stream), &state).await.ok(),
     };
     if let Some(fault) = fault.flatten() {
         // The peer may be gone.
-        let _ = fault::strike(fault, stream, state.wire).await;
+        let _ = fault::strike(fault, stream, state.protocol).await;
     }
 }
 
@@ -175,7 +175,7 @@ async fn call(
     state: Rc<ServerState>,
 ) -> Result<(), h2::Error> {
     let (head, body) = request.into_parts();
-    let is_json = state.wire == Wire::JsonH2c;
+    let is_json = state.protocol == Protocol::JsonH2c;
     if !is_json && !is_grpc(&head.headers) {
         return refuse(respond);
     }

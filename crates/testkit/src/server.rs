@@ -199,8 +199,8 @@ fn run(
             Ok(Ended::Stopped)
         }
         Port::Listening(listener) => match plan.least_work() {
-            Some(kind) => {
-                null::serve(kind, &listener, &stop, &counters)?;
+            Some(protocol) => {
+                null::serve(protocol, &listener, &stop, &counters)?;
                 Ok(Ended::Stopped)
             }
             None => run_async(listener, plan, counters, stop),

@@ -1,6 +1,7 @@
 //! A cheat: the reply has the bytes of the request's content without decoding them.
 
 use bytes::Bytes;
+use prost::encoding::{decode_varint, encode_varint};
 
 use crate::dialect::Reply;
 use crate::echo::{INTERNAL, Status, UNIMPLEMENTED};
@@ -25,12 +26,7 @@ pub(crate) fn protobuf(path: &str, message: &[u8]) -> Result<Bytes, Status> {
         fields(&content).ok_or_else(broken)?;
     }
     let mut reply = vec![0x12];
-    let mut length = content.len();
-    while length >= 0x80 {
-        reply.push(length as u8 | 0x80);
-        length >>= 7;
-    }
-    reply.push(length as u8);
+    encode_varint(content.len() as u64, &mut reply);
     reply.extend(content);
     Ok(reply.into())
 }
@@ -58,27 +54,15 @@ fn contents(message: &[u8]) -> Option<Vec<&[u8]>> {
 fn fields(mut rest: &[u8]) -> Option<Vec<(u64, &[u8])>> {
     let mut fields = Vec::new();
     while !rest.is_empty() {
-        let tag = varint(&mut rest)?;
+        let tag = decode_varint(&mut rest).ok()?;
         let length = match tag & 7 {
             0 => rest.iter().position(|byte| *byte < 0x80)? + 1,
             1 => 8,
-            2 => usize::try_from(varint(&mut rest)?).ok()?,
+            2 => usize::try_from(decode_varint(&mut rest).ok()?).ok()?,
             5 => 4,
             _ => return None,
         };
         fields.push((tag >> 3, rest.split_off(..length)?));
     }
     Some(fields)
-}
-
-fn varint(rest: &mut &[u8]) -> Option<u64> {
-    let mut value = 0;
-    for place in 0..10 {
-        let byte = *rest.split_off_first()?;
-        value |= u64::from(byte & 0x7f) << (7 * place);
-        if byte < 0x80 {
-            return Some(value);
-        }
-    }
-    None
 }

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_stays_as_it_is() {
+    fn the_rest_is_unchanged() {
         assert_eq!(&protobuf(b"\x0a\x01a\x0a\x01b")[..], b"\x12\x01a\x0a\x01b");
         assert_eq!(&protobuf(b"")[..], b"");
         assert_eq!(&json(br#"{ "text":	"a" }"#)[..], br#"{ "echo":	"a" }"#);

@@ -1,18 +1,7 @@
 //! Thrift messages. Reads whole messages by recursion, unlike the engine, so that neither hides a bug of the other.
 
-use std::fmt;
-use std::str::FromStr;
-
-use rpcbench_contract::Encoding;
-
-/// How messages are delimited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// By a length of four bytes before each.
-    Framed,
-    /// By their content.
-    Buffered,
-}
+use rpcbench_contract::{Encoding, Profile};
+use rpcbench_record::{Protocol, Transport};
 
 /// A transport and an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,20 +49,19 @@ pub struct Message<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// The forms by protocol name.
-const NAMES: [(&str, Form); 4] = [
-    ("thrift", Form { transport: Transport::Framed, encoding: Encoding::ThriftBinary }),
-    ("thrift-compact", Form { transport: Transport::Framed, encoding: Encoding::ThriftCompact }),
-    ("thrift-buffered", Form { transport: Transport::Buffered, encoding: Encoding::ThriftBinary }),
-    (
-        "thrift-buffered-compact",
-        Form { transport: Transport::Buffered, encoding: Encoding::ThriftCompact },
-    ),
-];
-
 impl Form {
+    /// The form of a protocol. `None` if it is not one of Thrift's.
+    #[must_use]
+    pub fn of(protocol: Protocol) -> Option<Self> {
+        let transport = protocol.spec().transport;
+        matches!(transport, Transport::ThriftFramed | Transport::ThriftBuffered)
+            .then(|| Self { transport, encoding: Profile::of(protocol).encoding })
+    }
+
     /// Every form.
-    pub const ALL: [Self; 4] = [NAMES[0].1, NAMES[1].1, NAMES[2].1, NAMES[3].1];
+    pub fn all() -> impl Iterator<Item = Self> {
+        Protocol::ALL.into_iter().filter_map(Self::of)
+    }
 
     fn is_binary(self) -> bool {
         self.encoding == Encoding::ThriftBinary
@@ -91,7 +79,7 @@ impl Form {
             [&[0x82, kind << 5 | 1][..], &id, &varint(name.len() as u32), name].concat()
         };
         let length = ((head.len() + body.len()) as u32).to_be_bytes();
-        let prefix: &[u8] = if self.transport == Transport::Framed { &length } else { &[] };
+        let prefix: &[u8] = if self.transport == Transport::ThriftFramed { &length } else { &[] };
         [prefix, &head, body].concat()
     }
 
@@ -100,7 +88,7 @@ impl Form {
     /// # Errors
     /// If the bytes are not the start of a message.
     pub fn read(self, bytes: &[u8]) -> Result<Option<(Message<'_>, usize)>, Malformed> {
-        if self.transport == Transport::Buffered {
+        if self.transport == Transport::ThriftBuffered {
             let mut reader = Reader { form: self, rest: bytes };
             let read = reader.head().and_then(|head| {
                 let body = reader.rest;
@@ -154,21 +142,6 @@ impl Form {
             let text = [&[0x18][..], &varint(length), message.as_bytes()].concat();
             [&text[..], &[0x15, 2 * of, 0]].concat()
         }
-    }
-}
-
-impl fmt::Display for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(NAMES.iter().find(|(_, form)| form == self).map_or("", |(name, _)| name))
-    }
-}
-
-impl FromStr for Form {
-    type Err = Malformed;
-
-    fn from_str(text: &str) -> Result<Self, Malformed> {
-        let found = NAMES.iter().find(|(name, _)| *name == text);
-        found.map(|(_, form)| *form).ok_or(Malformed)
     }
 }
 
@@ -308,15 +281,15 @@ mod tests {
 
     #[test]
     fn messages_read_back_once_they_are_complete() {
-        for (name, form) in NAMES {
-            assert_eq!((name.parse(), form.to_string()), (Ok(form), name.to_owned()));
+        assert_eq!(Form::all().count(), 4);
+        for form in Form::all() {
             let body = form.wrap(1, &form.exception(6, "inside"));
             let message =
                 Message { kind: kind::CALL, name: b"Text", sequence_id: 70_000, body: &body };
             let bytes = form.write(&message);
-            assert_eq!(form.read(&bytes), Ok(Some((message, bytes.len()))), "{form}");
+            assert_eq!(form.read(&bytes), Ok(Some((message, bytes.len()))), "{form:?}");
             for end in 0..bytes.len() {
-                assert_eq!(form.read(&bytes[..end]), Ok(None), "{form}: {end}");
+                assert_eq!(form.read(&bytes[..end]), Ok(None), "{form:?}: {end}");
             }
             assert_eq!(form.unwrap(1, &body), Some(&form.exception(6, "inside")[..]));
         }
@@ -324,8 +297,8 @@ mod tests {
 
     #[test]
     fn other_bytes_are_refused() {
-        for form in Form::ALL {
-            assert!(form.read(b"\0\0\0\x04GET / HTTP/1.1").is_err(), "{form}");
+        for form in Form::all() {
+            assert!(form.read(b"\0\0\0\x04GET / HTTP/1.1").is_err(), "{form:?}");
         }
     }
 }

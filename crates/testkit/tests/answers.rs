@@ -42,7 +42,7 @@ fn honest_answers_many_at_once_and_large_ones() {
 }
 
 #[test]
-fn honest_refuses_what_is_malformed() {
+fn honest_refuses_malformed_requests() {
     let (_server, client) = server("honest");
     assert_eq!(client.call("Text", b"\x0a\x09abc").unwrap().grpc_status, Some(13));
     assert_eq!(client.send("Text", b"\0\0\0\0\x09abc").unwrap().grpc_status, Some(13));
@@ -67,7 +67,7 @@ fn byte_echo_returns_the_request() {
 }
 
 #[test]
-fn skim_copies_the_content_and_refuses_what_is_cut_short() {
+fn skim_copies_the_content_and_refuses_truncated_requests() {
     let (_server, client) = server("skim");
     assert_eq!(client.text("copied").unwrap().message(), b"\x12\x06copied");
     // No UTF-8; a field with two values, the first of them in more bytes than it needs.
@@ -134,7 +134,7 @@ fn status_once_fails_exactly_once_in_n() {
 }
 
 #[test]
-fn ok_on_truncated_accepts_what_is_malformed() {
+fn ok_on_truncated_accepts_malformed_requests() {
     let (_server, client) = server("ok-on-truncated");
     let reply = client.call("Text", b"\x0a\x09abc").unwrap();
     assert_eq!((reply.grpc_status, reply.message()), (Some(0), &b""[..]));
@@ -168,7 +168,7 @@ fn costs_leave_the_answers_right() {
 }
 
 #[test]
-fn delayed_replies_overtake_nobody_and_all_come() {
+fn delayed_replies_keep_their_order_and_all_arrive() {
     let (server, client) = server("slow-once:10:20ms");
     let texts: Vec<String> = (0..100).map(|index| index.to_string()).collect();
     for (text, reply) in texts.iter().zip(client.texts(&texts)) {

@@ -37,7 +37,7 @@ fn null_answers_many_streams_on_several_connections() {
 }
 
 #[test]
-fn null_refuses_what_is_malformed_and_goes_on() {
+fn null_refuses_malformed_requests_and_continues() {
     let server = Server::start("null".parse().unwrap()).unwrap();
     let client = Client::connect(server.address());
     assert_eq!(client.call("Text", b"\x0a\x09abc").unwrap().grpc_status, Some(13));
@@ -47,7 +47,7 @@ fn null_refuses_what_is_malformed_and_goes_on() {
 }
 
 #[test]
-fn null_says_goodbye_to_what_is_no_http2() {
+fn null_sends_goaway_if_the_peer_does_not_speak_http2() {
     let server = Server::start("null".parse().unwrap()).unwrap();
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\n").unwrap();

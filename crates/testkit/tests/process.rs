@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use client::Client;
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 /// A process that does not outlive its test.
 struct Process(Child);
@@ -50,8 +51,8 @@ impl Process {
         line.trim_end().to_owned()
     }
 
-    fn signal(&self, signal: libc::c_int) {
-        kill(self.0.id(), signal);
+    fn signal(&self, signal: Signal) {
+        kill_process(pid(self.0.id()), signal).unwrap();
     }
 
     /// Waits for the end and returns what was written meanwhile.
@@ -71,7 +72,7 @@ impl Process {
 
     /// Stops a counting server; its calls, and its CPU time in user and system mode.
     fn count(self) -> (u64, Duration, Duration) {
-        self.signal(libc::SIGTERM);
+        self.signal(Signal::TERM);
         let (status, out, _) = self.finish();
         assert!(status.success());
         let number = |key: &str| -> u64 {
@@ -83,16 +84,15 @@ impl Process {
     }
 }
 
-fn kill(pid: u32, signal: libc::c_int) -> bool {
-    // SAFETY: the call takes no pointers; the process is this test's own.
-    unsafe { libc::kill(pid.cast_signed(), signal) == 0 }
+fn pid(of: u32) -> Pid {
+    Pid::from_raw(of.cast_signed()).unwrap()
 }
 
 #[test]
 fn an_honest_server_ends_well_on_sigterm() {
     let mut server = Process::start(&["honest"]);
     assert_eq!(server.connect().text("abc").unwrap().message(), b"\x12\x03abc");
-    server.signal(libc::SIGTERM);
+    server.signal(Signal::TERM);
     let (status, out, err) = server.finish();
     assert_eq!((status.code(), out.as_str(), err.as_str()), (Some(0), "", ""));
 }
@@ -123,15 +123,15 @@ fn no_listen_runs_and_refuses() {
     let address = server.address();
     assert!(TcpStream::connect(address).is_err());
     assert!(server.0.try_wait().unwrap().is_none());
-    server.signal(libc::SIGTERM);
+    server.signal(Signal::TERM);
     assert!(server.finish().0.success());
 }
 
 #[test]
-fn ignore_sigterm_goes_on() {
+fn ignore_sigterm_keeps_running() {
     let mut server = Process::start(&["ignore-sigterm"]);
     let client = server.connect();
-    server.signal(libc::SIGTERM);
+    server.signal(Signal::TERM);
     assert_eq!(server.error_line(), "rpcbench-testkit: ignores SIGTERM");
     assert_eq!(client.text("still").unwrap().grpc_status, Some(0));
 }
@@ -139,13 +139,13 @@ fn ignore_sigterm_goes_on() {
 #[test]
 fn spawn_child_leaves_a_process_behind() {
     let mut server = Process::start(&["spawn-child"]);
-    let child: u32 = server.error_line().rsplit(' ').next().unwrap().parse().unwrap();
+    let child = pid(server.error_line().rsplit(' ').next().unwrap().parse().unwrap());
     server.address();
-    server.signal(libc::SIGTERM);
+    server.signal(Signal::TERM);
     // The child holds the pipes open, so only the server itself is waited for.
     assert!(server.0.wait().unwrap().success());
-    assert!(kill(child, 0), "the child should be alive");
-    assert!(kill(child, libc::SIGKILL));
+    test_kill_process(child).expect("the child should be alive");
+    kill_process(child, Signal::KILL).unwrap();
 }
 
 #[test]

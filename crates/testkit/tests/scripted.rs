@@ -58,10 +58,10 @@ fn streams_can_be_reset_and_the_connection_announced_to_end() {
 }
 
 #[test]
-fn a_script_stalls_until_told_and_takes_several_connections() {
+fn a_script_stalls_until_resumed_and_takes_several_connections() {
     let (go_on, gate) = channel();
-    let told = Arc::new(AtomicBool::new(false));
-    let is_told = Arc::clone(&told);
+    let resumed = Arc::new(AtomicBool::new(false));
+    let is_resumed = Arc::clone(&resumed);
     let peer = ScriptedPeer::start_many(move |listener| {
         let mut refused = listener.accept()?;
         refused.expect_preface()?;
@@ -70,7 +70,7 @@ fn a_script_stalls_until_told_and_takes_several_connections() {
         let mut wire = listener.accept()?;
         wire.handshake(&[])?;
         wire.stall(&gate)?;
-        assert!(is_told.load(Ordering::SeqCst));
+        assert!(is_resumed.load(Ordering::SeqCst));
         let request = wire.expect_request()?;
         wire.send_all(&request.right_reply())?;
         wire.expect_close()
@@ -78,7 +78,7 @@ fn a_script_stalls_until_told_and_takes_several_connections() {
     .unwrap();
     assert!(Client::connect(peer.address()).text("a").is_err());
     let client = Client::connect(peer.address());
-    told.store(true, Ordering::SeqCst);
+    resumed.store(true, Ordering::SeqCst);
     go_on.send(()).unwrap();
     assert_eq!(client.text("b").unwrap().message(), b"\x12\x01b");
     drop(client);

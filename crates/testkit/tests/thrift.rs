@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use rpcbench_contract::Encoding;
+use rpcbench_record::Protocol;
 use rpcbench_testkit::thrift::{Form, Message, exception, kind};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
@@ -19,8 +20,10 @@ struct Answer(u8, Vec<u8>);
 
 impl Client {
     fn of(form: Form, answer: &str) -> Self {
+        let mut protocols = Protocol::ALL.into_iter();
+        let protocol = protocols.find(|it| Form::of(*it) == Some(form)).unwrap();
         let behaviours: [Behaviour; 2] =
-            [form.to_string().parse().unwrap(), answer.parse().unwrap()];
+            [protocol.name().parse().unwrap(), answer.parse().unwrap()];
         let plan = Plan::new(&behaviours).unwrap();
         let server = Server::start_at(([127, 0, 0, 1], 0).into(), plan).unwrap();
         let stream = TcpStream::connect(server.address()).unwrap();
@@ -70,10 +73,10 @@ fn reply(form: Form, text: &str) -> Answer {
 
 #[test]
 fn honest_servers_answer_in_every_form_and_count() {
-    for form in Form::ALL {
+    for form in Form::all() {
         let mut client = Client::of(form, "honest");
         for text in ["", "hello", "\u{e9}"] {
-            assert_eq!(client.text(text), reply(form, text), "{form}");
+            assert_eq!(client.text(text), reply(form, text), "{form:?}");
         }
         assert_eq!(client.call("Dto", &[0]), Answer(kind::REPLY, vec![0]));
         let Answer(kind, unknown) = client.call("Nothing", &[0]);
@@ -87,21 +90,21 @@ fn honest_servers_answer_in_every_form_and_count() {
 
 #[test]
 fn what_cannot_be_decoded_gets_an_exception_and_the_end_of_the_connection() {
-    for form in Form::ALL {
+    for form in Form::all() {
         let mut client = Client::of(form, "honest");
         // A text of two bytes that are no UTF-8.
         let mut request = field(form, 1, "\u{e9}");
         let end = request.len() - 2;
         request[end] = b'?';
         let Answer(kind, _) = client.call("Text", &request);
-        assert_eq!(kind, kind::EXCEPTION, "{form}");
-        assert_eq!(client.stream.read(&mut [0]).unwrap(), 0, "{form}");
+        assert_eq!(kind, kind::EXCEPTION, "{form:?}");
+        assert_eq!(client.stream.read(&mut [0]).unwrap(), 0, "{form:?}");
     }
 }
 
 #[test]
 fn cheats_cheat() {
-    for form in Form::ALL {
+    for form in Form::all() {
         let mut canned = Client::of(form, "canned");
         assert_eq!(canned.text("first"), reply(form, "first"));
         assert_eq!(canned.text("second"), reply(form, "first"));

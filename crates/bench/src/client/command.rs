@@ -10,39 +10,45 @@ use super::lineup::{Client, Load, Row};
 /// The payload of every call: 100 bytes of text.
 pub const SHAPE: Shape = Shape::Text(100);
 
-/// The clients' programs and the files they read. A client without a program is left out.
-#[derive(Clone, Debug)]
+/// The clients' programs and the files they read.
+#[derive(Clone, Debug, clap::Args)]
 pub struct Programs {
-    /// `rpcbench`.
-    pub rpcbench: PathBuf,
-    /// `rpcbench-bench`, for the floor.
-    pub bench: PathBuf,
-    /// `rpcbench` of the build to compare with.
-    pub baseline: Option<PathBuf>,
-    /// `h2load`.
-    pub h2load: Option<PathBuf>,
-    /// `ghz`.
-    pub ghz: Option<PathBuf>,
-    /// `wrk`.
-    pub wrk: Option<PathBuf>,
-    /// The contract, `echo.proto`, for ghz.
+    /// Compare only with the rpcbench in this folder, another build
+    #[arg(long, value_name = "DIR")]
+    pub against: Option<PathBuf>,
+    /// Folder with rpcbench, rpcbench-bench and rpcbench-testkit
+    #[arg(long = "programs", value_name = "DIR", default_value = "target/release")]
+    pub folder: PathBuf,
+    /// The contract
+    #[arg(long, value_name = "FILE", default_value = "contract/echo.proto")]
     pub proto: PathBuf,
+    /// h2load; without it, its lines are left out
+    #[arg(long, value_name = "FILE")]
+    pub h2load: Option<PathBuf>,
+    /// ghz; without it, its lines are left out
+    #[arg(long, value_name = "FILE")]
+    pub ghz: Option<PathBuf>,
+    /// wrk; without it, its lines are left out
+    #[arg(long, value_name = "FILE")]
+    pub wrk: Option<PathBuf>,
+    /// The script that makes wrk's requests
+    #[arg(long, value_name = "FILE", default_value = "crates/bench/wrk.lua")]
+    pub wrk_script: PathBuf,
     /// The file that h2load sends: see [`message`].
+    #[arg(skip)]
     pub body: PathBuf,
-    /// The Lua script that makes wrk's requests.
-    pub script: PathBuf,
 }
 
 impl Programs {
-    /// The program of a client. `None` if it is not installed.
-    pub fn program(&self, client: Client) -> Option<&PathBuf> {
+    /// The program of a client. `None` if there is none.
+    pub fn program(&self, client: Client) -> Option<PathBuf> {
         match client {
-            Client::Ghz => self.ghz.as_ref(),
-            Client::H2load => self.h2load.as_ref(),
-            Client::Wrk => self.wrk.as_ref(),
-            Client::Floor => Some(&self.bench),
-            Client::Baseline => self.baseline.as_ref(),
-            Client::Rpcbench => Some(&self.rpcbench),
+            Client::Ghz => self.ghz.clone(),
+            Client::H2load => self.h2load.clone(),
+            Client::Wrk => self.wrk.clone(),
+            Client::Floor => Some(self.folder.join("rpcbench-bench")),
+            Client::Baseline => self.against.as_ref().map(|folder| folder.join("rpcbench")),
+            Client::Rpcbench => Some(self.folder.join("rpcbench")),
         }
     }
 
@@ -91,7 +97,7 @@ impl Programs {
                 self.body.clone().into(),
                 url.into(),
             ],
-            Client::Wrk => vec!["-s".into(), self.script.clone().into(), url.into()],
+            Client::Wrk => vec!["-s".into(), self.wrk_script.clone().into(), url.into()],
             Client::Ghz => vec![
                 "--proto".into(),
                 self.proto.clone().into(),
@@ -130,15 +136,14 @@ mod tests {
     /// What a user would type for two seconds of a row.
     fn line((row, client): (&str, Client)) -> String {
         let programs = Programs {
-            rpcbench: "rpcbench".into(),
-            bench: "rpcbench-bench".into(),
-            baseline: None,
+            folder: "".into(),
+            against: None,
             h2load: Some("h2load".into()),
             ghz: Some("ghz".into()),
             proto: "contract/echo.proto".into(),
             wrk: Some("wrk".into()),
+            wrk_script: "crates/bench/wrk.lua".into(),
             body: "BODY".into(),
-            script: "crates/bench/wrk.lua".into(),
         };
         let row = Row::named(row).unwrap();
         let quoted = programs.arguments(client, row, "ADDRESS", 2).into_iter().map(|argument| {

@@ -119,64 +119,26 @@ const NEAR_FLOOR: (Client, Option<f64>) = (Client::Floor, Some(0.7));
 /// The same over JSON and Thrift.
 const NEARER_FLOOR: (Client, Option<f64>) = (Client::Floor, Some(0.85));
 
-const fn load(connections: u32, in_flight: u32) -> Load {
-    Load { connections, in_flight }
+const fn row(
+    server: Server,
+    protocol: Protocol,
+    (connections, in_flight): (u32, u32),
+    clients: &'static [(Client, Option<f64>)],
+) -> Row {
+    Row { server, protocol, load: Load { connections, in_flight }, clients }
 }
 
 /// All rows.
+#[rustfmt::skip]
 pub const ROWS: [Row; 8] = [
-    Row {
-        server: Server::Tonic,
-        protocol: Protocol::Grpc,
-        load: load(50, 20),
-        clients: &[
-            (Client::Ghz, Some(28.0)),
-            (Client::H2load, Some(3.5)),
-            (Client::Rpcbench, None),
-        ],
-    },
-    Row {
-        server: Server::Null,
-        protocol: Protocol::Grpc,
-        load: load(50, 20),
-        clients: &[(Client::H2load, Some(5.0)), NEAR_FLOOR, (Client::Rpcbench, Some(2e6))],
-    },
-    Row {
-        server: Server::Null,
-        protocol: Protocol::Grpc,
-        load: load(5, 5),
-        clients: &[(Client::H2load, Some(2.5)), NEAR_FLOOR, (Client::Rpcbench, None)],
-    },
-    Row {
-        server: Server::Null,
-        protocol: Protocol::Grpc,
-        load: load(1, 100),
-        clients: &[(Client::H2load, Some(7.0)), NEAR_FLOOR, (Client::Rpcbench, None)],
-    },
-    Row {
-        server: Server::Null,
-        protocol: Protocol::Grpc,
-        load: load(250, 2),
-        clients: &[(Client::H2load, Some(2.4)), NEAR_FLOOR, (Client::Rpcbench, None)],
-    },
-    Row {
-        server: Server::Null,
-        protocol: Protocol::Grpc,
-        load: load(50, 1),
-        clients: &[(Client::H2load, Some(1.9)), NEAR_FLOOR, (Client::Rpcbench, None)],
-    },
-    Row {
-        server: Server::Null,
-        protocol: Protocol::Json,
-        load: load(50, 1),
-        clients: &[(Client::Wrk, Some(1.4)), NEARER_FLOOR, (Client::Rpcbench, None)],
-    },
-    Row {
-        server: Server::Null,
-        protocol: Protocol::Thrift,
-        load: load(50, 1),
-        clients: &[NEARER_FLOOR, (Client::Rpcbench, None)],
-    },
+    row(Server::Tonic, Protocol::Grpc, (50, 20), &[(Client::Ghz, Some(28.0)), (Client::H2load, Some(3.5)), (Client::Rpcbench, None)]),
+    row(Server::Null, Protocol::Grpc, (50, 20), &[(Client::H2load, Some(5.0)), NEAR_FLOOR, (Client::Rpcbench, Some(2e6))]),
+    row(Server::Null, Protocol::Grpc, (5, 5), &[(Client::H2load, Some(2.5)), NEAR_FLOOR, (Client::Rpcbench, None)]),
+    row(Server::Null, Protocol::Grpc, (1, 100), &[(Client::H2load, Some(7.0)), NEAR_FLOOR, (Client::Rpcbench, None)]),
+    row(Server::Null, Protocol::Grpc, (250, 2), &[(Client::H2load, Some(2.4)), NEAR_FLOOR, (Client::Rpcbench, None)]),
+    row(Server::Null, Protocol::Grpc, (50, 1), &[(Client::H2load, Some(1.9)), NEAR_FLOOR, (Client::Rpcbench, None)]),
+    row(Server::Null, Protocol::Json, (50, 1), &[(Client::Wrk, Some(1.4)), NEARER_FLOOR, (Client::Rpcbench, None)]),
+    row(Server::Null, Protocol::Thrift, (50, 1), &[NEARER_FLOOR, (Client::Rpcbench, None)]),
 ];
 
 /// One run of one client under one row.

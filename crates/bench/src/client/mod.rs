@@ -47,42 +47,23 @@ pub struct Arguments {
     /// How the table is printed
     #[arg(long, default_value = "text")]
     format: Style,
-    /// Compare only with the rpcbench in this folder, another build
-    #[arg(long, value_name = "DIR")]
-    against: Option<PathBuf>,
     /// CPU of the clients [default: chosen as for a run]
     #[arg(long, value_name = "CPU")]
     client_cpu: Option<u32>,
     /// CPU of the servers [default: chosen as for a run]
     #[arg(long, value_name = "CPU")]
     server_cpu: Option<u32>,
-    /// Folder with rpcbench, rpcbench-bench and rpcbench-testkit
-    #[arg(long, value_name = "DIR", default_value = "target/release")]
-    programs: PathBuf,
     /// The tonic server
     #[arg(long, value_name = "FILE", default_value = "build/servers/rust-tonic/server")]
     tonic: PathBuf,
-    /// The contract
-    #[arg(long, value_name = "FILE", default_value = "contract/echo.proto")]
-    proto: PathBuf,
-    /// h2load; without it, its lines are left out
-    #[arg(long, value_name = "FILE")]
-    h2load: Option<PathBuf>,
-    /// ghz; without it, its lines are left out
-    #[arg(long, value_name = "FILE")]
-    ghz: Option<PathBuf>,
+    #[command(flatten)]
+    programs: Programs,
     /// Version of ghz, which does not know its own if built as a Go module
     #[arg(long, value_name = "VERSION", default_value = UNKNOWN)]
     ghz_version: String,
-    /// wrk; without it, its lines are left out
-    #[arg(long, value_name = "FILE")]
-    wrk: Option<PathBuf>,
     /// Version of wrk, which can't be asked for it without an error
     #[arg(long, value_name = "VERSION", default_value = UNKNOWN)]
     wrk_version: String,
-    /// The script that makes wrk's requests
-    #[arg(long, value_name = "FILE", default_value = "crates/bench/wrk.lua")]
-    wrk_script: PathBuf,
 }
 
 const UNKNOWN: &str = "of unknown version";
@@ -100,31 +81,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<(String, bool)> {
     let folder = tempfile::tempdir().context("a temporary folder")?;
     let body = folder.path().join("request");
     std::fs::write(&body, message()).context("the request for h2load")?;
-    let programs = Programs {
-        rpcbench: arguments.programs.join("rpcbench"),
-        bench: arguments.programs.join("rpcbench-bench"),
-        baseline: arguments.against.as_ref().map(|folder| folder.join("rpcbench")),
-        h2load: arguments.h2load.clone(),
-        ghz: arguments.ghz.clone(),
-        wrk: arguments.wrk.clone(),
-        proto: arguments.proto.clone(),
-        body,
-        script: arguments.wrk_script.clone(),
-    };
     let rows = if arguments.rows.is_empty() { &ROWS } else { arguments.rows.as_slice() };
     let targets = Targets::start(arguments, rows, cpus.server, folder.path())?;
     // The clients inherit it.
     pin_this_thread(&[cpus.client]).context("the client's CPU")?;
     let heading = Heading {
         machine,
-        versions: versions(&programs, arguments)?,
+        versions: versions(arguments)?,
         rounds: arguments.rounds,
         seconds: arguments.seconds,
         seed: arguments.seed,
         cpus,
     };
-    let bench = Bench { programs, targets, seconds: arguments.seconds };
-    let samples = bench.measure(rows, arguments)?;
+    let programs = Programs { body, ..arguments.programs.clone() };
+    let bench = Bench { arguments, programs, targets };
+    let samples = bench.measure(rows)?;
     let lines = summarise(rows, &samples, arguments.seconds);
     Ok((render(&heading, &lines, arguments.format), lines.iter().all(|it| it.figures.is_ok())))
 }
@@ -147,9 +118,10 @@ fn cpus(arguments: &Arguments, topology: &Topology) -> anyhow::Result<Cpus> {
     Ok(Cpus { client, server })
 }
 
-fn versions(programs: &Programs, arguments: &Arguments) -> anyhow::Result<Vec<String>> {
+fn versions(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
+    let programs = &arguments.programs;
     let mut versions = Vec::new();
-    let asked = match &programs.baseline {
+    let asked = match &programs.against {
         Some(_) => [Client::Rpcbench, Client::Baseline],
         None => [Client::Rpcbench, Client::H2load],
     };
@@ -160,7 +132,7 @@ fn versions(programs: &Programs, arguments: &Arguments) -> anyhow::Result<Vec<St
         versions.push(process::run(command)?.output.trim().to_owned());
     }
     let known = [(Client::Ghz, &arguments.ghz_version), (Client::Wrk, &arguments.wrk_version)];
-    for (client, version) in known.iter().filter(|_| programs.baseline.is_none()) {
+    for (client, version) in known.iter().filter(|_| programs.against.is_none()) {
         versions.extend(programs.program(*client).map(|_| format!("{client} {version}")));
     }
     Ok(versions)
@@ -171,7 +143,7 @@ struct Targets(Vec<((Server, Protocol), Target)>);
 
 impl Targets {
     fn start(arguments: &Arguments, rows: &[Row], cpu: u32, logs: &Path) -> anyhow::Result<Self> {
-        let testkit = arguments.programs.join("rpcbench-testkit");
+        let testkit = arguments.programs.folder.join("rpcbench-testkit");
         let mut targets = Self(Vec::new());
         for row in rows {
             if targets.address(*row).is_err() {
@@ -205,23 +177,23 @@ fn null(protocol: Protocol) -> &'static str {
     }
 }
 
-struct Bench {
+struct Bench<'a> {
+    arguments: &'a Arguments,
     programs: Programs,
     targets: Targets,
-    /// How long a client runs.
-    seconds: u64,
 }
 
-impl Bench {
-    fn measure(&self, rows: &[Row], arguments: &Arguments) -> anyhow::Result<Vec<Sample>> {
+impl Bench<'_> {
+    fn measure(&self, rows: &[Row]) -> anyhow::Result<Vec<Sample>> {
+        let Self { arguments: Arguments { rounds, seed, .. }, programs, .. } = self;
         let clients = |row: &Row| -> Vec<Client> {
-            let all = match self.programs.baseline {
+            let all = match programs.against {
                 Some(_) => vec![Client::Baseline, Client::Rpcbench],
                 None => row.clients.iter().map(|(client, _)| *client).collect(),
             };
-            all.into_iter().filter(|client| self.programs.program(*client).is_some()).collect()
+            all.into_iter().filter(|client| programs.program(*client).is_some()).collect()
         };
-        let steps = order(rows, arguments.rounds, arguments.seed, clients);
+        let steps = order(rows, *rounds, *seed, clients);
         let mut samples = Vec::new();
         for (index, step) in steps.iter().enumerate() {
             let row = rows[step.row];
@@ -239,9 +211,11 @@ impl Bench {
     }
 
     fn run_client(&self, client: Client, row: Row, address: SocketAddr) -> anyhow::Result<Usage> {
-        let program = self.programs.program(client).context("no program")?;
+        let Self { arguments, programs, .. } = self;
+        let program = programs.program(client).context("no program")?;
         let mut command = Command::new(program);
-        command.args(self.programs.arguments(client, row, &address.to_string(), self.seconds));
+        let address = address.to_string();
+        command.args(programs.arguments(client, row, &address, arguments.seconds));
         let finished = process::run(command)?;
         let counts = parse::counts(client, &finished.output)?;
         Usage::new(counts, finished.cpu).map_err(anyhow::Error::msg)

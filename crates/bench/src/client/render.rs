@@ -165,18 +165,8 @@ mod tests {
     }
 
     fn machine() -> Machine {
-        let model = "AMD EPYC".to_owned();
-        Machine {
-            kernel: "6.18.44".to_owned(),
-            os: String::new(),
-            cpu: Cpu { model, logical: 2, cores: 2, governor: None, turbo: None },
-            memory_bytes: 0,
-            cgroup: String::new(),
-            virtualization: None,
-            clock_source: None,
-            huge_pages: None,
-            open_files: 0,
-        }
+        let cpu = Cpu { model: "AMD EPYC".to_owned(), logical: 2, cores: 2, ..Cpu::default() };
+        Machine { kernel: "6.18.44".to_owned(), cpu, ..Machine::default() }
     }
 
     fn heading() -> Heading {

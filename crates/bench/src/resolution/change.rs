@@ -32,7 +32,7 @@ impl Compared {
     /// `base` has equal entries, one of which is compared with the costlier entry. `None` if `new` has no known design.
     pub fn of(base: (&str, &Run), new: (&str, &Run)) -> Option<Self> {
         let design = Design::of(&new.1.header.plan)?;
-        let (renamed, changed) = match design.costlier() {
+        let (renamed, changed) = match design.spec().costlier {
             Some(costlier) => {
                 let earlier = missing(base.1, new.1)?;
                 (renamed(new.1, costlier, &earlier), Some(earlier))

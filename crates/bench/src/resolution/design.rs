@@ -34,39 +34,35 @@ pub struct Trees<'a> {
     pub costlier_5: &'a Path,
 }
 
-impl Design {
+/// What is known of a kind of run.
+pub struct Spec {
     /// `equal`, `costlier-5`, `costlier-10`, `builds-5`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Equal => "equal",
-            Self::Costlier5 => "costlier-5",
-            Self::Costlier10 => "costlier-10",
-            Self::Builds5 => "builds-5",
-        }
-    }
-
+    pub name: &'static str,
     /// Number of equal entries.
-    pub fn equals(self) -> usize {
-        match self {
-            Self::Equal => 6,
-            Self::Costlier5 | Self::Costlier10 => 5,
-            Self::Builds5 => 1,
-        }
-    }
-
+    pub equals: usize,
     /// The name of the costlier entry in the record.
-    pub fn costlier(self) -> Option<&'static str> {
+    pub costlier: Option<&'static str>,
+    /// The value of `--max-time`.
+    max_time: &'static str,
+    /// The share of the runs that must be right.
+    pub bar: f64,
+}
+
+impl Design {
+    /// Its row.
+    #[rustfmt::skip]
+    pub fn spec(self) -> Spec {
         match self {
-            Self::Equal => None,
-            Self::Costlier5 => Some("testkit-liar@costlier"),
-            Self::Costlier10 => Some("testkit-liar@costlier-10"),
-            Self::Builds5 => Some("testkit-liar@honest#new"),
+            Self::Equal => Spec { name: "equal", equals: 6, costlier: None, max_time: "6m", bar: 0.9 },
+            Self::Costlier5 => Spec { name: "costlier-5", equals: 5, costlier: Some("testkit-liar@costlier"), max_time: "6m", bar: 0.8 },
+            Self::Costlier10 => Spec { name: "costlier-10", equals: 5, costlier: Some("testkit-liar@costlier-10"), max_time: "2m", bar: 0.8 },
+            Self::Builds5 => Spec { name: "builds-5", equals: 1, costlier: Some("testkit-liar@honest#new"), max_time: "6m", bar: 0.8 },
         }
     }
 
     /// Number of entries of a run.
     pub fn entries(self) -> usize {
-        self.equals() + self.costlier().iter().count()
+        self.spec().equals + self.spec().costlier.iter().count()
     }
 
     /// The arguments of rpcbench, without the suite and the folder for results.
@@ -76,23 +72,15 @@ impl Design {
             words.extend(["compare", "--build"].map(Path::new));
             words.extend([trees.testkit, "--build".as_ref(), trees.costlier_5, HONEST.as_ref()]);
         } else {
-            let mut entries = vec![HONEST; self.equals()];
-            if let Some(costlier) = self.costlier() {
+            let mut entries = vec![HONEST; self.spec().equals];
+            if let Some(costlier) = self.spec().costlier {
                 entries.insert(entries.len() / 2, costlier);
             }
             words.push("run".as_ref());
             words.extend(entries.into_iter().map(Path::new));
         }
-        words.extend(["--max-time", self.max_time()].map(Path::new));
+        words.extend(["--max-time", self.spec().max_time].map(Path::new));
         words
-    }
-
-    /// The value of `--max-time`.
-    fn max_time(self) -> &'static str {
-        match self {
-            Self::Equal | Self::Costlier5 | Self::Builds5 => "6m",
-            Self::Costlier10 => "2m",
-        }
     }
 
     /// The kind of a run. `None` for any other run.
@@ -102,31 +90,23 @@ impl Design {
     }
 
     fn has(self, entries: &[&str]) -> bool {
-        let is_costlier = |entry: &&&str| self.costlier() == Some(**entry);
+        let is_costlier = |entry: &&&str| self.spec().costlier == Some(**entry);
         let is_equal = |entry: &&&str| entry.split('#').next() == Some(HONEST);
         let equals = entries.iter().filter(|it| !is_costlier(it)).filter(is_equal).count();
         let costlier = entries.iter().filter(is_costlier).count();
         entries.len() == self.entries()
-            && equals == self.equals()
+            && equals == self.spec().equals
             && equals + costlier == self.entries()
-    }
-
-    /// The share of the runs that must be right.
-    pub fn bar(self) -> f64 {
-        match self {
-            Self::Equal => 0.9,
-            Self::Costlier5 | Self::Costlier10 | Self::Builds5 => 0.8,
-        }
     }
 
     /// The share of the comparisons that must be right. `None`: the change is too small for two runs.
     pub fn bar_compared(self) -> Option<f64> {
-        (self != Self::Costlier5).then(|| self.bar())
+        (self != Self::Costlier5).then(|| self.spec().bar)
     }
 }
 
 impl fmt::Display for Design {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(self.spec().name)
     }
 }

@@ -99,7 +99,7 @@ struct Counts {
 fn counts(pairs: &[Pair], design: Design) -> Counts {
     let mut counts = Counts::default();
     for pair in pairs.iter().filter(|pair| pair.is_decided()) {
-        let is_costlier = |entry: &str| design.costlier() == Some(entry);
+        let is_costlier = |entry: &str| design.spec().costlier == Some(entry);
         let slower = if pair.finding.is_faster() { &pair.second } else { &pair.first };
         match (is_costlier(&pair.first) || is_costlier(&pair.second), is_costlier(slower)) {
             (true, true) => counts.found += 1,

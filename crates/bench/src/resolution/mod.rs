@@ -57,8 +57,8 @@ pub struct Arguments {
 }
 
 fn design() -> impl TypedValueParser<Value = Design> {
-    PossibleValuesParser::new(DESIGNS.map(Design::name)).try_map(|name| {
-        let named = DESIGNS.into_iter().find(|design| design.name() == name);
+    PossibleValuesParser::new(DESIGNS.map(|design| design.spec().name)).try_map(|name| {
+        let named = DESIGNS.into_iter().find(|design| design.spec().name == name);
         named.ok_or("unknown design")
     })
 }

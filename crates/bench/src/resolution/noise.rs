@@ -5,19 +5,10 @@ use rpcbench_record::{
 };
 use rpcbench_stats::{Adjustment, Observation, Spread, compare};
 
-/// A part of the machine reference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Sending messages through a pair of sockets.
-    Syscalls,
-    /// Loads from memory.
-    Memory,
-    /// Arithmetic.
-    Arithmetic,
-}
-
-/// Every part.
-pub const PARTS: [Part; 3] = [Part::Syscalls, Part::Memory, Part::Arithmetic];
+/// CPU time of the parts of the machine reference, nanoseconds: sending messages through a pair of sockets, loads from
+/// memory, arithmetic.
+const PARTS: [fn(&ReferenceUsage) -> u64; 3] =
+    [|usage| usage.syscalls_ns, |usage| usage.memory_ns, |usage| usage.arithmetic_ns];
 
 /// Standard deviations of the logarithm of a window's figure.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +36,9 @@ pub fn noise(run: &Run, workload: &Workload) -> Noise {
         windows: raw.map(|it| it.windows),
         in_rounds: raw.map(|it| it.in_rounds),
         by_part: PARTS.map(|part| {
-            let readings = observe(run, workload, |trial| Some(part.reading(reference(trial)?)));
+            let per_piece =
+                |usage: ReferenceUsage| part(&usage) as f64 / usage.pieces.max(1) as f64;
+            let readings = observe(run, workload, |trial| reference(trial).map(per_piece));
             adjusted(&with(&windows, &readings))
         }),
         by_all: adjusted(&windows),
@@ -70,16 +63,4 @@ fn with(windows: &[Observation], readings: &[Observation]) -> Vec<Observation> {
 
 fn reference(trial: &Trial) -> Option<ReferenceUsage> {
     trial.measured()?.machine.reference
-}
-
-impl Part {
-    /// CPU time per repetition, nanoseconds.
-    fn reading(self, usage: ReferenceUsage) -> f64 {
-        let all = match self {
-            Self::Syscalls => usage.syscalls_ns,
-            Self::Memory => usage.memory_ns,
-            Self::Arithmetic => usage.arithmetic_ns,
-        };
-        all as f64 / usage.pieces.max(1) as f64
-    }
 }

@@ -71,7 +71,7 @@ fn section(title: &str, table: &Table) -> String {
 fn run_cells(run: &Judged) -> [String; 9] {
     let found = match run.design {
         Design::Equal => String::new(),
-        costlier => format!("{} of {}", run.found, costlier.equals()),
+        costlier => format!("{} of {}", run.found, costlier.spec().equals),
     };
     [
         run.design.to_string(),

@@ -52,7 +52,7 @@ impl Results {
     /// How many runs of a design are right. `None` without any.
     pub fn score(&self, design: Design) -> Option<Score> {
         let own = self.runs.iter().filter(|run| run.design == design);
-        Score::of(own.map(Judged::is_right), design.bar())
+        Score::of(own.map(Judged::is_right), design.spec().bar)
     }
 
     /// How many comparisons of runs of a design are right. `None` without any, and for a design without a bar.

@@ -76,11 +76,11 @@ fn of_design(design: Design, slow: Option<&str>) -> Run {
 
 /// The entries of a design.
 fn names(design: Design) -> Vec<String> {
-    let equal = (1..=design.equals()).map(|number| match number {
+    let equal = (1..=design.spec().equals).map(|number| match number {
         1 => "testkit-liar@honest".to_owned(),
         number => format!("testkit-liar@honest#{number}"),
     });
-    equal.chain(design.costlier().map(str::to_owned)).collect()
+    equal.chain(design.spec().costlier.map(str::to_owned)).collect()
 }
 
 fn planned(trial: &Trial) -> PlannedTrial {
@@ -101,7 +101,7 @@ fn compared(design: Design, slow: Option<&str>) -> Compared {
 
 #[test]
 fn a_costlier_entry_is_compared_with_an_equal_one() {
-    let costlier = compared(Design::Costlier10, Design::Costlier10.costlier());
+    let costlier = compared(Design::Costlier10, Design::Costlier10.spec().costlier);
     assert_eq!((costlier.wrong, costlier.found, costlier.is_right()), (0, Some(true), true));
     let unseen = compared(Design::Costlier10, None);
     assert_eq!((unseen.wrong, unseen.found, unseen.is_right()), (0, Some(false), false));
@@ -119,7 +119,7 @@ fn an_equal_entry_reported_as_changed_is_wrong() {
 
 #[test]
 fn runs_of_a_design_are_judged() {
-    let run = of_design(Design::Costlier10, Design::Costlier10.costlier());
+    let run = of_design(Design::Costlier10, Design::Costlier10.spec().costlier);
     let judged = Judged::of("run", &run).unwrap();
     assert_eq!((judged.design, judged.processes, judged.found), (Design::Costlier10, 8, 5));
     assert!(judged.is_right());

@@ -11,12 +11,15 @@ const CHEATS: [(&str, &str); 9] = [
     ("byte-echo", "the reply is the request, byte for byte"),
     ("always-internal", "status 13"),
     ("error-in-reply", "the reply is not a valid rpcbench.v1.TextReply: "),
-    ("swap", "text/truncated: a request cut to 1 of 102 bytes was answered with OK"),
+    ("swap", "text/truncated: a Text request cut to 1 of 102 bytes was answered with OK"),
     ("canned", "text/filled: echo: expected "),
     ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),
     ("skim", "tree/twice: echo.name occurs twice in the reply"),
     ("memo-by-beginning", "text/many-requests: "),
-    ("ok-on-truncated", "text/truncated: a request cut to 1 of 102 bytes was answered with OK"),
+    (
+        "ok-on-truncated",
+        "text/truncated: a Text request cut to 1 of 102 bytes was answered with OK",
+    ),
 ];
 
 /// The same over JSON.
@@ -24,12 +27,15 @@ const JSON_CHEATS: [(&str, &str); 9] = [
     ("byte-echo", "the reply is the request, byte for byte"),
     ("always-internal", "status 500"),
     ("error-in-reply", "echo: expected "),
-    ("swap", "json/truncated: a request to Text cut to 1 bytes was answered with OK"),
+    ("swap", "json/truncated: a Text request cut to 1 of 111 bytes was answered with OK"),
     ("canned", "text/filled: echo: expected "),
     ("wrong-once", "text/many-requests: 1 of 1250 replies were wrong"),
     ("skim", "json/escapes: "),
     ("memo-by-beginning", "text/many-requests: "),
-    ("ok-on-truncated", "json/truncated: a request to Text cut to 1 bytes was answered with OK"),
+    (
+        "ok-on-truncated",
+        "json/truncated: a Text request cut to 1 of 111 bytes was answered with OK",
+    ),
 ];
 
 /// The same over Thrift.

@@ -64,31 +64,16 @@ pub enum CallError {
 /// One thing that a server must do.
 #[derive(Clone, Copy)]
 pub struct Case {
-    name: &'static str,
-    verifies: &'static str,
-    needs: &'static [Need],
+    /// Unique name: `text/filled`.
+    pub name: &'static str,
+    /// What a server that passes does, one line.
+    pub verifies: &'static str,
+    /// What a protocol must offer for the case to apply.
+    pub needs: &'static [Need],
     run: fn(&mut Probe<'_>) -> Result<(), String>,
 }
 
 impl Case {
-    /// Unique name: `text/filled`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// What a server that passes does, one line.
-    #[must_use]
-    pub fn verifies(&self) -> &'static str {
-        self.verifies
-    }
-
-    /// What a protocol must offer for the case to apply.
-    #[must_use]
-    pub fn needs(&self) -> &'static [Need] {
-        self.needs
-    }
-
     /// The first need that the protocol does not meet; `None` if the case applies.
     #[must_use]
     pub fn unmet(&self, profile: &Profile) -> Option<Need> {

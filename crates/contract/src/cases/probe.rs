@@ -93,6 +93,20 @@ impl<'a> Probe<'a> {
         }
     }
 
+    /// The request must be refused if cut after its first byte, in the middle, or `before` bytes before its end.
+    pub(super) fn refuses_cut(
+        &mut self,
+        shape: Shape,
+        whole: &[u8],
+        before: usize,
+    ) -> Result<(), String> {
+        [1, whole.len() / 2, whole.len() - before].into_iter().try_for_each(|end| {
+            let (method, length) = (shape.method().name(), whole.len());
+            let what = format!("a {method} request cut to {end} of {length} bytes");
+            self.refuses(shape, &whole[..end], &what)
+        })
+    }
+
     /// Each method must refuse the request, and serve the next one.
     pub(super) fn all_refuse(&mut self, body: &[u8], what: &str) -> Result<(), String> {
         SHAPES.into_iter().try_for_each(|shape| {

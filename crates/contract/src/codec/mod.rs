@@ -6,7 +6,7 @@ pub mod protobuf;
 #[cfg(test)]
 mod tests;
 pub mod thrift;
-mod types;
+pub(crate) mod types;
 
 use std::fmt;
 
@@ -82,6 +82,12 @@ pub(crate) struct Sent<'a> {
 impl<'a> Sent<'a> {
     pub fn new(value: &'a Value, request: &'a [u8]) -> Self {
         Self { shape: value.shape(), content: Some(value), request, nested_unknown: false }
+    }
+
+    /// What is wrong with a reply: if it is the request, that says more than the first difference.
+    fn explain(self, reply: &[u8], mismatch: Mismatch) -> Mismatch {
+        let is_request = reply == self.request && !reply.is_empty();
+        if is_request { Mismatch::RequestReturned } else { mismatch }
     }
 }
 

@@ -21,6 +21,12 @@ pub(super) fn reply(shape: Shape) -> MessageDescriptor {
     method(shape).output()
 }
 
+/// A message type by its name without the package.
+pub(crate) fn message(name: &str) -> MessageDescriptor {
+    let found = POOL.get_message_by_name(&format!("rpcbench.v1.{name}"));
+    found.expect("contract/echo.proto has this message")
+}
+
 /// Full name of the reply type of `shape`'s method.
 pub(super) fn reply_name(shape: Shape) -> String {
     reply(shape).full_name().to_owned()

@@ -1,6 +1,10 @@
 //! Values drawn from a seed, with no field at its default.
 
+use prost::Message;
+use prost_reflect::{DynamicMessage, Kind, Value as Any};
+
 use super::{Branch, Contact, FlatRecord, PropertyDto, Source, Status, Tag, TreeNode, Value};
+use crate::codec::types;
 use crate::shape::Shape;
 
 impl Value {
@@ -17,71 +21,39 @@ impl Value {
 
 /// Eight strings of 40 to 47 bytes bring the record to about 580 bytes.
 fn record(source: &mut Source) -> FlatRecord {
-    let mut string = || {
+    flat("FlatRecord", source, |source| {
         let length = 40 + source.below(8);
         source.text(length as usize)
-    };
-    let [field1, field4, field7, field9, field18, field102, field103, field129] =
-        std::array::from_fn(|_| string());
-    FlatRecord {
-        field1,
-        field2: source.int32(),
-        field3: source.int32(),
-        field4,
-        field5: (0..4).map(|_| source.uint64()).collect(),
-        field6: source.int32(),
-        field7,
-        field9,
-        field12: true,
-        field13: true,
-        field14: true,
-        field16: source.int32(),
-        field17: true,
-        field18,
-        field22: source.int64(),
-        field23: source.int32(),
-        field24: true,
-        field25: source.int32(),
-        field29: source.int32(),
-        field30: true,
-        field59: true,
-        field60: source.int32(),
-        field67: source.int32(),
-        field68: source.int32(),
-        field78: true,
-        field80: true,
-        field81: true,
-        field100: source.int32(),
-        field101: source.int32(),
-        field102,
-        field103,
-        field104: source.int32(),
-        field128: source.int32(),
-        field129,
-        field130: source.int32(),
-        field131: source.int32(),
-        field150: source.int32(),
-        field271: source.int32(),
-        field272: source.int32(),
-        field280: source.int32(),
-    }
+    })
 }
 
 fn dto(source: &mut Source) -> PropertyDto {
-    PropertyDto {
-        prop1: source.guid(),
-        prop2: source.guid(),
-        prop3: source.guid(),
-        prop4: source.int32(),
-        prop5: source.int32(),
-        prop6: source.int32(),
-        prop7: source.double(),
-        prop8: source.double(),
-        prop9: source.double(),
-        prop10: true,
-        prop11: true,
-        prop12: true,
+    flat("PropertyDto", source, Source::guid)
+}
+
+/// A message without messages in it: first its texts are drawn, then the other fields, by their types.
+fn flat<M: Message + Default>(
+    name: &str,
+    source: &mut Source,
+    text: impl Fn(&mut Source) -> String,
+) -> M {
+    let mut message = DynamicMessage::new(types::message(name));
+    let (texts, others): (Vec<_>, Vec<_>) =
+        types::message(name).fields().partition(|field| field.kind() == Kind::String);
+    for field in texts {
+        message.set_field(&field, Any::String(text(source)));
     }
+    for field in others {
+        let value = match field.kind() {
+            Kind::Bool => Any::Bool(true),
+            Kind::Int32 => Any::I32(source.int32()),
+            Kind::Int64 => Any::I64(source.int64()),
+            Kind::Double => Any::F64(source.double()),
+            _ => Any::List((0..4).map(|_| Any::U64(source.uint64())).collect()),
+        };
+        message.set_field(&field, value);
+    }
+    message.transcode_to().expect("the message has the type of its descriptor")
 }
 
 fn tree(source: &mut Source) -> TreeNode {

@@ -35,7 +35,7 @@ fn right_servers_pass_with_any_library() {
 #[test]
 fn cases_that_json_cannot_express_are_left_out() {
     let left_out = cases::omitted(Profile::of(Protocol::Json));
-    let left_out: BTreeSet<_> = left_out.iter().map(|(case, _)| case.name()).collect();
+    let left_out: BTreeSet<_> = left_out.iter().map(|(case, _)| case.name).collect();
     for case in ["dto/non-finite", "tree/non-finite", "record/absent", "wire/any-order"] {
         assert!(left_out.contains(case), "{case}");
     }
@@ -79,7 +79,7 @@ fn losing_digits_of_an_integer_fails() {
 fn ok_with_an_error_in_the_body_fails() {
     let report = run(error_in_body);
     insta::assert_snapshot!(names(&report), @"json/invalid-utf8 json/lone-surrogate json/malformed json/nesting json/no-base64 json/no-integer json/trailing json/truncated json/wrong-type method/unknown method/unknown-service");
-    insta::assert_snapshot!(reason(&report, "json/truncated"), @"a request to Text cut to 1 bytes was answered with OK (reply: 75 B); expected an error status");
+    insta::assert_snapshot!(reason(&report, "json/truncated"), @"a Text request cut to 1 of 111 bytes was answered with OK (reply: 75 B); expected an error status");
     insta::assert_snapshot!(reason(&report, "json/trailing"), @r#"a request with trailing data: echo: expected "rdRlrESUcpIMm語pjLYfc".."JzVHnzWfUTCrKiTpoASn" (100 bytes), got """#);
     let report = run(|_, _| Ok(br#"{"error":"internal"}"#.to_vec()));
     assert_eq!(report.passed, 0);
@@ -100,7 +100,7 @@ fn cached_replies_fail() {
 fn only_status_4xx_and_5xx_refuse_a_request() {
     let report =
         run(|method, body| protobuf(method, body).map_err(|_| status(302, "see elsewhere")));
-    insta::assert_snapshot!(reason(&report, "json/truncated"), @"a request to Text cut to 1 bytes was answered with status 302; expected an error status");
+    insta::assert_snapshot!(reason(&report, "json/truncated"), @"a Text request cut to 1 of 111 bytes was answered with status 302; expected an error status");
     insta::assert_snapshot!(reason(&report, "method/unknown"), @r#"rpcbench.v1.Echo/Missing: status 302 ("see elsewhere"); expected status 404 or 405 or 501"#);
 }
 

@@ -34,12 +34,12 @@ fn reason<'a>(report: &'a CheckReport, case: &str) -> &'a str {
 /// Cases that start with one of the prefixes.
 fn named(prefixes: &[&str]) -> BTreeSet<&'static str> {
     let of = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    cases().iter().map(|case| case.name()).filter(|name| of(name)).collect()
+    cases().iter().map(|case| case.name).filter(|name| of(name)).collect()
 }
 
 #[test]
 fn names_are_unique() {
-    let names: BTreeSet<_> = cases::all().iter().map(|case| case.name()).collect();
+    let names: BTreeSet<_> = cases::all().iter().map(|case| case.name).collect();
     assert_eq!(names.len(), cases::all().len());
 }
 
@@ -49,7 +49,7 @@ fn each_case_either_applies_or_is_left_out_for_a_reason() {
         let tried = cases::applicable(profile).len();
         assert_eq!(tried + cases::omitted(profile).len(), cases::all().len());
         for (case, need) in cases::omitted(profile) {
-            assert!(case.needs().contains(&need) && !profile.offers(need), "{case:?}: {need}");
+            assert!(case.needs.contains(&need) && !profile.offers(need), "{case:?}: {need}");
         }
     }
     assert_eq!(
@@ -64,7 +64,7 @@ fn every_case_applies_to_a_protocol_and_every_need_to_a_case() {
         assert!(Protocol::ALL.iter().any(|it| case.unmet(Profile::of(*it)).is_none()), "{case:?}");
     }
     for need in Need::ALL {
-        assert!(cases::all().iter().any(|case| case.needs().contains(&need)), "{need}");
+        assert!(cases::all().iter().any(|case| case.needs.contains(&need)), "{need}");
     }
 }
 
@@ -171,11 +171,11 @@ fn answering_malformed_requests_with_ok_fails() {
     refused.extend(
         cases()
             .iter()
-            .map(Case::name)
+            .map(|case| case.name)
             .filter(|name| name.ends_with("/truncated") || name.ends_with("/invalid-utf8")),
     );
     assert_eq!(failed(&report), refused);
-    insta::assert_snapshot!(reason(&report, "text/truncated"), @"a request cut to 1 of 102 bytes was answered with OK (reply: 0 B); expected an error status");
+    insta::assert_snapshot!(reason(&report, "text/truncated"), @"a Text request cut to 1 of 102 bytes was answered with OK (reply: 0 B); expected an error status");
 }
 
 #[test]

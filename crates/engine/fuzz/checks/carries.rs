@@ -1,6 +1,6 @@
 //! What the fuzz targets of HTTP/2 know of what it carries.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rpcbench_testkit::http2::Frame;
 
@@ -19,7 +19,9 @@ pub(super) trait Carries: Http2Application {
     const BLOCKS: [&[u8]; 12];
 
     /// The requests of [`REQUESTS`].
-    fn templates() -> Arc<Templates>;
+    fn templates() -> Arc<Templates> {
+        Arc::new(Templates::new::<Self>(&Filler::of(&REQUESTS), "host"))
+    }
 
     /// The body that carries a message.
     fn body(message: &[u8]) -> Vec<u8>;
@@ -29,10 +31,6 @@ pub(super) trait Carries: Http2Application {
 
     /// The whole right answer.
     fn answer(stream: u32) -> Vec<Frame>;
-}
-
-fn templates<C: Http2Application>() -> Arc<Templates> {
-    Arc::new(Templates::new::<C>(&Filler::of(&REQUESTS), "host"))
 }
 
 impl Carries for Grpc {
@@ -50,11 +48,6 @@ impl Carries for Grpc {
         b"\x3f\xe1\x1f\xbe",
         b"",
     ];
-
-    fn templates() -> Arc<Templates> {
-        static TEMPLATES: OnceLock<Arc<Templates>> = OnceLock::new();
-        Arc::clone(TEMPLATES.get_or_init(templates::<Self>))
-    }
 
     fn body(message: &[u8]) -> Vec<u8> {
         [&[0][..], &(message.len() as u32).to_be_bytes(), message].concat()
@@ -88,11 +81,6 @@ impl Carries for JsonH2c {
         b"\x3f\xe1\x1f\xbe",
         b"",
     ];
-
-    fn templates() -> Arc<Templates> {
-        static TEMPLATES: OnceLock<Arc<Templates>> = OnceLock::new();
-        Arc::clone(TEMPLATES.get_or_init(templates::<Self>))
-    }
 
     fn body(message: &[u8]) -> Vec<u8> {
         message.to_vec()

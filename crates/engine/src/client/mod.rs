@@ -20,7 +20,9 @@ use link::{Answer, Link};
 const MAX_REFUSALS: u32 = 32;
 
 /// A client that makes one call at a time. It connects when it has to, and keeps the connection.
-pub struct Client(Box<dyn OneCall>);
+pub struct Client(Box<OneCall>);
+
+type OneCall = dyn FnMut(&Target, &[u8], CallPosition) -> Result<Vec<u8>, CallError>;
 
 impl Client {
     /// A client of the server at `address`; `timeout` bounds each call, connecting included.
@@ -39,7 +41,7 @@ impl Client {
         message: &[u8],
         position: CallPosition,
     ) -> Result<Vec<u8>, CallError> {
-        self.0.call(target, message, position)
+        (self.0)(target, message, position)
     }
 }
 
@@ -65,15 +67,6 @@ pub enum CallError {
     Timeout,
 }
 
-trait OneCall {
-    fn call(
-        &mut self,
-        target: &Target,
-        message: &[u8],
-        position: CallPosition,
-    ) -> Result<Vec<u8>, CallError>;
-}
-
 /// Where a call is among those of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallPosition {
@@ -89,10 +82,14 @@ struct Make {
 }
 
 impl ProtocolVisitor for Make {
-    type Output = Box<dyn OneCall>;
+    type Output = Box<OneCall>;
 
     fn visit<C: Connection + Send + 'static>(self) -> Self::Output {
-        Box::new(ProtocolClient::<C> { address: self.address, timeout: self.timeout, link: None })
+        let Self { address, timeout } = self;
+        let mut client = ProtocolClient::<C> { address, timeout, link: None };
+        Box::new(move |target, message, position| {
+            client.exchange(target, message, position)?.into_reply()
+        })
     }
 }
 
@@ -172,16 +169,5 @@ impl<C: Connection> ProtocolClient<C> {
         Err(CallError::Transport(format!(
             "{MAX_REFUSALS} connections ended by the peer before a call"
         )))
-    }
-}
-
-impl<C: Connection> OneCall for ProtocolClient<C> {
-    fn call(
-        &mut self,
-        target: &Target,
-        message: &[u8],
-        position: CallPosition,
-    ) -> Result<Vec<u8>, CallError> {
-        self.exchange(target, message, position)?.into_reply()
     }
 }

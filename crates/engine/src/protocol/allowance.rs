@@ -97,7 +97,7 @@ mod tests {
     use crate::payload::Filler;
 
     #[test]
-    fn what_is_given_back_can_be_taken_again() {
+    fn bytes_given_back_can_be_taken_again() {
         let allowance = Allowance::new(10);
         assert!(allowance.take(6) && !allowance.take(5) && allowance.take(4) && !allowance.take(1));
         allowance.give(6);

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_is_refused() {
+    fn other_names_are_refused() {
         let root = repository();
         for origin in ["nothing", "--all", "HEAD:servers"] {
             let error = Tree::find(root.path(), Age::Old, origin).unwrap_err();

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usage_is_the_difference_of_what_is_counted() {
+    fn usage_is_the_difference_of_two_readings() {
         let earlier = MachineReading {
             at: Nanos(1),
             steal_ns: 5,

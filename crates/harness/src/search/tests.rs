@@ -170,7 +170,7 @@ fn with_accidents(mut accident: impl FnMut(usize, f64, &mut Measured)) -> (f64, 
 }
 
 #[test]
-fn an_end_that_stands_where_it_does_by_accident_does_not_end_the_search() {
+fn an_accidental_end_does_not_end_the_search() {
     let holds = |(met, unmet): (f64, f64)| {
         assert!(met <= 30_100.0 && 29_900.0 <= unmet && unmet <= met * 1.05, "{met} {unmet}");
     };
@@ -248,7 +248,7 @@ fn a_server_that_always_meets_it_ends_the_search_without_a_limit() {
 }
 
 #[test]
-fn overload_is_told_even_where_the_limit_is_far() {
+fn overload_is_reported_even_if_the_limit_is_far() {
     let search = Search::new("p99<10s".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
     let found = to_the_end(search, |rate| window(rate.get(), 5.0 * MS, 3000.0));
     let (met, unmet) = ends(&found);
@@ -358,7 +358,7 @@ fn sweeps_are_lists_of_loads() {
 }
 
 #[test]
-fn what_is_no_sweep_is_refused_with_what_would_be() {
+fn an_invalid_sweep_is_refused_with_a_valid_one() {
     let error = |text: &str| text.parse::<Sweep>().unwrap_err().to_string();
     for text in ["", "10%", "10%-90%", "..90%", "10%..", "a..b", "10%..90%+", "10%..90%+0%"] {
         assert!(

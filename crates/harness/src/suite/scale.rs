@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_fits_stays_as_it_is() {
+    fn one_that_fits_is_unchanged() {
         for scale in [false, true] {
             let none = RunSpec::default();
             assert_eq!(fit(&suite(3), &none, 4, scale).unwrap(), none);

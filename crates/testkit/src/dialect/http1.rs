@@ -17,16 +17,18 @@ pub(super) fn take(input: &mut Vec<u8>) -> io::Result<Option<Request>> {
     let Status::Complete(start) = head.parse(input).map_err(|_| invalid())? else {
         return Ok(None);
     };
-    let mut lengths =
-        head.headers.iter().filter(|field| field.name.eq_ignore_ascii_case("content-length"));
-    let length: Option<usize> =
-        lengths.next().and_then(|field| str::from_utf8(field.value).ok()?.parse().ok());
-    let end = start + length.filter(|length| *length <= MAX_BODY).ok_or_else(invalid)?;
+    let end = start + content_length(head.headers, MAX_BODY).ok_or_else(invalid)?;
     let Some(body) = input.get(start..end) else { return Ok(None) };
     let method = head.path.unwrap_or_default().to_owned();
     let request = Request { method, id: 0, body: body.to_vec() };
     input.drain(..end);
     Ok(Some(request))
+}
+
+/// The length of the body, at most `max` bytes.
+pub(crate) fn content_length(fields: &[httparse::Header<'_>], max: usize) -> Option<usize> {
+    let field = fields.iter().find(|field| field.name.eq_ignore_ascii_case("content-length"))?;
+    str::from_utf8(field.value).ok()?.parse().ok().filter(|length| *length <= max)
 }
 
 /// A reply as it is sent.

@@ -26,7 +26,7 @@ impl Buffers {
 }
 
 pub(super) struct Connection<S> {
-    stream: TcpStream,
+    pub(super) stream: TcpStream,
     session: S,
     /// The start of an incomplete frame.
     partial: Vec<u8>,
@@ -87,7 +87,7 @@ impl<S: Session> Connection<S> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.unsent.extend_from_slice(&output[written..]);
-                    return Ok(Turn::Wait(Interest::Write));
+                    return Ok(Turn::Wait(Interest::OUT));
                 }
                 Err(error) => return Err(error),
             }
@@ -98,7 +98,7 @@ impl<S: Session> Connection<S> {
     fn flush(&mut self) -> io::Result<Turn> {
         let unsent = std::mem::take(&mut self.unsent);
         Ok(match self.send(&unsent)? {
-            Turn::Same => Turn::Wait(Interest::Read),
+            Turn::Same => Turn::Wait(Interest::IN),
             other => other,
         })
     }

@@ -4,6 +4,7 @@ use httparse::{EMPTY_HEADER, Request, Status};
 use serde_json::{Map, Value};
 
 use super::Session;
+use crate::dialect::content_length;
 
 /// Longest request accepted, bytes.
 const LONGEST: usize = 65 << 20;
@@ -70,12 +71,7 @@ impl Json {
         let mut fields = [EMPTY_HEADER; FIELDS];
         let mut request = Request::new(&mut fields);
         let Status::Complete(length) = request.parse(bytes).map_err(drop)? else { return Ok(None) };
-        let mut lengths = request
-            .headers
-            .iter()
-            .filter(|field| field.name.eq_ignore_ascii_case("content-length"));
-        let body = lengths.next().and_then(|field| str::from_utf8(field.value).ok()?.parse().ok());
-        let body = body.filter(|length| *length <= LONGEST).ok_or(())?;
+        let body = content_length(request.headers, LONGEST).ok_or(())?;
         self.said = Head { key: key(request.path.unwrap_or_default()), body };
         self.head.clear();
         self.head.extend_from_slice(&bytes[..length]);
@@ -157,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn content_comes_back_under_echo_however_the_input_is_cut() {
+    fn content_comes_back_under_echo_for_any_split_of_the_input() {
         let text = "/rpcbench.v1.Echo/Text";
         let long = format!("{{\"text\":\"{}\"}}", "\u{20ac}".repeat(50));
         let stream = [
@@ -191,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_of_known_length_ends_the_connection() {
+    fn a_request_without_a_known_length_ends_the_connection() {
         for bytes in [
             "\0\0\0\x05right",
             "POST / HTTP/1.1\r\n\r\n",

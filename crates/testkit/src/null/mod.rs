@@ -21,13 +21,15 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 
+use rpcbench_record::Protocol;
+
 use crate::serve::Counters;
 use crate::thrift::Form;
 use connection::{Buffers, Connection, Turn};
 use poll::{Interest, Poll};
 
 /// Connections that may wait to be accepted; net.core.somaxconn limits it further.
-const BACKLOG: libc::c_int = 4096;
+const BACKLOG: i32 = 4096;
 
 /// The protocol of one connection: bytes in, bytes out.
 trait Session {
@@ -42,27 +44,19 @@ trait Session {
 /// Connections by descriptor, which the kernel keeps small.
 type Connections<S> = Vec<Option<Box<Connection<S>>>>;
 
-/// The protocol of a null server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Grpc,
-    Json,
-    TcpEcho,
-    Thrift(Form),
-}
-
-/// Serves until the other end of `stop` is closed.
+/// Serves the protocol until the other end of `stop` is closed.
 pub(crate) fn serve(
-    kind: Kind,
+    protocol: Protocol,
     listener: &TcpListener,
     stop: &UnixStream,
     counters: &Counters,
 ) -> io::Result<()> {
-    match kind {
-        Kind::Grpc => attend(listener, stop, counters, session::Session::default),
-        Kind::Json => attend(listener, stop, counters, json::Json::default),
-        Kind::TcpEcho => attend(listener, stop, counters, tcp_echo::TcpEcho::default),
-        Kind::Thrift(form) => attend(listener, stop, counters, || thrift::Thrift::new(form)),
+    match (protocol, Form::of(protocol)) {
+        (Protocol::Grpc, _) => attend(listener, stop, counters, session::Session::default),
+        (Protocol::Json, _) => attend(listener, stop, counters, json::Json::default),
+        (Protocol::TcpEcho, _) => attend(listener, stop, counters, tcp_echo::TcpEcho::default),
+        (_, Some(form)) => attend(listener, stop, counters, || thrift::Thrift::new(form)),
+        (_, None) => Err(io::Error::other(format!("no null server speaks {protocol}"))),
     }
 }
 
@@ -72,10 +66,11 @@ fn attend<S: Session>(
     counters: &Counters,
     session: impl Fn() -> S,
 ) -> io::Result<()> {
-    deepen(listener)?;
+    // More than the standard library lets wait.
+    rustix::net::listen(listener, BACKLOG)?;
     let mut poll = Poll::new()?;
-    poll.add(listener.as_raw_fd(), Interest::Read)?;
-    poll.add(stop.as_raw_fd(), Interest::Read)?;
+    poll.add(listener, Interest::IN)?;
+    poll.add(stop, Interest::IN)?;
     let mut connections = Connections::<S>::new();
     let mut buffers = Buffers::new();
     loop {
@@ -91,15 +86,6 @@ fn attend<S: Session>(
                 turn(ready, &poll, &mut connections, &mut buffers, counters)?;
             }
         }
-    }
-}
-
-/// Lets more connections wait to be accepted than the standard library.
-fn deepen(listener: &TcpListener) -> io::Result<()> {
-    // SAFETY: the call takes no pointers, and the descriptor is open.
-    match unsafe { libc::listen(listener.as_raw_fd(), BACKLOG) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
     }
 }
 
@@ -124,13 +110,13 @@ fn add<S: Session>(
     poll: &Poll,
     connections: &mut Connections<S>,
 ) -> io::Result<()> {
-    let descriptor = stream.as_raw_fd();
-    let slot = descriptor.unsigned_abs() as usize;
+    let slot = stream.as_raw_fd().unsigned_abs() as usize;
+    poll.add(&stream, Interest::IN)?;
     if connections.len() <= slot {
         connections.resize_with(slot + 1, || None);
     }
     connections[slot] = Some(Box::new(Connection::new(stream, session)?));
-    poll.add(descriptor, Interest::Read)
+    Ok(())
 }
 
 fn turn<S: Session>(
@@ -144,7 +130,7 @@ fn turn<S: Session>(
     let Some(connection) = slot else { return Ok(()) };
     match connection.turn(buffers, &counters.calls) {
         Turn::Same => Ok(()),
-        Turn::Wait(interest) => poll.change(descriptor, interest),
+        Turn::Wait(interest) => poll.change(&connection.stream, interest),
         Turn::Over => {
             // Closing the descriptor removes it from the poll.
             *slot = None;

@@ -181,7 +181,7 @@ fn a_ping_is_answered_and_its_answer_is_not() {
 }
 
 #[test]
-fn what_no_client_may_send_ends_the_connection() {
+fn protocol_errors_of_the_client_end_the_connection() {
     let cases = [
         (Frame::data(1, *b"abc"), Fatal::Protocol),
         (Frame::headers(2, []), Fatal::Protocol),

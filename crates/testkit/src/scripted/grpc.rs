@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::wire::{ScriptError, Wire};
+use crate::echo::frame;
 use crate::http2::{Frame, FrameType, flag, hpack};
 
 /// A request that came whole.
@@ -35,7 +36,7 @@ impl Request {
     pub fn reply(&self, message: &[u8]) -> [Frame; 3] {
         [
             Frame::headers(self.stream, hpack::response_headers()),
-            Frame::data(self.stream, framed(message)),
+            Frame::data(self.stream, frame(message)),
             Frame::headers(self.stream, hpack::trailers(0)).end_stream(),
         ]
     }
@@ -46,12 +47,6 @@ impl Request {
     }
 }
 
-/// A message with its gRPC prefix.
-fn framed(message: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(message.len()).unwrap_or(u32::MAX).to_be_bytes();
-    [&[0], &length[..], message].concat()
-}
-
 /// A request of which some frames have come.
 struct Partial {
     request: Request,
@@ -60,6 +55,11 @@ struct Partial {
 }
 
 impl Partial {
+    fn new(stream: u32) -> Self {
+        let request = Request { stream, block: Vec::new(), body: Vec::new() };
+        Self { request, has_block: false, has_end: false }
+    }
+
     /// Takes the stream's next frame; false if it does not belong there.
     fn take(&mut self, frame: &Frame) -> bool {
         let Some(content) = frame.content() else { return false };
@@ -94,9 +94,7 @@ impl Requests {
             self.partial.remove(&stream);
             return Ok(None);
         }
-        let request = Request { stream, block: Vec::new(), body: Vec::new() };
-        let new = Partial { request, has_block: false, has_end: false };
-        let partial = self.partial.entry(stream).or_insert(new);
+        let partial = self.partial.entry(stream).or_insert_with(|| Partial::new(stream));
         if !partial.take(&frame) {
             let expected = format!("the rest of the request on stream {stream}");
             return Err(ScriptError::Frame { expected, got: frame });
@@ -127,8 +125,7 @@ impl Wire {
     pub fn expect_request(&mut self) -> Result<Request, ScriptError> {
         let mut frame = self.stream_frame("HEADERS of a request")?;
         let stream = frame.stream;
-        let request = Request { stream, block: Vec::new(), body: Vec::new() };
-        let mut partial = Partial { request, has_block: false, has_end: false };
+        let mut partial = Partial::new(stream);
         loop {
             let expected = format!("the rest of the request on stream {stream}");
             if frame.stream != stream || !partial.take(&frame) {

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::os::fd::AsRawFd;
 use std::thread::JoinHandle;
 
-use super::wire::{ScriptError, Wire};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::wire::{ScriptError, Wire, failed};
 
 /// A listener whose connections follow a script.
 #[derive(Debug)]
@@ -23,19 +24,18 @@ pub struct Listener {
 impl Listener {
     /// The next connection; waits up to 20 s for it.
     pub fn accept(&self) -> Result<Wire, ScriptError> {
-        let failed = |source| ScriptError::Io { expected: "a connection".to_owned(), source };
-        wait_readable(&self.listener).map_err(failed)?;
-        self.listener.accept().and_then(|(stream, _)| Wire::new(stream)).map_err(failed)
+        wait_readable(&self.listener)
+            .and_then(|()| self.listener.accept())
+            .and_then(|(stream, _)| Wire::new(stream))
+            .map_err(failed("a connection"))
     }
 }
 
 fn wait_readable(listener: &TcpListener) -> io::Result<()> {
-    let mut poll = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: `poll` is one valid pollfd that outlives the call.
-    match unsafe { libc::poll(&mut poll, 1, 20_000) } {
+    let timeout = Timespec { tv_sec: 20, tv_nsec: 0 };
+    match poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&timeout))? {
         0 => Err(io::ErrorKind::TimedOut.into()),
-        ready if ready > 0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+        _ => Ok(()),
     }
 }
 

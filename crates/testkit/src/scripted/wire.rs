@@ -2,7 +2,6 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::AsRawFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -136,9 +135,7 @@ impl Wire {
         match io::copy(&mut self.stream, &mut io::sink()) {
             Ok(_) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(()),
-            Err(source) => {
-                Err(ScriptError::Io { expected: "the end of the connection".to_owned(), source })
-            }
+            Err(error) => Err(failed("the end of the connection")(error)),
         }
     }
 
@@ -154,9 +151,7 @@ impl Wire {
 
     /// Sends bytes.
     pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), ScriptError> {
-        self.stream
-            .write_all(bytes)
-            .map_err(|source| ScriptError::Io { expected: "room to write".to_owned(), source })
+        self.stream.write_all(bytes).map_err(failed("room to write"))
     }
 
     /// Sends frames in segments of one byte each.
@@ -174,7 +169,7 @@ impl Wire {
 
     /// Closes the sending side. The peer can still send.
     pub fn half_close(&mut self) -> Result<(), ScriptError> {
-        self.shut_down(Shutdown::Write)
+        self.stream.shutdown(Shutdown::Write).map_err(failed("to close"))
     }
 
     /// Closes the sending side and waits for the peer to close its own, so that the peer sees no reset.
@@ -185,29 +180,8 @@ impl Wire {
 
     /// Makes the connection end with a TCP reset when the script ends.
     pub fn reset(&mut self) -> Result<(), ScriptError> {
-        let linger = libc::linger { l_onoff: 1, l_linger: 0 };
-        let length = size_of::<libc::linger>() as libc::socklen_t;
-        // SAFETY: the descriptor is open as long as `self.stream`; `linger` is a valid option value of that length.
-        let result = unsafe {
-            let option = (&raw const linger).cast();
-            libc::setsockopt(
-                self.stream.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_LINGER,
-                option,
-                length,
-            )
-        };
-        if result == 0 {
-            return Ok(());
-        }
-        Err(ScriptError::Io { expected: "to reset".to_owned(), source: io::Error::last_os_error() })
-    }
-
-    fn shut_down(&mut self, side: Shutdown) -> Result<(), ScriptError> {
-        self.stream
-            .shutdown(side)
-            .map_err(|source| ScriptError::Io { expected: "to close".to_owned(), source })
+        let reset = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO));
+        reset.map_err(|error| failed("to reset")(error.into()))
     }
 
     fn receive_for(&mut self, expected: &str) -> Result<Frame, ScriptError> {
@@ -220,10 +194,13 @@ impl Wire {
     }
 
     pub(super) fn fill(&mut self, expected: &str, buffer: &mut [u8]) -> Result<(), ScriptError> {
-        self.stream
-            .read_exact(buffer)
-            .map_err(|source| ScriptError::Io { expected: expected.to_owned(), source })
+        self.stream.read_exact(buffer).map_err(failed(expected))
     }
+}
+
+/// A failed step that waited for this.
+pub(super) fn failed(expected: &str) -> impl Fn(io::Error) -> ScriptError {
+    move |source| ScriptError::Io { expected: expected.to_owned(), source }
 }
 
 /// `None` if the client has closed or reset the connection.

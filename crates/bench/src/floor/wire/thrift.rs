@@ -2,7 +2,8 @@
 
 use anyhow::Context as _;
 use rpcbench_contract::Encoding;
-use rpcbench_testkit::thrift::{Form, Message, Transport, kind};
+use rpcbench_record::Transport;
+use rpcbench_testkit::thrift::{Form, Message, kind};
 
 use super::{Numbers, Reply, Wire};
 use crate::floor::peer::Peer;
@@ -19,7 +20,7 @@ pub(super) struct Thrift {
 
 impl Thrift {
     pub fn new(name: &str) -> Self {
-        let form = Form { transport: Transport::Framed, encoding: Encoding::ThriftBinary };
+        let form = Form { transport: Transport::ThriftFramed, encoding: Encoding::ThriftBinary };
         Self { form, name: name.to_owned() }
     }
 }

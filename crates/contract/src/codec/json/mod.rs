@@ -61,10 +61,7 @@ impl Codec for Json {
         let plain = sent.content.is_some_and(|value| plain::carries(reply, value));
         let compared = if plain { Ok(()) } else { compare(sent, reply) };
         let checked = compared.and_then(|()| redundant::refuse(reply));
-        checked.map_err(|mismatch| match reply == sent.request {
-            true => Mismatch::RequestReturned,
-            false => mismatch,
-        })
+        checked.map_err(|mismatch| sent.explain(reply, mismatch))
     }
 }
 

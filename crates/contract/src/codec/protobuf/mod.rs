@@ -69,10 +69,7 @@ impl Codec for Protobuf {
             .map(|got| if sent.nested_unknown { got.without_nested_unknown() } else { got })
             .and_then(|got| values::compare(sent.shape, sent.content, &got));
         let checked = compared.and_then(|()| redundant::refuse(sent.shape, reply));
-        checked.map_err(|mismatch| match reply == sent.request && !reply.is_empty() {
-            true => Mismatch::RequestReturned,
-            false => mismatch,
-        })
+        checked.map_err(|mismatch| sent.explain(reply, mismatch))
     }
 }
 

@@ -89,10 +89,7 @@ impl Codec for Thrift {
         if sent.content.is_some_and(|value| self.reply(value) == reply) {
             return Ok(());
         }
-        self.compared(sent, reply).map_err(|mismatch| match reply == sent.request {
-            true => Mismatch::RequestReturned,
-            false => mismatch,
-        })
+        self.compared(sent, reply).map_err(|mismatch| sent.explain(reply, mismatch))
     }
 }
 

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_block_says_nothing_whatever_came_before() {
+    fn an_empty_block_adds_nothing_to_earlier_fields() {
         let mut reader = HeadReader::new();
         for block in [&b""[..], b"\x40\x0bgrpc-status\x010", b"", b"\xbe", b""] {
             let head = reader.read(block, true).unwrap();

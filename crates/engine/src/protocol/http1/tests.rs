@@ -85,7 +85,7 @@ fn a_reply_ends_by_its_length() {
 }
 
 #[test]
-fn a_known_head_with_anything_else_in_it_is_read_anew() {
+fn a_changed_head_is_parsed_again() {
     let first = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: 1\r\n\r\nab";
     for (next, expected) in [
         (&b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nDate: 2\r\n\r\ncd"[..], ok("cd")),
@@ -155,7 +155,7 @@ fn chunks_of_next_to_nothing_are_bounded() {
 }
 
 #[test]
-fn bodies_above_64_mib_are_refused_however_they_come() {
+fn bodies_above_64_mib_are_refused_with_any_framing() {
     let length = |length| format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
     assert_eq!(problem(length(MAX_BODY + 1).as_bytes()), "a body above 64 MiB");
     assert_eq!(read([length(MAX_BODY).as_bytes()], false).problem, None);
@@ -247,7 +247,7 @@ fn lengths_that_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn heads_that_nobody_should_write_are_read_or_refused() {
+fn unusual_heads_are_read_or_refused() {
     assert_eq!(replies(b"HTTP/1.1 200\nContent-Length: 2\n\nab"), [ok("ab")]);
     let folded = b"HTTP/1.1 200 OK\r\nX: one\r\n  two\r\nContent-Length: 2\r\n\r\nab";
     assert_eq!(replies(folded), [ok("ab")]);
@@ -284,7 +284,7 @@ fn heads_are_bounded_in_bytes_and_in_fields() {
 }
 
 #[test]
-fn of_a_body_that_is_no_success_only_the_beginning_is_kept() {
+fn only_the_beginning_of_an_error_body_is_kept() {
     let body = "why ".repeat(2000);
     let reply = format!("HTTP/1.1 503 No\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     assert_eq!(
@@ -352,7 +352,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_mean_the_same_however_they_are_cut(bytes in "(HTTP/1.1 [12]0[014] OK\r\n|Content-Length: [0-9]\r\n|Transfer-Encoding: chunked\r\n|[0-5]\r\n|\r\n|abcd){0,20}") {
+    fn any_bytes_mean_the_same_for_any_split(bytes in "(HTTP/1.1 [12]0[014] OK\r\n|Content-Length: [0-9]\r\n|Transfer-Encoding: chunked\r\n|[0-5]\r\n|\r\n|abcd){0,20}") {
         read_anyhow(bytes.as_bytes());
     }
 }

@@ -2,8 +2,6 @@
 //! them. What is sent over it is an [`Http2Application`].
 
 mod application;
-#[cfg(test)]
-pub(crate) mod bench;
 pub(crate) mod code;
 mod connection;
 pub(crate) mod frame;
@@ -14,6 +12,8 @@ mod pieces;
 mod request;
 mod sender;
 mod streams;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub(crate) use application::{Exchange, Head, Http2Application, Problem};
 pub(crate) use code::error_name;

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_streams_are_none() {
+    fn unknown_streams_are_not_found() {
         let mut streams = Streams::<u8>::new(1);
         assert_eq!(streams.remove(0), None);
         assert_eq!(streams.get_mut(1), None);

@@ -115,7 +115,7 @@ fn replies_belong_to_calls_in_their_order() {
 }
 
 #[test]
-fn only_200_is_a_success_and_the_connection_goes_on_after_others() {
+fn only_200_is_a_success_and_the_connection_continues_after_others() {
     let mut connection = with_calls(5);
     let stream = "HTTP/1.1 404 Nope\r\nContent-Length: 16\r\n\r\n{\n \"\x1b[2Jno\": 1}\n\
         HTTP/1.1 204 No Content\r\n\r\n\

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::JsonH2c;
-use crate::protocol::http2::bench::{self, RIGHT, WRONG};
 use crate::protocol::http2::frame::{self, put};
+use crate::protocol::http2::tests::{self as http2, RIGHT, WRONG};
 use crate::protocol::{Broken, Connection as _, End};
 
-type Bench = bench::Bench<JsonH2c>;
+type Bench = http2::Bench<JsonH2c>;
 type Frame = (u8, u8, Vec<u8>);
 
 /// :status 200 and a content-type, not inserted.
@@ -141,7 +141,7 @@ fn any_status_but_200_is_the_calls_status() {
 }
 
 #[test]
-fn what_is_no_reply_of_http_aborts_its_call_and_no_other() {
+fn an_invalid_http_reply_aborts_its_call_and_no_other() {
     let end = frame::END_STREAM;
     let (promised, seven) = (success("7"), b"REPLY 0");
     let interim = vec![headers(0, b"\x08\x03103"); 17];
@@ -253,7 +253,7 @@ fn a_reply_as_the_last_one_is_taken_by_comparing_bytes() {
 }
 
 #[test]
-fn what_differs_or_is_not_all_there_is_left_as_it_is() {
+fn different_or_incomplete_replies_take_the_slow_path() {
     let whole = reply(3, b"REPLY 1");
     let head = frame::HEADER + success("7").len();
     for length in 0..whole.len() {

@@ -248,7 +248,7 @@ fn loses<T: Transport>(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_reply_costs_the_connection() {
+fn an_invalid_reply_costs_the_connection() {
     fn test<T: Transport>() {
         let client = Client::<T>::new(Shape::Text(100));
         let body = [T::Encoding::RESULT, &[0, 0]].concat();

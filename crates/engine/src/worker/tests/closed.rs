@@ -140,7 +140,7 @@ fn a_cut_leaves_the_series_room_up_to_the_new_end() {
 }
 
 #[test]
-fn a_cut_ends_the_window_where_it_was_told() {
+fn a_cut_ends_the_window_at_the_given_time() {
     // A cut that comes too late takes effect an instant later. Calls come due each millisecond, six times.
     let late = Nanos(30 * MS + 1);
     for (cut, end, due) in [(40, Nanos(40 * MS), 40), (10, late, 31), (200, Nanos(100 * MS), 100)] {
@@ -222,14 +222,14 @@ fn calls_are_stamped_when_the_kernel_has_taken_them_whole() {
 }
 
 #[test]
-fn the_reason_of_a_goodbye_is_told_until_the_connection_is_open_again() {
+fn the_reason_of_a_goaway_is_reported_until_the_connection_is_open_again() {
     let mut worker = connected(1, 1, Service::Takes(Nanos(MS)), usize::MAX);
     let mut goodbye = Vec::new();
     put(&mut goodbye, frame::GOAWAY, 0, 0, &[0, 0, 0, 0, 0, 0, 0, 11]);
     worker.driver.arrive(worker.driver.now, 0, goodbye);
     worker.turn().unwrap();
-    let told = (0, Some("peer closed the connection with ENHANCE_YOUR_CALM"));
-    assert_eq!(worker.connect_problem(), told);
+    let problem = (0, Some("peer closed the connection with ENHANCE_YOUR_CALM"));
+    assert_eq!(worker.connect_problem(), problem);
     while !worker.is_connected() {
         worker.turn().unwrap();
     }

@@ -60,7 +60,7 @@ pub(super) fn assert_close(what: &str, value: u64, expected: u64, share: f64) {
 }
 
 #[test]
-fn calls_are_sent_exactly_when_the_arrival_process_says_whatever_the_number_of_connections() {
+fn calls_are_sent_exactly_when_due_with_any_number_of_connections() {
     for connections in [1, 7, 50] {
         for arrivals in
             ["constant:1000", "poisson:1000", "ramp:100..2000/1s", "steps:100..900+400/500ms"]
@@ -153,7 +153,7 @@ fn a_server_that_leaves_no_room_is_not_taken_for_a_late_client() {
 }
 
 #[test]
-fn every_call_that_comes_due_while_the_client_is_stopped_is_late_whatever_the_room() {
+fn every_call_due_while_the_client_is_stopped_is_late_with_or_without_room() {
     let (from, to) = (Nanos(4 * SECOND), Nanos(5 * SECOND));
     for in_flight in [50, 5000] {
         let stopped = Simulation { stopped: Some((from, to)), ..takes(5, Nanos(MS / 10)) };

@@ -102,7 +102,7 @@ fn http1(bytes: &mut Vec<u8>, answer: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<Said> 
 
 /// Thrift in the form that has this place among all.
 pub(super) fn thrift<const FORM: usize>(bytes: &mut Vec<u8>) -> Vec<Said> {
-    let form = Form::ALL[FORM];
+    let form = Form::all().nth(FORM).unwrap();
     let mut said = Vec::new();
     while let Some((call, length)) = form.read(bytes).unwrap() {
         let request = form.unwrap(1, call.body).unwrap();

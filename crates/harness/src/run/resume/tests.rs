@@ -14,18 +14,8 @@ use crate::run::{Admission, Provenance};
 use super::*;
 
 fn machine() -> Machine {
-    let cpu = Cpu { model: "m".into(), logical: 2, cores: 2, governor: None, turbo: None };
-    Machine {
-        kernel: "6.1".into(),
-        os: String::new(),
-        cpu,
-        memory_bytes: 0,
-        cgroup: "v2".into(),
-        virtualization: None,
-        clock_source: None,
-        huge_pages: None,
-        open_files: 0,
-    }
+    let cpu = Cpu { model: "m".into(), logical: 2, cores: 2, ..Cpu::default() };
+    Machine { kernel: "6.1".into(), cpu, cgroup: "v2".into(), ..Machine::default() }
 }
 
 fn planned(entry: &str, number: u32) -> PlannedTrial {

@@ -203,7 +203,7 @@ fn what_no_peer_may_send_breaks_the_connection() {
 }
 
 #[test]
-fn calls_that_came_due_too_long_ago_are_taken_back() {
+fn calls_that_came_due_too_long_ago_expire() {
     let mut bench = Bench::open(&[3]);
     for due in [5, 6, 7] {
         bench

@@ -48,7 +48,7 @@ fn the_frames_of_several_replies_are_taken_one_by_one() {
 }
 
 #[test]
-fn a_frame_out_of_turn_is_left_as_it_is() {
+fn a_frame_out_of_turn_takes_the_slow_path() {
     let [head, data, trailers] = reply_frames(3, b"REPLY 1");
     let mut bench = primed();
     assert_eq!([&data, &trailers].map(|frame| bench.plain(frame)), [None; 2]);
@@ -64,7 +64,7 @@ fn a_frame_out_of_turn_is_left_as_it_is() {
 }
 
 #[test]
-fn what_differs_or_is_not_all_there_is_left_as_it_is() {
+fn different_or_incomplete_replies_take_the_slow_path() {
     let whole = reply(3, b"REPLY 1");
     let [head, data, _] = reply_frames(3, b"REPLY 1").map(|frame| frame.len());
     for length in 0..whole.len() {

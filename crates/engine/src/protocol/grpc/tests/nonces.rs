@@ -24,7 +24,7 @@ fn messages(bench: &mut Bench, streams: usize) -> Vec<Vec<u8>> {
 
 proptest! {
     #[test]
-    fn each_request_has_its_own_however_it_is_cut(
+    fn each_request_has_its_own_for_any_split(
         at in 0_usize..40,
         length in 0_usize..=Nonce::DIGITS,
         more in prop::option::of(48_usize..53),

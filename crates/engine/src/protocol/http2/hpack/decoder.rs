@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_header_block() {
+    fn refuses_invalid_header_blocks() {
         for (block, error) in [
             (&b"\x80"[..], HpackError::Index(0)),
             (b"\xc0", HpackError::Index(64)),

@@ -1,0 +1,151 @@
+//! A load generator that follows a script.
+
+use std::time::Duration;
+
+use rpcbench_contract::Method;
+use rpcbench_contract::cases::{CallError, Caller};
+use rpcbench_engine::Tally;
+use rpcbench_engine::clock::Nanos;
+use rpcbench_harness::load::{
+    Load, LoadError, LoadGenerator, LoadRequest, Measurement, Progress, Sample, Span, Unmeasured,
+};
+use rpcbench_harness::placement::Endpoint;
+use rpcbench_harness::run::Interrupt;
+use rpcbench_record::{Arrivals, ClientUsage, Pacing, Protocol, Window, Workload};
+
+use super::Log;
+
+/// What the load does on the server of an entry.
+pub type Script = fn(&str, Arrivals) -> Answer;
+
+#[derive(Clone, Copy)]
+pub enum Answer {
+    /// Every call is answered after this time.
+    After(Nanos),
+    /// Every call times out.
+    Never,
+    /// The load fails.
+    Fails,
+    /// The run stops.
+    Stops,
+}
+
+pub struct Scripted {
+    pub log: Log,
+    pub script: Script,
+}
+
+impl LoadGenerator for Scripted {
+    fn open(
+        &self,
+        request: &LoadRequest<'_>,
+        _interrupt: &Interrupt,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Box<dyn Load>, LoadError> {
+        let entry = request.endpoint.authority.clone();
+        self.log.add(&entry, "connects");
+        progress(request.workload.connections.into());
+        Ok(Box::new(ScriptedLoad {
+            entry,
+            log: self.log.clone(),
+            script: self.script,
+            arrivals: Arrivals::Closed,
+            span: None,
+        }))
+    }
+
+    fn caller(&self, endpoint: &Endpoint, _: Protocol, _: Duration) -> Box<dyn Caller> {
+        self.log.add(&endpoint.authority, "is called");
+        Box::new(Echo)
+    }
+
+    fn has_room(&self, _: &Workload, _: Protocol) -> bool {
+        true
+    }
+}
+
+/// Answers a protobuf text correctly, and nothing else.
+struct Echo;
+
+impl Caller for Echo {
+    fn call(&mut self, _: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
+        let mut reply = body.to_vec();
+        if let Some(tag) = reply.first_mut() {
+            // Field 1 comes back as field 2.
+            *tag = 0x12;
+        }
+        Ok(reply)
+    }
+}
+
+struct ScriptedLoad {
+    entry: String,
+    log: Log,
+    script: Script,
+    arrivals: Arrivals,
+    span: Option<Span>,
+}
+
+impl Load for ScriptedLoad {
+    fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError> {
+        self.arrivals = arrivals;
+        Ok(())
+    }
+
+    fn start(&mut self) -> Result<(), LoadError> {
+        self.log.add(&self.entry, "warms");
+        Ok(())
+    }
+
+    fn measure(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError> {
+        self.log.add(&self.entry, "measures");
+        let end = from + Nanos::from_millis(window.length_ms().unwrap_or(0));
+        self.span = Some(Span { start: from, end });
+        Ok(end)
+    }
+
+    fn cut(&mut self) -> Result<(), LoadError> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Measurement, LoadError> {
+        let span = self.span.take().expect("a window");
+        let mut tally = Tally::default();
+        match (self.script)(&self.entry, self.arrivals) {
+            Answer::After(time) => (0..CALLS).for_each(|_| {
+                tally.outcomes.ok += 1;
+                tally.ok.record(time.0);
+            }),
+            Answer::Never => tally.outcomes.timeout += CALLS,
+            Answer::Fails => return Err(LoadError::Failed("the generator is gone".to_owned())),
+            Answer::Stops => return Err(LoadError::Stopped),
+        }
+        let pacing = Pacing { due: CALLS, due_second_half: CALLS / 2, late: 0, held_back: 0 };
+        let pacing = self.arrivals.is_open().then_some(pacing);
+        let (client, unmeasured) = (ClientUsage::default(), Unmeasured::default());
+        Ok(Measurement { span, tally, client, pacing, unmeasured })
+    }
+
+    fn pause(&mut self) -> Result<Unmeasured, LoadError> {
+        Ok(Unmeasured::default())
+    }
+
+    fn progress(&self) -> Result<Progress, LoadError> {
+        Ok(Progress::default())
+    }
+
+    fn sample(&self) -> Result<Sample, LoadError> {
+        Err(LoadError::Failed("nothing samples it".to_owned()))
+    }
+
+    fn is_drained(&self) -> Result<bool, LoadError> {
+        Ok(true)
+    }
+
+    fn cycle(&self) -> Option<Nanos> {
+        None
+    }
+}
+
+/// Calls of each window.
+pub const CALLS: u64 = 10_000;
