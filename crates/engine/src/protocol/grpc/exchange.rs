@@ -10,6 +10,7 @@
 use super::response::ResponseHead;
 use super::{Grpc, status};
 use crate::clock::Nanos;
+use crate::protocol::http1::MAX_INTERIM;
 use crate::protocol::http2::{self, Http2Application, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
 
@@ -33,6 +34,8 @@ pub(crate) struct Exchange {
     call: Call,
     /// HTTP status of the headers; 0 before they come.
     http: u16,
+    /// Headers of status 1xx that came before them.
+    interim: u8,
     answer: Answer,
     /// A message that is not whole yet.
     piece: Option<Piece>,
@@ -93,20 +96,17 @@ impl http2::Exchange for Exchange {
 
     #[inline]
     fn headers(&mut self, head: &ResponseHead) -> Result<(), Problem> {
-        if (100..200).contains(&head.http) {
-            return Ok(());
-        }
         if self.http != 0 {
             return Err("headers in the middle of a stream");
         }
-        if head.http == 0 {
-            return Err("response headers without :status");
+        head.check_headers()?;
+        if head.common.status >= 200 {
+            self.http = head.common.status;
+            return Ok(());
         }
-        if head.http == 200 && !head.grpc_content {
-            return Err("content-type is not application/grpc");
-        }
-        self.http = head.http;
-        Ok(())
+        self.interim += 1;
+        let flood = u32::from(self.interim) > MAX_INTERIM;
+        if flood { Err("replies of status 1xx without end") } else { Ok(()) }
     }
 
     #[inline]
@@ -141,6 +141,9 @@ impl http2::Exchange for Exchange {
 
     #[inline]
     fn end(&mut self, head: &ResponseHead, _: &mut Pieces, events: &mut impl Events) -> End {
+        if let Err(problem) = self.check_last(head) {
+            return End::Aborted { reason: problem.to_owned() };
+        }
         if head.status(self.http) != status::OK {
             return head.failure(self.http);
         }
@@ -154,6 +157,17 @@ impl http2::Exchange for Exchange {
 }
 
 impl Exchange {
+    /// What is wrong with the header block that the stream ends with.
+    #[inline]
+    fn check_last(&self, head: &ResponseHead) -> Result<(), Problem> {
+        match (self.http, head.common.problem, head.common.status) {
+            (0, Some(problem), _) => Err(problem),
+            (0, None, 0) => Err("response headers without :status"),
+            (0, None, _) => Ok(()),
+            _ => head.common.check_trailers(),
+        }
+    }
+
     /// Takes a piece of body that is not one whole message.
     #[cold]
     fn add(

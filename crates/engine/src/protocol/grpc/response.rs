@@ -1,50 +1,41 @@
 //! What response headers and trailers say.
 
-use std::str::FromStr;
-
 use rpcbench_record::printable;
 
 use super::exchange::whole_message;
 use super::status;
 use crate::protocol::End;
-use crate::protocol::http2::{self, Field};
+use crate::protocol::http2::{self, CommonFields, Field, Problem};
+
+/// Most bytes shown of an invalid status.
+const MAX_STATUS: usize = 20;
 
 /// What a header block says about a call.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseHead {
-    /// HTTP status; 0 if absent, as in trailers.
-    pub http: u16,
+    pub common: CommonFields,
     /// gRPC status, if there is one; one of gRPC's codes.
     pub grpc: Option<u32>,
     /// The status as sent, if gRPC has no such code.
-    unknown: Option<u32>,
+    unknown: Option<String>,
     /// The text that came with it, percent-decoded.
-    pub message: String,
-    /// Whether the content type is one of gRPC's.
-    pub grpc_content: bool,
+    pub message: Option<String>,
+    /// Whether the content type is one of gRPC's, if there is one.
+    grpc_content: Option<bool>,
 }
 
 impl http2::Head for ResponseHead {
     fn take(&mut self, field: Field<'_>) {
-        match field.name {
-            b":status" => self.http = number(field.value).unwrap_or(0),
-            b"grpc-status" => {
-                let sent = number(field.value);
-                let known = sent.filter(|code| *code <= status::LAST);
-                self.grpc = Some(known.unwrap_or(status::UNKNOWN));
-                self.unknown = sent.filter(|code| *code > status::LAST);
-            }
-            b"grpc-message" => self.message = unescape(field.value),
-            b"content-type" => self.grpc_content = field.value.starts_with(b"application/grpc"),
-            _ => {}
+        if let Err(problem) = self.read(field) {
+            self.common.problem.get_or_insert(problem);
         }
     }
 
-    fn is_success(&self) -> bool {
-        match self.http {
-            0 => self.grpc == Some(status::OK),
-            http => http == 200 && self.grpc_content,
+    fn is_success(&self, last: bool) -> bool {
+        if last {
+            return self.common.check_trailers().is_ok() && self.grpc == Some(status::OK);
         }
+        self.common.status == 200 && self.check_headers().is_ok()
     }
 
     #[inline]
@@ -54,11 +45,46 @@ impl http2::Head for ResponseHead {
 
     #[cfg(any(test, feature = "fuzzing"))]
     fn room(&self) -> usize {
-        self.message.capacity()
+        self.message.as_ref().map_or(0, String::capacity)
     }
 }
 
 impl ResponseHead {
+    fn read(&mut self, field: Field<'_>) -> Result<(), Problem> {
+        match field.name {
+            b"grpc-status" => {
+                let known = code(field.value);
+                if self.grpc.replace(known.unwrap_or(status::UNKNOWN)).is_some() {
+                    return Err("more than one grpc-status");
+                }
+                let sent = &field.value[..field.value.len().min(MAX_STATUS)];
+                self.unknown = known.is_none().then(|| unescape(sent));
+            }
+            b"grpc-message" if self.message.replace(unescape(field.value)).is_some() => {
+                return Err("more than one grpc-message");
+            }
+            b"content-type" if self.grpc_content.replace(is_grpc(field.value)).is_some() => {
+                return Err("more than one content-type");
+            }
+            _ => {}
+        }
+        self.common.take(field)
+    }
+
+    /// What is wrong with the block as headers that a message may follow.
+    pub fn check_headers(&self) -> Result<(), Problem> {
+        match (self.common.problem, self.common.status) {
+            (Some(problem), _) => Err(problem),
+            (None, 0) => Err("response headers without :status"),
+            (None, 101) => Err("101 Switching Protocols, which HTTP/2 does not have"),
+            _ if self.grpc.is_some() => Err("a grpc-status before the end of the stream"),
+            (None, 200) if self.grpc_content != Some(true) => {
+                Err("content-type is not application/grpc")
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The status that ends a call whose last header block this is.
     pub fn status(&self, http_of_headers: u16) -> u32 {
         self.grpc.unwrap_or_else(|| status::from_http(self.http_or(http_of_headers)))
@@ -69,11 +95,10 @@ impl ResponseHead {
     pub fn failure(&self, http_of_headers: u16) -> End {
         match self.grpc {
             Some(code) => {
-                let message = match self.unknown {
-                    Some(sent) => {
-                        format!("grpc-status {sent} {}", self.message).trim_end().to_owned()
-                    }
-                    None => self.message.clone(),
+                let text = self.message.as_deref().unwrap_or_default();
+                let message = match &self.unknown {
+                    Some(sent) => format!("grpc-status {sent} {text}").trim_end().to_owned(),
+                    None => text.to_owned(),
                 };
                 End::Status { code, message }
             }
@@ -82,14 +107,24 @@ impl ResponseHead {
     }
 
     fn http_or(&self, http_of_headers: u16) -> u16 {
-        if self.http == 0 { http_of_headers } else { self.http }
+        if self.common.status == 0 { http_of_headers } else { self.common.status }
     }
 }
 
-/// A decimal number without a sign.
-fn number<T: FromStr>(text: &[u8]) -> Option<T> {
-    let digits = text.iter().all(u8::is_ascii_digit).then_some(text)?;
-    std::str::from_utf8(digits).ok()?.parse().ok()
+/// One of gRPC's codes: a decimal number without sign and leading zeros.
+fn code(text: &[u8]) -> Option<u32> {
+    match *text {
+        [digit @ b'0'..=b'9'] => Some(u32::from(digit - b'0')),
+        [b'1', digit @ b'0'..=b'9'] => Some(10 + u32::from(digit - b'0')),
+        _ => None,
+    }
+    .filter(|code| *code <= status::LAST)
+}
+
+/// True for `application/grpc`, alone or with a format or parameters after it.
+fn is_grpc(content_type: &[u8]) -> bool {
+    let rest = content_type.strip_prefix(b"application/grpc");
+    rest.is_some_and(|rest| matches!(rest, [] | [b'+' | b';' | b' ', ..]))
 }
 
 /// Undoes gRPC's percent-encoding; what is malformed stays as it is, and what can't be printed is escaped.
@@ -154,9 +189,9 @@ mod tests {
         ] {
             let mut reader = HeadReader::new();
             let head = reader.read(block, true).unwrap();
-            assert!(head.status(0) == status && (head.http == 0 || head.http == 200), "{head:?}");
+            assert!(head.status(0) == status && matches!(head.common.status, 0 | 200), "{head:?}");
         }
-        assert_eq!(HeadReader::new().read(b"\x08\x0565736", true).unwrap().http, 0);
+        assert_eq!(HeadReader::new().read(b"\x08\x0565736", true).unwrap().common.status, 0);
     }
 
     #[test]

@@ -36,8 +36,9 @@ pub(crate) trait Head: Debug + Default + Send {
     /// Takes the next field.
     fn take(&mut self, field: Field<'_>);
 
-    /// True if it is half of a plain success: headers that announce a message, or trailers with a status of success.
-    fn is_success(&self) -> bool;
+    /// True if it is half of a plain success: headers that announce a message, or, if it is the stream's `last` block,
+    /// trailers with a status of success.
+    fn is_success(&self, last: bool) -> bool;
 
     /// The message of a plain success with these headers, if `data` is all of its body.
     fn message<'a>(&self, data: &'a [u8]) -> Option<&'a [u8]>;

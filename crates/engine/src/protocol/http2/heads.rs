@@ -43,7 +43,7 @@ impl<C: Http2Application> HeadReader<C> {
         let memo = if last { &mut self.trailers } else { &mut self.headers };
         let known = memo.valid && memo.generation == self.decoder.generation();
         if !known || memo.block != block {
-            memo.decode(&mut self.decoder, block)?;
+            memo.decode(&mut self.decoder, block, last)?;
         }
         Ok(&memo.head)
     }
@@ -79,7 +79,12 @@ impl<C: Http2Application> HeadReader<C> {
 
 impl<H: Head> Memo<H> {
     #[cold]
-    fn decode(&mut self, decoder: &mut Decoder, block: &[u8]) -> Result<(), HpackError> {
+    fn decode(
+        &mut self,
+        decoder: &mut Decoder,
+        block: &[u8],
+        last: bool,
+    ) -> Result<(), HpackError> {
         let before = decoder.generation();
         self.head = H::default();
         self.block.clear();
@@ -87,7 +92,7 @@ impl<H: Head> Memo<H> {
         decoder.decode(block, |field| self.head.take(field))?;
         // A block that changed the table means something else the next time.
         self.valid = decoder.generation() == before;
-        self.success = self.valid && self.head.is_success();
+        self.success = self.valid && self.head.is_success(last);
         self.generation = before;
         self.block.extend_from_slice(block);
         Ok(())

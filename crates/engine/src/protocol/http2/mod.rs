@@ -4,6 +4,7 @@
 mod application;
 pub(crate) mod code;
 mod connection;
+mod fields;
 pub(crate) mod frame;
 mod heads;
 pub(crate) mod hpack;
@@ -20,6 +21,7 @@ pub(crate) use code::error_name;
 pub(crate) use connection::Connection;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use connection::Footprint;
+pub(crate) use fields::CommonFields;
 #[cfg(test)]
 pub(crate) use heads::HeadReader;
 pub(crate) use hpack::Field;

@@ -89,10 +89,10 @@ impl http2::Exchange for Exchange {
 
     #[inline]
     fn headers(&mut self, head: &ReplyHead) -> Result<(), Problem> {
-        if let Some(problem) = head.problem {
+        if let Some(problem) = head.common.problem {
             return Err(problem);
         }
-        match head.status {
+        match head.common.status {
             _ if !self.is_waiting() => return Err("headers in the middle of a stream"),
             0 => return Err("response headers without :status"),
             101 => return Err("101 Switching Protocols, which HTTP/2 does not have"),
@@ -141,7 +141,8 @@ impl http2::Exchange for Exchange {
 
     #[cold]
     fn end(&mut self, head: &ReplyHead, pieces: &mut Pieces, events: &mut impl Events) -> End {
-        let taken = if self.is_waiting() { self.headers(head) } else { trailers(head) };
+        let taken =
+            if self.is_waiting() { self.headers(head) } else { head.common.check_trailers() };
         let end = match taken {
             Ok(()) if self.is_waiting() => Err("stream ended after a reply of status 1xx"),
             Ok(()) => self.end_of_data(pieces, events),
@@ -151,21 +152,13 @@ impl http2::Exchange for Exchange {
     }
 }
 
-/// Trailers say nothing that matters, as long as they are such.
-fn trailers(head: &ReplyHead) -> Result<(), Problem> {
-    match head.status {
-        0 => head.problem.map_or(Ok(()), Err),
-        _ => Err("trailers with a :status"),
-    }
-}
-
 impl Exchange {
     /// Takes the headers that count.
     #[inline]
     fn begin(&mut self, head: &ReplyHead) {
-        self.status = head.status;
+        self.status = head.common.status;
         // These never have a body. RFC 9110, section 8.6.
-        let bodiless = matches!(head.status, 204 | 304);
+        let bodiless = matches!(head.common.status, 204 | 304);
         self.promised = if bodiless { Some(0) } else { head.length };
     }
 

@@ -158,6 +158,11 @@ fn an_invalid_http_reply_aborts_its_call_and_no_other() {
         (vec![headers(0, PLAIN), headers(0, PLAIN)], "headers in the middle of a stream"),
         (vec![headers(0, PLAIN), headers(end, PLAIN)], "trailers with a :status"),
         (
+            vec![headers(0, PLAIN), data(0, seven), headers(end, b"\x84")],
+            "a pseudo-header that replies don't have",
+        ),
+        (vec![headers(0, b"\x00\x01a\x01b\x88")], "a :status after other header fields"),
+        (
             vec![headers(0, &promised), data(end, b"REPLY")],
             "a body shorter than its content-length",
         ),

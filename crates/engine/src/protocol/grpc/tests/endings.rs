@@ -119,6 +119,81 @@ fn the_protocols_own_status_decides() {
     cases.into_iter().for_each(|(frames, end)| assert_ends(&frames, end));
 }
 
+#[test]
+fn what_grpc_or_http2_does_not_allow_in_a_header_block_is_never_a_success() {
+    let headers =
+        |flags, block: &[&[u8]]| (frame::HEADERS, frame::END_HEADERS | flags, block.concat());
+    let head = || headers(0, &[RESPONSE]);
+    let data = || (frame::DATA, 0, message(b"REPLY 0"));
+    let thirteen = b"\x00\x0bgrpc-status\x0213";
+    let text = b"\x00\x0cgrpc-message\x01a";
+    let content = b"\x0f\x10\x10application/grpc";
+    for (last, reason) in [
+        (headers(1, &[thirteen, OK]), "more than one grpc-status"),
+        (headers(1, &[OK, OK]), "more than one grpc-status"),
+        (headers(1, &[OK, text, text]), "more than one grpc-message"),
+        (headers(1, &[content, content, OK]), "more than one content-type"),
+        (headers(1, &[b"\x88", OK]), "trailers with a :status"),
+        (headers(1, &[OK, b"\x84"]), "a pseudo-header that replies don't have"),
+        (headers(1, &[OK, b"\x00\x01A\x01b"]), "a header field with an upper-case name"),
+        (
+            headers(1, &[OK, b"\x00\x07upgrade\x01b"]),
+            "a header field that HTTP/2 does not have, such as connection",
+        ),
+    ] {
+        assert_ends(&[head(), data(), last], End::Aborted { reason: reason.to_owned() });
+    }
+    let invalid = |text: &str| End::Status {
+        code: 2,
+        message: format!("grpc-status {text}").trim_end().to_owned(),
+    };
+    for text in ["00", "000", "+0", "-0", "0x0", " 0", ""] {
+        let status = [&b"\x00\x0bgrpc-status"[..], &[text.len() as u8], text.as_bytes()].concat();
+        assert_ends(&[head(), data(), headers(1, &[&status])], invalid(text));
+    }
+    for (first, reason) in [
+        (headers(0, &[RESPONSE, OK]), "a grpc-status before the end of the stream"),
+        (headers(0, &[RESPONSE, content]), "more than one content-type"),
+        (headers(0, &[content, b"\x88"]), "a :status after other header fields"),
+        (headers(0, &[b"\x88\x88", content]), "more than one :status"),
+        (headers(0, &[OK]), "response headers without :status"),
+        (
+            headers(0, &[b"\x88\x0f\x10\x14application/grpc-web"]),
+            "content-type is not application/grpc",
+        ),
+        (headers(1, &[OK]), "response headers without :status"),
+        (headers(0, &[b"\x08\x03101"]), "101 Switching Protocols, which HTTP/2 does not have"),
+    ] {
+        assert_ends(&[first], End::Aborted { reason: reason.to_owned() });
+    }
+}
+
+/// The second reply with a block is taken by comparing bytes: it must not pass either.
+#[test]
+fn a_malformed_block_is_refused_again_when_it_comes_again() {
+    let block = |block: &[&[u8]]| block.concat();
+    let headers = frame::END_HEADERS;
+    for (first, last) in [
+        (block(&[RESPONSE]), block(&[b"\x88\x0f\x10\x10application/grpc", OK])),
+        (block(&[RESPONSE]), block(&[OK, OK])),
+        (block(&[OK]), block(&[OK])),
+        (block(&[RESPONSE, OK]), block(&[OK])),
+    ] {
+        let mut bench = Bench::open(&[3]);
+        bench.call(0);
+        bench.answer(1, 0).unwrap();
+        assert_eq!(bench.ended(), [(0, RIGHT)]);
+        for stream in [3, 5, 7] {
+            bench.call(0);
+            bench.frame(frame::HEADERS, headers, stream, &first).unwrap();
+            bench.frame(frame::DATA, 0, stream, &message(b"REPLY 0")).unwrap();
+            bench.frame(frame::HEADERS, headers | frame::END_STREAM, stream, &last).unwrap();
+            let ended = bench.ended();
+            assert!(matches!(ended[..], [(0, End::Aborted { .. })]), "{stream} {ended:?}");
+        }
+    }
+}
+
 /// A call that gets these frames ends so.
 fn assert_ends(frames: &[(u8, u8, Vec<u8>)], end: End) {
     let mut bench = Bench::open(&[3]);
