@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 grpcurl_version=v1.9.4
 folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")/peers
-PATH=$PATH:/usr/sbin # where the distribution has nginx
+PATH=$PATH:/usr/sbin:build/debian/usr/sbin # where nginx is, installed or unpacked by setup.sh
 
 . scripts/apt.sh
 

@@ -47,15 +47,15 @@ bootstrap() {
   has chromium || [ -n "${CHROMIUM:-}" ] || echo chromium
 }
 
-# daemons: packages that Debian starts as services; installed only in CI, since a user may not want the services.
-daemons() {
-  [ "$mode" = test ] && [ "${CI:-}" = true ] || return 0
-  has nginx || echo nginx-light
-  ls /usr/sbin/php-fpm* >/dev/null 2>&1 || echo php-fpm
-}
+# needed: packages of the languages' toolchains that rpcbench finds missing, one Debian dependency a line.
+needed() { missing | cut -f 5 | sed 's/, /\n/g' | grep -vx -- '-' | sort -Vu | newest; }
 
-# toolchains: packages of the languages' toolchains that rpcbench finds missing, one Debian dependency a line.
-toolchains() { missing | cut -f 5 | sed 's/, /\n/g' | grep -vx -- '-' | sort -Vu | newest; }
+# The first words of dependencies that Debian starts as services, or that need one of those.
+services='(nginx-light|php-fpm|erlang-[a-z]+)( |$)'
+
+toolchains() { needed | grep -vE "^$services" || true; }
+
+service_toolchains() { needed | grep -E "^$services" || true; }
 
 # newest: the last of several versions of a package. Lines with alternatives are kept.
 newest() {
@@ -132,6 +132,35 @@ provide_all() {
   provide "${dependencies[@]}"
 }
 
+# simulate DEPENDENCY...: what apt would install for them, one PACKAGE=VERSION a line.
+simulate() {
+  apt-get satisfy --simulate -qq --no-install-recommends "$(joined "$@")" 2>/dev/null |
+    sed -nE 's/^Inst ([^ ]+) (\[[^]]*\] )?\(([^ ]+) .*/\1=\3/p'
+}
+
+# unpack DEPENDENCY...: downloads what apt would install for them and unpacks it into build/debian, where servers/debian.sh finds it.
+# Nothing is installed, so nothing is started, and root is not needed.
+unpack() {
+  local dependency packages package offered=() folder=build/debian
+  [ $# -gt 0 ] && has apt-get && has dpkg-deb || return 0
+  if may_install && lists_are_empty; then refresh; fi
+  for dependency in "$@"; do
+    if apt-get satisfy --simulate -qq "$dependency" >/dev/null 2>&1; then offered+=("$dependency"); fi
+  done
+  [ "${#offered[@]}" -gt 0 ] || return 0
+  mapfile -t packages < <(simulate "${offered[@]}")
+  [ "${#packages[@]}" -gt 0 ] || return 0
+  say "unpacking ${offered[*]} into $folder"
+  rm -rf "$folder/archives"
+  mkdir -p "$folder/archives"
+  (cd "$folder/archives" && apt-get download -qq "${packages[@]}" >/dev/null 2>&1) ||
+    say "could not download ${packages[*]}"
+  for package in "$folder"/archives/*.deb; do
+    [ ! -e "$package" ] || dpkg-deb --extract "$package" "$folder"
+  done
+  rm -rf "$folder/archives"
+}
+
 # at_least VERSION MINIMUM
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
 
@@ -176,5 +205,6 @@ provide_all bootstrap
 check_rust
 "${build[@]}"
 provide_all toolchains
-provide_all daemons
+mapfile -t dependencies < <(service_toolchains)
+unpack "${dependencies[@]}"
 report_missing

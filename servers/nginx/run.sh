@@ -10,7 +10,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 location=$1
 shift
-PATH=$PATH:/usr/sbin # where the distribution installs nginx
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export BACKEND_SOCKET=$folder/backend.sock
@@ -37,7 +36,7 @@ fi
 
 "$@" &
 backend=$!
-nginx -e stderr -p "$folder" -c "$folder/nginx.conf" &
+sh "$here/../debian.sh" nginx -e stderr -p "$folder" -c "$folder/nginx.conf" &
 nginx=$!
 
 ending=

@@ -13,9 +13,7 @@ sed "s|@app@|$build/app|" location.conf >"$build/app/location.conf"
 for file in "$build"/app/*.php; do
     php --syntax-check "$file" >/dev/null
 done
-# nginx is in root's PATH only.
-PATH=$PATH:/usr/sbin
 {
     php -r 'echo "php ", PHP_VERSION, "\n";'
-    nginx -v 2>&1 | sed -n 's/.*nginx\/\([0-9.]*\).*/nginx \1/p'
+    sh ../../debian.sh nginx -v 2>&1 | sed -n 's/.*nginx\/\([0-9.]*\).*/nginx \1/p'
 } >"$build/packages.lock"

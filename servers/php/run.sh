@@ -6,8 +6,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../settings.sh"
 
 app=$1/app
-fpm=php-fpm$(php -r 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;')
-PATH=$PATH:/usr/sbin # where the distribution installs it
 
 # Four processes per CPU, so that one is ready while others write; a pool of fixed size, as PHP's manual recommends if the memory belongs
 # to the service.
@@ -22,4 +20,4 @@ root=()
 if [ "$(id -u)" = 0 ]; then root=(--allow-to-run-as-root); fi
 
 exec bash "$here/../nginx/run.sh" "$app/location.conf" \
-    "$fpm" --nodaemonize --fpm-config "$app/fpm.conf" "${root[@]}"
+    sh "$here/fpm.sh" --nodaemonize --fpm-config "$app/fpm.conf" "${root[@]}"

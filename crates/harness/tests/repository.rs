@@ -8,8 +8,9 @@ use rpcbench_harness::toolchain::unsupported;
 use rpcbench_record::Toolchain;
 
 /// Languages whose toolchains have no dates of the end of support, and why.
-const NO_DATES: [(&str, &str); 3] = [
+const NO_DATES: [(&str, &str); 4] = [
     ("cpp", "nothing but the program runs, and its libraries are the distribution's"),
+    ("erlang", "a release has fixes until the third after it, which comes on no set day"),
     ("go", "a release has fixes until the next but one, which comes on no set day"),
     ("rust", "nothing but the program runs"),
 ];

@@ -174,6 +174,40 @@ fn what_is_missing_is_installed_in_one_go() {
 }
 
 #[test]
+fn packages_that_debian_starts_as_services_are_unpacked_and_not_installed() {
+    let lines = "PHP\tphp-fpm\t-\t-\tphp-fpm\tphp-fpm\nPHP\tnginx\t-\t-\tnginx-light\tnginx\n";
+    let apt = r#"
+case "$*" in
+    *--simulate*--no-install-recommends*)
+        echo 'Inst php8.2-fpm (8.2.36-1 Debian:12.11/stable [amd64])'
+        echo 'Inst nginx [1.22.0-1] (1.22.1-9 Debian:12.11/stable [amd64])'
+        echo 'Conf nginx (1.22.1-9 Debian:12.11/stable [amd64])' ;;
+    download*) : >nginx.deb; : >php8.2-fpm.deb ;;
+esac"#;
+    // A user who must not install packages gets these all the same.
+    for user in ["echo 0", "echo 1000"] {
+        let set_up = SetUp::new().missing(lines).with("dpkg-deb", "").with("id", user);
+        for name in ["mkdir", "rm"] {
+            set_up.programs.real(name);
+        }
+        // Its working directory is not always the root.
+        let log = set_up.root.path().join("log");
+        let apt = format!("echo \"apt-get $*\" >>{}\n{apt}", log.display());
+        set_up.programs.script("apt-get", &apt);
+        let ended = set_up.run("bench").expect(0);
+        assert_eq!(set_up.installed(), [] as [String; 0]);
+        let said = "set-up: unpacking nginx-light php-fpm into build/debian";
+        assert!(ended.err.starts_with(said), "{}", ended.err);
+        let log = set_up.log();
+        assert!(log.contains("apt-get download -qq php8.2-fpm=8.2.36-1 nginx=1.22.1-9\n"), "{log}");
+        for package in ["nginx", "php8.2-fpm"] {
+            let extract = format!("--extract build/debian/archives/{package}.deb build/debian\n");
+            assert!(log.contains(&extract), "{log}");
+        }
+    }
+}
+
+#[test]
 fn a_package_that_several_servers_need_is_installed_once() {
     let lines = "C++\tthrift\t-\t0.17\tthrift-compiler (>= 0.17)\tThrift\n\
         Go\tthrift\t-\t0.9\tthrift-compiler (>= 0.9), git\tThrift\n\

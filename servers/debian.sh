@@ -1,0 +1,19 @@
+#!/bin/sh
+# Becomes a program of one of Debian's packages: debian.sh PROGRAM [ARGUMENT...]
+#
+# The installed one, or else the one that scripts/setup.sh unpacked into build/debian, since installing its package would start a
+# service.
+set -eu
+
+program=$1
+shift
+PATH=$PATH:/usr/sbin # where Debian installs services, which is not in every PATH
+unpacked=$(cd "$(dirname "$0")/.." && pwd)/build/debian
+if [ -d "$unpacked" ]; then
+    PATH=$PATH:$unpacked/usr/sbin:$unpacked/usr/bin
+    for libraries in "$unpacked"/lib/*-linux-gnu "$unpacked"/usr/lib/*-linux-gnu; do
+        [ ! -d "$libraries" ] || LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$libraries
+    done
+    [ -z "${LD_LIBRARY_PATH:-}" ] || export LD_LIBRARY_PATH
+fi
+exec "$program" "$@"
