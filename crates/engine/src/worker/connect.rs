@@ -124,6 +124,15 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         rest
     }
 
+    /// Calls have ended at `at` on a connection that was handed over: the slot that opened it need not wait long.
+    #[inline]
+    pub(super) fn allow_reconnect(&mut self, index: usize, at: Nanos) {
+        let Some(parent_slot) = self.slots[index].parent_slot else { return };
+        self.slots[parent_slot].allow_reconnect(at);
+        self.retry_at =
+            self.retry_at.min(self.slots[parent_slot].retry_at().unwrap_or(Nanos::NEVER));
+    }
+
     /// Reopens the lost connections whose pause is over.
     pub(super) fn reconnect(&mut self, now: Nanos) {
         for slot in 0..self.slots.len() {

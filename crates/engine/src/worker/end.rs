@@ -21,9 +21,11 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         let reason = connection.farewell();
         if ended > 0 {
             slot.reset_backoff();
+            self.allow_reconnect(index, at);
         }
         self.lose(index, &reason);
         self.next(index, ended, at);
+        self.send(index);
     }
 
     /// A connection could not be opened, or is lost, with an error of the kernel.

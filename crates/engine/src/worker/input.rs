@@ -4,7 +4,6 @@ use std::io;
 
 use super::Worker;
 use super::calls::Reading;
-use crate::clock::Nanos;
 use crate::driver::{Driver, Ready};
 use crate::protocol::Connection;
 use crate::slot::Link;
@@ -51,10 +50,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
         let parent_slot = slot.parent_slot.unwrap_or(index);
         self.slots[parent_slot].again.extend(again);
-        if ended > 0 && parent_slot != index {
-            self.slots[parent_slot].allow_reconnect(at);
-            self.retry_at =
-                self.retry_at.min(self.slots[parent_slot].retry_at().unwrap_or(Nanos::NEVER));
+        if ended > 0 {
+            self.allow_reconnect(index, at);
         }
         if self.slots[index].handshake_pending {
             self.note_established(index, at);

@@ -33,6 +33,10 @@ enum Leaving {
     Late,
     /// The peer ends the connection with the current reply.
     LastReply,
+    /// The peer has closed it in the middle of a reply.
+    Amid,
+    /// The peer ends it with a 408, as no request came in time. RFC 9110, section 15.5.9.
+    Idle,
 }
 
 /// The state machine of one connection.
@@ -104,7 +108,8 @@ impl<A: Http1Application> protocol::Connection for Connection<A> {
     fn farewell(&self) -> String {
         let why = match self.leaving {
             Some(Leaving::Late) => "a call ran out of time",
-            _ if self.replies.is_amid() => "peer closed the connection in the middle of a reply",
+            Some(Leaving::Amid) => "peer closed the connection in the middle of a reply",
+            Some(Leaving::Idle) => "peer ended an idle connection with status 408",
             Some(Leaving::LastReply) => "peer ended the connection with a reply that said so",
             None => "peer closed the connection",
         };
@@ -135,6 +140,8 @@ impl<A: Http1Application> protocol::Connection for Connection<A> {
     fn closed(&mut self, events: &mut impl Events) {
         if let Some(reply) = self.replies.end() {
             answer::<A>(&mut self.calls, &reply, events);
+        } else if self.replies.is_amid() && self.leaving != Some(Leaving::Late) {
+            self.leaving = Some(Leaving::Amid);
         }
     }
 
@@ -157,7 +164,7 @@ impl<A: Http1Application> Connection<A> {
         let mut rest = bytes;
         loop {
             if self.calls.awaited() == 0 && !rest.is_empty() {
-                return Err("a reply to no call, or a body longer than its head says");
+                return self.unasked(rest);
             }
             match self.replies.next(&mut rest)? {
                 Came::Head { last: false } => {}
@@ -171,6 +178,17 @@ impl<A: Http1Application> Connection<A> {
         } else {
             Err("too many bytes of unfinished replies")
         }
+    }
+
+    /// Takes bytes that belong to no call.
+    #[cold]
+    fn unasked(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+        let timed_out = bytes.starts_with(b"HTTP/1.") && bytes.get(8..13) == Some(b" 408 ");
+        if !timed_out || self.leaving.is_some() || self.replies.is_amid() {
+            return Err("a reply to no call, or a body longer than its head says");
+        }
+        self.leaving = Some(Leaving::Idle);
+        Ok(())
     }
 
     /// The peer ends the connection with the current reply, and ignores the requests after it. RFC 9112, section 9.6.

@@ -1,6 +1,7 @@
 //! A worker in virtual time: a simulated driver, and a server whose answers take exactly the given time.
 
 mod closed;
+mod endings;
 mod lives;
 mod open;
 mod peers;

@@ -11,6 +11,8 @@ pub(super) enum Said {
     AtOnce(Vec<u8>),
     /// It answers a call, in its time.
     InReply(Vec<u8>),
+    /// It answers a call, and closes the connection.
+    LastReply(Vec<u8>),
 }
 
 /// Takes what came whole from the bytes of a connection, and says what there is to say.
@@ -73,6 +75,13 @@ fn under_another_key(text: Vec<u8>) -> Vec<u8> {
 /// The same over HTTP/1.1.
 pub(super) fn json(bytes: &mut Vec<u8>) -> Vec<Said> {
     http1(bytes, under_another_key)
+}
+
+/// Answers of HTTP/1 without a length: they end with the connection.
+pub(super) fn until_close(bytes: &mut Vec<u8>) -> Vec<Said> {
+    let whole = bytes.ends_with(b"same").then(|| std::mem::take(bytes));
+    let reply = || Said::LastReply(b"HTTP/1.0 200 OK\r\n\r\nsame".to_vec());
+    whole.into_iter().map(|_| reply()).collect()
 }
 
 /// A message of protobuf with field 1 as field 2.

@@ -62,6 +62,8 @@ pub(super) struct Socket {
     pub calls: u64,
     to_server: Vec<u8>,
     to_client: VecDeque<u8>,
+    /// The server has closed it.
+    closed: bool,
 }
 
 impl Simulation {
@@ -86,6 +88,7 @@ impl Simulation {
         }
     }
 
+    /// No bytes: the server closes the connection.
     pub fn arrive(&mut self, at: Nanos, connection: usize, bytes: Vec<u8>) {
         self.sequence += 1;
         self.in_transit.insert((at, self.sequence), (connection, bytes));
@@ -110,6 +113,14 @@ impl Simulation {
         }
     }
 
+    /// Sends these in answer to a call.
+    fn answer(&mut self, connection: usize, pieces: impl IntoIterator<Item = Vec<u8>>) {
+        self.sockets[connection].calls += 1;
+        if let Some(at) = self.done_at() {
+            pieces.into_iter().for_each(|piece| self.arrive(at, connection, piece));
+        }
+    }
+
     /// The sockets whose connect has ended, and those that take bytes again.
     fn tell_writable(&mut self, ready: &mut Vec<Ready>) {
         for (connection, socket) in self.sockets.iter_mut().enumerate() {
@@ -128,12 +139,8 @@ impl Simulation {
         for said in (self.peer)(&mut bytes) {
             match said {
                 Said::AtOnce(greeting) => self.arrive(self.now, connection, greeting),
-                Said::InReply(reply) => {
-                    self.sockets[connection].calls += 1;
-                    if let Some(at) = self.done_at() {
-                        self.arrive(at, connection, reply);
-                    }
-                }
+                Said::InReply(reply) => self.answer(connection, [reply]),
+                Said::LastReply(reply) => self.answer(connection, [reply, Vec::new()]),
             }
         }
         self.sockets[connection].to_server = bytes;
@@ -160,6 +167,9 @@ impl Driver for Simulation {
         self.sockets.swap(from, to);
         let of_it = self.in_transit.values_mut().filter(|(connection, _)| *connection == from);
         of_it.for_each(|(connection, _)| *connection = to);
+        if self.sockets[to].closed {
+            self.arrive(self.now, to, Vec::new()); // The kernel reports it again.
+        }
         Ok(())
     }
 
@@ -193,6 +203,7 @@ impl Driver for Simulation {
             && entry.key().0 <= self.now
         {
             let (connection, bytes) = entry.remove();
+            self.sockets[connection].closed |= bytes.is_empty();
             self.sockets[connection].to_client.extend(bytes);
             ready.push(Ready { connection, readable: true, writable: false });
         }
@@ -203,7 +214,7 @@ impl Driver for Simulation {
         let arrived = &mut self.sockets[connection].to_client;
         self.buffer = arrived.drain(..arrived.len().min(self.segment)).collect();
         let more = !arrived.is_empty();
-        match self.buffer.is_empty() {
+        match self.buffer.is_empty() && !self.sockets[connection].closed {
             true => Err(io::ErrorKind::WouldBlock.into()),
             false => Ok(Received { bytes: &self.buffer, more, at: self.now }),
         }
