@@ -1,9 +1,9 @@
 //! Peers that send without end: memory and output stay bounded.
 
 use super::{Bench, OK, RESPONSE, RIGHT, message};
-use crate::protocol::Connection as _;
-use crate::protocol::End;
+use crate::clock::Nanos;
 use crate::protocol::http2::frame;
+use crate::protocol::{Broken, Connection as _, End};
 
 #[test]
 fn empty_continuations_are_allowed_and_come_to_an_end() {
@@ -113,4 +113,47 @@ fn a_stream_of_messages_is_a_wrong_answer_and_takes_no_memory() {
     assert_eq!(bench.connection.footprint().unfinished, 0);
     bench.frame(frame::HEADERS, 0x5, 1, OK).unwrap();
     assert_eq!(bench.ended(), [(0, End::Answered { right: false })]);
+}
+
+#[test]
+fn frames_that_bring_no_call_forward_are_named_if_they_have_no_end() {
+    let unknown = "PRIORITY or unknown frames without end";
+    for (kind, flags, stream, payload, problem) in [
+        (frame::PING, 0, 0, &[0; 8][..], "PING without end"),
+        (frame::PING, frame::ACK, 0, &[0; 8], "PING without end"),
+        (frame::SETTINGS, 0, 0, &[], "SETTINGS without end"),
+        (frame::PRIORITY, 0, 1, &[0; 5], unknown),
+        (0xbe, 0, 0, &[], unknown),
+        (frame::DATA, 0, 3, &[], "empty DATA without end"),
+        (frame::RST_STREAM, 0, 1, &[0; 4], "RST_STREAM of closed streams without end"),
+    ] {
+        let mut bench = Bench::open(&[3]);
+        bench.call(0);
+        bench.answer(1, 0).unwrap();
+        bench.call(0);
+        bench.frame(frame::HEADERS, frame::END_HEADERS, 3, RESPONSE).unwrap();
+        let mut broken = None;
+        for n in 0..100_001 {
+            broken = broken.or(bench.frame(kind, flags, stream, payload).err());
+            if n % 1000 == 0 {
+                bench.connection.flushed(Nanos(1));
+                bench.out.clear();
+            }
+        }
+        assert_eq!(broken, Some(Broken::Http2(problem)));
+    }
+}
+
+#[test]
+fn a_ping_and_a_reset_with_every_reply_are_no_flood() {
+    let mut bench = Bench::open(&[3]);
+    for n in 0..60_000 {
+        bench.call(0);
+        bench.answer(2 * n + 1, 0).unwrap();
+        bench.frame(frame::PING, 0, 0, &[0; 8]).unwrap();
+        bench.frame(frame::RST_STREAM, 0, 2 * n + 1, &[0; 4]).unwrap();
+        bench.connection.flushed(Nanos(1));
+        bench.out.clear();
+    }
+    assert_eq!(bench.ended().len(), 60_000);
 }

@@ -7,6 +7,7 @@
 //! Calls may be sent while `Open`. A `Leaving` connection still gets its answers.
 
 mod fast_path;
+mod flood;
 #[cfg(any(test, feature = "fuzzing"))]
 mod footprint;
 mod receive;
@@ -24,6 +25,7 @@ use super::{Streams, code, frame};
 use crate::clock::Nanos;
 use crate::payload::Payload;
 use crate::protocol::{self, Allowance, Broken, Call, Events};
+use flood::Flood;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use footprint::Footprint;
 use refusals::Refusals;
@@ -84,6 +86,7 @@ pub(crate) struct Connection<C: Http2Application> {
     /// There is one while a CONTINUATION is expected.
     block: Option<OpenBlock>,
     refusals: Refusals,
+    flood: Flood,
     torn: Torn,
     farewell: Option<Broken>,
 }
@@ -125,6 +128,7 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
             expect: Expect::Settings,
             block: None,
             refusals: Refusals::new(in_flight),
+            flood: Flood::default(),
             torn: Torn::default(),
             farewell: None,
         }
