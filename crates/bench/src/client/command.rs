@@ -40,7 +40,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The program of a client. `None` if there is none.
+    /// The program of a client. `None` if it is not installed.
     pub fn program(&self, client: Client) -> Option<PathBuf> {
         match client {
             Client::Ghz => self.ghz.clone(),

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use super::servers::Served;
-use crate::bench::look;
+use crate::bench::{look, repository};
 use crate::program::Program;
 use crate::serve::port;
 
@@ -94,16 +94,19 @@ impl Nginx {
             .replace("@pass@", speech.pass);
         let file = folder.path().join("nginx.conf");
         fs::write(&file, conf).unwrap();
-        // Where Debian has it, which is not in every PATH.
-        let script = "PATH=$PATH:/usr/sbin; exec nginx -e stderr -p \"$0\" -c \"$1\"";
         let mut command = Command::new("sh");
-        let mut program = Program::start(command.args(["-c", script, at]).arg(file));
-        // What it says once it listens. Where it is missing, the shell says so.
+        let mut program = Program::start(
+            command
+                .arg(repository().join("servers/debian.sh"))
+                .args(["nginx", "-e", "stderr", "-p", at, "-c"])
+                .arg(file),
+        );
+        // The line that it prints once it listens. Where it is missing, the shell says so.
         program.await_line("event method");
         Self { folder, program, port }
     }
 
-    /// Ends it, and tells how many calls it passed on, by their status.
+    /// Ends it and returns how many calls it passed on, by their status.
     fn stop(self) -> BTreeMap<String, u64> {
         self.program.signal(Signal::QUIT);
         self.program.finish().expect(0);
