@@ -30,8 +30,9 @@ impl Old {
             fs::remove_dir_all(root.path().join("servers/node").join(other)).unwrap();
         }
         fs::remove_dir_all(root.path().join("servers/ruby/grpc")).unwrap();
-        let defaults = "servers/_defaults.toml";
-        fs::copy(sources.join(defaults), root.path().join(defaults)).unwrap();
+        for file in ["servers/_defaults.toml", "servers/debian.sh"] {
+            fs::copy(sources.join(file), root.path().join(file)).unwrap();
+        }
         let programs = Fakes::new();
         programs.script("node", "echo v18.20.4").script("npm", "echo 9.2.0");
         programs.script("ruby", RUBY).script("nginx", "echo nginx version: nginx/9.9.9 >&2");
