@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds the .NET server in the current folder into RPCBENCH_BUILD_DIR, with the packages of its lock file.
 #
-#   build.sh          builds
-#   build.sh lock     rewrites packages.lock.json
+#   build.sh [native-aot]         builds; native-aot: to machine code, with packages.native-aot.lock.json
+#   build.sh lock [native-aot]    rewrites the lock file
 set -eu
 
 : "${RPCBENCH_BUILD_DIR:?not set: the folder to build into}"
@@ -11,11 +11,22 @@ set -eu
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 DOTNET_CLI_WORKLOAD_UPDATE_NOTIFY_DISABLE=1
 export DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 # the SDK would require ICU
 
+lock=
 if [ "${1:-}" = lock ]; then
-    exec dotnet restore --force-evaluate -p:RestoreLockedMode=false --disable-build-servers
+    lock=yes
+    shift
+fi
+
+if [ "${1:-}" = native-aot ]; then
+    # Machine code is for one platform. It has another lock file, since the compiler and the runtime are packages.
+    set -- -p:PublishAot=true -p:RuntimeIdentifier=linux-x64 -p:NuGetLockFilePath=packages.native-aot.lock.json
+fi
+
+if [ -n "$lock" ]; then
+    exec dotnet restore --force-evaluate -p:RestoreLockedMode=false --disable-build-servers "$@"
 fi
 
 # Files of an older build would otherwise run with the rest.
 rm -rf "$RPCBENCH_BUILD_DIR/artifacts" "$RPCBENCH_BUILD_DIR/app"
 # A remaining build server would take CPU time from the next measurement.
-dotnet publish --configuration Release --output "$RPCBENCH_BUILD_DIR/app" --disable-build-servers
+dotnet publish --configuration Release --output "$RPCBENCH_BUILD_DIR/app" --disable-build-servers "$@"

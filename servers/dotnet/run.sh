@@ -17,4 +17,8 @@ if [ -n "${RPCBENCH_MEMORY:-}" ]; then
 fi
 
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1
+# Machine code brings its own runtime.
+if [ -x "$1/app/server" ]; then
+    exec "$1/app/server"
+fi
 exec dotnet "$1/app/server.dll"

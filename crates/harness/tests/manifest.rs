@@ -207,6 +207,41 @@ fn a_variant_changes_command_and_environment() {
 }
 
 #[test]
+fn a_variant_may_have_its_own_build() {
+    let root = root();
+    let own = r#"
+[variants.pgo]
+note = "with a profile"
+lock = "pgo.sum"
+env = { PROFILE = "on" }
+build.command = ["sh", "../build.sh", "pgo", "{build}"]
+[variants.patient]
+note = "warms up longer"
+runtime.warm_up_cap = "90s"
+"#;
+    write(root.path(), "servers/java/grpc/server.toml", &format!("{SERVER}{own}"));
+    let catalog = load(&root);
+    let [shared, pgo, patient] = ["g1", "pgo", "patient"].map(|variant| {
+        let name = format!("java-grpc@{variant}");
+        let entry = catalog.select(&named(&[&name])).unwrap().remove(0);
+        assert_eq!(entry.name(), name);
+        entry
+    });
+    let folder = |entry: &Entry| entry.server.build_name().into_owned();
+    assert_eq!([&shared, &pgo, &patient].map(folder), ["java-grpc", "java-grpc@pgo", "java-grpc"]);
+    assert!(pgo.server.build_command()[3].ends_with("/build/servers/java-grpc@pgo"));
+    assert!(pgo.command()[2].ends_with("/build/servers/java-grpc@pgo/server.jar"));
+    assert!(pgo.server.lock.ends_with("pgo.sum"));
+    // What it omits is the server's and the language's.
+    assert_eq!(pgo.env()["PROFILE"], "on");
+    assert_eq!(pgo.server.build.inputs, shared.server.build.inputs);
+    assert_eq!(shared.server.build_command()[1], "../build.sh");
+    assert_eq!(patient.server.build_command(), shared.server.build_command());
+    assert_eq!(patient.server.runtime.warm_up_cap, Duration::from_secs(90));
+    assert_eq!(patient.server.runtime.least_warm_up, shared.server.runtime.least_warm_up);
+}
+
+#[test]
 fn a_server_may_be_listed_with_its_variants() {
     let root = root();
     let variant = format!(
@@ -298,7 +333,7 @@ fn an_unknown_server_is_answered_with_what_there_is() {
 #[test]
 fn unknown_keys_are_refused_in_every_table() {
     insta::assert_snapshot!(server_refusal("lock =", "locks ="), @r#"servers/java/grpc/server.toml:4: locks = "gradle.lockfile": unknown key 'locks' (did you mean 'lock'?); allowed here: library, protocols, toolchain, lock, versions, build, runtime, run, variants, plain, representative, ready_timeout, stop_timeout"#);
-    insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: arg = []: unknown key 'arg' (did you mean 'args'?); allowed here: note, representative, args, env");
+    insta::assert_snapshot!(server_refusal("note = \"G1\"", "note = \"G1\"\narg = []"), @"servers/java/grpc/server.toml:21: arg = []: unknown key 'arg' (did you mean 'args'?); allowed here: note, representative, args, env, lock, build, runtime");
     insta::assert_snapshot!(server_refusal("[run]", "[run]\nport = 1"), @"servers/java/grpc/server.toml:10: port = 1: unknown key 'port'; allowed here: command, env");
     insta::assert_snapshot!(language_refusal("minimum", "minimun"), @r#"servers/java/_language.toml:9: minimun = "25": unknown key 'minimun' (did you mean 'minimum'?); allowed here: name, command, version, minimum, install, apt, end_of_support"#);
     insta::assert_snapshot!(refusal("servers/_defaults.toml", "library = \"x\""), @r#"servers/_defaults.toml:1: library = "x": unknown key 'library'; allowed here: ready_timeout, stop_timeout, runtime"#);

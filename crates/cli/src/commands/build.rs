@@ -32,9 +32,9 @@ pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
 /// Writes lock files again.
 fn lock(context: &Context, entries: &[Entry], interrupt: &Interrupt) -> anyhow::Result<Verdict> {
     let mut servers: Vec<&Server> = entries.iter().map(|entry| &*entry.server).collect();
-    servers.dedup_by_key(|server| &server.name);
+    servers.dedup_by_key(|server| &server.build_folder);
     for server in servers {
-        note!("{:<16} locking", server.name);
+        note!("{:<16} locking", server.build_name());
         let locked = build::lock(server, &context.build_env, &mut || interrupt.check().is_ok());
         interrupt.check()?;
         locked?;
@@ -113,7 +113,7 @@ impl BuildProgress {
             BuildEvent::Building(server) => {
                 self.began = clock::now();
                 let log = server.build_folder.join("build.log");
-                self.keep(&format!("{:<16} building; log: {}", server.name, log.display()));
+                self.keep(&format!("{:<16} building; log: {}", server.build_name(), log.display()));
                 self.waiting(server);
             }
             BuildEvent::Waiting(server) => self.waiting(server),
@@ -135,14 +135,14 @@ impl BuildProgress {
         let now = format!(
             "building {} of {all}: {}, {seconds:.0} s{left}: {line}",
             done + 1,
-            server.name
+            server.build_name()
         );
         self.bar.set_message(now);
         self.bar.tick();
     }
 
     fn done(&self, server: &Server, state: &BuildState) {
-        let name = &server.name;
+        let name = server.build_name();
         match state {
             BuildState::Built(built) if built.rebuilt || self.say == Say::Everything => {
                 let versions: Vec<String> = built

@@ -1,5 +1,6 @@
 //! One line of a comparison: a server, or one of its variants.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -40,8 +41,12 @@ impl Entry {
         let plain = server.plain.then_some(None);
         let variants: Vec<Option<String>> =
             plain.into_iter().chain(server.variants.keys().cloned().map(Some)).collect();
+        let built = |variant: &Option<String>| {
+            let own = variant.as_ref().and_then(|name| server.variants.get(name)?.server.as_ref());
+            Arc::clone(own.unwrap_or(server))
+        };
         let entry = |protocol, variant: &Option<String>| Self {
-            server: Arc::clone(server),
+            server: built(variant),
             protocol,
             variant: variant.clone(),
             copy: NonZeroU32::MIN,
@@ -159,6 +164,12 @@ impl Entry {
 }
 
 impl Server {
+    /// Tells the builds of one server apart: `go-grpc`, `go-grpc@pgo`.
+    #[must_use]
+    pub fn build_name(&self) -> Cow<'_, str> {
+        self.build_folder.file_name().unwrap_or_default().to_string_lossy()
+    }
+
     /// The build command, placeholders expanded.
     #[must_use]
     pub fn build_command(&self) -> Vec<String> {

@@ -127,6 +127,9 @@ pub(super) struct Variant {
     pub args: Vec<String>,
     #[serde(default)]
     pub env: BTreeMap<String, String>,
+    pub lock: Option<String>,
+    pub build: Option<Build>,
+    pub runtime: Option<Runtime>,
 }
 
 /// A good line for each key.

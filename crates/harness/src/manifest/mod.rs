@@ -16,6 +16,7 @@ mod tree;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::civil::Date;
@@ -131,4 +132,6 @@ pub struct Variant {
     pub args: Vec<String>,
     /// On top of the server's environment.
     pub env: BTreeMap<String, String>,
+    /// The server with this variant's own build or runtime. `None`: it has neither.
+    pub server: Option<Arc<Server>>,
 }

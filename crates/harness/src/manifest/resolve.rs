@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use regex::Regex;
@@ -62,18 +62,39 @@ pub(super) struct Layers<'a> {
     pub server: Layer<'a, layers::Server>,
 }
 
+/// A variant and its name.
+type Named<'a> = (&'a Name, &'a layers::Variant);
+
 impl Layers<'_> {
     pub(super) fn resolve(&self) -> Result<Server, ManifestError> {
+        let server = self.resolve_for(None)?;
+        let mut variants = BTreeMap::new();
+        for (name, settings) in self.server.value.variants.iter().flatten() {
+            let differs = builds_own(settings) || settings.runtime.is_some();
+            let own = differs.then(|| self.resolve_for(Some((name, settings)))).transpose()?;
+            variants.insert(name.0.clone(), variant(settings, own));
+        }
+        Ok(Server { variants, ..server })
+    }
+
+    /// The server, or if a variant is given the server as only that variant has it.
+    fn resolve_for(&self, only: Option<Named<'_>>) -> Result<Server, ManifestError> {
         let (language, server) = (self.language.value, self.server.value);
         let language_name = name_of(self.language.file.path.parent().unwrap_or(self.root))?;
         let name = format!("{language_name}-{}", name_of(self.folder)?);
-        let build_folder = self.root.join("build/servers").join(&name);
+        let build_name = match only {
+            Some((variant, settings)) if builds_own(settings) => format!("{name}@{}", variant.0),
+            _ => name.clone(),
+        };
+        let build_folder = self.root.join("build/servers").join(build_name);
+        let settings = only.map(|(_, settings)| settings);
+        let lock = settings.and_then(|it| it.lock.as_ref()).unwrap_or(&server.lock);
         let files = self.lender.map(|lender| lender.file).into_iter();
         let files = files.chain([self.language.file, self.server.file]);
         let lent = self.lender.map(|lender| lender.map(|language| &language.toolchain));
         let own = [self.language.map(|it| &it.toolchain), self.server.map(|it| &it.toolchain)];
         Ok(Server {
-            lock: self.path(&build_folder, &server.lock),
+            lock: self.path(&build_folder, lock),
             language: language_name,
             language_title: language.name.clone(),
             library: server.library.clone(),
@@ -82,11 +103,14 @@ impl Layers<'_> {
             contract: self.root.join("contract"),
             manifests: files.map(|file| file.path.clone()).collect(),
             toolchains: toolchains(lent.into_iter().chain(own))?,
-            build: self.build(&build_folder)?,
-            runtime: self.runtime()?,
+            build: self.build(settings, &build_folder)?,
+            runtime: self.runtime(settings)?,
             command: self.command()?,
             env: language.run.env.clone().into_iter().chain(server.run.env.clone()).collect(),
-            variants: server.variants.iter().flatten().map(variant).collect(),
+            variants: only
+                .map(|(name, it)| (name.0.clone(), variant(it, None)))
+                .into_iter()
+                .collect(),
             plain: is_plain(server),
             representative: self.representative()?,
             versions: server.versions.iter().map(|(k, v)| (k.clone(), v.0.clone())).collect(),
@@ -103,8 +127,16 @@ impl Layers<'_> {
         })
     }
 
-    fn build(&self, build_folder: &Path) -> Result<BuildSpec, ConfigError> {
-        let layers = [self.server.map(|it| &it.build), self.language.map(|it| &it.build)];
+    fn build(
+        &self,
+        variant: Option<&layers::Variant>,
+        build_folder: &Path,
+    ) -> Result<BuildSpec, ConfigError> {
+        let layers = [
+            self.server.map(|it| variant.and_then(|own| own.build.as_ref()).unwrap_or(&it.build)),
+            self.server.map(|it| &it.build),
+            self.language.map(|it| &it.build),
+        ];
         let command = first(layers, |build| build.command.as_ref());
         let command = command.ok_or_else(|| missing(self.language, "build.command"))?;
         check_command(command, &["build", "server"])?;
@@ -119,8 +151,10 @@ impl Layers<'_> {
         })
     }
 
-    fn runtime(&self) -> Result<Runtime, ConfigError> {
+    fn runtime(&self, variant: Option<&layers::Variant>) -> Result<Runtime, ConfigError> {
         let layers = [
+            self.server
+                .map(|it| variant.and_then(|own| own.runtime.as_ref()).unwrap_or(&it.runtime)),
             self.server.map(|it| &it.runtime),
             self.language.map(|it| &it.runtime),
             self.defaults.map(|it| &it.runtime),
@@ -245,14 +279,19 @@ fn is_plain(server: &layers::Server) -> bool {
     server.variants.is_none() || server.plain
 }
 
-fn variant((name, variant): (&Name, &layers::Variant)) -> (String, Variant) {
-    let variant = Variant {
+/// True if its build is not the server's: another lock file means other libraries.
+fn builds_own(variant: &layers::Variant) -> bool {
+    variant.build.is_some() || variant.lock.is_some()
+}
+
+fn variant(variant: &layers::Variant, server: Option<Server>) -> Variant {
+    Variant {
         note: variant.note.clone(),
         representative: variant.representative,
         args: variant.args.clone(),
         env: variant.env.clone(),
-    };
-    (name.0.clone(), variant)
+        server: server.map(Arc::new),
+    }
 }
 
 /// Refuses an empty command, and unknown placeholders if any are allowed.
