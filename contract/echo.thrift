@@ -5,6 +5,7 @@ namespace cpp rpcbench.v1
 namespace go rpcbench.v1
 namespace java dev.rpcbench.v1
 namespace js rpcbench.v1
+namespace netstd Rpcbench.V1
 namespace py rpcbench.v1
 namespace rs rpcbench.v1
 

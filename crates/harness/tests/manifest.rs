@@ -195,6 +195,7 @@ fn a_variant_changes_command_and_environment() {
         ("GC", "z"),
         ("RPCBENCH_HOST", "127.0.0.1"),
         ("RPCBENCH_PORT", "4711"),
+        ("RPCBENCH_PROTOCOL", "grpc"),
         ("RPCBENCH_CPUS", "2"),
         ("RPCBENCH_MEMORY", "536870912"),
     ] {

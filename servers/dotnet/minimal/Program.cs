@@ -3,7 +3,8 @@ using System.Text.Json.Serialization;
 using Microsoft.AspNetCore.Server.Kestrel.Core;
 using Rpcbench;
 
-var builder = Service.Builder(HttpProtocols.Http1);
+// Without TLS a port of Kestrel speaks one version of HTTP.
+var builder = Service.Builder(Service.Protocol == "json-h2c" ? HttpProtocols.Http2 : HttpProtocols.Http1);
 builder.Services.ConfigureHttpJsonOptions(options =>
 {
     Messages.Strict(options.SerializerOptions);

@@ -42,7 +42,11 @@ internal static class Service
         }
     }
 
-    private static IPEndPoint Address() =>
+    /// <summary>The protocol of all calls to this process.</summary>
+    public static string Protocol => Setting("RPCBENCH_PROTOCOL");
+
+    /// <summary>Where to listen.</summary>
+    public static IPEndPoint Address() =>
         new(IPAddress.Parse(Setting("RPCBENCH_HOST")), int.Parse(Setting("RPCBENCH_PORT")));
 
     private static string Setting(string name) =>

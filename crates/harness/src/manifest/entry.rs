@@ -155,6 +155,7 @@ impl Entry {
         env.extend(self.env());
         env.insert("RPCBENCH_HOST".into(), address.host.to_string());
         env.insert("RPCBENCH_PORT".into(), address.port.to_string());
+        env.insert("RPCBENCH_PROTOCOL".into(), self.protocol.to_string());
         env.insert("RPCBENCH_CPUS".into(), limits.cpus.to_string());
         if let Some(bytes) = limits.memory_bytes {
             env.insert("RPCBENCH_MEMORY".into(), bytes.to_string());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rpcbench_record::Protocol;
+use rpcbench_record::{Protocol, Transport};
 
 use super::Server;
 use super::layers::MissingEntry;
@@ -40,14 +40,15 @@ pub(super) fn matrix<'a>(
 ) -> Matrix {
     let spoken = servers.clone().flat_map(|server| &server.protocols);
     let lacked = missing.iter().flat_map(|missing| &missing.protocols);
-    let protocols: BTreeSet<Protocol> = spoken.chain(lacked).copied().collect();
+    let protocols: BTreeSet<Protocol> = spoken.chain(lacked).copied().map(column).collect();
     let titles = servers.clone().map(|server| &server.language_title);
     let lacking = missing.iter().map(|missing| &missing.language);
     let languages: BTreeSet<&String> = titles.chain(lacking).collect();
     let cell = |language: &str, protocol: &Protocol| {
         let names: Vec<String> = servers
             .clone()
-            .filter(|it| it.language_title == language && it.protocols.contains(protocol))
+            .filter(|it| it.language_title == language)
+            .filter(|it| it.protocols.iter().any(|spoken| column(*spoken) == *protocol))
             .map(|server| server.name.clone())
             .collect();
         if !names.is_empty() {
@@ -64,5 +65,13 @@ pub(super) fn matrix<'a>(
     Matrix {
         rows: languages.into_iter().map(row).collect(),
         protocols: protocols.into_iter().collect(),
+    }
+}
+
+/// The column that a protocol belongs to: Thrift's transports and encodings share one.
+fn column(protocol: Protocol) -> Protocol {
+    match protocol.spec().transport {
+        Transport::ThriftFramed | Transport::ThriftBuffered => Protocol::Thrift,
+        _ => protocol,
     }
 }
