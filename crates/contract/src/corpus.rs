@@ -40,7 +40,6 @@ struct Request {
 
 impl Corpus {
     /// Generates 16 to 1,024 requests, about 256 KiB in total if those limits allow it.
-    #[must_use]
     pub fn generate(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
         Self::with(shape, seed, encoding, |value, other, at| {
             let forms = encoding.codec().non_canonical_forms();
@@ -51,7 +50,6 @@ impl Corpus {
     }
 
     /// The same with every request in its canonical encoding, for clients and servers that support no other.
-    #[must_use]
     pub fn canonical(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
         Self::with(shape, seed, encoding, |_, _, _| None)
     }
@@ -88,27 +86,23 @@ impl Corpus {
     }
 
     /// Number of requests, at least 16.
-    #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a corpus is never empty")]
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
     /// Request `index`, encoded, without a protocol's framing. Indices wrap around.
-    #[must_use]
     pub fn request(&self, index: usize) -> &[u8] {
         &self.at(index).bytes
     }
 
     /// The bytes of request `index` that a call may replace with ASCII letters, such as a [nonce](crate::nonce):
     /// [`NONCE_BYTES`] of them, or all of a shorter text.
-    #[must_use]
     pub fn nonce(&self, index: usize) -> &Range<usize> {
         &self.at(index).nonce
     }
 
     /// Request `index` with a nonce, or as many of its last digits as fit.
-    #[must_use]
     pub fn request_with(&self, index: usize, nonce: [u8; NONCE_BYTES]) -> Vec<u8> {
         let Request { bytes, nonce: range, .. } = self.at(index);
         let mut request = bytes.clone();
@@ -117,7 +111,6 @@ impl Corpus {
     }
 
     /// The method for the requests.
-    #[must_use]
     pub fn method(&self) -> Method {
         self.shape.method()
     }

@@ -19,7 +19,6 @@ pub enum Method {
 
 impl Method {
     /// Full name of the service: `rpcbench.v1.Echo`.
-    #[must_use]
     pub fn service(self) -> &'static str {
         match self {
             Self::MissingService => "rpcbench.v1.Missing",
@@ -28,7 +27,6 @@ impl Method {
     }
 
     /// Name within the service: `Text`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Text | Self::MissingService => "Text",

@@ -5,7 +5,6 @@ pub const NONCE_BYTES: usize = 8;
 
 /// The nonce of call `number`: eight hexadecimal digits, written `@` for 0 and `A` to `O` for 1 to 15, which no text
 /// format escapes. The reply must contain it, so that a cached reply is wrong for any other call.
-#[must_use]
 pub fn nonce(number: u32) -> [u8; NONCE_BYTES] {
     std::array::from_fn(|at| b'@' | (number >> (28 - 4 * at)) as u8 & 0xf)
 }

@@ -34,7 +34,6 @@ pub enum AfterRefusal {
 
 impl Profile {
     /// The profile of a protocol.
-    #[must_use]
     pub fn of(protocol: Protocol) -> &'static Self {
         match protocol {
             Protocol::Grpc | Protocol::Connect => const { &Self::grpc() },
@@ -96,7 +95,6 @@ impl Profile {
     }
 
     /// True if the protocol meets this need.
-    #[must_use]
     pub fn offers(&self, need: Need) -> bool {
         match need {
             Need::UnknownMethod => !self.unknown_method.is_empty(),

@@ -37,7 +37,6 @@ impl Shape {
     pub const MAX_TEXT: u32 = 4_000_000;
 
     /// The method for this shape.
-    #[must_use]
     pub fn method(&self) -> Method {
         match self {
             Self::Text(_) => Method::Text,

@@ -15,7 +15,6 @@ pub enum ServerAddress {
 
 impl ServerAddress {
     /// True if the server is known to be on this machine.
-    #[must_use]
     pub fn is_local(&self) -> bool {
         match self {
             Self::Tcp(address) => address.ip().is_loopback(),
@@ -24,7 +23,6 @@ impl ServerAddress {
     }
 
     /// The host that requests name: the address, or `localhost` for a Unix socket, as gRPC's and HTTP's clients do.
-    #[must_use]
     pub fn authority(&self) -> String {
         match self {
             Self::Tcp(address) => address.to_string(),

@@ -17,19 +17,16 @@ impl Nanos {
     pub const NEVER: Self = Self(u64::MAX);
 
     /// From milliseconds.
-    #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
     /// The distance from `earlier`, 0 if that is later.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
     /// Seconds, as a number to calculate with.
-    #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -69,19 +66,16 @@ fn read(clock: Clock) -> Nanos {
 }
 
 /// Now, on the monotonic clock.
-#[must_use]
 pub fn now() -> Nanos {
     read(Clock::Monotonic)
 }
 
 /// CPU time that the calling thread has used.
-#[must_use]
 pub fn thread_cpu() -> Nanos {
     read(Clock::ThreadCPUTime)
 }
 
 /// Now, on the calendar.
-#[must_use]
 pub fn wall() -> jiff::Timestamp {
     jiff::Timestamp::now()
 }

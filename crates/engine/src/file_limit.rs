@@ -32,7 +32,6 @@ static GIVEN: OnceLock<Rlimit> = OnceLock::new();
 
 /// The limit on open files that this process was given. Other programs must be started with it, however far it was
 /// raised for connections since.
-#[must_use]
 pub fn given() -> Rlimit {
     *GIVEN.get_or_init(|| getrlimit(Resource::Nofile))
 }

@@ -17,7 +17,6 @@ const MAX_WAITING: usize = 256;
 pub type CallLog = SyncSender<Vec<LoggedCall>>;
 
 /// Both ends of a log.
-#[must_use]
 pub fn call_log() -> (CallLog, Receiver<Vec<LoggedCall>>) {
     sync_channel(MAX_WAITING)
 }

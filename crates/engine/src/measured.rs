@@ -6,7 +6,6 @@ use crate::session::Measurement;
 
 impl Measurement {
     /// As the record keeps it; `server` is what the server used over the same span, where it is known.
-    #[must_use]
     pub fn into_measured(self, server: Option<ServerUsage>, machine: MachineUsage) -> Measured {
         Measured {
             window_ns: self.span.end.since(self.span.start),

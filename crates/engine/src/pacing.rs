@@ -23,13 +23,11 @@ pub struct Schedule {
 
 impl Schedule {
     /// The schedule of an arrival process; the seed matters only where arrivals are random.
-    #[must_use]
     pub fn new(arrivals: Arrivals, seed: u64) -> Self {
         Self { arrivals, next: 0, draw: Pcg64::seed_from_u64(seed), drawn: 0.0 }
     }
 
     /// Calls that come due before `end`.
-    #[must_use]
     pub fn due_before(self, end: Nanos) -> u64 {
         self.take_while(|due| *due < end).count() as u64
     }

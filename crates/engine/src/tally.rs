@@ -55,7 +55,6 @@ impl Tally {
 
     /// Calls that ended `ok`, those that an end of the stretch cuts by the part of their service time within it. Servers
     /// that answer many calls at once have no jumps in it.
-    #[must_use]
     pub fn ok_pro_rata(&self) -> f64 {
         self.ok_cut + self.series.iter().map(|slice| slice.ok).sum::<u64>() as f64
     }

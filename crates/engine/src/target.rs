@@ -54,7 +54,6 @@ pub enum TargetError {
 
 impl Target {
     /// A target without headers, called by POST over HTTP.
-    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { http_method: "POST".to_owned(), name: name.into(), headers: Vec::new() }
     }

@@ -209,7 +209,6 @@ pub fn build(
 }
 
 /// The last lines of its build's log, at most `lines`.
-#[must_use]
 pub fn log_tail(server: &Server, lines: usize) -> Vec<String> {
     log::tail(&server.build_folder.join(LOG), lines)
 }

@@ -98,7 +98,6 @@ impl BuildEnv {
     }
 
     /// Names of the user's variables that builds see, sorted.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.passed.keys().cloned().collect()
     }

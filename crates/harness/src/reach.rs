@@ -117,7 +117,6 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
 
 /// What a server whose calls all failed speaks instead of `protocol`, if it gives itself away when greeted in HTTP/2: in
 /// most protocols no server speaks before the first call.
-#[must_use]
 pub fn detect_protocol(
     address: &ServerAddress,
     protocol: Protocol,

@@ -58,7 +58,6 @@ impl From<String> for Refusal {
 
 impl Probe {
     /// The toolchain's name: `go`.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Found(Toolchain { name, .. }) | Self::Missing(Missing { name, .. }) => name,
@@ -66,7 +65,6 @@ impl Probe {
     }
 
     /// The toolchain, if it can be used.
-    #[must_use]
     pub fn found(&self) -> Option<&Toolchain> {
         match self {
             Self::Found(toolchain) => Some(toolchain),
@@ -75,7 +73,6 @@ impl Probe {
     }
 
     /// One line that says what is missing and what to install. `None` if it can be used.
-    #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::Found(_) => None,
@@ -87,13 +84,11 @@ impl Probe {
 }
 
 /// Looks for every toolchain that a server needs, in the folder and environment of its build.
-#[must_use]
 pub fn probe_all(server: &Server, env: &BuildEnv) -> Vec<Probe> {
     server.toolchains.iter().map(|spec| probe(spec, &server.folder, env)).collect()
 }
 
 /// Looks for one toolchain.
-#[must_use]
 pub fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
     let found = ask(spec, folder, env).map_err(Refusal::from);
     match found.and_then(|output| judge(spec, &output)) {
@@ -176,7 +171,6 @@ fn no_version(spec: &ToolchainSpec, output: &Output) -> String {
 }
 
 /// The toolchains that are past the end of their support on `today`, one line each.
-#[must_use]
 pub fn unsupported(server: &Server, found: &[Toolchain], today: Date) -> Vec<String> {
     let ended = |tool: &Toolchain| {
         let spec = server.toolchains.iter().find(|spec| spec.name == tool.name)?;
@@ -197,7 +191,6 @@ fn is_of(version: &str, release: &str) -> bool {
 }
 
 /// The date in UTC.
-#[must_use]
 pub fn today() -> Date {
     clock::wall().to_zoned(jiff::tz::TimeZone::UTC).date()
 }

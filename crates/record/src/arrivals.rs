@@ -16,20 +16,17 @@ pub struct PerSecond {
 
 impl PerSecond {
     /// From calls per second, rounded to a thousandth. `None` unless from 0.001 to 10^12.
-    #[must_use]
     pub fn new(calls: f64) -> Option<Self> {
         let thousandths = (calls * 1e3).round();
         (1.0..=1e15).contains(&thousandths).then_some(Self { thousandths: thousandths as u64 })
     }
 
     /// Calls per second.
-    #[must_use]
     pub fn get(self) -> f64 {
         self.thousandths as f64 / 1e3
     }
 
     /// Thousandths of a call per second; never 0.
-    #[must_use]
     pub fn thousandths(self) -> u64 {
         self.thousandths
     }
@@ -46,7 +43,6 @@ pub enum Rate {
 
 impl Rate {
     /// The rate for a server of this capacity, calls per second. `None` if it is too small.
-    #[must_use]
     pub fn resolve(self, capacity: f64) -> Option<PerSecond> {
         match self {
             Self::PerSecond(rate) => Some(rate),
@@ -100,13 +96,11 @@ pub enum Arrivals {
 
 impl Arrivals {
     /// True if calls come due independently of earlier ones.
-    #[must_use]
     pub fn is_open(self) -> bool {
         self != Self::Closed
     }
 
     /// True if the rate is a share of a capacity.
-    #[must_use]
     pub fn needs_capacity(self) -> bool {
         matches!(
             self,
@@ -116,7 +110,6 @@ impl Arrivals {
     }
 
     /// The highest rate at which calls come due. `None` in a closed loop and for a share of a capacity.
-    #[must_use]
     pub fn peak(self) -> Option<PerSecond> {
         match self {
             Self::Constant { rate: Rate::PerSecond(rate) }
@@ -128,7 +121,6 @@ impl Arrivals {
     }
 
     /// The same arrival process with its rate in calls per second. `None` if the share of `capacity` is too small.
-    #[must_use]
     pub fn resolve(self, capacity: f64) -> Option<Self> {
         let known = |rate: Rate| rate.resolve(capacity).map(Rate::PerSecond);
         Some(match self {

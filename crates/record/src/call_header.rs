@@ -40,20 +40,17 @@ const RESERVED: [&str; 12] = [
 
 impl CallHeader {
     /// The name, in lower case.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The value; of a sensitive field from a record, its replacement.
-    #[must_use]
     pub fn value(&self) -> &str {
         &self.value
     }
 
     /// Whether its value is a secret, or may be: credentials, cookies, binary metadata, and names with `token`, `secret`
     /// or `key`.
-    #[must_use]
     pub fn is_sensitive(&self) -> bool {
         let exact = ["authorization", "cookie", "proxy-authorization"];
         exact.contains(&self.name.as_str())
@@ -62,7 +59,6 @@ impl CallHeader {
     }
 
     /// Whether it was read from a record without its value.
-    #[must_use]
     pub fn is_redacted(&self) -> bool {
         self.is_sensitive() && self.value == REDACTED
     }

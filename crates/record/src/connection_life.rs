@@ -26,13 +26,11 @@ impl ConnectionLife {
     pub const SHORT: Self = Self::Calls(NonZeroU32::MIN);
 
     /// True if connections stay open until the end of the load.
-    #[must_use]
     pub fn is_long(&self) -> bool {
         *self == Self::Long
     }
 
     /// Calls per connection. `None`: no limit.
-    #[must_use]
     pub fn calls(self) -> Option<u32> {
         match self {
             Self::Long => None,

@@ -19,7 +19,6 @@ pub struct RunId(Uuid);
 
 impl RunId {
     /// The id of a run that began at `started`. The random bits are taken from the blake3 hash of `content`.
-    #[must_use]
     pub fn derive(started: Timestamp, content: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&started.as_nanosecond().to_le_bytes());

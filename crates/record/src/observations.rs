@@ -23,7 +23,6 @@ pub enum RankedBy {
 impl RankedBy {
     /// The figure that ranks the entries of a workload: the highest rate if one is searched for, else calls per second of
     /// the servers' CPU time, or calls per second if no window has that.
-    #[must_use]
     pub fn of(run: &Run, workload: &Workload) -> Self {
         if workload.find_max.is_some() {
             return Self::HighestRate;
@@ -63,7 +62,6 @@ impl Plan {
     /// True if a run that continues until its answer is clear is analyzed after this many processes of each entry: after
     /// the minimum, and after 2, 3, 4, 6, 8, 12, 16 and so on. Each analysis uses up some of the error probability, and a
     /// single additional process rarely decides.
-    #[must_use]
     pub fn is_analyzed_after(&self, processes: u32) -> bool {
         let least = self.stopping.map_or(1, |stopping| stopping.least_processes);
         let odd = processes >> processes.trailing_zeros().min(31);
@@ -72,7 +70,6 @@ impl Plan {
 
     /// The question an analysis asks. A run that continues until its answer is clear is analyzed several times: each interim
     /// analysis spends part of the error probability, and the final one what is left.
-    #[must_use]
     pub fn question(&self, analysis: Analysis) -> Question {
         let Some(stopping) = self.stopping.filter(|stopping| stopping.precision.is_some()) else {
             return Question::default();
@@ -95,13 +92,11 @@ impl Plan {
 
 /// The ranking figure of every window of a workload that has it, in the plan's order of entries. If a resume repeated a
 /// trial, the latest counts. `entry` is the index in [`crate::Plan::servers`].
-#[must_use]
 pub fn observations(run: &Run, workload: &Workload, by: RankedBy) -> Vec<Observation> {
     observe(run, workload, |trial| by.value(trial))
 }
 
 /// The same for another figure. Values that are not above 0 are left out.
-#[must_use]
 pub fn observe(
     run: &Run,
     workload: &Workload,

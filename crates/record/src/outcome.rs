@@ -19,7 +19,6 @@ pub enum OutcomeKind {
 
 impl OutcomeKind {
     /// The name in exports and call logs.
-    #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -32,7 +31,6 @@ impl OutcomeKind {
     }
 
     /// The name in messages.
-    #[must_use]
     pub fn words(self) -> String {
         self.key().replace('_', " ")
     }

@@ -7,13 +7,11 @@ impl Pacing {
     pub const LATE_SHARE: f64 = 0.01;
 
     /// Share of the calls that the client noticed late. 0 if no call came due.
-    #[must_use]
     pub fn late_share(&self) -> f64 {
         if self.due == 0 { 0.0 } else { self.late as f64 / self.due as f64 }
     }
 
     /// True if more than [`Self::LATE_SHARE`] of the calls were noticed late: `generator late`.
-    #[must_use]
     pub fn generator_late(&self) -> bool {
         self.late_share() > Self::LATE_SHARE
     }
@@ -32,7 +30,6 @@ impl Measured {
     /// loop: answers to the calls that came due in the window; if the server did not keep up, answers in its second half,
     /// as answers after the window only show how long the client waited, and the first half may have been spent on calls
     /// of the warm-up. `None` for a window without length.
-    #[must_use]
     pub fn ok_per_s(&self) -> Option<f64> {
         let (ok, ns) = match self.kept_up() {
             Some(false) => {
@@ -48,7 +45,6 @@ impl Measured {
 
     /// CPU use of the busiest load thread, a share of a CPU: with its run delay and without its busy-waiting. 0 for a window
     /// without length.
-    #[must_use]
     pub fn busiest_client(&self) -> f64 {
         if self.window_ns == 0 {
             0.0
@@ -59,13 +55,11 @@ impl Measured {
 
     /// True if a load thread had no CPU to spare. The response times of an open loop may then be the client's own, and so
     /// may a rate that was not kept up with.
-    #[must_use]
     pub fn client_saturated(&self) -> bool {
         self.busiest_client() >= SATURATED
     }
 
     /// CPU use of a server that may use `cpus` CPUs, as a share of them. `None` if unknown.
-    #[must_use]
     pub fn server_share(&self, cpus: u32) -> Option<f64> {
         let server = self.server.as_ref().filter(|server| server.interval_ns > 0)?;
         Some(server.cpu_seconds() * 1e9 / (server.interval_ns as f64 * f64::from(cpus)))
@@ -73,7 +67,6 @@ impl Measured {
 
     /// True if a thread of the server was saturated. A server that handles all calls on one thread can do no more, however
     /// many CPUs it may use.
-    #[must_use]
     pub fn server_thread_saturated(&self) -> bool {
         let server = self.server.as_ref().filter(|server| server.interval_ns > 0);
         server.is_some_and(|s| s.busiest_thread_ns as f64 / s.interval_ns as f64 >= SATURATED)
@@ -81,14 +74,12 @@ impl Measured {
 
     /// True if a closed loop shows the client's limit: a load thread was saturated, but neither the server, which may use
     /// `cpus` CPUs, nor one of its threads was known to be.
-    #[must_use]
     pub fn client_bound(&self, cpus: u32) -> bool {
         let server = self.server_share(cpus).is_some_and(|share| share >= SATURATED);
         self.client_saturated() && !server && !self.server_thread_saturated()
     }
 
     /// Correct answers per second of the server's CPU time. `None` if that is unknown or 0.
-    #[must_use]
     pub fn ok_per_server_cpu_s(&self) -> Option<f64> {
         let cpu_s = self.server_cpu_s().filter(|cpu_s| *cpu_s > 0.0)?;
         Some(self.ok_pro_rata / cpu_s)
@@ -96,7 +87,6 @@ impl Measured {
 
     /// CPU time of the server within the window, seconds: the difference of its counters, scaled to the window's length.
     /// `None` if unknown.
-    #[must_use]
     pub fn server_cpu_s(&self) -> Option<f64> {
         let server = self.server.as_ref().filter(|server| server.interval_ns > 0)?;
         Some(server.cpu_seconds() * self.window_ns as f64 / server.interval_ns as f64)
@@ -112,7 +102,6 @@ impl Measured {
     ///
     /// Calls that come due at random fall into either half with equal probability, so the number in one half of `n` has
     /// the standard deviation `sqrt(n) / 2`; three of them are allowed.
-    #[must_use]
     pub fn kept_up(&self) -> Option<bool> {
         let Pacing { due, due_second_half, .. } = self.pacing?;
         let due = due as f64;

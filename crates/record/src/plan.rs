@@ -44,7 +44,6 @@ pub struct PlannedServer {
 
 impl PlannedServer {
     /// The entry without what tells its build: `go-grpc@default` of `go-grpc@default#new`.
-    #[must_use]
     pub fn without_build(&self) -> &str {
         let build = self
             .build
@@ -112,7 +111,6 @@ pub struct Published {
 
 impl Stopping {
     /// Whether two standard deviations of response time in a row, nanoseconds, end a cell.
-    #[must_use]
     pub fn agree(&self, one: f64, other: f64) -> bool {
         let (small, large) = (one.min(other), one.max(other));
         self.agreement.is_some_and(|share| large - small <= small * share)
@@ -164,7 +162,6 @@ impl Plan {
 
     /// What a plan from a record lacks because records keep no secrets: `value of header 'authorization'`. `None`: it is
     /// whole.
-    #[must_use]
     pub fn withheld(&self) -> Option<String> {
         let header = self.headers().find(|header| header.is_redacted())?;
         Some(format!("value of header '{}'", header.name()))
@@ -176,13 +173,11 @@ impl Plan {
     }
 
     /// Processes of each entry that there may be, at least 1.
-    #[must_use]
     pub fn most_processes(&self) -> u32 {
         self.order.iter().map(|trial| trial.process).max().unwrap_or_default().max(1)
     }
 
     /// Whether a workload is there for others, which take a share of the capacity that it finds.
-    #[must_use]
     pub fn finds_capacity(&self, workload: &Workload) -> bool {
         let takes = |other: &&Workload| other.arrivals.needs_capacity();
         let mut found = self.workloads.iter().filter(takes).filter_map(|other| {
@@ -198,7 +193,6 @@ impl Plan {
     }
 
     /// The workload of that name.
-    #[must_use]
     pub fn workload(&self, name: &str) -> Option<&Workload> {
         self.workloads.iter().find(|workload| workload.name == name)
     }

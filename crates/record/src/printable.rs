@@ -13,7 +13,6 @@ use crate::run::{Header, Run};
 use crate::trial::{Failure, Trial, TrialResult};
 
 /// True if a terminal shows the character and does nothing else.
-#[must_use]
 pub fn is_printable(c: char) -> bool {
     !c.is_control()
         && !matches!(
@@ -25,7 +24,6 @@ pub fn is_printable(c: char) -> bool {
 }
 
 /// The text with every character that is not printable escaped: `\u{1b}[31m` becomes visible.
-#[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_printable) {
         return Cow::Borrowed(text);
@@ -57,7 +55,6 @@ fn escape_all<'a>(texts: impl IntoIterator<Item = &'a mut String>) {
 
 impl Run {
     /// The run with all text that views show made [printable](crate::printable()), as a record may come from anywhere.
-    #[must_use]
     pub fn printable(&self) -> Self {
         let mut run = self.clone();
         header(&mut run.header);

@@ -179,19 +179,16 @@ impl Protocol {
     };
 
     /// The protocol's row.
-    #[must_use]
     pub const fn spec(self) -> &'static ProtocolSpec {
         &SPECS[self as usize]
     }
 
     /// The name in manifests, suites, options and exports.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.spec().name
     }
 
     /// The protocol's name for a status code, such as `INTERNAL` for gRPC's 13. `None` if it has no such code.
-    #[must_use]
     pub fn status_name(self, code: u32) -> Option<&'static str> {
         self.statuses().find(|(known, _)| *known == code).map(|(_, name)| name)
     }
@@ -203,20 +200,17 @@ impl Protocol {
     }
 
     /// A status in words, such as `status 13 INTERNAL`; the number alone if the code has no name.
-    #[must_use]
     pub fn status(self, code: u32) -> String {
         let name = self.status_name(code).map(|name| format!(" {name}"));
         format!("status {code}{}", name.unwrap_or_default())
     }
 
     /// True if a connection carries one call at a time, unless pipelining is on.
-    #[must_use]
     pub fn takes_one_call_at_a_time(self) -> bool {
         self.spec().one_call_at_a_time
     }
 
     /// True if calls are streams of HTTP/2.
-    #[must_use]
     pub fn is_over_http2(self) -> bool {
         self.spec().transport == Transport::Http2
     }

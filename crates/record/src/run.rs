@@ -53,7 +53,6 @@ pub struct Header {
 
 impl Header {
     /// The header of a new run. Derives the run's id from the other fields.
-    #[must_use]
     pub fn new(
         tool: Tool,
         arguments: Vec<String>,
@@ -86,7 +85,6 @@ impl Run {
     /// The capacity of an entry, of which the workload uses a share, in calls per second: the mean rate of correct
     /// answers over the trials of [`crate::Workload::capacity_from`] measured so far, of one process or of all.
     /// `None` if there are no such trials or one of them failed.
-    #[must_use]
     pub fn capacity(&self, entry: &str, workload: &str, process: Option<u32>) -> Option<f64> {
         let rates: Option<Vec<f64>> = self
             .capacity_trials(entry, workload)
@@ -101,7 +99,6 @@ impl Run {
 
     /// A window which shows that [`Self::capacity`] is the client's limit, not the server's. `None` if there is no such
     /// window.
-    #[must_use]
     pub fn client_bound_capacity<'a>(
         &'a self,
         entry: &'a str,

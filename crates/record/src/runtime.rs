@@ -24,7 +24,6 @@ pub struct RuntimeStatistics {
 
 impl RuntimeStatistics {
     /// Pauses of all kinds.
-    #[must_use]
     pub fn all(&self) -> Pauses {
         let mut all = Pauses::default();
         self.pauses.values().for_each(|pauses| all.add(*pauses));

@@ -7,19 +7,16 @@ use crate::run::Header;
 use crate::store::Event;
 
 /// The schema of `run.json`.
-#[must_use]
 pub fn header() -> Value {
     of::<Header>()
 }
 
 /// The schema of a line of `events.jsonl`.
-#[must_use]
 pub fn event() -> Value {
     of::<Event>()
 }
 
 /// The schema of a type as it is serialized: a field that is always written is required.
-#[must_use]
 pub fn of<T: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()
         .for_serialize()

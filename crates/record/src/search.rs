@@ -63,7 +63,6 @@ pub enum NotMet {
 
 impl NotMet {
     /// True if it is the client's limit and says nothing about the server.
-    #[must_use]
     pub fn is_clients(self) -> bool {
         matches!(self, Self::GeneratorLate | Self::ClientBound)
     }
@@ -71,13 +70,11 @@ impl NotMet {
 
 impl Search {
     /// The highest rate that met the threshold. `None` if no rate did.
-    #[must_use]
     pub fn met(&self) -> Option<&SearchStep> {
         self.steps.iter().filter(|s| s.verdict == StepVerdict::Met).max_by_key(|s| s.rate)
     }
 
     /// The lowest rate that did not meet it. `None` if all did.
-    #[must_use]
     pub fn unmet(&self) -> Option<&SearchStep> {
         self.steps.iter().filter(|s| s.verdict != StepVerdict::Met).min_by_key(|s| s.rate)
     }

@@ -63,7 +63,6 @@ enum Limit {
 impl Figure {
     /// Its value in a window: nanoseconds for times, a share from 0 to 1 for errors, calls per second for the rate. A time is
     /// infinite if it reaches into calls that did not end `ok`. `None` if no call came due or the histogram can't be read.
-    #[must_use]
     pub fn of(self, window: &Measured) -> Option<f64> {
         let (calls, errors) = (window.outcomes.total(), window.outcomes.errors());
         if calls == 0 || window.window_ns == 0 {
@@ -81,7 +80,6 @@ impl Figure {
     }
 
     /// True if it is a time.
-    #[must_use]
     pub fn is_time(self) -> bool {
         matches!(self, Self::Quantile(_) | Self::Mean | Self::Max)
     }
@@ -103,19 +101,16 @@ fn quantile(window: &Measured, millionths: u32) -> Option<f64> {
 
 impl Threshold {
     /// The figure it limits.
-    #[must_use]
     pub fn figure(self) -> Figure {
         self.figure
     }
 
     /// The side of the limit on which the figure must be.
-    #[must_use]
     pub fn comparison(self) -> Comparison {
         self.comparison
     }
 
     /// The limit in the unit of [`Figure::of`].
-    #[must_use]
     pub fn limit(self) -> f64 {
         match self.limit {
             Limit::Time(ns) => ns as f64,
@@ -125,13 +120,11 @@ impl Threshold {
     }
 
     /// Whether it is true of a window. `None` as for [`Figure::of`].
-    #[must_use]
     pub fn holds(self, window: &Measured) -> Option<bool> {
         self.figure.of(window).map(|value| self.admits(value))
     }
 
     /// True if a value of its figure is on the required side of the limit. The limit itself is not.
-    #[must_use]
     pub fn admits(self, value: f64) -> bool {
         match self.comparison {
             Comparison::Below => value < self.limit(),
@@ -140,7 +133,6 @@ impl Threshold {
     }
 
     /// True if more load can only break it, so that a highest load exists at which it holds: a time or errors below a limit.
-    #[must_use]
     pub fn bounds_load(self) -> bool {
         self.comparison == Comparison::Below && self.figure != Figure::Rate
     }

@@ -44,7 +44,6 @@ pub struct Trial {
 
 impl Trial {
     /// What it measured. `None` if it failed.
-    #[must_use]
     pub fn measured(&self) -> Option<&Measured> {
         match &self.result {
             TrialResult::Measured(measured) => Some(measured),
@@ -53,7 +52,6 @@ impl Trial {
     }
 
     /// Why it failed, one line. `None` if it was measured to its end.
-    #[must_use]
     pub fn failure(&self) -> Option<&str> {
         match &self.result {
             TrialResult::Measured(_) => None,
@@ -153,13 +151,11 @@ pub struct Outcomes {
 
 impl Outcomes {
     /// Calls of every outcome.
-    #[must_use]
     pub fn total(&self) -> u64 {
         self.ok + self.errors()
     }
 
     /// Calls that did not end `ok`.
-    #[must_use]
     pub fn errors(&self) -> u64 {
         self.wrong_answer
             + self.status.values().sum::<u64>()
@@ -170,7 +166,6 @@ impl Outcomes {
 
     /// The outcomes other than `ok` that occurred, by name: `timeout`, `status 13 INTERNAL`. Codes that the protocol
     /// does not define count as one kind.
-    #[must_use]
     pub fn errors_by_kind(&self, protocol: Protocol) -> Vec<(String, u64)> {
         let known = protocol
             .statuses()
@@ -245,7 +240,6 @@ pub struct Latency {
 
 impl Latency {
     /// From a histogram of nanoseconds. `None` for an empty one.
-    #[must_use]
     pub fn of(histogram: &Histogram) -> Option<Self> {
         let quantile = |q| histogram.quantile(q);
         Some(Self {
@@ -296,7 +290,6 @@ pub struct ServerUsage {
 
 impl ServerUsage {
     /// CPU time, user and system, seconds.
-    #[must_use]
     pub fn cpu_seconds(&self) -> f64 {
         (self.cpu_user_ns + self.cpu_system_ns) as f64 / 1e9
     }
@@ -355,13 +348,11 @@ pub struct ReferenceUsage {
 
 impl ReferenceUsage {
     /// Total CPU time, nanoseconds.
-    #[must_use]
     pub fn cpu_ns(&self) -> u64 {
         self.syscalls_ns + self.memory_ns + self.arithmetic_ns
     }
 
     /// CPU time of a repetition, nanoseconds. 0 without any.
-    #[must_use]
     pub fn mean_ns(&self) -> f64 {
         self.cpu_ns() as f64 / self.pieces.max(1) as f64
     }
@@ -389,7 +380,6 @@ impl Slice {
 
     /// Start of the second half of a window with this many slices, nanoseconds. The second half has half of them, rounded
     /// down.
-    #[must_use]
     pub fn middle_ns(slices: usize) -> u64 {
         (slices - slices / 2) as u64 * Self::LENGTH_NS
     }

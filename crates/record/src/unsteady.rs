@@ -35,7 +35,6 @@ pub enum Unsteady {
 
 impl Unsteady {
     /// From the state at the end of the warm-up. `None` if the server was steady.
-    #[must_use]
     pub fn of(steadiness: Steadiness) -> Option<Self> {
         match steadiness {
             Steadiness::Steady | Steadiness::Noisy { .. } => None,

@@ -57,7 +57,6 @@ pub enum Window {
 
 impl Window {
     /// The length in milliseconds. `None` where it is a number of calls.
-    #[must_use]
     pub fn length_ms(self) -> Option<u64> {
         match self {
             Self::Duration { length_ms } => Some(length_ms),
@@ -129,7 +128,6 @@ impl Workload {
     pub const MOST_RATE: u64 = 10_000_000;
 
     /// Why its arrivals can't be, if they ask for more than [`Self::MOST_RATE`].
-    #[must_use]
     pub fn rate_problem(&self) -> Option<String> {
         let most = Self::MOST_RATE * u64::from(self.client_threads);
         self.arrivals.peak().filter(|peak| peak.get() > most as f64).map(|_| {
@@ -143,7 +141,6 @@ impl Workload {
 
     /// Connections under a protocol: one for each call in flight, where it takes one call at a time and nothing is
     /// pipelined, so that as many calls are in flight under every protocol.
-    #[must_use]
     pub fn connections_under(&self, protocol: Protocol) -> u32 {
         match protocol.takes_one_call_at_a_time() && !self.pipelining {
             true => self.in_flight,
@@ -152,7 +149,6 @@ impl Workload {
     }
 
     /// Why calls of a protocol can't carry this load, if they can't.
-    #[must_use]
     pub fn problem_under(&self, protocol: Protocol) -> Option<String> {
         let header = self.headers.first().map(|header| ("headers", header.name()));
         let host = self.authority.as_ref().map(|host| ("host name", host.as_str()));
@@ -165,7 +161,6 @@ impl Workload {
 
     /// Whether a process made ready for one of the two can be measured under the other over the same
     /// connections: they differ in name, arrivals, window, what leads to it and what is searched for at the most.
-    #[must_use]
     pub fn shares_process(&self, other: &Self) -> bool {
         let Self { name, arrivals, find_max, settle_ms, window, .. } = other.clone();
         Self { name, arrivals, find_max, settle_ms, window, ..self.clone() } == *other
@@ -173,7 +168,6 @@ impl Workload {
 
     /// The workload that measures the capacity of which this one takes a share: the last closed loop before it
     /// that shares its process.
-    #[must_use]
     pub fn capacity_from<'a>(&self, workloads: &'a [Self]) -> Option<&'a Self> {
         let before = workloads.iter().take_while(|other| other.name != self.name);
         before.filter(|w| !w.arrivals.is_open() && w.shares_process(self)).last()
@@ -191,7 +185,6 @@ impl Authority {
     const LONGEST: usize = 259;
 
     /// As written.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

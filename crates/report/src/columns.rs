@@ -26,7 +26,6 @@ pub struct ColumnName(pub(crate) &'static Figure);
 
 impl ColumnName {
     /// All names in the catalog's order: titles, and fields without one.
-    #[must_use]
     pub fn all() -> Vec<&'static str> {
         let mut titles: Vec<_> = exported(RowKind::Cells).map(Figure::title).collect();
         // `server` is both a title and a field.

@@ -10,7 +10,6 @@ use crate::format::{count, duration_ns, plural, si};
 const LITTLE_TOLERANCE: f64 = 0.02;
 
 /// All contradictions in a trial, a phrase each.
-#[must_use]
 pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<String> {
     if trial.window_ns == 0 {
         return vec!["its window has no length".to_owned()];

@@ -123,7 +123,6 @@ impl Export for Summary {
 }
 
 /// The JSON Schema (draft 2020-12) of a run's JSON. `docs/schemas` has it.
-#[must_use]
 pub fn export_schema() -> serde_json::Value {
     schema::of::<SummaryView>()
 }

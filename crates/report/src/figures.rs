@@ -23,13 +23,11 @@ pub struct Estimate {
 
 impl Estimate {
     /// A figure as measured, without an interval.
-    #[must_use]
     pub fn raw(value: f64) -> Self {
         Self { value, raw: value, range: None, own: None }
     }
 
     /// Half the interval's width as a share of the value.
-    #[must_use]
     pub fn half_width(&self) -> Option<f64> {
         let range = self.range?;
         (self.value > 0.0).then(|| (range.high - range.low) / 2.0 / self.value)
@@ -63,7 +61,6 @@ pub struct Response {
 
 impl Response {
     /// Merges the trials' distributions. `None` if no call was answered or no histogram can be read.
-    #[must_use]
     pub fn merged(parts: &[&Latency]) -> Option<Self> {
         let parts: Vec<&Latency> = parts.iter().copied().filter(|l| l.count > 0).collect();
         let histogram = merged(parts.iter().copied())?;
@@ -83,7 +80,6 @@ impl Response {
     }
 
     /// The quantile `q`, nanoseconds, to the histogram's resolution: see [`Histogram::quantile`].
-    #[must_use]
     pub fn quantile(&self, q: f64) -> u64 {
         self.histogram.quantile(q).map_or(self.max_ns, |value| value.min(self.max_ns))
     }
@@ -162,13 +158,11 @@ pub struct Figures {
 
 impl Figures {
     /// Share of due calls that did not end `ok`.
-    #[must_use]
     pub fn error_share(&self) -> f64 {
         share(self.outcomes.errors() as f64, self.outcomes.total() as f64)
     }
 
     /// The figures of a cell's trials. `None` without trials.
-    #[must_use]
     pub fn of(trials: &[&Measured], limits: Option<Limits>) -> Option<Self> {
         let rates: Vec<f64> = trials.iter().filter_map(|t| t.ok_per_s()).collect();
         let mut outcomes = Outcomes::default();

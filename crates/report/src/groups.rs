@@ -27,7 +27,6 @@ impl GroupBy {
     const ALL: [Self; 3] = [Self::Protocol, Self::Language, Self::Server];
 
     /// Its name in options.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Protocol => "protocol",

@@ -28,7 +28,6 @@ impl From<Columns> for Layout {
 
 impl Layout {
     /// Every column and all explanations, as documents that are not for a terminal have them.
-    #[must_use]
     pub fn complete() -> Self {
         Self { explain: true, ..Columns::Wide.into() }
     }

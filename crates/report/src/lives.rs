@@ -17,7 +17,6 @@ pub struct Lives {
 
 impl Lives {
     /// The figures of a cell's trials. `None` for long connections, of which none is opened.
-    #[must_use]
     pub fn of(trials: &[&Measured]) -> Option<Self> {
         let merged = |of: fn(&Measured) -> Option<&Latency>| {
             let parts: Vec<&Latency> = trials.iter().copied().filter_map(of).collect();

@@ -60,19 +60,16 @@ pub struct Row {
 
 impl Row {
     /// `grpc 1.80.0, protobuf 1.36.0`.
-    #[must_use]
     pub fn versions(&self) -> String {
         self.versions.iter().map(|(name, version)| format!("{name} {version}")).join(", ")
     }
 
     /// `go 1.26.8`.
-    #[must_use]
     pub fn toolchains(&self) -> String {
         self.toolchains.iter().join(", ")
     }
 
     /// A figure by which entries are ranked.
-    #[must_use]
     pub fn estimate(&self, by: RankedBy) -> Option<Estimate> {
         let figures = self.figures.as_ref();
         match by {
@@ -83,7 +80,6 @@ impl Row {
     }
 
     /// The ranking figure. `None` if it was not measured.
-    #[must_use]
     pub fn ranked(&self) -> Option<Estimate> {
         self.estimate(self.by)
     }

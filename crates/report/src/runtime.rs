@@ -29,7 +29,6 @@ pub struct RuntimeFigures {
 
 impl RuntimeFigures {
     /// The statistics of a cell's trials. `None` if a trial has none.
-    #[must_use]
     pub fn of(trials: &[&Measured]) -> Option<Self> {
         let all: Option<Vec<&RuntimeStatistics>> =
             trials.iter().map(|trial| trial.runtime.as_ref()).collect();
@@ -58,7 +57,6 @@ impl RuntimeFigures {
     }
 
     /// `old: 1, 12.0 ms; young: 30, 41.5 ms, mean 1.38 ms, longest 3.20 ms`.
-    #[must_use]
     pub fn kinds(&self) -> String {
         let time = |ns: u64| format::duration_ns(ns as f64);
         let kind = |(kind, pauses): (&String, &Pauses)| {

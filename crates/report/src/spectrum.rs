@@ -21,7 +21,6 @@ pub struct Bar {
 
 /// Cuts a distribution into at most twelve ranges that grow by a constant factor. Their counts add up to that of the
 /// histogram. Empty for an empty distribution, or if the histogram can't be read.
-#[must_use]
 pub fn spectrum(latency: &Latency) -> Vec<Bar> {
     let Ok(histogram) = Histogram::from_base64(&latency.histogram) else { return Vec::new() };
     let mut bars: Vec<Bar> = Vec::new();
@@ -65,7 +64,6 @@ fn at_most(histogram: &Histogram, limit: u64) -> u64 {
 
 /// A line per bar: its upper end, calls, the share of calls up to it, and a bar in proportion to its count. A dot is less
 /// than half a mark.
-#[must_use]
 pub fn draw(bars: &[Bar]) -> Vec<String> {
     let all: u64 = bars.iter().map(|bar| bar.count).sum();
     let most = bars.iter().map(|bar| bar.count).max().unwrap_or_default().max(1);

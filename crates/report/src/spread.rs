@@ -30,7 +30,6 @@ const FIGURES: [(&str, Figure); 3] = [
 
 /// Compares the entries of a run as if they were one server. Figures that some trial lacks are left out; a run needs two
 /// trials.
-#[must_use]
 pub fn spreads(run: &Run) -> Vec<Spread> {
     FIGURES.iter().filter_map(|(figure, of)| spread(run, figure, of)).collect()
 }

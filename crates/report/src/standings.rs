@@ -27,13 +27,11 @@ pub struct Pair {
 
 impl Pair {
     /// Whether it is known which of the two is faster.
-    #[must_use]
     pub fn is_decided(&self) -> bool {
         self.finding.is_difference()
     }
 
     /// Whether nothing is known about the two.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.finding == Finding::Open
     }
@@ -62,7 +60,6 @@ pub struct Standings {
 
 impl Standings {
     /// The pair of two entries, in any order.
-    #[must_use]
     pub fn pair(&self, one: &str, other: &str) -> Option<&Pair> {
         let of = |pair: &&Pair, a, b| pair.first == a && pair.second == b;
         self.pairs.iter().find(|pair| of(pair, one, other) || of(pair, other, one))
@@ -70,7 +67,6 @@ impl Standings {
 
     /// About how many processes of each entry it takes to see a difference of this share. `None` if it takes more than
     /// 100, or if the noise is unknown.
-    #[must_use]
     pub fn processes_for(&self, share: f64) -> Option<usize> {
         let sees = |processes: usize| {
             let least = self.comparison.resolution_after(processes);
@@ -89,7 +85,6 @@ impl Standings {
 
     /// About how many more processes of each it takes to decide which of a pair is faster, or that they are equal. `None`
     /// as in [`Self::processes_for`].
-    #[must_use]
     pub fn processes_to_settle(&self, pair: &Pair) -> Option<usize> {
         let apart = pair.ratio.ln().abs();
         let needed = apart.max(self.precision.ln_1p() - apart);
@@ -98,7 +93,6 @@ impl Standings {
     }
 
     /// Whether figures are corrected by the machine reference.
-    #[must_use]
     pub fn is_adjusted(&self) -> bool {
         matches!(self.adjustment, Adjustment::To { .. })
     }

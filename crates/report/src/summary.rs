@@ -49,7 +49,6 @@ pub struct Table {
 }
 
 /// Summarises a run.
-#[must_use]
 pub fn summary(run: &Run) -> Summary {
     let run = &run.printable();
     let plan = &run.header.plan;

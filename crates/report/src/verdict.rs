@@ -88,20 +88,17 @@ impl Verdict {
     }
 
     /// Whether the figures take part in the ranking.
-    #[must_use]
     pub fn is_ranked(&self) -> bool {
         use VerdictKind::{Ok, ServerBound, Unclear};
         matches!(self.kind, ServerBound | Unclear | Ok)
     }
 
     /// Whether the server failed.
-    #[must_use]
     pub fn is_failed(&self) -> bool {
         self.kind == VerdictKind::Failed
     }
 
     /// Its name in tables and exports.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self.kind {
             VerdictKind::ServerBound => "server-bound",

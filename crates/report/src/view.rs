@@ -20,13 +20,11 @@ pub enum View {
 
 impl View {
     /// The view of a record.
-    #[must_use]
     pub fn of(run: &Run) -> Self {
         load(run).unwrap_or_else(|| Self::Run(Box::new(summary(run))))
     }
 
     /// The document of the record. Only runs have a layout.
-    #[must_use]
     pub fn document(&self, layout: &Layout) -> Document<'_> {
         match self {
             Self::Run(summary) => Document::of_run(summary, layout),

@@ -43,7 +43,6 @@ impl Histogram {
     pub const DIGITS: u8 = 3;
 
     /// An empty histogram. Allocates all its memory.
-    #[must_use]
     pub fn new() -> Self {
         // The kernel zeroes fresh pages on first use.
         let counts =
@@ -95,25 +94,21 @@ impl Histogram {
     }
 
     /// Number of values.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
     /// Smallest value, exact. `None` while empty.
-    #[must_use]
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
     /// Largest value, exact. `None` while empty.
-    #[must_use]
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
 
     /// Arithmetic mean, from the exact sum of the values. `None` while empty.
-    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
@@ -125,7 +120,6 @@ impl Histogram {
     /// histogram. A running sum of squares would subtract two numbers that agree in most digits if the spread is small
     /// compared with the mean (Chan, Golub and LeVeque, *The American Statistician* 37, 1983), and
     /// would cost each call a wide multiplication.
-    #[must_use]
     pub fn stddev(&self) -> Option<f64> {
         if self.count == 0 {
             return None;
@@ -143,7 +137,6 @@ impl Histogram {
     /// HdrHistogram's convention: the value of rank `ceil(q x count)`, at least 1, and of the values
     /// which share its slot the highest, though never above [`max`](Self::max). A `q` outside 0..=1 is
     /// moved to the nearer end, and not-a-number counts as 0; `quantile(0.0)` is [`min`](Self::min).
-    #[must_use]
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;

@@ -1,5 +1,4 @@
 /// The median: the middle value, or the mean of the two in the middle. `None` without values.
-#[must_use]
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let upper = *values.get(values.len() / 2)?;

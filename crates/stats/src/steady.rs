@@ -60,7 +60,6 @@ pub enum Steadiness {
 impl Steadiness {
     /// True if the server can be measured. A warm-up with time left continues while it is [`Noisy`](Self::Noisy), as the noise
     /// may change.
-    #[must_use]
     pub fn is_warm(self) -> bool {
         matches!(self, Self::Steady | Self::Noisy { .. })
     }
@@ -91,7 +90,6 @@ const NORMAL: f64 = 1.0483;
 /// neighbouring slices: a change that is small compared with it is flat; one that only the strongest noise explains is a
 /// climb or a fall; in between the window is noisy. Compiler threads are quiet if they stay within their share over the
 /// window and over its last third, so that a burst that has just begun is noticed.
-#[must_use]
 pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
     let Some(samples) = latest(samples, rule) else { return Steadiness::TooShort };
     let curve = efficiencies(samples);
@@ -119,7 +117,6 @@ pub fn assess(samples: &[WarmSample], rule: &SteadyRule) -> Steadiness {
 
 /// The smallest growth over the latest [`SteadyRule::window`] slices that [`assess`] would call climbing, as a fraction:
 /// noise may hide a smaller one. At least the tolerance. `None` with too few slices or mostly idle ones.
-#[must_use]
 pub fn hidden_growth(samples: &[WarmSample], rule: &SteadyRule) -> Option<f64> {
     let samples = latest(samples, rule)?;
     let curve = efficiencies(samples);

@@ -23,7 +23,6 @@ const STEPS: usize = 60;
 /// freedom. (J. W. Tukey, *The Problem of Multiple Comparisons*, 1953.)
 ///
 /// `tail` lies between 0 and 1. `None` for fewer than two means, or less than one degree of freedom.
-#[must_use]
 pub fn studentized_range(tail: f64, means: usize, freedom: f64) -> Option<f64> {
     if means < 2 || freedom.is_nan() || freedom < 1.0 || tail <= 0.0 || tail >= 1.0 {
         return None;

@@ -47,7 +47,6 @@ impl Histogram {
     /// The histogram as HdrHistogram V2, compressed, in base64: the text of interval logs and of every
     /// HdrHistogram tool. No count is lost; exact sum, smallest and largest value are not part of the
     /// format.
-    #[must_use]
     pub fn to_base64(&self) -> String {
         let mut bytes = Vec::new();
         // Neither can fail: the bounds are constants, counts of calls stay below 2^63, and memory

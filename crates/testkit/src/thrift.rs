@@ -51,7 +51,6 @@ pub struct Malformed;
 
 impl Form {
     /// The form of a protocol. `None` if it is not one of Thrift's.
-    #[must_use]
     pub fn of(protocol: Protocol) -> Option<Self> {
         let transport = protocol.spec().transport;
         matches!(transport, Transport::ThriftFramed | Transport::ThriftBuffered)
@@ -68,7 +67,6 @@ impl Form {
     }
 
     /// The message as bytes.
-    #[must_use]
     pub fn write(self, message: &Message<'_>) -> Vec<u8> {
         let Message { kind, name, sequence_id, body } = message;
         let head = if self.is_binary() {
@@ -111,13 +109,11 @@ impl Form {
     }
 
     /// The body of a message with one field that is a struct: the arguments of a call, with number 1, or a result, with 0.
-    #[must_use]
     pub fn wrap(self, number: u8, inner: &[u8]) -> Vec<u8> {
         [self.wrapping(number), inner, &[0]].concat()
     }
 
     /// The struct in such a body, with everything after it except the last byte.
-    #[must_use]
     pub fn unwrap(self, number: u8, body: &[u8]) -> Option<&[u8]> {
         body.strip_prefix(self.wrapping(number))?.strip_suffix(&[0])
     }
@@ -132,7 +128,6 @@ impl Form {
     }
 
     /// The body of an exception.
-    #[must_use]
     pub fn exception(self, of: u8, message: &str) -> Vec<u8> {
         let length = message.len() as u32;
         if self.is_binary() {

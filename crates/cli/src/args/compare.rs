@@ -120,7 +120,6 @@ impl CompareArgs {
     }
 
     /// The figures to compare, those of limits included.
-    #[must_use]
     pub fn options(&self) -> CompareOptions {
         let mut figures: Vec<ComparedFigure> = Vec::new();
         for figure in self.figures.iter().copied().chain(self.fail_if.iter().map(|it| it.figure)) {

@@ -25,7 +25,6 @@ pub struct TableArgs {
 
 impl TableArgs {
     /// As typed; without columns, the few that a reader needs first.
-    #[must_use]
     pub fn layout(&self) -> Layout {
         let columns = match (self.wide, self.columns.is_empty()) {
             (true, _) => Columns::Wide,

@@ -75,7 +75,6 @@ pub struct Case {
 
 impl Case {
     /// The first need that the protocol does not meet; `None` if the case applies.
-    #[must_use]
     pub fn unmet(&self, profile: &Profile) -> Option<Need> {
         self.needs.iter().copied().find(|need| !profile.offers(*need))
     }
@@ -136,19 +135,16 @@ pub const GROUPS: [Group; 12] = [
 ];
 
 /// All cases, in the order in which they run.
-#[must_use]
 pub fn all() -> Vec<Case> {
     GROUPS.iter().flat_map(|group| group.cases).copied().collect()
 }
 
 /// The cases that apply to a protocol.
-#[must_use]
 pub fn applicable(profile: &Profile) -> Vec<Case> {
     all().into_iter().filter(|case| case.unmet(profile).is_none()).collect()
 }
 
 /// The cases that do not apply to a protocol, each with the need that it does not meet.
-#[must_use]
 pub fn omitted(profile: &Profile) -> Vec<(Case, Need)> {
     all().into_iter().filter_map(|case| Some((case, case.unmet(profile)?))).collect()
 }

@@ -26,7 +26,6 @@ type OneCall = dyn FnMut(&Target, &[u8], CallPosition) -> Result<Vec<u8>, CallEr
 
 impl Client {
     /// A client of the server at `address`; `timeout` bounds each call, connecting included.
-    #[must_use]
     pub fn new(protocol: Protocol, address: impl Into<ServerAddress>, timeout: Duration) -> Self {
         Self(dispatch(protocol, Make { address: address.into(), timeout }))
     }

@@ -194,7 +194,6 @@ impl Session {
     }
 
     /// True if the measured span is over and every call of it has ended.
-    #[must_use]
     pub fn is_drained(&self) -> bool {
         self.threads.iter().all(|thread| thread.counters.drained.load(Ordering::Relaxed))
     }
@@ -218,7 +217,6 @@ impl Session {
 
     /// The mean time in which as many calls end as a closed loop keeps in flight, in the last load. `None` before the
     /// first.
-    #[must_use]
     pub fn cycle(&self) -> Option<Nanos> {
         self.cycle
     }
@@ -229,7 +227,6 @@ impl Session {
     }
 
     /// Calls so far; the threads publish them once a turn.
-    #[must_use]
     pub fn progress(&self) -> Progress {
         self.threads.iter().fold(Progress::default(), |sum, thread| Progress {
             ended: sum.ended + thread.counters.ended.load(Ordering::Relaxed),

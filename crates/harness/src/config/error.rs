@@ -17,7 +17,6 @@ impl ConfigError {
     }
 
     /// Two values, as given, that exclude each other. `remedy`: why, and what to change.
-    #[must_use]
     pub fn contradiction(first: String, second: String, remedy: &str) -> Self {
         Self(format!("{first} contradicts {second}: {remedy}"))
     }

@@ -29,13 +29,11 @@ enum Origin {
 
 impl<T> Given<T> {
     /// A default; `text` is how messages show it.
-    #[must_use]
     pub fn by_default(value: T, text: &str) -> Self {
         Self { value, origin: Origin::CommandLine(format!("{text} (the default)")) }
     }
 
     /// Another value of the same origin.
-    #[must_use]
     pub fn map<U>(self, into: impl FnOnce(T) -> U) -> Given<U> {
         Given { value: into(self.value), origin: self.origin }
     }

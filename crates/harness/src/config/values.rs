@@ -49,7 +49,6 @@ impl Length {
     pub const ZERO: Self = Self(Duration::ZERO);
 
     /// Milliseconds.
-    #[must_use]
     pub fn ms(self) -> u64 {
         u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
     }
@@ -57,7 +56,6 @@ impl Length {
 
 impl NonZeroLength {
     /// Milliseconds.
-    #[must_use]
     pub fn ms(self) -> u64 {
         Length(self.0).ms()
     }

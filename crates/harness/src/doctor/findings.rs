@@ -7,7 +7,6 @@ use crate::toolchain::Probe;
 use rpcbench_record::units::bytes;
 
 /// All findings, in reading order.
-#[must_use]
 pub fn examine(facts: &Facts) -> Vec<Finding> {
     let mut findings = vec![machine(facts), cpus(facts)];
     findings.extend([governor(facts), turbo(facts), virtualization(facts)].into_iter().flatten());

@@ -81,7 +81,6 @@ pub struct Language {
 
 impl Facts {
     /// Reads the facts of this machine. Takes as long as its toolchains take to print their versions.
-    #[must_use]
     pub fn gather(
         topology: &Topology,
         isolation: &Isolation,
@@ -112,7 +111,6 @@ fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
 }
 
 /// The toolchains of each language, each looked for once.
-#[must_use]
 pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
     let mut found: Vec<Language> = Vec::new();
     for server in catalog.servers() {

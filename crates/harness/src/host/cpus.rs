@@ -30,13 +30,11 @@ pub struct Split {
 
 impl Split {
     /// Whether server and client share a CPU.
-    #[must_use]
     pub fn is_shared(&self) -> bool {
         self.server.iter().any(|cpu| self.client.contains(cpu))
     }
 
     /// For everything that is neither server nor load thread: the spare CPUs, or the client's if none are spare.
-    #[must_use]
     pub fn rest(&self) -> &[u32] {
         if self.spare.is_empty() { &self.client } else { &self.spare }
     }
@@ -62,7 +60,6 @@ impl Topology {
     }
 
     /// All CPU numbers, ascending.
-    #[must_use]
     pub fn cpus(&self) -> Vec<u32> {
         let mut cpus = self.cores.concat();
         cpus.sort_unstable();
@@ -74,7 +71,6 @@ impl Topology {
     /// The server gets whole cores, from the last one down: the first CPU takes most of a machine's interrupts. The client
     /// gets CPUs on other cores, one core per thread if there are enough, and the server's SMT siblings last. The notes say
     /// what falls short of that.
-    #[must_use]
     pub fn split(&self, server_cpus: u32, client_threads: u32) -> Split {
         let wanted = server_cpus.max(1) as usize;
         let server: Vec<u32> = self.cores.iter().rev().flatten().copied().take(wanted).collect();

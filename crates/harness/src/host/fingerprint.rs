@@ -9,14 +9,12 @@ use rustix::process::{Resource, getrlimit};
 use crate::host::cpus::Topology;
 
 /// This machine, with the CPUs of `topology`, on which servers are isolated by `mode`.
-#[must_use]
 pub fn fingerprint(topology: &Topology, mode: IsolationMode) -> Machine {
     let open_files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     Files { root: Path::new("/") }.machine(topology, mode, open_files)
 }
 
 /// The machine's memory. `None` if the kernel does not say.
-#[must_use]
 pub fn memory_bytes() -> Option<u64> {
     Files { root: Path::new("/") }.memory_bytes()
 }

@@ -23,7 +23,6 @@ pub struct Meter {
 impl Meter {
     /// For a server whose compiler threads have names that start with one of `compiler_threads`. The kernel keeps
     /// 15 characters of a thread's name, so longer prefixes are cut.
-    #[must_use]
     pub fn new(compiler_threads: &[String]) -> Self {
         const KEPT: usize = 15;
         let cut = |name: &String| name.chars().take(KEPT).collect();

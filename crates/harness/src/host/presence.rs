@@ -43,7 +43,6 @@ impl Presence {
     }
 
     /// The other runs that use some of the same CPUs now. Empty if the system can't list sockets.
-    #[must_use]
     pub fn rivals(&self) -> Vec<Rival> {
         let sockets = procfs::net::unix().unwrap_or_default();
         // The list marks abstract names with @.

@@ -137,19 +137,16 @@ impl ServerProcess {
     }
 
     /// Its process id, which is also its process group's.
-    #[must_use]
     pub fn pid(&self) -> Pid {
         self.pid
     }
 
     /// The group it runs in.
-    #[must_use]
     pub fn group(&self) -> &dyn Backend {
         &*self.group.backend
     }
 
     /// The last lines of its log, at most `lines`.
-    #[must_use]
     pub fn log_tail(&self, lines: usize) -> Vec<String> {
         log::tail(&self.log, lines)
     }

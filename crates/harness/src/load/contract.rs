@@ -26,7 +26,6 @@ pub struct EchoPayload {
 
 impl EchoPayload {
     /// Many different requests, drawn from `seed`.
-    #[must_use]
     pub fn new(protocol: Protocol, shape: &Shape, seed: u64) -> Self {
         let corpus = Corpus::generate(shape, seed, Profile::of(protocol).encoding);
         Self { target: target(protocol, corpus.method()), corpus }
@@ -63,7 +62,6 @@ pub struct EchoClient {
 
 impl EchoClient {
     /// A client of the server at `address`; `timeout` bounds each call, connecting included.
-    #[must_use]
     pub fn new(protocol: Protocol, address: impl Into<ServerAddress>, timeout: Duration) -> Self {
         Self { client: Client::new(protocol, address, timeout), protocol }
     }

@@ -61,25 +61,21 @@ impl Catalog {
     }
 
     /// All servers, by name.
-    #[must_use]
     pub fn servers(&self) -> &[Arc<Server>] {
         &self.servers
     }
 
     /// Servers and languages that can't be used.
-    #[must_use]
     pub fn broken(&self) -> &[Broken] {
         &self.broken
     }
 
     /// All entries: each server under each of its protocols, in each of its variants.
-    #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         self.servers.iter().flat_map(Entry::of).collect()
     }
 
     /// Languages against protocols.
-    #[must_use]
     pub fn matrix(&self) -> Matrix {
         matrix::matrix(self.servers.iter().map(Arc::as_ref), &self.missing)
     }

@@ -58,13 +58,11 @@ impl Entry {
 
     /// Server, protocol and variant without the copy: `java-grpc@zgc`. If the server speaks several protocols, the name
     /// has one: `go-connect:json`.
-    #[must_use]
     pub fn base_name(&self) -> String {
         self.as_variant(self.without_variant())
     }
 
     /// Server and variant: `java-grpc@zgc`, even if it speaks several protocols.
-    #[must_use]
     pub fn without_protocol(&self) -> String {
         self.as_variant(self.server.name.clone())
     }
@@ -77,7 +75,6 @@ impl Entry {
     }
 
     /// Server and protocol: `java-grpc`, `go-connect:json`.
-    #[must_use]
     pub fn without_variant(&self) -> String {
         match self.server.protocols.len() {
             0 | 1 => self.server.name.clone(),
@@ -86,7 +83,6 @@ impl Entry {
     }
 
     /// Unique in a selection: `java-grpc@zgc`, `go-grpc#2`, `go-grpc#old`.
-    #[must_use]
     pub fn name(&self) -> String {
         let copy = Some(self.copy.get()).filter(|copy| *copy > 1).map(|copy| copy.to_string());
         let build = self.build.as_ref().map(|build| build.age.to_string());
@@ -95,19 +91,16 @@ impl Entry {
     }
 
     /// What the variant changes.
-    #[must_use]
     pub fn settings(&self) -> Option<&Variant> {
         self.variant.as_ref().and_then(|name| self.server.variants.get(name))
     }
 
     /// Whether it represents its language and protocol if no servers are named.
-    #[must_use]
     pub fn is_representative(&self) -> bool {
         self.settings().map_or(self.server.representative, |variant| variant.representative)
     }
 
     /// As a plan names it.
-    #[must_use]
     pub fn planned(&self) -> PlannedServer {
         PlannedServer {
             entry: self.name(),
@@ -121,7 +114,6 @@ impl Entry {
     }
 
     /// The command line, placeholders expanded.
-    #[must_use]
     pub fn command(&self) -> Vec<String> {
         let args = self.settings().map_or(&[][..], |variant| &variant.args);
         let mut words = Vec::new();
@@ -135,7 +127,6 @@ impl Entry {
     }
 
     /// The manifest's environment, the variant's on top of it, placeholders expanded.
-    #[must_use]
     pub fn env(&self) -> BTreeMap<String, String> {
         let above = self.settings().into_iter().flat_map(|variant| &variant.env);
         let all = self.server.env.iter().chain(above);
@@ -144,7 +135,6 @@ impl Entry {
 
     /// The whole environment of the process: `base` (the harness's own `PATH` and the like), then
     /// [`Entry::env`], then the process contract.
-    #[must_use]
     pub fn environment(
         &self,
         base: &BTreeMap<String, String>,
@@ -166,19 +156,16 @@ impl Entry {
 
 impl Server {
     /// Tells the builds of one server apart: `go-grpc`, `go-grpc@pgo`.
-    #[must_use]
     pub fn build_name(&self) -> Cow<'_, str> {
         self.build_folder.file_name().unwrap_or_default().to_string_lossy()
     }
 
     /// The build command, placeholders expanded.
-    #[must_use]
     pub fn build_command(&self) -> Vec<String> {
         self.build.command.iter().map(|word| self.expand(word)).collect()
     }
 
     /// The command that writes the lock file, placeholders expanded. Empty: nothing does.
-    #[must_use]
     pub fn lock_command(&self) -> Vec<String> {
         self.build.lock.iter().map(|word| self.expand(word)).collect()
     }

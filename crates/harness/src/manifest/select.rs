@@ -38,7 +38,6 @@ impl Selection {
         Self { patterns: Vec::new(), protocols: Vec::new(), languages: Vec::new(), all: true };
 
     /// The entries that `patterns` name.
-    #[must_use]
     pub fn named(patterns: Vec<String>) -> Self {
         Self { patterns, ..Self::default() }
     }

@@ -30,7 +30,6 @@ pub struct Counters {
 
 impl Counters {
     /// What was used since `earlier`, the previous reading.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> ServerUsage {
         let less = u64::saturating_sub;
         let throttled = self.cpu.throttled_ns.zip(earlier.cpu.throttled_ns);
@@ -115,7 +114,6 @@ pub struct MachineReading {
 
 impl MachineReading {
     /// What was counted since an earlier reading.
-    #[must_use]
     pub fn since(&self, earlier: &Self) -> MachineUsage {
         let less =
             |now: Option<u64>, then| now.zip(then).map(|(n, t): (u64, u64)| n.saturating_sub(t));

@@ -50,13 +50,11 @@ impl Unmanaged {
     }
 
     /// True if it is known to run on this machine.
-    #[must_use]
     pub fn is_local(&self) -> bool {
         self.process.is_some() || self.endpoint.address.is_local()
     }
 
     /// CPUs that the watched process may use. `None` if no process is watched.
-    #[must_use]
     pub fn server_cpus(&self) -> Option<&[u32]> {
         self.process.as_ref().map(|process| process.cpus.as_slice())
     }

@@ -48,7 +48,6 @@ impl Mean {
 
 impl<'a> Estimate<'a> {
     /// The estimate of a run that begins now.
-    #[must_use]
     pub fn new(plan: &'a Plan, began: Nanos) -> Self {
         Self {
             plan,
@@ -78,7 +77,6 @@ impl<'a> Estimate<'a> {
     }
 
     /// The rest when `done` trials of the plan are over or skipped. `None` before anything is known.
-    #[must_use]
     pub fn left(&self, done: usize, now: Nanos) -> Option<Left> {
         let rest = self.plan.order.get(done..).unwrap_or_default();
         let rest: Vec<&PlannedTrial> =

@@ -57,7 +57,6 @@ pub struct StopNow;
 
 impl Interrupt {
     /// One whose first Ctrl-C ends the current window instead of letting the trial end.
-    #[must_use]
     pub fn ending_windows() -> Self {
         Self(Arc::new(Shared { ends_window: true, ..Shared::default() }))
     }
@@ -103,13 +102,11 @@ impl Interrupt {
     }
 
     /// True if it was raised: nothing new should begin.
-    #[must_use]
     pub fn is_raised(&self) -> bool {
         *self.times() >= 1
     }
 
     /// True if the current window should end.
-    #[must_use]
     pub fn ends_window(&self) -> bool {
         self.0.ends_window && self.is_raised()
     }

@@ -127,7 +127,6 @@ fn limits(isolation: &Isolation) -> String {
 
 /// The trials of the plan that are not over, in order. A cell whose server failed or was skipped has none left. Trials that
 /// were skipped when the next process began stay skipped.
-#[must_use]
 pub fn remaining(run: &Run) -> Vec<PlannedTrial> {
     let order = &run.header.plan.order;
     let is_made = |planned: &PlannedTrial| {

@@ -60,7 +60,6 @@ pub struct Provenance {
 
 impl<'a> Subject<'a> {
     /// A server of the repository.
-    #[must_use]
     pub fn built(candidate: &'a Candidate, placement: Box<dyn Placement + 'a>) -> Self {
         let (entry, server) = (&candidate.entry, &candidate.entry.server);
         let mut provenance = Provenance {
@@ -93,7 +92,6 @@ impl<'a> Subject<'a> {
     }
 
     /// A server that the user runs; `entry` is its address as typed.
-    #[must_use]
     pub fn existing(entry: String, protocol: Protocol, placement: Box<dyn Placement + 'a>) -> Self {
         Self {
             entry,

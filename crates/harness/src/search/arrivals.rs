@@ -3,7 +3,6 @@
 use rpcbench_record::{Arrivals, Rate};
 
 /// The same arrival process at another rate. `None` for processes without a single rate: closed, ramp and steps.
-#[must_use]
 pub fn at_rate(arrivals: Arrivals, rate: Rate) -> Option<Arrivals> {
     match arrivals {
         Arrivals::Constant { .. } => Some(Arrivals::Constant { rate }),

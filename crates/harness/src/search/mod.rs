@@ -71,7 +71,6 @@ impl Search {
     }
 
     /// The rate of the next window. `None`: the search is over.
-    #[must_use]
     pub fn rate(&self) -> Option<PerSecond> {
         self.rate
     }
@@ -103,13 +102,11 @@ impl Search {
     }
 
     /// The rates with a verdict, and with them the result so far.
-    #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }
 
     /// The finished search, without windows of a rate that has no verdict.
-    #[must_use]
     pub fn into_record(self) -> Record {
         self.record
     }

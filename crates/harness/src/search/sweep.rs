@@ -20,13 +20,11 @@ pub struct Sweep {
 
 impl Sweep {
     /// The loads, in order; at least one.
-    #[must_use]
     pub fn rates(&self) -> &[Rate] {
         &self.rates
     }
 
     /// Whether they are shares of the capacity, which must be measured first.
-    #[must_use]
     pub fn needs_capacity(&self) -> bool {
         self.rates.iter().any(|rate| matches!(rate, Rate::OfCapacity(_)))
     }

@@ -139,7 +139,6 @@ pub struct RunSpec {
 
 impl RunSpec {
     /// Exactly this many processes of each server.
-    #[must_use]
     pub fn with_processes(processes: u32) -> Self {
         let given = Given::by_default(Count(processes), &format!("--processes {processes}"));
         let suite = SuiteSpec { processes: Some(given), ..SuiteSpec::default() };

@@ -116,7 +116,6 @@ impl WorkloadSpec {
 
     /// This spec over a lower layer. What belongs together is replaced together: arrivals and their rates, the end of
     /// a window, a warm-up and its bounds.
-    #[must_use]
     pub(crate) fn over(&self, below: &Self) -> Self {
         let arrivals = if self.has_arrivals() { self } else { below };
         let window = if self.duration.is_some() || self.calls.is_some() { self } else { below };

@@ -75,13 +75,11 @@ impl Suites {
     }
 
     /// Files that are not valid suites, each with its error.
-    #[must_use]
     pub fn left_out(&self) -> &[(PathBuf, ConfigError)] {
         &self.left_out
     }
 
     /// All of them, by name.
-    #[must_use]
     pub fn all(&self) -> &[Suite] {
         &self.suites
     }
@@ -151,7 +149,6 @@ impl Suite {
 
     /// An upper estimate of the time for one entry: a process takes a few seconds to start and check, is steady soon
     /// after its minimum warm-up, and a search takes a dozen windows. A number of calls is made by a slow server.
-    #[must_use]
     pub fn length(&self, runtime: &Runtime) -> Duration {
         const START: Duration = Duration::from_secs(2);
         const FLAT: Duration = Duration::from_secs(5);
@@ -181,7 +178,6 @@ impl Suite {
     }
 
     /// Whether entries of that protocol take part.
-    #[must_use]
     pub fn takes(&self, protocol: Protocol) -> bool {
         self.protocols.as_ref().is_none_or(|taken| taken.contains(&protocol))
     }

@@ -26,13 +26,11 @@ const BYTES: [(f64, &str); 5] = [
 ];
 
 /// A plain quantity or rate: `184k`, `1.84M`, `12.3`.
-#[must_use]
 pub fn si(value: f64) -> String {
     scaled(value, &SI)
 }
 
 /// A measured time: `842 ns`, `12.3 ms`, `75.0 s`.
-#[must_use]
 pub fn duration_ns(nanoseconds: f64) -> String {
     if nanoseconds < 1000.0 {
         return format!("{:.0} ns", nanoseconds.max(0.0));
@@ -41,7 +39,6 @@ pub fn duration_ns(nanoseconds: f64) -> String {
 }
 
 /// A planned time, exact: `3s`, `1m 30s`, `250ms`, `48h`.
-#[must_use]
 pub fn length_ms(milliseconds: u64) -> String {
     let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
     let (hours, minutes) = (minutes / 60, minutes % 60);
@@ -56,13 +53,11 @@ pub fn length_ms(milliseconds: u64) -> String {
 }
 
 /// Like [`length_ms`], rounded down to milliseconds.
-#[must_use]
 pub fn length(length: Duration) -> String {
     length_ms(u64::try_from(length.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// A time as a user types it, exact: `30s`, `1.5s`, `250us`. [`time_ns`] reads it back.
-#[must_use]
 pub fn exact_ns(nanoseconds: u64) -> String {
     let fitting = parse::TIME.iter().rfind(|(_, unit)| nanoseconds as f64 >= *unit);
     let (name, unit) = fitting.unwrap_or(&parse::TIME[0]);
@@ -70,7 +65,6 @@ pub fn exact_ns(nanoseconds: u64) -> String {
 }
 
 /// A size of memory in binary units: `512 MiB`, `48.3 MiB`.
-#[must_use]
 pub fn bytes(amount: u64) -> String {
     let exact = BYTES.iter().rev().find(|(unit, _)| {
         let unit = *unit as u64;
@@ -85,7 +79,6 @@ pub fn bytes(amount: u64) -> String {
 }
 
 /// A share as a percentage: `98 %`, `4.2 %`, `0.03 %`, and `<0.01 %` instead of rounding to zero.
-#[must_use]
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
     match value.abs() {
@@ -98,7 +91,6 @@ pub fn percent(share: f64) -> String {
 }
 
 /// A whole number with thousands separators: `1,234,567`.
-#[must_use]
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -112,7 +104,6 @@ pub fn count(number: u64) -> String {
 }
 
 /// `1 call`, `2 calls`, `3 processes`.
-#[must_use]
 pub fn plural(number: u64, noun: &str) -> String {
     let ending = match number {
         1 => "",

@@ -43,7 +43,6 @@ pub fn duration(text: &str) -> Result<Duration, ParseError> {
 }
 
 /// Reads a time in one unit, ns to s, to the nanosecond: `250us`, `1.5s`. `None` for other text.
-#[must_use]
 pub fn time_ns(text: &str) -> Option<u64> {
     let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(unit);
@@ -54,7 +53,6 @@ pub fn time_ns(text: &str) -> Option<u64> {
 }
 
 /// Reads a rate: `500`, `20k`, `1.5M`, `1e6`. `None` for other text.
-#[must_use]
 pub fn rate(text: &str) -> Option<f64> {
     let (number, unit) = match (text.strip_suffix('k'), text.strip_suffix('M')) {
         (Some(number), _) => (number, 1e3),
@@ -66,7 +64,6 @@ pub fn rate(text: &str) -> Option<f64> {
 }
 
 /// Reads a percentage: 0.1 from `0.1%`. `None` for other text.
-#[must_use]
 pub fn percentage(text: &str) -> Option<f64> {
     decimal(text.strip_suffix('%')?)
 }
@@ -83,7 +80,6 @@ pub fn share(text: &str) -> Result<f64, ParseError> {
 }
 
 /// Reads digits with an optional point; no sign, exponent or other form of a number.
-#[must_use]
 pub fn decimal(text: &str) -> Option<f64> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit())
         && text.chars().all(|c| c.is_ascii_digit() || c == '.');

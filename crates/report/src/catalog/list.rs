@@ -3,7 +3,6 @@
 use super::{FIGURES, Figure, RowKind};
 
 /// Every figure of the exports, as a Markdown table ending in a line feed.
-#[must_use]
 pub fn figure_list() -> String {
     let head = "| field | unit | in | column | meaning |\n|---|---|---|---|---|\n";
     std::iter::once(head.to_owned()).chain(FIGURES.iter().map(line)).collect()

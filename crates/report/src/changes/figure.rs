@@ -22,7 +22,6 @@ pub struct UnknownFigure {
 
 impl ComparedFigure {
     /// The figure that entries are ranked by.
-    #[must_use]
     pub(crate) fn ranking(by: RankedBy) -> Self {
         let key = ranked_by(by);
         let found = FIGURES.iter().find(|figure| figure.key == key);
@@ -47,7 +46,6 @@ impl ComparedFigure {
     }
 
     /// Its name in exports.
-    #[must_use]
     pub fn key(self) -> &'static str {
         self.0.key
     }
@@ -58,7 +56,6 @@ impl ComparedFigure {
     }
 
     /// A finding about its value, in words.
-    #[must_use]
     pub fn word(self, finding: Finding) -> &'static str {
         let [more, slightly_more, slightly_less, less] = match self.0.unit {
             Unit::PerSecond => ["faster", "slightly faster", "slightly slower", "slower"],

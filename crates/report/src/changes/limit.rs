@@ -38,7 +38,6 @@ pub enum ChangeLimitError {
 
 impl ChangeLimit {
     /// Whether a change is sure and its estimate exceeds the limit. Undecided changes never do.
-    #[must_use]
     pub fn is_exceeded_by(&self, row: &Change) -> bool {
         let sure = match self.rise {
             true => row.finding.is_faster(),

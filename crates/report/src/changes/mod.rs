@@ -108,7 +108,6 @@ impl Changes {
 }
 
 /// Compares two runs.
-#[must_use]
 pub fn changes(old: &Run, new: &Run, options: &CompareOptions) -> Changes {
     let (old, new) = (old.printable(), new.printable());
     let summaries = [summary(&old), summary(&new)];
@@ -123,7 +122,6 @@ pub(crate) fn changes_of_runs(old: Side<'_>, new: Side<'_>, options: &CompareOpt
 }
 
 /// Compares the builds of a run. `None` if it did not measure two.
-#[must_use]
 pub fn changes_of_builds(run: &Run, options: &CompareOptions) -> Option<Changes> {
     let run = run.printable();
     let builds = || run.header.plan.servers.iter().filter_map(|server| server.build.as_ref());

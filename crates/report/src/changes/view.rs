@@ -16,7 +16,6 @@ const CHANGES_SCHEMA: u32 = 1;
 
 impl<'a> Document<'a> {
     /// The document of a comparison.
-    #[must_use]
     pub fn of_changes(changes: &'a Changes) -> Self {
         let tones = changes.rows.iter().map(Change::tone).collect();
         let table = Table { columns: columns(&changes.rows), tones };
@@ -151,7 +150,6 @@ impl Export for Changes {
 }
 
 /// The JSON Schema (draft 2020-12) of a comparison's JSON, as in `docs/schemas`.
-#[must_use]
 pub fn changes_schema() -> serde_json::Value {
     schema::of::<ChangesView>()
 }

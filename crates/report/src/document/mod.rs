@@ -120,13 +120,11 @@ impl<'a> Document<'a> {
     }
 
     /// Renders it for a terminal.
-    #[must_use]
     pub fn text(&self, style: Style) -> String {
         text::render(self, style)
     }
 
     /// Renders it as Markdown.
-    #[must_use]
     pub fn markdown(&self) -> String {
         markdown::render(self)
     }

@@ -14,7 +14,6 @@ use crate::{conclusion, groups, published};
 
 impl<'a> Document<'a> {
     /// The document of a run.
-    #[must_use]
     pub fn of_run(summary: &'a Summary, layout: &Layout) -> Self {
         Self {
             origin: Some(words::origin(&summary.header)),

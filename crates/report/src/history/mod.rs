@@ -69,7 +69,6 @@ pub enum Since {
 
 /// The history of cells. `servers` has names of entries or servers; all if empty. Builds that a run compared are left
 /// out.
-#[must_use]
 pub fn history(runs: &[Run], servers: &[String], precision: Option<f64>) -> History {
     let mut runs: Vec<Run> = runs.iter().map(Run::printable).collect();
     runs.sort_by_key(|run| run.header.started);

@@ -18,7 +18,6 @@ const HISTORY_SCHEMA: u32 = 1;
 
 impl<'a> Document<'a> {
     /// The document of a history.
-    #[must_use]
     pub fn of_history(history: &'a History) -> Self {
         let cells = history.cells.iter().map(|cell| {
             let tones = cell.points.iter().map(tone).collect();
@@ -153,7 +152,6 @@ impl Export for History {
 }
 
 /// The JSON Schema (draft 2020-12) of a history's JSON, as in `docs/schemas`.
-#[must_use]
 pub fn history_schema() -> serde_json::Value {
     schema::of::<HistoryView>()
 }

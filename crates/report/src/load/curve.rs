@@ -46,7 +46,6 @@ pub struct LoadCurve {
 
 impl LoadCurve {
     /// What is wrong with the loads as a whole. `None` if nothing is.
-    #[must_use]
     pub fn complaint(&self) -> Option<String> {
         if let Some(limit) = self.clients_limit() {
             return Some(format!("{limit}; use more --threads, or free CPUs"));
@@ -83,7 +82,6 @@ impl LoadCurve {
     }
 
     /// What a search found. `None` for a sweep.
-    #[must_use]
     pub fn found(&self) -> Option<String> {
         let search = self.search.as_ref()?;
         let (threshold, si) = (search.threshold, |step: &SearchStep| format::si(step.rate.get()));
@@ -171,7 +169,6 @@ impl LoadCurve {
 
 impl<'a> Document<'a> {
     /// The document of a search or a sweep.
-    #[must_use]
     pub fn of_curve(curve: &'a LoadCurve) -> Self {
         let table = [Content::Table(curve.table()), Content::Prose(vec![HOW_TO_READ.to_owned()])];
         let blocks = vec![
@@ -255,7 +252,6 @@ impl fmt::Display for PointVerdict {
 impl LoadPoint {
     /// A point of a sweep. Its verdict follows from its window: `suspect`, `generator late`, `overloaded` (the
     /// server finished fewer calls than came due, and the client had CPU to spare), `failed`, `client-bound` or `ok`.
-    #[must_use]
     pub fn swept(rate: PerSecond, window: Measured, workload: &Workload, of: Protocol) -> Self {
         let doubt = doubts(&window, workload).first().map(|doubt| Verdict::suspect(1, doubt));
         let verdict = doubt.or_else(|| late(1, &window)).unwrap_or_else(|| {
@@ -273,7 +269,6 @@ impl LoadPoint {
     }
 
     /// A point of a search.
-    #[must_use]
     pub fn searched(step: &SearchStep) -> Self {
         let (windows, verdict) = (step.windows.clone(), PointVerdict::Searched(step.verdict));
         Self { rate: step.rate, windows, verdict }

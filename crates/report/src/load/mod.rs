@@ -38,7 +38,6 @@ type Pairs = Vec<(String, String)>;
 
 impl<'a> Document<'a> {
     /// The document of one window.
-    #[must_use]
     pub fn of_load(load: &'a Load) -> Self {
         let mut times = vec![Content::Table(times(load))];
         if times[0].is_empty() {

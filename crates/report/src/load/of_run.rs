@@ -117,7 +117,6 @@ impl LoadCurve {
 impl LoadPoint {
     /// The point of a sweep for a trial. `None` if it measured a capacity or was stopped early: windows of different
     /// length can't be compared.
-    #[must_use]
     pub fn of(plan: &Plan, trial: &Trial) -> Option<Self> {
         let (Arrivals::Constant { rate: Rate::PerSecond(rate) }
         | Arrivals::Poisson { rate: Rate::PerSecond(rate) }) = trial.arrivals?

@@ -107,7 +107,6 @@ pub(crate) fn values(point: &LoadPoint) -> Values {
 
 impl LoadPoint {
     /// One line for a reader: `12.3k: 12.3k calls/s, p50 1.20 ms, p99 3.40 ms, p99.9 5.00 ms, 0 % errors: ok`.
-    #[must_use]
     pub fn line(&self) -> String {
         let figures = PointFigures::of(self);
         let [rate, _, calls, p50, p99, p999, _, _, errors, _, verdict] =

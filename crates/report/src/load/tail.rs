@@ -41,13 +41,11 @@ pub struct AllCalls {
 
 impl AllCalls {
     /// Of one window. `None` if no call came due, or a histogram can't be read.
-    #[must_use]
     pub fn of(window: &Measured) -> Option<Self> {
         Self::over(&[window])
     }
 
     /// Of several windows as one. `None` as in [`Self::of`].
-    #[must_use]
     pub fn over(windows: &[&Measured]) -> Option<Self> {
         let calls: u64 = windows.iter().map(|window| window.outcomes.total()).sum();
         let errors: u64 = windows.iter().map(|window| window.outcomes.errors()).sum();
@@ -75,7 +73,6 @@ impl AllCalls {
     }
 
     /// The time of rank `ceil(q x calls)`; `q` in millionths.
-    #[must_use]
     pub fn quantile(&self, millionths: u32) -> Bound {
         let rank = (u128::from(self.calls) * u128::from(millionths)).div_ceil(1_000_000).max(1);
         let rank = u64::try_from(rank).unwrap_or(u64::MAX);
@@ -89,19 +86,16 @@ impl AllCalls {
     }
 
     /// Smallest.
-    #[must_use]
     pub fn min(&self) -> Bound {
         self.min
     }
 
     /// Arithmetic mean.
-    #[must_use]
     pub fn mean(&self) -> Bound {
         self.mean
     }
 
     /// Largest.
-    #[must_use]
     pub fn max(&self) -> Bound {
         self.quantile(1_000_000)
     }

@@ -15,7 +15,6 @@ use crate::verdict::{Verdict, VerdictKind};
 
 impl Load {
     /// The first verdict that applies.
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         if failed(self) {
             return Verdict::failed(errors(&self.measured.outcomes, self.protocol));
@@ -50,7 +49,6 @@ impl Load {
 
     /// Whether a check or a limit failed, for the exit code. Calls that failed outside the window count too, unless
     /// `--fail-if` allows errors.
-    #[must_use]
     pub fn checks_failed(&self) -> bool {
         use VerdictKind::{Failed, GeneratorLate, LimitExceeded, Overloaded};
         let failed =
@@ -60,7 +58,6 @@ impl Load {
     }
 
     /// Everything that is wrong with it, a sentence each.
-    #[must_use]
     pub fn complaints(&self) -> Vec<String> {
         let Unmeasured { outcomes, error_examples } = &self.outside;
         let outside = (outcomes.errors() > 0).then(|| {
@@ -108,7 +105,6 @@ fn server_share(load: &Load) -> Option<f64> {
 }
 
 /// Why the client is to blame, and what to do. `None` if it kept its schedule.
-#[must_use]
 pub(super) fn lateness(load: &Load) -> Option<String> {
     let pacing = load.measured.pacing.filter(Pacing::generator_late)?;
     Some(format!(
@@ -120,7 +116,6 @@ pub(super) fn lateness(load: &Load) -> Option<String> {
 
 /// Why an open loop's figures are the client's, and what to do. `None` if it had CPU left or was late as well, and in a
 /// closed loop, whose verdict says it.
-#[must_use]
 pub(super) fn exhaustion(load: &Load) -> Option<String> {
     if !load.workload.arrivals.is_open() || lateness(load).is_some() {
         return None;
@@ -146,7 +141,6 @@ fn overloaded(load: &Load) -> bool {
 }
 
 /// How many calls came due and how many were answered in time. `None` if the server kept up.
-#[must_use]
 pub(super) fn overload(load: &Load) -> Option<String> {
     let pacing = load.measured.pacing.filter(|_| overloaded(load) && exhaustion(load).is_none())?;
     let due = pacing.due as f64 * 1e9 / load.measured.window_ns as f64;
@@ -167,7 +161,6 @@ pub(super) fn is_cut_short(measured: &Measured, workload: &Workload) -> bool {
 }
 
 /// How much of the window was measured, if it was stopped early.
-#[must_use]
 pub fn cut_short(load: &Load) -> Option<String> {
     is_cut_short(&load.measured, &load.workload).then(|| {
         let planned = load.workload.window;
@@ -180,7 +173,6 @@ pub fn cut_short(load: &Load) -> Option<String> {
 }
 
 /// The thresholds of `--fail-if` that were exceeded or could not be checked, each with what was measured.
-#[must_use]
 pub(super) fn exceeded(load: &Load) -> Vec<String> {
     let shown = |limit: &Threshold| {
         let value = limit.figure().of(&load.measured);

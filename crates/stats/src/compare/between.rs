@@ -41,7 +41,6 @@ pub struct Changes {
 }
 
 /// Compares entries of two runs, given their numbers in `old` and in `new`. Ignores values that are not finite and above 0.
-#[must_use]
 pub fn between_runs(
     old: &[Observation],
     new: &[Observation],

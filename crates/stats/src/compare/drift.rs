@@ -35,7 +35,6 @@ pub struct Drift {
 /// most is removed and the rest is tested again; of two it is the one that became faster, as servers do.
 ///
 /// `None` for an entry that does not drift, and for a single entry.
-#[must_use]
 pub fn drift(observations: &[Observation], entries: usize, precision: f64) -> Vec<Option<Drift>> {
     let mut drifts = vec![None; entries];
     let mut rest = observations.to_vec();

@@ -96,25 +96,21 @@ pub enum Finding {
 
 impl Finding {
     /// True if the first is certainly faster, by any amount.
-    #[must_use]
     pub fn is_faster(self) -> bool {
         matches!(self, Self::Faster | Self::SlightlyFaster)
     }
 
     /// True if the first is certainly slower, by any amount.
-    #[must_use]
     pub fn is_slower(self) -> bool {
         matches!(self, Self::Slower | Self::SlightlySlower)
     }
 
     /// True if one is certainly faster, by any amount.
-    #[must_use]
     pub fn is_difference(self) -> bool {
         self.is_faster() || self.is_slower()
     }
 
     /// True if they certainly differ by less than the precision.
-    #[must_use]
     pub fn is_equal(self) -> bool {
         matches!(self, Self::SlightlyFaster | Self::Equal | Self::SlightlySlower)
     }

@@ -77,7 +77,6 @@ pub struct Comparison {
 }
 
 /// Compares `entries` entries, numbered from 0. Ignores observations of others and values that are not finite and above 0.
-#[must_use]
 pub fn compare(observations: &[Observation], entries: usize, question: &Question) -> Comparison {
     let windows = Windows::new(observations, entries);
     let raw = Model::fit(&windows, reference::unadjusted(&windows));
@@ -109,13 +108,11 @@ pub fn compare(observations: &[Observation], entries: usize, question: &Question
 
 impl Comparison {
     /// The estimate of an entry. `None` without observations.
-    #[must_use]
     pub fn estimate(&self, entry: usize) -> Option<Estimate> {
         *self.estimates.get(entry)?
     }
 
     /// The comparison of entry `a` with entry `b`. `None` if one has no observations or both are the same.
-    #[must_use]
     pub fn pair(&self, a: usize, b: usize) -> Option<Pair> {
         *self.pairs.get(a)?.get(b)?
     }
@@ -123,7 +120,6 @@ impl Comparison {
     /// The possible ranks of an entry, given which others are certainly faster or slower (F. Al
     /// Mohamad, J. Goeman and E. van Zwet, *Simultaneous Confidence Intervals for Ranks*, Psychometrika 87,
     /// 2022). `None` for an entry without observations.
-    #[must_use]
     pub fn place(&self, entry: usize) -> Option<Place> {
         self.estimate(entry)?;
         let present = self.estimates.iter().flatten().count();
@@ -134,7 +130,6 @@ impl Comparison {
     }
 
     /// The entries that have observations, fastest first.
-    #[must_use]
     pub fn order(&self) -> Vec<usize> {
         let speed = |at: &usize| self.estimates[*at].map_or(0.0, |estimate| estimate.mean);
         let mut order: Vec<usize> =
@@ -144,7 +139,6 @@ impl Comparison {
     }
 
     /// Neighbours in order of speed, the faster first, whose comparison is open.
-    #[must_use]
     pub fn open_neighbours(&self) -> Vec<(usize, usize)> {
         let order = self.order();
         let neighbours = order.windows(2).map(|pair| (pair[0], pair[1]));
@@ -155,14 +149,12 @@ impl Comparison {
     }
 
     /// True if no comparison of neighbours is open.
-    #[must_use]
     pub fn is_decided(&self) -> bool {
         self.open_neighbours().is_empty()
     }
 
     /// The smallest detectable difference, as a fraction: the median over the pairs. `None` with fewer than two entries or two
     /// processes.
-    #[must_use]
     pub fn resolution(&self) -> Option<f64> {
         let ranges = self.pairs.iter().flatten().flatten();
         crate::median(
@@ -172,20 +164,17 @@ impl Comparison {
     }
 
     /// The expected [`resolution`](Self::resolution) with this many processes of each entry and the same noise.
-    #[must_use]
     pub fn resolution_after(&self, processes: usize) -> Option<f64> {
         let half = self.typical?.half(processes, 1.0 - self.confidence)?;
         Some(half.exp_m1())
     }
 
     /// Whether figures are adjusted by the machine reference.
-    #[must_use]
     pub fn adjustment(&self) -> Adjustment {
         self.adjustment
     }
 
     /// The components of the noise. `None` if no process has two windows.
-    #[must_use]
     pub fn spread(&self) -> Option<Spread> {
         self.spread
     }

@@ -125,7 +125,6 @@ impl Isolation {
     /// The best kind that this machine and this process's rights allow. If that is affinity only, a note says why.
     ///
     /// A group with `cpus`, those that this process may use, is made and removed as a test.
-    #[must_use]
     pub fn detect(cpus: &[u32]) -> Self {
         type Find = fn(&Mounts, Owner) -> Result<Box<dyn Home>, String>;
         let (mounts, owner) = match (Mounts::of_this_process(), Owner::this_process()) {
@@ -146,7 +145,6 @@ impl Isolation {
     }
 
     /// CPU affinity only, on any machine; `reason` goes into the note.
-    #[must_use]
     pub fn affinity(reason: &str) -> Self {
         let note = format!(
             "no cgroup ({reason}): CPUs by affinity only, no memory limit enforced, \
@@ -157,13 +155,11 @@ impl Isolation {
     }
 
     /// How servers are isolated.
-    #[must_use]
     pub fn mode(&self) -> IsolationMode {
         self.home.mode()
     }
 
     /// What a reader of the record must know about it.
-    #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }

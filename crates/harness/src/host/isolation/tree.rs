@@ -20,7 +20,6 @@ pub struct ProcessTree {
 
 impl ProcessTree {
     /// The tree below `leader`.
-    #[must_use]
     pub fn of(leader: Pid) -> Self {
         Self { leader, seen: Mutex::default() }
     }

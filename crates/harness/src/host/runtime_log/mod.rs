@@ -42,7 +42,6 @@ impl RuntimeLog {
     }
 
     /// The file.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
