@@ -95,7 +95,7 @@ impl CompareArgs {
                 spec: Box::new(self.spec.clone()),
             }),
             builds => bail!(
-                "{} --build: give two, the old one first, such as --build HEAD --build .",
+                "{} --build; two are needed, the old one first, such as --build HEAD --build .",
                 builds.len()
             ),
         }

@@ -53,7 +53,7 @@ fn only(typed: &str, mut entries: Vec<Entry>) -> anyhow::Result<Entry> {
     }
     if entries.len() > 1 {
         let names: Vec<String> = entries.iter().map(Entry::name).collect();
-        bail!("'{typed}' stands for several entries: {}; name one of them", names.join(", "));
+        bail!("'{typed}' matches several entries: {}; name one of them", names.join(", "));
     }
     entries.pop().context("no server")
 }

@@ -41,7 +41,7 @@ fn what_can_not_be_served_says_why() {
     let serve = |words: &str| bench.run(&format!("serve {words} --port {}", port())).expect(2);
     serve("@exit-at-start").complains(&["exits on purpose with code 7", "before it was ready"]);
     serve("testkit-liar")
-        .complains(&["'testkit-liar' stands for several entries: ", "name one of them"]);
+        .complains(&["'testkit-liar' matches several entries: ", "name one of them"]);
     serve("@honset").complains(&["did you mean 'testkit-liar@honest'?"]);
     serve("@honest --cpus 4096").complains(&["--cpus 4096: only "]);
     serve("@honest --memory 4096T").complains(&["a memory limit of 4096 TiB: this machine has "]);

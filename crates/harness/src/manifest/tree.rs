@@ -15,7 +15,7 @@ use super::{Catalog, Entry, ManifestError, Selection};
 pub enum TreeError {
     /// Neither a folder with servers nor a revision.
     #[error(
-        "--build {origin}: neither a folder with servers/ in it nor a revision of {}; name one of both",
+        "--build {origin}: neither a folder with servers/ in it nor a git revision of {}; name one or the other",
         root.display()
     )]
     Unknown {

@@ -10,7 +10,7 @@ const MAX_LOADS: u64 = 200;
 /// Default step of shares of the capacity, percent.
 const STEP: u32 = 10;
 
-/// Loads from the lowest to the highest, at equal distances: `10%..90%` in steps of 10 %, `10%..90%+5%`,
+/// Loads from the lowest to the highest, evenly spaced: `10%..90%` in steps of 10 %, `10%..90%+5%`,
 /// `1k..10k+1k`. The last is at most TO.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {

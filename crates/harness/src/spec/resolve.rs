@@ -175,7 +175,7 @@ impl WorkloadSpec {
             {
                 let protocol = format!("--protocol {protocol}");
                 let remedy =
-                    "it has many calls in flight on a connection anyway; leave --pipelining out";
+                    "it always takes many calls in flight on a connection; leave --pipelining out";
                 Err(ConfigError::contradiction(setting.shown(given), protocol, remedy))
             }
             _ => Ok(self.is_pipelining()),

@@ -24,7 +24,7 @@ pub struct SuiteSpec {
     /// Its purpose, one line.
     #[arg(skip)]
     pub description: String,
-    /// Exact number of processes of each server; an interval needs two, a narrow one more
+    /// Exact number of processes of each server; an interval needs at least two
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "precision")]
     pub processes: Option<Given<Count>>,
     /// The upper limit, if there is a precision.
@@ -67,10 +67,10 @@ pub struct SuiteSpec {
 #[derive(Args, Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct LimitsSpec {
-    /// CPUs for a server
+    /// Most CPUs that each server may use
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub cpus: Option<Given<Count>>,
-    /// Memory for a server, such as 512M or 2G (M means MiB)
+    /// Most memory that each server may use, such as 512M or 2G (M means MiB)
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub memory: Option<Given<Memory>>,
 }

@@ -62,7 +62,7 @@ fn warm_up_calls(text: &str) -> Result<WarmUp, String> {
 pub enum ArrivalsValue {
     /// Nothing is left open.
     Whole(Arrivals),
-    /// At equal distances.
+    /// Evenly spaced.
     Constant,
     /// At exponentially distributed distances.
     Poisson,

@@ -33,16 +33,17 @@ pub struct WorkloadSpec {
     #[arg(short = 'm', long, value_name = "N", allow_hyphen_values = true)]
     pub in_flight: Option<Given<Count>>,
     /// When calls come due: closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or
-    /// steps:FROM..TO+STEP/LENGTH; RATE in calls a second, or as 40% of the server's capacity
+    /// steps:FROM..TO+STEP/LENGTH; RATE in calls a second, or a share of the server's capacity, such as 40%
     #[arg(long, value_name = "ARRIVALS")]
     pub arrivals: Option<Given<ArrivalsValue>>,
-    /// Calls a second over all connections, at equal distances; short for --arrivals constant:RATE
+    /// Calls a second over all connections, evenly spaced; short for --arrivals constant:RATE
     #[arg(short, long, value_name = "RATE", allow_hyphen_values = true)]
     pub rate: Option<Given<RateValue>>,
-    /// Load at each of these rates: FROM..TO+STEP, as 10%..90% of the server's capacity or 1k..10k+1k calls a second
+    /// Load at each of these rates: FROM..TO+STEP, in calls a second, such as 1k..10k+1k, or in shares of the server's
+    /// capacity, such as 10%..90%
     #[arg(long, value_name = "RATES", conflicts_with = "rate")]
     pub sweep: Option<Given<Sweep>>,
-    /// Search for the highest rate that keeps this, such as 'p99<10ms' or 'errors<0.1%'. It begins at half the
+    /// Search for the highest rate that meets this, such as 'p99<10ms' or 'errors<0.1%'. It starts at half the
     /// capacity, or at the given rate; arrivals are Poisson unless --arrivals says otherwise
     #[arg(long, value_name = "THRESHOLD", conflicts_with = "sweep")]
     pub find_max: Option<Given<Threshold>>,
@@ -64,10 +65,10 @@ pub struct WorkloadSpec {
     /// See [`WarmUpOptions::settle`].
     #[arg(skip)]
     pub settle: Option<Given<Length>>,
-    /// A call without an answer after this time has failed
+    /// A call that gets no reply within this time fails
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub timeout: Option<Given<NonZeroLength>>,
-    /// How long calls in flight at the end of a window may still be answered [default: 5s, and at most the timeout]
+    /// How long to wait for replies to calls in flight at the end of a window [default: 5s, and at most the timeout]
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     pub grace: Option<Given<NonZeroLength>>,
     /// Threads that make the load, each with its own CPU if there are enough
@@ -77,7 +78,7 @@ pub struct WorkloadSpec {
     /// connection for each call in flight]
     #[arg(long, num_args = 0, default_missing_value = "true")]
     pub pipelining: Option<Given<bool>>,
-    /// Header of every call, in gRPC metadata; repeatable. The record keeps no value of authorization, cookies and other
+    /// Header of every call (metadata in gRPC); repeatable. The record omits the values of authorization, cookies and other
     /// secrets
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     pub headers: Vec<Given<CallHeader>>,

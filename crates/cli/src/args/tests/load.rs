@@ -71,7 +71,7 @@ fn a_protocol_of_one_call_at_a_time_takes_no_more_without_pipelining() {
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift --in-flight 5"), @"--in-flight 5 contradicts --protocol thrift: a connection takes one call at a time; give more --connections, or --pipelining");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol thrift-buffered-compact -m 2"), @"--in-flight 2 contradicts --protocol thrift-buffered-compact: a connection takes one call at a time; give more --connections, or --pipelining");
     insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol json -m 2"), @"--in-flight 2 contradicts --protocol json: a connection takes one call at a time; give more --connections, or --pipelining");
-    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol grpc --pipelining"), @"--pipelining contradicts --protocol grpc: it has many calls in flight on a connection anyway; leave --pipelining out");
+    insta::assert_snapshot!(contradicts("rpcbench load h:1 --protocol grpc --pipelining"), @"--pipelining contradicts --protocol grpc: it always takes many calls in flight on a connection; leave --pipelining out");
     let piped = workload("rpcbench load h:1 --protocol thrift -c 2 -m 5 --pipelining");
     assert_eq!((piped.connections, piped.in_flight, piped.pipelining), (2, 10, true));
     let alone = workload("rpcbench load h:1 --protocol thrift -c 7");
