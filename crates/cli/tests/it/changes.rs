@@ -111,7 +111,7 @@ fn builds_that_are_none_are_refused_by_name() {
     let bench = Bench::new();
     let refused = |words: &str, why: &str| bench.run(words).expect(2).complains(&[why]);
     refused("compare --build nowhere --build . @honest", "--build nowhere: neither a folder with");
-    refused("compare --build . @honest", "1 --build: give two");
+    refused("compare --build . @honest", "1 --build; two are needed");
     refused("compare a b c", "3 runs: name two");
     refused("compare a b --duration 3s", "need two --build");
     let root = bench.root().display().to_string();
