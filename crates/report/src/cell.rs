@@ -135,7 +135,7 @@ impl<'a> Cell<'a> {
         let [.., one, other] = spreads.as_slice() else { return None };
         let apart = one.max(*other) / one.min(*other) - 1.0;
         (!rule.agree(*one, *other)).then(|| {
-            let apart = format::percent(apart);
+            let apart = format::percent_near(apart, rule.agreement.as_slice());
             format!("no two trials in a row agreed; the standard deviations of the last differ by {apart}")
         })
     }

@@ -98,24 +98,32 @@ fn equal(entries: &[String], standings: &Standings) -> String {
 }
 
 fn fastest(pair: &Pair, standings: &Standings) -> String {
+    let mut limits = vec![1.0];
     let slightly = match pair.finding.is_equal() {
-        true => format!(", less than {} faster", precision(standings)),
+        true => {
+            limits.push(1.0 + standings.precision);
+            format!(", less than {} faster", precision(standings))
+        }
         false => String::new(),
     };
     format!(
         "{} is fastest: {}x {}{}{slightly}{}",
         pair.first,
-        format::si(pair.ratio),
+        format::si_near(pair.ratio, &limits),
         pair.second,
         ends(pair.range),
         certainty(standings)
     )
 }
 
-/// ` (1.31 to 1.53)`; empty if unknown.
+/// ` (1.31 to 1.53)`, of a ratio; empty if unknown. Both ends show on which side of 1 they are.
 pub(crate) fn ends(range: Option<Range>) -> String {
-    range.map_or_else(String::new, |range| {
-        format!(" ({} to {})", format::si(range.low), format::si(range.high))
+    between(range, &[1.0])
+}
+
+fn between(range: Option<Range>, limits: &[f64]) -> String {
+    range.map_or_else(String::new, |Range { low, high }| {
+        format!(" ({} to {})", format::si_near(low, limits), format::si_near(high, limits))
     })
 }
 
@@ -172,7 +180,8 @@ fn settling(entries: &[String], standings: &Standings) -> String {
 fn alone(entry: &str, table: &Table) -> Option<String> {
     let row = table.rows.iter().find(|row| row.server.entry == entry)?;
     let ranked = row.ranked()?;
-    Some(format!("{entry}: {} {}{}", format::si(ranked.value), unit(row.by), ends(ranked.range)))
+    let range = between(ranked.range, &[]);
+    Some(format!("{entry}: {} {}{range}", format::si(ranked.value), unit(row.by)))
 }
 
 /// The fastest row, if its verdict keeps it out of the ranking.
@@ -215,7 +224,8 @@ fn precision(standings: &Standings) -> String {
 
 fn smallest(standings: &Standings) -> Option<String> {
     let tells = standings.resolution?;
-    let (share, precision) = (format::percent(tells), precision(standings));
+    let share = format::percent_near(tells, &[standings.precision]);
+    let precision = precision(standings);
     if tells <= standings.precision {
         return Some(format!("Differences of {share} and more can be seen in this run."));
     }
@@ -255,4 +265,19 @@ fn equals(table: &Table, standings: &Standings) -> Vec<Vec<String>> {
     let named = |group: &Vec<String>| matches!(&table.conclusion, Conclusion::Equal { entries } if entries == group);
     groups.retain(|group| group.len() > 1 && !named(group));
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_ratio_show_whether_it_is_a_difference() {
+        let shown = |low, high| ends(Some(Range { low, high }));
+        assert_eq!(shown(1.31, 1.53), " (1.31 to 1.53)");
+        assert_eq!(shown(1.003, 2.6), " (1.003 to 2.60)");
+        assert_eq!(shown(0.9996, 2.6), " (0.9996 to 2.60)");
+        assert_eq!(shown(0.5, 0.99996), " (0.500 to 0.99996)");
+        assert_eq!(ends(None), "");
+    }
 }

@@ -116,7 +116,7 @@ pub(crate) fn lines(table: &Table, by: GroupBy) -> Vec<String> {
 
 /// `71 % (69 to 73 %)`: the second's figure of the first's.
 fn share(pair: &Pair) -> String {
-    let percent = |ratio: f64| format!("{:.0}", 100.0 / ratio);
+    let percent = |ratio: f64| format::near(100.0 / ratio, 0, &[100.0]);
     let ends = pair.range.map_or_else(String::new, |range| {
         format!(" ({} to {} %)", percent(range.high), percent(range.low))
     });
@@ -156,7 +156,8 @@ fn compared(first: &Group<'_>, other: &Group<'_>) -> Option<String> {
         (true, _) => format!("{first} and {second} are too close to call"),
         (false, true) => format!("{first} and {second} are equal"),
         (false, false) => {
-            format!("{first} is {}x {second}{}", format::si(pair.ratio), ends(pair.range))
+            let ratio = format::si_near(pair.ratio, &[1.0]);
+            format!("{first} is {ratio}x {second}{}", ends(pair.range))
         }
     })
 }

@@ -3,7 +3,7 @@
 use rpcbench_record::{Measured, NotMet, Pacing, Search, SearchStep, StepVerdict, Trial};
 
 use crate::figures::{Estimate, mean};
-use crate::format::{percent, si};
+use crate::format::{percent_near, si};
 use crate::verdict::{Verdict, VerdictKind};
 
 /// The verdict on trials of an open loop in which every call was answered correctly.
@@ -21,7 +21,7 @@ pub(crate) fn paced(trials: &[(&Trial, &Measured)]) -> Verdict {
 pub(crate) fn late(trial: u32, measured: &Measured) -> Option<Verdict> {
     let pacing = measured.pacing.filter(Pacing::generator_late)?;
     let rate = si(pacing.due as f64 * 1e9 / measured.window_ns as f64);
-    let share = percent(pacing.late_share());
+    let share = percent_near(pacing.late_share(), &[Pacing::LATE_SHARE]);
     let reason =
         format!("trial {trial}: the client started {share} of its calls late, at {rate} calls/s");
     Some(Verdict::because(VerdictKind::GeneratorLate, reason))

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rpcbench_record::SATURATED;
 
-use crate::format::percent;
+use crate::format::percent_near;
 
 /// What the figures of a cell or a load are worth.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +71,7 @@ impl Verdict {
     /// The client was the limit. `client` is the busiest client thread as a share of a CPU; `server` the server's share of
     /// its limit, if that says anything.
     pub(crate) fn client_bound(client: f64, server: Option<f64>) -> Self {
+        let percent = |share| percent_near(share, &[SATURATED]);
         let server = server.map(|share| format!(", the server at {} of its limit", percent(share)));
         let (client, server) = (percent(client), server.unwrap_or_default());
         let reason = format!("the busiest client thread was at {client} of a CPU{server}");

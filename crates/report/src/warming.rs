@@ -6,7 +6,7 @@ use rpcbench_record::{Measured, Preparation, ServerUsage, WarmUp};
 use rpcbench_stats::{Drift, Observation, drift};
 
 use crate::figures::share;
-use crate::format::percent;
+use crate::format::{percent, percent_near};
 
 /// Largest share of the server's CPU time that compiler threads of its runtime can use within the windows. Twice what a
 /// steady JVM spends on occasional recompilation.
@@ -109,7 +109,7 @@ fn compiling<'a>(windows: impl Iterator<Item = &'a ServerUsage>) -> Option<Strin
     }
     let share = share(compilers as f64, total as f64);
     (share > COMPILER_SHARE).then(|| {
-        let share = percent(share);
+        let share = percent_near(share, &[COMPILER_SHARE]);
         format!("compiler threads used {share} of the server's CPU time while it was measured")
     })
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cell::Cell;
 use crate::figures::{Figures, share};
-use crate::format::{bytes, percent, plural};
+use crate::format::{bytes, percent_near, plural};
 use crate::standings::Standings;
 use crate::summary::Table;
 use crate::verdict::VerdictKind;
@@ -152,7 +152,7 @@ fn worst<'a>(
         .filter_map(|cell| Some((cell.server.entry.as_str(), of(cell)?)))
         .filter(|(_, share)| *share > limit)
         .max_by(|(_, a), (_, b)| a.total_cmp(b))
-        .map(|(entry, share)| (entry, percent(share)))
+        .map(|(entry, share)| (entry, percent_near(share, &[limit])))
 }
 
 fn steal(cells: &[Cell]) -> Option<Warning> {

@@ -133,7 +133,8 @@ fn check_limits(changes: &Changes, args: &CompareArgs) -> Verdict {
         for row in changes.exceeding(limit) {
             verdict = Verdict::ChecksFailed;
             let (entry, workload) = (&row.entry, &row.workload);
-            note!("rpcbench: {entry} under {workload} exceeds {limit}");
+            let change = limit.show(row);
+            note!("rpcbench: {entry} under {workload} exceeds {limit}: {change}");
         }
     }
     verdict

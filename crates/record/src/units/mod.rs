@@ -1,13 +1,15 @@
 //! Reads and writes quantities: times, rates, sizes, shares and counts.
 //!
-//! Measured quantities are written with three significant digits, and never round to zero. Planned ones are written
-//! exactly.
+//! Measured quantities are written with three significant digits, and never round to zero. Next to a limit they get as many
+//! more as show on which side of it they are (`_near`), so that what is printed never contradicts what was decided. Planned
+//! quantities are written exactly.
 
 mod parse;
 
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 pub use parse::{ParseError, decimal, duration, memory, percentage, rate, share, time_ns};
@@ -25,17 +27,32 @@ const BYTES: [(f64, &str); 5] = [
     (1_099_511_627_776.0, " TiB"),
 ];
 
+/// Most decimals of a number next to a limit.
+const MAX_DECIMALS: usize = 12;
+/// Two numbers count as one if they differ by less than this share: arithmetic alone makes shares differ by that much.
+const SAME: f64 = 1e-12;
+
 /// A plain quantity or rate: `184k`, `1.84M`, `12.3`.
 pub fn si(value: f64) -> String {
-    scaled(value, &SI)
+    si_near(value, &[])
+}
+
+/// The same next to limits: 1.0036 with the limit 1 is `1.004`.
+pub fn si_near(value: f64, limits: &[f64]) -> String {
+    scaled(value, &SI, limits)
 }
 
 /// A measured time: `842 ns`, `12.3 ms`, `75.0 s`.
 pub fn duration_ns(nanoseconds: f64) -> String {
+    duration_near(nanoseconds, &[])
+}
+
+/// The same next to limits in nanoseconds.
+pub fn duration_near(nanoseconds: f64, limits: &[f64]) -> String {
     if nanoseconds < 1000.0 {
-        return format!("{:.0} ns", nanoseconds.max(0.0));
+        return format!("{} ns", near(nanoseconds.max(0.0), 0, limits));
     }
-    scaled(nanoseconds, &TIME)
+    scaled(nanoseconds, &TIME, limits)
 }
 
 /// A planned time, exact: `3s`, `1m 30s`, `250ms`, `48h`.
@@ -74,20 +91,44 @@ pub fn bytes(amount: u64) -> String {
         Some((unit, name)) if amount / (*unit as u64) < 1024 => {
             format!("{}{name}", amount / (*unit as u64))
         }
-        _ => scaled(amount as f64, &BYTES),
+        _ => scaled(amount as f64, &BYTES, &[]),
     }
 }
 
 /// A share as a percentage: `98 %`, `4.2 %`, `0.03 %`, and `<0.01 %` instead of rounding to zero.
 pub fn percent(share: f64) -> String {
-    let value = share * 100.0;
-    match value.abs() {
-        0.0 => "0 %".to_owned(),
-        v if v < 0.01 => "<0.01 %".to_owned(),
-        v if v < 0.995 => format!("{value:.2} %"),
-        v if v < 9.95 => format!("{value:.1} %"),
-        _ => format!("{value:.0} %"),
-    }
+    percent_near(share, &[])
+}
+
+/// The same next to limits: 0.010_04 with the limit 0.01 is `1.004 %`.
+pub fn percent_near(share: f64, limits: &[f64]) -> String {
+    const LEAST: f64 = 0.01;
+    let (value, limits) = (share * 100.0, limits.iter().map(|limit| limit * 100.0));
+    let limits: Vec<f64> = limits.collect();
+    let decimals = match value.abs() {
+        0.0 => 0,
+        v if v < LEAST && limits.iter().all(|limit| *limit <= 0.0 || *limit >= LEAST) => {
+            return "<0.01 %".to_owned();
+        }
+        v if v < 0.995 => 2,
+        v if v < 9.95 => 1,
+        _ => 0,
+    };
+    format!("{} %", near(value, decimals, &limits))
+}
+
+/// A number with as many decimals, or with as many more as show on which side of each limit it is.
+pub fn near(value: f64, decimals: usize, limits: &[f64]) -> String {
+    let side = |of: f64, limit: f64| match (of - limit).abs() <= SAME * limit.abs() {
+        true => Some(Ordering::Equal),
+        false => of.partial_cmp(&limit),
+    };
+    let shows = |text: &String| {
+        let shown = text.parse().unwrap_or(value);
+        limits.iter().all(|limit| side(shown, *limit) == side(value, *limit))
+    };
+    let texts = (decimals..=MAX_DECIMALS).map(|decimals| format!("{value:.decimals$}"));
+    texts.into_iter().find(shows).unwrap_or_else(|| value.to_string())
 }
 
 /// A whole number with thousands separators: `1,234,567`.
@@ -113,20 +154,23 @@ pub fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", count(number))
 }
 
-fn scaled(value: f64, units: &[(f64, &str)]) -> String {
+fn scaled(value: f64, units: &[(f64, &str)], limits: &[f64]) -> String {
     let fitting = units.iter().rposition(|(unit, _)| value >= *unit).unwrap_or(0);
     let (unit, name) = units[fitting];
-    let digits = three_digits(value / unit);
+    let three_digits = |value: f64, unit: f64| {
+        three_digits(value / unit, &limits.iter().map(|limit| limit / unit).collect::<Vec<_>>())
+    };
+    let digits = three_digits(value, unit);
     // 999.7 of one unit is 1.00 of the next.
     match units.get(fitting + 1) {
         Some((larger, name)) if digits.parse::<f64>().is_ok_and(|d| d * unit >= *larger) => {
-            format!("{}{name}", three_digits(value.max(*larger) / larger))
+            format!("{}{name}", three_digits(value.max(*larger), *larger))
         }
         _ => format!("{digits}{name}"),
     }
 }
 
-fn three_digits(value: f64) -> String {
+fn three_digits(value: f64, limits: &[f64]) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();
     }
@@ -137,5 +181,5 @@ fn three_digits(value: f64) -> String {
     let text = format!("{value:.*}", decimals(value));
     // Rounding may have made one digit more: 9.999 is 10.0.
     let rounded: f64 = text.parse().unwrap_or(value);
-    if rounded == 0.0 { text } else { format!("{value:.*}", decimals(rounded)) }
+    near(value, decimals(if rounded == 0.0 { value } else { rounded }), limits)
 }

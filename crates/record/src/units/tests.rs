@@ -62,6 +62,28 @@ fn a_share_that_is_not_zero_never_reads_as_zero() {
 }
 
 #[test]
+fn next_to_a_limit_more_digits_show_the_side() {
+    let one = |value| si_near(value, &[1.0]);
+    assert_eq!(
+        [one(1.0036), one(0.9996), one(1.0), one(1.62)],
+        ["1.004", "0.9996", "1.00", "1.62"]
+    );
+    assert_eq!(si_near(999.7, &[1000.0]), "999.7");
+    assert_eq!(si_near(19_999.6, &[20_000.0]), "19.9996k");
+    assert_eq!(si_near(1.0497, &[1.0, 1.05]), "1.0497");
+    let hundredth = |share| percent_near(share, &[0.01]);
+    assert_eq!(
+        [hundredth(61.0 / 6075.0), hundredth(0.01), hundredth(0.009_96), hundredth(0.02)],
+        ["1.004 %", "1.0 %", "0.996 %", "2.0 %"]
+    );
+    assert_eq!([percent_near(0.8999, &[0.9]), percent_near(0.9, &[0.9])], ["89.99 %", "90 %"]);
+    assert_eq!(percent_near(0.000_052, &[0.000_05]), "0.01 %");
+    assert_eq!(duration_near(10_000_001.0, &[10e6]), "10.000001 ms");
+    assert_eq!(duration_near(999_999_999.0, &[1e9]), "999.999999 ms");
+    assert_eq!(near(7.000_000_000_000_001, 1, &[0.07 * 100.0]), "7.0");
+}
+
+#[test]
 fn one_is_singular() {
     assert_eq!(plural(1, "call"), "1 call");
     assert_eq!(plural(0, "call"), "0 calls");
@@ -76,6 +98,23 @@ fn read_back(text: &str, units: &[(f64, &str)]) -> f64 {
 }
 
 proptest! {
+    #[test]
+    fn what_is_printed_decides_as_what_was_measured(
+        limit in 1e-3_f64..1e4,
+        part in -1.0_f64..1.0,
+        size in 1_i32..10,
+    ) {
+        // From a tenth off down to 1e-10.
+        let value = limit * (1.0 + part * 10_f64.powi(-size));
+        prop_assume!((value - limit).abs() > limit * 1e-11);
+        let text = si_near(value, &[limit]);
+        let back = read_back(&text, &SI);
+        prop_assert_eq!(back > limit, value > limit, "{} -> {}, limit {}", value, text, limit);
+        let text = percent_near(value, &[limit]);
+        let back: f64 = text.trim_end_matches(" %").parse().expect("a number");
+        prop_assert_eq!(back > limit * 100.0, value > limit, "{} -> {}", value, text);
+    }
+
     #[test]
     fn a_rate_reads_back_within_half_a_percent(value in 1e-2_f64..9e11) {
         let text = si(value);

@@ -1,6 +1,6 @@
 //! The list. To add a figure, add a line. Its position is its position in exports and, within a [`ColumnSlot`], in tables.
 
-use rpcbench_record::{OutcomeKind, PlannedServer, RankedBy};
+use rpcbench_record::{OutcomeKind, PlannedServer, RankedBy, SATURATED};
 
 use super::Of::{Any, Cell, Run, Trial, Window, Windows};
 use super::Unit::{Bytes, Count, Flag, Milliseconds, Nanoseconds as Ns, PerSecond, Share, Word};
@@ -44,7 +44,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("stalls_decide", Flag, "Whether a few outlying windows decide that figure", Cell(|c| some(c.stalls_decide))),
     figure("leader", Word, "The fastest ranked entry; empty for itself, and for unranked entries", Cell(|c| some(c.leader.as_ref()?.first.as_str()))),
     figure("leader_finding", Word, "How the leader compares with the entry: `faster`, `slightly faster` (by less than the precision), `equal` (within it), `open`", Cell(|c| some(finding_name(c.leader.as_ref()?.finding)))),
-    figure("of_leader_share", Share, "`ranked_per_s` as a share of the leader's", Cell(|c| some(1.0 / c.leader.as_ref()?.ratio))).column(column("of first", ColumnSlot::Speed).wide()),
+    figure("of_leader_share", Share, "`ranked_per_s` as a share of the leader's", Cell(|c| some(1.0 / c.leader.as_ref()?.ratio))).column(column("of first", ColumnSlot::Speed).wide().near(&[1.0])),
     figure("of_leader_share_low", Share, "Lower end of its interval; those of all pairs of the table hold at once with 95 % confidence", Cell(|c| some(1.0 / c.leader.as_ref()?.range?.high))),
     figure("of_leader_share_high", Share, "Upper end of that interval", Cell(|c| some(1.0 / c.leader.as_ref()?.range?.low))),
     figure("calls_per_server_cpu_s", PerSecond, "Calls that ended ok per second of server CPU time; for a cell the mean over processes, speed-corrected where possible", Windows(|f| some(f.server?.calls_per_cpu_s?.value))).column(column("calls/cpu-s", ColumnSlot::Speed).ranking(0).ranks(RankedBy::CallsPerCpuSecond).text(|s| speed(s, RankedBy::CallsPerCpuSecond))),
@@ -81,7 +81,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure(OutcomeKind::Transport.key(), Count, "Calls whose connection was lost, or whose peer violated the protocol", Windows(|f| some(f.outcomes.transport))),
     figure(OutcomeKind::NotSent.key(), Count, "Calls that came due but never left the client", Windows(|f| some(f.outcomes.not_sent))),
     figure("error_share", Share, "Share of due calls that did not end ok", Windows(|f| some(f.error_share()))).column(column("errors", ColumnSlot::Figures).wide().curve(2).text(errors)),
-    figure("server_cpu_share", Share, "CPU time of the server, as a share of its limit", Windows(|f| some(f.server?.cpu_share))).column(column("server CPU", ColumnSlot::Figures).wide().curve(6)),
+    figure("server_cpu_share", Share, "CPU time of the server, as a share of its limit", Windows(|f| some(f.server?.cpu_share))).column(column("server CPU", ColumnSlot::Figures).wide().curve(6).near(&[SATURATED])),
     figure("server_cpu_user_s", Unit::Seconds, "CPU time of the server in user mode, over all trials", Cell(|c| some(c.figures.as_ref()?.server?.cpu_user_s))),
     figure("server_cpu_system_s", Unit::Seconds, "CPU time of the server in the kernel, over all trials", Cell(|c| some(c.figures.as_ref()?.server?.cpu_system_s))),
     figure("server_cpu_user_ns", Ns, "CPU time of the server in user mode", Window(|w| some(w.measured.server.as_ref()?.cpu_user_ns))),
@@ -106,7 +106,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("allocated_per_call_bytes", Bytes, "Those bytes per call that ended ok in the window", Windows(|f| some(f.runtime.as_ref()?.allocated_per_call_bytes?))).column(column("allocated/call", ColumnSlot::Figures).wide().if_known()),
     figure("heap_peak_bytes", Bytes, "Largest observed heap of the server in the window, including garbage; the largest of the trials; empty if the runtime does not report it", Windows(|f| some(f.runtime.as_ref()?.heap_peak_bytes?))).column(column("heap", ColumnSlot::Figures).wide().if_known()),
     figure("client_threads", Count, "Load threads", Window(|w| some(w.measured.client.threads))),
-    figure("client_cpu_share", Share, "CPU time of the load threads, as a share of one CPU each", Windows(|f| some(f.client.cpu_share))).column(column("client CPU", ColumnSlot::Figures).wide().curve(7)),
+    figure("client_cpu_share", Share, "CPU time of the load threads, as a share of one CPU each", Windows(|f| some(f.client.cpu_share))).column(column("client CPU", ColumnSlot::Figures).wide().curve(7).near(&[SATURATED])),
     figure("client_busiest_share", Share, "CPU time of the busiest load thread, as a share of a CPU: includes waiting for a CPU, excludes busy-waiting", Windows(|f| some(f.client.busiest_share))),
     figure("client_cpu_ns", Ns, "CPU time of the load threads", Window(|w| some(w.measured.client.cpu_ns))),
     figure("client_awake_ns", Ns, "CPU time of the load threads spent busy-waiting for calls due within microseconds", Window(|w| some(w.measured.client.awake_ns))),

@@ -81,6 +81,8 @@ pub(crate) struct Column {
     pub(crate) if_rows_differ: bool,
     /// Only if some row has it.
     pub(crate) if_known: bool,
+    /// What its values are compared with: their text shows on which side they are.
+    limits: &'static [f64],
     /// Replaces the unit's way to write a value.
     text: Option<fn(&Subject) -> Option<String>>,
 }
@@ -123,8 +125,8 @@ const fn figure(key: &'static str, unit: Unit, meaning: &'static str, of: Of) ->
 
 const fn column(title: &'static str, slot: ColumnSlot) -> Column {
     let (ranking, curve, ranks, text) = (None, None, None, None);
-    let (if_rows_differ, if_known) = (false, false);
-    Column { title, slot, ranking, curve, ranks, if_rows_differ, if_known, text }
+    let (if_rows_differ, if_known, limits) = (false, false, &[]);
+    Column { title, slot, ranking, curve, ranks, if_rows_differ, if_known, limits, text }
 }
 
 impl Column {
@@ -151,6 +153,10 @@ impl Column {
 
     const fn if_known(self) -> Self {
         Self { if_known: true, ..self }
+    }
+
+    const fn near(self, limits: &'static [f64]) -> Self {
+        Self { limits, ..self }
     }
 
     const fn text(self, text: fn(&Subject) -> Option<String>) -> Self {
@@ -199,7 +205,10 @@ impl Figure {
     pub(crate) fn shown(&self, subject: &Subject) -> Option<String> {
         match self.column.and_then(|column| column.text) {
             Some(text) => text(subject),
-            None => Some(self.unit.show(&self.value(subject)?)),
+            None => {
+                let limits = self.column.map_or(&[][..], |column| column.limits);
+                Some(self.unit.show_near(&self.value(subject)?, limits))
+            }
         }
     }
 }

@@ -56,6 +56,11 @@ impl Unit {
 
     /// A value as people read it.
     pub(crate) fn show(self, value: &Value) -> String {
+        self.show_near(value, &[])
+    }
+
+    /// The same next to limits in the unit.
+    pub(crate) fn show_near(self, value: &Value, limits: &[f64]) -> String {
         let number = match value {
             Value::String(word) => return word.clone(),
             Value::Bool(flag) => return if *flag { "yes" } else { "no" }.to_owned(),
@@ -65,9 +70,9 @@ impl Unit {
             Self::Nanoseconds => format::duration_ns(number),
             Self::Milliseconds => format::duration_ns(number * 1e6),
             Self::Seconds => format::duration_ns(number * 1e9),
-            Self::PerSecond => format::si(number),
+            Self::PerSecond => format::si_near(number, limits),
             Self::Bytes => format::bytes(number as u64),
-            Self::Share => format::percent(number),
+            Self::Share => format::percent_near(number, limits),
             Self::Count | Self::Word | Self::Flag => format::count(number as u64),
         }
     }

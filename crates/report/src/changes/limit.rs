@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::words::change_near;
 use super::{Change, ComparedFigure, UnknownFigure};
 
 /// The largest accepted change of a figure in one direction.
@@ -15,7 +16,7 @@ pub struct ChangeLimit {
     /// Whether it limits a rise, not a fall.
     rise: bool,
     /// At least 0.
-    share: f64,
+    percent: f64,
 }
 
 /// An invalid limit.
@@ -43,16 +44,25 @@ impl ChangeLimit {
             true => row.finding.is_faster(),
             false => row.finding.is_slower(),
         };
-        let change = row.ratio - 1.0;
-        let beyond = if self.rise { change > self.share } else { change < -self.share };
+        let beyond = if self.rise { row.ratio > self.ratio() } else { row.ratio < self.ratio() };
         row.figure == self.figure && sure && beyond
+    }
+
+    /// A change as people read it, with the digits that show on which side of the limit it is: `+10.3 %`.
+    pub fn show(&self, row: &Change) -> String {
+        change_near(row.ratio, &[self.ratio()])
+    }
+
+    fn ratio(&self) -> f64 {
+        let change = if self.rise { self.percent } else { -self.percent };
+        1.0 + change / 100.0
     }
 }
 
 impl fmt::Display for ChangeLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.rise { ">+" } else { "<-" };
-        f.pad(&format!("{}{sign}{}%", self.figure, self.share * 100.0))
+        f.pad(&format!("{}{sign}{}%", self.figure, self.percent))
     }
 }
 
@@ -64,17 +74,17 @@ impl FromStr for ChangeLimit {
         let at = text.find(['<', '>']).ok_or_else(form)?;
         let (figure, rest) = text.split_at(at);
         let rise = rest.starts_with('>');
-        let share = rest[1..].trim();
-        let share = share.strip_prefix(if rise { '+' } else { '-' }).ok_or_else(form)?;
-        let share = share.strip_suffix('%').ok_or_else(form)?.trim();
-        let share: f64 = share.parse().map_err(|_| form())?;
-        if !(0.0..1000.0).contains(&share) || !rise && share >= 100.0 {
+        let percent = rest[1..].trim();
+        let percent = percent.strip_prefix(if rise { '+' } else { '-' }).ok_or_else(form)?;
+        let percent = percent.strip_suffix('%').ok_or_else(form)?.trim();
+        let percent: f64 = percent.parse().map_err(|_| form())?;
+        if !(0.0..1000.0).contains(&percent) || !rise && percent >= 100.0 {
             return Err(form());
         }
         let figure = figure
             .parse()
             .map_err(|problem| ChangeLimitError::Figure { limit: text.to_owned(), problem })?;
-        Ok(Self { figure, rise, share: share / 100.0 })
+        Ok(Self { figure, rise, percent })
     }
 }
 
@@ -111,8 +121,17 @@ mod tests {
     }
 
     #[test]
+    fn a_change_beyond_the_limit_reads_beyond_it() {
+        let limit: ChangeLimit = "p99_ns>+10%".parse().unwrap();
+        let shown = |ratio| limit.show(&row(ratio, Finding::Faster));
+        assert_eq!([shown(1.1003), shown(1.0996), shown(1.25)], ["+10.03 %", "+9.96 %", "+25 %"]);
+        let limit: ChangeLimit = "p99_ns<-5%".parse().unwrap();
+        assert_eq!(limit.show(&row(0.94996, Finding::Slower)), "-5.004 %");
+    }
+
+    #[test]
     fn limits_are_written_as_they_are_read() {
-        for text in ["calls_per_s<-5%", "p99_ns>+10%", "memory_peak_bytes>+2.5%"] {
+        for text in ["calls_per_s<-5%", "p99_ns>+10%", "memory_peak_bytes>+2.5%", "p50_ns>+7%"] {
             let limit: ChangeLimit = text.parse().unwrap();
             assert_eq!(limit.to_string(), text);
         }

@@ -10,13 +10,21 @@ use crate::words::began;
 /// Changes in the headline.
 const NAMED: usize = 5;
 
-/// `-7.9 %`, of a ratio.
+/// `-7.9 %`, of a ratio. It shows whether it is above or below 1.
 pub(crate) fn change(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    match percent.abs() < 9.95 {
-        true => format!("{percent:+.1} %"),
-        false => format!("{percent:+.0} %"),
-    }
+    change_near(ratio, &[])
+}
+
+/// The same next to limits of the ratio.
+pub(super) fn change_near(ratio: f64, limits: &[f64]) -> String {
+    /// Changes below this come from arithmetic alone.
+    const NONE: f64 = 1e-8;
+    let ratio = if (ratio - 1.0).abs() < NONE { 1.0 } else { ratio };
+    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    let limits: Vec<f64> = limits.iter().copied().chain([1.0]).map(percent).collect();
+    let decimals = usize::from(percent(ratio).abs() < 9.95);
+    let sign = if ratio < 1.0 { "" } else { "+" };
+    format!("{sign}{} %", format::near(percent(ratio), decimals, &limits))
 }
 
 /// `-11 % to -4.4 %`.

@@ -85,11 +85,14 @@ impl LoadCurve {
     pub fn found(&self) -> Option<String> {
         let search = self.search.as_ref()?;
         let (threshold, si) = (search.threshold, |step: &SearchStep| format::si(step.rate.get()));
+        let near = |step: &SearchStep, other: &SearchStep| {
+            format::si_near(step.rate.get(), &[other.rate.get()])
+        };
         Some(match (search.met(), search.unmet()) {
             (Some(met), Some(unmet)) => format!(
                 "{threshold}: holds up to {} calls/s; at {} it does not ({})",
-                si(met),
-                si(unmet),
+                near(met, unmet),
+                near(unmet, met),
                 unmet.verdict
             ),
             (Some(met), None) => {

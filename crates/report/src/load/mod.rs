@@ -8,7 +8,7 @@ pub(crate) mod points;
 mod tail;
 mod verdict;
 
-use rpcbench_record::{Latency, SATURATED};
+use rpcbench_record::{Latency, Pacing, SATURATED};
 
 use crate::columns::Column;
 use crate::connections;
@@ -24,7 +24,7 @@ pub use hdr::load_hdr;
 pub use of_run::{Capacity, Load};
 pub use tail::{AllCalls, Bound};
 pub use verdict::cut_short;
-use verdict::{exceeded, lateness, overload};
+use verdict::{exceeded, lateness, limits, overload};
 
 /// What the columns of times are.
 const HOW_TO_READ: &str =
@@ -70,14 +70,16 @@ fn title(load: &Load) -> String {
 pub(crate) fn headline(load: &Load) -> String {
     let rate = load.figures().map_or(0.0, |figures| figures.calls_per_s.value);
     let times = load.measured.latency.as_ref().map(|latency| {
-        let [p50, p99] = [latency.p50_ns, latency.p99_ns].map(|ns| format::duration_ns(ns as f64));
+        let [p50, p99] = [("p50", latency.p50_ns), ("p99", latency.p99_ns)]
+            .map(|(name, ns)| format::duration_near(ns as f64, &limits(load, name)));
         format!(", p50 {p50}, p99 {p99}")
     });
     let failed = match load.measured.outcomes.errors() {
         0 => "no call failed".to_owned(),
         failed => format!("{} failed", format::plural(failed, "call")),
     };
-    let (rate, times) = (format::si(rate), times.unwrap_or_default());
+    let rate = format::si_near(rate, &limits(load, "rate"));
+    let times = times.unwrap_or_default();
     format!("{rate} calls/s{times}, {failed}: {}", load.verdict())
 }
 
@@ -96,13 +98,13 @@ fn summary(load: &Load) -> Pairs {
         "{} of {}, the busiest at {}{}",
         format::percent(figures.client.cpu_share),
         format::plural(u64::from(measured.client.threads), "thread"),
-        format::percent(figures.client.busiest_share),
+        format::percent_near(figures.client.busiest_share, &[SATURATED]),
         awake.unwrap_or_default(),
     );
     let pacing = measured.pacing.map(|pacing| {
         let [due, late, held_back] = [pacing.due, pacing.late, pacing.held_back].map(format::count);
-        let of_due = |n: u64| format::percent(share(n as f64, pacing.due as f64));
-        let (late_share, held_share) = (of_due(pacing.late), of_due(pacing.held_back));
+        let late_share = format::percent_near(pacing.late_share(), &[Pacing::LATE_SHARE]);
+        let held_share = format::percent(share(pacing.held_back as f64, pacing.due as f64));
         format!("{due} due, {late} ({late_share}) sent late, {held_back} ({held_share}) held back")
     });
     let capacity = load.capacity.map(|capacity| {
@@ -116,9 +118,9 @@ fn summary(load: &Load) -> Pairs {
     let lines = [
         ("calls", Some(format::count(figures.outcomes.total()))),
         ("time", Some(format::duration_ns(measured.window_ns as f64))),
-        ("ok calls/s", Some(format::si(figures.calls_per_s.value))),
+        ("ok calls/s", Some(format::si_near(figures.calls_per_s.value, &limits(load, "rate")))),
         ("connections/s", figures.lives.as_ref().map(|it| format::si(it.connections_per_s))),
-        ("errors", Some(format::percent(figures.error_share()))),
+        ("errors", Some(format::percent_near(figures.error_share(), &limits(load, "errors")))),
         ("pacing", pacing),
         ("capacity", capacity),
     ];
@@ -134,7 +136,7 @@ fn server_lines(load: &Load, server: &ServerFigures) -> Vec<(&'static str, Optio
     let seconds = |s: f64| format::duration_ns(s * 1e9);
     let cpu = format!(
         "{} of {}: {} user, {} system",
-        format::percent(server.cpu_share),
+        format::percent_near(server.cpu_share, &[SATURATED]),
         format::plural(u64::from(load.header.plan.limits.cpus), "CPU"),
         seconds(server.cpu_user_s),
         seconds(server.cpu_system_s)
@@ -180,8 +182,11 @@ fn times(load: &Load) -> Table {
         return Table::default();
     }
     let column = |title, latency: Option<&Latency>| {
-        let text = |of: Of| latency.map_or(NOTHING.to_owned(), |it| format::duration_ns(of(it)));
-        Column::new(title, true, ROWS.iter().map(|(_, of, _)| text(*of)).collect())
+        let text = |name, of: Of| {
+            let text = |it| format::duration_near(of(it), &limits(load, name));
+            latency.map_or(NOTHING.to_owned(), text)
+        };
+        Column::new(title, true, ROWS.iter().map(|(name, of, _)| text(name, *of)).collect())
     };
     let names = ROWS.iter().map(|(name, ..)| (*name).to_owned()).collect();
     let mut columns = vec![
@@ -192,7 +197,7 @@ fn times(load: &Load) -> Table {
     ];
     columns.extend(measured.connect.as_ref().map(|connect| column("connect", Some(connect))));
     columns.extend(all.map(|all| {
-        let cells = ROWS.iter().map(|(.., of)| of(&all).to_string());
+        let cells = ROWS.iter().map(|(name, _, of)| of(&all).near(&limits(load, name)));
         Column::new("all calls", true, cells.collect())
     }));
     Table { columns, tones: Vec::new() }

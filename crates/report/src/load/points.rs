@@ -1,6 +1,6 @@
 //! The figures of one rate, each listed once.
 
-use rpcbench_record::Measured;
+use rpcbench_record::{Measured, SATURATED};
 
 use super::curve::LoadPoint;
 use super::tail::{AllCalls, Bound};
@@ -93,7 +93,10 @@ impl PointFigure {
     pub(crate) fn text(&self, of: &PointFigures) -> String {
         let text = match &self.of {
             Of::Quantile(q) => of.all.as_ref().map(|all| all.quantile(*q).to_string()),
-            Of::Point(_) | Of::Windows(_) => self.value(of).map(|value| self.unit.show(&value)),
+            // The only share with a limit is the client's.
+            Of::Point(_) | Of::Windows(_) => {
+                self.value(of).map(|value| self.unit.show_near(&value, &[SATURATED]))
+            }
         };
         text.unwrap_or_else(|| NOTHING.to_owned())
     }

@@ -15,12 +15,19 @@ pub enum Bound {
     Above(f64),
 }
 
+impl Bound {
+    /// As people read it, next to limits in nanoseconds.
+    pub(crate) fn near(self, limits: &[f64]) -> String {
+        match self {
+            Self::At(ns) => format::duration_near(ns, limits),
+            Self::Above(ns) => format!("> {}", format::duration_near(ns, limits)),
+        }
+    }
+}
+
 impl std::fmt::Display for Bound {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::At(ns) => f.pad(&format::duration_ns(*ns)),
-            Self::Above(ns) => f.pad(&format!("> {}", format::duration_ns(*ns))),
-        }
+        f.pad(&self.near(&[]))
     }
 }
 

@@ -110,7 +110,7 @@ pub(super) fn lateness(load: &Load) -> Option<String> {
     Some(format!(
         "generator late: the client started {} of the calls more than 1 ms late, so these figures are not the \
          server's; lower the rate, use more --threads, or free CPUs",
-        format::percent(pacing.late_share())
+        format::percent_near(pacing.late_share(), &[Pacing::LATE_SHARE])
     ))
 }
 
@@ -122,7 +122,7 @@ pub(super) fn exhaustion(load: &Load) -> Option<String> {
     }
     let remedy = "lower the rate, use more --threads, or free CPUs";
     if load.measured.client_saturated() {
-        let busiest = format::percent(load.measured.busiest_client());
+        let busiest = format::percent_near(load.measured.busiest_client(), &[SATURATED]);
         return Some(format!(
             "client-bound: the busiest client thread was at {busiest} of a CPU, so these figures can be the client's own; {remedy}"
         ));
@@ -179,20 +179,25 @@ pub(super) fn exceeded(load: &Load) -> Vec<String> {
         if value.is_some_and(|value| !limit.admits(value)) {
             return None;
         }
-        Some(format!("{limit}: {} is {}", limit.figure(), figure(limit.figure(), value)))
+        Some(format!("{limit}: {} is {}", limit.figure(), figure(limit, value)))
     };
     load.header.plan.fail_if.iter().filter_map(shown).collect()
 }
 
-/// With five digits or more, since it can be close to its limit.
-fn figure(figure: Figure, value: Option<f64>) -> String {
-    match value {
-        None => "unknown: no call came due".to_owned(),
-        Some(time) if time.is_infinite() => "unbounded: calls failed".to_owned(),
-        Some(ns) if figure.is_time() && ns >= 1e9 => format!("{:.4} s", ns / 1e9),
-        Some(ns) if figure.is_time() && ns >= 1e6 => format!("{:.4} ms", ns / 1e6),
-        Some(ns) if figure.is_time() => format!("{:.3} us", ns / 1e3),
-        Some(share) if figure == Figure::Errors => format!("{:.4} %", share * 100.0),
-        Some(rate) => format!("{rate:.1} calls/s"),
+/// The value of a limited figure.
+fn figure(limit: &Threshold, value: Option<f64>) -> String {
+    let limits = &[limit.limit()];
+    match (limit.figure(), value) {
+        (_, None) => "unknown: no call came due".to_owned(),
+        (_, Some(time)) if time.is_infinite() => "unbounded: calls failed".to_owned(),
+        (figure, Some(ns)) if figure.is_time() => format::duration_near(ns, limits),
+        (Figure::Errors, Some(share)) => format::percent_near(share, limits),
+        (_, Some(rate)) => format!("{} calls/s", format::si_near(rate, limits)),
     }
+}
+
+/// The limits of `--fail-if` on a figure, by its name.
+pub(super) fn limits(load: &Load, figure: &str) -> Vec<f64> {
+    let own = load.header.plan.fail_if.iter().filter(|limit| limit.figure().to_string() == figure);
+    own.map(|limit| limit.limit()).collect()
 }

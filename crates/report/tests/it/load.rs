@@ -270,7 +270,7 @@ fn a_client_late_for_one_call_in_a_hundred_is_to_blame() {
     assert_eq!((load.verdict().name(), load.complaints()), ("ok", Vec::new()));
     load.measured.pacing.as_mut().expect("an open loop").late += 1;
     assert_eq!(load.verdict().name(), "generator late");
-    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: the client started 1.0 % of the calls more than 1 ms late, so these figures are not the server's; lower the rate, use more --threads, or free CPUs");
+    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: the client started 1.0003 % of the calls more than 1 ms late, so these figures are not the server's; lower the rate, use more --threads, or free CPUs");
     // It outweighs a client at its limit, and a contradiction outweighs it.
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!(load.verdict().name(), "generator late");
@@ -338,10 +338,27 @@ fn limits_that_are_exceeded_are_named_with_what_was_measured() {
     assert_eq!(load.verdict().name(), "limit exceeded");
     assert_eq!(limited(fine(), &["errors<1%"]).verdict().name(), "limit exceeded");
     insta::assert_snapshot!(load.complaints().join("\n"), @"
-    --fail-if p99>16ms: p99 is 16.0727 ms
-    --fail-if rate<98001: rate is 98000.0 calls/s
+    --fail-if p99>16ms: p99 is 16.1 ms
+    --fail-if rate<98001: rate is 98.0k calls/s
     ");
     assert!(plain(&load, Style::default()).contains("  limit exceeded: p99>16ms: p99 is "));
+}
+
+#[test]
+fn a_figure_beyond_its_limit_reads_beyond_it() {
+    let load = limited(fine(), &["p99<16.1ms", "rate<98000.4"]);
+    assert_eq!(load.verdict().name(), "limit exceeded");
+    let text = plain(&load, Style::default());
+    for part in ["p99<16.1ms: p99 is 16.07 ms", "rate is 98.0k", "  16.07 ms  "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let at_limit = |busiest_ns| {
+        let mut load = open();
+        load.measured.client.busiest_ns = busiest_ns;
+        (load.verdict().name(), plain(&load, Style::default()).contains("busiest at 90 %"))
+    };
+    assert_eq!(at_limit(2_700_000_000), ("client-bound", true));
+    assert_eq!(at_limit(2_699_000_000), ("ok", false));
 }
 
 #[test]

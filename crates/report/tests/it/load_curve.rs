@@ -52,6 +52,10 @@ fn a_search_shows_its_curve_and_what_it_found() {
     insta::assert_snapshot!(found_in([0, 1]), @"p99<20ms: still holds at 98.0k calls/s, the highest rate tried");
     insta::assert_snapshot!(found_in([1, 2]), @"p99<20ms: does not hold at 196k calls/s, the lowest rate tried (errors)");
     assert_eq!(LoadCurve { search: None, ..shown.clone() }.found(), None);
+    let mut close = search.clone();
+    close.steps[1].rate = PerSecond::new(98_010.0).expect("a rate");
+    let close = LoadCurve { search: Some(close), ..shown.clone() };
+    insta::assert_snapshot!(close.found().expect("a sentence"), @"p99<20ms: holds up to 98.0k calls/s; at 98.01k it does not (errors)");
 }
 
 #[test]
