@@ -95,6 +95,11 @@ impl http2::Exchange for Exchange {
     }
 
     #[inline]
+    fn wants_no_more(&self) -> bool {
+        self.answer != Answer::None || (self.http != 200 && !self.is_waiting())
+    }
+
+    #[inline]
     fn headers(&mut self, head: &ResponseHead) -> Result<(), Problem> {
         if self.http != 0 {
             return Err("headers in the middle of a stream");

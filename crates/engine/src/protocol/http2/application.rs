@@ -78,6 +78,11 @@ pub(crate) trait Exchange: Copy + Debug + Default + Send {
     /// Whether the message is right, if all that a plain success needs before its end has come.
     fn answer(&self) -> Option<bool>;
 
+    /// True if more content changes nothing, though the stream may still say how the call ends.
+    fn wants_no_more(&self) -> bool {
+        false
+    }
+
     /// Takes headers after which more comes.
     fn headers(&mut self, head: &Self::Head) -> Result<(), Problem>;
 

@@ -41,6 +41,8 @@ pub(super) struct Sender {
     /// The lowest and the last table size, if the peer must be informed of them.
     table_update: Option<(usize, usize)>,
     pub(super) window: i64,
+    /// Bytes by which the peer has opened it.
+    opened: u64,
     stalled: VecDeque<Stalled>,
     /// Streams whose body was held back and has gone out since the last flush.
     pub(super) completed: Vec<u32>,
@@ -56,6 +58,7 @@ impl Sender {
             table_size: MAX_TABLE,
             table_update: None,
             window: i64::from(DEFAULT_WINDOW),
+            opened: 0,
             stalled: VecDeque::new(),
             completed: Vec::new(),
         }
@@ -234,6 +237,19 @@ impl Sender {
         self.choose_head_form();
     }
 
+    /// True if a body is held back for the window of the connection, 0, or of this stream.
+    pub fn awaits_window(&self, stream: u32) -> bool {
+        if stream == 0 {
+            return !self.stalled.is_empty() && self.window <= 0;
+        }
+        self.holds_back(stream)
+    }
+
+    /// Bytes of bodies sent so far.
+    pub fn sent(&self) -> u64 {
+        (i64::from(DEFAULT_WINDOW) - self.window).saturating_add_unsigned(self.opened) as u64
+    }
+
     /// Opens the connection's window, or that of a stream.
     pub fn open_window(
         &mut self,
@@ -243,6 +259,7 @@ impl Sender {
     ) -> Result<(), Broken> {
         if stream == 0 {
             open(&mut self.window, increment)?;
+            self.opened += u64::from(increment);
             self.pump(out);
             return Ok(());
         }

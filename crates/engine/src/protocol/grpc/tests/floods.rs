@@ -157,3 +157,105 @@ fn a_ping_and_a_reset_with_every_reply_are_no_flood() {
     }
     assert_eq!(bench.ended().len(), 60_000);
 }
+
+#[test]
+fn window_updates_are_named_if_they_have_no_end() {
+    for stream in [0, 1, 3] {
+        let mut bench = Bench::open(&[3]);
+        bench.call(0);
+        bench.answer(1, 0).unwrap();
+        bench.call(0);
+        let mut update = || bench.frame(frame::WINDOW_UPDATE, 0, stream, &1_u32.to_be_bytes());
+        let broken = (0..100_001).find_map(|_| update().err());
+        assert_eq!(broken, Some(Broken::Http2("WINDOW_UPDATE without end")), "{stream}");
+    }
+}
+
+/// A server that gives back every 128 bytes it reads, of the connection and of the stream, and one that lets a body
+/// through byte by byte.
+#[test]
+fn small_window_updates_for_bytes_that_were_sent_are_no_flood() {
+    let mut bench = Bench::open(&[12_000]);
+    for n in 0..600 {
+        bench.call(0);
+        for stream in [0, 2 * n + 1].repeat(12_000 / 128) {
+            bench.frame(frame::WINDOW_UPDATE, 0, stream, &128_u32.to_be_bytes()).unwrap();
+        }
+        bench.answer(2 * n + 1, 0).unwrap();
+        bench.out.clear();
+    }
+    bench.settings(&[(0x4, 0)]).unwrap();
+    for n in 600..610 {
+        bench.call(0);
+        for _ in 0..12_005 {
+            bench.frame(frame::WINDOW_UPDATE, 0, 2 * n + 1, &1_u32.to_be_bytes()).unwrap();
+        }
+        bench.answer(2 * n + 1, 0).unwrap();
+        bench.out.clear();
+    }
+    assert_eq!(bench.ended().len(), 610);
+}
+
+/// Bytes that are taken until the connection breaks, and how it breaks.
+fn broken_by(mut bench: Bench, frames: &[u8], most: usize) -> (usize, Option<Broken>) {
+    let chunk = frames.repeat(16);
+    let broken = (0..most).find_map(|n| bench.receive(&chunk).err().map(|broken| (n, broken)));
+    broken.map_or((most, None), |(n, broken)| (n * chunk.len(), Some(broken)))
+}
+
+#[test]
+fn content_without_end_that_no_call_waits_for_breaks_the_connection() {
+    let endless = Some(Broken::Http2("content without end on a stream that wants no more of it"));
+    let mut data = Vec::new();
+    frame::put(&mut data, frame::DATA, 0, 1, &[0; 16_384]);
+    let mut heads = Vec::new();
+    let field = [&b"\x00\x01a\x7f\xa1\x1e"[..], &[b'x'; 4000]].concat();
+    frame::put(&mut heads, frame::HEADERS, frame::END_HEADERS, 1, &[RESPONSE, &field].concat());
+    let open = |headers: &[u8]| {
+        let mut bench = Bench::open(&[3]);
+        bench.call(0);
+        bench.frame(frame::HEADERS, frame::END_HEADERS, 1, headers).unwrap();
+        bench
+    };
+    let cancelled = || {
+        let mut bench = open(RESPONSE);
+        assert_eq!(bench.connection.expire(Nanos::NEVER, &mut Vec::new()).len(), 1);
+        bench
+    };
+    let answered = || {
+        let mut bench = open(RESPONSE);
+        bench.frame(frame::DATA, 0, 1, &message(b"REPLY 0")).unwrap();
+        bench
+    };
+    // An error page, a second message, a call that is given up.
+    for bench in [open(b"\x8e"), answered(), cancelled()] {
+        let (bytes, broken) = broken_by(bench, &data, 1000);
+        assert_eq!(broken, endless);
+        assert!((63 << 20..66 << 20).contains(&bytes), "{bytes}");
+    }
+    assert_eq!(broken_by(cancelled(), &heads, 10_000).1, endless);
+}
+
+#[test]
+fn content_past_the_connections_window_is_named() {
+    let mut data = Vec::new();
+    let mut bench = Bench::open(&[3]);
+    for n in 0..40 {
+        bench.call(0);
+        bench.frame(frame::HEADERS, frame::END_HEADERS, 2 * n + 1, b"\x8e").unwrap();
+        frame::put(&mut data, frame::DATA, 0, 2 * n + 1, &[0; 16_000]);
+    }
+    // The peer does not read: no update of the window reaches it.
+    let round = data.len() - 40 * frame::HEADER;
+    let mut rounds = 0;
+    let broken = loop {
+        if let Err(broken) = bench.receive(&data) {
+            break broken;
+        }
+        rounds += 1;
+    };
+    let overrun = "FLOW_CONTROL_ERROR: DATA past the connection's window";
+    assert_eq!(broken, Broken::Http2(overrun));
+    let window = 0x7fff_ffff;
+    assert!((window - round..=window).contains(&(rounds * round)), "{rounds}");
+}

@@ -12,6 +12,7 @@ mod flood;
 mod footprint;
 mod receive;
 mod refusals;
+mod surplus;
 mod torn;
 
 use std::sync::Arc;
@@ -29,6 +30,7 @@ use flood::Flood;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use footprint::Footprint;
 use refusals::Refusals;
+use surplus::Surplus;
 use torn::Torn;
 
 /// Largest header block that is put together from CONTINUATION frames, bytes.
@@ -68,6 +70,14 @@ struct OpenBlock {
     pieces: u32,
 }
 
+/// Frames put out since the last flush: a peer that does not read can't have seen them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unread {
+    acknowledgements: u16,
+    /// Of the connection's window.
+    refills: u16,
+}
+
 /// The state machine of one connection, over any application.
 #[derive(Debug)]
 pub(crate) struct Connection<C: Http2Application> {
@@ -77,8 +87,7 @@ pub(crate) struct Connection<C: Http2Application> {
     pieces: Pieces,
     /// Nothing of streams from this identifier on has been flushed.
     unflushed: u32,
-    /// Acknowledgements put out since the last flush.
-    acknowledged: u32,
+    unread: Unread,
     received: u32,
     heads: HeadReader<C>,
     partial: Vec<u8>,
@@ -87,6 +96,8 @@ pub(crate) struct Connection<C: Http2Application> {
     block: Option<OpenBlock>,
     refusals: Refusals,
     flood: Flood,
+    updates: Flood,
+    surplus: Surplus,
     torn: Torn,
     farewell: Option<Broken>,
 }
@@ -121,7 +132,7 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
             streams: Streams::new(in_flight),
             pieces: Pieces::new(Arc::clone(allowance)),
             unflushed: 1,
-            acknowledged: 0,
+            unread: Unread::default(),
             received: 0,
             heads: HeadReader::new(),
             partial: Vec::new(),
@@ -129,6 +140,8 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
             block: None,
             refusals: Refusals::new(in_flight),
             flood: Flood::default(),
+            updates: Flood::default(),
+            surplus: Surplus::default(),
             torn: Torn::default(),
             farewell: None,
         }
@@ -181,7 +194,7 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
 
     #[inline]
     fn flushed(&mut self, now: Nanos) {
-        self.acknowledged = 0;
+        self.unread = Unread::default();
         let end = self.streams.end();
         let Self { sender, streams, unflushed, .. } = self;
         let mut stamp = |stream| {

@@ -14,7 +14,9 @@ pub(super) const WINDOW_REFILL: u32 = 64 << 20;
 /// Most CONTINUATION frames of one header block: with no bytes in them, they could go on for ever.
 const MAX_PIECES: u32 = 1024;
 /// Most PINGs and SETTINGS that are acknowledged between two flushes.
-const MAX_ACKNOWLEDGED: u32 = 20_000;
+const MAX_ACKNOWLEDGED: u16 = 20_000;
+/// Most refills of the connection's window between two flushes: with the next, the first window would be overrun.
+const MAX_REFILLS: u16 = (MAX_WINDOW / WINDOW_REFILL) as u16;
 
 impl<C: Http2Application> Connection<C> {
     /// Takes received bytes, cut anywhere.
@@ -119,7 +121,7 @@ impl<C: Http2Application> Connection<C> {
     ) -> Result<(), Broken> {
         self.received += head.length as u32;
         if self.received >= WINDOW_REFILL {
-            self.refill_window(out);
+            self.refill_window(out)?;
         }
         let data = frame::content(head, payload)?;
         let last = head.has(frame::END_STREAM);
@@ -127,8 +129,11 @@ impl<C: Http2Application> Connection<C> {
             self.idle_frame("empty DATA without end")?;
         }
         let Some(exchange) = self.streams.get_mut(head.stream) else {
-            return self.after_the_end(head.stream);
+            return self.after_the_end(head.stream, payload.len());
         };
+        if exchange.wants_no_more() {
+            self.surplus.count(head.stream, payload.len())?;
+        }
         let taken = exchange.data(data, last, &mut self.pieces, events);
         if self.pieces.is_overdrawn() {
             return Err(Broken::Http2(
@@ -156,9 +161,14 @@ impl<C: Http2Application> Connection<C> {
     }
 
     #[cold]
-    fn refill_window(&mut self, out: &mut Vec<u8>) {
+    fn refill_window(&mut self, out: &mut Vec<u8>) -> Result<(), Broken> {
+        self.unread.refills += 1;
+        if self.unread.refills > MAX_REFILLS {
+            return Err(Broken::Http2("FLOW_CONTROL_ERROR: DATA past the connection's window"));
+        }
         frame::put(out, frame::WINDOW_UPDATE, 0, 0, &self.received.to_be_bytes());
         self.received = 0;
+        Ok(())
     }
 
     #[inline]
@@ -216,7 +226,7 @@ impl<C: Http2Application> Connection<C> {
         // Decoded even for a stream that is closed: the table must be followed.
         let head = self.heads.read(block, last)?;
         let Some(exchange) = self.streams.get_mut(stream) else {
-            return self.after_the_end(stream);
+            return self.after_the_end(stream, block.len());
         };
         if !last {
             let taken = exchange.headers(head);
@@ -262,13 +272,13 @@ impl<C: Http2Application> Connection<C> {
         }
     }
 
-    /// HEADERS or DATA on a stream that is not open. After END_STREAM there may be none (RFC 9113, section 5.1):
-    /// a peer that answers a call twice breaks the connection.
+    /// HEADERS or DATA of `bytes` bytes on a stream that is not open. After END_STREAM there may be none (RFC 9113, section
+    /// 5.1): a peer that answers a call twice breaks the connection.
     #[cold]
-    fn after_the_end(&self, stream: u32) -> Result<(), Broken> {
+    fn after_the_end(&mut self, stream: u32, bytes: usize) -> Result<(), Broken> {
         self.closed_stream(stream)?;
         if self.torn.has(stream) {
-            Ok(())
+            self.surplus.count(stream, frame::HEADER + bytes)
         } else {
             Err(Broken::Http2("HEADERS or DATA after END_STREAM"))
         }
@@ -305,8 +315,8 @@ impl<C: Http2Application> Connection<C> {
 
     /// Counts an acknowledgement: a peer that asks and does not read must not fill the memory.
     fn acknowledge(&mut self) -> Result<(), Broken> {
-        self.acknowledged += 1;
-        if self.acknowledged > MAX_ACKNOWLEDGED {
+        self.unread.acknowledgements += 1;
+        if self.unread.acknowledgements > MAX_ACKNOWLEDGED {
             return Err(Broken::Http2("PING or SETTINGS without end, and answers are not read"));
         }
         Ok(())
@@ -353,7 +363,12 @@ impl<C: Http2Application> Connection<C> {
         if head.stream != 0 && !self.streams.was_opened(head.stream) {
             return self.closed_stream(head.stream);
         }
-        self.sender.open_window(head.stream, increment, out)
+        let awaited = self.sender.awaits_window(head.stream);
+        self.sender.open_window(head.stream, increment, out)?;
+        if awaited {
+            return Ok(());
+        }
+        self.updates.count_update(self.streams.closed(), self.sender.sent())
     }
 }
 
