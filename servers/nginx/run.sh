@@ -25,11 +25,17 @@ if (exec 3<>"/dev/tcp/$RPCBENCH_HOST/$RPCBENCH_PORT") 2>/dev/null; then
     fail "cannot listen on $address: the port is in use"
 fi
 
+# Without TLS, nginx before 1.25.1 speaks only one version of HTTP on a port.
+case "${RPCBENCH_PROTOCOL:-json}" in
+    grpc | json-h2c) http2=" http2" ;;
+    *) http2= ;;
+esac
+
 # Thousands of clients may connect, and each takes two file descriptors.
 ulimit -n "$(ulimit -Hn)"
 
 sed "s|@socket@|$BACKEND_SOCKET|" "$location" >"$folder/location.conf"
-sed "s|@folder@|$folder|g; s|@cpus@|$RPCBENCH_CPUS|; s|@address@|$address|" "$here/nginx.conf" >"$folder/nginx.conf"
+sed "s|@folder@|$folder|g; s|@cpus@|$RPCBENCH_CPUS|; s|@address@|$address|; s|@http2@|$http2|" "$here/nginx.conf" >"$folder/nginx.conf"
 if [ "$(id -u)" = 0 ]; then
     echo 'user root;' >>"$folder/nginx.conf" # only root may access the socket
 fi
