@@ -1,5 +1,8 @@
 //! What will run, in which order: fixed before anything is measured.
 
+use std::fmt;
+use std::str::FromStr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +10,7 @@ use crate::build::Build;
 use crate::call_header::CallHeader;
 use crate::protocol::Protocol;
 use crate::threshold::Threshold;
+use crate::units::ParseError;
 use crate::workload::Workload;
 
 /// The largest seed: a JSON number that JavaScript and jq read exactly.
@@ -63,6 +67,40 @@ pub enum PlacementKind {
     Native,
     /// Wherever someone else runs them. The outcome of their calls is the result.
     Unmanaged,
+}
+
+impl PlacementKind {
+    /// The name in suites, options and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Unmanaged => "unmanaged",
+        }
+    }
+
+    /// True if rpcbench starts the servers, so that a run can choose it.
+    pub fn starts_servers(self) -> bool {
+        self != Self::Unmanaged
+    }
+}
+
+impl fmt::Display for PlacementKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for PlacementKind {
+    type Err = ParseError;
+
+    /// Only kinds that start servers.
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        const CHOICES: [PlacementKind; 1] = [PlacementKind::Native];
+        CHOICES.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
+            let names = CHOICES.map(Self::name).join(", ");
+            ParseError(format!("unknown placement '{text}'; expected one of {names}"))
+        })
+    }
 }
 
 /// One trial to be: an entry under a workload.
@@ -195,5 +233,21 @@ impl Plan {
     /// The workload of that name.
     pub fn workload(&self, name: &str) -> Option<&Workload> {
         self.workloads.iter().find(|workload| workload.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placement_that_starts_servers_parses_from_its_name() {
+        for kind in [PlacementKind::Native, PlacementKind::Unmanaged] {
+            let parsed = kind.name().parse::<PlacementKind>();
+            assert_eq!(parsed.ok(), kind.starts_servers().then_some(kind));
+            assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
+        }
+        let refused = "nowhere".parse::<PlacementKind>().unwrap_err().to_string();
+        assert_eq!(refused, "unknown placement 'nowhere'; expected one of native");
     }
 }

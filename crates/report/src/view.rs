@@ -1,6 +1,6 @@
 //! A record, as its readers need it.
 
-use rpcbench_record::{PlacementKind, Run};
+use rpcbench_record::Run;
 
 use crate::document::Document;
 use crate::layout::Layout;
@@ -38,7 +38,7 @@ fn load(run: &Run) -> Option<View> {
     let run = &run.printable();
     let plan = &run.header.plan;
     let [server] = plan.servers.as_slice() else { return None };
-    if plan.placement != PlacementKind::Unmanaged {
+    if plan.placement.starts_servers() {
         return None;
     }
     let mut loads = plan.loads();

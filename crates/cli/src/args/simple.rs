@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::spec::{Count, Memory};
-use rpcbench_record::{Protocol, units};
+use rpcbench_record::{PlacementKind, Protocol, units};
 
 use super::values::port;
 use super::{Format, TableArgs};
@@ -22,6 +22,9 @@ Exits with 1 if a server breaks the contract.")]
 pub struct CheckArgs {
     #[command(flatten)]
     pub selection: Selection,
+    /// Where servers run: native, as processes of this machine
+    #[arg(long = "in", value_name = "PLACEMENT", default_value_t)]
+    pub placement: PlacementKind,
     /// Check servers as last built
     #[arg(long)]
     pub no_build: bool,
@@ -94,6 +97,9 @@ pub struct ServeArgs {
     /// Memory limit of the server, such as 512M or 2G (M means MiB)
     #[arg(long, value_name = "SIZE", default_value = "512M", allow_hyphen_values = true)]
     pub memory: Memory,
+    /// Where the server runs: native, as processes of this machine
+    #[arg(long = "in", value_name = "PLACEMENT", default_value_t)]
+    pub placement: PlacementKind,
     /// Run the server as last built
     #[arg(long)]
     pub no_build: bool,

@@ -129,7 +129,8 @@ fn values_remember_the_options_that_gave_them() {
         "rpcbench run go-grpc 'java-*' --suite one-core --rounds 5 --precision 2% --max-time 9m \
          --duration 10s --warmup until-steady --warmup-min 9s --warmup-max 1m --settle 200ms --cpus 2 --memory 512M --seed 7 \
          --connections 10 --in-flight 20 --shape record --protocol grpc --language go --timeout 2s --grace 1s \
-         --client-threads 2 --runtime-statistics --log-calls --pipelining --connection-life calls:2",
+         --client-threads 2 --runtime-statistics --log-calls --pipelining --connection-life calls:2 \
+         --in native",
     );
     let selection = Selection {
         protocols: vec![Protocol::Grpc],
@@ -158,6 +159,7 @@ fn values_remember_the_options_that_gave_them() {
         "--client-threads 2",
         "--runtime-statistics",
         "--log-calls",
+        "--in native",
         "--pipelining",
         "--connection-life calls:2",
     ];
@@ -227,6 +229,13 @@ fn wrong_values_are_refused_with_the_remedy() {
     error: invalid value 'xml' for '--format <FORMAT>'
       [possible values: table, markdown, json, csv]
     ");
+    for command in ["run", "check", "serve go-grpc"] {
+        let refusal = refused(&format!("rpcbench {command} --in nowhere"));
+        assert_eq!(
+            refusal,
+            "error: invalid value 'nowhere' for '--in <PLACEMENT>': unknown placement 'nowhere'; expected one of native"
+        );
+    }
     insta::assert_snapshot!(refused("rpcbench load h:1 --warmup until-steady"), @"error: invalid value 'until-steady' for '--warmup <LENGTH>': only a server that rpcbench starts is warmed until it is steady; give a length such as 30s");
 }
 
@@ -266,6 +275,7 @@ fn a_resumed_run_takes_no_option_of_a_plan() {
             "duration" | "max_time" | "warm_up" | "warm_up_least" | "warm_up_cap" | "settle"
             | "timeout" | "grace" => "1s",
             "log_calls" | "runtime_statistics" | "pipelining" => "",
+            "placement" => "native",
             "headers" => "a:b",
             _ => "1",
         };

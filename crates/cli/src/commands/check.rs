@@ -3,7 +3,7 @@
 use anyhow::bail;
 use indicatif::ProgressBar;
 use rpcbench_harness::run::{BuildState, Candidate, Interrupt, Subject, Verified, verify};
-use rpcbench_record::{Failure, Limits, PlacementKind};
+use rpcbench_record::{Failure, Limits};
 
 use super::{build, shared};
 use crate::Verdict;
@@ -22,8 +22,7 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     let catalog = shared::catalog(&context.root()?)?;
     let entries = catalog.into_selected(&args.selection)?;
     let candidates = build::prepare(context, &entries, args.no_build, &interrupt)?;
-    let site =
-        shared::open_site(context, PlacementKind::Native, |options| options.limits = LIMITS)?;
+    let site = shared::open_site(context, args.placement, |options| options.limits = LIMITS)?;
     let environment = shared::environment(&*site, SEED, interrupt, None);
     let progress = progress(context, candidates.len());
     let mut count = Count::default();

@@ -5,7 +5,7 @@ use std::slice;
 
 use anyhow::{Context as _, bail};
 use rpcbench_harness::run::Interrupt;
-use rpcbench_record::{PlacementKind, Run};
+use rpcbench_record::Run;
 use rpcbench_report::{Changes, Comparison, Document, changes, changes_html, changes_of_builds};
 
 use super::out_file::OutFile;
@@ -102,7 +102,7 @@ impl Output<'_> {
 /// Reads a run of servers. A load on an address has one process, which is not enough to compare.
 fn read(folder: &Path) -> anyhow::Result<Run> {
     let run = rpcbench_record::read(folder)?;
-    if run.header.plan.placement == PlacementKind::Unmanaged {
+    if !run.header.plan.placement.starts_servers() {
         bail!(
             "{} is the record of a load on one process; compare needs runs, which measure several",
             folder.display()

@@ -1,7 +1,7 @@
 //! `rpcbench history`.
 
 use anyhow::{Context as _, bail};
-use rpcbench_record::{PlacementKind, Run};
+use rpcbench_record::Run;
 use rpcbench_report::Document;
 
 use super::report::{document_format, records};
@@ -33,7 +33,7 @@ fn runs(args: &HistoryArgs) -> anyhow::Result<Vec<Run>> {
     let mut runs = Vec::new();
     for record in records(&args.results).with_context(none)? {
         match rpcbench_record::read(&record) {
-            Ok(run) if run.header.plan.placement == PlacementKind::Native => runs.push(run),
+            Ok(run) if run.header.plan.placement.starts_servers() => runs.push(run),
             Ok(_) => {}
             Err(error) => note!("rpcbench: {} is left out: {error}", record.display()),
         }

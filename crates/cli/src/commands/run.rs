@@ -13,9 +13,7 @@ use rpcbench_harness::run::{
 };
 use rpcbench_harness::spec::RunSpec;
 use rpcbench_harness::suite::{Suite, fit, plan};
-use rpcbench_record::{
-    Age, Build, Header, MAX_SEED, PlacementKind, Plan, Run, StoreError, Tool, Writer,
-};
+use rpcbench_record::{Age, Build, Header, MAX_SEED, Plan, Run, StoreError, Tool, Writer};
 use rpcbench_report::summary;
 
 use super::calls_log::CallFiles;
@@ -123,7 +121,7 @@ impl PreparedRun {
         interrupt: Interrupt,
     ) -> anyhow::Result<Self> {
         let run = rpcbench_record::read(folder)?;
-        if run.header.plan.placement == PlacementKind::Unmanaged {
+        if !run.header.plan.placement.starts_servers() {
             bail!(
                 "{}: this is the record of a load, which can't be resumed; `rpcbench report` shows it",
                 folder.display()

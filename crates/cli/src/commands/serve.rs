@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use anyhow::{Context as _, anyhow, bail};
 use rpcbench_harness::manifest::{Entry, Selection};
 use rpcbench_harness::run::{BuildState, Candidate, Interrupt, Served, Subject, serve as run};
-use rpcbench_record::{Failure, Limits, PlacementKind, Protocol, units};
+use rpcbench_record::{Failure, Limits, Protocol, units};
 
 use super::{build, shared};
 use crate::Verdict;
@@ -30,7 +30,7 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
         bail!("{} can't run here; the lines above say why", candidate.entry.name());
     }
     let limits = Limits { cpus: args.cpus.0, memory_bytes: Some(args.memory.0) };
-    let site = shared::open_site(context, PlacementKind::Native, |options| {
+    let site = shared::open_site(context, args.placement, |options| {
         options.limits = limits;
         options.port = Some(args.port);
     })?;

@@ -1,7 +1,7 @@
 //! The keys of a suite, and the options that replace them.
 
 use clap::Args;
-use rpcbench_record::{Limits, Protocol, Stopping};
+use rpcbench_record::{Limits, PlacementKind, Protocol, Stopping};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -48,6 +48,9 @@ pub struct SuiteSpec {
     /// Ask servers for runtime statistics: garbage collections, pauses, allocation; empty if the runtime has none
     #[arg(long, num_args = 0, default_missing_value = "true")]
     pub runtime_statistics: Option<Given<bool>>,
+    /// Where servers run: native, as processes of this machine [default: native]
+    #[arg(long = "in", value_name = "PLACEMENT")]
+    pub placement: Option<Given<PlacementKind>>,
     /// Only entries of these protocols; of all, if it is missing.
     #[arg(skip)]
     pub protocols: Option<Vec<Given<Protocol>>>,
@@ -94,6 +97,7 @@ impl FileKind for SuiteSpec {
         "precision = \"5%\"",
         "agreement = \"6%\"",
         "max_time = \"6m\"",
+        "placement = \"native\"",
         "protocols = [\"grpc\"]",
         "[limits]",
         "cpus = 1",

@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rpcbench_record::{
-    Limits, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Window, Workload, units,
+    Limits, PlacementKind, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Window,
+    Workload, units,
 };
 
 pub use scale::fit;
@@ -44,6 +45,8 @@ pub struct Suite {
     pub runtime_statistics: bool,
     /// Published figures of its workloads.
     pub published: Vec<Published>,
+    /// Where servers run.
+    pub placement: PlacementKind,
     /// The protocols of its entries. `None`: all.
     pub protocols: Option<Vec<Protocol>>,
     /// What each server may use.
@@ -222,6 +225,7 @@ pub fn plan(
     Ok(Plan {
         suite: suite.name,
         seed,
+        placement: suite.placement,
         log_calls: suite.log_calls,
         runtime_statistics: suite.runtime_statistics,
         scaled_from: run.scaled_from,

@@ -32,6 +32,7 @@ impl<'a> Layers<'a> {
         let is_on = |above: &Option<Given<bool>>, below: &Option<Given<bool>>| {
             above.as_ref().or(below.as_ref()).is_some_and(|given| given.value)
         };
+        let placement = run.suite.placement.as_ref().or(spec.placement.as_ref());
         let log_calls = is_on(&run.suite.log_calls, &spec.log_calls);
         let name = name_of(&file.path);
         let workloads = self.workloads(&name, log_calls)?;
@@ -42,6 +43,7 @@ impl<'a> Layers<'a> {
             processes: extent.processes,
             rounds: extent.rounds,
             stopping: extent.stopping,
+            placement: placement.map(|given| given.value).unwrap_or_default(),
             protocols: spec.protocols.as_ref().map(|all| all.iter().map(|it| it.value).collect()),
             limits: Limits { cpus: cpus.value.0, memory_bytes: memory.map(|it| it.value.0) },
             workloads,

@@ -52,7 +52,7 @@ pub struct Point {
     pub estimate: Option<Estimate>,
     /// Library versions.
     pub versions: String,
-    /// Compared with the last earlier run that has a figure.
+    /// Compared with the last earlier run of the same placement that has a figure.
     pub since: Since,
 }
 
@@ -108,7 +108,9 @@ fn cell((entry, workload): Name, pairs: &mut Pairs<'_>) -> CellHistory {
         let Some(row) = row else { continue };
         by = row.by;
         let estimate = row.ranked().filter(|_| row.verdict.is_ranked());
-        let before = points.iter().rev().find(|point| point.estimate.is_some());
+        let placement = |run: usize| pairs.runs[run].header.plan.placement;
+        let mut before = points.iter().rev().filter(|point| point.estimate.is_some());
+        let before = before.find(|point| placement(point.run) == placement(run));
         let since = match before.filter(|_| estimate.is_some()) {
             Some(before) => pairs.since(before.run, run, &entry, &workload),
             None => Since::Nothing,

@@ -1,8 +1,8 @@
 //! Cells from run to run.
 
 use jiff::SignedDuration;
-use rpcbench_record::{Run, TrialResult};
-use rpcbench_report::{History, Style, history, history_schema};
+use rpcbench_record::{PlacementKind, Run, TrialResult};
+use rpcbench_report::{History, Since, Style, history, history_schema};
 
 use crate::builder::{RunBuilder, failure};
 use crate::render::{csv, json, markdown, plain};
@@ -55,6 +55,18 @@ fn exports_have_a_row_for_each_run_of_each_cell() {
         (&serde_json::Value::Null, &"failed".into())
     );
     assert_eq!(csv(&history).unwrap().lines().count(), 5);
+}
+
+#[test]
+fn only_runs_of_one_placement_are_compared() {
+    let mut runs = runs();
+    runs.truncate(2);
+    runs.insert(1, runs[0].clone());
+    runs[1].header.started += SignedDuration::from_hours(1);
+    runs[1].header.plan.placement = PlacementKind::Unmanaged;
+    let history = history(&runs, &[], None);
+    let since: Vec<&Since> = history.cells[0].points.iter().map(|point| &point.since).collect();
+    assert!(matches!(since[..], [Since::Nothing, Since::Nothing, Since::Changed(_)]), "{since:?}");
 }
 
 #[test]

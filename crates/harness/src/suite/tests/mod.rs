@@ -186,6 +186,10 @@ fn a_wrong_file_is_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("cpus = 1", "cpus = \"one\""), @r#"suites/mine.toml:5: cpus = "one": must be a whole number from 1 to 4294967295"#);
     insta::assert_snapshot!(refused("cpus = 1", "cpus = -1"), @"suites/mine.toml:5: cpus = -1: must be a whole number from 1 to 4294967295");
     insta::assert_snapshot!(refused("shape = \"text:100\"\n", ""), @r#"suites/mine.toml:7: 'shape' is missing; add a line such as shape = "text:100""#);
+    assert_eq!(
+        refused("[limits]", "placement = \"unmanaged\"\n[limits]"),
+        "suites/mine.toml:4: placement = \"unmanaged\": unknown placement 'unmanaged'; expected one of native"
+    );
     insta::assert_snapshot!(refused("[limits]", "protocols = [\"http\"]\n[limits]"), @r#"suites/mine.toml:4: protocols = ["http"]: unknown protocol 'http'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo"#);
     insta::assert_snapshot!(refused("text:100", "test:100"), @r#"suites/mine.toml:8: shape = "test:100": unknown shape `test:100`; use `text:N`, `record`, `dto` or `tree`"#);
     insta::assert_snapshot!(refused("512M", "lots"), @r#"suites/mine.toml:6: memory = "lots": 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)"#);
