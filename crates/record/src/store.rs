@@ -1,7 +1,7 @@
 //! Reads and writes a record on disk.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -17,6 +17,10 @@ const EVENTS: &str = "events.jsonl";
 /// The other files of a record: the events, and the views made from it.
 const OTHER_FILES: [&str; 6] =
     [EVENTS, "report.html", "report.md", "cells.csv", "trials.csv", "calls.json"];
+
+/// Longest line of a record, bytes, and longest header: that of a window of 48 h, with room. Reading a longer one, which no
+/// run wrote, would only cost memory.
+const MAX_LINE: u64 = 256 << 20;
 
 /// One line of `events.jsonl`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -65,6 +69,14 @@ pub enum StoreError {
         line: usize,
         /// What is wrong with it.
         source: serde_json::Error,
+    },
+    /// A line is longer than any that a run writes.
+    #[error("{path}:{line}: not a run record: the line is longer than {limit}", path = path.display(), limit = crate::units::bytes(MAX_LINE))]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// 1-based.
+        line: usize,
     },
     /// Another version of rpcbench wrote it.
     #[error("{path}: record of schema {found}; this rpcbench reads schema {schema}; read it with the rpcbench that wrote it", path = path.display(), schema = crate::SCHEMA)]
@@ -123,15 +135,10 @@ impl Writer {
     /// # Errors
     /// If the folder can't be written.
     pub fn resume(dir: &Path) -> Result<Self, StoreError> {
-        let path = dir.join(EVENTS);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(e) => return Err(at(&path)(e)),
-        };
-        let whole = text.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
         let writer = Self::open(dir)?;
-        writer.events.set_len(whole as u64).map_err(at(&path))?;
+        let whole = File::open(&writer.path).and_then(|mut file| whole_lines(&mut file));
+        let cut = whole.and_then(|whole| writer.events.set_len(whole));
+        cut.map_err(at(&writer.path))?;
         Ok(writer)
     }
 
@@ -163,6 +170,31 @@ impl Writer {
     }
 }
 
+/// Length of a file without a last line that has no end.
+fn whole_lines(file: &mut (impl Read + Seek)) -> io::Result<u64> {
+    const STEP: u64 = 64 << 10;
+    let mut end = file.seek(SeekFrom::End(0))?;
+    let mut chunk = Vec::new();
+    while end > 0 {
+        let from = end.saturating_sub(STEP);
+        file.seek(SeekFrom::Start(from))?;
+        chunk.clear();
+        file.take(end - from).read_to_end(&mut chunk)?;
+        if let Some(last) = chunk.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(from + last as u64 + 1);
+        }
+        end = from;
+    }
+    Ok(0)
+}
+
+/// Reads the next line with its line feed. False if it is longer than `limit`; the rest is not read.
+fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>, limit: u64) -> io::Result<bool> {
+    line.clear();
+    let read = from.take(limit + 1).read_until(b'\n', line)?;
+    Ok(read as u64 <= limit)
+}
+
 /// Reads a record from its folder.
 ///
 /// # Errors
@@ -174,17 +206,21 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
     let header = read_header(dir)?;
     let mut run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
     let path = dir.join(EVENTS);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
+    let mut file = match File::open(&path) {
+        Ok(file) => BufReader::new(file),
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(run),
         Err(e) => return Err(at(&path)(e)),
     };
-    for (i, line) in text.split_inclusive('\n').enumerate() {
-        if !line.ends_with('\n') {
+    let mut line = Vec::new();
+    for number in 1.. {
+        if !next_line(&mut file, &mut line, MAX_LINE).map_err(at(&path))? {
+            return Err(StoreError::TooLong { path, line: number });
+        }
+        if !line.ends_with(b"\n") {
             break; // A crash cut it short, before it was acknowledged.
         }
-        let parse = |source| StoreError::Parse { path: path.clone(), line: i + 1, source };
-        match serde_json::from_str(line).map_err(parse)? {
+        let parse = |source| StoreError::Parse { path: path.clone(), line: number, source };
+        match serde_json::from_slice(&line).map_err(parse)? {
             Event::Prepared(preparation) => run.preparations.push(*preparation),
             Event::Trial(trial) => run.trials.push(*trial),
             Event::Finished { at } => run.finished = Some(at),
@@ -200,20 +236,56 @@ fn read_header(dir: &Path) -> Result<Header, StoreError> {
         schema: u32,
     }
     let path = dir.join(HEADER);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
+    let file = match File::open(&path) {
+        Ok(file) => file,
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             return Err(StoreError::Missing(dir.to_owned()));
         }
         Err(e) => return Err(at(&path)(e)),
     };
+    let mut text = Vec::new();
+    file.take(MAX_LINE + 1).read_to_end(&mut text).map_err(at(&path))?;
+    if text.len() as u64 > MAX_LINE {
+        return Err(StoreError::TooLong { path, line: 1 });
+    }
     let parse = |source: serde_json::Error| StoreError::Parse {
         path: path.clone(),
         line: source.line().max(1),
         source,
     };
-    match serde_json::from_str(&text).map_err(parse)? {
-        Version { schema: crate::SCHEMA } => serde_json::from_str(&text).map_err(parse),
+    match serde_json::from_slice(&text).map_err(parse)? {
+        Version { schema: crate::SCHEMA } => serde_json::from_slice(&text).map_err(parse),
         Version { schema: found } => Err(StoreError::OtherSchema { path: path.clone(), found }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_line_without_end_only_the_limit_is_read() {
+        let mut endless = BufReader::new(io::repeat(b'x'));
+        let mut line = Vec::new();
+        assert!(!next_line(&mut endless, &mut line, 1000).unwrap());
+        assert_eq!(line.len(), 1001);
+        let mut lines = io::Cursor::new("one\n\ntwo");
+        let mut next = || {
+            let fits = next_line(&mut lines, &mut line, 4).unwrap();
+            (fits, String::from_utf8(line.clone()).unwrap())
+        };
+        let expected = ["one\n", "\n", "two", ""].map(|line| (true, line.to_owned()));
+        assert_eq!([next(), next(), next(), next()], expected);
+    }
+
+    #[test]
+    fn the_last_line_end_is_found_however_far_away() {
+        for (lines, cut) in [(0, 0), (0, 200_000), (3, 0), (3, 10), (3, 65_536), (100_000, 150_000)]
+        {
+            let whole = "line\n".repeat(lines);
+            let text = format!("{whole}{}", "x".repeat(cut));
+            let found = whole_lines(&mut io::Cursor::new(text)).unwrap();
+            assert_eq!(found, whole.len() as u64, "{lines} lines, {cut} bytes cut short");
+        }
     }
 }

@@ -92,6 +92,24 @@ fn what_is_not_a_record_is_named_with_its_line() {
 }
 
 #[test]
+fn a_line_of_a_gigabyte_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(written(folder.path(), &[trial(1)]));
+    let events = OpenOptions::new().append(true).open(folder.path().join("events.jsonl")).unwrap();
+    events.set_len(1 << 30).unwrap();
+    let error = read(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::TooLong { line: 2, .. }), "{error}");
+    assert!(
+        error
+            .to_string()
+            .ends_with("events.jsonl:2: not a run record: the line is longer than 256 MiB")
+    );
+    let header = OpenOptions::new().append(true).open(folder.path().join("run.json")).unwrap();
+    header.set_len(1 << 30).unwrap();
+    assert!(matches!(read(folder.path()), Err(StoreError::TooLong { line: 1, .. })));
+}
+
+#[test]
 fn the_server_may_have_its_own_machine_or_an_unknown_one() {
     let client = header().machines.client;
     let own = Box::new(Machine { kernel: "6.2".into(), ..client.clone() });

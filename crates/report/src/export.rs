@@ -2,13 +2,13 @@
 //!
 //! Field names end in their unit: `_ns`, `_ms`, `_s` (seconds; `_per_s` for rates), `_bytes`, `_share` (of one). `_low`
 //! and `_high` are the ends of an interval. Unknown values are `null` in JSON and empty in CSV, never 0. The `schema` of
-//! JSON is [`EXPORT_SCHEMA`].
+//! JSON is [`EXPORT_SCHEMA`]. Text in CSV is [`inert`] in spreadsheets.
 
 use rpcbench_record::{Header, Machine, Run, RunId, Tool, Workload, schema};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::catalog::{RowKind, Subject, Values, keys, ranked_by, row, row_schema};
+use crate::catalog::{RowKind, Subject, Value, Values, keys, ranked_by, row, row_schema};
 use crate::conclusion::Conclusion;
 use crate::row::Absent;
 use crate::standings::{Pair, Standings, finding_name as finding};
@@ -123,7 +123,7 @@ impl Export for Summary {
 }
 
 /// The JSON Schema (draft 2020-12) of a run's JSON. `docs/schemas` has it.
-pub fn export_schema() -> serde_json::Value {
+pub fn export_schema() -> Value {
     schema::of::<SummaryView>()
 }
 
@@ -153,8 +153,12 @@ pub(crate) fn to_csv(
 ) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(keys)?;
+    let cell = |value: Option<Value>| match value {
+        Some(Value::String(text)) => Some(Value::String(inert(text))),
+        other => other,
+    };
     for row in rows {
-        writer.serialize(row.0.into_iter().map(|(_, value)| value).collect::<Vec<_>>())?;
+        writer.serialize(row.0.into_iter().map(|(_, value)| cell(value)).collect::<Vec<_>>())?;
     }
     written(writer)
 }
@@ -163,11 +167,30 @@ pub(crate) fn to_csv(
 pub(crate) fn rows_csv<R: Serialize>(
     rows: impl IntoIterator<Item = R>,
 ) -> Result<String, ExportError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut plain = csv::Writer::from_writer(Vec::new());
     for row in rows {
-        writer.serialize(row)?;
+        plain.serialize(row)?;
+    }
+    let plain = written(plain)?;
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(plain.as_bytes());
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in reader.records() {
+        let cell = |text: &str| match text.parse::<f64>() {
+            Ok(_) => text.to_owned(),
+            Err(_) => inert(text.to_owned()),
+        };
+        writer.write_record(row?.iter().map(cell))?;
     }
     written(writer)
+}
+
+/// Text that no spreadsheet takes for a formula: an apostrophe precedes a sign that begins one (OWASP, *CSV Injection*).
+/// Numbers are no text and stay numbers.
+fn inert(text: String) -> String {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => format!("'{text}"),
+        false => text,
+    }
 }
 
 fn written(writer: csv::Writer<Vec<u8>>) -> Result<String, ExportError> {

@@ -27,6 +27,8 @@ pub(crate) struct Figure {
     /// One sentence without its full stop.
     pub(crate) meaning: &'static str,
     of: Of,
+    /// Whether a failed cell has it too: it says what was measured, and how calls ended.
+    of_failed: bool,
     /// `None`: in exports only.
     pub(crate) column: Option<Column>,
 }
@@ -120,7 +122,7 @@ pub(crate) enum Kind {
 }
 
 const fn figure(key: &'static str, unit: Unit, meaning: &'static str, of: Of) -> Figure {
-    Figure { key, unit, meaning, of, column: None }
+    Figure { key, unit, meaning, of, of_failed: false, column: None }
 }
 
 const fn column(title: &'static str, slot: ColumnSlot) -> Column {
@@ -177,6 +179,19 @@ impl Figure {
         Self { column: Some(column), ..self }
     }
 
+    const fn of_failed(self) -> Self {
+        Self { of_failed: true, ..self }
+    }
+
+    /// Whether a cell has it whatever its verdict: labels, settings, and what tells of a failure.
+    fn is_in_failed_cells(&self) -> bool {
+        match self.of {
+            Of::Windows(_) | Of::Window(_) => self.of_failed,
+            Of::Cell(_) => self.of_failed || self.unit == Unit::Word,
+            Of::Run(_) | Of::Any(_) | Of::Trial(_) => true,
+        }
+    }
+
     /// Whether it is a number measured over a window of load, which a change to the server could change.
     pub(crate) fn is_measured(&self) -> bool {
         let ranks = self.column.is_some_and(|column| column.ranks.is_some());
@@ -189,8 +204,11 @@ impl Figure {
         self.column.map_or(self.key, |column| column.title)
     }
 
-    /// Its value. `None` if it is unknown, or the row has no such figure.
+    /// Its value. `None` if it is unknown, if the row has no such figure, and if the cell failed: its figures are worth nothing.
     pub(crate) fn value(&self, subject: &Subject) -> Option<Value> {
+        if self.is_withheld(subject) {
+            return None;
+        }
         match self.of {
             Of::Run(of) => of(subject.header),
             Of::Any(of) => of(subject),
@@ -201,8 +219,15 @@ impl Figure {
         }
     }
 
+    fn is_withheld(&self, subject: &Subject) -> bool {
+        subject.cell.is_some_and(|cell| cell.verdict.is_failed()) && !self.is_in_failed_cells()
+    }
+
     /// Its value as people read it.
     pub(crate) fn shown(&self, subject: &Subject) -> Option<String> {
+        if self.is_withheld(subject) {
+            return None;
+        }
         match self.column.and_then(|column| column.text) {
             Some(text) => text(subject),
             None => {

@@ -165,6 +165,20 @@ fn the_same_for_a_pull_request() {
 }
 
 #[test]
+fn text_in_csv_is_no_formula() {
+    let run = || {
+        let mut run = old();
+        run.run.header.plan.workloads[0].name = "=1+2".to_owned();
+        run.run.trials.iter_mut().for_each(|trial| trial.workload = "=1+2".to_owned());
+        run.run.preparations.iter_mut().for_each(|made| made.workload = "=1+2".to_owned());
+        run
+    };
+    let csv = csv(&compared(&run(), &run(), &[])).expect("CSV");
+    assert!(csv.lines().skip(1).all(|line| line.starts_with("'=1+2,")), "{csv}");
+    assert_eq!(csv.lines().count(), 3);
+}
+
+#[test]
 fn programs_get_every_row_as_the_schema_says() {
     let new = RunBuilder::new().entry("go-grpc", &scaled(GO, 90)).entry("rust-tonic", &RUST);
     let changes = compared(&old(), &new, &["memory_peak_bytes", "p50"]);

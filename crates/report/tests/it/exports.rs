@@ -67,6 +67,62 @@ fn every_row_of_csv_is_as_long_as_its_header() {
 }
 
 #[test]
+fn a_failed_cell_has_no_figures_but_says_how_its_calls_ended() {
+    let run = RunBuilder::new()
+        .entry("go-grpc", &[98_000; 2])
+        .with("rust-tonic", &[184_000; 2], |trial| {
+            trial.outcomes.ok -= 10;
+            trial.outcomes.timeout += 10;
+        })
+        .run;
+    let csv = csv(&summary(&run)).expect("CSV");
+    let mut reader = ::csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    let rows: Vec<::csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    assert_eq!((&rows[0][1], &rows[1][1]), ("go-grpc", "rust-tonic"));
+    let known = |row: &::csv::StringRecord| -> Vec<String> {
+        let numbers = header.iter().zip(row.iter()).filter(|(_, it)| it.parse::<f64>().is_ok());
+        numbers.map(|(name, _)| name.to_owned()).collect()
+    };
+    let kept = [
+        "trials_measured",
+        "trials_planned",
+        "calls",
+        "ok",
+        "wrong_answer",
+        "status",
+        "timeout",
+        "transport",
+        "not_sent",
+        "error_share",
+        "connections",
+        "in_flight",
+        "cpus",
+        "memory_limit_bytes",
+    ];
+    assert_eq!(known(&rows[1]), kept);
+    assert!(known(&rows[0]).iter().any(|name| name == "p99_ns"));
+    // Every window keeps what was measured.
+    let trials = trials_csv(&run).expect("CSV");
+    assert!(::csv::Reader::from_reader(trials.as_bytes()).records().all(|row| {
+        row.expect("a row").iter().filter(|cell| cell.parse::<f64>().is_ok()).count() > 30
+    }));
+}
+
+#[test]
+fn text_in_csv_is_no_formula_and_numbers_stay_numbers() {
+    for sign in ["=", "+", "-", "@"] {
+        let mut run = mixed().run;
+        run.header.plan.workloads[0].shape = format!("{sign}cmd(1)");
+        run.header.machines.client.cpu.model = format!("{sign}2,5 GHz");
+        for csv in [csv(&summary(&run)), trials_csv(&run)].map(|csv| csv.expect("CSV")) {
+            assert!(csv.contains(&format!(",'{sign}cmd(1),")), "{csv}");
+            assert!(csv.contains(&format!(",\"'{sign}2,5 GHz\",")), "{csv}");
+        }
+    }
+}
+
+#[test]
 fn json_is_what_its_schema_says() {
     let schema = jsonschema::validator_for(&export_schema()).expect("a schema");
     let export = json(&summary(&mixed().run)).expect("JSON");
