@@ -4,12 +4,12 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Where a server listens: a port of a network address, or a Unix socket.
+/// The address of a server: a TCP port or a Unix socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerAddress {
-    /// A port.
+    /// IP address and port.
     Tcp(SocketAddr),
-    /// The path of a socket; at most 107 bytes.
+    /// Path of a Unix socket; at most 107 bytes.
     Unix(PathBuf),
 }
 

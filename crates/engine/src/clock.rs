@@ -26,7 +26,7 @@ impl Nanos {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Seconds, as a number to calculate with.
+    /// Seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }

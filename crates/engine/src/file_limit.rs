@@ -1,4 +1,4 @@
-//! Room for all connections among the files that the process may have open.
+//! The limit on open files, which connections count against.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -8,9 +8,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::plan::LoadPlan;
 
-/// Files for a load thread besides its connections: what it waits on, and what it reads about itself.
+/// Files of a load thread other than its connections: epoll, waker, alarm, and its statistics in /proc.
 const EACH_THREAD: u64 = 4;
-/// Files that whoever uses the engine may open meanwhile.
+/// Files that the rest of the process may open meanwhile.
 const RESERVE: u64 = 64;
 
 /// More connections than the process may have files.
@@ -19,18 +19,18 @@ const RESERVE: u64 = 64;
     "{connections} connections need {needed} open files, and this process may have {limit}: allow more (ulimit -n {needed}), or give fewer connections"
 )]
 pub struct FileLimit {
-    /// As planned.
+    /// Planned connections.
     pub connections: u32,
-    /// Files with everything that is open already, and a reserve.
+    /// Files needed in all, with those already open and a reserve.
     pub needed: u64,
-    /// What it could be raised to.
+    /// The highest limit possible.
     pub limit: u64,
 }
 
 /// The limit before it was raised for the first time.
 static GIVEN: OnceLock<Rlimit> = OnceLock::new();
 
-/// The limit on open files that this process was given. Other programs must be started with it, however far it was
+/// The limit on open files that this process was started with. Other programs must be started with it too, even if it was
 /// raised for connections since.
 pub fn given() -> Rlimit {
     *GIVEN.get_or_init(|| getrlimit(Resource::Nofile))
@@ -41,11 +41,11 @@ pub(crate) fn make_room(plan: &LoadPlan) -> Result<(), FileLimit> {
     reserve(plan.connections, plan.threads)
 }
 
-/// Raises the limit if it is too low for this many connections and load threads: up to the hard limit, and that too
-/// if the process is privileged.
+/// Raises the limit if it is too low for this many connections and load threads: up to the hard limit, or beyond if the
+/// process is privileged.
 ///
 /// # Errors
-/// If it can't be raised so far.
+/// If it can't be raised far enough.
 pub fn reserve(connections: u32, threads: u32) -> Result<(), FileLimit> {
     let open = fs::read_dir("/proc/self/fd").map_or(RESERVE, |files| files.count() as u64);
     let threads = u64::from(threads) * EACH_THREAD;
@@ -65,7 +65,7 @@ fn raise(
     needed: u64,
     mut set: impl FnMut(Rlimit) -> Result<(), Errno>,
 ) -> Result<(), u64> {
-    // `None` is no limit.
+    // `None`: unlimited.
     let (Some(soft), hard) = (limit.current, limit.maximum) else { return Ok(()) };
     if soft >= needed {
         return Ok(());

@@ -11,6 +11,8 @@ mod address;
 mod client;
 pub mod clock;
 mod driver;
+#[cfg(test)]
+mod echo_payload;
 pub mod file_limit;
 mod log;
 mod measured;
@@ -26,8 +28,6 @@ mod slot;
 mod span;
 mod tally;
 mod target;
-#[cfg(test)]
-mod tests;
 mod thread;
 mod worker;
 

@@ -6,14 +6,14 @@ use crate::clock::Nanos;
 use crate::outcome::Outcome;
 use crate::protocol::Call;
 
-/// Calls in a batch: one message to another thread carries this many.
+/// Calls per message to the writing thread.
 const BATCH: usize = 8192;
 
-/// Most batches that wait to be written: two million calls, 84 MB.
+/// Most batches waiting to be written: two million calls, 84 MB.
 const MAX_WAITING: usize = 256;
 
-/// Takes batches of calls. If the receiver does not keep up, batches without room are dropped, since a load that waits
-/// for a disk is not the load that was asked for: the receiver must count.
+/// Takes batches of calls. If the receiver does not keep up, batches are dropped, since a load must not wait for a disk:
+/// the receiver must count.
 pub type CallLog = SyncSender<Vec<LoggedCall>>;
 
 /// Both ends of a log.
@@ -24,9 +24,9 @@ pub fn call_log() -> (CallLog, Receiver<Vec<LoggedCall>>) {
 /// One call that came due in a measured span. Times count from the span's begin, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedCall {
-    /// When it was to be sent.
+    /// When it was due.
     pub due: Nanos,
-    /// When its bytes were given to the kernel. `None`: never, or not whole before it ended.
+    /// When the kernel had taken all its bytes. `None`: never, or not before it ended.
     pub written: Option<Nanos>,
     /// When it ended.
     pub done: Nanos,
@@ -37,9 +37,9 @@ pub struct LoggedCall {
 /// How a logged call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Answered, and the answer was right.
+    /// Answered correctly.
     Ok,
-    /// Answered with success, and the answer was wrong.
+    /// Answered with success, but wrongly.
     WrongAnswer,
     /// The protocol's own status, by code.
     Status(u32),
@@ -91,12 +91,12 @@ impl BatchWriter {
     pub fn flush(&mut self) {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         match self.log.try_send(batch) {
-            // Dropped; its memory serves the next.
+            // Dropped; its memory is reused.
             Err(TrySendError::Full(batch)) => {
                 self.batch = batch;
                 self.batch.clear();
             }
-            // The reader may have given up; the figures continue.
+            // The reader may have failed; the load continues.
             Ok(()) | Err(TrySendError::Disconnected(_)) => {}
         }
     }

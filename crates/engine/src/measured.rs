@@ -1,11 +1,11 @@
-//! From what the engine counted to what the record keeps.
+//! Converts a measurement into its record.
 
 use rpcbench_record::{Latency, MachineUsage, Measured, ServerUsage};
 
 use crate::session::Measurement;
 
 impl Measurement {
-    /// As the record keeps it; `server` is what the server used over the same span, where it is known.
+    /// The record of it; `server` is what the server used over the same span, if known.
     pub fn into_measured(self, server: Option<ServerUsage>, machine: MachineUsage) -> Measured {
         Measured {
             window_ns: self.span.end.since(self.span.start),

@@ -1,10 +1,10 @@
-//! Bytes of a request that belong to its call alone.
+//! Bytes that make each call's request unique.
 
-/// The digits are `@`, `A` to `O`: their lower halves are their values.
+/// The digits are `@` and `A` to `O`; the low four bits of each are its value.
 const ZEROS: u64 = 0x4040_4040_4040_4040;
 
-/// A number that no other call with the same request has. Its digits are written into the request and come back with the
-/// reply, so a remembered reply fits no other call.
+/// A number unique among the calls with the same request. Its digits are written into the request and returned in the reply,
+/// so a remembered reply fits no other call.
 ///
 /// The digits are base 16, `@` and `A` to `O`: no text format escapes them, and a few shifts make all eight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Nonce {
         Self(number)
     }
 
-    /// The nonce `step` further on; wraps around.
+    /// The nonce plus `step`; wraps around.
     #[inline]
     pub const fn plus(self, step: u32) -> Self {
         Self(self.0.wrapping_add(step))
@@ -51,7 +51,7 @@ pub(crate) fn put(digits: &Digits, place: &mut [u8]) {
     }
 }
 
-/// Turns nonces into digits. Most are the same as the one before, so it keeps the last digits.
+/// Converts nonces to digits. Keeps the last result, as most nonces repeat the one before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NonceWriter {
     last: Nonce,

@@ -2,7 +2,7 @@
 
 use rpcbench_record::{Outcomes, Protocol};
 
-/// How a call that came due ended. Exactly one for each.
+/// How a due call ended; each call has exactly one outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Ok,
@@ -14,7 +14,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Counts it.
+    /// Adds it to `outcomes`.
     #[inline]
     pub fn count(&self, outcomes: &mut Outcomes) {
         match self {

@@ -1,7 +1,7 @@
 //! When calls come due: arithmetic on a seed, an arrival process and a number, without a clock.
 //!
-//! There is one schedule for all load threads. Each goes through the whole of it and takes the calls of its
-//! connections, which take turns, so the load keeps one exact rate and nothing is shared.
+//! All load threads have one schedule. Each walks all of it and takes the calls of its own connections, which take turns:
+//! the load keeps one exact rate, and threads share nothing.
 
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng as _, SeedableRng as _};
@@ -9,8 +9,8 @@ use rpcbench_record::{Arrivals, PerSecond, Rate};
 
 use crate::clock::Nanos;
 
-/// Due times of the calls of an open loop, from the first one on, as distances from its origin. It never ends;
-/// for [`Arrivals::Closed`], and for a rate that is a share of an unknown capacity, it is empty.
+/// Due times of the calls of an open loop, as distances from its origin, without end. Empty for [`Arrivals::Closed`] and for
+/// a share of an unknown capacity.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     arrivals: Arrivals,
@@ -22,17 +22,17 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of an arrival process; the seed matters only where arrivals are random.
+    /// The schedule of an arrival process; the seed matters only for random arrivals.
     pub fn new(arrivals: Arrivals, seed: u64) -> Self {
         Self { arrivals, next: 0, draw: Pcg64::seed_from_u64(seed), drawn: 0.0 }
     }
 
-    /// Calls that come due before `end`.
+    /// Number of calls due before `end`.
     pub fn due_before(self, end: Nanos) -> u64 {
         self.take_while(|due| *due < end).count() as u64
     }
 
-    /// A distance from the exponential distribution with mean 1.
+    /// Draws from the exponential distribution with mean 1.
     fn exponential(&mut self) -> f64 {
         // Uniform in (0, 1] with 53 bits, so the logarithm is finite.
         let uniform = ((self.draw.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
@@ -69,7 +69,7 @@ pub(crate) fn window_seed(seed: u64, window: u64) -> u64 {
     seed.wrapping_add(window)
 }
 
-/// n / rate, in whole numbers: it never drifts.
+/// n / rate, in integers: it never drifts.
 fn constant(rate: PerSecond, n: u64) -> Nanos {
     let nanos = u128::from(n) * 1_000_000_000_000 / u128::from(rate.thousandths());
     Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
@@ -88,16 +88,16 @@ fn ramp(from: f64, to: f64, over_ms: u64, n: u64) -> Nanos {
         return seconds(over + (n - ramped) / to);
     }
     let slope = (to - from) / over;
-    // The form of the root that loses no digits where the slope is small; under the root is at least to².
+    // This form of the root loses no digits if the slope is small; the radicand is at least to².
     seconds(2.0 * n / (from + (from * from + 2.0 * slope * n).sqrt()))
 }
 
-/// The time at which the integral of the rate is n; the rate is from + k x by in step k, and `to` at most.
+/// The time at which the integral of the rate is n; the rate in step k is from + k x by, at most `to`.
 fn steps([from, to, by]: [f64; 3], every_ms: u64, n: u64) -> Nanos {
     let (every, n) = (every_ms as f64 / 1e3, n as f64);
     let before = |step: f64| every * (step * from + by * step * (step - 1.0) / 2.0);
     let last = ((to - from) / by).ceil();
-    // The largest step with before(step) <= n, found from the root of the quadratic and then made exact.
+    // The largest step with before(step) <= n: the root of the quadratic, then made exact.
     let half = from - by / 2.0;
     let root = ((half * half + 2.0 * by * n / every).sqrt() - half) / by;
     let mut step = root.floor().clamp(0.0, last);
@@ -110,7 +110,7 @@ fn steps([from, to, by]: [f64; 3], every_ms: u64, n: u64) -> Nanos {
     seconds(step * every + (n - before(step)) / rate)
 }
 
-/// The arrival process of the warm-up before a window: the same, at the rate with which the window begins.
+/// The arrival process of the warm-up before a window: the same, at the window's initial rate.
 fn warming(arrivals: Arrivals) -> Arrivals {
     match arrivals {
         Arrivals::Ramp { from, .. } | Arrivals::Steps { from, .. } => {
@@ -127,14 +127,14 @@ pub(crate) struct DueTimes {
     seed: u64,
     stride: Stride,
     current: Part,
-    /// The window's own schedule, which takes over at its origin.
+    /// The window's schedule, which takes over at its origin.
     window: Option<Part>,
-    /// No call comes due from here on.
+    /// No call comes due from then on.
     end: Nanos,
 }
 
-/// Which calls of a schedule a thread takes: call n has its turn on connection n modulo their number, and connections
-/// go round the threads, so that each thread gets calls in proportion to its connections.
+/// Which calls of a schedule a thread takes: call n belongs to connection n modulo their number. Connections are dealt to
+/// threads in turn, so each thread gets calls in proportion to its connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stride {
     pub thread: u32,
@@ -144,8 +144,7 @@ pub(crate) struct Stride {
 }
 
 impl Stride {
-    /// After a call whose turn was on `connection`, a connection of the thread: how many calls to go on, and whose turn
-    /// that is.
+    /// After a call on `connection` of this thread: the number of calls until the next one of the thread, and its connection.
     #[inline]
     fn step(self, connection: u32) -> (u32, u32) {
         let next = connection + self.threads;
@@ -161,7 +160,7 @@ struct Part {
     origin: Nanos,
     schedule: Schedule,
     stride: Stride,
-    /// Whose turn it is.
+    /// The connection whose turn it is.
     connection: u32,
     due: Nanos,
 }
@@ -188,9 +187,9 @@ impl Part {
 }
 
 impl DueTimes {
-    /// Calls come due from `origin` on, until it is stopped.
+    /// Calls come due from `origin` on, until stopped.
     pub fn new(arrivals: Arrivals, seed: u64, stride: Stride, origin: Nanos) -> Self {
-        // What is drawn for the warm-up must not come again in the window.
+        // The window must not repeat the distances of the warm-up.
         let schedule = Schedule::new(warming(arrivals), !seed);
         let current = Part::new(schedule, origin, stride);
         Self { arrivals, seed, stride, current, window: None, end: Nanos::NEVER }
@@ -209,7 +208,7 @@ impl DueTimes {
         self.end = self.end.min(end);
     }
 
-    /// When the next call comes due. `None`: none will.
+    /// When the next call comes due. `None`: never.
     #[inline]
     pub fn peek(&self) -> Option<Nanos> {
         (self.current.due < self.end).then_some(self.current.due)
@@ -254,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_ramp_has_the_integral_of_its_rate() {
-        // 0.. 10 s from 100 to 300: 2,000 calls, half-way 750; then 300 a second.
+        // 100 to 300 calls/s over 10 s: 2,000 calls, 750 of them in the first half; then 300 calls/s.
         let mut ramp = Schedule::new(arrivals("ramp:100..300/10s"), 1);
         assert_eq!(ramp.clone().due_before(Nanos(5 * SECOND.0)), 750);
         assert_eq!(ramp.clone().due_before(Nanos(10 * SECOND.0)), 2000);
@@ -316,7 +315,7 @@ mod tests {
     #[test]
     fn threads_get_calls_in_proportion_to_their_connections() {
         for (connections, threads) in [(3, 2), (5, 3), (7, 1), (8, 4), (10, 7)] {
-            // In each round of the connections, every one has a call.
+            // Each round gives every connection a call.
             let calls = |thread| {
                 let stride = Stride { thread, threads, connections };
                 let mut due_times = DueTimes::new(arrivals("constant:1000"), 1, stride, Nanos(0));
@@ -354,8 +353,8 @@ mod tests {
         assert_eq!(dues, [0, 100, 200, 250, 350]);
     }
 
-    /// Anderson and Darling's statistic of the distances against the exponential distribution of that rate:
-    /// over 3.857 in one sample of a hundred where they follow it.
+    /// Anderson and Darling's statistic of the distances against the exponential distribution of that rate: above 3.857 in
+    /// one of a hundred samples that follow it.
     fn anderson_darling(dues: &[Nanos], rate: f64) -> f64 {
         let mut at = vec![0.0];
         at.extend(dues.iter().map(|due| due.as_secs_f64()));

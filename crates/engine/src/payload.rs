@@ -1,4 +1,4 @@
-//! What calls carry, and the memory that makes checking every reply cheap.
+//! What calls carry, and remembered replies, which make checking every reply cheap.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use crate::nonce::{Digits, Nonce, NonceWriter, put};
 use crate::protocol::Call;
 use crate::target::Target;
 
-/// Encoded requests to one target, and the verdict on their replies.
+/// Encoded requests to one target, and how to check their replies.
 pub trait Payload: Send + Sync {
     /// What calls address.
     fn target(&self) -> &Target;
@@ -22,32 +22,32 @@ pub trait Payload: Send + Sync {
     /// Request number `index`, encoded.
     fn request(&self, index: usize) -> &[u8];
 
-    /// The patch points of request number `index`: each call writes its own number over these bytes, at most 8 each, as
+    /// The patch points of request number `index`: each call overwrites these bytes, at most 8 each, with its nonce in
     /// letters from `@` to `O`.
     fn patches(&self, _index: usize) -> &[Range<usize>] {
         &[]
     }
 
-    /// Judges a reply to request number `index`; `sent` is the request with its patches.
+    /// Checks a reply to request number `index`; `sent` is the request with its patches.
     ///
     /// # Errors
-    /// What is wrong with it, in one line.
+    /// One line that says what is wrong.
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String>;
 }
 
-/// The longest right reply that is remembered: bytes beyond the length of its request.
+/// Replies longer than their request by more bytes than this are not remembered.
 const MAX_LONGER: usize = 1024;
 
-/// Checks replies: the first to each request by the payload's verdict, the same bytes again by comparing them.
+/// Checks replies: the first one to each request by the payload, later ones by comparing bytes.
 #[derive(Debug)]
 pub(crate) struct Checker {
     right: Vec<Right>,
-    /// How far apart the nonces of a request's calls are.
+    /// Difference between the nonces of successive calls with a request.
     nonce_step: u32,
     nonces: NonceWriter,
 }
 
-/// The right reply to a call with a request; empty until one has come.
+/// The right reply to a call with a request; empty before the first.
 #[derive(Clone, Debug, Default)]
 struct Right {
     bytes: Box<[u8]>,
@@ -64,7 +64,7 @@ impl Right {
         Self { bytes: reply.into(), nonce, nonce_at, nonce_length }
     }
 
-    /// Makes it the right reply to another call.
+    /// Turns it into the right reply to another call.
     #[inline]
     fn patch_nonce(&mut self, nonce: Nonce, nonces: &mut NonceWriter) {
         let start = self.nonce_at as usize;
@@ -75,7 +75,7 @@ impl Right {
 }
 
 impl Checker {
-    /// For calls whose nonces are `nonce_step` apart where their request is the same.
+    /// For calls whose nonces increase by `nonce_step` from call to call with the same request.
     pub fn new(payload: &dyn Payload, nonce_step: u32) -> Self {
         let right = vec![Right::default(); payload.len()];
         Self { right, nonce_step, nonces: NonceWriter::default() }
@@ -90,7 +90,7 @@ impl Checker {
         if *right.bytes != *reply || reply.is_empty() {
             return self.verify(payload, call, reply);
         }
-        // Written now: just before the next comparison, that would wait for the store.
+        // Written now: a comparison right after the write would stall on the store.
         right.patch_nonce(call.nonce.plus(self.nonce_step), &mut self.nonces);
         Ok(())
     }
@@ -116,8 +116,8 @@ impl Checker {
     }
 }
 
-/// Where the last `length` digits of a nonce are in a right reply. `None` unless there is exactly one such place: which of
-/// several would differ in another call's reply is unknown.
+/// Where the last `length` digits of a nonce are in a right reply. `None` unless they occur exactly once: with several, it is
+/// unknown which would differ in another call's reply.
 fn find_nonce(digits: &Digits, length: usize, reply: &[u8]) -> Option<Range<usize>> {
     if length == 0 {
         return Some(0..0);
@@ -128,7 +128,7 @@ fn find_nonce(digits: &Digits, length: usize, reply: &[u8]) -> Option<Range<usiz
     places.next().is_none().then(|| at..at + length)
 }
 
-/// Requests for tests; every reply to them is right.
+/// Requests for tests; every reply passes.
 #[cfg(any(test, feature = "fuzzing"))]
 #[derive(Debug)]
 pub(crate) struct Filler {
@@ -184,10 +184,10 @@ mod tests {
     use rpcbench_contract::Encoding;
 
     use super::*;
-    use crate::tests::Echo;
+    use crate::echo_payload::EchoPayload;
 
     /// The right reply: the request with another tag.
-    fn reply(echo: &Echo, call: Call) -> Vec<u8> {
+    fn reply(echo: &EchoPayload, call: Call) -> Vec<u8> {
         let mut reply = echo.corpus.request_with(call.request as usize, call.nonce.digits());
         reply[0] = 0x12;
         reply
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_remembered_reply_is_right_only_with_the_calls_own_nonce() {
         for shape in ["text:1", "text:5", "text:16", "text:100", "record", "dto", "tree"] {
-            let echo = Echo::new(shape, Encoding::Protobuf);
+            let echo = EchoPayload::new(shape, Encoding::Protobuf);
             let mut checker = Checker::new(&echo, 2);
             for index in 0..echo.len() {
                 let calls = [0x0123_4567, 0x0123_4569, 0x0123_456b, 77].map(|it| call(index, it));
@@ -209,7 +209,7 @@ mod tests {
                     assert!(checker.check(&echo, next, &reply(&echo, before)).is_err());
                     assert_eq!(checker.check(&echo, next, &reply(&echo, next)), Ok(()));
                     assert_eq!(checker.check(&echo, before, &reply(&echo, before)), Ok(()));
-                    // It was compared, and patched for the next call.
+                    // Compared, and patched for the next call.
                     let later = Call { nonce: before.nonce.plus(2), ..before };
                     assert_eq!(checker.right[index].nonce, later.nonce);
                     assert_eq!(*checker.right[index].bytes, reply(&echo, later));

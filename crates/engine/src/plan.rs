@@ -1,4 +1,4 @@
-//! The load that the engine makes.
+//! What load to make.
 
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
@@ -12,7 +12,7 @@ pub struct LoadPlan {
     pub protocol: Protocol,
     /// Where the server listens.
     pub address: ServerAddress,
-    /// What `:authority` says; usually the address as typed.
+    /// Host name in requests; usually the address as typed.
     pub authority: String,
     /// Connections over all threads; at least 1.
     pub connections: u32,
@@ -30,20 +30,20 @@ pub struct LoadPlan {
     pub cpus: Vec<u32>,
     /// Time limit of a call.
     pub timeout: Nanos,
-    /// How long calls in flight at the end may take.
+    /// How long to wait for calls in flight at the end.
     pub grace: Nanos,
     /// Time limit for connecting, handshake included.
     pub connect_timeout: Nanos,
-    /// The request to begin with.
+    /// Index of the first request.
     pub first_request: u32,
-    /// Allows several calls in flight on a connection where the protocol otherwise takes one at a time.
+    /// Allows several calls in flight per connection even if the protocol takes one at a time.
     pub pipelining: bool,
 }
 
 /// A plan that contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// Zero of something.
+    /// A number that may not be 0.
     #[error("{0} is 0; give at least 1")]
     Zero(&'static str),
     /// Connections without a call.
@@ -56,7 +56,7 @@ pub enum PlanError {
         /// As planned.
         connections: u32,
     },
-    /// More calls in flight on a connection than it carries.
+    /// More calls in flight on a connection than it may carry.
     #[error(
         "{in_flight} calls in flight over {connections} connections are up to {} on each, and a connection ends after {life}; give a connection for each call in flight, or a longer life",
         in_flight.div_ceil(*connections)

@@ -1,4 +1,4 @@
-//! A connection slot of a worker: it outlives the connections that are opened in it.
+//! A worker's place for a connection, which outlives the connections opened in it.
 
 use std::collections::VecDeque;
 
@@ -12,35 +12,35 @@ const RETRY: (Nanos, Nanos) = (Nanos::from_millis(1), Nanos::from_millis(1000));
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Link {
     Down,
-    /// Its connection has carried all its calls; the next is opened when a call needs it.
+    /// The connection has carried all its calls; the next one is opened when a call needs it.
     Resting,
     Connecting,
     Up,
-    /// The kernel takes no more for now; an event says when it does again.
+    /// The kernel takes no more; an event says when it does again.
     Full,
 }
 
-/// One connection slot and the calls that belong to it.
+/// A connection slot and its calls.
 #[derive(Debug)]
 pub(crate) struct Slot<C> {
-    /// Calls in flight that it keeps up.
+    /// Calls that it keeps in flight.
     pub share: u32,
     pub link: Link,
-    /// Calls that each of its connections may carry; no limit if they live long.
+    /// Calls that each of its connections may carry.
     life: u64,
     /// Calls that this connection may still carry.
     left: u64,
-    /// True until the connection's handshake has been seen to be done.
+    /// True until the connection's handshake is known to be done.
     pub handshake_pending: bool,
     pub connection: Option<C>,
-    /// Bytes for the kernel, from `written` on.
+    /// Output; the kernel has taken the first `written` bytes.
     pub out: Vec<u8>,
     written: usize,
-    /// Calls that are due and not sent yet.
+    /// Due calls that are not sent yet.
     pub waiting: VecDeque<Call>,
-    /// Calls that the peer refused; they are sent before those.
+    /// Calls that the peer refused; they are sent before `waiting`.
     pub again: VecDeque<Call>,
-    /// Set in a slot that only sees a connection to its end: the slot that opened the connection.
+    /// In a slot that only awaits a connection's last calls: the slot that opened it.
     pub parent_slot: Option<usize>,
     /// Why it was last lost.
     pub problem: Option<String>,
@@ -52,7 +52,7 @@ pub(crate) struct Slot<C> {
 }
 
 impl<C: Connection> Slot<C> {
-    /// A slot that keeps `share` calls in flight, on connections that carry `life` calls each, or any number.
+    /// A slot that keeps `share` calls in flight, on connections that carry `life` calls each; `None`: any number.
     pub fn new(share: u32, life: Option<u32>) -> Self {
         let life = life.map_or(u64::MAX, u64::from);
         Self {
@@ -95,8 +95,8 @@ impl<C: Connection> Slot<C> {
         })
     }
 
-    /// Moves the connection to a separate slot, so that the next can be opened here: at once, if calls have ended since
-    /// the one before.
+    /// Moves the connection to a separate slot, so that the next one can be opened here: at once, if calls have ended since
+    /// the last time.
     pub fn hand_over(&mut self, parent_slot: usize, now: Nanos) -> Self {
         let mut rest =
             Self { parent_slot: Some(parent_slot), link: self.link, ..Self::new(0, None) };
@@ -122,7 +122,7 @@ impl<C: Connection> Slot<C> {
         self.left == 0 && self.connection.as_ref().is_some_and(|it| it.open_calls() == 0)
     }
 
-    /// Writes the protocol's goodbye.
+    /// Writes what ends a connection in the protocol, such as GOAWAY.
     #[cold]
     pub fn say_goodbye(&mut self) {
         if let Some(connection) = &mut self.connection {
@@ -170,20 +170,20 @@ impl<C: Connection> Slot<C> {
         self.connection.is_some() && self.opening_since().is_none()
     }
 
-    /// Since when it is being opened, if it is.
+    /// When the current attempt to connect began, if there is one.
     pub fn opening_since(&self) -> Option<Nanos> {
         let connection = self.connection.as_ref()?;
         let opening = self.link == Link::Connecting || connection.is_handshaking();
         opening.then_some(self.opened_at)
     }
 
-    /// Calls have ended on the connection, so the next one need not wait long.
+    /// Resets the backoff, as calls have ended on the connection.
     #[inline]
     pub fn reset_backoff(&mut self) {
         self.pause = RETRY.0;
     }
 
-    /// Calls have ended on the connection that was handed over: the next may open at once, unless that has failed.
+    /// Calls have ended on the connection that was handed over, so the next may open at once, unless an attempt has failed.
     pub fn allow_reconnect(&mut self, now: Nanos) {
         if self.link == Link::Down && !self.handed_over {
             return;
@@ -199,7 +199,7 @@ impl<C: Connection> Slot<C> {
         (self.link == Link::Down && self.retry_at != Nanos::NEVER).then_some(self.retry_at)
     }
 
-    /// Why no call can be sent on it now, one line. `None` if at most room is missing.
+    /// Why it can take no call, one line. `None` if it can, or already has all the calls it should have in flight.
     pub fn hindrance(&self) -> Option<String> {
         if self.parent_slot.is_some() {
             return None;
@@ -220,7 +220,7 @@ impl<C: Connection> Slot<C> {
         Some(reason)
     }
 
-    /// Sends a call at once if there is room; its bytes remain to be written.
+    /// Sends a call if there is room; its bytes remain to be written.
     #[inline]
     pub fn try_send(&mut self, make: impl FnOnce() -> Call) -> bool {
         let Some(connection) = &mut self.connection else { return self.try_wake(make) };
@@ -263,7 +263,7 @@ impl<C: Connection> Slot<C> {
         room
     }
 
-    /// Sends the waiting calls that the connection takes; returns how many of them had been refused before.
+    /// Sends waiting calls while the connection takes them; returns how many of them had been refused before.
     #[inline]
     pub fn send_waiting(&mut self) -> u64 {
         let mut resent = 0;
@@ -296,7 +296,7 @@ impl<C: Connection> Slot<C> {
         &self.out[self.written..]
     }
 
-    /// The kernel took `bytes` of the output, at `at`. Calls count as written when it took all.
+    /// The kernel took `bytes` of the output, at `at`. Calls count as written once it has taken all output.
     #[inline]
     pub fn sent(&mut self, bytes: usize, at: Nanos) {
         self.written += bytes;
@@ -325,7 +325,7 @@ impl<C: Connection> Slot<C> {
         (late, unsent)
     }
 
-    /// The connection is gone; takes its calls. The next is opened at once if this one ended in good order and calls have
+    /// The connection is lost; takes its calls. The next is opened at once if this one ended in good order and calls have
     /// ended on it.
     pub fn lose(&mut self, reason: &str, now: Nanos) -> Vec<Call> {
         if self.is_open() {
@@ -368,7 +368,7 @@ mod tests {
         }
     }
 
-    /// Opens a connection, sends a call, takes `bytes`, and loses the connection; how long the next one has to wait.
+    /// Opens a connection, sends a call, receives `bytes`, and loses the connection; returns the pause before the next.
     fn wait_after(slot: &mut Slot<Json>, bytes: &[u8]) -> Nanos {
         let templates = Arc::new(Json::templates(&Filler::of(&[2]), "host"));
         let connection = Json::new(templates, 1, &Arc::default(), &mut Vec::new());

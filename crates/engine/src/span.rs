@@ -1,8 +1,8 @@
-//! Which calls a measurement is of.
+//! Measured time.
 
 use crate::clock::Nanos;
 
-/// A measured stretch of time: calls that come due from `start` to before `end` are its population.
+/// A measured stretch of time. It counts the calls that come due from `start` until before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// First instant.
@@ -16,7 +16,7 @@ impl Span {
         self.start <= at && at < self.end
     }
 
-    /// How much of the time from `from` to `to` lies within, 0 to 1.
+    /// The share of the time from `from` to `to` that lies within, 0 to 1.
     pub(crate) fn part(self, from: Nanos, to: Nanos) -> f64 {
         let within = to.min(self.end) - from.max(self.start);
         match to.since(from) {

@@ -1,4 +1,4 @@
-//! What is counted of a span's calls, in fixed memory.
+//! Counts of a span's calls, in fixed memory.
 
 use rpcbench_record::{Connections, Outcomes, Slice, printable};
 use rpcbench_stats::Histogram;
@@ -10,7 +10,7 @@ use crate::span::Span;
 
 /// Length of a slice of the series.
 pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
-/// Kinds of errors of which an example is kept.
+/// Most examples of errors kept, one per kind.
 const MAX_EXAMPLES: usize = 8;
 /// Longest example, characters.
 const MAX_EXAMPLE: usize = 300;
@@ -28,23 +28,23 @@ pub struct Tally {
     pub send_lag: Histogram,
     /// Response time of the others.
     pub errors: Histogram,
-    /// Calls of an open loop after whose due time the client did not look for more than 1 ms, room or not.
+    /// Calls of an open loop that the client noticed more than 1 ms after their due time, with or without room.
     pub late: u64,
-    /// Those of the others that found no room on any connection when they came due.
+    /// Other calls that found no room on any connection when they came due.
     pub held_back: u64,
-    /// Connect time of the connections that came to be open in it, where they live for a number of calls; nanoseconds.
+    /// Connect time of the connections that opened in it, if connections live for a number of calls; nanoseconds.
     pub connect: Histogram,
-    /// What became of connections from its begin until its last call has ended.
+    /// Connections opened, closed and lost from its start until its last call has ended.
     pub connections: Connections,
     /// One example of each kind of error, at most eight.
     pub examples: Vec<String>,
-    /// By time of completion, 100 ms each.
+    /// Completed calls over time, 100 ms a slice.
     pub series: Vec<Slice>,
-    /// Time within the stretch of calls that came due before it, summed.
+    /// Sum of the time that calls due earlier spent within the stretch.
     pub carried_in: Nanos,
-    /// Time after the stretch of calls that came due in it, summed.
+    /// Sum of the time that its calls took after its end.
     pub carried_out: Nanos,
-    /// Of the `ok` calls that an end of the stretch cuts: the parts of their service times that lie within it, summed.
+    /// For `ok` calls that begin or end outside the stretch: the sum of the shares of their service times within it.
     pub ok_cut: f64,
 }
 
@@ -53,13 +53,13 @@ impl Tally {
         Self { series: vec![Slice::default(); slices(length)], ..Self::default() }
     }
 
-    /// Calls that ended `ok`, those that an end of the stretch cuts by the part of their service time within it. Servers
-    /// that answer many calls at once have no jumps in it.
+    /// `ok` calls; one that begins or ends outside the stretch counts by the share of its service time within it. So servers
+    /// that answer many calls at once cause no jumps.
     pub fn ok_pro_rata(&self) -> f64 {
         self.ok_cut + self.series.iter().map(|slice| slice.ok).sum::<u64>() as f64
     }
 
-    /// Adds what another thread counted over the same stretch, or one that a cut ended a little sooner or later.
+    /// Adds the counts of another thread over the same stretch; after a cut, its end may differ slightly.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.outcomes.add(&other.outcomes);
         self.ok.merge(&other.ok);
@@ -101,7 +101,7 @@ impl Tally {
         }
         self.outcomes.ok += calls;
         self.ok.record_times(took, calls);
-        // Answered before the kernel took the last byte: all of it is the server's time.
+        // Answered before the kernel took the last byte: no send lag.
         let send_lag = written.since(due).min(took);
         self.send_lag.record_times(send_lag, calls);
         self.service.record_times(took - send_lag, calls);
@@ -123,7 +123,7 @@ impl Tally {
         self.carried_out.0 += (done - span.end).0 * calls;
     }
 
-    /// The slice in which a call of the span completed, if it did so within the span.
+    /// The slice in which a call completed, if within the span.
     #[inline]
     pub(crate) fn slice(&mut self, done: Nanos, span: Span) -> Option<&mut Slice> {
         let slice = (done.since(span.start) / SLICE.0) as usize;
@@ -134,8 +134,7 @@ impl Tally {
     }
 }
 
-/// Calls with the same three times: those that were written by one write and answered within one read of a
-/// closed loop. They are counted in one step.
+/// Calls with the same three times, counted in one step: in a closed loop, those that share a write and a read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Burst {
     pub due: Nanos,
@@ -145,7 +144,7 @@ pub(crate) struct Burst {
 }
 
 impl Burst {
-    /// Whether a call that ended `ok` at `done` is one more of them.
+    /// True if a call that ended `ok` at `done` is one of them.
     #[inline]
     pub fn takes(&self, call: &Call, done: Nanos) -> bool {
         self.calls > 0 && self.due == call.due && self.written == call.written && self.done == done

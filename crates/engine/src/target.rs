@@ -5,7 +5,7 @@ use rpcbench_record::{Protocol, Transport};
 /// Most bytes of all headers. Servers commonly refuse more than 8 KiB.
 const MAX_HEADERS: usize = 8192;
 
-/// Fields that the engine sets, or that would change how a connection works.
+/// Fields set by the engine, or that change how a connection works.
 const RESERVED: [&str; 11] = [
     "host",
     "content-length",
@@ -20,34 +20,34 @@ const RESERVED: [&str; 11] = [
     "http2-settings",
 ];
 
-/// What calls address, and what each says besides its message.
+/// What calls address, and the headers they carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The method of HTTP: `POST`. Other protocols ignore it.
     pub http_method: String,
     /// The path of HTTP, in gRPC `/package.Service/Method`; in Thrift the name of the method. `tcp-echo` ignores it.
     pub name: String,
-    /// Header fields of HTTP, in gRPC metadata. One with a name that the protocol sets itself, such as `user-agent`,
-    /// replaces that.
+    /// HTTP header fields, which are metadata in gRPC. They replace fields of the same name that the protocol sets, such as
+    /// `user-agent`.
     pub headers: Vec<(String, String)>,
 }
 
 /// A target that its protocol can't address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// Headers, and a protocol without any.
+    /// Headers, for a protocol without headers.
     #[error("{0} has no headers; remove them, or choose a protocol over HTTP")]
     NoHeaders(Protocol),
     /// A name that HTTP does not allow.
     #[error("invalid header name '{}'; expected letters, digits and hyphens", .0.escape_debug())]
     Name(String),
-    /// A field that is not the user's to set.
+    /// A field that the user may not set.
     #[error("header '{0}' is set by rpcbench; remove it")]
     Reserved(String),
     /// A value that HTTP does not allow.
     #[error("invalid value of header '{0}'; expected printable ASCII")]
     Value(String),
-    /// More than a server would take.
+    /// Too many bytes of headers.
     #[error("headers of {0} bytes; at most {MAX_HEADERS} are allowed")]
     Size(usize),
 }
@@ -83,7 +83,7 @@ impl Target {
     }
 }
 
-/// RFC 9110, section 5.6.2: a byte of a token.
+/// A byte of a token, RFC 9110, section 5.6.2.
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

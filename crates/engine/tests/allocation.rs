@@ -1,7 +1,7 @@
-//! No call allocates on the heap: a load has all it needs after its first calls.
+//! No call allocates on the heap: a load has all the memory it needs after its first calls.
 //!
-//! A connection's buffers still grow when more comes or goes at once than ever before: after a stall, or when
-//! a frame is cut in two for the first time. That happens a few times in its life, however many calls it makes.
+//! A connection's buffers still grow when more is sent or received at once than before: after a stall, or when a frame is
+//! cut for the first time. That happens a few times per connection, however many calls it makes.
 
 mod other;
 mod support;
@@ -15,7 +15,7 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_engine::{LoadPlan, Session, Span};
 use rpcbench_record::Protocol;
 
-/// The system's allocator, which counts what is asked of it.
+/// The system's allocator, which counts allocations.
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
@@ -84,7 +84,7 @@ fn serves_thrift_buffered_compact() {
     other::serve("thrift-buffered-compact");
 }
 
-/// How calls travel, and how many of them on a connection at once.
+/// The protocol, and the calls in flight per connection.
 #[derive(Clone, Copy)]
 enum Way {
     Grpc,
@@ -95,7 +95,7 @@ enum Way {
     ThriftBufferedCompact,
 }
 
-/// Waits until `calls` more have ended.
+/// Waits until `calls` more calls have ended.
 fn await_calls(session: &Session, calls: u64) {
     let end = session.progress().ended + calls;
     while session.progress().ended < end {

@@ -1,4 +1,4 @@
-//! Loads on peers whose HTTP/1.1 is what no server should write: the right outcome, within bounds, and no hang.
+//! Loads on peers that write invalid or hostile HTTP/1.1: the right outcome, within bounds, and no hang.
 
 mod support;
 
@@ -13,17 +13,17 @@ use rpcbench_engine::{LoadPlan, Measurement};
 use rpcbench_record::{Outcomes, Protocol};
 use support::{came, measure, open};
 
-/// What the kernel may have taken of what the client never read, bytes.
+/// Bytes that the kernel may have taken but the client never read.
 const IN_SOCKETS: usize = 16 << 20;
-/// Of what comes without end, the client reads a body at most.
+/// Of endless input, the client reads one body at most.
 const MAX: usize = (64 << 20) + IN_SOCKETS;
 
-/// A peer that says `head` when it is asked, and then `rest` until the client has gone.
+/// A peer that answers with `head`, and then `rest` until the client has closed.
 #[derive(Clone)]
 struct Peer {
     head: Vec<u8>,
     rest: Vec<u8>,
-    /// The most that one connection took of it, bytes.
+    /// Most bytes that one connection took.
     taken: Arc<AtomicUsize>,
 }
 
@@ -69,7 +69,7 @@ fn load(peer: &Peer) -> Measurement {
     measure(&mut open(&LoadPlan { timeout: minute, grace: minute, ..plan }, "text:5"), 100)
 }
 
-/// Each call is lost with its connection, for this reason, after at most `most` bytes.
+/// Asserts that each call is lost with its connection, for this reason, after at most `most` bytes.
 fn loses(head: &str, rest: &str, reason: &str, most: usize) {
     let peer = Peer::new(head, rest);
     let (outcomes, examples) = came(load(&peer));
@@ -127,7 +127,7 @@ fn a_body_without_end_costs_the_connection() {
     loses("HTTP/1.1 200 OK\r\n\r\n", "{\"echo\":", "a body above 64 MiB", MAX);
 }
 
-/// What a peer's calls came to where each gets an end and the connection is lost over the bytes behind it.
+/// Outcomes of calls if each one ends, and the bytes after its reply break the connection.
 fn ends_each_call_once(head: &str) -> Outcomes {
     let measurement = load(&Peer::new(head, ""));
     let connections = &measurement.tally.connections;

@@ -1,4 +1,4 @@
-//! Loads and checks over JSON: an honest server, and peers that follow a script of HTTP/1.1 as no ordinary server does.
+//! Loads and checks over JSON: an honest server, and peers that follow a script of unusual HTTP/1.1.
 
 mod support;
 
@@ -58,7 +58,7 @@ fn measure(plan: &LoadPlan, lengths: &[usize], millis: u64) -> Measurement {
     support::measure(&mut Session::open(plan, &Texts::of(lengths)).unwrap(), millis)
 }
 
-/// Loads until this many calls are answered; the outcomes of all.
+/// Loads until this many calls are answered; returns all outcomes.
 fn load_until_ok(plan: &LoadPlan, calls: u64) -> (Outcomes, Vec<String>) {
     let mut session = Session::open(plan, &Texts::of(&[5, 100])).unwrap();
     session.start();
@@ -69,7 +69,7 @@ fn load_until_ok(plan: &LoadPlan, calls: u64) -> (Outcomes, Vec<String>) {
     (unmeasured.outcomes, unmeasured.examples)
 }
 
-/// Answers up to this many calls, rightly.
+/// Answers up to this many calls correctly.
 fn serve(wire: &mut Wire, calls: usize) -> Result<(), ScriptError> {
     for _ in 0..calls {
         let Some(request) = wire.next_http_request()? else { break };
@@ -109,7 +109,7 @@ fn one_call_is_on_its_way_at_a_time() {
     let peer = ScriptedPeer::start(|wire| {
         for _ in 0..50 {
             let Some(request) = wire.next_http_request()? else { break };
-            // Nothing more comes before the answer.
+            // Nothing more arrives before the reply.
             let interim = b"HTTP/1.1 102 Processing\r\n\r\n";
             wire.send_bytes(interim)?;
             wire.send_bytes(&request.right_reply("Date: now\r\n"))?;
@@ -213,14 +213,14 @@ fn a_late_reply_costs_no_other_call() {
     let peer = ScriptedPeer::start_many(|listener| {
         let mut wire = listener.accept()?;
         serve(&mut wire, 3)?;
-        // The client gives up on this one, closes, and opens another connection.
+        // The client gives this connection up, and opens another.
         let late = wire.next_http_request()?;
         let mut next = listener.accept()?;
         if let Some(request) = late {
-            // It may be gone already.
+            // It may be closed already.
             let _ = wire.send_bytes(&request.right_reply(""));
         }
-        // On a slow machine others may run out of time.
+        // On a slow machine others may time out.
         loop {
             serve(&mut next, usize::MAX)?;
             next = listener.accept()?;
@@ -250,7 +250,7 @@ fn a_peer_that_speaks_something_else_is_named() {
     assert!(examples.iter().any(named), "{examples:?}");
 }
 
-/// What a client of one call at a time gets for each of the calls that it makes.
+/// The results of a one-call client, call by call.
 fn calls<S>(script: S, calls: usize) -> Vec<Result<String, CallError>>
 where
     S: FnOnce(&mut Wire) -> Result<(), ScriptError> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Loads in JSON over HTTP/2, of peers that follow a script of frames. What is HTTP/2's own is in `hostile`.
+//! Loads in JSON over HTTP/2, on peers that follow a script of frames. `hostile` tests HTTP/2 itself.
 
 mod support;
 
@@ -44,7 +44,7 @@ fn right_reply(request: &Request) -> Vec<Frame> {
     vec![headers, Frame::data(request.stream, echo).end_stream()]
 }
 
-/// Answers requests with what `answer` makes of each and of its number, until the client has closed.
+/// Answers requests with the result of `answer` for each request and its number, until the client has closed.
 fn serve(
     wire: &mut Wire,
     mut answer: impl FnMut(usize, &Request) -> Vec<Frame>,

@@ -11,7 +11,7 @@ use rpcbench_engine::{LoadPlan, Measurement};
 use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 use rpcbench_testkit::{Behaviour, Plan, Server};
 
-/// Each protocol, and servers of it that answer rightly.
+/// Each protocol, with servers that answer correctly.
 const SERVERS: [(Protocol, &str); 11] = [
     (Protocol::Grpc, "honest"),
     (Protocol::Grpc, "null"),
@@ -80,7 +80,7 @@ fn a_connection_carries_as_many_calls_as_it_lives_for() {
         let Measurement { tally, .. } = make(&plan, 700);
         assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (700, 0), "{protocol}");
         assert_eq!(server.calls(), 700, "{protocol}");
-        // Of each place the last may have calls left.
+        // The last connection of each slot may have calls left.
         let opened = server.connections();
         assert!((100..=104).contains(&opened), "{opened}, {protocol}");
         assert_eq!(tally.connect.count(), opened - 4, "{protocol}");

@@ -1,4 +1,4 @@
-//! Loads on real servers: what calls come to.
+//! Loads on real servers: outcomes of calls.
 
 mod support;
 
@@ -131,7 +131,7 @@ fn a_closed_connection_is_opened_again() {
     let plan = LoadPlan { connections, in_flight, threads, ..plan(peer.address()) };
     let mut session = open(&plan, "text:100");
     session.start();
-    // On each of the connections that were closed, one call was answered.
+    // On each closed connection, one call was answered.
     while session.progress().ended - session.progress().failed < 100 {
         clock::sleep_until(clock::now() + Nanos::from_millis(1));
     }
@@ -147,7 +147,7 @@ fn a_peer_that_never_reads_does_not_block_the_load() {
     const MAX: u32 = 0x7fff_ffff;
     let (go_on, stalled) = channel();
     let peer = ScriptedPeer::start(move |wire| {
-        // Its windows are wide open: what holds the bytes back is the kernel.
+        // Its windows are wide open, so only the kernel holds bytes back.
         wire.handshake(&[(setting::INITIAL_WINDOW_SIZE, MAX)])?;
         wire.send(&Frame::window_update(0, MAX - 65_535))?;
         wire.stall(&stalled)

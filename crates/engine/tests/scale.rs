@@ -1,5 +1,4 @@
-//! Ten thousand connections from one process; the server runs in another, so that each has its own limit
-//! of open files.
+//! Ten thousand connections from one process; the server runs in another, so that each has a separate limit on open files.
 
 mod other;
 mod support;
@@ -15,9 +14,9 @@ use rpcbench_record::Protocol;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const CONNECTIONS: u32 = 10_000;
-/// The bound that the engine keeps, bytes a connection.
+/// The engine's bound, bytes per connection.
 const MEMORY: u64 = 16 * 1024;
-/// One test at a time: they measure the memory of the process, of which the first sees all.
+/// One test at a time, as they measure the memory of the process.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -26,7 +25,7 @@ fn serves() {
     other::serve("null");
 }
 
-/// Memory of this process that is resident, bytes.
+/// Resident memory of this process, bytes.
 fn resident() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -56,10 +55,10 @@ fn measure(session: &mut Session, millis: u64) -> Measurement {
     session.finish().unwrap()
 }
 
-/// Every connection works, none fails, and each takes its bounded share of memory.
+/// Every connection works, and each takes a bounded share of memory.
 fn holds_ten_thousand(threads: u32) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    // As on most machines; both processes raise it.
+    // The usual soft limit; both processes raise it.
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: Some(1024), ..limit }).unwrap();
     let (server, payload) = (Other::start("serves"), payload());
@@ -75,7 +74,7 @@ fn holds_ten_thousand(threads: u32) {
         "{:?}",
         measurement.unmeasured.examples
     );
-    // Each connection had one call at the start, and all calls in flight were awaited: all were served.
+    // Each connection had a call at the start, and all calls in flight were awaited, so all were served.
     let all = outcomes.total() + measurement.unmeasured.outcomes.total();
     assert!(all >= u64::from(CONNECTIONS), "{all} calls");
     assert_eq!(session.progress().ended, all);

@@ -1,4 +1,4 @@
-//! Loads over tcp-echo: an honest server, and peers that are not.
+//! Loads over tcp-echo: an honest server, and hostile peers.
 
 mod support;
 
@@ -12,7 +12,7 @@ use rpcbench_engine::{LoadPlan, Measurement, Payload, Session, Target};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 
-/// Requests that must come back as they are.
+/// Requests that must be returned unchanged.
 struct Bytes(Vec<Vec<u8>>, Target);
 
 impl Payload for Bytes {
@@ -48,7 +48,7 @@ fn measure(plan: &LoadPlan, millis: u64) -> Measurement {
     support::measure(&mut Session::open(plan, &payload).unwrap(), millis)
 }
 
-/// A peer that treats each connection with `treat`.
+/// A peer that handles each connection with `treat`.
 fn peer(treat: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -152,7 +152,7 @@ fn a_peer_that_stops_answering_costs_its_calls_and_the_connection_is_opened_agai
                 return;
             }
         }
-        // Until the client gives up.
+        // Until the client closes.
         while request(&mut stream).is_some() {}
     });
     let timeout = Nanos::from_millis(100);

@@ -1,4 +1,4 @@
-//! Loads over Thrift in each of its forms: an honest server, cheats, and peers that break the rules.
+//! Loads over Thrift in each of its forms: an honest server, cheating ones, and peers that break the rules.
 
 mod support;
 
@@ -34,7 +34,7 @@ fn plan(protocol: Protocol, address: SocketAddr) -> LoadPlan {
     }
 }
 
-/// One connection with one call on its way.
+/// One connection with one call in flight.
 fn single(protocol: Protocol, address: SocketAddr) -> LoadPlan {
     LoadPlan { connections: 1, in_flight: 1, threads: 1, ..plan(protocol, address) }
 }
@@ -107,7 +107,7 @@ fn peer(
     address
 }
 
-/// Until the connection ends, or there is no answer.
+/// Until the connection ends, or `answer` has none.
 fn converse(mut stream: TcpStream, form: Form, answer: impl Fn(&Call) -> Vec<u8>) {
     stream.set_nodelay(true).unwrap();
     let (mut bytes, mut buffer) = (Vec::new(), [0; 65_536]);
@@ -149,7 +149,7 @@ fn replies_in_segments_of_a_byte_are_replies() {
     }
 }
 
-/// Loads a peer that breaks the rules: no call is answered, and `reason` is reported for some.
+/// Loads a peer that breaks the rules: no call is answered, and some report `reason`.
 fn assert_lost(answer: impl Fn(&Call) -> Vec<u8> + Clone + Send + 'static, reason: &str) {
     for protocol in PROTOCOLS {
         let address = peer(protocol, answer.clone());
@@ -207,7 +207,7 @@ fn a_reply_to_nothing_costs_the_connection_and_no_call_is_counted_twice() {
 #[test]
 fn a_huge_length_or_a_struct_without_end_ends_in_bounds() {
     let huge = |call: &Call| {
-        // As long as the framed transport says; endless where the content says it.
+        // As long as the framed transport says, or endless if only the content says it.
         let mut message = call.right_reply();
         if call.form.transport == Transport::ThriftFramed {
             message[..4].copy_from_slice(&[0x7f; 4]);

@@ -1,5 +1,5 @@
-//! What must hold of a load over each protocol: against servers that behave and misbehave, over real sockets. What needs
-//! an exact clock is in the worker's tests, over each protocol too.
+//! Properties of loads over each protocol, over real sockets, against servers that behave and misbehave. Those that need an
+//! exact clock are in the worker's tests.
 
 mod support;
 
@@ -140,7 +140,7 @@ fn the_protocols_status_is_the_outcome(protocol: Protocol) {
         Encoding::Protobuf => (13, "INTERNAL: call "),
         Encoding::Json => (500, "Internal Server Error: "),
         Encoding::ThriftBinary | Encoding::ThriftCompact => (6, "INTERNAL_ERROR: call "),
-        // It has no status: the server closes the connection.
+        // The protocol has no status: the server closes the connection.
         Encoding::Opaque => {
             assert!(outcomes.ok == 0 && outcomes.transport > 0, "{outcomes:?}");
             assert_eq!(outcomes.total(), outcomes.transport + outcomes.not_sent, "{outcomes:?}");
@@ -151,7 +151,7 @@ fn the_protocols_status_is_the_outcome(protocol: Protocol) {
     assert!(examples.iter().all(|it| it.starts_with(name)), "{examples:?}");
 }
 
-/// Whether servers of a protocol decode what they get: bytes that come back as they were are wrong.
+/// True if servers of a protocol decode requests: unchanged bytes are a wrong reply.
 fn decodes(protocol: Protocol) -> bool {
     Profile::of(protocol).encoding != Encoding::Opaque
 }
@@ -196,7 +196,7 @@ fn copied_content_is_wrong_in_a_load(protocol: Protocol) {
         let (outcomes, examples) = came(measurement);
         assert!(wrong > 0, "{shape}: {outcomes:?}");
         let evidence = match Profile::of(protocol).encoding {
-            // Of a field that came twice they have the first value.
+            // They keep the first value of a repeated field.
             Encoding::ThriftBinary | Encoding::ThriftCompact => "echo.",
             _ => "in the reply, which no",
         };

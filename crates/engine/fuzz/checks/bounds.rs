@@ -1,4 +1,4 @@
-//! What a connection may hold and write, no matter what its peer does.
+//! Bounds on what a connection holds and writes, whatever its peer does.
 
 use super::ledger::REQUESTS;
 use crate::protocol::http2::Footprint;
@@ -7,7 +7,7 @@ use crate::protocol::http2::Footprint;
 pub(super) fn check(footprint: &Footprint, received: usize) {
     const FRAME: usize = 9 + 16_384;
     const BLOCK: usize = 64 * 1024;
-    // A vector may take twice the room that it needs.
+    // A vector may have twice the capacity that it needs.
     assert!(footprint.frame <= 2 * FRAME, "{footprint:?}");
     assert!(footprint.block <= 2 * BLOCK, "{footprint:?}");
     assert!(footprint.table <= 4096, "{footprint:?}");
@@ -18,7 +18,7 @@ pub(super) fn check(footprint: &Footprint, received: usize) {
     assert!(footprint.held_back <= footprint.calls as usize, "{footprint:?}");
 }
 
-/// Most that a connection may write in all for `calls` calls and `received` bytes of input.
+/// Most bytes that a connection may write for `calls` calls and `received` bytes of input.
 pub(super) fn output(calls: usize, received: usize) -> usize {
     const OPENING: usize = 128;
     const HEAD: usize = 256;

@@ -1,4 +1,4 @@
-//! What the fuzz targets of HTTP/2 know of what it carries.
+//! The protocols over HTTP/2, as its fuzz targets see them.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(super) trait Carries: Http2Application {
     /// The fields that only a request has, for a body of `length` bytes.
     fn own_fields(length: usize) -> Fields;
 
-    /// The whole right answer.
+    /// The complete right reply.
     fn answer(stream: u32) -> Vec<Frame>;
 }
 

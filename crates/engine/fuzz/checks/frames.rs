@@ -1,4 +1,4 @@
-//! A conversation of frames that are mostly well formed: deeper than plain bytes get.
+//! Conversations of mostly well-formed frames, which reach deeper than arbitrary bytes.
 
 use rpcbench_testkit::http2::{Frame, FrameType, flag};
 
@@ -11,7 +11,7 @@ use crate::protocol::End;
 use crate::protocol::grpc::Grpc;
 use crate::protocol::json_h2c::JsonH2c;
 
-/// Values that settings and windows turn on.
+/// Boundary values of settings and windows.
 const VALUES: [u32; 12] =
     [0, 1, 2, 10, 100, 4096, 16_384, 65_535, 1 << 20, 16_777_215, 0x7fff_ffff, u32::MAX];
 
@@ -24,17 +24,17 @@ struct Dialogue<C: Carries> {
     peer: Peer<C>,
     /// Bytes in which a frame is cut before it is received; 0: it comes whole.
     cut: usize,
-    /// Streams of which no answer has begun, each still with the chance of a right one.
+    /// Streams without any reply yet, which may still get a right one.
     fresh: Vec<u32>,
-    /// A header block is open, and only CONTINUATION may come.
+    /// True if a header block is open, so only CONTINUATION is allowed.
     in_block: bool,
 }
 
-/// Frames chosen by the fuzzer into a connection whose every word is checked: flow control, header
-/// compression, the order and the number of streams, the body of each request. Once over gRPC, once over JSON.
+/// Feeds frames chosen by the fuzzer to a connection and checks all its output: flow control, header compression, the order
+/// and the number of streams, the body of each request. Once over gRPC, once over JSON.
 ///
 /// # Panics
-/// When the connection breaks the rules, or its calls do not end as they must.
+/// If the connection breaks the rules, or a call does not end as it must.
 pub fn frames(bytes: &[u8]) {
     converse::<Grpc>(bytes);
     converse::<JsonH2c>(bytes);
@@ -168,7 +168,7 @@ impl<C: Carries> Dialogue<C> {
         self.settle();
     }
 
-    /// The whole right answer to a call that has had none of it.
+    /// The complete right reply to a call without any yet.
     fn answer(&mut self, choice: u8) {
         let open = self.fresh.len();
         if open == 0 || self.in_block {
@@ -188,7 +188,7 @@ impl<C: Carries> Dialogue<C> {
     fn settle(&mut self) {
         let out = std::mem::take(&mut self.machine.out);
         if !self.machine.is_broken() {
-            self.peer.read(&out); // A broken connection is closed, and what it wrote last is dropped.
+            self.peer.read(&out); // After an error, output is dropped.
         }
         for (stream, _) in self.machine.ledger.ended.drain(..) {
             self.peer.forget(stream);
@@ -196,7 +196,7 @@ impl<C: Carries> Dialogue<C> {
         }
     }
 
-    /// With all windows open, every request that is still wanted goes out whole.
+    /// With all windows open, every open request is sent completely.
     fn end(mut self) {
         if !self.machine.is_broken() && !self.in_block {
             self.cut = 0;

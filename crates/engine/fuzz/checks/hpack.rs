@@ -4,29 +4,28 @@ use super::Steps;
 use crate::protocol::http2::HpackError;
 use crate::protocol::http2::hpack::Decoder;
 
-/// The size of both tables, and the most that an update may ask for, bytes.
+/// The size of both tables, and the largest allowed update, bytes.
 const TABLE: usize = 4096;
-/// What a list may come to with us, bytes.
+/// Our limit on the size of a list, bytes.
 const LIST: usize = 64 * 1024;
 
 type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Feeds header blocks, one after another, to two decoders: both take a block and read the same fields from
-/// it, or neither takes it. They differ on purpose in this:
+/// Feeds header blocks to two decoders: both read the same fields from a block, or both refuse it. Known differences:
 /// - an update of the table's size after the first field is an error with us (RFC 7541, section 4.2);
 ///   the other one takes it, unless it comes last;
 /// - the other one refuses a block of updates only, because each of them comes last; it is empty with us;
 /// - a list past 64 KiB is an error with us.
 ///
 /// # Panics
-/// When they differ in anything else.
+/// If they differ in anything else.
 pub fn hpack(bytes: &[u8]) {
     let mut steps = Steps(bytes);
     let mut ours = Decoder::new();
     let mut theirs = loona_hpack::Decoder::new();
     theirs.set_max_allowed_table_size(TABLE);
     while let Some(length) = steps.byte() {
-        // Blocks of all lengths, most of them short.
+        // Blocks of all lengths, mostly short.
         let length = if length < 0xf0 { length.into() } else { usize::from(length & 0xf) << 9 };
         let block = steps.bytes(length);
         let mut fields = Fields::new();
@@ -44,7 +43,7 @@ pub fn hpack(bytes: &[u8]) {
                 !fields.is_empty() && theirs.map_or(true, |all| all.starts_with(&fields))
             }
             (Err(HpackError::TooLarge(_)), Ok(all)) => list_bytes(&all) > LIST,
-            (Err(HpackError::TooLarge(_)), Err(_)) => true, // It read on, and found more.
+            (Err(HpackError::TooLarge(_)), Err(_)) => true, // The other one continued, and found a later error.
             (Err(error), Ok(all)) => panic!("{error}, but they read {all:?}"),
             (Err(_), Err(_)) => true,
         };

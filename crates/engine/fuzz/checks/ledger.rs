@@ -1,4 +1,4 @@
-//! Every call that was given to a connection, and that each ends exactly once.
+//! Tracks every call of a connection: each must end exactly once.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use crate::protocol::{Call, End, Events};
 
 /// Lengths of the requests, bytes: nothing, a few, and more than a frame.
 pub(super) const REQUESTS: [usize; 4] = [0, 5, 90, 17_000];
-/// The one message that is right.
+/// The only right message.
 pub(super) const RIGHT: &[u8] = b"right";
 
-/// The stream of a call: its number of order is its due time, and streams ascend by two.
+/// The stream of a call: its due time is its number, and streams ascend by two.
 pub(super) fn stream_of(call: Call) -> u32 {
     call.due.0 as u32 * 2 + 1
 }
 
-/// The calls that are open, and how others ended.
+/// The open calls, and how others ended.
 #[derive(Default)]
 pub(super) struct Ledger {
     pub sent: usize,
     pub open: BTreeSet<u32>,
-    /// Streams that ended since this was last taken, with their ends if the peer caused them.
+    /// Streams that ended since the last check, with their ends if the peer caused them.
     pub ended: Vec<(u32, Option<End>)>,
 }
 

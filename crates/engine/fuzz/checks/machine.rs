@@ -1,4 +1,4 @@
-//! A connection, and what must hold after each step.
+//! A connection, with checks after each step.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use crate::clock::Nanos;
 use crate::protocol::Connection as _;
 use crate::protocol::http2::Connection;
 
-/// Calls at once that the connection is made for; more may be sent.
+/// Open calls that the connection is made for; more may be sent.
 const IN_FLIGHT: u32 = 4;
-/// Calls at once that are sent at most, so that inputs stay quick.
+/// Most open calls, so that inputs stay fast.
 const MAX_CALLS: usize = 40;
 
 pub(super) struct Machine<C: Carries> {
@@ -51,7 +51,7 @@ impl<C: Carries> Machine<C> {
         self.connection.can_send() && self.ledger.open.len() < MAX_CALLS
     }
 
-    /// The request that `choice` means.
+    /// The request selected by `choice`.
     pub fn entry(&self, choice: u8) -> u32 {
         u32::from(choice) % REQUESTS.len() as u32
     }
@@ -76,7 +76,7 @@ impl<C: Carries> Machine<C> {
         self.step(|connection, _, _| connection.flushed(now));
     }
 
-    /// Takes back the first `calls` calls.
+    /// Cancels the first `calls` calls.
     pub fn expire(&mut self, calls: u64) {
         self.step(|connection, ledger, out| {
             for call in connection.expire(Nanos(calls), out) {
@@ -101,7 +101,7 @@ impl<C: Carries> Machine<C> {
         result
     }
 
-    /// The connection is lost: every call that has no end gets one.
+    /// The connection is lost: every open call ends.
     pub fn end(mut self) {
         for call in self.connection.abandon() {
             self.ledger.close(call, None);

@@ -1,7 +1,7 @@
-//! What the fuzz targets in `crates/engine/fuzz` run, and the replay of their corpus in the tests.
+//! The fuzz targets of `crates/engine/fuzz`, and the replay of their corpus in tests.
 //!
-//! Each function takes any bytes, plays them through the state machines and panics when one of them
-//! breaks its word. Not part of the crate's interface.
+//! Each function feeds arbitrary bytes to the state machines and panics if one violates its contract. Not part of the
+//! crate's interface.
 
 mod bounds;
 mod carries;
@@ -27,7 +27,7 @@ use super::grpc::Grpc;
 use super::json_h2c::JsonH2c;
 use carries::Carries;
 
-/// Steps read from the fuzzer's bytes; nothing is left when they end.
+/// Steps read from the fuzzer's bytes.
 struct Steps<'a>(&'a [u8]);
 
 impl<'a> Steps<'a> {
@@ -50,12 +50,10 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// Anything at all as what a peer sends, cut anywhere, into a connection with calls in flight: once over gRPC, once over
-/// JSON.
+/// Feeds arbitrary bytes, cut anywhere, to a connection with calls in flight: once over gRPC, once over JSON.
 ///
 /// # Panics
-/// When a call ends twice or not at all, when a buffer outgrows its bound, or when what the connection
-/// writes is not made of frames.
+/// If a call ends twice or not at all, a buffer exceeds its bound, or the connection's output is not made of frames.
 pub fn connection(bytes: &[u8]) {
     play::<Grpc>(bytes);
     play::<JsonH2c>(bytes);

@@ -1,4 +1,4 @@
-//! A peer that reads what the connection writes and holds it to the rules.
+//! A peer that checks the connection's output against the rules.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::marker::PhantomData;
@@ -11,9 +11,9 @@ use rpcbench_testkit::http2::{
 use super::carries::{Carries, Fields};
 use super::ledger::REQUESTS;
 
-/// The header table that a peer has before it says otherwise, bytes.
+/// The peer's initial header table, bytes.
 const TABLE: usize = 4096;
-/// A request on its way.
+/// A request sent in part.
 struct Upload {
     body: Vec<u8>,
     sent: usize,
@@ -35,7 +35,7 @@ pub(super) struct Peer<C> {
     max_payload: usize,
     uploads: BTreeMap<u32, Upload>,
     next_stream: u32,
-    /// Which request each of the next streams carries.
+    /// The request of each of the next streams.
     pub entries: VecDeque<u32>,
 }
 
@@ -59,7 +59,7 @@ impl<C: Carries> Peer<C> {
         }
     }
 
-    /// This frame goes to the connection, which is going to follow it.
+    /// Notes a frame sent to the connection, which must follow it.
     pub fn say(&mut self, frame: &Frame) {
         match frame.kind {
             FrameType::Settings if !frame.has(flag::ACK) => {
@@ -98,12 +98,12 @@ impl<C: Carries> Peer<C> {
         }
     }
 
-    /// The call on this stream has ended: no more of its request may come.
+    /// The call on this stream has ended: no more of its request may follow.
     pub fn forget(&mut self, stream: u32) {
         self.uploads.remove(&stream);
     }
 
-    /// Takes what the connection wrote, which must be whole frames.
+    /// Reads the connection's output, which must be whole frames.
     pub fn read(&mut self, out: &[u8]) {
         let mut rest = out.strip_prefix(PREFACE).unwrap_or(out);
         while let Some(frame) = FrameRef::parse(rest) {
@@ -136,8 +136,8 @@ impl<C: Carries> Peer<C> {
         self.uploads.insert(frame.stream, Upload { body, sent: 0, window });
     }
 
-    /// RFC 7541, section 4.2: a block begins with the least size that was asked for since the last one, if
-    /// that is a reduction, and with the one in use from now on.
+    /// RFC 7541, section 4.2: a block begins with the lowest size set since the last one, if that is a reduction, and with the
+    /// one in use from now on.
     fn table_updates(&mut self, block: &[u8]) {
         let (mut rest, mut least) = (block, self.announced_table);
         while let Some((size, tail)) = table_update(rest) {
@@ -164,7 +164,7 @@ impl<C: Carries> Peer<C> {
         }
     }
 
-    /// Bytes by which the connection's window and each stream's must open for every request to be sent.
+    /// Bytes by which the connection's window and each stream's must grow for every request to be sent.
     pub fn missing(&self) -> Vec<(u32, i64)> {
         let left = |upload: &Upload| (upload.body.len() - upload.sent) as i64;
         let all: i64 = self.uploads.values().map(left).sum();
@@ -172,7 +172,7 @@ impl<C: Carries> Peer<C> {
         streams.chain([(0, all - self.window)]).filter(|(_, bytes)| *bytes > 0).collect()
     }
 
-    /// Whether every request was sent.
+    /// True if every request was sent.
     pub fn is_served(&self) -> bool {
         self.uploads.is_empty() && self.entries.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Replies of HTTP/1.1, mostly well formed, into two connections: one gets them whole, the other byte by byte.
+//! Mostly well-formed HTTP/1.1 replies for two connections: one gets them whole, the other byte by byte.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,12 +12,12 @@ use crate::protocol::http1::{Connection, Http1Application};
 use crate::protocol::json::Json;
 use crate::protocol::template::Templates;
 
-/// Calls at once.
+/// Open calls.
 const IN_FLIGHT: u32 = 4;
-/// Longest head that is taken, bytes.
+/// Longest head accepted, bytes.
 const HEAD: usize = 64 << 10;
 
-/// What replies are made of.
+/// Parts of replies.
 const PARTS: [&[u8]; 21] = [
     b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nright",
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nright\r\n0\r\n\r\n",
@@ -48,7 +48,7 @@ fn templates() -> Arc<Templates> {
     Arc::clone(TEMPLATES.get_or_init(make))
 }
 
-/// A connection, its calls, and what must hold after each step.
+/// A connection and its calls, with checks after each step.
 struct Machine<A> {
     connection: Connection<A>,
     ledger: Ledger,
@@ -91,12 +91,12 @@ impl<A: Http1Application> Machine<A> {
         assert_eq!(open as usize, self.ledger.open.len());
         assert!(open <= IN_FLIGHT && !(self.connection.can_send() && open == IN_FLIGHT));
         let (room, known) = self.connection.footprint();
-        // A vector may take twice the room that it needs.
+        // A vector may have twice the capacity that it needs.
         assert!(room <= 64 + 2 * self.received, "{room} bytes of {}", self.received);
         assert!(known <= 2 * HEAD, "{known} bytes");
     }
 
-    /// The peer closes, or has broken the rules: every call that has no end gets one.
+    /// The peer closes, or has broken the rules: every open call ends.
     fn end(&mut self) {
         if self.broken.is_none() {
             self.connection.closed(&mut self.ledger);
@@ -108,7 +108,7 @@ impl<A: Http1Application> Machine<A> {
     }
 }
 
-/// Both connections, of which the second one gets single bytes.
+/// Both connections; the second one gets single bytes.
 struct Both<A>([Machine<A>; 2]);
 
 impl<A: Http1Application> Both<A> {
@@ -132,10 +132,10 @@ impl<A: Http1Application> Both<A> {
     }
 }
 
-/// Replies and parts of them, between sends, flushes and timeouts: once over JSON, once over Connect.
+/// Feeds replies and parts of them between sends, flushes and timeouts: once over JSON, once over Connect.
 ///
 /// # Panics
-/// When a call ends twice or not at all, when a buffer outgrows its bound, or when it matters how the bytes are cut.
+/// If a call ends twice or not at all, a buffer exceeds its bound, or the result depends on how the bytes are cut.
 pub fn replies(bytes: &[u8]) {
     play::<Json>(bytes);
     play::<Connect>(bytes);

@@ -1,4 +1,4 @@
-//! The committed corpus, played without a fuzzer.
+//! Replays the committed corpus without a fuzzer.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A conversation in one of Thrift's forms: replies, mostly well formed, and any bytes.
+//! Conversations in one of Thrift's forms: mostly well-formed replies, and arbitrary bytes.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use crate::protocol::thrift::{
 };
 use crate::target::Target;
 
-/// Calls at once that are sent at most, so that inputs stay quick.
+/// Most open calls, so that inputs stay fast.
 const MAX_CALLS: usize = 40;
-/// Names of methods, the right one first.
+/// Method names, the right one first.
 const NAMES: [&str; 3] = ["Text", "Tree", ""];
 
-/// A connection of one form, and what must hold after each step.
+/// A connection of one form, with checks after each step.
 struct Machine<T: Transport> {
     connection: Connection<T>,
     ledger: Ledger,
     out: Vec<u8>,
-    /// Bytes in which what is said is cut; 0: it comes whole.
+    /// Replies are cut into pieces of this many bytes; 0: not cut.
     cut: usize,
-    /// Messages that were said.
+    /// Messages sent.
     said: u64,
 }
 
-/// Replies and exceptions chosen by the fuzzer, and any bytes, into a connection with calls in flight.
+/// Feeds replies and exceptions chosen by the fuzzer, and arbitrary bytes, to a connection with calls in flight.
 ///
 /// # Panics
-/// When a call ends twice or not at all, or when the connection writes anything about a reply.
+/// If a call ends twice or not at all, or the connection writes anything about a reply.
 pub fn thrift(bytes: &[u8]) {
     let mut steps = Steps(bytes);
     match steps.choice() % 4 {
@@ -103,7 +103,7 @@ impl<T: Transport> Machine<T> {
         }
     }
 
-    /// A reply with nothing in it to the call whose turn it is.
+    /// An empty reply to the next call.
     fn say_nothing(&mut self) -> bool {
         let mut message = Vec::new();
         T::Encoding::put_head(&mut message, 2, NAMES[0], sequence_id(self.said));
@@ -113,7 +113,7 @@ impl<T: Transport> Machine<T> {
         self.receive(&T::framed(&message))
     }
 
-    /// A message with one thing or another about it as the fuzzer chooses.
+    /// A message with properties chosen by the fuzzer.
     fn message(&mut self, steps: &mut Steps<'_>) -> Vec<u8> {
         let choice = steps.choice();
         let kind = if choice & 1 == 0 { 3 } else { choice >> 5 };
@@ -127,7 +127,7 @@ impl<T: Transport> Machine<T> {
         T::framed(&message)
     }
 
-    /// False if the connection is lost over it.
+    /// False if it breaks the connection.
     fn receive(&mut self, bytes: &[u8]) -> bool {
         let cut = if self.cut == 0 { bytes.len().max(1) } else { self.cut };
         let mut pieces = bytes.chunks(cut);
@@ -138,7 +138,7 @@ impl<T: Transport> Machine<T> {
         })
     }
 
-    /// The connection is lost: every call that has no end gets one.
+    /// The connection is lost: every open call ends.
     fn end(mut self) {
         for call in self.connection.abandon() {
             self.ledger.close(call, None);

@@ -1,4 +1,4 @@
-//! A connection that makes one call at a time.
+//! A connection for one call at a time.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(super) struct Link<C> {
     pub out: Vec<u8>,
 }
 
-/// What the peer answered.
+/// Takes the reply.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     message: Option<Vec<u8>>,
@@ -52,7 +52,7 @@ impl Answer {
 }
 
 impl<C: Connection> Link<C> {
-    /// Connects; what opens the connection is still to be sent.
+    /// Connects, without sending the protocol's opening yet.
     pub fn connect(
         address: &ServerAddress,
         templates: Arc<C::Templates>,
@@ -64,7 +64,7 @@ impl<C: Connection> Link<C> {
         Ok(Self { socket, connection, out })
     }
 
-    /// Connects, and opens the connection.
+    /// Connects, and sends the protocol's opening.
     pub fn open(
         address: &ServerAddress,
         templates: Arc<C::Templates>,
@@ -83,7 +83,7 @@ impl<C: Connection> Link<C> {
         Ok(())
     }
 
-    /// Sends the one call of `templates` and waits for its end.
+    /// Sends the only request of `templates` and waits until its call has ended.
     pub fn exchange(
         &mut self,
         templates: &Arc<C::Templates>,
@@ -95,18 +95,18 @@ impl<C: Connection> Link<C> {
         self.connection.send(Call::default(), &mut self.out);
         let sent = self.flush(deadline).map_err(describe);
         if position == CallPosition::Last {
-            // If the peer is gone already, reading its answer shows it.
+            // If the peer is gone, reading its answer shows it.
             let _ = self.socket.finish();
         }
         while answer.end.is_none() {
-            // A peer that stopped reading may have said why.
+            // A peer that stopped reading may have sent the reason.
             self.turn(&mut answer, deadline)
                 .map_err(|error| sent.clone().err().unwrap_or(error))?;
         }
         Ok(answer)
     }
 
-    /// Takes what has come since the last call. False if the peer has closed the connection.
+    /// Reads what was received since the last call. False if the peer has closed the connection.
     pub fn take_pending(&mut self, deadline: Nanos) -> Result<bool, CallError> {
         loop {
             match self.receive(&mut Answer::default(), Nanos(0)) {
@@ -118,7 +118,7 @@ impl<C: Connection> Link<C> {
         }
     }
 
-    /// Waits until a call can be sent. False if none ever can, as the peer has said goodbye.
+    /// Waits until a call can be sent. False if the connection takes no more calls.
     pub fn await_room(&mut self, deadline: Nanos) -> Result<bool, CallError> {
         while !self.connection.can_send() {
             if !self.connection.is_open() && !self.connection.is_handshaking() {
@@ -129,7 +129,7 @@ impl<C: Connection> Link<C> {
         Ok(true)
     }
 
-    /// Reads once, and sends what the connection has to say about it.
+    /// Reads once, and sends the connection's response, such as acknowledgements.
     fn turn(&mut self, answer: &mut Answer, deadline: Nanos) -> Result<(), CallError> {
         self.receive(answer, deadline)?;
         self.flush(deadline).map_err(describe)

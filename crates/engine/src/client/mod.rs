@@ -1,4 +1,4 @@
-//! One call at a time: for checking a server, not for loading it.
+//! A client for single calls: for checking a server, not for loading it.
 
 mod greet;
 mod link;
@@ -16,10 +16,10 @@ use crate::target::Target;
 pub use greet::{Greeting, greet};
 use link::{Answer, Link};
 
-/// Refusals after which a call is given up.
+/// Refusals after which a call fails.
 const MAX_REFUSALS: u32 = 32;
 
-/// A client that makes one call at a time. It connects when it has to, and keeps the connection.
+/// A client that makes one call at a time. It connects when needed, and keeps the connection.
 pub struct Client(Box<OneCall>);
 
 type OneCall = dyn FnMut(&Target, &[u8], CallPosition) -> Result<Vec<u8>, CallError>;
@@ -30,10 +30,10 @@ impl Client {
         Self(dispatch(protocol, Make { address: address.into(), timeout }))
     }
 
-    /// Calls `target` with an encoded message, without the protocol's framing; returns the reply, likewise.
+    /// Calls `target` with an encoded message and returns the reply, both without the protocol's framing.
     ///
     /// # Errors
-    /// Any other end of the call.
+    /// If the call ends in any other way.
     pub fn call(
         &mut self,
         target: &Target,
@@ -44,7 +44,7 @@ impl Client {
     }
 }
 
-/// How a call ended that brought no reply.
+/// How a call without a reply ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The server ended it with a status other than success.
@@ -52,10 +52,10 @@ pub enum CallError {
     Status {
         /// The protocol's code.
         code: u32,
-        /// What the server said; may be empty.
+        /// The server's message; may be empty.
         message: String,
     },
-    /// The connection could not be made or broke, or the peer broke the protocol.
+    /// The connection failed or was lost, or the peer violated the protocol.
     #[error("transport: {0}")]
     Transport(String),
     /// The server closed the connection instead of answering.
@@ -66,12 +66,12 @@ pub enum CallError {
     Timeout,
 }
 
-/// Where a call is among those of its connection.
+/// The position of a call on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallPosition {
     /// Others may follow it.
     Any,
-    /// Nothing is sent after it, and the peer sees that.
+    /// Nothing is sent after it: the sending side is closed.
     Last,
 }
 
@@ -124,7 +124,7 @@ impl Payload for Single<'_> {
 }
 
 impl<C: Connection> ProtocolClient<C> {
-    /// Makes a call, again each time the peer says that it did not process it.
+    /// Makes a call; repeats it each time the peer says that it did not process it.
     fn exchange(
         &mut self,
         target: &Target,
@@ -147,7 +147,7 @@ impl<C: Connection> ProtocolClient<C> {
         Err(CallError::Transport(format!("the peer refused it {MAX_REFUSALS} times")))
     }
 
-    /// A connection that takes a call: the one from before, or a new one if the peer has ended that.
+    /// A connection that takes a call: the current one, or a new one if the peer has ended it.
     fn ready(
         &mut self,
         templates: &Arc<C::Templates>,

@@ -1,7 +1,7 @@
-//! Ends waits at deadlines that are far off and stay where they are over many waits.
+//! Ends waits at distant deadlines, which rarely change from one wait to the next.
 //!
-//! A wait with its own timeout starts and stops a kernel timer each time: costly where most waits end early, and
-//! more so on virtual machines. The alarm is a single timer that keeps running across all of them.
+//! A wait with a timeout starts and stops a kernel timer each time: costly if most waits end early, and more so on virtual
+//! machines. The alarm is a single timer that keeps running over many waits.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,22 +14,22 @@ use rustix::time::{
 use super::timespec;
 use crate::clock::Nanos;
 
-/// Deadlines nearer than this change with nearly every wait: setting the alarm would be one system call more.
+/// Deadlines nearer than this, nanoseconds, change with nearly every wait: setting the alarm would add a system call.
 const NEAR: u64 = 2_000_000;
 
-/// Deadlines nearer than this are waited for awake: to fall asleep and to be woken takes as long, and as much CPU time.
+/// Deadlines nearer than this, nanoseconds, are polled for: sleeping and waking takes as long, and as much CPU time.
 const AWAKE: u64 = 10_000;
 
 /// How to wait for a deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
-    /// By looking again and again.
+    /// By polling.
     Awake { since: Nanos },
-    /// With this timeout. The wait may end before it, when the alarm rings.
+    /// With this timeout. The alarm may end the wait earlier.
     Asleep(Option<Timespec>),
 }
 
-/// A timer to be watched with everything else.
+/// A timer in the driver's epoll set.
 pub(super) struct Alarm {
     timer: OwnedFd,
     /// When it rings next.
@@ -43,7 +43,7 @@ impl Alarm {
         Ok(Self { timer, rings_at: Nanos::NEVER })
     }
 
-    /// How to wait until `until`; `now` is asked only if it matters.
+    /// How to wait until `until`. Reads the clock only if needed.
     pub fn wait(&mut self, until: Nanos, now: impl FnOnce() -> Nanos) -> io::Result<Wait> {
         if until >= self.rings_at {
             return Ok(Wait::Asleep(None));
@@ -62,7 +62,7 @@ impl Alarm {
         Ok(Wait::Asleep(None))
     }
 
-    /// Takes note that it rang.
+    /// Resets the alarm after it rang.
     pub fn clear(&mut self) {
         self.rings_at = Nanos::NEVER;
     }

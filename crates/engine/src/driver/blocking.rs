@@ -1,4 +1,4 @@
-//! One connection whose owner waits for it.
+//! A single connection with blocking calls.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::clock::Nanos;
 /// The only connection's number on its driver.
 const CONNECTION: usize = 0;
 
-/// A driver with one connection, each step of which may wait until a deadline. Past the deadline a step fails with
+/// A driver with one connection. Each step waits until a deadline at most; after it the step fails with
 /// [`io::ErrorKind::TimedOut`].
 pub(crate) struct Blocking<D> {
     driver: D,
@@ -50,8 +50,8 @@ impl<D: Driver> Blocking<D> {
         Ok(())
     }
 
-    /// Hands the next bytes to `take`; none at the end of the stream. A deadline in the past takes only
-    /// bytes that have arrived.
+    /// Passes the next bytes to `take`; none at the end of the stream. With a deadline in the past, only bytes that have
+    /// arrived.
     pub fn receive<T>(&mut self, deadline: Nanos, take: impl FnOnce(&[u8]) -> T) -> io::Result<T> {
         loop {
             match self.driver.receive(CONNECTION) {
@@ -63,7 +63,7 @@ impl<D: Driver> Blocking<D> {
         }
     }
 
-    /// Tells the peer that nothing more will be sent.
+    /// Closes the sending side.
     pub fn finish(&mut self) -> io::Result<()> {
         self.driver.finish(CONNECTION)
     }

@@ -16,7 +16,7 @@ use crate::clock::{self, Nanos};
 
 /// Most that one read takes: 20 replies of 10 kB.
 const RECEIVE_BUFFER: usize = 256 * 1024;
-/// Events taken at once.
+/// Most events per wait.
 const EVENTS: usize = 1024;
 /// Mark the waker and the alarm among the events.
 const WAKER: u64 = u64::MAX;
@@ -28,7 +28,7 @@ const EVERYTHING: EventFlags =
 
 struct Socket {
     fd: OwnedFd,
-    /// The peer's end of stream is there, perhaps behind bytes: no event will tell of it again.
+    /// The peer's end of stream has arrived, perhaps after bytes; edge-triggered epoll does not report it again.
     ending: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct EpollDriver {
 }
 
 impl EpollDriver {
-    /// Room for `connections`, numbered from 0, which come from `sources`.
+    /// Room for `connections`, numbered from 0, with source addresses from `sources`.
     pub fn new(connections: usize, waker: Waker, sources: Sources) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let flags = EventFlags::IN | EventFlags::ET;
@@ -64,7 +64,7 @@ impl EpollDriver {
         })
     }
 
-    /// Takes the events that there are, or that come before the timeout.
+    /// Takes pending events, or waits for some until the timeout.
     fn look(&mut self, timeout: Option<&Timespec>) -> io::Result<()> {
         match epoll::wait(&self.epoll, spare_capacity(&mut self.events), timeout) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
@@ -72,7 +72,7 @@ impl EpollDriver {
         }
     }
 
-    /// Looks for events again and again.
+    /// Polls for events.
     fn look_until(&mut self, until: Nanos, begin: Nanos) -> io::Result<()> {
         let mut now = begin;
         while self.events.is_empty() && now < until {

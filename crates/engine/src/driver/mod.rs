@@ -1,4 +1,4 @@
-//! What moves bytes between connections and the kernel: epoll, and in tests a simulation.
+//! Moves bytes between connections and the kernel: by epoll, and in tests in a simulation.
 
 mod alarm;
 mod blocking;
@@ -24,22 +24,22 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, 
 use crate::address::ServerAddress;
 use crate::clock::Nanos;
 
-/// Something that happened to a connection.
+/// An event on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ready {
-    /// The connection, as numbered by the owner.
+    /// The owner's number of the connection.
     pub connection: usize,
-    /// There may be bytes to receive, or the end of them.
+    /// There may be bytes to receive, or the end of the stream.
     pub readable: bool,
     /// Bytes may be sent; after a connect, it succeeded or failed.
     pub writable: bool,
 }
 
-/// Moves bytes, and tells the time at which it does.
+/// Moves bytes, and has the clock of these moves.
 pub(crate) trait Driver {
     fn now(&self) -> Nanos;
 
-    /// CPU time that was spent waiting awake, since the driver was made.
+    /// CPU time spent polling since the driver was created.
     fn awake(&self) -> Nanos {
         Nanos(0)
     }
@@ -47,26 +47,25 @@ pub(crate) trait Driver {
     /// Starts to connect; `Ready` with `writable` follows.
     fn connect(&mut self, connection: usize, address: &ServerAddress) -> io::Result<()>;
 
-    /// What became of the connect after that `Ready`.
+    /// The result of the connect, after that `Ready`.
     fn connected(&mut self, connection: usize) -> io::Result<()>;
 
-    /// Changes connection `from` to number `to`, which no other may have; its events are reported again.
+    /// Renumbers connection `from` to the unused number `to`; its events are reported again.
     fn renumber(&mut self, from: usize, to: usize) -> io::Result<()>;
 
-    /// Ends the client's side of a connection: the peer sees the end of the stream, and may still answer.
+    /// Closes the sending side of a connection: the peer sees the end of the stream, and may still answer.
     fn finish(&mut self, connection: usize) -> io::Result<()>;
 
-    /// Ends a connection; no `Ready` follows for it.
+    /// Closes a connection; no `Ready` follows for it.
     fn close(&mut self, connection: usize);
 
-    /// Waits until something happens or `until` has come, and puts what happened into `ready`.
-    /// Returns at once if a waker was used.
+    /// Waits for events until `until`, and puts them into `ready`. A waker ends the wait.
     fn wait(&mut self, until: Nanos, ready: &mut Vec<Ready>) -> io::Result<()>;
 
-    /// Bytes that have come; none at the end of the stream. `WouldBlock` if there is nothing.
+    /// Received bytes; none at the end of the stream. `WouldBlock` if nothing has arrived.
     fn receive(&mut self, connection: usize) -> io::Result<Received<'_>>;
 
-    /// Gives bytes to the kernel and says how many it took.
+    /// Gives bytes to the kernel; returns how many it took.
     fn send(&mut self, connection: usize, bytes: &[u8]) -> io::Result<usize>;
 }
 
@@ -76,11 +75,11 @@ pub(crate) struct Received<'a> {
     pub bytes: &'a [u8],
     /// There may be more to receive without waiting, or the end of the stream.
     pub more: bool,
-    /// When the bytes were there.
+    /// When the bytes were received.
     pub at: Nanos,
 }
 
-/// A socket that does not block, and that connects, from `source` if it is given.
+/// A non-blocking socket that is connecting, from address `source` if given.
 fn connecting(address: &ServerAddress, source: Option<Ipv4Addr>) -> io::Result<OwnedFd> {
     let (socket, connected) = match address {
         ServerAddress::Tcp(address) => {
@@ -115,7 +114,7 @@ fn socket(family: AddressFamily) -> io::Result<OwnedFd> {
     Ok(net::socket_with(family, SocketType::STREAM, flags, None)?)
 }
 
-/// Nanoseconds as the kernel takes them.
+/// Nanoseconds as a kernel type.
 fn timespec(nanos: u64) -> Timespec {
     Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ }
 }

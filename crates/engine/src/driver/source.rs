@@ -1,4 +1,4 @@
-//! Addresses that connections come from.
+//! Source addresses of connections.
 //!
 //! A connection that the client closes keeps its port for a minute (TIME_WAIT; a second where the kernel reuses such ports,
 //! as it does on the loopback interface by default). From one address to one server there are about 28,000, which short
@@ -14,11 +14,10 @@ use rustix::net;
 
 use crate::address::ServerAddress;
 
-/// Addresses that a load thread's connections come from in turn: with more of them a free port is found sooner, and more
-/// ports wait for their minute to pass.
+/// Source addresses of a load thread, used in turn: more addresses have more free ports.
 const ADDRESSES: u32 = 4;
 
-/// Where the next connection comes from.
+/// The source address of the next connection.
 #[derive(Debug)]
 pub(crate) struct Sources {
     first: Option<u32>,
@@ -31,7 +30,7 @@ impl Sources {
         Self { first: None, turn: 0 }
     }
 
-    /// Addresses of thread `thread`'s own, where the server is on the loopback interface: from 127.0.0.2 on.
+    /// Separate addresses for thread `thread`, from 127.0.0.2 on, if the server is on the loopback interface.
     pub fn spread(server: &ServerAddress, thread: u32) -> Self {
         let on_loopback = matches!(server, ServerAddress::Tcp(SocketAddr::V4(address)) if address.ip().is_loopback());
         let first = u32::from(Ipv4Addr::LOCALHOST) + 1 + thread * ADDRESSES;
@@ -47,7 +46,7 @@ impl Sources {
     }
 }
 
-/// The socket's connection comes from `address`, from whichever port is free towards its peer when it is opened.
+/// Binds a socket to `address`; the kernel chooses the port when it connects.
 pub(super) fn bind(socket: &impl AsFd, address: Ipv4Addr) -> io::Result<()> {
     setsockopt(socket, IpBindAddressNoPort, &true)?;
     Ok(net::bind(socket, &SocketAddr::from((address, 0)))?)

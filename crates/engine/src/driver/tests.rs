@@ -1,4 +1,4 @@
-//! What a driver does on real sockets.
+//! A driver on real sockets.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -19,7 +19,7 @@ fn listen() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
 }
 
-/// Waits for something to happen.
+/// Waits for events.
 fn wait(driver: &mut impl Driver) -> Vec<Ready> {
     let (deadline, mut ready) = (soon(), Vec::new());
     while ready.is_empty() {
@@ -38,7 +38,7 @@ fn connect(driver: &mut impl Driver, connection: usize) -> TcpStream {
     peer
 }
 
-/// Receives until `length` bytes or the end have come.
+/// Receives until `length` bytes or the end of the stream.
 fn receive(driver: &mut impl Driver, connection: usize, length: usize) -> Vec<u8> {
     let (mut bytes, mut more) = (Vec::new(), false);
     while bytes.len() < length {
@@ -60,7 +60,7 @@ fn receive(driver: &mut impl Driver, connection: usize, length: usize) -> Vec<u8
     bytes
 }
 
-/// Bytes of which no two stretches are alike.
+/// Bytes without repeated stretches.
 fn pattern(length: usize) -> Vec<u8> {
     (0..length.div_ceil(4) as u32).flat_map(u32::to_be_bytes).take(length).collect()
 }
@@ -110,7 +110,7 @@ fn any_number_of_bytes_may_wait_to_be_received() {
     let all = pattern(16 << 20);
     let theirs = all.clone();
     let writer = std::thread::spawn(move || peer.write_all(&theirs).map(|()| peer));
-    // More than a driver has room for comes before anything is received.
+    // More arrives than the driver's buffer takes.
     let mut ready = Vec::new();
     let mut first = 0;
     for _ in 0..100 {
@@ -202,7 +202,7 @@ fn a_wait_ends_when_its_time_has_come() {
 fn what_comes_next_is_waited_for_awake_and_what_comes_later_is_not() {
     let (mut driver, _) = driver();
     let mut ready = Vec::new();
-    // Where this thread loses its CPU on the way, the time has come already.
+    // If this thread is preempted, the time has passed already.
     while driver.awake() == Nanos(0) {
         let until = clock::now() + Nanos(8_000);
         driver.wait(until, &mut ready).unwrap();
@@ -225,7 +225,7 @@ fn a_far_deadline_ends_the_wait_wherever_it_moves() {
         driver.wait(until, &mut Vec::new()).unwrap();
         clock::now()
     };
-    // It comes nearer, then moves away: the wait may end early, and never for good.
+    // A nearer deadline, then a farther one: the wait may end early, but not at once each time.
     let begin = clock::now();
     waker.wake();
     wait(begin + millis(60_000));

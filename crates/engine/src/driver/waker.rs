@@ -16,11 +16,11 @@ impl Waker {
     }
 
     pub fn wake(&self) {
-        // It fails only when it is full, and then it is awake.
+        // It fails only if the counter is full, which wakes as well.
         let _ = rustix::io::write(&*self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Takes note of being woken, however often it was.
+    /// Resets the waker, however often it was used.
     pub(super) fn clear(&self) -> io::Result<()> {
         match rustix::io::read(&*self.0, &mut [0; 8]) {
             Ok(_) | Err(rustix::io::Errno::AGAIN) => Ok(()),

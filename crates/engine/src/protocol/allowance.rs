@@ -1,16 +1,16 @@
-//! Allowance for messages received in part: the memory bound that all connections of a load thread share.
+//! The bound on memory for incomplete messages, shared by all connections of a load thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::payload::Payload;
 
-/// Most bytes of unfinished messages that all load threads together hold, unless the calls in flight need more.
+/// Most bytes of incomplete messages over all load threads, unless the calls in flight need more.
 const MAX_HELD: usize = 256 << 20;
-/// How many times as long as its request a reply may be, including buffers that grew by doubling.
+/// Bytes allowed for a reply per byte of its request, including buffers that grew by doubling.
 const SLACK: usize = 4;
 
-/// Bytes that may be held, over all connections of a load thread.
+/// Bytes that all connections of a load thread may hold.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     most: usize,
@@ -29,9 +29,9 @@ impl Allowance {
         Self::new(needed.max(MAX_HELD / threads.max(1) as usize))
     }
 
-    /// Takes some bytes. False, and nothing is taken, if fewer are left.
+    /// Takes `bytes`. If fewer are left, takes none and returns false.
     pub fn take(&self, bytes: usize) -> bool {
-        // Only one thread takes and gives, so load and store need not be one operation.
+        // Only one thread uses it, so load and store need not be one operation.
         let taken = self.taken.load(Ordering::Relaxed).saturating_add(bytes);
         let fits = taken <= self.most;
         if fits {
@@ -45,7 +45,7 @@ impl Allowance {
         self.taken.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Bytes that are taken.
+    /// Bytes taken.
     #[cfg(test)]
     pub fn taken(&self) -> usize {
         self.taken.load(Ordering::Relaxed)
@@ -58,7 +58,7 @@ impl Default for Allowance {
     }
 }
 
-/// What one buffer has taken of an allowance; it gives it back when it is dropped.
+/// A buffer's share of an allowance. Dropping it gives it back.
 #[derive(Debug)]
 pub(crate) struct Holding {
     allowance: Arc<Allowance>,
@@ -70,7 +70,7 @@ impl Holding {
         Self { allowance: Arc::clone(allowance), taken: 0 }
     }
 
-    /// The buffer has `bytes` bytes now. False, and nothing is held, if that exceeds the allowance.
+    /// Sets the buffer's size to `bytes`. If that exceeds the allowance, holds nothing and returns false.
     #[inline]
     pub fn resize(&mut self, bytes: usize) -> bool {
         if bytes == self.taken {

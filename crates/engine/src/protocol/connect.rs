@@ -1,4 +1,4 @@
-//! Connect's unary protocol over HTTP/1.1, with protobuf messages: a success is status 200 and the bare message, an error
+//! Connect's unary protocol over HTTP/1.1, with protobuf messages. A success has status 200 and the bare message, an error
 //! another status and JSON. Source: connectrpc.com/docs/protocol.
 
 use rpcbench_record::{Protocol, printable};
@@ -26,7 +26,7 @@ impl Http1Application for Connect {
         let named = error.and_then(|error| Some((code(&error.code)?, error.message)));
         let (code, message) = match named {
             Some((code, message)) => (code, printable(message.trim()).into_owned()),
-            // A proxy, or a path that is unknown.
+            // From a proxy, or for an unknown path.
             None => (status_from_http(reply.status), error_snippet(reply.body)),
         };
         End::Status { code, message }
@@ -41,7 +41,7 @@ struct Error {
     message: String,
 }
 
-/// The number of a code, which is gRPC's: its names are gRPC's in lower case, but for one letter.
+/// The number of a code, as in gRPC. Names are gRPC's in lower case, except for the spelling `canceled`.
 fn code(name: &str) -> Option<u32> {
     let is = |code: &u32| {
         let known = Protocol::Grpc.status_name(*code);

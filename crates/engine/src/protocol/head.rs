@@ -1,10 +1,10 @@
-//! What a request says before its message: data, which HTTP/1.1 and HTTP/2 each put into their form.
+//! Request heads as data, which HTTP/1.1 and HTTP/2 each encode.
 
 use crate::target::Target;
 
 const USER_AGENT: (&str, &str) = ("User-Agent", concat!("rpcbench/", env!("CARGO_PKG_VERSION")));
 
-/// The head of all requests to one target. Content-Length is apart, as each request has another.
+/// The head of all requests to one target, without Content-Length, which differs between requests.
 #[derive(Debug)]
 pub(crate) struct Head<'a> {
     pub method: &'a str,
@@ -15,7 +15,7 @@ pub(crate) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// `own` are the fields of the protocol. The target's headers replace those with the same names.
+    /// `own` are the protocol's fields. The target's headers replace those of the same name.
     pub fn new(target: &'a Target, authority: &'a str, own: &[(&'a str, &'a str)]) -> Self {
         let headers = target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let is_set =

@@ -5,19 +5,19 @@ use std::collections::VecDeque;
 use super::Call;
 use crate::clock::Nanos;
 
-/// The calls of a connection whose replies are still to come.
+/// The calls of a connection that await replies.
 #[derive(Debug)]
 pub(crate) struct InOrder {
-    /// In the order of their replies. `None`: a call that ran out of time, and whose reply may still come.
+    /// In the order of their replies. `None`: a call that timed out, whose reply may still come.
     calls: VecDeque<Option<Call>>,
     /// Calls among `calls` without an end.
     open: u32,
-    /// Calls at the end of `calls` that have not been given to the kernel.
+    /// Calls at the end of `calls` not given to the kernel yet.
     unflushed: usize,
 }
 
 impl InOrder {
-    /// With room for `in_flight` calls; grows if more are pushed.
+    /// Room for `in_flight` calls; grows if more are pushed.
     pub fn new(in_flight: u32) -> Self {
         Self { calls: VecDeque::with_capacity(in_flight as usize), open: 0, unflushed: 0 }
     }
@@ -28,13 +28,13 @@ impl InOrder {
         self.open
     }
 
-    /// Replies not received yet.
+    /// Replies still expected.
     #[inline]
     pub fn awaited(&self) -> usize {
         self.calls.len()
     }
 
-    /// A call was sent.
+    /// Adds a call that was sent.
     #[inline]
     pub fn push(&mut self, call: Call) {
         self.calls.push_back(Some(call));
@@ -42,7 +42,7 @@ impl InOrder {
         self.unflushed += 1;
     }
 
-    /// All calls have been given to the kernel.
+    /// Marks all calls as given to the kernel.
     #[inline]
     pub fn flushed(&mut self, now: Nanos) {
         let flushed = self.calls.len() - self.unflushed;
@@ -52,7 +52,7 @@ impl InOrder {
         self.unflushed = 0;
     }
 
-    /// Takes the call whose reply has come, `Some(None)` if it ran out of time. `None`: a reply to no call.
+    /// Takes the call whose reply was received; `Some(None)` if it timed out. `None`: a reply without a call.
     #[inline]
     pub fn answered(&mut self) -> Option<Option<Call>> {
         let call = self.calls.pop_front()?;
@@ -61,7 +61,7 @@ impl InOrder {
         Some(call)
     }
 
-    /// Takes the calls whose replies would come after the next one.
+    /// Takes all calls but the first.
     pub fn take_later(&mut self) -> Vec<Call> {
         let later: Vec<Call> = self.calls.drain(self.calls.len().min(1)..).flatten().collect();
         self.unflushed = self.unflushed.min(self.calls.len());

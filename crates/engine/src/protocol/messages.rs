@@ -1,5 +1,5 @@
-//! Connections of protocols that consist of whole messages: replies come in the order of the requests, with neither
-//! handshake nor goodbye.
+//! Connections of protocols that only exchange messages: replies come in the order of the requests, and nothing is sent to
+//! open or end a connection.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::{Allowance, Broken, Call, End, Events};
 use crate::clock::Nanos;
 use crate::payload::Payload;
 
-/// Longest message that is taken, bytes.
+/// Longest message accepted, bytes.
 pub(crate) const MAX_MESSAGE: usize = 64 << 20;
 
 /// How a peer broke the protocol.
@@ -33,11 +33,11 @@ pub(crate) trait Messages: Debug + Sized + Send + 'static {
     /// Writes a call, the `number`th of its connection, from 0.
     fn put(templates: &Self::Templates, number: u64, call: Call, out: &mut Vec<u8>);
 
-    /// Where the first message is in `bytes`, once it is complete. Until then `bytes` only grow; after that they begin
-    /// after it.
+    /// The range of the first message in `bytes`, once it is complete. Until then the next call gets the same bytes and more;
+    /// then, those after the message.
     fn next(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, Problem>;
 
-    /// What a message says as the reply to the `number`th call.
+    /// Reads a message as the reply to the `number`th call.
     fn read<'a>(
         templates: &Self::Templates,
         number: u64,
@@ -45,10 +45,10 @@ pub(crate) trait Messages: Debug + Sized + Send + 'static {
     ) -> Result<Answer<'a>, Problem>;
 }
 
-/// What a message says.
+/// The content of a reply.
 #[derive(Debug)]
 pub(crate) enum Answer<'a> {
-    /// Success, with this.
+    /// Success, with this message.
     Reply(&'a [u8]),
     /// Success with an unreadable reply, and why.
     Malformed(Problem),
@@ -56,7 +56,7 @@ pub(crate) enum Answer<'a> {
     Status { code: u32, message: String },
 }
 
-/// A connection of such a protocol.
+/// A connection of a protocol of messages.
 #[derive(Debug)]
 pub(crate) struct Connection<M: Messages> {
     templates: Arc<M::Templates>,
@@ -64,10 +64,10 @@ pub(crate) struct Connection<M: Messages> {
     calls: InOrder,
     /// All calls sent so far.
     sent: u64,
-    /// The beginning of an incomplete message, and what it holds of the allowance.
+    /// The start of an incomplete message, and its share of the allowance.
     partial: Vec<u8>,
     holding: Holding,
-    /// A call ran out of time. Its reply would come before those of later calls, so no more are sent.
+    /// True once a call timed out. Its reply would come before those of later calls, so no more are sent.
     leaving: bool,
 }
 

@@ -11,11 +11,11 @@ pub(crate) struct Templates {
     /// All of them, far fewer than 4 GiB.
     bytes: Vec<u8>,
     extents: Vec<Extent>,
-    /// Patch points of the requests that have any but one full nonce.
+    /// Patch points of requests other than those with a single full nonce.
     listed: Vec<Box<[Range<u32>]>>,
 }
 
-/// One request. A payload has one target: with several, this is where the index of the request's head belongs.
+/// One request. A payload has one target; with several, this would have the index of the request's head.
 #[derive(Debug)]
 struct Extent {
     bytes: Range<u32>,
@@ -27,16 +27,16 @@ struct Extent {
 /// Where a call's nonce goes in its request.
 #[derive(Clone, Copy, Debug)]
 enum PatchPoints {
-    /// One nonce of full width, from this byte on: nearly all requests.
+    /// One nonce of full width, from this byte on: the usual case.
     Full(u32),
     /// Any other patch points: an index into the lists.
     Listed(u32),
 }
 
-/// Where parts of a request are in its bytes.
+/// The parts of a request, as ranges of its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// The body, with what the protocol puts before the message.
+    /// The body: the message, with what the protocol puts before it.
     pub body: usize,
     /// The message, which the payload's patch points count from.
     pub message: usize,
@@ -116,7 +116,7 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// The body, as it is before it is patched.
+    /// The body before it is patched.
     pub fn body(&self) -> &'a [u8] {
         &self.bytes[self.body..]
     }

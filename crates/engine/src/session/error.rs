@@ -16,21 +16,21 @@ pub enum SessionError {
     /// The target has headers that can't be sent.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// Not every connection could be opened in time.
+    /// Some connection could not be opened in time.
     #[error("{open} of {wanted} connections to {address} opened within {seconds} s{}", problem.as_ref().map(|p| format!("; the first that did not: {p}")).unwrap_or_default())]
     Connect {
-        /// Where to.
+        /// The server's address.
         address: ServerAddress,
         /// Connections that are open.
         open: usize,
         /// Connections planned.
         wanted: u32,
-        /// Time they had.
+        /// The time limit.
         seconds: f64,
-        /// What the first one that failed says.
+        /// Why the first one failed.
         problem: Option<String>,
     },
-    /// The kernel refused something that a load thread needs.
+    /// A system call of a load thread failed.
     #[error("load thread can't continue: {0}")]
     Thread(#[from] io::Error),
     /// Too few open files are allowed for these connections.
@@ -42,7 +42,7 @@ pub enum SessionError {
     /// There is no load to end or to wait for.
     #[error("no load is running, or no span of it is measured; start it and measure a span first")]
     NotLoading,
-    /// The wait was given up. The session can't be used any more.
+    /// The wait was given up. The session is no longer usable.
     #[error("stopped before it was over")]
     GivenUp,
     /// A load thread is gone.

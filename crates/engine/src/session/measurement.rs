@@ -11,9 +11,9 @@ use crate::thread::{Drained, ThreadSample, ThreadUsage};
 /// Calls since the session was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Calls that ended, with any outcome.
+    /// Ended calls of any outcome.
     pub ended: u64,
-    /// Calls among them that did not end `ok`.
+    /// Those of them that did not end `ok`.
     pub failed: u64,
 }
 
@@ -32,7 +32,7 @@ pub struct Sample {
     pub outcomes: Outcomes,
 }
 
-/// Calls that were not measured: warm-up.
+/// Calls outside measured spans: warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmeasured {
     /// By outcome, since the session was opened.
@@ -78,7 +78,7 @@ impl Unmeasured {
     }
 }
 
-/// What one more load thread used.
+/// Adds the use of a load thread.
 pub(super) fn add_usage(client: &mut ClientUsage, usage: ThreadUsage) {
     client.threads += 1;
     client.cpu_ns += usage.cpu.0;

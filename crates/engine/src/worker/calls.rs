@@ -12,23 +12,23 @@ use crate::protocol::{Call, End, Events};
 use crate::recorder::Recorder;
 use crate::span::Span;
 
-/// What happens to calls, apart from the connections that carry them.
+/// The calls of a worker, apart from the connections that carry them.
 pub(crate) struct Calls {
     payload: Arc<dyn Payload>,
     checker: Checker,
     pub recorder: Recorder,
     count: u32,
     next_request: u32,
-    /// The nonce of each request's next call, and how far apart those of its calls are.
+    /// The nonce of each request's next call, and the difference between successive ones.
     nonce: Nonce,
     nonce_step: u32,
-    /// A call answered this long after it came due, or later, has failed.
+    /// Time limit of a call, from its due time.
     timeout: Nanos,
     /// Calls in flight or waiting on all connections.
     pub outstanding: u64,
     /// Calls that came due after the measured span.
     followed: u64,
-    /// Calls that ended, and those of them not `ok`, since the worker began.
+    /// Ended calls, and those of them not `ok`, since the worker was created.
     pub ended: u64,
     pub failed: u64,
     /// When the last one ended.
@@ -36,7 +36,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// The calls of thread `thread` of a session, which is opened at `opened`.
+    /// The calls of thread `thread` of a session opened at `opened`.
     pub fn new(
         payload: Arc<dyn Payload>,
         plan: &LoadPlan,
@@ -44,7 +44,7 @@ impl Calls {
         opened: Nanos,
         log: Option<CallLog>,
     ) -> Self {
-        // Threads start apart from each other in the requests.
+        // Threads start at different requests.
         let count = payload.len() as u32;
         let step = count / plan.threads.max(1);
         Self {
@@ -70,7 +70,7 @@ impl Calls {
         self.recorder.measure(span);
     }
 
-    /// Counts calls of a closed loop that come due at `now`, if the span is over.
+    /// Counts calls of a closed loop that come due at `now`, after the span.
     #[inline]
     pub fn follow(&mut self, calls: u32, now: Nanos) {
         if self.recorder.is_over(now) {
@@ -106,19 +106,19 @@ impl Calls {
     }
 }
 
-/// The first nonce of a thread that is opened at `opened`; each later one is `threads` further on. They begin with that time, in
-/// 4 us: no two sessions of a client have one in common within four hours, as a request is not sent 244,000 times in a second. Nor
-/// have two threads, though they are not opened at one instant: each has all with one remainder.
+/// The first nonce of a thread opened at `opened`; each later one is larger by `threads`. Nonces start from that time in units
+/// of 4 us, so two sessions within four hours share none unless a request is sent more than 244,000 times a second. Each thread
+/// has the nonces of one remainder, so threads share none either.
 fn first_nonce(opened: Nanos, thread: u32, threads: u32) -> Nonce {
     let begin = (opened.0 >> 12) as u32;
     Nonce::new(begin - begin % threads.max(1)).plus(thread)
 }
 
-/// Takes what a connection reads.
+/// Handles the events of a connection.
 pub(super) struct Reading<'a> {
     pub calls: &'a mut Calls,
     pub at: Nanos,
-    /// Calls that ended.
+    /// Ended calls.
     pub ended: u32,
     /// Calls to be sent again.
     pub again: Vec<Call>,
@@ -131,7 +131,7 @@ impl Reading<'_> {
         self.ended += 1;
     }
 
-    /// A call whose reply came too late, was not right, or is no success.
+    /// Ends a call whose reply is late, wrong, or not a success.
     #[cold]
     #[inline(never)]
     fn ended_otherwise(&mut self, call: Call, end: End) {
@@ -150,14 +150,14 @@ impl Reading<'_> {
         self.end(call, &outcome);
     }
 
-    /// True if a call has timed out, even if the periodic check has not found it yet.
+    /// True if a call has timed out, even before the periodic check finds it.
     #[inline]
     fn is_late(&self, call: Call) -> bool {
         Nanos(self.at.since(call.due)) >= self.calls.timeout
     }
 }
 
-/// Always inlined, as every protocol calls them for every reply; the compiler would not.
+/// Always inlined, as every reply of every protocol calls them; the compiler would not.
 impl Events for Reading<'_> {
     #[inline(always)]
     fn verify(&mut self, call: Call, message: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! Opening connections: the first time, a few at once, and again when they were lost.
+//! Opens connections: initially a few at a time, and again after they were lost.
 
 use std::sync::Arc;
 
@@ -8,30 +8,30 @@ use crate::driver::{Driver, Ready};
 use crate::protocol::Connection;
 use crate::slot::Slot;
 
-/// Most connections that all threads together open at once, so that no listener's queue overflows.
+/// Most connections being opened at once over all threads, so that the listener's queue does not overflow.
 const MAX_OPENING: usize = 64;
 
 impl<C: Connection, D: Driver> Worker<C, D> {
-    /// Whether every connection is open.
+    /// True if every connection is open.
     pub fn is_connected(&self) -> bool {
         let mut places = self.slots.iter().filter(|slot| slot.parent_slot.is_none());
         self.unopened == self.slots.len() && places.all(Slot::is_open)
     }
 
-    /// Why the first connection that is not open is not.
+    /// Why the first closed connection is not open.
     pub fn connect_problem(&self) -> (usize, Option<&str>) {
         let open = self.slots.iter().filter(|slot| slot.is_open()).count();
         let mut others = self.slots.iter().filter(|slot| !slot.is_open());
         (open, others.find_map(|slot| slot.problem.as_deref()))
     }
 
-    /// Starts to connect every slot; the next turns must come back by `deadline`.
+    /// Starts to connect every slot; turns return by `deadline` until all are open.
     pub fn connect_all(&mut self, deadline: Nanos) {
         self.expiry_at = deadline;
         self.connect_more();
     }
 
-    /// Opens the next slots as others become open or lost.
+    /// Opens the next slots as earlier ones are open or lost.
     pub(super) fn connect_more(&mut self) {
         let slots = &self.slots;
         self.opening.retain(|slot| slots[*slot].opening_since().is_some());
@@ -58,8 +58,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Opens connections for resting slots that have got calls. Only between two turns: events read in the turn before
-    /// belong to the previous connections.
+    /// Opens connections for resting slots with new calls. Only between turns: events of the last turn belong to the previous
+    /// connections.
     #[cold]
     pub(super) fn connect_wanted(&mut self) {
         let wanted = self.wanted.len();
@@ -72,10 +72,10 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.wanted.drain(..wanted);
     }
 
-    /// The kernel has opened a connection, or could not; whether it has.
+    /// Handles the result of a connect. True if it succeeded.
     pub(super) fn has_connected(&mut self, event: Ready) -> bool {
         let index = event.connection;
-        // One that failed is readable too.
+        // A failed connect is readable too.
         if event.readable
             && let Err(error) = self.driver.connected(index)
         {
@@ -101,7 +101,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     }
 
     /// Moves a connection that takes no more calls to a separate slot until its last call has ended, and opens another in
-    /// its place; one at a time. Returns the slot that the connection is in then.
+    /// its place; one per slot at a time. Returns the slot that has the connection now.
     #[cold]
     pub(super) fn hand_over(&mut self, index: usize) -> usize {
         let known = self.slots.iter().position(|slot| slot.parent_slot == Some(index));
@@ -124,7 +124,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         rest
     }
 
-    /// Calls have ended at `at` on a connection that was handed over: the slot that opened it need not wait long.
+    /// Calls have ended at `at` on a connection that was handed over, so its parent slot may reconnect soon.
     #[inline]
     pub(super) fn allow_reconnect(&mut self, index: usize, at: Nanos) {
         let Some(parent_slot) = self.slots[index].parent_slot else { return };
@@ -133,7 +133,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             self.retry_at.min(self.slots[parent_slot].retry_at().unwrap_or(Nanos::NEVER));
     }
 
-    /// Reopens the lost connections whose pause is over.
+    /// Reopens lost connections whose pause is over.
     pub(super) fn reconnect(&mut self, now: Nanos) {
         for slot in 0..self.slots.len() {
             if self.slots[slot].retry_at().is_none_or(|at| at > now) {
@@ -149,7 +149,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.retry_at = retries.min().unwrap_or(Nanos::NEVER);
     }
 
-    /// Ends the attempts to connect that took too long; new ones follow.
+    /// Ends attempts to connect that took too long; new ones follow.
     pub(super) fn give_up_opening(&mut self, now: Nanos) {
         for slot in 0..self.slots.len() {
             let since = self.slots[slot].opening_since();

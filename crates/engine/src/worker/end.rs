@@ -28,7 +28,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.send(index);
     }
 
-    /// A connection could not be opened, or is lost, with an error of the kernel.
+    /// Handles a kernel error: a connection could not be opened, or is lost.
     #[cold]
     pub(super) fn fail(&mut self, index: usize, error: &io::Error) {
         use io::ErrorKind::{AddrNotAvailable, BrokenPipe, ConnectionRefused, ConnectionReset};
@@ -45,8 +45,8 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends a connection; its calls are lost, and it is reopened after a pause. With a call limit, the waiting calls of a
-    /// connection that never opened are not sent.
+    /// Ends a connection; its calls are lost, and it is reopened after a pause. With a call limit, waiting calls of a
+    /// connection that never opened end as not sent.
     #[cold]
     pub(super) fn lose(&mut self, index: usize, reason: &str) {
         self.driver.close(index);
@@ -80,7 +80,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     #[cold]
     pub(super) fn retire(&mut self, index: usize) {
         if self.slots[index].connection.is_none() {
-            return; // Lost with its goodbye.
+            return; // Lost while its last bytes were written.
         }
         self.driver.close(index);
         self.slots[index].retire();

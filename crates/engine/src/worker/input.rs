@@ -1,4 +1,4 @@
-//! Taking bytes from the kernel.
+//! Reads from connections.
 
 use std::io;
 
@@ -24,7 +24,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// One read, and one write of what it led to.
+    /// One read, and one write of the output that follows from it.
     #[inline]
     pub(super) fn read(&mut self, index: usize) {
         let slot = &mut self.slots[index];

@@ -11,22 +11,22 @@ use crate::protocol::Connection;
 use crate::recorder::SendTiming;
 use crate::slot::Slot;
 
-/// Most calls given up in a turn, about 10 ms of work: the thread must still hear its commands.
+/// Most calls given up in a turn, about 10 ms of work: the thread must still read its commands.
 pub(super) const MAX_GIVEN_UP: usize = 1 << 17;
 
-/// When calls of an open loop come due, and whether they have to wait.
+/// When calls of an open loop come due, and whether they must wait.
 #[derive(Debug)]
 pub(super) struct OpenLoop {
     pub due_times: DueTimes,
     room: Room,
-    /// The first due call found no room: waking at the next due time would be useless.
+    /// True if the first due call found no room, so waking at the next due time is useless.
     full: bool,
-    /// The first time since then that something happened on a connection.
+    /// When something first happened on a connection since then.
     happened_at: Option<Nanos>,
-    /// Calls that came due at or before this found no room at once.
+    /// Calls that came due at or before this found no room at first.
     full_until: Option<Nanos>,
     watch: Watch,
-    /// Connections with calls to be written.
+    /// Connections with calls to write.
     touched: Vec<usize>,
 }
 
@@ -43,13 +43,13 @@ impl OpenLoop {
         }
     }
 
-    /// When to look next.
+    /// When to look for due calls next.
     pub fn wake_at(&self) -> Nanos {
         let next = self.due_times.peek().unwrap_or(Nanos::NEVER);
         if self.full { next.max(self.watch.next_look()) } else { next }
     }
 
-    /// The timing of the call that came due at `due` and is sent now.
+    /// The timing of a call that came due at `due` and is sent now.
     #[inline]
     fn send_timing(&mut self, due: Nanos) -> SendTiming {
         match self.watch.missed(due) {
@@ -59,7 +59,7 @@ impl OpenLoop {
         }
     }
 
-    /// Something happened on a connection; `now` is asked only if it matters when.
+    /// Notes that something happened on a connection. Reads the clock only if needed.
     #[inline]
     pub fn may_have_room(&mut self, slot: usize, now: impl FnOnce() -> Nanos) {
         self.room.may_be_on(slot);
@@ -69,7 +69,7 @@ impl OpenLoop {
     }
 }
 
-/// The outcome of calls that none of these connections took.
+/// The outcome of calls that found no room on any connection.
 pub(super) fn not_sent<C: Connection>(slots: &[Slot<C>]) -> Outcome {
     let reason = slots.iter().find_map(Slot::hindrance);
     let full = || "as many calls were in flight as may be".to_owned();
@@ -77,8 +77,7 @@ pub(super) fn not_sent<C: Connection>(slots: &[Slot<C>]) -> Outcome {
 }
 
 impl<C: Connection, D: Driver> Worker<C, D> {
-    /// Sends the due calls, each on the next connection in turn that has room. Calls without room stay due, and are sent as
-    /// soon as there is some.
+    /// Sends the due calls, each on the next connection with room. Without room they stay due until there is some.
     pub(super) fn release(&mut self, now: Nanos) {
         let Some(open) = &mut self.open else { return };
         open.watch.look(now, open.due_times.peek());
@@ -115,8 +114,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends the calls that came due at or before `cutoff` and found no room until now, the oldest first. True if there
-    /// are more of them.
+    /// Ends the calls that came due at or before `cutoff` and found no room so far, the oldest first. True if some are left.
     pub(super) fn give_up_unsent(&mut self, cutoff: Nanos, now: Nanos) -> bool {
         let Some(open) = &mut self.open else { return false };
         let is_late = |open: &OpenLoop| open.due_times.peek().is_some_and(|due| due <= cutoff);
@@ -136,7 +134,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         is_late(open)
     }
 
-    /// True if due calls are not sent yet.
+    /// True if due calls are still unsent.
     pub(super) fn has_backlog(&self) -> bool {
         matches!(self.phase, Phase::Draining { .. })
             && self.open.as_ref().is_some_and(|open| open.due_times.peek().is_some())

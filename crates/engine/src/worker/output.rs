@@ -1,4 +1,4 @@
-//! Giving bytes to the kernel.
+//! Writes to connections.
 
 use std::io;
 
@@ -9,8 +9,8 @@ use crate::protocol::Connection;
 use crate::slot::Link;
 
 impl<C: Connection, D: Driver> Worker<C, D> {
-    /// Sends the waiting calls that the connection takes, and writes. While the kernel takes nothing, calls wait unsent, so
-    /// that nothing piles up.
+    /// Sends waiting calls while the connection takes them, and writes. While the kernel takes nothing, calls stay unsent, so
+    /// output does not pile up.
     #[inline]
     pub(super) fn send(&mut self, index: usize) {
         let parent_slot = self.slots[index].parent_slot;
@@ -56,7 +56,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.written(index, result, at);
     }
 
-    /// Handles the result of a write that was made at `at`.
+    /// Handles the result of a write at `at`.
     #[inline]
     fn written(&mut self, index: usize, result: io::Result<usize>, at: Nanos) {
         match result {

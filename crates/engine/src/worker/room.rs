@@ -1,25 +1,25 @@
-//! Which connection gets the next call of an open loop.
+//! Chooses the connection for the next call of an open loop.
 
 use std::collections::VecDeque;
 
-/// Calls due at once that go to one connection, in one write, before the next has its turn. Written one by one, the last
-/// would leave so much later that more are due by then, and a client that is late once would stay late.
+/// Calls due at the same time that go to one connection, in one write, before the next has its turn. With a write each, the
+/// last would leave so late that more are due by then, and a client that is late once would stay late.
 const TOGETHER: u32 = 16;
 
-/// What is known about room on connections. At first any may have some, and they are tried in turn until none has. From
-/// then on only those are tried on which something has happened since; once these are half of all, any may have room
-/// again. So a call tries only a few connections on average, with any number of connections and however few have room.
+/// Which connections may have room. Initially any may, and they are tried in turn until none has. From then on only those are
+/// tried on which something has happened since; once these are half of all, any may have room again. So a call tries only a
+/// few connections on average, for any number of connections and any share of them with room.
 #[derive(Debug)]
 pub(super) struct Room {
-    /// Whether any may have room: otherwise the candidates only.
+    /// True if any may have room; otherwise only the candidates.
     any: bool,
-    /// Of all connections, the one whose turn it is.
+    /// The connection whose turn it is, of all.
     next: usize,
-    /// Connections on which something happened; it is the turn of the first.
+    /// Connections on which something happened; the first one has its turn.
     candidates: VecDeque<usize>,
-    /// By connection.
+    /// Whether each connection is a candidate.
     is_candidate: Vec<bool>,
-    /// Calls that the one whose turn it is has got in it.
+    /// Calls that the current connection got in its turn.
     in_turn: u32,
 }
 
@@ -34,7 +34,7 @@ impl Room {
         }
     }
 
-    /// Something happened on a connection.
+    /// Notes that something happened on a connection.
     #[inline]
     pub fn may_be_on(&mut self, connection: usize) {
         if self.any || self.is_candidate[connection] {
@@ -78,7 +78,7 @@ impl Room {
         None
     }
 
-    /// The connection in turn got a call.
+    /// Notes that the current connection got a call.
     #[inline]
     fn put_out(&mut self) {
         self.in_turn += 1;
@@ -87,7 +87,7 @@ impl Room {
         }
     }
 
-    /// The next connection has its turn, unless this one got nothing in it.
+    /// Moves on to the next connection, unless the current one got nothing.
     pub fn pass_on(&mut self) {
         if std::mem::take(&mut self.in_turn) == 0 {
             return;

@@ -1,21 +1,21 @@
-//! Whether the client was looking when calls came due.
+//! Detects when the client was late in noticing due calls.
 
 use std::collections::VecDeque;
 
 use crate::clock::Nanos;
 
-/// A call of an open loop is late if the client did not look for longer than this after it came due.
+/// A call of an open loop is late if the client noticed it more than this after its due time.
 const LATE: Nanos = Nanos::from_millis(1);
-/// How often the client looks while nothing can be sent. Only a client that wakes by itself can tell its own absence from
-/// a silent server; half of what counts as late leaves the other half for waking.
+/// How often the client looks while nothing can be sent. Without waking it could not tell its own absence from a silent
+/// server. Half of the lateness limit leaves the other half for waking.
 const BEAT: Nanos = Nanos(LATE.0 / 2);
 
-/// When the client looked for due calls, as far back as unsent calls need.
+/// When the client looked for due calls, as far back as needed for unsent calls.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// The last time; 0 before the first.
+    /// When it last looked; 0 before the first time.
     looked_at: Nanos,
-    /// Stretches of time in which calls came due that are late, in order.
+    /// Stretches of time whose calls are late, in order.
     absences: VecDeque<Absence>,
 }
 
@@ -31,7 +31,7 @@ impl Watch {
         Self { looked_at: Nanos(0), absences: VecDeque::new() }
     }
 
-    /// The client looks now; the first unsent call came due at `first`, or will.
+    /// Notes that the client looks now; the first unsent call came due at `first`, or will.
     #[inline]
     pub fn look(&mut self, now: Nanos, first: Option<Nanos>) {
         let (from, until) = (self.looked_at, now - LATE);

@@ -1,4 +1,4 @@
-//! What is counted in addition to outcomes: connections that end, and calls that are refused and sent again.
+//! Counts other than outcomes: connections that end, and calls that are refused and sent again.
 
 use std::net::TcpStream;
 
@@ -30,7 +30,7 @@ fn serve(listener: &Listener) -> Result<(), ScriptError> {
     Ok(())
 }
 
-/// A load whose calls are not sent, or have just been when their time is up; and why.
+/// A load whose calls time out unsent or just sent; and why.
 fn unsent<S>(script: S, reason: &str)
 where
     S: FnOnce(&Listener) -> Result<(), ScriptError> + Send + 'static,
@@ -44,7 +44,7 @@ where
     let expected = format!("not sent: {reason}");
     let examples = &tally.examples;
     assert!(examples.iter().any(|it| it.starts_with(&expected)), "{examples:?}");
-    // The script may wait for one more.
+    // The script may wait for another connection.
     drop(TcpStream::connect(peer.address()));
     peer.finish().unwrap();
 }
@@ -139,7 +139,7 @@ fn an_answer_that_comes_twice_is_a_fault_of_the_peer() {
     assert_eq!(connections.reason.as_deref(), Some(reason));
 }
 
-/// What it refused comes on the next connection while it still answers the others.
+/// Refused calls are sent on the next connection while it still answers the others.
 #[test]
 fn after_goaway_another_connection_is_opened_at_once() {
     let peer = ScriptedPeer::start_many(|listener| {

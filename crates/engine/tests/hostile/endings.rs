@@ -1,4 +1,4 @@
-//! Peers that end calls and connections in the middle of things.
+//! Peers that end calls and connections early.
 
 use std::collections::BTreeMap;
 
@@ -130,7 +130,7 @@ fn a_peer_that_refuses_every_call_is_named_and_every_call_ends() {
         Ok(refused)
     });
     let came = load(&ended, &plan(peer.address(), 10), "text:100");
-    // The first 32 refusals in a row are believed: those calls come again.
+    // The first 32 refusals in a row are accepted: those calls are sent again.
     assert_eq!(came.outcomes.transport, count_of(peer, &ended) - 32);
     assert_eq!(came.outcomes.total(), came.outcomes.transport);
     assert!(came.examples[0].contains("REFUSED_STREAM"), "{:?}", came.examples);

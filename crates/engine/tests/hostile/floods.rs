@@ -11,7 +11,7 @@ use super::{
     assert_answered, assert_lost, count_of, counting, greet, load, plan, serve_next, take,
 };
 
-/// Sends the same frames until the client has had enough.
+/// Sends the same frames until the client closes.
 fn flood(mut wire: Wire, frames: &[Frame]) {
     let chunk = frames.iter().flat_map(Frame::encode).collect::<Vec<u8>>().repeat(50);
     let taken = (0..100_000).take_while(|_| wire.send_bytes(&chunk).is_ok()).count();
@@ -45,7 +45,7 @@ fn continuations_without_end_cost_the_connection() {
 
 #[test]
 fn a_header_bomb_costs_the_connection() {
-    // A field of 4 kB enters the table; then each byte means it again.
+    // A field of 4 kB enters the table; then each byte repeats it.
     let field = [&b"\x40\x01a\x7f\xa1\x1e"[..], &[b'x'; 4000]].concat();
     let begin = vec![Frame::headers(1, [hpack::response_headers(), field].concat())];
     let bomb = Frame::headers(3, vec![0xbe; 16_000]);

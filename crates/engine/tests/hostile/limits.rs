@@ -111,7 +111,7 @@ fn never_more_streams_are_open_than_the_peer_allows_at_the_time() {
         wire.skip_until_settings_ack()?;
         let (mut requests, mut answered) = (Requests::default(), 0);
         for limit in [1_u32, 3, 2, 1, 5, 1, 7] {
-            // None at all for a while: nothing may come before the answer to PING.
+            // None for a while: nothing may arrive before the answer to PING.
             wire.send(&Frame::settings(&[(setting::MAX_CONCURRENT_STREAMS, 0)]))?;
             loop {
                 let frame = wire.receive()?;

@@ -1,5 +1,5 @@
-//! Whole sessions against peers that follow a script of frames no ordinary server would send, over real
-//! sockets. Every call that came due must have the outcome that the script gave it, and be counted once.
+//! Whole sessions over real sockets, against peers that follow a script of frames that no ordinary server sends. Every due
+//! call must have the outcome that the script gave it, and be counted once.
 
 mod check;
 mod connections;
@@ -21,10 +21,10 @@ use rpcbench_testkit::scripted::{
     Frame, Listener, Request, Requests, ScriptError, ScriptedPeer, Wire,
 };
 
-/// How long a script may take to get where the load may end.
+/// Time limit until a script lets the load end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The one place that makes a plan: one connection, so that a script knows what comes on it.
+/// The plan of these tests: one connection, so that a script knows what arrives on it.
 fn plan(address: SocketAddr, in_flight: u32) -> LoadPlan {
     LoadPlan { in_flight, ..support::plan(Protocol::Grpc, address) }
 }
@@ -39,7 +39,7 @@ fn payload(shape: &str) -> Arc<dyn Payload> {
     support::plain(Protocol::Grpc, shape)
 }
 
-/// What a script tells its test: that the load may end, and how many calls it counted.
+/// A script's messages to its test: the load may end, and the number of calls counted.
 enum Said {
     MayEnd,
     Counted(u64),
@@ -49,7 +49,7 @@ enum Said {
 fn load(script: &Receiver<Said>, plan: &LoadPlan, shape: &str) -> Came {
     let mut session = Session::open(plan, &payload(shape)).unwrap();
     session.start();
-    // A script that failed says nothing any more; why it failed comes out when it is joined.
+    // A failed script sends nothing; joining it shows why.
     assert!(!matches!(script.recv_timeout(PATIENCE), Ok(Said::Counted(_))));
     let start = clock::now() + Nanos::from_millis(5);
     session.measure(Span { start, end: start + Nanos::from_millis(60) });
@@ -98,13 +98,13 @@ fn take(
 struct Test(Sender<Said>);
 
 impl Test {
-    /// The script has done what it is about.
+    /// Notes that the load may end.
     fn may_end(&self) {
         self.0.send(Said::MayEnd).expect("the test waits for it");
     }
 }
 
-/// Answers rightly until the client closes; the calls that it answered.
+/// Answers correctly until the client closes; returns the number of calls answered.
 fn serve(wire: &mut Wire, test: &Test) -> Result<u64, ScriptError> {
     test.may_end();
     let (mut requests, mut answered) = (Requests::default(), 0);
@@ -114,7 +114,7 @@ fn serve(wire: &mut Wire, test: &Test) -> Result<u64, ScriptError> {
     Ok(answered)
 }
 
-/// A connection that behaves from its first byte to its last.
+/// A connection that behaves from start to end.
 fn serve_next(listener: &Listener, test: &Test) -> Result<u64, ScriptError> {
     let mut wire = listener.accept()?;
     greet(&mut wire, &[])?;
@@ -135,7 +135,7 @@ where
     (peer.unwrap(), said)
 }
 
-/// What a script that has ended well counted.
+/// The count of a script that succeeded.
 fn count_of(peer: ScriptedPeer, said: &Receiver<Said>) -> u64 {
     peer.finish().unwrap();
     let counts = said.try_iter().filter_map(|said| match said {
@@ -145,12 +145,12 @@ fn count_of(peer: ScriptedPeer, said: &Receiver<Said>) -> u64 {
     counts.sum()
 }
 
-/// The script has ended well, and it answered as many calls as got an answer.
+/// Asserts that the script succeeded and answered as many calls as got a reply.
 fn assert_answered(peer: ScriptedPeer, said: &Receiver<Said>, came: &Came) {
     assert_eq!(count_of(peer, said), came.outcomes.ok, "{:?}", came.examples);
 }
 
-/// Only answers that are right and calls that were lost with their connection.
+/// Asserts that calls were answered correctly or lost with their connection.
 fn assert_lost(came: &Came, lost: u64, reason: &str) {
     let expected = Outcomes { ok: came.outcomes.ok, transport: lost, ..Outcomes::default() };
     assert_eq!(came.outcomes, expected, "{:?}", came.examples);
@@ -158,7 +158,7 @@ fn assert_lost(came: &Came, lost: u64, reason: &str) {
     assert!(lost == 0 || came.examples.iter().any(|it| it.contains(reason)), "{:?}", came.examples);
 }
 
-/// A whole right reply, its DATA cut into frames of `size` bytes.
+/// A complete right reply, with its DATA in frames of `size` bytes.
 fn cut_reply(request: &Request, size: usize) -> Vec<Frame> {
     let [headers, data, trailers] = request.right_reply();
     let pieces = data.payload.chunks(size).map(|piece| Frame::data(request.stream, piece));

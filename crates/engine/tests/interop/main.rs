@@ -1,5 +1,5 @@
-//! The engine against an HTTP/2 server that has nothing to do with gRPC: Node's own, whose core is nghttp2.
-//! The testkit's servers, in the other tests, stand on the h2 crate.
+//! The engine against an independent HTTP/2 server: Node's, which is built on nghttp2. The testkit's servers, in the other
+//! tests, use the h2 crate.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -22,14 +22,14 @@ struct Node {
 }
 
 impl Node {
-    /// Nothing, and a line that says so, where there is no Node.
+    /// `None`, with a message, if Node is missing.
     fn start(settings: &str) -> Option<Self> {
         let mut command = Command::new("node");
         command.args([SCRIPT, settings]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = match command.spawn() {
             Ok(process) => process,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                // Past the test runner, which shows nothing of a test that passes.
+                // Bypasses the test runner, which hides output of passing tests.
                 let mut stderr = io::stderr();
                 writeln!(stderr, "SKIPPED: interoperation with nghttp2, no `node` here").unwrap();
                 return None;
@@ -41,7 +41,7 @@ impl Node {
         Some(Self { process, lines, address: (Ipv4Addr::LOCALHOST, port).into() })
     }
 
-    /// Ends it; how many calls it answered.
+    /// Ends it; returns the number of calls answered.
     fn finish(mut self) -> u64 {
         drop(self.process.stdin.take());
         let answered = self.lines.next().unwrap().unwrap().parse().unwrap();
@@ -52,13 +52,13 @@ impl Node {
 
 impl Drop for Node {
     fn drop(&mut self) {
-        // After `finish` there is nothing left to end.
+        // Already ended by `finish`.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// The one place that makes a plan.
+/// The plan of these tests.
 fn plan(address: SocketAddr) -> LoadPlan {
     LoadPlan {
         connections: 2,
@@ -70,7 +70,7 @@ fn plan(address: SocketAddr) -> LoadPlan {
     }
 }
 
-/// Every call is answered rightly, and both sides count the same.
+/// Asserts that every call is answered correctly, and that both sides count the same.
 fn assert_interoperates(settings: &str, shapes: &[&str]) {
     let Some(node) = Node::start(settings) else { return };
     let mut ended = 0;

@@ -1,4 +1,4 @@
-//! A server in another process: with its own memory, its own limit of open files, and an end.
+//! A server in another process, with a separate memory and limit on open files.
 
 use std::io::{self, BufRead, BufReader, Lines, Read, Write};
 use std::net::SocketAddr;

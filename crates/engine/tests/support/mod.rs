@@ -1,4 +1,4 @@
-//! What tests of loads share; each takes what it needs.
+//! Shared by tests of loads.
 #![allow(dead_code)]
 
 use std::ops::Range;
@@ -48,13 +48,13 @@ pub fn server(protocol: Protocol, behaviour: &str) -> Server {
 /// The contract's requests of a shape.
 struct Echo(Corpus, Target);
 
-/// Requests as they are in a load, including non-canonical ones.
+/// The requests of a load, including non-canonical ones.
 pub fn payload(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
     let encoding = Profile::of(protocol).encoding;
     echo(Corpus::generate(&shape.parse().unwrap(), SEED, encoding), encoding)
 }
 
-/// Requests as an encoder writes them, for servers that know no others.
+/// Canonical requests, for servers that accept no others.
 pub fn plain(protocol: Protocol, shape: &str) -> Arc<dyn Payload> {
     let encoding = Profile::of(protocol).encoding;
     echo(Corpus::canonical(&shape.parse().unwrap(), SEED, encoding), encoding)
@@ -95,7 +95,7 @@ pub fn open(plan: &LoadPlan, shape: &str) -> Session {
     Session::open(plan, &payload(plan.protocol, shape)).unwrap()
 }
 
-/// Load from now on, of which `millis` are measured.
+/// Loads from now on, and measures for `millis`.
 pub fn measure(session: &mut Session, millis: u64) -> Measurement {
     session.start();
     let start = clock::now() + Nanos::from_millis(20);
@@ -103,7 +103,7 @@ pub fn measure(session: &mut Session, millis: u64) -> Measurement {
     session.finish().unwrap()
 }
 
-/// Asserts what holds for every measurement, no matter what the server did.
+/// Asserts what holds for every measurement, whatever the server did.
 pub fn assert_sums(measurement: &Measurement) {
     let tally = &measurement.tally;
     assert_eq!(tally.ok.count(), tally.outcomes.ok);
@@ -112,7 +112,7 @@ pub fn assert_sums(measurement: &Measurement) {
     assert!(sliced <= tally.outcomes.total());
 }
 
-/// All that calls came to, before the window and in it, and what was said of them.
+/// All outcomes, before the window and in it, with the examples.
 pub fn came(measurement: Measurement) -> (Outcomes, Vec<String>) {
     let mut outcomes = measurement.tally.outcomes;
     outcomes.add(&measurement.unmeasured.outcomes);

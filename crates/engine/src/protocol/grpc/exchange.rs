@@ -5,7 +5,7 @@
 //!  waiting ----------> headed --------> answered --------------------> ended
 //!     \________________ HEADERS + END_STREAM (trailers only) ___________/
 //! ```
-//! An error page of HTTP may end with its DATA: then the HTTP status is all there is.
+//! An HTTP error page may end with its DATA: then there is only the HTTP status.
 
 use super::response::ResponseHead;
 use super::{Grpc, status};
@@ -16,7 +16,7 @@ use crate::protocol::{Call, End, Events};
 
 /// Bytes before each message.
 const PREFIX: usize = Grpc::PREFIX;
-/// Largest message that is taken, bytes.
+/// Largest message accepted, bytes.
 const MAX_MESSAGE: usize = 64 << 20;
 
 /// What has been received for a call.
@@ -28,16 +28,16 @@ enum Answer {
     Wrong,
 }
 
-/// A call and what has come for it.
+/// A call and what was received for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
     call: Call,
-    /// HTTP status of the headers; 0 before they come.
+    /// HTTP status of the headers; 0 before them.
     http: u16,
-    /// Headers of status 1xx that came before them.
+    /// Header blocks of status 1xx before them.
     interim: u8,
     answer: Answer,
-    /// A message that is not whole yet.
+    /// An incomplete message.
     piece: Option<Piece>,
 }
 
@@ -126,7 +126,7 @@ impl http2::Exchange for Exchange {
             return Err("data before headers");
         }
         if self.http != 200 {
-            return Ok(()); // An error page: the trailers or the HTTP status say the rest.
+            return Ok(()); // An error page: trailers or the HTTP status decide.
         }
         if self.piece.is_none()
             && let Some(message) = whole_message(data)
@@ -137,7 +137,7 @@ impl http2::Exchange for Exchange {
         self.add(data, pieces, events)
     }
 
-    /// An error page of HTTP is a status, anything else lacks its trailers.
+    /// Ends an HTTP error page with its status; anything else lacks its trailers.
     #[cold]
     fn end_of_data(&mut self, _: &mut Pieces, _: &mut impl Events) -> Result<End, Problem> {
         let page = self.http != 0 && self.http != 200;
@@ -162,7 +162,7 @@ impl http2::Exchange for Exchange {
 }
 
 impl Exchange {
-    /// What is wrong with the header block that the stream ends with.
+    /// What is wrong with the stream's last header block.
     #[inline]
     fn check_last(&self, head: &ResponseHead) -> Result<(), Problem> {
         match (self.http, head.common.problem, head.common.status) {
@@ -173,7 +173,7 @@ impl Exchange {
         }
     }
 
-    /// Takes a piece of body that is not one whole message.
+    /// Takes a piece of body other than one whole message.
     #[cold]
     fn add(
         &mut self,
@@ -214,7 +214,7 @@ impl Exchange {
     }
 }
 
-/// The message, if `data` is exactly one, not compressed.
+/// The message, if `data` is exactly one uncompressed message.
 #[inline]
 pub(super) fn whole_message(data: &[u8]) -> Option<&[u8]> {
     let (prefix, message) = data.split_first_chunk::<PREFIX>()?;

@@ -1,4 +1,4 @@
-//! What response headers and trailers say.
+//! Response headers and trailers.
 
 use rpcbench_record::printable;
 
@@ -10,17 +10,17 @@ use crate::protocol::http2::{self, CommonFields, Field, Problem};
 /// Most bytes shown of an invalid status.
 const MAX_STATUS: usize = 20;
 
-/// What a header block says about a call.
+/// The content of a header block.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseHead {
     pub common: CommonFields,
-    /// gRPC status, if there is one; one of gRPC's codes.
+    /// gRPC status, if it is one of gRPC's codes.
     pub grpc: Option<u32>,
-    /// The status as sent, if gRPC has no such code.
+    /// The status as sent, if it is not one of gRPC's codes.
     unknown: Option<String>,
-    /// The text that came with it, percent-decoded.
+    /// The message of the status, percent-decoded.
     pub message: Option<String>,
-    /// Whether the content type is one of gRPC's, if there is one.
+    /// Whether the content type is gRPC's. `None` without one.
     grpc_content: Option<bool>,
 }
 
@@ -71,7 +71,7 @@ impl ResponseHead {
         self.common.take(field)
     }
 
-    /// What is wrong with the block as headers that a message may follow.
+    /// What is wrong with the block as headers before a message.
     pub fn check_headers(&self) -> Result<(), Problem> {
         match (self.common.problem, self.common.status) {
             (Some(problem), _) => Err(problem),
@@ -85,12 +85,12 @@ impl ResponseHead {
         }
     }
 
-    /// The status that ends a call whose last header block this is.
+    /// The status of a call whose last header block this is.
     pub fn status(&self, http_of_headers: u16) -> u32 {
         self.grpc.unwrap_or_else(|| status::from_http(self.http_or(http_of_headers)))
     }
 
-    /// How a call ends whose last header block this is, if it does not succeed.
+    /// How a call with this last header block ends, if it does not succeed.
     #[cold]
     pub fn failure(&self, http_of_headers: u16) -> End {
         match self.grpc {
@@ -127,7 +127,7 @@ fn is_grpc(content_type: &[u8]) -> bool {
     rest.is_some_and(|rest| matches!(rest, [] | [b'+' | b';' | b' ', ..]))
 }
 
-/// Undoes gRPC's percent-encoding; what is malformed stays as it is, and what can't be printed is escaped.
+/// Undoes gRPC's percent-encoding. Malformed parts stay unchanged; unprintable characters are escaped.
 fn unescape(text: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -1,21 +1,20 @@
-//! The status of a response that does not say it itself.
+//! The status of a response without a gRPC status.
 
 use crate::protocol::End;
 
 /// The code of success.
 pub(super) const OK: u32 = 0;
-/// What a code that gRPC doesn't have counts as.
+/// The code for statuses that gRPC does not have.
 pub(super) const UNKNOWN: u32 = 2;
 const PERMISSION_DENIED: u32 = 7;
 const UNIMPLEMENTED: u32 = 12;
 const INTERNAL: u32 = 13;
 const UNAVAILABLE: u32 = 14;
 const UNAUTHENTICATED: u32 = 16;
-/// The highest code that gRPC has.
+/// gRPC's highest code.
 pub(super) const LAST: u32 = UNAUTHENTICATED;
 
-/// The status of a response that has none, from its HTTP status: gRPC's
-/// `http-grpc-status-mapping`.
+/// The status of a response that has only an HTTP status: gRPC's `http-grpc-status-mapping`.
 pub(crate) fn from_http(http: u16) -> u32 {
     match http {
         400 => INTERNAL,
@@ -27,7 +26,7 @@ pub(crate) fn from_http(http: u16) -> u32 {
     }
 }
 
-/// How a call ends whose response has no status, only that of HTTP; 0 where it lacks that too.
+/// How a call ends that has only an HTTP status; 0 if it lacks that too.
 pub(super) fn http_failure(http: u16) -> End {
     let message = if http == 0 { String::new() } else { format!("HTTP status {http}") };
     End::Status { code: from_http(http), message }

@@ -3,7 +3,7 @@
 use super::body::Piece;
 use super::{MAX_BODY, Problem};
 
-/// Bytes of sizes, extensions and trailers allowed on top of as many as there are of content.
+/// Bytes of sizes, extensions and trailers allowed beyond the number of content bytes.
 const FRAMING: usize = 64 << 10;
 
 /// What the next byte belongs to.
@@ -19,22 +19,22 @@ enum At {
     Content,
     /// The CR after content.
     ContentEnd,
-    /// The LF after that.
+    /// The LF after that CR.
     ContentEndLf,
-    /// The beginning of a line of trailers, or of the line that ends them.
+    /// The start of a line of trailers, or of the empty line after them.
     TrailerStart,
     Trailer,
     /// The last LF.
     LastLf,
 }
 
-/// A body in chunks, and where in it the input ends.
+/// A body in chunks, read up to some byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chunks {
     at: At,
-    /// Bytes that are still to come of a chunk.
+    /// Bytes left in the chunk.
     left: usize,
-    /// Bytes that have come of content and of everything else.
+    /// Bytes received: content, and everything else.
     content: usize,
     framing: usize,
 }
@@ -71,7 +71,7 @@ impl Chunks {
         content
     }
 
-    /// Takes a byte that is not content; whether it is the body's last.
+    /// Takes a byte that is not content. True if it is the body's last.
     #[inline]
     fn step(&mut self, byte: u8) -> Result<bool, Problem> {
         self.at = match (self.at, byte) {

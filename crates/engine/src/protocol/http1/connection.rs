@@ -15,14 +15,14 @@ use crate::protocol::in_order::InOrder;
 use crate::protocol::template::{Layout, Templates};
 use crate::protocol::{self, Allowance, Broken, Call, End, Events};
 
-/// What HTTP/1.1 carries.
+/// A protocol over HTTP/1.1.
 pub(crate) trait Http1Application: Debug + Send + 'static {
     const PROTOCOL: Protocol;
 
     /// Header fields of every request.
     const FIELDS: &[(&str, &str)];
 
-    /// The end of a call whose reply has another status than 200.
+    /// How a call ends whose reply has a status other than 200.
     fn failure(reply: &Reply<'_>) -> End;
 }
 
@@ -35,7 +35,7 @@ enum Leaving {
     LastReply,
     /// The peer has closed it in the middle of a reply.
     Amid,
-    /// The peer ends it with a 408, as no request came in time. RFC 9110, section 15.5.9.
+    /// The peer ends an idle connection with a 408. RFC 9110, section 15.5.9.
     Idle,
 }
 
@@ -44,7 +44,7 @@ enum Leaving {
 pub(crate) struct Connection<A> {
     application: PhantomData<A>,
     templates: Arc<Templates>,
-    /// Calls that may be open at once; more than one are pipelined.
+    /// Most open calls; more than one are pipelined.
     most: usize,
     calls: InOrder,
     replies: Replies,
@@ -223,7 +223,7 @@ fn templates(payload: &dyn Payload, authority: &str, fields: &[(&str, &str)]) ->
     })
 }
 
-/// Ends the call whose reply has come. One that ran out of time has ended before.
+/// Ends the call whose reply was received, unless it has timed out before.
 #[inline]
 fn answer<A: Http1Application>(calls: &mut InOrder, reply: &Reply<'_>, events: &mut impl Events) {
     let Some(Some(call)) = calls.answered() else { return };

@@ -1,4 +1,4 @@
-//! The head of a reply: what it says about the reply's status, its length, and the connection.
+//! The head of a reply: its status, its length, and whether the connection continues.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::{MAX_BODY, Problem};
 /// Most fields of a head.
 const MAX_FIELDS: usize = 128;
 
-/// What a head says.
+/// The content of a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     /// 100 to 999.
@@ -66,7 +66,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<(Head, Option<Range<usize>>), Proble
     Ok((Head { status, framing, closes: ends && !interim }, digits))
 }
 
-/// The fields that matter to whoever reads replies.
+/// The fields needed to read replies.
 #[derive(Debug, Default)]
 struct Fields<'a> {
     length: Option<&'a [u8]>,

@@ -1,11 +1,11 @@
-//! The memory that spares reading a head that has come before.
+//! A memo of the last head, which avoids parsing it again.
 
 use std::ops::Range;
 
 use super::head::{Framing, Head, length};
 
-/// The last head of a success. A head that differs from it in the number of its Content-Length alone says the same.
-/// A head with another date is parsed again: that happens once a second.
+/// The last head of a success. A head that differs only in the number of its Content-Length has the same meaning.
+/// A head with another date is parsed again, once a second.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     bytes: Vec<u8>,
@@ -15,7 +15,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// What `bytes` begin with, if that is the head that is known, and how long it is.
+    /// If `bytes` begin with the known head: what it says, and its length.
     #[inline]
     pub fn recognise(&self, bytes: &[u8]) -> Option<(Head, usize)> {
         let head = self.head?;
@@ -31,7 +31,7 @@ impl Known {
         Some((Head { framing, ..head }, bytes.len() - rest.len()))
     }
 
-    /// Remembers a head, if it is that of a success.
+    /// Remembers the head of a success.
     pub fn learn(&mut self, bytes: &[u8], head: Head, digits: Option<Range<usize>>) {
         if head.status != 200 {
             return;
@@ -42,7 +42,7 @@ impl Known {
         self.head = Some(head);
     }
 
-    /// Room taken, bytes.
+    /// Memory held, bytes.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn footprint(&self) -> usize {
         self.bytes.capacity()

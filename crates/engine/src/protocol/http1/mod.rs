@@ -16,9 +16,9 @@ pub(crate) use head::length;
 use replies::{Came, Replies};
 pub(crate) use replies::{MAX_INTERIM, Reply};
 
-/// Longest head that is taken, bytes.
+/// Longest head accepted, bytes.
 const MAX_HEAD: usize = 64 << 10;
-/// Longest body that is taken, bytes.
+/// Longest body accepted, bytes.
 pub(crate) const MAX_BODY: usize = 64 << 20;
 
 /// How a peer broke HTTP/1.1.
@@ -27,10 +27,10 @@ pub(crate) type Problem = &'static str;
 /// Bytes shown of an error page.
 pub(crate) const MAX_SNIPPET: usize = 200;
 
-/// The beginning of an error page, in one line.
+/// The start of an error page, in one line.
 #[cold]
 pub(crate) fn error_snippet(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(&body[..body.len().min(MAX_SNIPPET)]);
-    // The cut may have gone through a character.
+    // The cut may split a character.
     printable(text.trim_end_matches('\u{fffd}').trim()).into_owned()
 }

@@ -1,4 +1,4 @@
-//! A stream of replies, cut anywhere.
+//! Reads a stream of replies, cut anywhere.
 
 use super::body::Body;
 use super::head::{self, Head};
@@ -8,14 +8,14 @@ use super::{MAX_HEAD, Problem};
 /// Most heads of status 1xx before the one that counts.
 pub(crate) const MAX_INTERIM: u32 = 16;
 
-/// What came next.
+/// The next event of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Came<'a> {
     /// The head of a reply; no other reply follows if it is the `last`.
     Head { last: bool },
     /// A whole reply.
     Reply(Reply<'a>),
-    /// Nothing more.
+    /// More input is needed.
     Nothing,
 }
 
@@ -24,16 +24,16 @@ pub(crate) enum Came<'a> {
 pub(crate) struct Reply<'a> {
     /// 200 to 999.
     pub status: u16,
-    /// All of it where the status is 200, and else its beginning.
+    /// All of it if the status is 200, otherwise its start.
     pub body: &'a [u8],
 }
 
-/// What the next byte belongs to.
+/// The part of a reply that the next byte belongs to.
 #[derive(Debug)]
 enum Stage {
     Head,
     Body(Body),
-    /// Nothing: a reply is whole, and may be in `kept`.
+    /// None: a reply is complete, and may be in `kept`.
     Between,
 }
 
@@ -41,10 +41,10 @@ enum Stage {
 #[derive(Debug)]
 pub(crate) struct Replies {
     stage: Stage,
-    /// What has come of a head, or of a body.
+    /// The start of a head or of a body.
     kept: Vec<u8>,
     known: Known,
-    /// Heads of status 1xx that have come for a reply.
+    /// Heads of status 1xx received for the current reply.
     interim: u32,
 }
 
@@ -53,7 +53,7 @@ impl Replies {
         Self { stage: Stage::Head, kept: Vec::new(), known: Known::default(), interim: 0 }
     }
 
-    /// Takes the next thing off `bytes`. After an error there is nothing more to be had.
+    /// Takes the next event off `bytes`. After an error, the stream can't continue.
     #[inline]
     pub fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Result<Came<'a>, Problem> {
         if let Stage::Body(body) = &mut self.stage {
@@ -72,7 +72,7 @@ impl Replies {
         Ok(Came::Head { last: head.closes })
     }
 
-    /// The connection has ended: the reply that this makes whole, if there is one.
+    /// Ends the connection; returns the reply that is complete by that, if any.
     pub fn end(&mut self) -> Option<Reply<'_>> {
         let Stage::Body(body) = &self.stage else { return None };
         let status = body.ends_with_connection().then_some(body.status)?;
@@ -80,7 +80,7 @@ impl Replies {
         Some(Reply { status, body: &self.kept })
     }
 
-    /// Whether part of a reply has come, and the rest has not.
+    /// True if a reply was received in part.
     pub fn is_amid(&self) -> bool {
         match self.stage {
             Stage::Head => !self.kept.is_empty() || self.interim > 0,
@@ -89,7 +89,7 @@ impl Replies {
         }
     }
 
-    /// Bytes that are taken for what has come in part.
+    /// Memory held for an incomplete reply, bytes.
     #[inline]
     pub fn room(&self) -> usize {
         self.kept.capacity()
@@ -106,7 +106,7 @@ impl Replies {
         self.other_head(bytes)
     }
 
-    /// A head that is not known, or was cut.
+    /// Takes a head that is not known, or was cut.
     #[inline(never)]
     fn other_head(&mut self, bytes: &mut &[u8]) -> Result<Option<Head>, Problem> {
         while complete(&mut self.kept, bytes)? {
@@ -126,14 +126,14 @@ impl Replies {
         Ok(None)
     }
 
-    /// Room taken for what is known, bytes.
+    /// Memory held for the known head, bytes.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn known(&self) -> usize {
         self.known.footprint()
     }
 }
 
-/// Moves the rest of a head from `bytes` to `head`; whether it is whole then.
+/// Moves the rest of a head from `bytes` to `head`. True if it is complete then.
 fn complete(head: &mut Vec<u8>, bytes: &mut &[u8]) -> Result<bool, Problem> {
     let mut whole = false;
     while !whole && !bytes.is_empty() {

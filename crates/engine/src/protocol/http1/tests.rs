@@ -1,14 +1,14 @@
-//! Replies without a connection: what is read, however it is cut, and what is refused.
+//! Replies without a connection: read alike however cut, or refused.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What a stream of replies came to.
+/// The events of a stream of replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Read {
     replies: Vec<(u16, String)>,
-    /// A head said that no other reply follows.
+    /// True if a head said that no other reply follows.
     last: bool,
     problem: Option<Problem>,
 }
@@ -40,7 +40,7 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>, ends: bool) -> Read {
     read
 }
 
-/// What `bytes` come to in one piece, which is what they come to however they are cut.
+/// The result of `bytes` in one piece; it must not depend on how they are cut.
 fn read_anyhow(bytes: &[u8]) -> Read {
     let whole = read([bytes], true);
     assert_eq!(read(bytes.chunks(1), true), whole, "byte by byte");

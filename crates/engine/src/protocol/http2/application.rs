@@ -7,75 +7,75 @@ use super::pieces::{Piece, Pieces};
 use crate::clock::Nanos;
 use crate::protocol::{Call, End, Events};
 
-/// Why a stream must be aborted.
+/// Why a stream is aborted.
 pub(crate) type Problem = &'static str;
 
-/// A protocol whose calls are streams of HTTP/2: what its requests say, and what replies to them mean.
+/// A protocol whose calls are HTTP/2 streams: the headers of its requests, and the meaning of replies.
 pub(crate) trait Http2Application: Debug + Sized + 'static {
-    /// Header fields of every request, besides its method, scheme, path and authority.
+    /// Header fields of every request, except method, scheme, path and authority.
     const FIELDS: &'static [(&'static str, &'static str)];
     /// Bytes before the message in the body of a request.
     const PREFIX: usize;
     /// True if a success ends with trailers; otherwise it ends with its DATA.
     const TRAILERS: bool;
 
-    /// What a block of header fields says.
+    /// The content of a header block.
     type Head: Head;
-    /// A call, and what has come for it.
+    /// A call, and what was received for it.
     type Exchange: Exchange<Head = Self::Head>;
 
     /// Appends what precedes a message of `length` bytes.
     fn put_prefix(_length: usize, _out: &mut Vec<u8>) {}
 
-    /// Appends the header fields that depend on the request, whose body has `length` bytes. None may enter the table.
+    /// Appends the header fields of a request whose body has `length` bytes. None may enter the table.
     fn put_own_fields(_length: usize, _block: &mut Vec<u8>) {}
 }
 
-/// What a block of header fields says.
+/// The content of a header block.
 pub(crate) trait Head: Debug + Default + Send {
     /// Takes the next field.
     fn take(&mut self, field: Field<'_>);
 
-    /// True if it is half of a plain success: headers that announce a message, or, if it is the stream's `last` block,
-    /// trailers with a status of success.
+    /// True if it is half of a plain success: headers before a message, or, if it is the stream's `last` block, trailers with
+    /// a status of success.
     fn is_success(&self, last: bool) -> bool;
 
     /// The message of a plain success with these headers, if `data` is all of its body.
     fn message<'a>(&self, data: &'a [u8]) -> Option<&'a [u8]>;
 
-    /// Room taken for text, bytes.
+    /// Memory held for text, bytes.
     #[cfg(any(test, feature = "fuzzing"))]
     fn room(&self) -> usize {
         0
     }
 }
 
-/// A call and what has come for it.
+/// A call and what was received for it.
 pub(crate) trait Exchange: Copy + Debug + Default + Send {
-    /// What header blocks say.
+    /// The content of header blocks.
     type Head;
 
     fn new(call: Call) -> Self;
 
     fn call(&self) -> Call;
 
-    /// The request was given to the kernel.
+    /// Notes that the request was given to the kernel.
     fn stamp(&mut self, now: Nanos);
 
-    /// What is kept of an incomplete message.
+    /// The start of an incomplete message.
     fn piece(&self) -> Option<Piece>;
 
-    /// True if nothing has come yet.
+    /// True if nothing was received yet.
     fn is_waiting(&self) -> bool;
 
-    /// Takes the headers of a plain success; false if others came before.
+    /// Takes the headers of a plain success. False if there were others before.
     fn plain_headers(&mut self, head: &Self::Head) -> bool;
 
-    /// Takes DATA of a plain success, the stream's `last` frame or not; false, and nothing is taken, if it does not hold
-    /// the whole message.
+    /// Takes the DATA of a plain success, the stream's `last` frame or not. If it is not the whole message, takes nothing and
+    /// returns false.
     fn plain_data(&mut self, data: &[u8], last: bool, events: &mut impl Events) -> bool;
 
-    /// Whether the message is right, if all that a plain success needs before its end has come.
+    /// Whether the message is right, if a plain success lacks only its end.
     fn answer(&self) -> Option<bool>;
 
     /// True if more content changes nothing, though the stream may still say how the call ends.
@@ -83,7 +83,7 @@ pub(crate) trait Exchange: Copy + Debug + Default + Send {
         false
     }
 
-    /// Takes headers after which more comes.
+    /// Takes headers that do not end the stream.
     fn headers(&mut self, head: &Self::Head) -> Result<(), Problem>;
 
     /// Takes a piece of body, which may be the stream's `last` frame.
@@ -95,13 +95,13 @@ pub(crate) trait Exchange: Copy + Debug + Default + Send {
         events: &mut impl Events,
     ) -> Result<(), Problem>;
 
-    /// The stream has ended with DATA.
+    /// Ends the stream after DATA.
     fn end_of_data(
         &mut self,
         pieces: &mut Pieces,
         events: &mut impl Events,
     ) -> Result<End, Problem>;
 
-    /// Takes the header block that the stream ends with.
+    /// Ends the stream with a header block.
     fn end(&mut self, head: &Self::Head, pieces: &mut Pieces, events: &mut impl Events) -> End;
 }

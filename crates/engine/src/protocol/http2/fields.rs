@@ -1,4 +1,4 @@
-//! What holds for the header fields of every reply. RFC 9113, sections 8.2 and 8.3.
+//! Rules for the header fields of every reply. RFC 9113, sections 8.2 and 8.3.
 
 use super::{Field, Problem};
 
@@ -11,9 +11,9 @@ const OF_CONNECTIONS: [&[u8]; 5] =
 pub(crate) struct CommonFields {
     /// HTTP status, 100 to 999; 0 if absent, as in trailers.
     pub status: u16,
-    /// The first thing that is wrong with the block.
+    /// The first error in the block.
     pub problem: Option<Problem>,
-    /// Whether a field that is no pseudo-header has come.
+    /// True after a field that is not a pseudo-header.
     regular: bool,
 }
 
@@ -52,7 +52,7 @@ impl CommonFields {
     }
 }
 
-/// A status of HTTP: three digits.
+/// An HTTP status: three digits.
 fn status(digits: &[u8]) -> Option<u16> {
     let &[first @ b'1'..=b'9', second, third] = digits else { return None };
     [first, second, third].iter().try_fold(0, |status, digit| {

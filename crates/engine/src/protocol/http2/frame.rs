@@ -15,11 +15,11 @@ use crate::protocol::Broken;
 
 /// Bytes of a frame header.
 pub(crate) const HEADER: usize = 9;
-/// Where the stream identifier is in it.
+/// Position of the stream identifier in it.
 pub(crate) const STREAM_OFFSET: usize = 5;
-/// The largest payload that we accept: the protocol's least, never changed by us.
+/// The largest payload that we accept: the protocol's minimum, which we never change.
 pub(crate) const MAX_PAYLOAD: usize = 16_384;
-/// What a client sends first.
+/// What a client sends first: the connection preface.
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 pub(crate) const DATA: u8 = 0;
@@ -51,11 +51,11 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Reads the first nine bytes of `bytes`, if there are as many.
+    /// Reads the first nine bytes of `bytes`, if there are that many.
     #[inline]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let [first, rest @ ..]: &[u8; HEADER] = bytes.first_chunk()?;
-        // All that follows the first byte in one word: one load.
+        // The eight bytes after the first in one load.
         let rest = u64::from_be_bytes(*rest);
         Some(Self {
             length: usize::from(*first) << 16 | (rest >> 48) as usize,
@@ -80,7 +80,7 @@ pub(crate) fn check(head: Head) -> Result<(), Broken> {
     if head.kind <= HEADERS { Ok(()) } else { check_control(head) }
 }
 
-/// A frame that is too large, or the beginning of another protocol.
+/// A frame that is too large, or the start of another protocol.
 #[cold]
 fn too_large(head: Head) -> Broken {
     let first = (head.length as u32) << 8 | u32::from(head.kind);
@@ -115,7 +115,7 @@ pub(crate) fn put_head(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8, st
     out.extend_from_slice(&stream.to_be_bytes());
 }
 
-/// Writes into the frame header at `at` that the frame ends where `out` does.
+/// Sets the length in the frame header at `at`: the frame ends where `out` does.
 pub(crate) fn set_length(out: &mut [u8], at: usize) {
     let length = (out.len() - at - HEADER) as u32;
     out[at..at + 3].copy_from_slice(&length.to_be_bytes()[1..]);

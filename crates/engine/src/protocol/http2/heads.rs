@@ -4,27 +4,27 @@ use super::HpackError;
 use super::application::{Head, Http2Application};
 use super::hpack::Decoder;
 
-/// The last block of its kind, and the state of the table that it was read with.
+/// The last block of its kind, and the state of the table when it was decoded.
 #[derive(Debug, Default)]
 struct Memo<H> {
     valid: bool,
-    /// It is valid, and half of a plain success.
+    /// True if it is half of a plain success.
     success: bool,
     block: Vec<u8>,
     generation: u64,
     head: H,
 }
 
-/// The blocks of a plain success, and what its headers say.
+/// The blocks of a plain success, and the content of its headers.
 #[derive(Debug)]
 pub(crate) struct Plain<'a, H> {
     pub headers: &'a [u8],
     pub head: &'a H,
-    /// Useful only if a success ends with trailers.
+    /// Unused if a success has no trailers.
     pub trailers: &'a [u8],
 }
 
-/// Reads header blocks, most of them by comparing bytes.
+/// Decodes header blocks, most of them by comparing bytes.
 #[derive(Debug)]
 pub(crate) struct HeadReader<C: Http2Application> {
     decoder: Decoder,
@@ -37,7 +37,7 @@ impl<C: Http2Application> HeadReader<C> {
         Self { decoder: Decoder::new(), headers: Memo::default(), trailers: Memo::default() }
     }
 
-    /// Reads a block; `last` says that the stream ends with it.
+    /// Decodes a block; `last`: the stream ends with it.
     #[inline]
     pub fn read(&mut self, block: &[u8], last: bool) -> Result<&C::Head, HpackError> {
         let memo = if last { &mut self.trailers } else { &mut self.headers };
@@ -48,7 +48,7 @@ impl<C: Http2Application> HeadReader<C> {
         Ok(&memo.head)
     }
 
-    /// The blocks of a plain success, if the last ones read are such and still mean the same.
+    /// The blocks of a plain success, if the last ones decoded are such and the table has not changed since.
     #[inline]
     pub fn plain(&self) -> Option<Plain<'_, C::Head>> {
         let (headers, trailers) = (&self.headers, &self.trailers);
@@ -90,7 +90,7 @@ impl<H: Head> Memo<H> {
         self.block.clear();
         (self.valid, self.success) = (false, false);
         decoder.decode(block, |field| self.head.take(field))?;
-        // A block that changed the table means something else the next time.
+        // A block that changed the table has another meaning the next time.
         self.valid = decoder.generation() == before;
         self.success = self.valid && self.head.is_success(last);
         self.generation = before;

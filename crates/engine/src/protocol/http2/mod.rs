@@ -1,5 +1,5 @@
 //! The client's end of HTTP/2 (RFC 9113): frames, header compression, flow control, streams, and the connection made of
-//! them. What is sent over it is an [`Http2Application`].
+//! them. Protocols over it implement [`Http2Application`].
 
 mod application;
 pub(crate) mod code;

@@ -1,4 +1,4 @@
-//! What the peer allows, RFC 9113, section 6.5.2.
+//! The peer's settings, RFC 9113, section 6.5.2.
 
 use super::frame;
 use crate::protocol::Broken;
@@ -6,13 +6,13 @@ use crate::protocol::Broken;
 /// The peer's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PeerSettings {
-    /// Bytes of the header table that it keeps for us.
+    /// Size of its header table for our requests, bytes.
     pub header_table_size: usize,
-    /// Streams that we may have open at once.
+    /// Most open streams.
     pub max_concurrent: u32,
-    /// Bytes that we may send on a new stream.
+    /// Initial window of a stream, bytes.
     pub initial_window: i64,
-    /// Largest payload that it takes, bytes.
+    /// Largest payload that it accepts, bytes.
     pub max_payload: usize,
 }
 
@@ -28,8 +28,8 @@ impl Default for PeerSettings {
 }
 
 impl PeerSettings {
-    /// Takes over the payload of a SETTINGS frame. Returns the least header table size in it: what comes
-    /// later in the frame does not bring back the entries that it costs.
+    /// Applies the payload of a SETTINGS frame. Returns the lowest header table size in it: a higher one later in the frame
+    /// does not restore evicted entries.
     pub fn apply(&mut self, payload: &[u8]) -> Result<usize, Broken> {
         let (settings, []) = payload.as_chunks::<6>() else {
             return Err(Broken::Http2("SETTINGS of a length that is no multiple of six"));

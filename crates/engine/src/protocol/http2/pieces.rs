@@ -1,25 +1,25 @@
-//! Messages received in part, kept apart from their calls: few calls have one, and its memory serves the next.
+//! Incomplete messages, kept apart from their calls: few calls have one, and its memory is reused.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use crate::protocol::Allowance;
 
-/// Most buffers that are kept for later.
+/// Most buffers kept for reuse.
 const MAX_SPARE: usize = 64;
-/// Largest of them, bytes.
+/// Largest buffer kept for reuse, bytes.
 const LARGEST_SPARE: usize = 1 << 20;
 
-/// Which of the [`Pieces`] a call has.
+/// Index of a call's message in [`Pieces`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece(NonZeroU32);
 
-/// The beginnings of messages on one connection.
+/// The incomplete messages of a connection.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     /// All buffers take their memory from it.
     allowance: Arc<Allowance>,
-    /// Part of a message was dropped because the allowance was used up.
+    /// True if part of a message was dropped because the allowance was used up.
     overdrawn: bool,
     /// By [`Piece`], counted from 1; empty if unused.
     kept: Vec<Vec<u8>>,
@@ -39,7 +39,7 @@ impl Pieces {
         self.overdrawn
     }
 
-    /// Takes a piece out, or an empty buffer for a new one.
+    /// Takes a piece, or an empty buffer for a new one.
     pub fn take(&mut self, piece: Option<Piece>) -> Vec<u8> {
         let bytes = match piece {
             Some(piece) => {
@@ -52,7 +52,7 @@ impl Pieces {
         bytes
     }
 
-    /// Keeps the beginning of a message; `None` if there is nothing of it.
+    /// Keeps the start of a message; `None` if it is empty.
     pub fn keep(&mut self, bytes: Vec<u8>) -> Option<Piece> {
         if bytes.is_empty() {
             let wanted = self.spare.len() < MAX_SPARE && bytes.capacity() <= LARGEST_SPARE;
@@ -73,7 +73,7 @@ impl Pieces {
         NonZeroU32::new(self.kept.len() as u32).map(Piece)
     }
 
-    /// The call has ended.
+    /// Drops the message of a call that has ended.
     pub fn forget(&mut self, piece: Option<Piece>) {
         if piece.is_some() {
             let mut bytes = self.take(piece);

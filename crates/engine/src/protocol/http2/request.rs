@@ -8,7 +8,7 @@ use crate::protocol::Call;
 use crate::protocol::head::Head;
 use crate::protocol::template::{self, Layout, Template};
 
-/// Most bytes of a peer's header table that we use, even if it offers more.
+/// Most bytes used of a peer's header table, even if it offers more.
 pub(super) const MAX_TABLE: usize = 4096;
 /// First index of the dynamic table.
 const NEWEST: usize = 62;
@@ -20,9 +20,9 @@ pub(crate) struct RequestHead {
     pub inserting: Vec<u8>,
     /// Refers to the fields that `inserting` entered.
     pub indexed: Vec<u8>,
-    /// Needs no table and leaves it unchanged.
+    /// Without the table.
     pub literal: Vec<u8>,
-    /// What the entered fields take in the peer's table, bytes.
+    /// Size of the entered fields in the peer's table, bytes.
     pub table_bytes: usize,
 }
 
@@ -61,7 +61,7 @@ impl RequestHead {
 struct Field<'a> {
     name: Vec<u8>,
     value: &'a [u8],
-    /// Enters the dynamic table. One too long for it stays a literal, so that the others keep their places.
+    /// True if the field enters the dynamic table. A field too long for it stays a literal, so the others keep their indexes.
     enters: bool,
 }
 
@@ -73,14 +73,14 @@ impl<'a> Field<'a> {
         field
     }
 
-    /// Bytes in the table. RFC 7541, section 4.1.
+    /// Size in the table, bytes. RFC 7541, section 4.1.
     fn size(&self) -> usize {
         self.name.len() + self.value.len() + 32
     }
 }
 
-/// A request with a call's nonce in it. Small enough for registers: a whole call would be passed in memory, where it is
-/// written by halves of words and read by words, which the CPU waits for.
+/// A request with a call's nonce. It fits registers: a whole call would be passed in memory, written in half words and read in
+/// words, which stalls the CPU.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     /// Which of the payload's requests.
@@ -95,7 +95,7 @@ impl From<Call> for Request {
     }
 }
 
-/// Every request of a payload as HEADERS and DATA with stream identifiers 0, for a connection whose table has the head's
+/// Every request of a payload as HEADERS and DATA with stream identifier 0, for a connection whose table has the head's
 /// fields.
 #[derive(Debug)]
 pub(crate) struct Templates {
@@ -127,7 +127,7 @@ impl Templates {
         self.requests.get(request)
     }
 
-    /// The header fields that are the request's own, encoded.
+    /// The header fields of this request, encoded.
     pub(super) fn own_fields(&self, request: u32) -> &[u8] {
         let Template { bytes, body, .. } = self.get(request);
         &bytes[frame::HEADER + self.head.indexed.len()..body - frame::HEADER]

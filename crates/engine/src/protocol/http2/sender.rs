@@ -1,4 +1,4 @@
-//! The request half of a connection: forms of header blocks, flow control, bodies held back.
+//! The sending half of a connection: forms of header blocks, flow control, bodies held back.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::protocol::Broken;
 
 /// Largest window of flow control. RFC 9113, section 6.9.1.
 pub(super) const MAX_WINDOW: u32 = 0x7fff_ffff;
-/// The window that a connection starts with. RFC 9113, section 6.9.2.
+/// A connection's initial window. RFC 9113, section 6.9.2.
 pub(super) const DEFAULT_WINDOW: u32 = 65_535;
 
-/// Which form of the request's head comes next.
+/// The form of the next request's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HeadForm {
     Inserting,
@@ -21,7 +21,7 @@ enum HeadForm {
     Literal,
 }
 
-/// A body that flow control holds back. The queue is in the order of the streams.
+/// A body held back by flow control. The queue is in the order of the streams.
 #[derive(Debug)]
 struct Stalled {
     stream: u32,
@@ -30,7 +30,7 @@ struct Stalled {
     window: i64,
 }
 
-/// Writes requests as the peer allows.
+/// Writes requests within the peer's limits.
 #[derive(Debug)]
 pub(super) struct Sender {
     templates: Arc<Templates>,
@@ -38,13 +38,13 @@ pub(super) struct Sender {
     peer: PeerSettings,
     head_form: HeadForm,
     table_size: usize,
-    /// The lowest and the last table size, if the peer must be informed of them.
+    /// The lowest and the last table size, if they must be announced to the peer.
     table_update: Option<(usize, usize)>,
     pub(super) window: i64,
     /// Bytes by which the peer has opened it.
     opened: u64,
     stalled: VecDeque<Stalled>,
-    /// Streams whose body was held back and has gone out since the last flush.
+    /// Streams whose body was held back and was sent since the last flush.
     pub(super) completed: Vec<u32>,
 }
 
@@ -64,13 +64,13 @@ impl Sender {
         }
     }
 
-    /// Streams that the peer allows at once.
+    /// Most open streams that the peer allows.
     #[inline]
     pub fn max_concurrent(&self) -> u32 {
         self.peer.max_concurrent
     }
 
-    /// Sends the requests of another target from now on. No body may be held back.
+    /// Switches to the requests of another target. No body may be held back.
     pub fn switch(&mut self, templates: Arc<Templates>) {
         self.templates = templates;
         self.choose_head_form();
@@ -108,7 +108,7 @@ impl Sender {
         self.put_head(stream, request.index, out);
         let window = self.peer.initial_window;
         let mut stalled = Stalled { stream, request, sent: 0, window };
-        // Those before it wait for their own windows, or, like this one, for the connection's.
+        // Bodies before it wait for their own windows, or, like this one, for the connection's.
         if !self.push(&mut stalled, out) {
             self.stalled.push_back(stalled);
         }
@@ -140,7 +140,7 @@ impl Sender {
         frame::set_length(out, at);
     }
 
-    /// Sends what flow control allows of the bodies held back, oldest first.
+    /// Sends as much of the bodies held back as flow control allows, oldest first.
     fn pump(&mut self, out: &mut Vec<u8>) {
         let mut waiting = std::mem::take(&mut self.stalled);
         let held_back = waiting.iter_mut().position(|stalled| !self.release(stalled, out));
@@ -151,7 +151,7 @@ impl Sender {
         self.stalled = waiting;
     }
 
-    /// Sends what flow control allows of a body that was held back. True if that was all.
+    /// Sends as much of a body held back as flow control allows. True if that was all.
     fn release(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
         let whole = self.push(stalled, out);
         if whole {
@@ -160,7 +160,7 @@ impl Sender {
         whole
     }
 
-    /// Sends what flow control allows of one body. True if that was all.
+    /// Sends as much of a body as flow control allows. True if that was all.
     fn push(&mut self, stalled: &mut Stalled, out: &mut Vec<u8>) -> bool {
         let templates = Arc::clone(&self.templates);
         let template = templates.get(stalled.request.index);
@@ -193,20 +193,20 @@ impl Sender {
         !self.stalled.is_empty() && self.position(stream).is_some()
     }
 
-    /// Requests of which part is held back.
+    /// Number of requests held back in part.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn held_back(&self) -> usize {
         self.stalled.len()
     }
 
-    /// Sends no more of this request.
+    /// Drops the rest of this request.
     pub fn forget(&mut self, stream: u32) {
         if let Some(position) = self.position(stream) {
             self.stalled.remove(position);
         }
     }
 
-    /// Takes over the peer's settings.
+    /// Applies the peer's settings.
     pub fn settings(&mut self, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
         let old_window = self.peer.initial_window;
         let least_table = self.peer.apply(payload)?;
@@ -224,7 +224,7 @@ impl Sender {
         Ok(())
     }
 
-    /// RFC 7541, section 4.2: a smaller table is announced, and the lowest of several too.
+    /// RFC 7541, section 4.2: a new table size must be announced, and so must the lowest of several.
     fn follow_table_size(&mut self, least: usize) {
         let least = least.min(MAX_TABLE);
         let size = self.peer.header_table_size.min(MAX_TABLE);
@@ -263,7 +263,7 @@ impl Sender {
             self.pump(out);
             return Ok(());
         }
-        // A stream that is not in the queue has sent its body already.
+        // A stream outside the queue has sent its body.
         let Some(position) = self.position(stream) else { return Ok(()) };
         let Some(mut stalled) = self.stalled.remove(position) else { return Ok(()) };
         open(&mut stalled.window, increment)?;

@@ -1,14 +1,14 @@
 //! Open streams by identifier.
 //!
-//! A ring of cells indexed by identifier: ours ascend by two, so the streams in flight are neighbours.
-//! One that is still open when its cell comes round again moves to a map, so memory stays bounded by
-//! the number of open streams however long one of them hangs.
+//! A ring of cells indexed by identifier: a client's identifiers ascend by two, so streams in flight are neighbours.
+//! A stream still open when its cell is needed again moves to a map, so memory stays bounded by the number of open streams,
+//! however long one of them hangs.
 
 use std::collections::BTreeMap;
 
-/// Largest identifier that may be used.
+/// Largest identifier of a client's stream.
 const LAST_STREAM: u32 = 0x7fff_ffff;
-/// Most streams that the ring has room for; others go to the map.
+/// Most streams in the ring; others go to the map.
 const MAX_EXPECTED: u32 = 1 << 16;
 /// Marks an empty cell; no stream of a client has this identifier.
 const EMPTY: u32 = 0;
@@ -19,7 +19,7 @@ struct Cell<T> {
     value: T,
 }
 
-/// Streams that the client has opened, with what is kept for each.
+/// The client's open streams, with a value for each.
 #[derive(Debug)]
 pub(crate) struct Streams<T> {
     ring: Box<[Cell<T>]>,
@@ -29,7 +29,7 @@ pub(crate) struct Streams<T> {
 }
 
 impl<T: Copy + Default> Streams<T> {
-    /// Room for `expected` streams at once in the fast path, within reason: memory is taken at once.
+    /// A ring for about `expected` open streams, within a bound: its memory is allocated now.
     pub fn new(expected: u32) -> Self {
         let cells = (expected.clamp(2, MAX_EXPECTED) * 2).next_power_of_two();
         let ring = (0..cells).map(|_| Cell { id: EMPTY, value: T::default() }).collect();
@@ -41,7 +41,7 @@ impl<T: Copy + Default> Streams<T> {
         self.open
     }
 
-    /// Streams that were opened and closed again.
+    /// Number of closed streams.
     pub fn closed(&self) -> u32 {
         (self.next >> 1) - self.open
     }
@@ -51,13 +51,13 @@ impl<T: Copy + Default> Streams<T> {
         (self.next <= LAST_STREAM).then_some(self.next)
     }
 
-    /// The first identifier that no stream has had, though it may be past the last that may be used.
+    /// The first unused identifier; may be past the largest valid one.
     #[inline]
     pub fn end(&self) -> u32 {
         self.next
     }
 
-    /// Passes over the identifiers before `next`.
+    /// Skips the identifiers before `next`.
     #[cfg(test)]
     pub fn skip_to(&mut self, next: u32) {
         self.next = next;
@@ -69,7 +69,7 @@ impl<T: Copy + Default> Streams<T> {
         &mut self.ring[index]
     }
 
-    /// Opens the next stream and gives its identifier. Ask [`Self::next_id`] first.
+    /// Opens the next stream and returns its identifier. Ask [`Self::next_id`] first.
     #[inline]
     pub fn insert(&mut self, value: T) -> u32 {
         let id = self.next;
@@ -83,7 +83,7 @@ impl<T: Copy + Default> Streams<T> {
         id
     }
 
-    /// Moves the stream that is in the cell of `id` out of the ring.
+    /// Moves the stream in the cell of `id` to the map.
     #[cold]
     fn displace(&mut self, id: u32) {
         let cell = self.cell(id);
@@ -115,7 +115,7 @@ impl<T: Copy + Default> Streams<T> {
         Some(value)
     }
 
-    /// Closes a stream of the fast path, if `ready` says so.
+    /// Closes a stream in the ring, if `ready` agrees.
     #[inline]
     pub fn remove_if(&mut self, id: u32, ready: impl FnOnce(&T) -> bool) -> Option<T> {
         let cell = self.cell(id);
@@ -128,13 +128,13 @@ impl<T: Copy + Default> Streams<T> {
         Some(value)
     }
 
-    /// Whether the stream was opened at some time: closed streams may still get frames.
+    /// True if the stream was ever opened: closed streams may still get frames.
     pub fn was_opened(&self, id: u32) -> bool {
         id % 2 == 1 && id < self.next
     }
 
-    /// The open streams, those that the ring holds from the newest back: as streams in flight are neighbours, few
-    /// other cells are looked at, however large the ring.
+    /// The open streams; the ring's from the newest back. As streams in flight are neighbours, few empty cells are visited,
+    /// however large the ring.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (u32, &mut T)> {
         let in_ring = self.open as usize - self.displaced.len();
         let next = (self.next >> 1) as usize & (self.ring.len() - 1);
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// After any opens and closes, the ring holds what a plain map would.
+        /// After any opens and closes, the content is that of a plain map.
         #[test]
         fn behaves_as_a_map(closes in prop::collection::vec(prop::option::of(0_usize..64), 0..400)) {
             let mut streams = Streams::new(4);

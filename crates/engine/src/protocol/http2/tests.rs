@@ -1,5 +1,4 @@
-//! A connection and a scripted peer, without sockets, for tests of what HTTP/2 carries: what comes in, what goes out, how
-//! calls end.
+//! A connection and a scripted peer, without sockets, for tests of protocols over HTTP/2: input, output, and how calls end.
 
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ impl Events for Seen {
     }
 }
 
-/// The connection under test, and what it did.
+/// The connection under test, and its results.
 pub(crate) struct Bench<C: Http2Application> {
     pub connection: Connection<C>,
     pub out: Vec<u8>,
@@ -47,7 +46,7 @@ impl<C: Http2Application> Bench<C> {
         Self { connection, out, seen: Seen::default() }
     }
 
-    /// With the handshake done, and nothing sent yet.
+    /// After the handshake, before the first request.
     pub fn open(requests: &[usize]) -> Self {
         let mut bench = Self::new(requests);
         bench.settings(&[]).unwrap();
@@ -84,12 +83,12 @@ impl<C: Http2Application> Bench<C> {
         self.connection.send(Call { request, ..Call::default() }, &mut self.out);
     }
 
-    /// What `bytes` begin with that is taken by comparing it.
+    /// Length of the start of `bytes` that the fast path takes.
     pub fn plain(&mut self, bytes: &[u8]) -> Option<usize> {
         self.connection.fast_path(Head::parse(bytes)?, bytes, &mut self.seen)
     }
 
-    /// What was written since the last time: kind, flags, stream and payload of each frame.
+    /// The frames written since the last time: kind, flags, stream and payload.
     pub fn written(&mut self) -> Vec<(u8, u8, u32, Vec<u8>)> {
         let (mut frames, bytes) = (Vec::new(), std::mem::take(&mut self.out));
         let mut rest = &bytes[..];

@@ -11,7 +11,7 @@ use crate::payload::Filler;
 use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events};
 use crate::target::Target;
 
-/// Records what a connection reports; the only right message is `right`.
+/// Records events of a connection; only the message `right` is right.
 #[derive(Default)]
 struct Seen(Vec<(Call, End)>);
 
@@ -30,7 +30,7 @@ impl Events for Seen {
 }
 
 impl Seen {
-    /// When the calls came due, and how they ended.
+    /// Due times of ended calls, and how they ended.
     fn ends(self) -> Vec<(u64, End)> {
         self.0.into_iter().map(|(call, end)| (call.due.0, end)).collect()
     }
@@ -59,7 +59,7 @@ fn receive(connection: &mut Connection, bytes: &[u8]) -> Result<Seen, Broken> {
     connection.receive(bytes, &mut Vec::new(), &mut seen).map(|()| seen)
 }
 
-/// A reply of status 200 with this body, and with these lines in its head.
+/// A reply of status 200 with this body and these header lines.
 fn reply(fields: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
@@ -249,7 +249,7 @@ fn an_unfinished_reply_takes_what_all_connections_share() {
 }
 
 proptest! {
-    /// However replies are cut, each call ends once, and no more is kept than what has come of one reply.
+    /// However replies are cut, each call ends once, and at most one incomplete reply is kept.
     #[test]
     fn replies_may_be_cut_anywhere(
         bodies in prop::collection::vec(0_usize..300, 1..20),

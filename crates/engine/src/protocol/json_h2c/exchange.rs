@@ -12,20 +12,20 @@ use crate::protocol::http1::{MAX_BODY, MAX_INTERIM, MAX_SNIPPET, error_snippet};
 use crate::protocol::http2::{self, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
 
-/// A call and what has come for it.
+/// A call and what was received for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
     call: Call,
-    /// HTTP status of the headers; 0 before they come.
+    /// HTTP status of the headers; 0 before them.
     status: u16,
-    /// Headers of status 1xx that came before them.
+    /// Header blocks of status 1xx before them.
     interim: u8,
-    /// Whether the message is right, once it is whole.
+    /// Whether the message is right, once it is complete.
     answer: Option<bool>,
-    /// Bytes of body that the headers promise, if they do, and bytes that have come.
+    /// Content-Length of the headers, if any, and bytes of body received.
     promised: Option<u32>,
     received: u32,
-    /// What has come of a message that is not whole; of a body that is no success, its beginning.
+    /// The start of an incomplete message, or of the body of an error.
     piece: Option<Piece>,
 }
 
@@ -72,7 +72,7 @@ impl http2::Exchange for Exchange {
             return false;
         }
         if self.answer.is_some() {
-            return last && data.is_empty(); // The end alone, after a message of the length that was promised.
+            return last && data.is_empty(); // Only the end, after a message of the announced length.
         }
         let whole = self.promised.map_or(last, |promised| promised as usize == data.len());
         if whole {
@@ -153,7 +153,7 @@ impl http2::Exchange for Exchange {
 }
 
 impl Exchange {
-    /// Takes the headers that count.
+    /// Takes final headers, which are not of status 1xx.
     #[inline]
     fn begin(&mut self, head: &ReplyHead) {
         self.status = head.common.status;
@@ -184,7 +184,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// All of the body is in pieces.
+    /// Ends the body.
     #[cold]
     fn conclude(&mut self, pieces: &mut Pieces, events: &mut impl Events) -> End {
         let piece = self.piece.take();

@@ -1,13 +1,13 @@
-//! What the headers and the trailers of a reply say.
+//! Headers and trailers of a reply.
 
 use crate::protocol::http1;
 use crate::protocol::http2::{self, CommonFields, Field, Problem};
 
-/// What a header block says.
+/// The content of a header block.
 #[derive(Debug, Default)]
 pub(crate) struct ReplyHead {
     pub common: CommonFields,
-    /// Bytes of body that it promises.
+    /// Content-Length, if any.
     pub length: Option<u32>,
 }
 

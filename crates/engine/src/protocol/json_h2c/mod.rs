@@ -1,5 +1,5 @@
 //! JSON over HTTP/2 without TLS, with prior knowledge (h2c): a POST for each call, as many at once as the peer allows.
-//! Calls mean the same, and end the same way, as over HTTP/1.1.
+//! Calls end with the same outcomes as over HTTP/1.1.
 
 mod exchange;
 mod head;

@@ -1,4 +1,4 @@
-//! Connections that carry JSON: what differs from gRPC. What is HTTP/2's own is tested there.
+//! Connections that carry JSON: what differs from gRPC, whose tests cover HTTP/2 itself.
 
 use proptest::prelude::*;
 
@@ -89,7 +89,7 @@ fn a_peer_without_a_table_gets_every_field_too() {
     assert!(fields.contains(&(b"content-type".to_vec(), b"application/json".to_vec())));
 }
 
-/// A call that gets these frames ends so.
+/// Asserts how a call that gets these frames ends.
 fn assert_ends(frames: &[Frame], end: End) {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
@@ -279,7 +279,7 @@ fn different_or_incomplete_replies_take_the_slow_path() {
     }
 }
 
-/// Frames that make and break replies.
+/// Frames of right and wrong replies.
 fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let stream = prop::sample::select(vec![1_u32, 3, 5]);
     let frame = (stream, 0..12_u8).prop_map(|(stream, kind)| {
@@ -296,7 +296,7 @@ fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
             7 | 8 => frame(frame::DATA, frame::END_STREAM, b""),
             9 => frame(frame::HEADERS, LAST, b"\x8d"),
             10 => frame(frame::HEADERS, LAST, b""),
-            // It enters the table, and with it all that was remembered is void.
+            // It enters the table, which invalidates all that was remembered.
             _ => frame(frame::HEADERS, frame::END_HEADERS, b"\x88\x5f\x10application/json"),
         }
         bytes

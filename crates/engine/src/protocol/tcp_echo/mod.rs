@@ -12,7 +12,7 @@ use super::messages::{self, Answer, MAX_MESSAGE, Messages, Problem};
 use super::template::{Layout, Templates};
 use crate::payload::Payload;
 
-/// Bytes of a length.
+/// Bytes of the length.
 const PREFIX: usize = 4;
 
 /// Messages with a length. Reading them needs no state.

@@ -9,7 +9,7 @@ use crate::clock::Nanos;
 use crate::payload::Filler;
 use crate::protocol::{Allowance, Broken, Connection as _, End, Events};
 
-/// Records what a connection reports; the right reply to request 0 is empty.
+/// Records events of a connection; the right reply to request 0 is empty.
 #[derive(Default)]
 struct Seen(Vec<(Call, End)>);
 
@@ -113,7 +113,7 @@ fn a_lost_connection_gives_back_its_calls() {
 }
 
 proptest! {
-    /// However the replies are cut, each call ends once, and no more is kept than what has come of one reply.
+    /// However the replies are cut, each call ends once, and at most one incomplete reply is kept.
     #[test]
     fn replies_may_be_cut_anywhere(
         requests in prop::collection::vec(0_u32..3, 1..20),

@@ -1,4 +1,4 @@
-//! What calls and replies are in a message.
+//! Calls and replies as messages.
 
 use std::ops::Range;
 

@@ -1,14 +1,14 @@
-//! What messages and the structs around them are made of, in Thrift's two protocols.
+//! Message headers and structs in Thrift's two protocols.
 //!
-//! Input may be cut short: `None` means that more is needed, `Err` that more can't help.
+//! Input may be incomplete: `None` means that more is needed, `Err` that it is invalid.
 
 use rpcbench_record::Protocol;
 
 use super::Problem;
 
-/// Longest name of a method that is taken, bytes.
+/// Longest method name accepted, bytes.
 const MAX_NAME: u32 = 1024;
-/// Where the compact protocol writes how many entries a list has, if it does not fit four bits.
+/// In the compact protocol, says that the size of a list follows, as it does not fit four bits.
 const LONG_LIST: u8 = 15;
 
 /// Kinds of messages.
@@ -19,7 +19,7 @@ pub(super) const EXCEPTION: u8 = 3;
 /// What precedes the struct of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head<'a> {
-    /// Call, reply, exception, or any other number.
+    /// Its kind: call, reply, exception, or another number.
     pub kind: u8,
     pub name: &'a [u8],
     pub sequence_id: u32,
@@ -27,7 +27,7 @@ pub(crate) struct Head<'a> {
     pub length: usize,
 }
 
-/// How long a value is, and what is in it.
+/// The layout of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// This many bytes.
@@ -77,7 +77,7 @@ pub(crate) trait Encoding: std::fmt::Debug + Send + Sync + 'static {
     /// Appends the head of a message; says where its sequence id is.
     fn put_head(out: &mut Vec<u8>, kind: u8, name: &str, sequence_id: u32) -> usize;
 
-    /// A sequence id of those that take four bytes.
+    /// Encodes a sequence id that takes four bytes.
     fn sequence_id(id: u32) -> [u8; 4];
 
     fn head(bytes: &[u8]) -> Read<Head<'_>>;
@@ -85,7 +85,7 @@ pub(crate) trait Encoding: std::fmt::Debug + Send + Sync + 'static {
     /// The head of the next field; `last` is the number of the one before.
     fn field(bytes: &[u8], last: i16) -> Read<Field>;
 
-    /// A length, and its own.
+    /// A length, and its own size in bytes.
     fn size(bytes: &[u8]) -> Read<(u32, usize)>;
 
     fn i32(bytes: &[u8]) -> Read<i32>;
@@ -263,7 +263,7 @@ impl Encoding for Compact {
         if *first == 0 {
             return Ok(Some(Field { kind: None, number: 0, length: 1 }));
         }
-        // A boolean is in its type.
+        // The type holds the value of a boolean.
         let kind = match first & 15 {
             1 | 2 => Kind::Fixed(0),
             of => compact_kind(of)?,
@@ -281,7 +281,7 @@ impl Encoding for Compact {
     #[inline]
     fn size(bytes: &[u8]) -> Read<(u32, usize)> {
         let Some((size, length)) = varint(bytes)? else { return Ok(None) };
-        // Above 2^31 it is a negative number of 32 bits.
+        // From 2^31 on, it is a negative 32-bit number.
         match i32::try_from(size) {
             Ok(size) => Ok(Some((size.cast_unsigned(), length))),
             Err(_) => Err(NEGATIVE),
@@ -313,7 +313,7 @@ impl Encoding for Compact {
     }
 }
 
-/// Of a value that is no field.
+/// Of a value outside a struct.
 #[inline]
 fn compact_kind(of: u8) -> Result<Kind, Problem> {
     Ok(match of {
@@ -342,7 +342,7 @@ pub(super) fn varint(bytes: &[u8]) -> Read<(u64, usize)> {
     if bytes.len() < 10 { Ok(None) } else { Err("a number of more than 10 bytes") }
 }
 
-/// 0, 1, 2, 3 stand for 0, -1, 1, -2.
+/// ZigZag: 0, 1, 2, 3 are 0, -1, 1, -2.
 fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }

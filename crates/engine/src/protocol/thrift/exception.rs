@@ -1,4 +1,4 @@
-//! What a server sends instead of a result: a `TApplicationException`.
+//! `TApplicationException`, which a server sends instead of a result.
 
 use super::encoding::{Encoding, Kind};
 use super::scanner::Scanner;
@@ -6,7 +6,7 @@ use super::scanner::Scanner;
 /// Numbers of its fields.
 const MESSAGE: i16 = 1;
 const TYPE: i16 = 2;
-/// Most of its message that is kept, characters.
+/// Characters kept of its message.
 const LONGEST: usize = 1000;
 
 /// Its type and its message; `None` if it can't be read.

@@ -1,5 +1,5 @@
 //! Apache Thrift: the framed and the buffered transport, each with the binary and the compact protocol. Replies come in
-//! the order of the requests; there is no handshake and no goodbye.
+//! the order of the requests; nothing is sent to open or end a connection.
 //!
 //! Sources: `thrift-rpc.md`, `thrift-binary-protocol.md` and `thrift-compact-protocol.md` of Apache Thrift.
 

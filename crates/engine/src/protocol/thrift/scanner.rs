@@ -1,21 +1,21 @@
-//! Finding the end of a struct that has come in part.
+//! Finds the end of a struct that arrives in parts.
 
 use std::marker::PhantomData;
 
 use super::encoding::{Encoding, Entries, Kind};
 use super::{MAX_MESSAGE, Problem};
 
-/// Deepest nesting that is followed.
+/// Deepest nesting accepted.
 const DEEPEST: usize = 64;
 
-/// Goes through a value once, however often it is cut: what was passed is not looked at again.
+/// Scans a value once, however often it is cut: bytes already scanned are not read again.
 #[derive(Debug)]
 pub(super) struct Scanner<E> {
-    /// The values around the current one, from the outside in.
+    /// The enclosing values, outermost first.
     levels: Vec<Level>,
-    /// The value that comes next, if its head was read.
+    /// The next value, if its head was read.
     next: Option<Kind>,
-    /// Where it goes on; may be past what has come.
+    /// Where to continue; may be past the bytes received.
     at: usize,
     encoding: PhantomData<E>,
 }
@@ -37,13 +37,13 @@ impl<E: Encoding> Scanner<E> {
         Self { levels, next: Some(kind), at, encoding }
     }
 
-    /// The same, in the room that it has.
+    /// Starts again, and keeps its memory.
     pub fn restart(&mut self, kind: Kind, at: usize) {
         self.levels.clear();
         (self.next, self.at) = (Some(kind), at);
     }
 
-    /// Where the value ends; `None` before its end has come. `bytes` is what came before, and more.
+    /// The end of the value; `None` if it is incomplete. `bytes` are those of the previous call, and more.
     #[inline]
     pub fn end(&mut self, bytes: &[u8]) -> Result<Option<usize>, Problem> {
         loop {
@@ -73,7 +73,7 @@ impl<E: Encoding> Scanner<E> {
 
     #[inline]
     fn field(&mut self, rest: &[u8]) -> Result<bool, Problem> {
-        // Whose number it is does not matter here.
+        // Field numbers do not matter here.
         let Some(field) = E::field(rest, 0)? else { return Ok(false) };
         self.at += field.length;
         self.next = field.kind;
@@ -83,7 +83,7 @@ impl<E: Encoding> Scanner<E> {
         Ok(true)
     }
 
-    /// Passes over a value, or the head of one with others in it; false if that has not come whole.
+    /// Skips a value, or the head of a container. False if it is incomplete.
     #[inline]
     fn value(&mut self, kind: Kind, rest: &[u8]) -> Result<bool, Problem> {
         let passed = match kind {
@@ -99,12 +99,12 @@ impl<E: Encoding> Scanner<E> {
         };
         let Some(passed) = passed else { return Ok(false) };
         self.at += passed;
-        // The contents of a list, a map or a struct are read next, by its level.
+        // The contents of a list, a map or a struct are next, one level down.
         self.next = None;
         Ok(true)
     }
 
-    /// Passes over the head of a list or a map, and over its entries if all are of a fixed length.
+    /// Skips the head of a list or a map, and its entries if all have a fixed length.
     fn entries(&mut self, head: &Entries, values: u64) -> Result<usize, Problem> {
         let count = u64::from(head.count);
         if let [Kind::Fixed(key), Kind::Fixed(value)] = head.kinds {

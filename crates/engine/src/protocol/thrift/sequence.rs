@@ -1,8 +1,8 @@
 //! Sequence ids of calls.
 
-/// From here on an id takes four bytes in base 128, as the compact protocol writes it, so it can be patched.
+/// The lowest id with four bytes as a varint, as in the compact protocol: all ids have one width, so they can be patched.
 const FIRST: u32 = 1 << 21;
-/// The least id that takes five.
+/// The lowest id with five bytes.
 const END: u32 = 1 << 28;
 
 /// The id of a connection's call with this number, counted from 0. Ids repeat only after all are used.

@@ -13,9 +13,9 @@ const STOP: u8 = 0;
 #[derive(Debug)]
 pub(crate) struct Templates {
     messages: template::Templates,
-    /// Where the sequence id is in all of them.
+    /// Position of the sequence id, the same in all of them.
     sequence_id: usize,
-    /// The name of the method, which replies must have too.
+    /// The method's name, which replies must repeat.
     pub method: String,
 }
 
@@ -28,7 +28,7 @@ impl Templates {
         let messages = template::Templates::new(payload, |request, out| {
             let bytes = T::framed(&[&head, request, &[STOP]].concat());
             out.extend_from_slice(&bytes);
-            // Only the end of the arguments follows the request.
+            // After the request comes only the end of the arguments.
             let message = bytes.len() - 1 - request.len();
             Layout { body: message, message }
         });

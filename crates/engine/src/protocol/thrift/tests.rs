@@ -16,7 +16,7 @@ use crate::payload::Payload;
 use crate::protocol::{Allowance, Broken, Call, Connection as _, End, Events};
 use crate::target::Target;
 
-/// Does the same in every form.
+/// Runs the same test in every form.
 macro_rules! each_form {
     ($test:ident) => {
         $test::<Framed<Binary>>();
@@ -26,7 +26,7 @@ macro_rules! each_form {
     };
 }
 
-/// Records what a connection reports.
+/// Records events of a connection.
 struct Seen {
     corpus: Arc<Corpus>,
     problems: Vec<String>,
@@ -81,7 +81,7 @@ impl Payload for Few<'_> {
     }
 }
 
-/// Made once for all connections: it takes longer than anything else here.
+/// Created once for all connections, as it takes longer than the rest of a test.
 fn corpus(shape: Shape, encoding: Message) -> Arc<Corpus> {
     type Made = HashMap<(Shape, Message), Arc<Corpus>>;
     static MADE: LazyLock<Mutex<Made>> = LazyLock::new(Mutex::default);
@@ -199,7 +199,7 @@ fn replies_end_their_calls_in_order() {
 fn another_reply_and_none_are_wrong_answers() {
     fn test<T: Transport>() {
         let mut client = Client::<T>::new(Shape::Text(100)).send(&[0, 1, 2]);
-        // The reply of another call under its own id; no result; a result that is no struct.
+        // A reply with another call's nonce; no result; a result that is not a struct.
         let other = client.reply(1, 1);
         let at = other.windows(4).position(|it| it == T::Encoding::sequence_id(sequence::id(1)));
         let mut other = other;
@@ -238,7 +238,7 @@ fn an_exception_is_a_status() {
     each_form!(test);
 }
 
-/// Why a connection with one call is lost over these bytes; the call is still to be taken from it.
+/// Why these bytes break a connection with one call; the call is not taken from it yet.
 fn loses<T: Transport>(bytes: &[u8]) -> String {
     let mut client = Client::<T>::new(Shape::Text(100)).send(&[0]);
     let problem = client.receive(bytes).map(ends).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Where a message begins and ends.
+//! Thrift's transports: where a message begins and ends.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -20,11 +20,11 @@ pub(crate) trait Transport: Debug + Send + 'static {
 
     fn new() -> Self;
 
-    /// A message as it is sent.
+    /// A message in the transport's form.
     fn framed(message: &[u8]) -> Vec<u8>;
 
-    /// Where the first message is in `bytes`, once it is complete. Until then `bytes` only grow; after that they begin
-    /// after it.
+    /// The range of the first message in `bytes`, once it is complete. Until then the next call gets the same bytes and more;
+    /// then, those after the message.
     fn next(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, Problem>;
 }
 
@@ -32,7 +32,7 @@ pub(crate) trait Transport: Debug + Send + 'static {
 #[derive(Debug)]
 pub(crate) struct Framed<E>(PhantomData<E>);
 
-/// Messages without lengths: their structure says where they end.
+/// Messages without lengths: their structure shows their end.
 #[derive(Debug)]
 pub(crate) struct Buffered<E> {
     scanner: Scanner<E>,

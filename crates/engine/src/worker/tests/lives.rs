@@ -3,11 +3,11 @@
 use super::*;
 use crate::protocol::http2::frame::{self, put};
 
-/// What a connect and a call take.
+/// Time that a connect and a call take.
 const CONNECT: Nanos = Nanos::from_millis(3);
 const CALL: Nanos = Nanos::from_millis(5);
 
-/// A worker whose connections live for `life`; they take [`CONNECT`], and calls [`CALL`].
+/// A worker whose connections live for `life`. A connect takes [`CONNECT`], and a call [`CALL`].
 fn with_life(life: &str, connections: u32, in_flight: u32) -> Worker<Connection, Simulation> {
     let plan = LoadPlan { connection_life: life.parse().unwrap(), ..plan(connections, in_flight) };
     let simulation = Simulation::new(connections as usize, Service::Takes(CALL));
@@ -47,7 +47,7 @@ fn connections_carry_as_many_calls_as_they_live_for_and_none_is_lost_between_two
         assert_eq!((tally.outcomes.ok, tally.outcomes.errors()), (1001, 0), "{life}");
         let (fewest, opened) = (1001_u64.div_ceil(each), worker.driver.opened);
         assert!((fewest..=fewest + 4).contains(&opened), "{opened} connections, {life}");
-        // The last ones may have calls left.
+        // The last connections may have calls left.
         assert!((opened - 4..=opened).contains(&tally.connections.retired));
     }
 }
@@ -77,7 +77,7 @@ fn a_call_whose_connection_is_refused_was_not_sent_and_the_next_waits_longer() {
     worker.driver.refuses = true;
     let begin = worker.now();
     let tally = make(&mut worker, 12);
-    // Two had their connections before.
+    // Two had connections already.
     assert_eq!((tally.outcomes.ok, tally.outcomes.not_sent, tally.outcomes.errors()), (2, 10, 10));
     assert_eq!((tally.connections.connect_failed, tally.connections.connect_refused), (10, 10));
     assert_eq!(tally.examples, ["not sent: no connection: connection refused"]);

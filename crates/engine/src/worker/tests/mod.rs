@@ -15,6 +15,7 @@ use rpcbench_record::{Arrivals, ConnectionLife, Protocol};
 
 use super::{Start, Worker};
 use crate::clock::Nanos;
+use crate::echo_payload::EchoPayload;
 use crate::log::CallLog;
 use crate::payload::Payload;
 use crate::plan::LoadPlan;
@@ -23,7 +24,6 @@ use crate::protocol::grpc::Connection;
 use crate::span::Span;
 use crate::tally::Tally;
 use crate::target::Target;
-use crate::tests::Echo;
 use simulation::{Service, Simulation};
 
 /// 1 ms.

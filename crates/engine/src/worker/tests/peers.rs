@@ -1,24 +1,24 @@
-//! The servers' side of each protocol, for the simulation: honest, and for requests in the usual encoding.
+//! The server's side of each protocol, for the simulation: correct, for canonical requests.
 
 use rpcbench_contract::{Method, thrift_reply};
 use rpcbench_testkit::thrift::{Form, Message, kind};
 
 use crate::protocol::http2::frame::{self, Head, put};
 
-/// What a server says once it has read something.
+/// What a server sends after it has read something.
 pub(super) enum Said {
-    /// It greets.
+    /// Its part of the handshake.
     AtOnce(Vec<u8>),
-    /// It answers a call, in its time.
+    /// A reply, when the call is done.
     InReply(Vec<u8>),
-    /// It answers a call, and closes the connection.
+    /// A reply, after which it closes the connection.
     LastReply(Vec<u8>),
 }
 
-/// Takes what came whole from the bytes of a connection, and says what there is to say.
+/// Takes complete requests from the bytes of a connection, and returns what to send.
 pub(super) type Peer = fn(&mut Vec<u8>) -> Vec<Said>;
 
-/// A message of protobuf comes back with field 1 as field 2, any other as it is.
+/// A protobuf message comes back with field 1 as field 2, any other unchanged.
 pub(super) fn grpc(bytes: &mut Vec<u8>) -> Vec<Said> {
     http2(bytes, |stream, mut message| {
         if let Some(tag @ 0x0a) = message.get_mut(5) {
@@ -33,7 +33,7 @@ pub(super) fn grpc(bytes: &mut Vec<u8>) -> Vec<Said> {
     })
 }
 
-/// Requests are a frame of DATA each; `answer` makes a stream's reply of what is in it.
+/// Requests are one DATA frame each; `answer` makes the reply from its content.
 fn http2(bytes: &mut Vec<u8>, answer: impl Fn(u32, Vec<u8>) -> Vec<u8>) -> Vec<Said> {
     let mut said = Vec::new();
     if bytes.starts_with(frame::PREFACE) {
@@ -77,14 +77,14 @@ pub(super) fn json(bytes: &mut Vec<u8>) -> Vec<Said> {
     http1(bytes, under_another_key)
 }
 
-/// Answers of HTTP/1 without a length: they end with the connection.
+/// HTTP/1.1 replies without a length, which end with the connection.
 pub(super) fn until_close(bytes: &mut Vec<u8>) -> Vec<Said> {
     let whole = bytes.ends_with(b"same").then(|| std::mem::take(bytes));
     let reply = || Said::LastReply(b"HTTP/1.0 200 OK\r\n\r\nsame".to_vec());
     whole.into_iter().map(|_| reply()).collect()
 }
 
-/// A message of protobuf with field 1 as field 2.
+/// A protobuf message with field 1 as field 2.
 pub(super) fn connect(bytes: &mut Vec<u8>) -> Vec<Said> {
     http1(bytes, |mut message| {
         if let Some(tag @ 0x0a) = message.first_mut() {
@@ -109,7 +109,7 @@ fn http1(bytes: &mut Vec<u8>, answer: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<Said> 
     said
 }
 
-/// Thrift in the form that has this place among all.
+/// Thrift in the form of this index.
 pub(super) fn thrift<const FORM: usize>(bytes: &mut Vec<u8>) -> Vec<Said> {
     let form = Form::all().nth(FORM).unwrap();
     let mut said = Vec::new();

@@ -1,4 +1,4 @@
-//! What holds of every load, over each protocol.
+//! Properties of every load, over each protocol.
 
 use rpcbench_contract::Profile;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::log::LoggedCall;
 use crate::protocol::{ProtocolVisitor, dispatch};
 
-/// A load of a server that speaks a protocol.
+/// A load on a server that speaks a protocol.
 struct Load {
     protocol: Protocol,
     arrivals: String,
@@ -40,7 +40,7 @@ impl ProtocolVisitor for Load {
 }
 
 fn payload(protocol: Protocol) -> Arc<dyn Payload> {
-    Arc::new(Echo::new("text:20", Profile::of(protocol).encoding))
+    Arc::new(EchoPayload::new("text:20", Profile::of(protocol).encoding))
 }
 
 fn server(peer: Peer, service: Service) -> Simulation {
@@ -86,8 +86,8 @@ over!(
     ]
 );
 
-/// Poisson arrivals at one server that takes a fixed time s for each call: the mean wait is
-/// s rho / (2 (1 - rho)), and a share of 1 - rho does not wait at all (Pollaczek and Khinchine).
+/// Poisson arrivals at one server with a fixed service time s: the mean wait is s rho / (2 (1 - rho)), and a share of 1 - rho
+/// does not wait at all (Pollaczek and Khinchine).
 fn a_queue_with_poisson_arrivals_waits_as_the_formula_says(protocol: Protocol, peer: Peer) {
     for (rate, rho) in [(500, 0.5), (700, 0.7)] {
         let simulation = server(peer, Service::Queues(Nanos(MS)));
@@ -103,7 +103,7 @@ fn a_queue_with_poisson_arrivals_waits_as_the_formula_says(protocol: Protocol, p
     }
 }
 
-/// As in the open loop's tests: 5 % wait longer than 0.5 s, and 1 % longer than 0.9 s.
+/// As in the tests of the open loop: 5 % wait longer than 0.5 s, and 1 % longer than 0.9 s.
 fn a_stall_of_one_second_in_ten_is_in_the_quantiles(protocol: Protocol, peer: Peer) {
     let stall = Service::Pauses(Nanos(4 * SECOND), Nanos(5 * SECOND), Nanos(MS / 10));
     let simulation = server(peer, stall);
@@ -116,8 +116,8 @@ fn a_stall_of_one_second_in_ten_is_in_the_quantiles(protocol: Protocol, peer: Pe
     assert_eq!((measured.tally.late, measured.tally.outcomes.errors()), (0, 0));
 }
 
-/// A closed loop for 100 ms; what the server counted of its calls is more than those that came due in it: 40 follow, so that
-/// the last of them are not alone.
+/// A closed loop for 100 ms. The server counts more calls than came due in it: 40 follow, which keep the load on its last
+/// calls.
 struct ClosedLoop(Protocol, Simulation);
 
 impl ProtocolVisitor for ClosedLoop {

@@ -15,11 +15,11 @@ pub(super) enum Service {
     Takes(Nanos),
     /// Calls one after another, each for a fixed time.
     Queues(Nanos),
-    /// As `Takes`, until it says nothing more.
+    /// As `Takes`, until it stops answering.
     StopsAt(Nanos, Nanos),
     /// Each call after a fixed time, but nothing happens from the first instant to the second.
     Pauses(Nanos, Nanos, Nanos),
-    /// Each call takes the first time, but one in this many the second.
+    /// Calls take the first time, but one in every so often takes the second.
     Mixes(Nanos, u64, Nanos),
 }
 
@@ -32,21 +32,21 @@ pub(super) struct Simulation {
     pub free_at: Nanos,
     pub calls: u64,
     pub sockets: Vec<Socket>,
-    /// What reaches the client: when, on which connection.
+    /// What reaches the client: when, and on which connection.
     pub in_transit: BTreeMap<(Nanos, u64), (usize, Vec<u8>)>,
     pub sequence: u64,
     pub buffer: Vec<u8>,
-    /// What a socket takes before it must be waited for, bytes.
+    /// Bytes that a socket takes until it is full.
     pub room: usize,
-    /// What the client gets at a time of what has arrived, bytes.
+    /// Bytes that the client receives per read.
     pub segment: usize,
-    /// By how much the client's thread wakes up too late.
+    /// How late the client's thread wakes up.
     pub oversleep: Nanos,
     /// How long a connect takes.
     pub connect_takes: Nanos,
     /// Whether the server refuses connections.
     pub refuses: bool,
-    /// Connections that were opened.
+    /// Number of connections opened.
     pub opened: u64,
     /// From when to when the client's thread does not run at all.
     pub stopped: Option<(Nanos, Nanos)>,
@@ -56,7 +56,7 @@ pub(super) struct Simulation {
 pub(super) struct Socket {
     /// When its connect ends.
     connects_at: Option<Nanos>,
-    /// What it took since it was last waited for, bytes.
+    /// Bytes taken since it was last full.
     pub taken: usize,
     /// Calls that the server has read.
     pub calls: u64,
@@ -133,7 +133,7 @@ impl Simulation {
         }
     }
 
-    /// The server reads what there is; every whole request gets its answer in time.
+    /// Lets the server read; schedules a reply to every complete request.
     fn serve(&mut self, connection: usize) {
         let mut bytes = std::mem::take(&mut self.sockets[connection].to_server);
         for said in (self.peer)(&mut bytes) {

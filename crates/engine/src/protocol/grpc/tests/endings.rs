@@ -12,7 +12,7 @@ fn a_reset_ends_one_call_and_a_refusal_may_be_sent_again() {
     bench.frame(frame::RST_STREAM, 0, 3, &7_u32.to_be_bytes()).unwrap();
     let aborted = End::Aborted { reason: "RST_STREAM INTERNAL_ERROR".to_owned() };
     assert_eq!(bench.ended(), [(0, aborted), (1, End::Refused)]);
-    bench.answer(1, 0).unwrap(); // It was on its way.
+    bench.answer(1, 0).unwrap(); // It was in flight.
     assert_eq!(bench.ended(), []);
 }
 
@@ -28,7 +28,7 @@ fn a_peer_that_refuses_every_call_is_named_as_the_reason() {
     let ends: Vec<End> = (0..40).map(|nth| refuse(&mut bench, nth)).collect();
     assert!(ends[..32].iter().all(|end| *end == End::Refused));
     assert!(ends[32..].iter().all(|end| *end == aborted));
-    // What we take back says nothing about the peer; an answer does.
+    // Calls that we cancel say nothing about the peer; an answer does.
     bench.call(0);
     bench.connection.expire(Nanos(1), &mut bench.out);
     assert_eq!(refuse(&mut bench, 41), aborted);
@@ -168,7 +168,7 @@ fn what_grpc_or_http2_does_not_allow_in_a_header_block_is_never_a_success() {
     }
 }
 
-/// The second reply with a block is taken by comparing bytes: it must not pass either.
+/// The second reply with a header block is compared by bytes: it must fail too.
 #[test]
 fn a_malformed_block_is_refused_again_when_it_comes_again() {
     let block = |block: &[&[u8]]| block.concat();
@@ -194,7 +194,7 @@ fn a_malformed_block_is_refused_again_when_it_comes_again() {
     }
 }
 
-/// A call that gets these frames ends so.
+/// Asserts how a call that gets these frames ends.
 fn assert_ends(frames: &[(u8, u8, Vec<u8>)], end: End) {
     let mut bench = Bench::open(&[3]);
     bench.call(0);
@@ -226,7 +226,7 @@ fn an_answer_that_comes_twice_breaks_the_connection() {
         assert_eq!(bench.ended().len(), 3);
         assert_eq!(bench.connection.abandon().len(), 1);
     }
-    // A server that has no use for the rest of a request may say so.
+    // A server that does not need the rest of a request may say so.
     let mut bench = Bench::open(&[3]);
     bench.call(0);
     bench.answer(1, 0).unwrap();

@@ -1,4 +1,4 @@
-//! What is taken by comparing bytes must be what is taken by reading them.
+//! Comparing bytes must accept exactly what decoding accepts.
 
 use super::*;
 use crate::protocol::Connection as _;
@@ -54,7 +54,7 @@ fn a_frame_out_of_turn_takes_the_slow_path() {
     assert_eq!([&data, &trailers].map(|frame| bench.plain(frame)), [None; 2]);
     assert!(bench.plain(&head).is_some());
     assert_eq!(bench.plain(&trailers), None);
-    // The beginning of a message, and then a whole one.
+    // The start of a message, then a whole one.
     bench.frame(frame::DATA, 0, 3, b"\0").unwrap();
     assert_eq!([&data, &trailers].map(|frame| bench.plain(frame)), [None; 2]);
     // A header block is open.
@@ -71,9 +71,9 @@ fn different_or_incomplete_replies_take_the_slow_path() {
         let taken = (length >= head).then_some(head);
         assert_eq!(primed().plain(&whole[..length]), taken, "{length}");
     }
-    // The last bytes of the message may differ: it is another message, and wrong.
+    // The last bytes of the message may differ: another message, which is wrong.
     let text = head + data - 7..head + data;
-    // The highest bit of a stream identifier is reserved and means nothing.
+    // The highest bit of a stream identifier is reserved and ignored.
     let reserved = [0, head, head + data].map(|at| at + frame::STREAM_OFFSET);
     for at in 0..whole.len() {
         for bit in 0..8 {
@@ -85,13 +85,13 @@ fn different_or_incomplete_replies_take_the_slow_path() {
             assert_eq!(primed().plain(&bytes), taken, "bit {bit} of byte {at}");
         }
     }
-    // Nothing of the kind was seen before.
+    // The first of its kind.
     let mut fresh = Bench::open(&[3]);
     fresh.call(0);
     assert_eq!(fresh.plain(&reply(1, b"REPLY 0")), None);
 }
 
-/// Frames that make and break replies.
+/// Frames of right and wrong replies.
 fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let stream = prop::sample::select(vec![1_u32, 3, 5]);
     let frame = (stream, 0..9_u8).prop_map(|(stream, kind)| {
@@ -104,7 +104,7 @@ fn frames() -> impl Strategy<Value = Vec<Vec<u8>>> {
             4 => frame(frame::DATA, 0, b"\0\0"),
             5 | 6 => frame(frame::HEADERS, LAST, OK),
             7 => frame(frame::HEADERS, LAST, b"\x00\x0bgrpc-status\x015"),
-            // It enters the table, and with it all that was remembered is void.
+            // It enters the table, which invalidates all that was remembered.
             _ => frame(frame::HEADERS, LAST, b"\x40\x0bgrpc-status\x010"),
         }
         bytes
@@ -119,7 +119,7 @@ proptest! {
     fn all_at_once_is_as_one_by_one(frames in frames()) {
         let (mut whole, mut single) = (primed(), primed());
         let at_once = whole.receive(&frames.concat());
-        // A byte at a time, a reply is never there in one piece.
+        // Byte by byte, no reply arrives in one piece.
         let one_by_one = frames.concat().chunks(1).try_for_each(|byte| single.receive(byte));
         prop_assert_eq!(at_once, one_by_one);
         prop_assert_eq!(whole.ended(), single.ended());

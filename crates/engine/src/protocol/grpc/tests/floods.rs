@@ -36,7 +36,7 @@ fn a_header_block_holds_no_more_than_its_bound() {
     }
 }
 
-/// HPACK: a field of 4 kB, and then one byte each time that it is meant.
+/// HPACK: a field of 4 kB, then one byte for each repetition.
 #[test]
 fn a_header_bomb_breaks_the_connection_and_takes_no_memory() {
     let mut bench = Bench::open(&[3]);
@@ -65,7 +65,7 @@ fn many_small_fields_fill_no_more_than_the_table() {
     assert_eq!(bench.ended().len(), 200);
 }
 
-/// A frame that never becomes whole, byte by byte.
+/// A frame that is never complete, byte by byte.
 #[test]
 fn half_a_frame_takes_the_room_of_one() {
     let mut bench = Bench::open(&[3]);
@@ -78,7 +78,7 @@ fn half_a_frame_takes_the_room_of_one() {
     assert!(bench.ended().is_empty());
 }
 
-/// Every stream gets the beginning of a message of 64 MiB, as fast as the peer can send.
+/// Every stream gets the start of a message of 64 MiB, as fast as the peer can send.
 #[test]
 fn unfinished_messages_are_bounded_over_all_streams() {
     let mut bench = Bench::open(&[3]);

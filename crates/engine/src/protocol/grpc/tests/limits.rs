@@ -1,4 +1,4 @@
-//! What the peer allows, and what runs out.
+//! Limits of the peer, and resources that run out.
 
 use super::{Bench, RIGHT};
 use crate::clock::Nanos;
@@ -104,7 +104,7 @@ fn a_body_waits_for_its_window_and_for_the_connections() {
     assert_eq!(data(&mut bench), [(frame::END_STREAM, 20)]);
 }
 
-/// The time for which the peer's window is shut is not the server's service time.
+/// Time during which the peer's window is closed does not count as service time.
 #[test]
 fn a_call_is_written_when_the_last_byte_of_its_body_is() {
     let mut bench = Bench::open(&[30, 3]);
@@ -171,7 +171,7 @@ fn many_bodies_held_back_are_sent_oldest_first_and_each_within_its_own_window() 
     assert_eq!(open(&mut bench, 7, 30), [(7, 10, frame::END_STREAM)]);
     bench.frame(frame::RST_STREAM, 0, 5, &2_u32.to_be_bytes()).unwrap();
     assert_eq!(open(&mut bench, 5, 100), []);
-    // The connection's window is used up by another call; then it opens for those before it.
+    // Another call uses up the connection's window; then it opens for the calls before it.
     bench.settings(&[(0x4, 90)]).unwrap();
     assert_eq!(data(&mut bench), [1, 3, 9, 11].map(|stream| (stream, 30, 0)));
     bench.connection.shrink_window(0);

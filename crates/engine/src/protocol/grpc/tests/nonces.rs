@@ -1,4 +1,4 @@
-//! Bytes of a request that are its call's own.
+//! Bytes that make each call's request unique.
 
 use std::ops::Range;
 use std::sync::Arc;

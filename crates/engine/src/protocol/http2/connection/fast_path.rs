@@ -1,13 +1,12 @@
-//! The reply that nearly every call gets, taken by comparing bytes.
+//! The usual reply, recognized by comparing bytes.
 //!
 //! ```text
 //! HEADERS(block of the last success) DATA(one whole message) HEADERS(trailers of the last success, END_STREAM)
 //! HEADERS(block of the last success) DATA(one whole message, END_STREAM)
 //! ```
-//! The first where a success ends with trailers, the second where it does not.
-//! Some servers write it in one piece: it is taken in one step. Others write the HEADERS of all the calls that they
-//! have done, then the DATA of all, then the trailers: each frame is a step. Anything else is left, untouched,
-//! to `receive`.
+//! The first form is for protocols whose success ends with trailers, the second for others. Some servers write it in one
+//! piece: then it is one step. Others write the HEADERS of all finished calls, then the DATA of all, then the trailers:
+//! each frame is a step. Anything else is left to `receive`.
 
 use super::receive::WINDOW_REFILL;
 use super::{Connection, Expect};
@@ -19,8 +18,8 @@ use crate::protocol::{End, Events};
 const LAST: u8 = frame::END_HEADERS | frame::END_STREAM;
 
 impl<C: Http2Application> Connection<C> {
-    /// Takes a plain reply that `bytes` begin with, or the first frame of one, and returns its length. `head` is the head of
-    /// that frame.
+    /// Takes the plain reply at the start of `bytes`, or its first frame, and returns its length. `head` is the head of that
+    /// frame.
     #[inline]
     pub fn fast_path(
         &mut self,
@@ -121,7 +120,7 @@ impl<C: Http2Application> Connection<C> {
         Some(rest)
     }
 
-    /// What will have been received with this content of a DATA frame, unless the window must be opened then.
+    /// Bytes received with this content of a DATA frame. `None` if the window must be opened then.
     #[inline]
     fn room_for(&self, data: &[u8]) -> Option<u32> {
         let received = self.received + data.len() as u32;
@@ -129,7 +128,7 @@ impl<C: Http2Application> Connection<C> {
     }
 }
 
-/// What follows the frame that `bytes` begin with, if `block` is all that it holds.
+/// The bytes after the first frame, if its payload is `block`.
 #[inline]
 fn after_block<'a>(head: Head, bytes: &'a [u8], block: &[u8]) -> Option<&'a [u8]> {
     if head.length != block.len() {
@@ -139,14 +138,14 @@ fn after_block<'a>(head: Head, bytes: &'a [u8], block: &[u8]) -> Option<&'a [u8]
     equal(found, block).then_some(rest)
 }
 
-/// The content of the DATA frame that `bytes` begin with, and what follows it.
+/// The content of the DATA frame at the start of `bytes`, and the bytes after it.
 #[inline]
 fn content(head: Head, bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let fits = head.length <= frame::MAX_PAYLOAD;
     fits.then(|| bytes[frame::HEADER..].split_at_checked(head.length)).flatten()
 }
 
-/// If `bytes` begin with a DATA frame and the trailers of `stream`, if there are such: what DATA holds, and what follows.
+/// If `bytes` begin with a DATA frame, and with the trailers of `stream` if any: the content of DATA, and the bytes after.
 #[inline]
 fn rest_of_reply<'a>(
     stream: u32,
@@ -167,7 +166,7 @@ fn rest_of_reply<'a>(
     Some((data, after_block(last, rest, trailers)?))
 }
 
-/// True if two blocks of one length are equal. Most are short, and a call of `memcmp` costs more than comparing them here.
+/// True if two blocks of the same length are equal. Most are short, and calling `memcmp` costs more than comparing here.
 #[inline]
 fn equal(a: &[u8], b: &[u8]) -> bool {
     match (a.split_first_chunk::<8>(), b.split_first_chunk::<8>()) {

@@ -1,4 +1,4 @@
-//! Frames that bring no call forward.
+//! Frames that advance no call.
 
 use crate::protocol::Broken;
 

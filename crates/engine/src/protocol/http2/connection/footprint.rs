@@ -1,24 +1,24 @@
-//! What a connection holds in memory, for tests of its bounds.
+//! A connection's memory, for tests of its bounds.
 
 use super::Connection;
 use crate::protocol::http2::Http2Application;
 
-/// What a peer could drive up.
+/// What a peer could increase.
 #[derive(Debug)]
 pub(crate) struct Footprint {
-    /// Calls without an end.
+    /// Open calls.
     pub calls: u32,
-    /// Requests of which part is held back.
+    /// Requests that are held back in part.
     pub held_back: usize,
-    /// Room taken for a frame that is not whole, bytes.
+    /// Memory held for an incomplete frame, bytes.
     pub frame: usize,
-    /// Room taken for a header block that is not whole, bytes.
+    /// Memory held for an incomplete header block, bytes.
     pub block: usize,
-    /// Size of the table of header fields, by the standard's measure, bytes.
+    /// Size of the dynamic table as HPACK counts it, bytes.
     pub table: usize,
-    /// Room taken for reading header fields and for what is remembered of them, bytes.
+    /// Memory held for decoding and remembering header fields, bytes.
     pub heads: usize,
-    /// Bytes of messages that are not whole.
+    /// Bytes of incomplete messages.
     pub unfinished: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What comes in: bytes to frames, frames to what they mean.
+//! Input: bytes to frames, frames to events.
 
 use rpcbench_record::printable;
 
@@ -11,7 +11,7 @@ use crate::protocol::{Broken, End, Events};
 
 /// Received bytes after which the connection's window is opened again.
 pub(super) const WINDOW_REFILL: u32 = 64 << 20;
-/// Most CONTINUATION frames of one header block: with no bytes in them, they could go on for ever.
+/// Most CONTINUATION frames of a header block: empty ones could go on forever.
 const MAX_PIECES: u32 = 1024;
 /// Most PINGs and SETTINGS that are acknowledged between two flushes.
 const MAX_ACKNOWLEDGED: u16 = 20_000;
@@ -44,7 +44,7 @@ impl<C: Http2Application> Connection<C> {
         Ok(())
     }
 
-    /// Ends the frame that the last bytes left open, and returns what comes after it.
+    /// Completes the frame that the last bytes began, and returns the rest.
     #[cold]
     fn complete_partial<'a>(
         &mut self,
@@ -185,7 +185,7 @@ impl<C: Http2Application> Connection<C> {
             return self.header_block(owner, block, out, events);
         }
         if !self.streams.was_opened(head.stream) {
-            return self.closed_stream(head.stream); // It may be opened before the block is whole.
+            return self.closed_stream(head.stream); // It may be opened before the block is complete.
         }
         self.block = Some(OpenBlock { owner, bytes: block.to_vec(), pieces: 0 });
         self.expect = Expect::Continuation;
@@ -223,7 +223,7 @@ impl<C: Http2Application> Connection<C> {
         out: &mut Vec<u8>,
         events: &mut impl Events,
     ) -> Result<(), Broken> {
-        // Decoded even for a stream that is closed: the table must be followed.
+        // Decoded even for a closed stream, to keep the table in step.
         let head = self.heads.read(block, last)?;
         let Some(exchange) = self.streams.get_mut(stream) else {
             return self.after_the_end(stream, block.len());
@@ -239,7 +239,7 @@ impl<C: Http2Application> Connection<C> {
         Ok(())
     }
 
-    /// The stream's answer is complete. A request that is not is taken back.
+    /// The stream's reply is complete. A request that is not is cancelled.
     #[inline]
     fn close(&mut self, stream: u32, out: &mut Vec<u8>) {
         if self.sender.holds_back(stream) {
@@ -313,7 +313,7 @@ impl<C: Http2Application> Connection<C> {
         Ok(())
     }
 
-    /// Counts an acknowledgement: a peer that asks and does not read must not fill the memory.
+    /// Counts an acknowledgement: a peer that sends without reading must not fill the memory.
     fn acknowledge(&mut self) -> Result<(), Broken> {
         self.unread.acknowledgements += 1;
         if self.unread.acknowledgements > MAX_ACKNOWLEDGED {

@@ -5,8 +5,8 @@ use crate::protocol::End;
 /// Fewest refusals in a row that a connection tolerates.
 const LEAST_PATIENCE: u32 = 32;
 
-/// What the peer refused. A refused call may be sent again, but a peer that refuses call after call and answers none
-/// would keep them going round until they time out, and the reason would be lost.
+/// Refusals of the peer. A refused call may be sent again, but if a peer refuses call after call and answers none, the calls
+/// would be repeated until they time out, and the reason would be lost.
 #[derive(Debug)]
 pub(super) struct Refusals {
     /// Streams that ended without an answer: refused, or cancelled by us.

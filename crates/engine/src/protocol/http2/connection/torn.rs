@@ -1,12 +1,12 @@
-//! Streams on which frames may come after their end.
+//! Streams on which frames may arrive after their end.
 
 use std::collections::BTreeSet;
 
-/// Most streams that are remembered.
+/// Most streams remembered.
 const MAX_REMEMBERED: usize = 1024;
 
-/// Streams that did not end with the peer's END_STREAM: reset by either side, or refused by GOAWAY. If there are too many
-/// to remember, the oldest and all before them count as such.
+/// Streams that ended without the peer's END_STREAM: reset by either side, or refused by GOAWAY. If there are too many to
+/// remember, the oldest one and all before it count as such.
 #[derive(Debug, Default)]
 pub(super) struct Torn {
     streams: BTreeSet<u32>,

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use super::static_table::STATIC_TABLE;
 use super::{HpackError, huffman};
 
-/// What an entry costs besides its name and value. RFC 7541, section 4.1.
+/// Size of an entry beyond its name and value. RFC 7541, section 4.1.
 const ENTRY_OVERHEAD: usize = 32;
-/// The table size that both sides start with. RFC 9113, section 6.5.2.
+/// The initial table size of both sides. RFC 9113, section 6.5.2.
 const DEFAULT_TABLE_SIZE: usize = 4096;
-/// Most that one header list may come to, decoded, entry overhead included; bytes.
+/// Largest decoded header list, with the overhead of its entries, bytes.
 const MAX_LIST: usize = 64 * 1024;
 
 /// A decoded header field.
@@ -22,7 +22,7 @@ pub(crate) struct Field<'a> {
 /// Name and value.
 type Entry = (Box<[u8]>, Box<[u8]>);
 
-/// Decodes header blocks; one for each connection, fed every block in order.
+/// Decodes header blocks. A connection has one, which decodes every block in order.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     table: VecDeque<Entry>,
@@ -45,7 +45,7 @@ impl Decoder {
         }
     }
 
-    /// Size of the table by the standard's measure, and room taken for reading; bytes.
+    /// Size of the table as HPACK counts it, and memory held for decoding, bytes.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn footprint(&self) -> (usize, usize) {
         (self.table_bytes, self.name.capacity() + self.value.capacity())
@@ -56,7 +56,7 @@ impl Decoder {
         self.generation
     }
 
-    /// Decodes one whole block and gives each field to `each`.
+    /// Decodes a whole block and passes each field to `each`.
     pub fn decode(
         &mut self,
         block: &[u8],

@@ -1,4 +1,4 @@
-//! Literals without Huffman codes: templates are made once, and read by machines that check lengths.
+//! Encodes literals, without Huffman codes: request templates are made once.
 
 use super::static_table::STATIC_TABLE;
 

@@ -80,7 +80,7 @@ pub(super) fn decode(bytes: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> 
         out.push(symbol as u8);
         (code, length) = (0, 0);
     }
-    // What is left is padding: fewer than eight bits, all ones.
+    // The rest is padding: fewer than eight bits, all ones.
     if length > 7 || code != (1 << length) - 1 {
         return Err(HpackError::Huffman);
     }

@@ -1,4 +1,4 @@
-//! Header compression, RFC 7541: a whole decoder, and the few forms of literals that requests need.
+//! Header compression, RFC 7541: a complete decoder, and the few forms that requests need.
 
 mod decoder;
 mod encode;
@@ -17,13 +17,13 @@ pub enum HpackError {
     /// An integer above 2^28.
     #[error("header block holds an integer past 2^28")]
     Integer,
-    /// An index that no table has.
+    /// An index beyond the tables.
     #[error("header index {0} is in no table")]
     Index(usize),
     /// An invalid Huffman code or padding.
     #[error("invalid Huffman code in a header")]
     Huffman,
-    /// A table size above what was allowed, or not at the block's start.
+    /// A table size above the allowed one, or not at the block's start.
     #[error("header table size update to {0} is not allowed")]
     TableSize(usize),
     /// The decoded fields are too large.

@@ -1,4 +1,5 @@
-//! The contract's requests as a payload, for tests.
+//! The contract's requests as a payload, for unit tests. The one of the harness can't serve here: it is a [`Payload`] of the
+//! library, which for the compiler is another crate than its unit tests.
 
 use std::ops::Range;
 
@@ -7,20 +8,20 @@ use rpcbench_contract::{Corpus, Encoding};
 use crate::payload::Payload;
 use crate::target::Target;
 
-/// The plain requests of a shape.
-pub(crate) struct Echo {
+/// The canonical requests of a shape.
+pub(crate) struct EchoPayload {
     pub corpus: Corpus,
     target: Target,
 }
 
-impl Echo {
+impl EchoPayload {
     pub fn new(shape: &str, encoding: Encoding) -> Self {
         let corpus = Corpus::canonical(&shape.parse().unwrap(), 1, encoding);
         Self { target: Target::new(corpus.method().name()), corpus }
     }
 }
 
-impl Payload for Echo {
+impl Payload for EchoPayload {
     fn target(&self) -> &Target {
         &self.target
     }
