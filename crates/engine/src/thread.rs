@@ -323,8 +323,10 @@ impl<C: Connection, D: Driver> Running<C, D> {
     }
 
     fn tell_drained(&mut self, span: Option<Span>, used: [Option<Reading>; 2]) {
+        let calls_allowed = self.worker.calls_allowed();
         let recorder = &mut self.worker.calls().recorder;
-        let measured = recorder.take().zip(span).map(|(tally, span)| {
+        let measured = recorder.take().zip(span).map(|(mut tally, span)| {
+            tally.connections.calls_allowed = calls_allowed;
             let usage = match used {
                 [Some(start), Some(end)] => end.since(start, span.end - span.start),
                 _ => ThreadUsage::default(),

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{Greeting, ServerAddress, greet};
+use rpcbench_engine::{CallError, CallPosition, Client, Greeting, ServerAddress, Target, greet};
 use rpcbench_record::{Protocol, Transport, units};
 
 /// Why there is no server to load: the address, what is wrong, and what to do.
@@ -80,13 +80,20 @@ enum Speaks {
 impl Speaks {
     fn of(said: &[u8]) -> Self {
         match said {
-            // A TLS alert of any version.
-            [0x15, 0x03, ..] => Self::Tls,
+            // An alert or a handshake of any version.
+            [0x15 | 0x16, 0x03, ..] => Self::Tls,
+            // An error page for those who speak HTTP to it, as servers in Go, nginx and Apache httpd have one.
+            _ if said.starts_with(b"HTTP/1") && names_tls(said) => Self::Tls,
             _ if said.starts_with(b"HTTP/1") => Self::Http1,
             _ if said.starts_with(b"SSH-") => Self::Ssh,
             _ => Self::Unknown,
         }
     }
+}
+
+fn names_tls(page: &[u8]) -> bool {
+    let page = String::from_utf8_lossy(page);
+    ["HTTPS server", "HTTPS port", "SSL-enabled server port"].iter().any(|it| page.contains(it))
 }
 
 /// What the server speaks instead of `protocol`, and what to do. `None` if it may be `protocol`.
@@ -115,19 +122,44 @@ fn explain(speaks: Speaks, protocol: Protocol) -> Option<String> {
     Some(what)
 }
 
-/// What a server whose calls all failed speaks instead of `protocol`, if it gives itself away when greeted in HTTP/2: in
-/// most protocols no server speaks before the first call.
+/// What a server whose calls all failed speaks instead of `protocol`, if it gives itself away when greeted in HTTP/2, or
+/// answers a call in another form of Thrift: in most protocols no server speaks before the first call.
 pub fn detect_protocol(
     address: &ServerAddress,
     protocol: Protocol,
     within: Duration,
 ) -> Option<String> {
-    let speaks = match greet(Protocol::Grpc, address, within).ok()? {
-        Greeting::Complete => Speaks::Http2,
-        Greeting::Other(said) => Speaks::of(&said),
-        Greeting::Closed | Greeting::Silent => return None,
+    let speaks = match greet(Protocol::Grpc, address, within) {
+        Ok(Greeting::Complete) => Speaks::Http2,
+        Ok(Greeting::Other(said)) => Speaks::of(&said),
+        Ok(Greeting::Closed | Greeting::Silent) | Err(_) => Speaks::Unknown,
     };
-    explain(speaks, protocol)
+    match speaks {
+        Speaks::Unknown => other_thrift(address, protocol, within),
+        speaks => explain(speaks, protocol),
+    }
+}
+
+/// The form of Thrift in which the server answers a call, if it is another than `protocol`.
+fn other_thrift(address: &ServerAddress, protocol: Protocol, within: Duration) -> Option<String> {
+    const FORMS: [Protocol; 4] = [
+        Protocol::Thrift,
+        Protocol::ThriftCompact,
+        Protocol::ThriftBuffered,
+        Protocol::ThriftBufferedCompact,
+    ];
+    if !FORMS.contains(&protocol) {
+        return None;
+    }
+    // No service has this method: the server says so, in a form that it speaks.
+    let (target, no_fields) = (Target::new("rpcbench_probe"), [0]);
+    let answers = |form: &Protocol| {
+        let mut client = Client::new(*form, address.clone(), within);
+        let reply = client.call(&target, &no_fields, CallPosition::Any);
+        matches!(reply, Ok(_) | Err(CallError::Status { .. }))
+    };
+    let other = FORMS.into_iter().find(|form| *form != protocol && answers(form))?;
+    Some(format!("it speaks {other}, not {protocol}; give --protocol {other}"))
 }
 
 #[cfg(test)]
@@ -135,6 +167,8 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
     use std::slice;
+
+    use rpcbench_testkit::Server;
 
     use super::*;
 
@@ -172,7 +206,30 @@ mod tests {
         let named = |said, protocol| other(said, protocol).unwrap();
         insta::assert_snapshot!(named(b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol::Thrift), @"it speaks HTTP/1.1, not thrift; try --protocol json");
         insta::assert_snapshot!(named(b"\x15\x03\x01\0\x02\x02\x46", Protocol::Json), @"it speaks TLS, which is not supported yet; use a port without TLS");
+        insta::assert_snapshot!(named(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n", Protocol::Json), @"it speaks TLS, which is not supported yet; use a port without TLS");
+        insta::assert_snapshot!(named(b"\x16\x03\x01\0\x02\x02\x46", Protocol::Thrift), @"it speaks TLS, which is not supported yet; use a port without TLS");
         insta::assert_snapshot!(named(b"\0\0\0\x04\0\0\0\0\0rest", Protocol::Thrift), @"it speaks HTTP/2, not thrift; try --protocol grpc or json-h2c");
+    }
+
+    #[test]
+    fn another_form_of_thrift_is_named() {
+        const FORMS: [Protocol; 4] = [
+            Protocol::Thrift,
+            Protocol::ThriftCompact,
+            Protocol::ThriftBuffered,
+            Protocol::ThriftBufferedCompact,
+        ];
+        let within = Duration::from_secs(2);
+        for (at, spoken) in FORMS.into_iter().enumerate() {
+            let server = Server::start(spoken.to_string().parse().unwrap()).unwrap();
+            let address = ServerAddress::from(server.address());
+            let other = FORMS[(at + 1) % 4];
+            assert_eq!(
+                detect_protocol(&address, other, within).unwrap(),
+                format!("it speaks {spoken}, not {other}; give --protocol {spoken}")
+            );
+            assert_eq!(detect_protocol(&address, spoken, Duration::from_millis(50)), None);
+        }
     }
 
     #[test]

@@ -163,11 +163,35 @@ impl fmt::Display for Arrivals {
 }
 
 fn refused(text: &str) -> ParseError {
+    if let Some(problem) = near_miss(text) {
+        return ParseError(format!("'{text}' {problem}"));
+    }
     ParseError(format!(
         "'{text}' is not an arrival process; expected closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or \
          steps:FROM..TO+STEP/LENGTH, with rates in calls a second such as 500, 20k or (constant and poisson) 40% of \
          the measured capacity, and lengths such as 30s; steps must rise"
     ))
+}
+
+/// What is wrong with text that is nearly an arrival process, and what to write.
+fn near_miss(text: &str) -> Option<String> {
+    let (kind, rest) = text.split_once(':')?;
+    let (rates, has_length) = match (kind, rest.split_once('/')) {
+        ("constant" | "poisson", _) => (rest, true),
+        ("ramp" | "steps", None) => (rest, false),
+        ("ramp" | "steps", Some((rates, _))) => (rates, true),
+        _ => return None,
+    };
+    let mut rates = rates.split("..").flat_map(|part| part.split('+'));
+    let zero = rates.any(|rate| units::rate(rate) == Some(0.0));
+    let problems = [
+        (zero, "has a rate of 0; give at least 0.001 calls/s"),
+        (!has_length && kind == "ramp", "lacks the length of the ramp; add it, such as /30s"),
+        (!has_length && kind == "steps", "lacks the length of a step; add it, such as /5s"),
+    ];
+    let found: Vec<_> =
+        problems.iter().filter(|(found, _)| *found).map(|(_, text)| *text).collect();
+    (!found.is_empty()).then(|| found.join(", and "))
 }
 
 /// Milliseconds, exact.
@@ -259,6 +283,25 @@ mod tests {
         assert_eq!("ramp:1..2/1500ms".parse::<Arrivals>(), "ramp:1..2/1.5s".parse());
         assert_eq!("constant:20k".parse::<Arrivals>(), "constant:20000".parse());
         assert_eq!("constant:1.5M".parse::<Arrivals>(), "constant:1500000".parse());
+    }
+
+    #[test]
+    fn what_a_near_miss_lacks_is_named() {
+        for (text, problem) in [
+            ("ramp:0..50/30s", "has a rate of 0; give at least 0.001 calls/s"),
+            (
+                "ramp:0..50",
+                "has a rate of 0; give at least 0.001 calls/s, and lacks the length of the ramp; add it, such as /30s",
+            ),
+            ("ramp:1..50", "lacks the length of the ramp; add it, such as /30s"),
+            ("steps:1..50+5", "lacks the length of a step; add it, such as /5s"),
+            ("steps:1..50+0/5s", "has a rate of 0; give at least 0.001 calls/s"),
+            ("constant:0", "has a rate of 0; give at least 0.001 calls/s"),
+            ("steps:50..1+5/5s", "must rise"),
+        ] {
+            let error = text.parse::<Arrivals>().unwrap_err().to_string();
+            assert!(error.ends_with(problem), "{error}");
+        }
     }
 
     #[test]

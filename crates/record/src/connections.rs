@@ -35,6 +35,9 @@ pub struct Connections {
     pub refused: u64,
     /// Times that such a call was sent again, including calls refused before the window.
     pub resent: u64,
+    /// Fewest calls at once that the peer allowed on a connection. `None` if it allowed as many as planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls_allowed: Option<u32>,
     /// Why the first connection ended, one line. `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -76,6 +79,8 @@ impl Connections {
         self.reopened += other.reopened;
         self.refused += other.refused;
         self.resent += other.resent;
+        let allowed = [self.calls_allowed, other.calls_allowed];
+        self.calls_allowed = allowed.into_iter().flatten().min();
         if let Some(reason) = &other.reason {
             self.explain(reason);
         }

@@ -47,6 +47,13 @@ pub(crate) fn note(trials: &[&Measured]) -> Option<String> {
         let resent = count(all.resent);
         parts.push(format!("{} refused, {resent} sent again", plural(all.refused, "call")));
     }
+    if let Some(allowed) = all.calls_allowed {
+        let calls = plural(allowed.into(), "call");
+        parts.push(format!(
+            "the server allows {calls} at once on a connection, fewer than planned: others waited in the client; give \
+             more connections (-c)"
+        ));
+    }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
@@ -80,6 +87,15 @@ mod tests {
             note(&[&measured(closed)]).as_deref(),
             Some(
                 "1 connection ended (1 cleanly), reopened 0 times: GOAWAY; 3 attempts to connect failed, 2 of them refused"
+            )
+        );
+        let [four, two] = [Some(4), Some(2)]
+            .map(|calls_allowed| measured(Connections { calls_allowed, ..Connections::default() }));
+        assert_eq!(
+            note(&[&quiet, &four, &two]).as_deref(),
+            Some(
+                "the server allows 2 calls at once on a connection, fewer than planned: others waited in the client; \
+                 give more connections (-c)"
             )
         );
         let mut broken = Connections::default();

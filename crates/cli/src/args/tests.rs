@@ -300,6 +300,12 @@ fn addresses_read_back_as_written() {
     insta::assert_snapshot!(refused(&format!("unix:/{}", "x".repeat(107))), @"a socket's path has at most 107 bytes, this one has 108; give a shorter one, such as one relative to the current folder");
     insta::assert_snapshot!(refused("http://localhost:1"), @"leave 'http://' out; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
     insta::assert_snapshot!(refused("localhost"), @"the port is missing; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
+    let zoned: Address = "[fe80::1%lo]:50051".parse().unwrap();
+    assert_eq!(
+        (zoned.to_string().as_str(), zoned.authority().as_str()),
+        ("[fe80::1%lo]:50051", "[fe80::1]:50051")
+    );
+    insta::assert_snapshot!(refused("[fe80::1%]:50051"), @"'[fe80::1%]' lacks the interface after '%'; write it, such as [fe80::1%eth0]");
     insta::assert_snapshot!(refused("::1:50051"), @"'::1' is not a host; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
     insta::assert_snapshot!(refused("localhost:0"), @"'0' is not a port from 1 to 65535; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");
     insta::assert_snapshot!(refused(":50051"), @"'' is not a host; write HOST:PORT, such as 127.0.0.1:50051 or [::1]:50051, or unix:PATH");

@@ -28,6 +28,10 @@ impl Address {
     /// The host that requests name: the address as typed, unless it is a path.
     pub fn authority(&self) -> String {
         match self {
+            // The zone names an interface of this machine: no server knows it (RFC 6874, section 1).
+            Self::Host { host, port } if host.contains('%') => {
+                format!("[{}]:{port}", host.split('%').next().unwrap_or_default())
+            }
             Self::Host { .. } => self.to_string(),
             Self::Unix(path) => ServerAddress::Unix(path.clone()).authority(),
         }
@@ -59,7 +63,12 @@ impl FromStr for Address {
         let (host, port) = text.rsplit_once(':').ok_or(format!("the port is missing; {REMEDY}"))?;
         let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
         let host = match bare {
-            Some(inner) if inner.parse::<Ipv6Addr>().is_ok() => inner,
+            Some(inner) if is_ipv6(inner) => inner,
+            Some(inner) if inner.ends_with('%') => {
+                return Err(format!(
+                    "'{host}' lacks the interface after '%'; write it, such as [fe80::1%eth0]"
+                ));
+            }
             None if !host.is_empty() && !host.contains([':', '[', ']', '/']) => host,
             _ => return Err(format!("'{host}' is not a host; {REMEDY}")),
         };
@@ -68,6 +77,13 @@ impl FromStr for Address {
             Ok(port) => Ok(Self::Host { host: host.to_owned(), port }),
         }
     }
+}
+
+/// An address, with or without the interface of a link-local one: `fe80::1%eth0`.
+fn is_ipv6(text: &str) -> bool {
+    let (address, zone) = text.split_once('%').unwrap_or((text, "-"));
+    let named = !zone.is_empty() && !zone.contains(|c: char| c.is_whitespace() || c == '%');
+    named && address.parse::<Ipv6Addr>().is_ok()
 }
 
 impl fmt::Display for Address {

@@ -14,7 +14,7 @@ use crate::protocol::{Connection, ProtocolVisitor, dispatch};
 use crate::target::Target;
 
 /// Bytes kept of what a server sends instead of its handshake.
-const MAX_SNIPPET: usize = 64;
+const MAX_SNIPPET: usize = 1024;
 
 /// How a server answers a greeting.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -112,6 +112,11 @@ pub(crate) trait Connection: Sized {
     /// Calls without an end.
     fn open_calls(&self) -> u32;
 
+    /// Calls that the peer allows at once.
+    fn max_calls(&self) -> u32 {
+        u32::MAX
+    }
+
     /// Why the connection ends when the peer closes it: what its goodbye said, if it sent one.
     fn farewell(&self) -> String;
 

@@ -168,6 +168,15 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.turned_at
     }
 
+    /// The fewest calls at once that the peer allows on a connection, if fewer than planned.
+    pub fn calls_allowed(&self) -> Option<u32> {
+        let limits = self.slots.iter().filter_map(|slot| {
+            let most = slot.connection.as_ref()?.max_calls();
+            (most < slot.share).then_some(most)
+        });
+        limits.min()
+    }
+
     /// See [`Driver::awake`].
     pub fn awake(&self) -> Nanos {
         self.driver.awake()
@@ -198,8 +207,15 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if self.open.is_some() {
             return self.release(now);
         }
+        let slots = self.slots.len() as u32;
+        let all: u32 = self.slots.iter().map(|slot| slot.share).sum();
+        let few = self.budget.filter(|it| it.left < u64::from(all) && now >= it.span.start);
         for slot in 0..self.slots.len() {
-            self.come_due(slot, self.slots[slot].share, now);
+            let share = few.map_or(self.slots[slot].share, |few| {
+                let left = few.left as u32;
+                left / slots + u32::from((slot as u32) < left % slots)
+            });
+            self.come_due(slot, share, now);
             self.send(slot);
         }
     }

@@ -48,7 +48,11 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let machines = Machines { client: fingerprint(&topology, IsolationMode::Unmanaged), server };
     let header = Header::new(tool(), context.arguments.clone(), clock::wall(), machines, plan);
     let interrupt = shared::listen(Interrupt::ending_windows())?;
+    let found = addresses.len();
     let address = plan::reach(args, addresses, &interrupt)?;
+    if found > 1 && !args.results.quiet {
+        note!("rpcbench: {} has {found} addresses; all connections go to {address}", args.address);
+    }
     let placement = placement.at(address.clone());
     let files = Files::open(&args.results, &header)?;
     let (log, call_log) = files.log.unzip();

@@ -55,7 +55,12 @@ pub fn resolve(address: &Address) -> anyhow::Result<Vec<ServerAddress>> {
         Address::Unix(path) => return Ok(vec![ServerAddress::Unix(path.clone())]),
     };
     let found = (host.as_str(), *port).to_socket_addrs();
-    let found = found.with_context(|| format!("{host}: no such host"))?;
+    let found = found.with_context(|| match host.split_once('%') {
+        Some((_, interface)) => {
+            format!("{host}: no interface '{interface}'? 'ip -6 address' lists them with their addresses")
+        }
+        None => format!("{host}: no such host"),
+    })?;
     let found: Vec<_> = found.map(ServerAddress::from).collect();
     if found.is_empty() {
         bail!("{host}: no address");

@@ -3,6 +3,7 @@
 use super::*;
 use crate::protocol::Connection as _;
 use crate::protocol::http2::frame::{self, put};
+use crate::slot::Slot;
 
 #[test]
 fn every_call_takes_exactly_what_the_server_takes() {
@@ -271,4 +272,36 @@ fn calls_of_a_counted_window_that_get_no_answer_end_it_too() {
     // Each call out of time lets the next come due, until all have.
     assert_eq!(tally.outcomes.total(), 1000);
     assert!(tally.outcomes.timeout > 0 && tally.outcomes.ok > 0, "{:?}", tally.outcomes);
+}
+
+#[test]
+fn the_first_calls_of_a_counted_window_are_spread_over_all_connections() {
+    for (calls, each) in [(50, [5; 10]), (13, [2, 2, 2, 1, 1, 1, 1, 1, 1, 1]), (200, [20; 10])] {
+        let mut worker = connected(10, 200, Service::Takes(Nanos(MS)), usize::MAX);
+        let span = Span { start: worker.now(), end: Nanos::NEVER };
+        worker.start(Start {
+            arrivals: Arrivals::Closed,
+            seed: 1,
+            span: Some(span),
+            calls: Some(calls),
+        });
+        let open = |slot: &Slot<Connection>| slot.connection.as_ref().unwrap().open_calls();
+        assert!(worker.slots.iter().map(open).eq(each), "{calls}");
+    }
+}
+
+#[test]
+fn what_the_peer_allows_is_known_if_it_is_less_than_planned() {
+    let mut worker = connected(2, 40, Service::Takes(Nanos(MS)), usize::MAX);
+    assert_eq!(worker.calls_allowed(), None);
+    for (connection, allowed) in [(0, 20), (0, 4), (1, 7)] {
+        let mut settings = Vec::new();
+        put(&mut settings, frame::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, allowed]);
+        worker.driver.arrive(worker.driver.now, connection, settings);
+        worker.turn().unwrap();
+        assert_eq!(worker.calls_allowed(), (allowed < 20).then_some(4));
+    }
+    start(&mut worker, "closed", None);
+    let open = worker.slots.iter().map(|slot| slot.connection.as_ref().unwrap().open_calls());
+    assert!(open.eq([4, 7]));
 }

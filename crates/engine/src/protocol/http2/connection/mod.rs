@@ -173,6 +173,10 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
         self.streams.open()
     }
 
+    fn max_calls(&self) -> u32 {
+        self.sender.max_concurrent()
+    }
+
     fn farewell(&self) -> String {
         let said = self.farewell.as_ref().map(ToString::to_string);
         said.unwrap_or_else(|| "peer closed the connection".to_owned())
