@@ -1,11 +1,12 @@
 #!/bin/bash
-# Runs a PHP server, php-fpm behind nginx, until SIGTERM: run.sh BUILD_FOLDER
+# Runs a PHP server, php-fpm behind nginx, until SIGTERM: run.sh BUILD_FOLDER [ARGUMENT OF PHP-FPM...]
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../settings.sh"
 
 app=$1/app
+shift
 
 # Four processes per CPU, so that one is ready while others write; a pool of fixed size, as PHP's manual recommends if the memory belongs
 # to the service.
@@ -16,8 +17,11 @@ if [ -n "${RPCBENCH_MEMORY:-}" ]; then
 fi
 
 # Only this user may access the source folder.
-root=()
-if [ "$(id -u)" = 0 ]; then root=(--allow-to-run-as-root); fi
+if [ "$(id -u)" = 0 ]; then set -- "$@" --allow-to-run-as-root; fi
+
+if [ -e "$app/preload.php" ]; then
+    set -- "$@" -d "opcache.preload=$app/preload.php" -d "opcache.preload_user=$(id -un)"
+fi
 
 exec bash "$here/../nginx/run.sh" "$app/location.conf" \
-    sh "$here/fpm.sh" --nodaemonize --fpm-config "$app/fpm.conf" "${root[@]}"
+    sh "$here/fpm.sh" --nodaemonize --fpm-config "$app/fpm.conf" "$@"
