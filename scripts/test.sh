@@ -75,8 +75,8 @@ servers() {
     more=('*')
   else
     "$rpcbench" check
-    # go-connect speaks the protocols that no representative server does.
-    mapfile -t more < <(echo go-connect; scripts/changed.sh)
+    # go-connect speaks the protocols that no representative server does, and php-fpm* depend on nginx and on unpacked packages.
+    mapfile -t more < <(printf '%s\n' go-connect 'php-fpm*'; scripts/changed.sh)
   fi
   "$rpcbench" check "${more[@]}"
   RPCBENCH_TEST_SERVERS=${more[*]} peers
