@@ -4,6 +4,8 @@ use indexmap::IndexMap;
 use itertools::Itertools as _;
 use rpcbench_record::RankedBy;
 use rpcbench_stats::{Adjustment, Range, Unadjusted};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::format;
 use crate::row::Row;
@@ -11,10 +13,14 @@ use crate::standings::{Pair, Standings};
 use crate::summary::Table;
 
 /// Which entry won. Only ranked rows count.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Conclusion {
-    /// One entry is faster than all others: it and the next.
-    Fastest(Pair),
+    /// One entry is faster than all others.
+    Fastest {
+        /// Its name.
+        entry: String,
+    },
     /// The fastest entries are equal within the precision.
     Equal {
         /// Their names, the fastest measured first.
@@ -46,7 +52,7 @@ impl Conclusion {
         let of_leader = || standings.pairs.iter().filter(|pair| pair.first == leader);
         let rivals = || of_leader().filter(|pair| !pair.is_decided());
         match standings.pair(&leader, &next) {
-            Some(pair) if rivals().next().is_none() => Self::Fastest(pair.clone()),
+            Some(pair) if rivals().next().is_none() => Self::Fastest { entry: pair.first.clone() },
             _ => {
                 let others = rivals().map(|pair| pair.second.clone());
                 let entries = std::iter::once(leader.clone()).chain(others).collect();
@@ -72,7 +78,7 @@ pub(crate) fn unit(by: RankedBy) -> &'static str {
 pub(crate) fn headline(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
     let won = match &table.conclusion {
-        Conclusion::Fastest(pair) => Some(fastest(pair, standings)),
+        Conclusion::Fastest { entry } => fastest(entry, standings),
         Conclusion::Equal { entries } => Some(equal(entries, standings)),
         Conclusion::Open { entries } => Some(open(entries, standings)),
         Conclusion::Alone { entry } => alone(entry, table),
@@ -97,7 +103,9 @@ fn equal(entries: &[String], standings: &Standings) -> String {
     format!("{names} are fastest: equal within {}{decided}", precision(standings))
 }
 
-fn fastest(pair: &Pair, standings: &Standings) -> String {
+/// The pairs begin with that of the fastest and the next.
+fn fastest(entry: &str, standings: &Standings) -> Option<String> {
+    let pair = standings.pairs.iter().find(|pair| pair.first == entry)?;
     let mut limits = vec![1.0];
     let slightly = match pair.finding.is_equal() {
         true => {
@@ -106,14 +114,13 @@ fn fastest(pair: &Pair, standings: &Standings) -> String {
         }
         false => String::new(),
     };
-    format!(
-        "{} is fastest: {}x {}{}{slightly}{}",
-        pair.first,
+    Some(format!(
+        "{entry} is fastest: {}x {}{}{slightly}{}",
         format::si_near(pair.ratio, &limits),
         pair.second,
         ends(pair.range),
         certainty(standings)
-    )
+    ))
 }
 
 /// ` (1.31 to 1.53)`, of a ratio; empty if unknown. Both ends show on which side of 1 they are.

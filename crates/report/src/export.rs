@@ -60,7 +60,7 @@ struct TableView<'a> {
     workload: &'a Workload,
     /// The figure that its cells are ranked by.
     ranked_by: Option<&'static str>,
-    conclusion: ConclusionView<'a>,
+    conclusion: &'a Conclusion,
     /// Difference up to which two entries count as equal.
     precision_share: Option<f64>,
     /// The smallest difference that the run can see.
@@ -71,17 +71,6 @@ struct TableView<'a> {
     #[schemars(schema_with = "cells_schema")]
     cells: Vec<Values>,
     not_measured: &'a [Absent],
-}
-
-/// Which entry won.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-enum ConclusionView<'a> {
-    Fastest { entry: &'a str },
-    Equal { entries: &'a [String] },
-    Open { entries: &'a [String] },
-    Alone { entry: &'a str },
-    Nothing,
 }
 
 /// Two ranked entries.
@@ -217,23 +206,13 @@ fn table<'a>(summary: &'a Summary, table: &'a Table) -> TableView<'a> {
     TableView {
         workload: &table.workload,
         ranked_by: standings.map(|standings| ranked_by(standings.by)),
-        conclusion: conclusion(&table.conclusion),
+        conclusion: &table.conclusion,
         precision_share: standings.map(|standings| standings.precision),
         resolution_share: standings.and_then(|standings| standings.resolution),
         adjusted: standings.map(Standings::is_adjusted),
         pairs: standings.iter().flat_map(|standings| &standings.pairs).map(pair).collect(),
         cells: summary.rows_of(table).iter().map(|subject| row(RowKind::Cells, subject)).collect(),
         not_measured: &table.absent,
-    }
-}
-
-fn conclusion(conclusion: &Conclusion) -> ConclusionView<'_> {
-    match conclusion {
-        Conclusion::Fastest(pair) => ConclusionView::Fastest { entry: &pair.first },
-        Conclusion::Equal { entries } => ConclusionView::Equal { entries },
-        Conclusion::Open { entries } => ConclusionView::Open { entries },
-        Conclusion::Alone { entry } => ConclusionView::Alone { entry },
-        Conclusion::Nothing => ConclusionView::Nothing,
     }
 }
 
