@@ -59,7 +59,8 @@ pub use observations::{Analysis, RankedBy, observations, observe};
 pub use outcome::OutcomeKind;
 pub use pace::SATURATED;
 pub use plan::{
-    Limits, MAX_SEED, PlacementKind, Plan, PlannedServer, PlannedTrial, Published, Stopping,
+    Limits, LoadGeneratorKind, MAX_SEED, PlacementKind, Plan, PlannedServer, PlannedTrial,
+    Published, Stopping,
 };
 pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,

@@ -103,6 +103,15 @@ impl FromStr for PlacementKind {
     }
 }
 
+/// Who makes the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadGeneratorKind {
+    /// Threads of the rpcbench process.
+    #[default]
+    InProcess,
+}
+
 /// One trial to be: an entry under a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedTrial {
@@ -164,6 +173,9 @@ pub struct Plan {
     pub seed: u64,
     /// Where the servers run.
     pub placement: PlacementKind,
+    /// Who makes the load.
+    #[serde(default)]
+    pub load_generator: LoadGeneratorKind,
     /// What must not become true of a window (`rpcbench load --fail-if`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Threshold>,

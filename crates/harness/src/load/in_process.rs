@@ -8,7 +8,9 @@ use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
 use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{CallLog, LoadPlan, Payload, Session, SessionError};
-use rpcbench_record::{Arrivals, Authority, CallHeader, Protocol, Window, Workload};
+use rpcbench_record::{
+    Arrivals, Authority, CallHeader, LoadGeneratorKind, Protocol, Window, Workload,
+};
 
 use super::contract::{EchoClient, EchoPayload};
 use super::{
@@ -30,6 +32,8 @@ pub struct InProcess {
 }
 
 impl InProcess {
+    /// Its kind in records.
+    pub const KIND: LoadGeneratorKind = LoadGeneratorKind::InProcess;
     /// Default time limit for opening all connections.
     pub const CONNECT_TIMEOUT: Nanos = Nanos::from_millis(10_000);
 

@@ -20,6 +20,7 @@ use rpcbench_record::{
 pub use scale::fit;
 
 use crate::config::{ConfigError, SourceFile, did_you_mean, unreadable};
+use crate::load::InProcess;
 use crate::manifest::Runtime;
 use crate::spec::{RunSpec, SuiteSpec};
 use resolve::Layers;
@@ -226,6 +227,7 @@ pub fn plan(
         suite: suite.name,
         seed,
         placement: suite.placement,
+        load_generator: InProcess::KIND,
         log_calls: suite.log_calls,
         runtime_statistics: suite.runtime_statistics,
         scaled_from: run.scaled_from,

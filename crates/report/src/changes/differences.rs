@@ -52,6 +52,7 @@ fn setting(old: &Header, new: &Header) -> Vec<Difference> {
             ("CPUs of the server", |header| header.plan.limits.cpus.to_string()),
             ("memory of the server", memory),
             ("placement", |header| word(&header.plan.placement)),
+            ("load generator", |header| word(&header.plan.load_generator)),
         ],
     )
 }

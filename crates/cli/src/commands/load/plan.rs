@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use rpcbench_engine::ServerAddress;
+use rpcbench_harness::load::InProcess;
 use rpcbench_harness::placement::Endpoint;
 use rpcbench_harness::reach;
 use rpcbench_harness::run::Interrupt;
@@ -31,6 +32,7 @@ pub fn plan(args: &LoadArgs, cpus: u32) -> anyhow::Result<Plan> {
         suite: "load".to_owned(),
         seed: args.seed,
         placement: PlacementKind::Unmanaged,
+        load_generator: InProcess::KIND,
         fail_if: args.results.fail_if.clone(),
         limits: Limits { cpus, memory_bytes: None },
         order: workloads.iter().map(trial).collect(),
