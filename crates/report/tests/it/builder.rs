@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Age, Arrivals, Build, CheckResult, ClientUsage, ConnectionLife, Cpu, Failure, Header,
-    Isolation, IsolationMode, Latency, Limits, Machine, Measured, Outcomes, Plan, PlannedServer,
-    PlannedTrial, Preparation, Protocol, Readiness, Run, SCHEMA, ServerUsage, Slice, Tool,
-    Toolchain, Trial, TrialResult, WarmCurve, WarmUp, Window, Workload,
+    Age, Build, CheckResult, ClientUsage, Cpu, Failure, Header, Isolation, IsolationMode, Latency,
+    Limits, Machine, Measured, Outcomes, Plan, PlannedServer, PlannedTrial, Preparation, Protocol,
+    Readiness, Run, SCHEMA, ServerUsage, Slice, Tool, Toolchain, Trial, TrialResult, WarmCurve,
+    WarmUp, Window, Workload,
 };
 use rpcbench_stats::Histogram;
 
@@ -16,21 +16,13 @@ pub const IN_FLIGHT: u32 = 1000;
 pub fn workload() -> Workload {
     Workload {
         name: "quick".to_owned(),
-        shape: "text:100".to_owned(),
         connections: 50,
-        connection_life: ConnectionLife::Long,
         in_flight: IN_FLIGHT,
-        arrivals: Arrivals::Closed,
-        find_max: None,
         warm_up: until_steady(),
-        settle_ms: 500,
         window: Window::Duration { length_ms: 3000 },
         timeout_ms: 10_000,
         grace_ms: 2000,
-        client_threads: 1,
-        pipelining: false,
-        headers: Vec::new(),
-        authority: None,
+        ..rpcbench_testkit::workload()
     }
 }
 
