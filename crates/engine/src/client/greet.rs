@@ -1,4 +1,4 @@
-//! Greets a server before a load: is anything listening, and does it speak the protocol?
+//! Tests a server before a load: is anything listening, and does it speak the protocol?
 
 use std::io;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::target::Target;
 /// Bytes kept of what a server sends instead of its handshake.
 const MAX_SNIPPET: usize = 1024;
 
-/// How a server answers a greeting.
+/// The result of a handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Greeting {
     /// The handshake succeeded; in a protocol without one, the connection is open.
     Complete,
-    /// It sent something else, which begins with these bytes.
+    /// The server sent something else, which begins with these bytes.
     Other(Vec<u8>),
-    /// It closed the connection without a word.
+    /// It closed the connection without sending anything.
     Closed,
     /// It sent nothing in time.
     Silent,

@@ -1,7 +1,7 @@
 //! Protocols as state machines: bytes in, events and bytes out. Nothing here does I/O or reads time.
 //!
-//! A protocol is a type that is a [`Connection`]. What loads a server, and what checks it, is generic over that
-//! type; [`dispatch`] is the one place that knows them all.
+//! A protocol is a type that implements [`Connection`]. Load threads and the one-call client are generic over it;
+//! [`dispatch`] is the one place that knows all of them.
 
 mod allowance;
 mod connect;
@@ -32,33 +32,33 @@ use crate::payload::Payload;
 pub(crate) use allowance::Allowance;
 use thrift::{Binary, Buffered, Compact, Framed};
 
-/// One call on its way.
+/// A call in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Call {
     /// Which request it carries.
     pub request: u32,
     /// Written into the request, so that no two calls send the same one.
     pub nonce: Nonce,
-    /// When it was to be sent.
+    /// When it was due.
     pub due: Nanos,
     /// When its bytes were given to the kernel; 0 before that.
     pub written: Nanos,
 }
 
-/// How a call ended on the wire.
+/// How a call ended, as the protocol reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Success; whether the message was right is the flag.
+    /// Success; true if the message was right.
     Answered { right: bool },
     /// The protocol's own status, not success.
     Status { code: u32, message: String },
     /// The peer aborted it.
     Aborted { reason: String },
-    /// The peer did not process it: it may be sent again.
+    /// The peer did not process it, so it may be sent again.
     Refused,
 }
 
-/// What a connection reports while it reads.
+/// Receives the events of a connection.
 pub(crate) trait Events {
     /// True if `message` is the right answer to `call`.
     fn verify(&mut self, call: Call, message: &[u8]) -> bool;
@@ -68,13 +68,13 @@ pub(crate) trait Events {
     fn ended(&mut self, call: Call, end: End);
 }
 
-/// The client's end of one connection: what it sends for calls, and how it takes what comes.
+/// The client's end of a connection: writes requests and reads replies.
 ///
 /// ```text
-///             what the protocol needs first          goodbye, or a call out of time that can't be taken back
+///             the peer's part of it                  closing, or a timed-out call that can't be cancelled
 ///  handshake ------------------------------> open ---------------------------------------------------------> leaving
 /// ```
-/// Calls may be sent while it is open. A connection that is leaving still gets its answers.
+/// Calls may be sent while it is open. A leaving connection still receives replies.
 pub(crate) trait Connection: Sized {
     /// What must succeed before the first call, for error messages: `HTTP/2 handshake`.
     const HANDSHAKE: &str;
@@ -85,8 +85,7 @@ pub(crate) trait Connection: Sized {
     /// Templates of the requests of `payload`; `authority` is the server as the user calls it.
     fn templates(payload: &dyn Payload, authority: &str) -> Self::Templates;
 
-    /// A connection on which about `in_flight` calls will be open at once, and whose unfinished messages take from
-    /// `allowance`; writes what opens it.
+    /// A connection for about `in_flight` open calls, whose incomplete messages take from `allowance`. Writes what opens it.
     fn new(
         templates: Arc<Self::Templates>,
         in_flight: u32,
@@ -94,16 +93,16 @@ pub(crate) trait Connection: Sized {
         out: &mut Vec<u8>,
     ) -> Self;
 
-    /// Sends the requests of another target from now on. No call may be held back.
+    /// Switches to the requests of another target. No request may be held back.
     fn switch(&mut self, templates: Arc<Self::Templates>);
 
     /// True if the state allows calls.
     fn is_open(&self) -> bool;
 
-    /// True until the peer has done its part of the handshake.
+    /// True until the handshake is done.
     fn is_handshaking(&self) -> bool;
 
-    /// True if it takes no more calls and has none left: it may be closed.
+    /// True if it takes no more calls and has none left, so it may be closed.
     fn is_finished(&self) -> bool;
 
     /// True if a call can be sent now.
@@ -117,16 +116,16 @@ pub(crate) trait Connection: Sized {
         u32::MAX
     }
 
-    /// Why the connection ends when the peer closes it: what its goodbye said, if it sent one.
+    /// Why the peer closed the connection, as far as it said so.
     fn farewell(&self) -> String;
 
     /// Writes a call. Ask [`Self::can_send`] first.
     fn send(&mut self, call: Call, out: &mut Vec<u8>);
 
-    /// Writes the goodbye with which the client ends the connection, if the protocol has one. No call is open.
+    /// Writes what ends the connection in the protocol, such as GOAWAY. No call is open.
     fn goodbye(&mut self, _out: &mut Vec<u8>) {}
 
-    /// Everything that was written has been given to the kernel at `now`.
+    /// All output was given to the kernel at `now`.
     fn flushed(&mut self, now: Nanos);
 
     /// Takes received bytes, cut anywhere.
@@ -137,24 +136,24 @@ pub(crate) trait Connection: Sized {
         events: &mut impl Events,
     ) -> Result<(), Broken>;
 
-    /// The peer closed its side: ends the call whose answer is complete by that, if there is one.
+    /// The peer closed its side: ends the call whose reply is complete by that, if any.
     fn closed(&mut self, _events: &mut impl Events) {}
 
     /// Ends the calls that came due at or before `cutoff` and have no answer.
     fn expire(&mut self, cutoff: Nanos, out: &mut Vec<u8>) -> Vec<Call>;
 
-    /// Takes every call without an answer; the connection is lost.
+    /// Takes every unanswered call; the connection is lost.
     fn abandon(&mut self) -> Vec<Call>;
 }
 
-/// Something to do with a protocol's type of connection.
+/// Code that is generic over the protocol.
 pub(crate) trait ProtocolVisitor {
     type Output;
 
     fn visit<C: Connection + Send + 'static>(self) -> Self::Output;
 }
 
-/// Calls a visitor with the connections of `protocol`.
+/// Calls a visitor with the connection type of `protocol`.
 pub(crate) fn dispatch<T: ProtocolVisitor>(protocol: Protocol, what: T) -> T::Output {
     match protocol {
         Protocol::Grpc => what.visit::<grpc::Connection>(),
@@ -183,15 +182,15 @@ pub enum Broken {
         /// What it did.
         problem: &'static str,
     },
-    /// Its header compression can't be decoded.
+    /// Invalid header compression.
     #[error(transparent)]
     Hpack(#[from] http2::HpackError),
-    /// It said goodbye with an error.
+    /// The peer ended the connection with an error.
     #[error("peer closed the connection with {code}{}", if debug.is_empty() { String::new() } else { format!(": {debug}") })]
     GoAway {
         /// Name of the error code.
         code: String,
-        /// What it added.
+        /// The peer's explanation.
         debug: String,
     },
 }

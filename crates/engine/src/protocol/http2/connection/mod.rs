@@ -4,7 +4,7 @@
 //!             peer's SETTINGS            GOAWAY, or identifiers used up
 //!  Handshake ----------------> Open ------------------------------------> Leaving
 //! ```
-//! Calls may be sent while `Open`. A `Leaving` connection still gets its answers.
+//! Calls may be sent while `Open`. A `Leaving` connection still receives replies.
 
 mod fast_path;
 mod flood;
@@ -33,7 +33,7 @@ use refusals::Refusals;
 use surplus::Surplus;
 use torn::Torn;
 
-/// Largest header block that is put together from CONTINUATION frames, bytes.
+/// Largest header block assembled from CONTINUATION frames, bytes.
 const MAX_BLOCK: usize = 64 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +46,11 @@ enum State {
 /// What the next frame must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expect {
-    /// Any frame that a peer may send.
+    /// Any frame.
     Any,
-    /// The first one of a connection: RFC 9113, section 3.4.
+    /// The peer's first SETTINGS: RFC 9113, section 3.4.
     Settings,
-    /// The next piece of the header block that is open.
+    /// The next piece of the open header block.
     Continuation,
 }
 
@@ -66,7 +66,7 @@ struct BlockOwner {
 struct OpenBlock {
     owner: BlockOwner,
     bytes: Vec<u8>,
-    /// CONTINUATION frames that it took so far.
+    /// Number of CONTINUATION frames so far.
     pieces: u32,
 }
 
@@ -85,14 +85,14 @@ pub(crate) struct Connection<C: Http2Application> {
     state: State,
     streams: Streams<C::Exchange>,
     pieces: Pieces,
-    /// Nothing of streams from this identifier on has been flushed.
+    /// Streams from this identifier on have not been flushed at all.
     unflushed: u32,
     unread: Unread,
     received: u32,
     heads: HeadReader<C>,
     partial: Vec<u8>,
     expect: Expect,
-    /// There is one while a CONTINUATION is expected.
+    /// The open header block, while a CONTINUATION is expected.
     block: Option<OpenBlock>,
     refusals: Refusals,
     flood: Flood,
@@ -234,7 +234,7 @@ impl<C: Http2Application> protocol::Connection for Connection<C> {
 }
 
 impl<C: Http2Application> Connection<C> {
-    /// The open streams that are wanted, in the order of their calls.
+    /// The open streams that match, in the order of their calls.
     fn oldest_first(&mut self, wanted: impl Fn(u32, &C::Exchange) -> bool) -> Vec<u32> {
         let streams = self.streams.iter_mut().filter(|(id, exchange)| wanted(*id, exchange));
         let mut ids: Vec<u32> = streams.map(|(id, _)| id).collect();
@@ -242,7 +242,7 @@ impl<C: Http2Application> Connection<C> {
         ids
     }
 
-    /// The first stream that has not been flushed.
+    /// The first unflushed stream.
     #[cfg(test)]
     pub fn unflushed(&self) -> u32 {
         self.unflushed
@@ -254,7 +254,7 @@ impl<C: Http2Application> Connection<C> {
         self.sender.window = bytes;
     }
 
-    /// Passes over the stream identifiers before `next`.
+    /// Skips the stream identifiers before `next`.
     #[cfg(test)]
     pub fn skip_to(&mut self, next: u32) {
         self.streams.skip_to(next);
@@ -269,14 +269,14 @@ impl<C: Http2Application> Connection<C> {
         Some(call)
     }
 
-    /// Ends a stream before the peer has, or at its word: what was on its way may still come.
+    /// Ends a stream that the peer has not ended with END_STREAM: frames in flight may still arrive.
     fn remove(&mut self, stream: u32) -> Option<Call> {
         let call = self.finish(stream)?;
         self.torn.add(stream);
         Some(call)
     }
 
-    /// Ends a stream, and forgets what has come on it.
+    /// Ends a stream, and drops what was received on it.
     #[inline]
     fn finish(&mut self, stream: u32) -> Option<Call> {
         let exchange = self.streams.remove(stream)?;
