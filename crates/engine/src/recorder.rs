@@ -1,4 +1,4 @@
-//! Takes each call that ended to where it is counted: the span that it came due in, or outside of any.
+//! Counts ended calls: in the span in which they came due, or as warm-up.
 
 use rpcbench_record::{Connections, Outcomes, Protocol, Slice};
 
@@ -9,7 +9,7 @@ use crate::protocol::Call;
 use crate::span::Span;
 use crate::tally::{Burst, Tally, add_example, slices};
 
-/// When a call of an open loop is sent, compared to when it was due.
+/// When a call of an open loop is sent, relative to its due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendTiming {
     OnTime,
@@ -22,16 +22,16 @@ pub(crate) enum SendTiming {
 /// What one load thread counts.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    /// Gives names to status codes.
+    /// Names status codes.
     protocol: Protocol,
     window: Option<Window>,
     /// Calls outside the window: warm-up.
     outside: Outcomes,
     outside_examples: Vec<String>,
-    /// The outcome explained last, and whether in the window: millions of calls may end alike, and formatting takes longer
-    /// than counting.
+    /// The last outcome that was formatted, and whether in the window. Millions of calls may end alike, and formatting takes
+    /// longer than counting.
     explained: Option<(bool, Outcome)>,
-    /// Calls that ended `ok` and are not counted yet.
+    /// `ok` calls not counted yet.
     burst: Burst,
     log: Option<BatchWriter>,
 }
@@ -62,7 +62,7 @@ impl Recorder {
     pub fn measure(&mut self, span: Span) {
         self.burst.calls = 0;
         self.explained = None;
-        // The series of a span whose end is not known grows.
+        // If the end is unknown, the series grows.
         let length = if span.end == Nanos::NEVER { Nanos(0) } else { span.end - span.start };
         self.window = Some(Window { span, tally: Tally::new(length), due_after_window: 0 });
     }
@@ -97,7 +97,7 @@ impl Recorder {
         self.window.take().map(|window| window.tally)
     }
 
-    /// Calls that came due outside of any measured span so far.
+    /// Calls that came due outside measured spans so far.
     pub fn outside(&self) -> (&Outcomes, &[String]) {
         (&self.outside, &self.outside_examples)
     }
@@ -148,7 +148,7 @@ impl Recorder {
         }
         self.burst = Burst { due: call.due, written: call.written, done, calls: 1 };
         if self.log.is_some() {
-            self.count_burst(); // Each call has its line in the log.
+            self.count_burst(); // The log has a line per call.
         }
     }
 
@@ -162,7 +162,7 @@ impl Recorder {
         }
     }
 
-    /// A call that did not come due in the span; one that came due before may reach into it.
+    /// Counts a call that came due outside the span; it may still reach into the span.
     fn record_outside(&mut self, call: Call, done: Nanos, outcome: &Outcome) {
         match &mut self.window {
             Some(Window { span, due_after_window, .. }) if call.due >= span.end => {
@@ -220,7 +220,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps a line about what was wrong with a reply.
+    /// Keeps an example of a wrong reply.
     pub fn explain(&mut self, problem: &str) {
         let examples = match &mut self.window {
             Some(window) => &mut window.tally.examples,

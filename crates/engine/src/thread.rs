@@ -1,4 +1,4 @@
-//! A load thread: a worker on real sockets, its commands and its reports.
+//! Load threads: a worker on real sockets each, with commands and reports.
 
 use std::fs;
 use std::io;
@@ -42,7 +42,7 @@ pub(crate) enum Command {
 /// A report of a load thread.
 #[derive(Debug)]
 pub(crate) enum Report {
-    /// Every connection is open, or the deadline has come.
+    /// Every connection is open, or the deadline has passed.
     Connected { open: usize, problem: Option<String> },
     /// No call is left.
     Drained(Box<Drained>),
@@ -53,7 +53,7 @@ pub(crate) enum Report {
 /// What a load thread counted since it was last drained.
 #[derive(Debug)]
 pub(crate) struct Drained {
-    /// Of the measured span, where there was one.
+    /// Of the measured span, if there was one.
     pub measured: Option<ThreadMeasured>,
     /// Calls outside measured spans, since the thread began.
     pub outside: Outcomes,
@@ -74,7 +74,7 @@ pub(crate) struct ThreadMeasured {
 pub(crate) struct ThreadSample {
     pub outstanding: u64,
     pub cpu: Nanos,
-    /// Response times of the `ok` calls that are measured so far, and the outcomes of all of them.
+    /// Response times of the measured `ok` calls so far, and all outcomes.
     pub measured: Option<(Histogram, Outcomes)>,
 }
 
@@ -82,9 +82,9 @@ pub(crate) struct ThreadSample {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ThreadUsage {
     pub cpu: Nanos,
-    /// The part of it that was spent waiting.
+    /// The part of it spent polling.
     pub awake: Nanos,
-    /// Ready to run, and without a CPU. `None` if the kernel does not report it.
+    /// Time spent ready to run but without a CPU. `None` if the kernel does not report it.
     pub run_delay: Option<Nanos>,
 }
 
@@ -106,8 +106,7 @@ impl Reading {
         Self { at: clock::now(), cpu: clock::thread_cpu(), awake, run_delay }
     }
 
-    /// What was used since an earlier reading, for a span of `length`: a thread that gets no CPU reads
-    /// late at both ends, so its shares count, not its sums.
+    /// Use since an earlier reading, scaled to a span of `length`: a thread without a CPU reads late at both ends.
     fn since(self, earlier: Self, length: Nanos) -> ThreadUsage {
         let share = length.0 as f64 / (self.at - earlier.at).0.max(1) as f64;
         let scale = |now: Nanos, then| Nanos(((now - then).0 as f64 * share) as u64);
@@ -127,7 +126,7 @@ pub(crate) struct Counters {
     pub failed: AtomicU64,
     /// Connections that are open, until all are.
     pub open: AtomicU64,
-    /// Every call of the last load has ended.
+    /// True once every call of the last load has ended.
     pub drained: AtomicBool,
 }
 
@@ -195,7 +194,7 @@ impl LoadThread {
     fn run(self) {
         let reports = self.reports.clone();
         if let Err(error) = self.work() {
-            // The owner may be gone already.
+            // The owner may be gone.
             let _ = reports.send(Report::Broken(error));
         }
     }
@@ -206,7 +205,7 @@ impl LoadThread {
             set.set(cpu as usize);
             sched_setaffinity(None, &set)?;
         }
-        // Calls come due between clock ticks: the kernel must not batch wake-ups.
+        // Calls come due between clock ticks, so the kernel must not batch wake-ups.
         set_current_timer_slack(NonZeroU64::new(1))?;
         let connections = self.plan.shares(self.number).len();
         let waker = self.waker.clone();
@@ -251,7 +250,7 @@ struct Running<C: Connection, D> {
 }
 
 impl<C: Connection, D: Driver> Running<C, D> {
-    /// Opens the connections. False if the session was closed meanwhile.
+    /// Opens the connections. False if the session was closed.
     fn connect(&mut self, deadline: Nanos) -> io::Result<bool> {
         self.worker.connect_all(deadline);
         let mut reported = self.worker.now();
@@ -262,7 +261,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
                 reported = self.worker.now();
                 self.counters.open.store(self.worker.connect_problem().0 as u64, Ordering::Relaxed);
             }
-            // A thread that has not reported yet gets no other command.
+            // Before the first report, the only possible command is to close.
             if !matches!(self.commands.try_recv(), Err(TryRecvError::Empty)) {
                 return Ok(false);
             }
@@ -344,12 +343,12 @@ impl<C: Connection, D: Driver> Running<C, D> {
         let so_far = calls.recorder.so_far();
         let measured = so_far.map(|tally| (tally.ok.clone(), tally.outcomes.clone()));
         let (outstanding, cpu) = (calls.outstanding, clock::thread_cpu());
-        // The session may have given up.
+        // The session may be gone.
         let _ = samples.send(ThreadSample { outstanding, cpu, measured });
     }
 
     fn tell(&self, report: Report) {
-        // The owner may be gone; the next command read will show it.
+        // The owner may be gone; the next command shows it.
         let _ = self.reports.send(report);
     }
 

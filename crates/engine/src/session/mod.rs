@@ -1,4 +1,4 @@
-//! A load on a server over its whole life: connected once, warmed, measured any number of times.
+//! A load on a server from connecting to closing: warmed once, measured any number of times.
 
 mod error;
 mod measurement;
@@ -26,7 +26,7 @@ pub use error::SessionError;
 use measurement::add_usage;
 pub use measurement::{Measurement, Progress, Sample, Unmeasured};
 
-/// How far ahead a span is cut, so that every load thread hears of it in time.
+/// How far ahead a span is cut, so that every load thread gets the command in time.
 const NOTICE: Nanos = Nanos::from_millis(20);
 
 /// How often a wait for load threads checks whether it was given up.
@@ -39,9 +39,9 @@ pub struct Session {
     seed: u64,
     /// Windows measured so far.
     windows: u64,
-    /// Calls kept in flight by a closed loop.
+    /// Calls that a closed loop keeps in flight.
     in_flight: u32,
-    /// Between a start and its end.
+    /// True while calls come due or are awaited.
     loading: bool,
     /// When the load began, and the calls that had ended by then.
     began: (Nanos, u64),
@@ -60,12 +60,12 @@ impl Session {
         Self::open_with(plan, payload, None, || false, &mut |_| {})
     }
 
-    /// As [`Self::open`]; every measured call goes into `log`, if given, and every wait for the server ends with
+    /// Like [`Self::open`]; logs every measured call to `log`, if given. Every wait for the server ends with
     /// [`SessionError::GivenUp`] soon after `given_up` returns true. `watch` gets the number of open connections several
     /// times a second until all are open.
     ///
     /// # Errors
-    /// As [`Self::open`], and when it is given up.
+    /// As [`Self::open`], and if `given_up` returns true.
     pub fn open_with(
         plan: &LoadPlan,
         payload: &Arc<dyn Payload>,
@@ -149,7 +149,7 @@ impl Session {
 
     fn tell(&self, command: &Command) {
         for thread in &self.threads {
-            // A thread that is gone shows when its report is awaited.
+            // If the thread is gone, waiting for its report shows it.
             let _ = thread.commands.send(command.clone());
             thread.waker.wake();
         }
@@ -170,19 +170,18 @@ impl Session {
         Ok(())
     }
 
-    /// Calls come due from now on. Does nothing while they do: until [`Self::finish`] or [`Self::pause`].
+    /// Starts the load: calls come due until [`Self::finish`] or [`Self::pause`]. Does nothing if it is on.
     pub fn start(&mut self) {
         self.begin(None, None);
     }
 
-    /// As [`Self::start`] and [`Self::measure`] at once: the open loop's schedule for `span` is known before the first
-    /// call, however late a load thread hears of it.
+    /// Like [`Self::start`] and [`Self::measure`] in one: load threads know the schedule for `span` before the first call.
     pub fn start_measuring(&mut self, span: Span) {
         self.begin(Some(span), None);
     }
 
-    /// As [`Self::start_measuring`], for a span that begins at `start` and has `calls` calls. In a closed loop it ends when
-    /// the last of them has ended; in an open loop, when the call after them would come due.
+    /// Like [`Self::start_measuring`], for a span of `calls` calls from `start` on. In a closed loop it ends with the last of
+    /// them; in an open loop, when the call after them would come due.
     pub fn start_measuring_calls(&mut self, start: Nanos, calls: u64) {
         if !self.arrivals.is_open() {
             return self.begin(Some(Span { start, end: Nanos::NEVER }), Some(calls));
@@ -193,7 +192,7 @@ impl Session {
         self.begin(Some(Span { start, end }), None);
     }
 
-    /// True if the measured span is over and every call of it has ended.
+    /// True if the measured span is over and all its calls have ended.
     pub fn is_drained(&self) -> bool {
         self.threads.iter().all(|thread| thread.counters.drained.load(Ordering::Relaxed))
     }
@@ -215,8 +214,8 @@ impl Session {
         }
     }
 
-    /// The mean time in which as many calls end as a closed loop keeps in flight, in the last load. `None` before the
-    /// first.
+    /// The mean time in which a closed loop's calls in flight were all answered once, in the last load. `None` before the
+    /// first load.
     pub fn cycle(&self) -> Option<Nanos> {
         self.cycle
     }
@@ -226,7 +225,7 @@ impl Session {
         window_seed(self.seed, self.windows)
     }
 
-    /// Calls so far; the threads publish them once a turn.
+    /// Calls so far, as of each thread's last turn.
     pub fn progress(&self) -> Progress {
         self.threads.iter().fold(Progress::default(), |sum, thread| Progress {
             ended: sum.ended + thread.counters.ended.load(Ordering::Relaxed),
@@ -254,8 +253,8 @@ impl Session {
         Ok(sum)
     }
 
-    /// Measures the calls that come due in `span`, which lies ahead, while the load goes on; it ends
-    /// with the span. Does nothing without a load, or if a span of it is measured already.
+    /// Measures the calls that come due in the future `span`. The load ends with the span. Does nothing without a load, or
+    /// if a span is measured already.
     pub fn measure(&mut self, span: Span) {
         if self.loading && self.span.is_none() {
             self.span = Some(span);
@@ -263,8 +262,7 @@ impl Session {
         }
     }
 
-    /// Ends the measured span early, in a moment: the calls until then count, as if the span had been that short from the
-    /// start. False if it has not begun.
+    /// Ends the measured span in a moment; it counts as if planned so. False if it has not begun.
     pub fn cut(&mut self) -> bool {
         let end = clock::now() + NOTICE;
         let begun = self.span.is_some_and(|span| span.start < end);
@@ -277,7 +275,7 @@ impl Session {
     /// Waits for the span's end and its last calls.
     ///
     /// # Errors
-    /// When no span is measured, it is given up, or a load thread is gone.
+    /// If no span is measured, `given_up` returns true, or a load thread is gone.
     pub fn finish(&mut self) -> Result<Measurement, SessionError> {
         let mut span = self.span.ok_or(SessionError::NotLoading)?;
         span.end = span.start;
@@ -312,11 +310,10 @@ impl Session {
         }
     }
 
-    /// Ends the load: no more calls come due, and those in flight are awaited. A span that is
-    /// measured is given up.
+    /// Ends the load: no more calls come due, and those in flight are awaited. A measured span is discarded.
     ///
     /// # Errors
-    /// When there is no load, it is given up, or a load thread is gone.
+    /// If there is no load, `given_up` returns true, or a load thread is gone.
     pub fn pause(&mut self) -> Result<Unmeasured, SessionError> {
         if !self.loading {
             return Err(SessionError::NotLoading);

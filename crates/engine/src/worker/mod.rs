@@ -1,4 +1,4 @@
-//! One load thread's work: its connections, and the calls on them.
+//! The work of a load thread: its connections, and the calls on them.
 
 mod calls;
 mod connect;
@@ -30,34 +30,33 @@ use crate::span::Span;
 use calls::Calls;
 use open::OpenLoop;
 
-/// How often to look for calls out of time.
+/// How often to look for timed-out calls.
 const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
 
-/// What the worker does about calls that come due.
+/// Whether calls come due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// No calls.
     Idle,
     /// Calls come due; those before `until` are measured.
     Loading { until: Nanos },
-    /// A closed loop's span is over, and its last calls have until then. They meet the same load as those before: each
-    /// call that ends is still followed by another.
+    /// A closed loop's span is over, and its last calls have until then. The load stays the same: each call that ends is
+    /// still followed by another.
     Following { until: Nanos },
     /// No new calls; those in flight have until then.
     Draining { until: Nanos },
 }
 
-/// How a load begins.
+/// How a load starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     /// When calls come due.
     pub arrivals: Arrivals,
     /// Seed of random arrivals.
     pub seed: u64,
-    /// What to measure, if known already.
+    /// What to measure, if already known.
     pub span: Option<Span>,
-    /// Calls in the span of a closed loop, over all threads. The span ends with the last of them; until then its end is
-    /// [`Nanos::NEVER`].
+    /// Calls in the span, over all threads. The span ends with the last of them; until then its end is [`Nanos::NEVER`].
     pub calls: Option<u64>,
 }
 
@@ -69,7 +68,7 @@ struct Budget {
 }
 
 impl Budget {
-    /// The part of `calls` that may come due now; before the span, all.
+    /// How many of `calls` may come due now; before the span, all.
     fn grant(&mut self, calls: u32, now: Nanos) -> u32 {
         if now < self.span.start {
             return calls;
@@ -89,15 +88,15 @@ pub(crate) struct Worker<C: Connection, D> {
     driver: D,
     plan: Arc<LoadPlan>,
     templates: Arc<C::Templates>,
-    /// For what its connections hold of unfinished messages.
+    /// For incomplete messages of its connections.
     allowance: Arc<Allowance>,
     slots: Vec<Slot<C>>,
     ready: Vec<Ready>,
-    /// Connections with bytes left to read.
+    /// Connections with unread bytes.
     unread: VecDeque<usize>,
-    /// Slots that are being opened for the first time.
+    /// Slots being opened for the first time.
     opening: Vec<usize>,
-    /// Resting slots that have got calls and need a connection.
+    /// Resting slots with new calls, which need a connection.
     wanted: Vec<usize>,
     /// The first slot that was never opened.
     unopened: usize,
@@ -106,13 +105,13 @@ pub(crate) struct Worker<C: Connection, D> {
     /// The end of the last turn.
     turned_at: Nanos,
     expiry_at: Nanos,
-    /// When to reopen the first of the lost connections.
+    /// When to reopen the next lost connection.
     retry_at: Nanos,
     calls: Calls,
-    /// Of a span that is measured by a number of calls.
+    /// In a span that ends with a number of calls.
     budget: Option<Budget>,
     stride: Stride,
-    /// While calls come due by a schedule.
+    /// In an open loop.
     open: Option<OpenLoop>,
 }
 
@@ -158,7 +157,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         &mut self.calls
     }
 
-    /// The driver's time.
+    /// The driver's clock.
     pub fn now(&self) -> Nanos {
         self.driver.now()
     }
@@ -187,7 +186,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.phase == Phase::Idle
     }
 
-    /// Lets calls come due from now on, until the end of the span, or until it is drained. Does nothing if they do already.
+    /// Lets calls come due from now on, until the end of the span, or until drained. Does nothing if they already do.
     pub fn start(&mut self, Start { arrivals, seed, span, calls }: Start) {
         if self.phase != Phase::Idle {
             return;
@@ -246,7 +245,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         Some(*span)
     }
 
-    /// Lets no more calls come due; those in flight have the grace period.
+    /// Stops calls from coming due; those in flight have the grace period.
     pub fn drain(&mut self) {
         if self.phase != Phase::Idle {
             let now = self.driver.now();
@@ -258,7 +257,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.end_drain();
     }
 
-    /// The span that was measured by a number of calls, once it is drained.
+    /// The span of a number of calls, once it is drained.
     pub fn take_counted(&mut self) -> Option<Span> {
         let mut span = self.budget.take()?.span;
         span.end = span.start.max(self.calls.ended_at) + Nanos(1);
@@ -289,7 +288,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         Ok(())
     }
 
-    /// The next instant at which there is something to do without any event.
+    /// When to act next without any event.
     fn deadline(&self) -> Nanos {
         let phase = match self.phase {
             Phase::Idle => Nanos::NEVER,
@@ -360,7 +359,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         }
     }
 
-    /// Ends the calls that came due at or before `cutoff`. True if not all of them could be ended in one turn.
+    /// Ends the calls that came due at or before `cutoff`. True if some are left for the next turn.
     fn expire(&mut self, cutoff: Nanos, now: Nanos) -> bool {
         let more = self.give_up_unsent(cutoff, now);
         for slot in 0..self.slots.len() {
@@ -384,7 +383,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         more
     }
 
-    /// After `ended` calls of a slot have ended, as many come due.
+    /// After `ended` calls of a slot have ended, the same number comes due.
     #[inline]
     fn next(&mut self, slot: usize, ended: u32, now: Nanos) {
         let loading = matches!(self.phase, Phase::Loading { .. } | Phase::Following { .. });
@@ -394,7 +393,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.come_due(self.slots[slot].parent_slot.unwrap_or(slot), ended, now);
     }
 
-    /// Calls come due on a slot. They are sent while there is room; their bytes remain to be written.
+    /// Lets calls come due on a slot. They are sent while there is room; their bytes remain to be written.
     #[inline]
     fn come_due(&mut self, slot: usize, calls: u32, now: Nanos) {
         let calls = self.budget.as_mut().map_or(calls, |budget| budget.grant(calls, now));

@@ -14,7 +14,7 @@ fn every_call_takes_exactly_what_the_server_takes() {
     let slices: Vec<u64> = tally.series.iter().map(|slice| slice.ok).collect();
     assert_eq!(slices.len(), 10);
     assert!(slices.iter().all(|ok| (190..=210).contains(ok)), "{slices:?}");
-    // No ramp: what came due before the window completes in its first slice.
+    // No ramp: calls due before the window complete in its first slice.
     let done: Vec<u64> = tally.series.iter().map(|slice| slice.ok + slice.carried_in).collect();
     assert_eq!(done, [200; 10]);
 }
@@ -24,7 +24,7 @@ fn a_queue_makes_calls_wait_for_all_those_before_them() {
     let (tally, _) = measure(3, 20, Service::Queues(Nanos(2 * MS)), Nanos(1000 * MS));
     assert_eq!(tally.outcomes.ok, 500);
     assert_eq!((tally.ok.min(), tally.ok.max()), (Some(40 * MS), Some(40 * MS)));
-    // An answer comes at each edge, and the nineteen other calls have 2 to 38 ms before them.
+    // An answer arrives at each edge, and the nineteen other calls have 2 to 38 ms left.
     let carried: Vec<u64> = tally.series.iter().map(|slice| slice.carried_in).collect();
     // One of them ends at the window's first instant.
     assert_eq!(carried, [20, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -32,7 +32,7 @@ fn a_queue_makes_calls_wait_for_all_those_before_them() {
     assert_eq!(tally.carried_in.0 / MS, (1..20).map(|place| 2 * place).sum::<u64>());
 }
 
-/// All ten are answered at once, three or four times in a window.
+/// All ten are answered at the same time, three or four times in a window.
 #[test]
 fn a_call_that_an_edge_cuts_counts_by_the_part_of_it_that_lies_within() {
     for length in [180, 250, 330] {
@@ -62,7 +62,7 @@ fn silence_ends_in_timeouts_each_counted_once_and_never_later_than_the_grace() {
 
 #[test]
 fn an_answer_that_comes_after_the_timeout_is_none_even_before_it_is_missed() {
-    // It times out after 200 ms, which is looked for every 50 ms.
+    // It times out after 200 ms, checked every 50 ms.
     for (takes, ok) in [(199, 16), (200, 0), (210, 0)] {
         let (tally, _) = measure(2, 4, Service::Takes(Nanos(takes * MS)), Nanos(1000 * MS));
         assert_eq!(tally.outcomes.ok, ok, "{takes} ms: {:?}", tally.outcomes);
@@ -104,7 +104,7 @@ fn what_a_peer_that_does_not_read_never_got_is_not_sent_and_does_not_pile_up() {
         worker.turn().unwrap();
     }
     let tally = worker.calls().recorder.take().unwrap();
-    // The first four were put out before the kernel said no.
+    // The first four were written before the kernel refused more.
     assert_eq!((tally.outcomes.ok, tally.outcomes.timeout), (0, 4));
     assert!(tally.outcomes.not_sent >= 4 * 15, "{:?}", tally.outcomes);
     assert!(worker.slots[0].output().len() < 300, "{}", worker.slots[0].output().len());
@@ -136,7 +136,7 @@ fn a_cut_leaves_the_series_room_up_to_the_new_end() {
     }
     let tally = worker.calls().recorder.take().unwrap();
     let sliced: u64 = tally.series.iter().map(|slice| slice.ok).sum();
-    // The last ones are answered after the end.
+    // The last ones are answered after the window's end.
     assert_eq!((tally.series.len(), tally.outcomes.ok - sliced), (2, 6));
 }
 
@@ -269,7 +269,7 @@ fn a_window_of_calls_has_exactly_these_and_ends_with_the_last() {
 #[test]
 fn calls_of_a_counted_window_that_get_no_answer_end_it_too() {
     let (tally, _) = counted(1000, Nanos(0), Nanos(100 * MS));
-    // Each call out of time lets the next come due, until all have.
+    // Each call that times out lets the next come due, until all have.
     assert_eq!(tally.outcomes.total(), 1000);
     assert!(tally.outcomes.timeout > 0 && tally.outcomes.ok > 0, "{:?}", tally.outcomes);
 }

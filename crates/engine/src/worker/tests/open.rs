@@ -53,7 +53,7 @@ fn takes(connections: usize, time: Nanos) -> Simulation {
     Simulation::new(connections, Service::Takes(time))
 }
 
-/// Within a share of the expected value.
+/// Asserts that a value is within a share of the expected one.
 pub(super) fn assert_close(what: &str, value: u64, expected: u64, share: f64) {
     let off = value.abs_diff(expected) as f64 / expected as f64;
     assert!(off <= share, "{what}: {value}, expected {expected} within {share}");
@@ -79,11 +79,11 @@ fn calls_are_sent_exactly_when_due_with_any_number_of_connections() {
 
 #[test]
 fn a_stall_of_one_second_in_ten_is_in_the_quantiles() {
-    // Calls that come due in the stall wait 0 to 1 s, all alike: a tenth of all. So 5 % wait longer than
-    // 0.5 s, and 1 % longer than 0.9 s.
+    // A tenth of all calls come due in the stall and wait 0 to 1 s, uniformly. So 5 % wait longer than 0.5 s, and 1 %
+    // longer than 0.9 s.
     let stall = Service::Pauses(Nanos(4 * SECOND), Nanos(5 * SECOND), Nanos(MS / 10));
     let free = load("constant:1000", 5000, 10, Simulation::new(5, stall));
-    // A cap on calls in flight moves the wait from the server to the client, and hides none of it.
+    // A cap on calls in flight moves the wait from the server to the client, and does not hide it.
     let capped = load("constant:1000", 50, 10, Simulation::new(5, stall));
     for measured in [&free, &capped] {
         let quantile = |q| measured.tally.ok.quantile(q).unwrap();
@@ -130,7 +130,7 @@ fn a_client_that_wakes_up_late_says_so_and_a_server_without_room_is_not_blamed_o
     let measured = load("constant:100", 500, 2, asleep);
     assert!(measured.tally.late > measured.due / 4, "{} late", measured.tally.late);
     assert_eq!(measured.tally.held_back, 0);
-    // Response counts from due all the same.
+    // Response time still counts from due.
     assert!(measured.tally.ok.quantile(0.5).unwrap() >= 8 * MS - MS / 100);
 }
 
@@ -160,7 +160,7 @@ fn every_call_due_while_the_client_is_stopped_is_late_with_or_without_room() {
         let measured = load("constant:1000", in_flight, 10, stopped);
         // The last millisecond is no lateness.
         assert_close("late", measured.tally.late, 999, 0.002);
-        // Those of the last millisecond, and while the others are caught up with.
+        // Those of the last millisecond, and those due while the client catches up.
         assert!(measured.tally.held_back <= 5, "{}", measured.tally.held_back);
         assert_close("p99", measured.tally.ok.quantile(0.99).unwrap(), SECOND / 10 * 9, 0.01);
     }
@@ -168,13 +168,13 @@ fn every_call_due_while_the_client_is_stopped_is_late_with_or_without_room() {
 
 #[test]
 fn a_client_that_is_stopped_while_no_connection_has_room_is_late_too() {
-    // Nothing is answered from 1 s to 3 s, and in the middle second the client is not there.
+    // Nothing is answered from 1 s to 3 s, and the client does not run for a second of it.
     let pauses = Service::Pauses(Nanos(SECOND), Nanos(3 * SECOND), Nanos(MS));
     let stopped = Some((Nanos(3 * SECOND / 2), Nanos(5 * SECOND / 2)));
     let simulation = Simulation { stopped, ..Simulation::new(5, pauses) };
     let Tally { late, held_back, .. } = load("constant:1000", 50, 5, simulation).tally;
     assert_close("late", late, 999, 0.002);
-    // The first 50 had room; 39 more came due while the others were caught up with.
+    // The first 50 had room; 39 more came due while the client caught up.
     assert_close("held back", held_back, 1000 - 50 + 39, 0.01);
 }
 
@@ -193,7 +193,7 @@ fn calls_that_are_due_at_once_share_a_write() {
     while sent(&worker).iter().sum::<u64>() < 41 + 8 {
         worker.turn().unwrap();
     }
-    // Those that come due one by one go to one connection after the other.
+    // Those that come due one by one go to the connections in turn.
     assert_eq!(sent(&worker), [3, 18, 18, 10]);
 }
 
@@ -279,6 +279,6 @@ fn a_thread_that_hears_late_of_its_window_sends_all_of_it() {
     let before = worker.calls().recorder.outside().0.total();
     let tally = worker.calls().recorder.take().unwrap();
     assert_eq!((before, tally.outcomes.ok), (0, 1000));
-    // Those that were due 1 to 10 ms before it heard of them; the last millisecond is no lateness yet.
+    // Those due 1 to 10 ms before the client noticed them; up to a millisecond is not late.
     assert_eq!(tally.late, 9);
 }
