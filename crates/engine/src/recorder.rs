@@ -68,7 +68,7 @@ impl Recorder {
     }
 
     /// Ends the span at `end` instead; no call has come due at that instant or later.
-    pub fn cut(&mut self, end: Nanos) {
+    pub fn end_at(&mut self, end: Nanos) {
         self.count_burst();
         if let Some(Window { span, tally, .. }) = &mut self.window {
             span.end = end;

@@ -34,7 +34,7 @@ pub(crate) enum Command {
     Sample(Sender<ThreadSample>),
     Measure(Span),
     /// The measured span ends then.
-    Cut(Nanos),
+    EndAt(Nanos),
     Drain,
     Close,
 }
@@ -288,7 +288,7 @@ impl<C: Connection, D: Driver> Running<C, D> {
                         span = Some(measured);
                         used = [None; 2];
                     }
-                    Ok(Command::Cut(end)) => span = self.worker.cut(end).or(span),
+                    Ok(Command::EndAt(end)) => span = self.worker.end_at(end).or(span),
                     Ok(Command::Sample(samples)) => self.tell_sample(&samples),
                     Ok(Command::Drain) => self.worker.drain(),
                     Ok(Command::Close) | Err(TryRecvError::Disconnected) => return Ok(()),

@@ -19,7 +19,7 @@ fn of_an_address_nothing_is_seen() {
     assert_eq!((placement.server_cpus(), placement.is_local()), (None, true));
     let elsewhere: SocketAddr = "192.0.2.1:1".parse().unwrap();
     assert!(!Unmanaged::new(elsewhere.into(), None, cpus()).unwrap().is_local());
-    let mut server = placement.start().unwrap();
+    let mut server = placement.start(1).unwrap();
     assert_eq!(server.endpoint().authority, "127.0.0.1:1");
     assert_eq!((server.sample().unwrap(), server.sample_cpu().unwrap()), (None, None));
     assert_eq!(server.ended(Duration::ZERO).unwrap(), None);
@@ -40,7 +40,7 @@ fn a_process_is_watched_and_left_alone() {
     let pid = process.pid().as_raw_pid().unsigned_abs();
     let placement = Unmanaged::new(nowhere().into(), Some(pid), cpus()).unwrap();
     assert_eq!(placement.server_cpus(), Some(cpus().as_slice()));
-    let mut server = placement.start().unwrap();
+    let mut server = placement.start(1).unwrap();
     assert_eq!(server.isolation().server_cpus, cpus());
     assert!(server.isolation().notes[0].contains("the same CPUs"));
     let first = server.sample().unwrap().unwrap();
@@ -53,7 +53,7 @@ fn a_process_is_watched_and_left_alone() {
     server.wake().unwrap();
     server.stop().unwrap();
     assert_eq!(process.try_wait().unwrap(), None);
-    let mut server = placement.start().unwrap();
+    let mut server = placement.start(1).unwrap();
     process.kill().unwrap();
     assert_eq!((server.sample().unwrap(), server.sample_cpu().unwrap()), (None, None));
 }

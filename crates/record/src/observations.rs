@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rpcbench_stats::{Observation, Question, look_level};
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Stopping};
 use crate::run::Run;
 use crate::trial::Trial;
 use crate::workload::Workload;
@@ -49,7 +49,7 @@ impl RankedBy {
 /// Probability that any of a run's analyses finds a difference that does not exist.
 const ERROR: f64 = 0.05;
 
-/// An analysis of a run after this many processes of each entry.
+/// An analysis of a run after this many rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Analysis {
     /// One that ends the run if its answer is clear.
@@ -59,13 +59,11 @@ pub enum Analysis {
 }
 
 impl Plan {
-    /// True if a run that continues until its answer is clear is analyzed after this many processes of each entry: after
-    /// the minimum, and after 2, 3, 4, 6, 8, 12, 16 and so on. Each analysis uses up some of the error probability, and a
-    /// single additional process rarely decides.
-    pub fn is_analyzed_after(&self, processes: u32) -> bool {
-        let least = self.stopping.map_or(1, |stopping| stopping.least_processes);
-        let odd = processes >> processes.trailing_zeros().min(31);
-        processes == least || processes > least && (odd == 1 || odd == 3)
+    /// True if a run that continues until its answer is clear is analyzed after this many rounds: 4, 6, 8, 12, 16, 24 and so
+    /// on. Each analysis uses up some of the error probability, and a single additional round rarely decides.
+    pub fn is_analyzed_after(&self, rounds: u32) -> bool {
+        let odd = rounds >> rounds.trailing_zeros().min(31);
+        rounds >= Stopping::LEAST_ROUNDS && (odd == 1 || odd == 3)
     }
 
     /// The question an analysis asks. A run that continues until its answer is clear is analyzed several times: each interim
@@ -74,12 +72,12 @@ impl Plan {
         let Some(stopping) = self.stopping.filter(|stopping| stopping.precision.is_some()) else {
             return Question::default();
         };
-        let most = self.most_processes();
+        let most = self.most_rounds();
         let (done, until) = match analysis {
             Analysis::Interim(done) => (done, done),
             Analysis::Final(done) => (done, most),
         };
-        let part = |processes: u32| f64::from(processes) / f64::from(most);
+        let part = |rounds: u32| f64::from(rounds) / f64::from(most);
         let before =
             (1..done).rev().find(|before| self.is_analyzed_after(*before)).map_or(0.0, part);
         Question {
@@ -102,10 +100,12 @@ pub fn observe(
     workload: &Workload,
     figure: impl Fn(&Trial) -> Option<f64>,
 ) -> Vec<Observation> {
-    let of = |((entry, round), trial): ((usize, u32), &Trial)| {
+    let rounds = run.header.plan.rounds(&workload.name);
+    let of = |((entry, number), trial): ((usize, u32), &Trial)| {
         let value = figure(trial).filter(|value| *value > 0.0)?;
         let reference = trial.measured().and_then(|window| window.machine.reference);
         let reference = reference.map(|reference| reference.mean_ns());
+        let round = rounds.get(&number).copied().unwrap_or(number);
         Some(Observation { entry, process: trial.process, round, value, reference })
     };
     windows(run, workload).into_iter().filter_map(of).collect()
@@ -127,16 +127,46 @@ mod tests {
     use super::*;
     use crate::plan::{PlannedTrial, Stopping};
 
+    /// 24 rounds of two processes.
     fn plan(precision: Option<f64>) -> Plan {
-        let trial = |process| PlannedTrial {
+        let trial = |number| PlannedTrial {
             entry: "go-grpc".to_owned(),
             workload: "quick".to_owned(),
-            process,
-            number: process,
+            process: 2 - number % 2,
+            number,
         };
-        let stopping =
-            Stopping { precision, agreement: None, least_processes: 2, max_time_ms: None };
-        Plan { stopping: Some(stopping), order: (1..=12).map(trial).collect(), ..Plan::default() }
+        let workload = Workload {
+            name: "quick".into(),
+            shape: "text:100".into(),
+            connections: 1,
+            connection_life: crate::ConnectionLife::Long,
+            in_flight: 1,
+            arrivals: crate::Arrivals::Closed,
+            find_max: None,
+            warm_up: crate::WarmUp::Fixed { length_ms: 0 },
+            settle_ms: 0,
+            window: crate::Window::Duration { length_ms: 1 },
+            timeout_ms: 1,
+            grace_ms: 1,
+            client_threads: 1,
+            pipelining: false,
+            headers: Vec::new(),
+            authority: None,
+        };
+        Plan {
+            stopping: Some(Stopping { precision, ..Stopping::default() }),
+            workloads: vec![workload],
+            order: (1..=48).map(trial).collect(),
+            ..Plan::default()
+        }
+    }
+
+    #[test]
+    fn a_round_has_a_trial_of_each_process() {
+        let plan = plan(None);
+        let rounds = plan.rounds("quick");
+        assert_eq!([1, 2, 3, 48].map(|number| rounds[&number]), [1, 1, 2, 24]);
+        assert_eq!(plan.most_rounds(), 24);
     }
 
     #[test]
@@ -147,7 +177,7 @@ mod tests {
             let analyses = (1..=last).filter(|done| plan.is_analyzed_after(*done));
             analyses.map(|done| level(Analysis::Interim(done))).sum::<f64>()
         };
-        assert!((until(12) - ERROR).abs() < 1e-12, "{}", until(12));
+        assert!((until(24) - ERROR).abs() < 1e-12, "{}", until(24));
         assert!((until(4) + level(Analysis::Final(5)) - ERROR).abs() < 1e-12);
         assert!((until(4) + level(Analysis::Final(6)) - ERROR).abs() < 1e-12);
         assert_eq!(plan.question(Analysis::Final(5)).precision, 0.03);
@@ -155,13 +185,9 @@ mod tests {
 
     #[test]
     fn analyses_become_rarer() {
-        let analyses = |least_processes| {
-            let mut plan = plan(Some(0.03));
-            plan.stopping = plan.stopping.map(|rule| Stopping { least_processes, ..rule });
-            (1..=32).filter(|done| plan.is_analyzed_after(*done)).collect::<Vec<u32>>()
-        };
-        assert_eq!(analyses(2), [2, 3, 4, 6, 8, 12, 16, 24, 32]);
-        assert_eq!(analyses(5), [5, 6, 8, 12, 16, 24, 32]);
+        let plan = plan(Some(0.03));
+        let analyses: Vec<u32> = (1..=32).filter(|done| plan.is_analyzed_after(*done)).collect();
+        assert_eq!(analyses, [4, 6, 8, 12, 16, 24, 32]);
     }
 
     #[test]

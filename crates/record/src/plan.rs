@@ -1,5 +1,6 @@
 //! What will run, in which order: fixed before anything is measured.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -119,27 +120,23 @@ pub struct PlannedTrial {
     pub entry: String,
     /// See [`Workload::name`].
     pub workload: String,
-    /// 1-based number of the entry's process that serves it. Processes of the same number, one for each entry, are
-    /// measured in the same rounds; workloads that can share a process do. Between its trials a process is frozen.
+    /// 1-based number of the entry's process that serves it. Workloads that can share a process do.
     pub process: u32,
-    /// 1-based trial number within its cell. Trials of the same number, one for each entry, are a round.
+    /// 1-based trial number within its cell. The n-th trials of all processes of all entries are round n.
     pub number: u32,
 }
 
 /// When a run ends before its order does.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Stopping {
     /// As soon as each two neighbours of a table differ clearly, or are known to be equal within this fraction. `None`:
     /// no such condition.
     pub precision: Option<f64>,
-    /// Not before this many processes of each entry were measured; at least 1.
-    pub least_processes: u32,
     /// A cell has no more trials after two in a row whose standard deviations of response time differ by at most this
     /// fraction of the smaller. `None`: no such condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
-    /// At the end of the round in which it has taken this long, and that time is divided among the least number of
-    /// processes. `None`: however long it takes. Milliseconds.
+    /// Before the trial that would take it beyond this, milliseconds; workloads share the time. `None`: no limit.
     pub max_time_ms: Option<u64>,
 }
 
@@ -157,6 +154,9 @@ pub struct Published {
 }
 
 impl Stopping {
+    /// Rounds before which a run is not analyzed: fewer show no noise.
+    pub const LEAST_ROUNDS: u32 = 4;
+
     /// Whether two standard deviations of response time in a row, nanoseconds, end a cell.
     pub fn agree(&self, one: f64, other: f64) -> bool {
         let (small, large) = (one.min(other), one.max(other));
@@ -225,6 +225,21 @@ impl Plan {
     /// Processes of each entry that there may be, at least 1.
     pub fn most_processes(&self) -> u32 {
         self.order.iter().map(|trial| trial.process).max().unwrap_or_default().max(1)
+    }
+
+    /// Round, from 1, of each trial number of a workload: a process has at most one trial of an entry in a round.
+    pub fn rounds(&self, workload: &str) -> BTreeMap<u32, u32> {
+        let mut numbers: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for trial in self.order.iter().filter(|trial| trial.workload == workload) {
+            numbers.entry(trial.process).or_default().insert(trial.number);
+        }
+        numbers.into_values().flat_map(|of_process| of_process.into_iter().zip(1..)).collect()
+    }
+
+    /// Rounds that there may be, at least 1.
+    pub fn most_rounds(&self) -> u32 {
+        let of_workload = |workload: &Workload| self.rounds(&workload.name).into_values().max();
+        self.workloads.iter().filter_map(of_workload).max().unwrap_or(1)
     }
 
     /// Whether a workload is there for others, which take a share of the capacity that it finds.

@@ -34,7 +34,7 @@ pub struct Preparation {
     pub env: BTreeMap<String, String>,
     /// Where it ran and under which limits.
     pub isolation: Isolation,
-    /// The result of the conformance cases.
+    /// The result of the conformance cases. Empty if an earlier process of the entry has passed them.
     pub check: CheckResult,
     /// The warm-up. `None` if it failed before, or without a warm-up.
     pub warm: Option<WarmCurve>,

@@ -14,12 +14,12 @@ use crate::units;
 pub enum Unsteady {
     /// It was still getting faster.
     Climbing {
-        /// Change in calls per server CPU-second over the last 5 s: 0.1 is 10 % more.
+        /// Change in calls per server CPU-second over the last 3 s: 0.1 is 10 % more.
         change: f64,
     },
     /// It was getting slower.
     Falling {
-        /// Change in calls per server CPU-second over the last 5 s, negative.
+        /// Change in calls per server CPU-second over the last 3 s, negative.
         change: f64,
     },
     /// Its compiler threads were still busy.
@@ -51,10 +51,10 @@ impl fmt::Display for Unsteady {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Climbing { change } => {
-                write!(f, "calls per CPU-second still rose by {} in 5 s", units::percent(*change))
+                write!(f, "calls per CPU-second still rose by {} in 3 s", units::percent(*change))
             }
             Self::Falling { change } => {
-                write!(f, "calls per CPU-second still fell by {} in 5 s", units::percent(-*change))
+                write!(f, "calls per CPU-second still fell by {} in 3 s", units::percent(-*change))
             }
             Self::Compiling { share } => {
                 write!(f, "compiler threads still took {} of its CPU time", units::percent(*share))

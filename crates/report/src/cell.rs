@@ -8,13 +8,14 @@ use rpcbench_record::{
     Readiness, Run, Search, Trial, TrialResult, Workload,
 };
 
+use crate::course::Course;
 use crate::doubt::doubts;
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced};
 use crate::row::{Absent, Row};
 use crate::verdict::{Verdict, VerdictKind};
-use crate::warming::{Course, remark, unsteady, warming};
+use crate::warming::{remark, unsteady, warming};
 use crate::{connections, figures};
 
 /// A cell's part of the record.
@@ -72,6 +73,14 @@ impl<'a> Cell<'a> {
         self.numbered().into_iter().map(|(_, measured)| measured).collect()
     }
 
+    /// Those of the rounds that count.
+    fn counted(&self, course: Course) -> Vec<&'a Measured> {
+        let rounds = self.run.header.plan.rounds(&self.workload.name);
+        let round = |trial: &Trial| rounds.get(&trial.number).copied().unwrap_or(trial.number);
+        let counts = |(trial, _): &(&Trial, _)| round(trial) >= course.counts_from();
+        self.numbered().into_iter().filter(counts).map(|(_, measured)| measured).collect()
+    }
+
     fn numbered(&self) -> Vec<(&'a Trial, &'a Measured)> {
         self.trials.iter().filter_map(|trial| Some((*trial, trial.measured()?))).collect()
     }
@@ -97,7 +106,7 @@ impl<'a> Cell<'a> {
 
     /// Its row in a ranking by a figure.
     pub(crate) fn row(&self, by: RankedBy, course: Course) -> Row {
-        let trials = self.measured();
+        let trials = self.counted(course);
         let figures = Figures::of(&trials, Some(self.limits));
         let (verdict, evidence) = self.verdict(figures.as_ref(), course);
         let curves = || self.preparations.iter().filter_map(|p| p.warm.as_ref());
@@ -108,7 +117,7 @@ impl<'a> Cell<'a> {
             versions: self.preparations.last().map(|p| p.versions.clone()).unwrap_or_default(),
             toolchains: self.preparations.last().map(|p| p.toolchains.clone()).unwrap_or_default(),
             planned: self.planned,
-            measured: trials.len() as u32,
+            measured: self.measured().len() as u32,
             place: None,
             leader: None,
             by,
@@ -117,6 +126,7 @@ impl<'a> Cell<'a> {
             figures,
             highest_rate: highest_rate(&self.searches()),
             bracket: bracket(&self.searches()),
+            counts_from: course.counts_from(),
             offered_per_s: mean(self.offered()),
             capacity_per_s: self.capacity(),
             steady_after_ms: mean(judged.map(|c| c.steady_after_ms.map(|ms| ms as f64)))
@@ -187,8 +197,8 @@ impl<'a> Cell<'a> {
             let share = self.client_bound_capacity().filter(|_| self.workload.find_max.is_none());
             return share.map_or_else(|| paced(trials), client_bound);
         }
-        let measured: Vec<&Measured> = trials.iter().map(|(_, t)| *t).collect();
-        if let Some(why) = warming(self.workload.warm_up, course, &self.preparations, &measured) {
+        let counted = self.counted(course);
+        if let Some(why) = warming(self.workload.warm_up, course, &self.preparations, &counted) {
             return still_warming(why);
         }
         let server = figures.server.map(|server| server.cpu_share);
@@ -232,7 +242,8 @@ impl<'a> Cell<'a> {
             notes.push("the capacity is the client's: a load thread had no CPU left".to_owned());
         }
         if !self.workload.arrivals.is_open() {
-            notes.extend(remark(self.workload.warm_up, course, &self.preparations));
+            let counted = self.counted(course);
+            notes.extend(remark(self.workload.warm_up, course, &self.preparations, &counted));
         }
         let trials = self.measured();
         if self.run.header.plan.runtime_statistics

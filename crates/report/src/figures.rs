@@ -33,10 +33,11 @@ impl Estimate {
         (self.value > 0.0).then(|| (range.high - range.low) / 2.0 / self.value)
     }
 
-    /// `98.2k ±1.6 %`, padded to align with other rows.
+    /// `98.2k ±1.6 %`, padded to align with other rows; `98.2k ±?` if the interval is wider than the figure.
     pub(crate) fn rate(&self) -> String {
         let percent = match self.half_width() {
             None => format!("{}  ", format::NOTHING),
+            Some(share) if share > 0.5 => "?  ".to_owned(),
             Some(share) if share < 0.095 => format!("{:.1} %", share * 100.0),
             Some(share) => format!("{:.0} %", share * 100.0),
         };
@@ -230,4 +231,22 @@ fn sum(trials: &[&Measured], of: impl Fn(&Measured) -> u64) -> f64 {
 /// `part` of `whole`; 0 if `whole` is 0.
 pub(crate) fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_wider_than_the_figure_is_a_question_mark() {
+        let rate = |low: f64, high: f64| {
+            let range = Some(Range { low, high });
+            Estimate { range, ..Estimate::raw(1000.0) }.rate()
+        };
+        assert_eq!(rate(990.0, 1010.0), "1.00k ±1.0 %");
+        assert_eq!(rate(600.0, 1590.0), "1.00k ± 50 %");
+        assert_eq!(rate(600.0, 1610.0), "1.00k ±  ?  ");
+        assert_eq!(rate(20.0, 9000.0), "1.00k ±  ?  ");
+        assert_eq!(Estimate::raw(1000.0).rate(), "1.00k ±  -  ");
+    }
 }

@@ -9,6 +9,7 @@ mod changes;
 mod columns;
 mod conclusion;
 mod connections;
+mod course;
 mod curve;
 mod document;
 mod doubt;

@@ -43,6 +43,8 @@ pub struct Row {
     pub highest_rate: Option<Estimate>,
     /// See [`crate::open::bracket`].
     pub(crate) bracket: f64,
+    /// The first round that its figures are of, from 1.
+    pub(crate) counts_from: u32,
     /// Calls due per second, mean over trials. `None` in a closed loop.
     pub offered_per_s: Option<f64>,
     /// The capacity of which the load is a share, calls per second.

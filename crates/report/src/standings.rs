@@ -6,6 +6,7 @@ use rpcbench_stats::{
 };
 
 use crate::row::Row;
+use crate::warming::counted;
 
 /// Most processes per server that a longer run is said to need.
 const MAX_PROCESSES: usize = 100;
@@ -115,7 +116,7 @@ impl Standings {
 /// estimate of the noise; the others are analysed alone.
 pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
     for by in [RankedBy::CallsPerCpuSecond, RankedBy::CallsPerSecond, RankedBy::HighestRate] {
-        let observations = observations(run, workload, by);
+        let observations = counted(observations(run, workload, by), rows);
         let (ranked, others): (Vec<&mut Row>, Vec<&mut Row>) =
             rows.iter_mut().partition(|row| row.verdict.is_ranked());
         let alone = others.into_iter().map(|row| vec![row]);
@@ -133,8 +134,8 @@ pub(crate) fn estimate(rows: &mut [Row], run: &Run, workload: &Workload) {
 
 /// Compares the competing rows, which are in order of speed, and gives each its place.
 pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedBy) -> Standings {
+    let observations = counted(observations(run, workload, by), rows);
     let mut ranked: Vec<&mut Row> = rows.iter_mut().filter(|row| row.competes()).collect();
-    let observations = observations(run, workload, by);
     let Answer { comparison, question } =
         comparison(&observations, &members(&ranked), &run.header.plan, 1);
     let precision = question.precision;
@@ -204,7 +205,7 @@ pub(crate) fn comparison(
         Some(Observation { entry, ..*observation })
     });
     let own: Vec<Observation> = own.collect();
-    let done = own.iter().map(|observation| observation.process).max().unwrap_or_default();
+    let done = own.iter().map(|observation| observation.round).max().unwrap_or_default();
     let answer = |look| {
         let mut question = plan.question(look);
         question.confidence = 1.0 - (1.0 - question.confidence) / figures.max(1) as f64;

@@ -7,10 +7,10 @@ use rpcbench_record::{Analysis, Header, RankedBy, Run, Workload, observations};
 use crate::catalog::Subject;
 use crate::cell::Cell;
 use crate::conclusion::Conclusion;
+use crate::course::courses;
 use crate::curve::is_given;
 use crate::row::{Absent, Row};
 use crate::standings::{Standings, estimate, rank};
-use crate::warming::courses;
 use crate::warning::{Warning, warnings};
 
 /// A run, summarised.
@@ -75,7 +75,7 @@ fn table(run: &Run, workload: &Workload, cells: &[Cell]) -> Table {
     let absent = cells.iter().filter_map(Cell::absent).collect();
     let mut rows: Vec<Row> = cells
         .iter()
-        .zip(courses)
+        .zip(courses.into_iter().map(|course| course.under(workload)))
         .filter(|(cell, _)| cell.absent().is_none())
         .map(|(cell, course)| cell.row(by, course))
         .collect();

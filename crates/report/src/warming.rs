@@ -3,50 +3,16 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{Measured, Preparation, ServerUsage, WarmUp};
-use rpcbench_stats::{Drift, Observation, drift};
+use rpcbench_stats::{Drift, Observation};
 
+use crate::course::{COLD, Course};
 use crate::figures::share;
 use crate::format::{percent, percent_near};
+use crate::row::Row;
 
 /// Largest share of the server's CPU time that compiler threads of its runtime can use within the windows. Twice what a
 /// steady JVM spends on occasional recompilation.
 const COMPILER_SHARE: f64 = 0.05;
-
-/// How an entry's speed changed while it was measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Course {
-    /// Unknown: too few windows per process, or no other entry to compare with.
-    Unseen,
-    /// No change beyond noise.
-    Level,
-    /// It became faster, or slower, within its processes.
-    Drifting(Drift),
-}
-
-/// Fewest windows of a process that show a course: two before a step and two after.
-const LEAST_WINDOWS: usize = 4;
-
-/// The course of each of the plan's entries.
-pub(crate) fn courses(observations: &[Observation], entries: usize, precision: f64) -> Vec<Course> {
-    let found = drift(observations, entries, precision).into_iter();
-    let unchanged = unchanged(observations, entries);
-    found.zip(unchanged).map(|(drift, course)| drift.map_or(course, Course::Drifting)).collect()
-}
-
-/// The course of entries without a change.
-fn unchanged(observations: &[Observation], entries: usize) -> Vec<Course> {
-    let mut windows: BTreeMap<(usize, u32), usize> = BTreeMap::new();
-    for observation in observations {
-        *windows.entry((observation.entry, observation.process)).or_default() += 1;
-    }
-    let long = |entry| windows.iter().any(|(of, n)| of.0 == entry && *n >= LEAST_WINDOWS);
-    let compared = |entry| windows.keys().any(|(other, _)| *other != entry);
-    let course = |entry| match long(entry) && compared(entry) {
-        true => Course::Level,
-        false => Course::Unseen,
-    };
-    (0..entries).map(course).collect()
-}
 
 /// The first reason to call a cell in a closed loop still warming. A server that is meant to be cold never is, and the end
 /// of the warm-up matters only if the windows don't show the course.
@@ -56,16 +22,14 @@ pub(crate) fn warming(
     preparations: &[&Preparation],
     trials: &[&Measured],
 ) -> Option<String> {
-    if warm_up == (WarmUp::Fixed { length_ms: 0 }) {
+    if warm_up == COLD {
         return None;
     }
-    let compiling = || compiling(trials.iter().filter_map(|t| t.server.as_ref()));
-    let climbing = match course {
+    match course {
         Course::Drifting(drift) if drift.change > 0.0 => Some(drifted(drift)),
-        Course::Unseen => unsteady(warm_up, preparations),
-        Course::Level | Course::Drifting(_) => None,
-    };
-    climbing.or_else(compiling)
+        Course::Unseen => unsteady(warm_up, preparations).or_else(|| compiling(servers(trials))),
+        Course::Level | Course::Drifting(_) | Course::Warmed { .. } => None,
+    }
 }
 
 /// A note on a cell that is not considered warming up.
@@ -73,14 +37,27 @@ pub(crate) fn remark(
     warm_up: WarmUp,
     course: Course,
     preparations: &[&Preparation],
+    trials: &[&Measured],
 ) -> Option<String> {
     match course {
         Course::Drifting(drift) if drift.change < 0.0 => Some(drifted(drift)),
-        Course::Level => {
-            Some(format!("{}; its windows show no change", unsteady(warm_up, preparations)?))
+        Course::Level if warm_up != COLD => {
+            let why = unsteady(warm_up, preparations).or_else(|| compiling(servers(trials)))?;
+            Some(format!("{why}; its windows show no change"))
         }
-        Course::Drifting(_) | Course::Unseen => None,
+        Course::Warmed { drift, from } => Some(format!(
+            "a lower bound: {}; only its windows from round {from} on count, in which it no longer rose",
+            drifted(drift)
+        )),
+        Course::Level | Course::Drifting(_) | Course::Unseen => None,
     }
+}
+
+/// Without the windows before the round that counts, by number of the entry.
+pub(crate) fn counted(mut windows: Vec<Observation>, rows: &[Row]) -> Vec<Observation> {
+    let from: BTreeMap<usize, u32> = rows.iter().map(|row| (row.number, row.counts_from)).collect();
+    windows.retain(|window| from.get(&window.entry).is_none_or(|from| window.round >= *from));
+    windows
 }
 
 fn drifted(Drift { change }: Drift) -> String {
@@ -98,6 +75,10 @@ pub(crate) fn unsteady(warm_up: WarmUp, preparations: &[&Preparation]) -> Option
     let curve = curves.find(|curve| curve.steady_after_ms.is_none() && !curve.as_earlier)?;
     let why = curve.unsteady.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     Some(format!("not steady when its warm-up ended{why}"))
+}
+
+fn servers<'a>(trials: &[&'a Measured]) -> impl Iterator<Item = &'a ServerUsage> {
+    trials.iter().filter_map(|trial| trial.server.as_ref())
 }
 
 /// Over all windows: one late recompilation in a short window means little.
@@ -118,57 +99,12 @@ fn compiling<'a>(windows: impl Iterator<Item = &'a ServerUsage>) -> Option<Strin
 mod tests {
     use super::*;
 
-    /// Windows of three entries with one process each. The first entry grows in the middle.
-    fn grown(windows: u32, growth: f64) -> Vec<Observation> {
-        let noise = [0.0, 0.011, -0.008, 0.004, -0.012, 0.007, -0.003, 0.009];
-        let window = |entry: usize, round: u32| {
-            let noise = noise[(round as usize * 3 + entry * 5) % 8];
-            let growth = if entry == 0 && round > windows / 2 { growth } else { 0.0 };
-            let value = 1000.0 * (1.0 + noise + growth);
-            Observation { entry, process: 1, round, value, reference: None }
-        };
-        (1..=windows).flat_map(|round| (0..3).map(move |entry| window(entry, round))).collect()
-    }
-
     #[test]
-    fn growth_beside_the_others_is_seen_and_nobody_elses() {
-        let found = courses(&grown(16, 0.3), 3, 0.05);
-        assert!(
-            matches!(found[0], Course::Drifting(Drift { change }) if (0.25..0.35).contains(&change)),
-            "{found:?}"
-        );
-        assert_eq!(found[1..], [Course::Level; 2]);
-        let slower = courses(&grown(16, -0.3), 3, 0.05);
-        assert_eq!(slower[1..], [Course::Level; 2]);
-        let slower = slower[0];
+    fn a_server_that_became_slower_is_no_longer_warming() {
+        let slower = Course::Drifting(Drift { change: -0.3 });
         assert_eq!(warming(until_steady(), slower, &[], &[]), None);
-        let remark = remark(until_steady(), slower, &[]).expect("a remark");
-        assert!(remark.contains(" slower than before"), "{remark}");
-    }
-
-    #[test]
-    fn of_two_entries_the_one_that_became_faster_changed() {
-        let mut two = grown(16, 0.3);
-        two.retain(|observation| observation.entry < 2);
-        let found = courses(&two, 2, 0.05);
-        assert!(
-            matches!(found[0], Course::Drifting(Drift { change }) if change > 0.2),
-            "{found:?}"
-        );
-        assert_eq!(found[1], Course::Level);
-    }
-
-    #[test]
-    fn noise_is_not_warming() {
-        assert_eq!(courses(&grown(16, 0.0), 3, 0.05), [Course::Level; 3]);
-    }
-
-    #[test]
-    fn few_windows_or_a_single_entry_show_nothing() {
-        assert_eq!(courses(&grown(3, 0.3), 3, 0.05), [Course::Unseen; 3]);
-        let mut alone = grown(16, 0.3);
-        alone.retain(|observation| observation.entry == 0);
-        assert_eq!(courses(&alone, 3, 0.05), [Course::Unseen; 3]);
+        let remark = remark(until_steady(), slower, &[], &[]).expect("a remark");
+        assert!(remark.contains("30 % slower than before"), "{remark}");
     }
 
     #[test]

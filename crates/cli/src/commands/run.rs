@@ -1,5 +1,6 @@
 //! `rpcbench run`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -153,14 +154,8 @@ impl PreparedRun {
         let progress = Progress::new(context, &plan);
         let observer = Logged { progress: &progress, calls: self.calls };
         let subjects = subjects(&*self.site, &self.candidates);
-        let runner = Runner {
-            environment: &self.environment,
-            subjects: &subjects,
-            writer: Some(self.writer),
-            run: self.run,
-            observer: &observer,
-            done: 0,
-        };
+        let runner =
+            Runner::new(&self.environment, &subjects, Some(self.writer), self.run, &observer);
         let done = runner.execute();
         progress.finish();
         done
@@ -235,9 +230,14 @@ pub fn conclude(
         return Ok(Verdict::Stopped);
     }
     let summary = summary(run);
-    let mut rows = summary.tables.iter().flat_map(|table| &table.rows);
-    let failed = rows.any(|row| row.verdict.is_failed());
-    Ok(if failed { Verdict::ChecksFailed } else { Verdict::Done })
+    let rows = summary.tables.iter().flat_map(|table| &table.rows);
+    let failed: BTreeSet<&str> =
+        rows.filter(|row| row.verdict.is_failed()).map(|row| &*row.server.entry).collect();
+    if failed.is_empty() {
+        return Ok(Verdict::Done);
+    }
+    note!("failed: {}", Vec::from_iter(failed).join(", "));
+    Ok(Verdict::ChecksFailed)
 }
 
 fn site(context: &Context, plan: &Plan) -> anyhow::Result<Box<dyn Site>> {

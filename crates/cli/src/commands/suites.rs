@@ -37,11 +37,13 @@ fn setting(suite: &Suite, cpus: u32) -> String {
 
 /// `3 processes`; `at most 32 processes x 16 windows`.
 fn trials(suite: &Suite) -> String {
-    let at_most = if suite.stopping.is_some() { "at most " } else { "" };
+    let is_most = suite.stopping.is_some() && suite.rounds.is_some();
+    let at_most = if is_most { "at most " } else { "" };
     let processes = plural(suite.processes.into(), "process");
     let windows = match suite.rounds {
-        1 => String::new(),
-        rounds => format!(" x {rounds} windows"),
+        Some(1) => String::new(),
+        Some(rounds) => format!(" x {rounds} windows"),
+        None => " x as many windows as the time allows".to_owned(),
     };
     format!("{at_most}{processes}{windows}")
 }

@@ -50,8 +50,6 @@ fn values_name_their_units() {
 #[test]
 fn options_that_contradict_are_refused() {
     let all = "run testkit-liar@honest";
-    let both = "the argument '--precision <PERCENT>' cannot be used with '--processes <N>'";
-    refused(&format!("{all} --precision 5% --processes 2"), &[both]);
     refused("run --resume results/x --rounds 3", &["--resume", "--rounds", "cannot be used with"]);
     refused(
         &format!("{all} --connections 9 --in-flight 8"),

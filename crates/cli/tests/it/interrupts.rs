@@ -171,7 +171,7 @@ fn servers_die_with_a_killed_run_and_the_rest_can_follow() {
     resume(&bench, ended.pid, 1);
 }
 
-/// One is frozen when the run is killed, and the other has a child.
+/// One is idle when the run is killed, and the other has a child.
 #[test]
 fn nothing_is_left_of_a_killed_run() {
     let bench = Bench::new();

@@ -265,11 +265,15 @@ impl Session {
     /// Ends the measured span in a moment; it counts as if planned so. False if it has not begun.
     pub fn cut(&mut self) -> bool {
         let end = clock::now() + NOTICE;
-        let begun = self.span.is_some_and(|span| span.start < end);
-        if begun {
-            self.tell(&Command::Cut(end));
-        }
-        begun
+        self.span.is_some_and(|span| span.start < end && (span.end <= end || self.end_at(end)))
+    }
+
+    /// Ends the measured span at `end` instead, which lies ahead as its present end does. False if nothing is measured.
+    pub fn end_at(&mut self, end: Nanos) -> bool {
+        let Some(span) = &mut self.span else { return false };
+        span.end = end;
+        self.tell(&Command::EndAt(end));
+        true
     }
 
     /// Waits for the span's end and its last calls.

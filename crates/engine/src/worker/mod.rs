@@ -229,14 +229,14 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         self.phase = Phase::Loading { until: span.end };
     }
 
-    /// Ends the measured span at `end` if it would end later; if that is past, right after now. Returns the new span;
-    /// `None` if nothing is measured, or the span is over.
-    pub fn cut(&mut self, end: Nanos) -> Option<Span> {
+    /// Ends the measured span at `end` instead; if that is past, right after now. Returns the new span; `None` if nothing is
+    /// measured, or the span is over.
+    pub fn end_at(&mut self, end: Nanos) -> Option<Span> {
         let now = self.driver.now();
         let loading = matches!(self.phase, Phase::Loading { .. });
         let span = self.span.as_mut().filter(|_| loading)?;
-        span.end = span.end.min(end.max(now + Nanos(1)));
-        self.calls.recorder.cut(span.end);
+        span.end = end.max(now + Nanos(1));
+        self.calls.recorder.end_at(span.end);
         self.budget = None;
         self.phase = Phase::Loading { until: span.end };
         if let Some(open) = &mut self.open {
@@ -261,7 +261,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     pub fn take_counted(&mut self) -> Option<Span> {
         let mut span = self.budget.take()?.span;
         span.end = span.start.max(self.calls.ended_at) + Nanos(1);
-        self.calls.recorder.cut(span.end);
+        self.calls.recorder.end_at(span.end);
         Some(span)
     }
 

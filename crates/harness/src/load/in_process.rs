@@ -126,7 +126,9 @@ impl Load for Session {
         match window {
             Window::Duration { length_ms } => {
                 let end = from + Nanos::from_millis(length_ms);
-                self.start_measuring(Span { start: from, end });
+                let span = Span { start: from, end };
+                self.start_measuring(span);
+                Self::measure(self, span);
                 Ok(end)
             }
             Window::Calls { calls } => {
@@ -138,6 +140,11 @@ impl Load for Session {
 
     fn cut(&mut self) -> Result<(), LoadError> {
         Self::cut(self);
+        Ok(())
+    }
+
+    fn end_at(&mut self, end: Nanos) -> Result<(), LoadError> {
+        Self::end_at(self, end);
         Ok(())
     }
 

@@ -81,12 +81,15 @@ pub trait Load {
     /// Starts the load, to be ended by [`Self::pause`].
     fn start(&mut self) -> Result<(), LoadError>;
 
-    /// Starts the load, and measures the calls that come due in `window`, which opens at `from`. To be ended by
-    /// [`Self::finish`]. Returns the window's end: [`Nanos::NEVER`] for a number of calls, see [`Self::is_drained`].
+    /// Starts the load if it is not on, and measures the calls that come due in `window`, which opens at `from`. To be ended
+    /// by [`Self::finish`]. Returns the window's end: [`Nanos::NEVER`] for a number of calls, see [`Self::is_drained`].
     fn measure(&mut self, from: Nanos, window: Window) -> Result<Nanos, LoadError>;
 
     /// Ends the window now: what it has counts as if it had been planned so.
     fn cut(&mut self) -> Result<(), LoadError>;
+
+    /// Ends the window at `end` instead, which lies ahead as its present end does.
+    fn end_at(&mut self, end: Nanos) -> Result<(), LoadError>;
 
     /// Waits for the window's end and its last calls, and ends the load.
     ///

@@ -81,8 +81,14 @@ pub trait Placement {
     /// What is known of its isolation before the server runs.
     fn isolation(&self) -> Isolation;
 
-    /// Starts the server, under its limits. It may not answer yet.
-    fn start(&self) -> Result<Box<dyn Running>, PlacementError>;
+    /// Whether its memory fits next to the servers that run now.
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    /// Starts a process of the server, under its limits; those with different numbers can run at the same time. It may not
+    /// answer yet.
+    fn start(&self, process: u32) -> Result<Box<dyn Running>, PlacementError>;
 }
 
 /// A running server. Dropping it kills what the placement started.

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use procfs::{Current as _, Meminfo};
 use rpcbench_engine::Span;
 use rpcbench_record::{Isolation as IsolationRecord, Machines, RuntimeStatistics};
 
@@ -138,7 +139,13 @@ impl Placement for NativePlacement<'_> {
         self.site.describe(None)
     }
 
-    fn start(&self) -> Result<Box<dyn Running>, PlacementError> {
+    fn has_room(&self) -> bool {
+        let Ok(memory) = Meminfo::current() else { return true };
+        let limit = self.site.options.limits.memory_bytes.unwrap_or(MEMORY);
+        memory.mem_available.is_none_or(|available| available >= limit)
+    }
+
+    fn start(&self, process: u32) -> Result<Box<dyn Running>, PlacementError> {
         let Self { site, entry } = self;
         let SiteOptions { limits, base_env, logs, runtime_statistics, port, .. } = &site.options;
         let address = port.map_or_else(free_address, |port| Ok(Address { host: HOST, port }))?;
@@ -146,9 +153,13 @@ impl Placement for NativePlacement<'_> {
             GroupLimits { cpus: site.split.server.clone(), memory_bytes: limits.memory_bytes };
         let group = site.isolation.create(&entry.name(), group_limits)?;
         let isolation = site.describe(group.memory_enforced);
+        let file = |kind: &str| match process {
+            1 => logs.join(format!("{}.{kind}", entry.name())),
+            _ => logs.join(format!("{}.{process}.{kind}", entry.name())),
+        };
         let mut env = entry.environment(base_env, address, limits);
         let runtime = (*runtime_statistics && entry.server.runtime.statistics)
-            .then(|| RuntimeLog::create(logs.join(format!("{}.runtime", entry.name()))))
+            .then(|| RuntimeLog::create(file("runtime")))
             .transpose()?;
         if let Some(log) = &runtime {
             env.insert(RuntimeLog::VARIABLE.into(), log.path().to_string_lossy().into_owned());
@@ -157,7 +168,7 @@ impl Placement for NativePlacement<'_> {
             command: entry.command(),
             env,
             cwd: entry.server.build_folder.clone(),
-            log: logs.join(format!("{}.log", entry.name())),
+            log: file("log"),
             stop_timeout: entry.server.stop_timeout,
         };
         Ok(Box::new(NativeServer {
@@ -171,6 +182,9 @@ impl Placement for NativePlacement<'_> {
         }))
     }
 }
+
+/// What a server without a memory limit is expected to use, bytes.
+const MEMORY: u64 = 1 << 30;
 
 /// The interface on which servers listen.
 const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

@@ -99,7 +99,7 @@ impl Placement for Unmanaged {
         }
     }
 
-    fn start(&self) -> Result<Box<dyn Running>, PlacementError> {
+    fn start(&self, _: u32) -> Result<Box<dyn Running>, PlacementError> {
         let (process, isolation) = (self.process.clone(), self.isolation());
         Ok(Box::new(UnmanagedServer {
             endpoint: self.endpoint.clone(),

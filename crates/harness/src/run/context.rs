@@ -1,6 +1,6 @@
 //! What the steps of a run share.
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::clock::Nanos;
 use rpcbench_record::Workload;
 
 use super::interrupt::{Interrupt, StopNow};
@@ -30,6 +30,12 @@ pub(super) struct Context<'a> {
     pub workload: &'a Workload,
     /// Warm-up that earlier processes of the entry needed. `None` if unknown.
     pub known_warm_up: Option<Nanos>,
+    /// Whether an earlier process of the entry has passed the conformance check.
+    pub is_checked: bool,
+    /// Whether loads before windows, and windows, are longer for a slow server. A user's own server gets what was asked for.
+    pub adapts: bool,
+    /// How long the preparation may take, if it is warmed until steady: then it is warmed more before its windows.
+    pub preparation_limit: Option<Nanos>,
     pub observer: &'a dyn Observer,
 }
 
@@ -61,7 +67,7 @@ impl Context<'_> {
         let every = self.observer.sample_every(stage);
         let mut next = stage.start;
         loop {
-            let now = clock::now();
+            let now = self.environment.interrupt.now();
             let pause = Nanos((now.since(stage.start) / 50).clamp(POLL.0.0, POLL.1.0));
             if self.environment.interrupt.wait_or_cut(now + pause)? {
                 return Ok(true);

@@ -218,7 +218,6 @@ mod tests {
         let plan = plan(Some(Stopping {
             agreement: None,
             precision: Some(0.05),
-            least_processes: 1,
             max_time_ms: Some(20_000),
         }));
         let mut estimate = Estimate::new(&plan, SECOND);

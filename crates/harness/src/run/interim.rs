@@ -1,18 +1,96 @@
-//! Interim analyses of a run.
+//! Analyzes the windows so far: whether the run continues, and with which entries.
 
-use rpcbench_record::{Analysis, RankedBy, Run, observations};
-use rpcbench_stats::compare;
+use std::collections::BTreeMap;
 
-/// True if an analysis is due after `processes` processes of each entry, and under every load each two neighbours differ
-/// clearly, or are equal within the precision.
-pub(super) fn is_clear(run: &Run, processes: u32) -> bool {
+use rpcbench_record::{Analysis, RankedBy, Run, Workload, observations};
+use rpcbench_stats::{Observation, compare};
+
+/// Smallest share of the rounds that an entry takes part in: it stays comparable with those measured next to it.
+const LEAST_SHARE: f64 = 0.25;
+/// Weight of an entry whose neighbours are decided, relative to an open one's.
+const DECIDED_WEIGHT: f64 = 0.5;
+
+/// An analysis of the windows of a workload.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Interim {
+    /// True if an analysis is due, and each two neighbours differ clearly or are equal within the precision.
+    pub is_clear: bool,
+    /// The share of further rounds that each entry takes part in, by name: 1 if it is missing.
+    pub shares: BTreeMap<String, f64>,
+}
+
+/// Analyzes a workload after this many rounds. The number of windows of an entry should be in proportion to their standard
+/// deviation (J. Neyman, Journal of the Royal Statistical Society 97, 1934), and decided entries need fewer.
+pub(super) fn analyze(run: &Run, workload: &Workload, rounds: u32) -> Interim {
     let plan = &run.header.plan;
-    if !plan.is_analyzed_after(processes) {
-        return false;
+    let observations = observations(run, workload, RankedBy::of(run, workload));
+    let comparison =
+        compare(&observations, plan.servers.len(), &plan.question(Analysis::Interim(rounds)));
+    let stopping = plan.stopping.unwrap_or_default();
+    let is_clear = stopping.precision.is_some() && plan.is_analyzed_after(rounds);
+    let names = plan.servers.iter().map(|server| server.entry.clone());
+    let noise: Vec<f64> = (0..names.len()).map(|entry| noise(&observations, entry)).collect();
+    let shares = names.zip(shares(&noise, &comparison.open_neighbours()));
+    Interim {
+        is_clear: is_clear && comparison.is_decided(),
+        // Without a limit, no other entry would get the time.
+        shares: shares.filter(|_| stopping.max_time_ms.is_some()).collect(),
     }
-    let question = plan.question(Analysis::Interim(processes));
-    plan.loads().all(|workload| {
-        let observations = observations(run, workload, RankedBy::of(run, workload));
-        compare(&observations, plan.servers.len(), &question).is_decided()
-    })
+}
+
+/// Shares of the rounds for entries whose windows are this noisy, with pairs of neighbours that are undecided.
+fn shares(noise: &[f64], open: &[(usize, usize)]) -> Vec<f64> {
+    let is_open = |entry: usize| open.iter().any(|(a, b)| *a == entry || *b == entry);
+    let weight = |entry: usize| if is_open(entry) { 1.0 } else { DECIDED_WEIGHT };
+    let needs: Vec<f64> = noise.iter().enumerate().map(|(at, noise)| noise * weight(at)).collect();
+    let most = needs.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    needs.into_iter().map(|need| (need / most).max(LEAST_SHARE)).collect()
+}
+
+/// Standard deviation of the logarithm of an entry's windows, from neighbours of one process: what drifts slowly cancels.
+fn noise(observations: &[Observation], entry: usize) -> f64 {
+    let mut last: BTreeMap<u32, f64> = BTreeMap::new();
+    let (mut squares, mut number) = (0.0, 0.0);
+    for window in observations.iter().filter(|window| window.entry == entry) {
+        let value = window.value.ln();
+        if let Some(before) = last.insert(window.process, value) {
+            squares += (value - before).powi(2);
+            number += 1.0;
+        }
+    }
+    (squares / f64::max(2.0 * number, 1.0)).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noisy_and_open_entries_take_part_in_more_rounds() {
+        let open = [(0, 1)];
+        assert_eq!(shares(&[0.2, 0.1, 0.2, 0.01], &open), [1.0, 0.5, 0.5, LEAST_SHARE]);
+        // Of decided ones the noisiest takes part in all.
+        assert_eq!(shares(&[0.1, 0.05], &[]), [1.0, 0.5]);
+        assert_eq!(shares(&[0.1], &[]), [1.0]);
+    }
+
+    #[test]
+    fn noise_is_that_of_neighbouring_windows_of_a_process() {
+        let window = |process, round: u32, value: f64| Observation {
+            entry: 0,
+            process,
+            round,
+            value: value.exp(),
+            reference: None,
+        };
+        // Two processes far apart, both rising slowly, with a distance of 0.2 from one window to the next.
+        let windows = (0..20).flat_map(|round| {
+            let swing = if round % 2 == 0 { 0.1 } else { -0.1 };
+            let drift = f64::from(round) * 0.001;
+            [window(1, round, 10.0 + swing + drift), window(2, round, 12.0 + swing + drift)]
+        });
+        let found = noise(&windows.collect::<Vec<_>>(), 0);
+        assert!((found - 0.2 / f64::sqrt(2.0)).abs() < 0.001, "{found}");
+        assert_eq!(noise(&[], 0), 0.0);
+    }
 }

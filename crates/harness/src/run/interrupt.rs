@@ -1,7 +1,7 @@
 //! Ctrl-C. During a trial the first lets the trial end, or ends its window, and the second stops the run; outside of trials the
 //! first stops it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rpcbench_engine::clock::{self, Nanos};
@@ -20,6 +20,8 @@ struct Shared {
     ends_window: bool,
     /// There is nothing left to stop.
     concluded: AtomicBool,
+    /// The time in virtual time. `None`: the clock's.
+    virtual_now: Option<AtomicU64>,
 }
 
 /// The current trial.
@@ -59,6 +61,17 @@ impl Interrupt {
     /// One whose first Ctrl-C ends the current window instead of letting the trial end.
     pub fn ending_windows() -> Self {
         Self(Arc::new(Shared { ends_window: true, ..Shared::default() }))
+    }
+
+    /// One for tests, in virtual time: a wait passes the time at once, and nothing else does.
+    pub fn in_virtual_time() -> Self {
+        Self(Arc::new(Shared { virtual_now: Some(AtomicU64::new(0)), ..Shared::default() }))
+    }
+
+    /// The time by which runs are planned, on the monotonic clock.
+    pub fn now(&self) -> Nanos {
+        let virtual_now = self.0.virtual_now.as_ref();
+        virtual_now.map_or_else(clock::now, |now| Nanos(now.load(Ordering::Relaxed)))
     }
 
     /// Reports a Ctrl-C.
@@ -142,8 +155,12 @@ impl Interrupt {
     fn wait(&self, deadline: Nanos, enough: u8) {
         let mut times = self.times();
         loop {
-            let left = deadline - clock::now();
+            let left = deadline - self.now();
             if *times >= enough || left == Nanos(0) {
+                return;
+            }
+            if let Some(now) = &self.0.virtual_now {
+                now.store(deadline.0, Ordering::Relaxed);
                 return;
             }
             let woken = self.0.raised.wait_timeout(times, left.into());

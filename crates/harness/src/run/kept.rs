@@ -9,11 +9,12 @@ use super::target::Target;
 /// An entry, the first of the workloads that share a process of it, and the number of the process.
 type Process = (String, String, u32);
 
-/// Warm, frozen servers, and excluded cells.
+/// Warm servers at rest, excluded cells, and processes for which there is no time.
 #[derive(Default)]
 pub(super) struct Kept {
     targets: BTreeMap<Process, Box<Target>>,
     excluded: BTreeSet<(String, String)>,
+    left_out: BTreeSet<Process>,
 }
 
 impl Kept {
@@ -42,6 +43,20 @@ impl Kept {
         plan.order.iter().filter(shares).for_each(|other| self.exclude(other));
     }
 
+    /// Leaves out a process.
+    pub fn leave_out(&mut self, plan: &Plan, planned: &PlannedTrial) {
+        self.left_out.insert(process(plan, planned));
+    }
+
+    /// Stops the kept servers whose process has a higher number.
+    pub fn stop_after(&mut self, number: u32) {
+        let targets = std::mem::take(&mut self.targets);
+        let (kept, others) = targets.into_iter().partition(|((_, _, of), _)| *of <= number);
+        self.targets = others;
+        self.stop_all();
+        self.targets = kept;
+    }
+
     /// Stops the kept servers.
     pub fn stop_all(&mut self) {
         for target in std::mem::take(&mut self.targets).into_values() {
@@ -50,8 +65,9 @@ impl Kept {
         }
     }
 
-    pub fn is_excluded(&self, planned: &PlannedTrial) -> bool {
+    pub fn is_excluded(&self, plan: &Plan, planned: &PlannedTrial) -> bool {
         self.excluded.contains(&(planned.entry.clone(), planned.workload.clone()))
+            || self.left_out.contains(&process(plan, planned))
     }
 }
 
@@ -60,10 +76,13 @@ pub(super) fn same_process(plan: &Plan, a: &PlannedTrial, b: &PlannedTrial) -> b
     process(plan, a) == process(plan, b)
 }
 
-fn process(plan: &Plan, planned: &PlannedTrial) -> Process {
-    let first = plan
-        .workload(&planned.workload)
+/// The first of the workloads that share a process with a trial's.
+pub(super) fn first_sharing<'a>(plan: &'a Plan, planned: &'a PlannedTrial) -> &'a str {
+    plan.workload(&planned.workload)
         .and_then(|own| plan.workloads.iter().find(|other| other.shares_process(own)))
-        .map_or(&planned.workload, |first| &first.name);
-    (planned.entry.clone(), first.clone(), planned.process)
+        .map_or(&planned.workload, |first| &first.name)
+}
+
+fn process(plan: &Plan, planned: &PlannedTrial) -> Process {
+    (planned.entry.clone(), first_sharing(plan, planned).to_owned(), planned.process)
 }

@@ -1,18 +1,20 @@
 //! A run: every trial of the plan, in order, and its record.
 //!
 //! ```text
-//! start -> ready -> check -> connect -> warm -> measure -> (frozen -> woken -> measure)* -> stop
+//! start -> ready -> check -> connect -> warm -> (rest -> wake -> settle -> measure)* -> stop
 //! ```
 //! A server is warmed by a closed loop at full load, under any arrivals. Workloads that differ only in name, arrivals and window
-//! share a process and its connections. Processes with several trials are made ready before the first round of their number, so
-//! that rounds are short and changes of the machine affect all servers alike. Only one server is awake at any time. A failure of
-//! one server never ends the run of the others.
+//! share a process and its connections. Processes with several trials are made ready before the first round, so that rounds
+//! are short and changes of the machine affect all servers alike. Only one server at a time has load; the others are idle, and
+//! frozen if they use CPU time all the same. Where memory or open files are short, processes take turns. A failure of one
+//! server never ends the run of the others.
 //!
 //! The run knows where servers run and who makes the load only by the traits of [`crate::placement`] and [`crate::load`].
 
 mod candidates;
 mod context;
 mod estimate;
+mod group;
 mod interim;
 mod interrupt;
 mod kept;
@@ -27,22 +29,25 @@ mod trial;
 mod verify;
 mod warm;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{
-    Arrivals, Event as RecordEvent, PlannedTrial, Preparation, Run, StoreError, Trial, TrialResult,
-    Workload, Writer,
+    Arrivals, Event as RecordEvent, PlacementKind, PlannedTrial, Preparation, Readiness, Run,
+    StoreError, Trial, TrialResult, Workload, Writer,
 };
 
 pub use candidates::{BuildEvent, BuildState, Builder, Building, Candidate};
 use context::Context;
 pub use context::Environment;
 pub use estimate::{Estimate, Left};
+use interim::Interim;
 pub use interrupt::{CurrentTrial, Interrupt, Raised, StopNow};
-use kept::{Kept, same_process};
+use kept::Kept;
 pub use observer::{Event, Observer, Phase, Stage};
 pub use resume::{CurrentSetup, ResumeError, remaining, resumable};
 pub use serve::{Served, serve};
-use stopping::{Stopping, Turn};
+use stopping::Stopping;
 pub use subject::{Admission, Provenance, Subject};
 use target::{StepError, Target};
 pub use verify::{Verified, verify};
@@ -79,27 +84,42 @@ impl From<StoreError> for StopReason {
 /// Runs a plan.
 pub struct Runner<'a> {
     /// The client, shared by all servers.
-    pub environment: &'a Environment,
+    environment: &'a Environment,
     /// Every entry of the plan.
-    pub subjects: &'a [Subject<'a>],
+    subjects: &'a [Subject<'a>],
     /// Writes the record. `None`: it is only returned.
-    pub writer: Option<Writer>,
+    writer: Option<Writer>,
     /// The record so far.
-    pub run: Run,
-    /// Observes the run.
-    pub observer: &'a dyn Observer,
+    run: Run,
+    observer: &'a dyn Observer,
     /// Trials of the plan that are over or skipped.
-    pub done: usize,
+    done: usize,
+    /// Why processes take turns. `None`: all run at the same time.
+    turns: Option<&'static str>,
+    /// How long another process of an entry takes to prepare.
+    setup: BTreeMap<String, Nanos>,
 }
 
 impl<'a> Runner<'a> {
+    /// A runner of what `run` lacks. Without a writer, the record is only returned.
+    pub fn new(
+        environment: &'a Environment,
+        subjects: &'a [Subject<'a>],
+        writer: Option<Writer>,
+        run: Run,
+        observer: &'a dyn Observer,
+    ) -> Self {
+        let (done, turns, setup) = (0, None, BTreeMap::new());
+        Self { environment, subjects, writer, run, observer, done, turns, setup }
+    }
+
     /// Runs what the record lacks. Returns the run as far as it got in any case.
     ///
     /// # Errors
     /// If the record can't be written. What was measured until then is in the run.
     pub fn execute(mut self) -> (Run, Result<Ending, StoreError>) {
         let trials = remaining(&self.run);
-        let ending = match self.trials(&trials) {
+        let ending = match self.trials(trials) {
             Ok(ending) => Ok(ending),
             Err(StopReason::Interrupt) => Ok(Ending::Interrupted),
             Err(StopReason::Store(error)) => Err(error),
@@ -108,33 +128,34 @@ impl<'a> Runner<'a> {
         (self.run, ending)
     }
 
-    fn trials(&mut self, trials: &[PlannedTrial]) -> Result<Ending, StopReason> {
-        let (mut kept, began) = (Kept::default(), clock::now());
-        let mut stopping = self.stopping();
-        let mut process = None;
-        for (at, planned) in trials.iter().enumerate() {
+    fn trials(&mut self, mut trials: Vec<PlannedTrial>) -> Result<Ending, StopReason> {
+        let mut kept = Kept::default();
+        let mut stopping = self.stopping(&trials);
+        let mut group = None;
+        let mut at = 0;
+        while let Some(first) = trials.get(at) {
             self.check_interrupt()?;
-            if self.agrees(planned) {
+            if group != Some(self.group(first)) {
+                kept.stop_all();
+                self.prepare_group(&mut trials[at..], stopping.as_mut(), &mut kept)?;
+                group = Some(self.group(&trials[at]));
+            }
+            let planned = trials[at].clone();
+            at += 1;
+            if kept.is_excluded(&self.run.header.plan, &planned) || self.agrees(&planned) {
                 continue;
             }
-            let elapsed = Nanos(clock::now().since(began));
-            let is_clear = |processes| interim::is_clear(&self.run, processes);
-            let turn = stopping.as_mut().map(|rule| rule.turn(planned, elapsed, is_clear));
-            match turn.unwrap_or(Turn::Made) {
-                Turn::Made => {}
-                Turn::Skipped => continue,
-                Turn::End => break,
+            if let Some(rule) = &mut stopping
+                && !self.is_made(rule, &planned)
+            {
+                continue;
             }
-            let rest = &trials[at..];
-            if process.replace(planned.process) != Some(planned.process) {
-                kept.stop_all();
-                self.prepare_round(rest, &mut kept)?;
-                if let Some(rule) = &mut stopping {
-                    rule.prepared(self.one_time_setup(planned.process));
-                }
+            let start = self.now();
+            self.done = self.run.header.plan.order.len() - (trials.len() - at) - 1;
+            self.trial(&planned, !self.has_later(&planned, &trials[at..]), &mut kept)?;
+            if let Some(rule) = &mut stopping {
+                rule.took(self.now() - start);
             }
-            self.done = self.run.header.plan.order.len() - rest.len();
-            self.trial(planned, !self.has_later(rest), &mut kept)?;
         }
         if self.environment.interrupt.ends_window() {
             return Ok(Ending::Interrupted);
@@ -145,20 +166,29 @@ impl<'a> Runner<'a> {
         Ok(Ending::Finished)
     }
 
-    fn stopping(&self) -> Option<Stopping> {
-        let plan = &self.run.header.plan;
-        plan.stopping.map(|rule| Stopping::new(rule, plan.most_processes()))
+    fn now(&self) -> Nanos {
+        self.environment.interrupt.now()
     }
 
-    /// Setup time of these processes that later ones don't need.
-    fn one_time_setup(&self, process: u32) -> Nanos {
-        let of_process = self.run.preparations.iter().filter(|it| it.process == process);
-        Nanos(of_process.map(|it| estimate::one_time_setup(it).0).sum())
+    fn stopping(&self, trials: &[PlannedTrial]) -> Option<Stopping> {
+        let plan = &self.run.header.plan;
+        let names: BTreeSet<&String> = trials.iter().map(|trial| &trial.workload).collect();
+        let rounds = names.into_iter().map(|name| (name.clone(), plan.rounds(name)));
+        plan.stopping.map(|rule| Stopping::new(rule, rounds.collect(), self.now()))
+    }
+
+    /// Whether the time and the windows so far leave a trial to be made.
+    fn is_made(&self, rule: &mut Stopping, planned: &PlannedTrial) -> bool {
+        rule.makes(planned, self.now(), |rounds| {
+            let workload = self.run.header.plan.workload(&planned.workload);
+            workload.map_or_else(Interim::default, |it| interim::analyze(&self.run, it, rounds))
+        })
     }
 
     /// True if the last two trials of a cell agree, so that it needs no more in this process.
     fn agrees(&self, planned: &PlannedTrial) -> bool {
-        let Some(rule) = self.run.header.plan.stopping else { return false };
+        let rule = self.run.header.plan.stopping.filter(|rule| rule.agreement.is_some());
+        let Some(rule) = rule else { return false };
         let of_process = |trial: &&Trial| {
             (&trial.entry, &trial.workload, trial.process)
                 == (&planned.entry, &planned.workload, planned.process)
@@ -171,38 +201,6 @@ impl<'a> Runner<'a> {
     /// Nothing new begins after Ctrl-C.
     fn check_interrupt(&self) -> Result<(), StopNow> {
         if self.environment.interrupt.is_raised() { Err(StopNow) } else { Ok(()) }
-    }
-
-    /// True if a later one of these trials needs the same process as the first.
-    fn has_later(&self, trials: &[PlannedTrial]) -> bool {
-        let plan = &self.run.header.plan;
-        let Some((first, later)) = trials.split_first() else { return false };
-        let mut later = later.iter().take_while(|later| later.process == first.process);
-        later.any(|later| same_process(plan, later, first))
-    }
-
-    /// Makes the servers of the first round ready that have more than one trial.
-    fn prepare_round(
-        &mut self,
-        trials: &[PlannedTrial],
-        kept: &mut Kept,
-    ) -> Result<(), StopReason> {
-        let Some(first) = trials.first() else { return Ok(()) };
-        let round = trials
-            .iter()
-            .take_while(|t| (&t.workload, t.number) == (&first.workload, first.number))
-            .count();
-        for (at, planned) in trials.iter().enumerate().take(round) {
-            if !self.has_later(&trials[at..]) {
-                continue;
-            }
-            self.check_interrupt()?;
-            let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
-            if let Some(target) = self.ready(planned, &self.context(subject, &workload), kept)? {
-                self.put_away(planned, target, kept);
-            }
-        }
-        Ok(())
     }
 
     /// Makes the server of a trial ready if necessary, and measures it.
@@ -236,7 +234,8 @@ impl<'a> Runner<'a> {
         kept: &Kept,
     ) -> Option<(&'a Subject<'a>, Workload, Arrivals)> {
         let subject = self.subjects.iter().find(|s| s.entry == planned.entry)?;
-        let (workload, arrivals) = self.load(planned).filter(|_| !kept.is_excluded(planned))?;
+        let (workload, arrivals) =
+            self.load(planned).filter(|_| !kept.is_excluded(&self.run.header.plan, planned))?;
         Some((subject, workload, arrivals))
     }
 
@@ -249,6 +248,11 @@ impl<'a> Runner<'a> {
             subject,
             workload,
             known_warm_up: self.known_warm_up(&subject.entry, &workload.name),
+            is_checked: self.run.preparations.iter().any(|it| {
+                it.entry == subject.entry && it.check.passed > 0 && it.readiness == Readiness::Ready
+            }),
+            adapts: self.run.header.plan.placement == PlacementKind::Native,
+            preparation_limit: None,
             observer: self.observer,
         }
     }
@@ -261,38 +265,6 @@ impl<'a> Runner<'a> {
         needed.collect::<Option<Vec<u64>>>()?.into_iter().max().map(Nanos::from_millis)
     }
 
-    /// The server for a trial: the one kept for it, or a new one. `None` if it can't be made ready; then it has no more trials.
-    fn ready(
-        &mut self,
-        planned: &PlannedTrial,
-        context: &Context<'_>,
-        kept: &mut Kept,
-    ) -> Result<Option<Box<Target>>, StopReason> {
-        if let Some(target) = kept.take(&self.run.header.plan, planned) {
-            return Ok(Some(target));
-        }
-        // Kept servers stay connected. If all connections are too many, servers restart for each trial.
-        let generator = &self.environment.generator;
-        if !generator.has_room(context.workload, context.subject.protocol) {
-            kept.stop_all();
-        }
-        self.observer
-            .event(&Event::Starting { entry: planned.entry.clone(), process: planned.process });
-        let (preparation, target) = prepare::prepare(context, planned.process)?;
-        self.record_preparation(preparation)?;
-        if target.is_none() {
-            kept.exclude_process(&self.run.header.plan, planned);
-        }
-        Ok(target.map(Box::new))
-    }
-
-    /// Freezes a server until its next trial. One that can't be frozen is ended, and started again for it.
-    fn put_away(&self, planned: &PlannedTrial, mut target: Box<Target>, kept: &mut Kept) {
-        if target.server.freeze().is_ok() {
-            kept.keep(&self.run.header.plan, planned, target);
-        }
-    }
-
     fn measure(
         &self,
         planned: &PlannedTrial,
@@ -302,7 +274,7 @@ impl<'a> Runner<'a> {
     ) -> Result<Trial, StopNow> {
         let began = clock::wall();
         let PlannedTrial { entry, workload, process, number } = planned.clone();
-        let current = self.environment.interrupt.begin_trial(trial::end(context.workload));
+        let current = self.environment.interrupt.begin_trial(trial::end(context));
         self.observer.event(&Event::Measuring {
             entry: entry.clone(),
             workload: workload.clone(),

@@ -30,9 +30,10 @@ pub(super) fn prepare(
 
 fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Target, StepError> {
     let Context { environment, subject, workload, .. } = *context;
-    let mut target = Target::start(environment, subject)?;
+    let begin = environment.interrupt.now();
+    let mut target = Target::start(environment, subject, preparation.process)?;
     preparation.isolation = target.isolation();
-    if let Admission::Proven { .. } = subject.admission {
+    if matches!(subject.admission, Admission::Proven { .. }) && !context.is_checked {
         check(context, &mut target, &mut preparation.check)?;
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
@@ -42,7 +43,7 @@ fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Tar
     }
     target.connect(context, workload, true)?;
     if preparation.warm.is_none() {
-        preparation.warm = warm(&mut target, context)?;
+        preparation.warm = warm(&mut target, context, begin)?;
     }
     Ok(target)
 }

@@ -1,6 +1,6 @@
 //! Resuming a run that was interrupted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_record::{
     Isolation, Machine, PlannedTrial, Preparation, Readiness, Run, Tool, Toolchain, TrialResult,
@@ -125,21 +125,23 @@ fn limits(isolation: &Isolation) -> String {
     format!("{mode:?}, server CPUs {server_cpus:?}, client CPUs {client_cpus:?}{notes}")
 }
 
-/// The trials of the plan that are not over, in order. A cell whose server failed or was skipped has none left. Trials that
-/// were skipped when the next process began stay skipped.
+/// The trials of the plan that are not over, in order. A cell whose server failed or was skipped has none left. A trial that
+/// was skipped before a later one of its process stays skipped.
 pub fn remaining(run: &Run) -> Vec<PlannedTrial> {
     let order = &run.header.plan.order;
-    let is_made = |planned: &PlannedTrial| {
-        run.trials.iter().any(|trial| {
-            (&trial.entry, &trial.workload, trial.number)
-                == (&planned.entry, &planned.workload, planned.number)
-        })
-    };
-    let last = order.iter().rposition(is_made);
-    let is_over = |at: usize| last.is_some_and(|l| at < l && order[at].process != order[l].process);
-    let left =
-        order.iter().enumerate().filter(|(at, planned)| !is_over(*at) && !is_done(run, planned));
-    left.map(|(_, planned)| planned.clone()).collect()
+    let made: BTreeSet<_> =
+        run.trials.iter().map(|trial| (&trial.entry, &trial.workload, trial.number)).collect();
+    let mut later = BTreeSet::new();
+    let mut left = Vec::new();
+    for planned in order.iter().rev() {
+        if made.contains(&(&planned.entry, &planned.workload, planned.number)) {
+            later.insert((&planned.entry, planned.process));
+        } else if !later.contains(&(&planned.entry, planned.process)) && !is_done(run, planned) {
+            left.push(planned.clone());
+        }
+    }
+    left.reverse();
+    left
 }
 
 fn is_done(run: &Run, planned: &PlannedTrial) -> bool {

@@ -38,7 +38,7 @@ pub fn serve(
         Readiness::Failed(failure) => return Err(failure.clone()),
         Readiness::Ready => {}
     }
-    let mut target = match Target::start(environment, subject) {
+    let mut target = match Target::start(environment, subject, 1) {
         Ok(target) => target,
         Err(StepError::Server(failure)) => return Err(failure),
         Err(StepError::Stop(_)) => return Ok(()),

@@ -1,157 +1,135 @@
-//! When a run ends before its last planned trial.
+//! Which trials of the plan are made, and how the time is shared.
 //!
 //! ```text
-//! process 1: round 1, round 2, ... | process 2: round 1, ... | process 3: ...
-//!            ^ its share of the time is used: next process
-//!                                                              ^ the answer is clear, or no time for four rounds: the end
+//! prepare all processes | round 1 | round 2 | round 3 | ... | the answer is clear, or the time is used: the next workload
+//! about 2/5 at most     | all entries                 | noisy and open ones more often
 //! ```
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{PlannedTrial, Stopping as Rule};
 
-/// A process with fewer rounds is not worth its preparation.
-const LEAST_ROUNDS: u32 = 4;
-/// Total time of a process over the time of its preparation, to which it is cut if that leaves time for another one. More
-/// processes tell more than more rounds of one, as long as preparations take at most half of the time.
-const WORTH: u64 = 2;
+use super::interim::Interim;
 
-/// What to do with a planned trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// Make it.
-    Made,
-    /// Skip it, and the rest of its process.
-    Skipped,
-    /// Skip it, and all that follow.
-    End,
-}
+/// Part of the time that starting, checking and warming are limited to: settling takes up to a sixth of the rest, so that at
+/// least half of a run is measured windows.
+const AIM: (u64, u64) = (2, 5);
+/// Part of the time after which no more processes are started. Above the aim, since a second process is worth more than the
+/// windows that it costs: without it the difference between processes is unknown.
+const LAST: (u64, u64) = (3, 5);
 
-/// Follows a run through its planned trials. Times count from the start of the run.
+/// A workload, and in turns the number of the process.
+type Stage = (String, u32);
+
+/// Follows a run through its planned trials.
 pub(super) struct Stopping {
-    rule: Rule,
-    /// Upper limit of processes of each entry.
-    most_processes: u32,
-    /// The current round: process, workload, number.
-    round: Option<(u32, String, u32)>,
-    /// The current process.
-    process: Process,
-    /// The process that has used its share of the time.
-    skipped: Option<u32>,
+    /// When the time limit ends the run.
+    end: Option<Nanos>,
+    /// Round of each trial number, by workload.
+    rounds: BTreeMap<String, BTreeMap<u32, u32>>,
+    /// Whether processes take turns.
+    turns: bool,
+    /// Stages of which no trial was considered yet. They share the time that is left.
+    stages_left: u64,
+    /// The current stage and its round.
+    current: Option<(Stage, u32)>,
+    /// When the time of the current stage ends.
+    until: Nanos,
+    /// True if the current stage has no more trials.
+    is_over: bool,
+    interim: Interim,
+    /// Trials made of each process in the current stage.
+    made: BTreeMap<(String, u32), u32>,
+    /// Longest trial so far.
+    longest: Nanos,
 }
 
-/// One process of each entry.
-#[derive(Clone, Copy, Default)]
-struct Process {
-    began: Nanos,
-    /// Part of its preparation that later ones don't need.
-    one_time_setup: Nanos,
-    /// When its second round began.
-    second: Option<Nanos>,
-    /// Rounds begun.
-    rounds: u32,
-}
-
-/// Time that another process like the measured one takes, nanoseconds.
-struct Paces {
-    /// For its preparation.
-    preparation: u64,
-    /// In all, with the fewest rounds that are worth it.
-    least: u64,
-}
-
-impl Process {
-    /// Until the second round begins, round and preparation can't be separated.
-    fn paces(&self, elapsed: Nanos) -> Paces {
-        let Some(second) = self.second else {
-            let whole = self.own(elapsed);
-            return Paces { preparation: whole, least: whole };
-        };
-        let round = elapsed.since(second) / u64::from(self.rounds - 1);
-        let preparation = self.own(second).saturating_sub(round);
-        let rounds = u64::from(self.rounds.min(LEAST_ROUNDS));
-        Paces { preparation, least: preparation + round * rounds }
-    }
-
-    /// Time from its begin to `until`, without the one-time setup.
-    fn own(&self, until: Nanos) -> u64 {
-        until.since(self.began).saturating_sub(self.one_time_setup.0)
-    }
+/// When processes should be ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Deadlines {
+    /// All of them, if possible.
+    pub aim: Nanos,
+    /// Processes that would be ready later are left out.
+    pub last: Nanos,
 }
 
 impl Stopping {
-    pub fn new(rule: Rule, most_processes: u32) -> Self {
-        Self { rule, most_processes, round: None, process: Process::default(), skipped: None }
+    /// Of a run that begins now. `rounds`: see [`rpcbench_record::Plan::rounds`], of each of its workloads.
+    pub fn new(rule: Rule, rounds: BTreeMap<String, BTreeMap<u32, u32>>, now: Nanos) -> Self {
+        Self {
+            end: rule.max_time_ms.map(|most| now + Nanos::from_millis(most)),
+            turns: false,
+            stages_left: rounds.len() as u64,
+            rounds,
+            current: None,
+            until: Nanos::NEVER,
+            is_over: false,
+            interim: Interim::default(),
+            made: BTreeMap::new(),
+            longest: Nanos(0),
+        }
     }
 
-    /// The current process is ready; later ones don't need `one_time_setup` of the time that it took.
-    pub fn prepared(&mut self, one_time_setup: Nanos) {
-        self.process.one_time_setup = one_time_setup;
+    /// From now on processes take turns in these trials, the rest of the run.
+    pub fn take_turns(&mut self, rest: &[PlannedTrial]) {
+        self.turns = true;
+        let stages: BTreeSet<Stage> = rest.iter().map(|planned| self.stage(planned)).collect();
+        self.stages_left = stages.len() as u64;
     }
 
-    /// What to do with the next planned trial. `is_clear` says whether that number of processes of each entry gives a clear
-    /// answer; it is called when all entries have had one more.
-    pub fn turn(
+    fn stage(&self, planned: &PlannedTrial) -> Stage {
+        (planned.workload.clone(), if self.turns { planned.process } else { 0 })
+    }
+
+    /// Of the processes of the next `stages`. `None` without a time limit.
+    pub fn deadlines(&self, stages: usize, now: Nanos) -> Option<Deadlines> {
+        let time = self.until(stages as u64, now)? - now;
+        let part = |(part, of): (u64, u64)| now + Nanos(time.0 / of * part);
+        Some(Deadlines { aim: part(AIM), last: part(LAST) })
+    }
+
+    /// When the time of the next `stages` ends.
+    fn until(&self, stages: u64, now: Nanos) -> Option<Nanos> {
+        let left = (self.end? - now).0 / self.stages_left.max(1);
+        Some(now + Nanos(left * stages))
+    }
+
+    /// Whether to make a planned trial. `analyze` is called with the number of rounds when all their trials have ended.
+    pub fn makes(
         &mut self,
         planned: &PlannedTrial,
-        elapsed: Nanos,
-        is_clear: impl FnOnce(u32) -> bool,
-    ) -> Turn {
-        let round = (planned.process, planned.workload.clone(), planned.number);
-        let before = self.round.as_ref().map(|(process, ..)| *process);
-        if self.round.as_ref() == Some(&round) {
-            return Turn::Made;
-        }
-        if self.skipped == Some(planned.process) {
-            return Turn::Skipped;
-        }
-        if before == Some(planned.process) {
-            if self.process.rounds >= LEAST_ROUNDS && self.share_is_used(planned.process, elapsed) {
-                self.skipped = Some(planned.process);
-                return Turn::Skipped;
-            }
-            self.process.second.get_or_insert(elapsed);
-        } else {
-            if before.is_some() && self.ends_before(planned.process, elapsed, is_clear) {
-                return Turn::End;
-            }
-            self.process = Process { began: elapsed, ..Process::default() };
-        }
-        self.round = Some(round);
-        self.process.rounds += 1;
-        Turn::Made
-    }
-
-    /// True if the run ends before the processes of that number.
-    fn ends_before(
-        &self,
-        process: u32,
-        elapsed: Nanos,
-        is_clear: impl FnOnce(u32) -> bool,
+        now: Nanos,
+        analyze: impl FnOnce(u32) -> Interim,
     ) -> bool {
-        let most = self.most().unwrap_or(Nanos::NEVER);
-        if process <= self.rule.least_processes {
-            return elapsed >= most;
+        let rounds = self.rounds.get(&planned.workload);
+        let round = rounds.and_then(|rounds| rounds.get(&planned.number)).copied().unwrap_or(1);
+        let stage = self.stage(planned);
+        match self.current.replace((stage.clone(), round)) {
+            Some((before, last)) if before == stage => {
+                if last != round && round > Rule::LEAST_ROUNDS && !self.is_over {
+                    self.interim = analyze(round - 1);
+                    self.is_over = self.interim.is_clear;
+                }
+            }
+            _ => {
+                self.until = self.until(1, now).unwrap_or(Nanos::NEVER);
+                self.stages_left = self.stages_left.saturating_sub(1);
+                (self.is_over, self.interim, self.made) = Default::default();
+            }
         }
-        let Paces { least, .. } = self.process.paces(elapsed);
-        elapsed + Nanos(least) > most || self.rule.precision.is_some() && is_clear(process - 1)
+        // Without a window of each, a run says nothing.
+        self.is_over |= round > 1 && now + self.longest > self.until;
+        let share = self.interim.shares.get(&planned.entry).copied().unwrap_or(1.0);
+        let made = self.made.entry((planned.entry.clone(), planned.process)).or_default();
+        let is_made = !self.is_over && f64::from(*made) < f64::from(round) * share;
+        *made += u32::from(is_made);
+        is_made
     }
 
-    /// True if a process has used its share of the time: what was left when it began, divided among the required processes,
-    /// or as many as are worth their preparation.
-    fn share_is_used(&self, process: u32, elapsed: Nanos) -> bool {
-        let Some(most) = self.most() else { return false };
-        let left = self.process.own(most);
-        let Paces { preparation, least } = self.process.paces(elapsed);
-        let worth = (WORTH * preparation).max(1);
-        let worthwhile = ((left + worth / 2) / worth).min(left / least.max(1));
-        let until = |last: u32| u64::from((last + 1).saturating_sub(process));
-        let (min, max) = (until(self.rule.least_processes), until(self.most_processes));
-        self.process.own(elapsed) >= left / worthwhile.min(max).max(min).max(1)
-    }
-
-    /// Time limit of the run.
-    fn most(&self) -> Option<Nanos> {
-        self.rule.max_time_ms.map(Nanos::from_millis)
+    /// A trial has taken this long.
+    pub fn took(&mut self, length: Nanos) {
+        self.longest = self.longest.max(length);
     }
 }
 
@@ -159,101 +137,125 @@ impl Stopping {
 mod tests {
     use super::*;
 
-    fn planned(entry: &str, process: u32, number: u32) -> PlannedTrial {
-        PlannedTrial { entry: entry.to_owned(), workload: "w".to_owned(), process, number }
+    fn stopping(rule: Rule, workloads: &[&str]) -> Stopping {
+        let rounds: BTreeMap<u32, u32> =
+            (1..=40).map(|number: u32| (number, number.div_ceil(2))).collect();
+        let of = |workload: &&str| ((*workload).to_owned(), rounds.clone());
+        Stopping::new(rule, workloads.iter().map(of).collect(), Nanos(0))
     }
 
-    /// Rounds made of 5 processes x 6 rounds of a second each, with a preparation of 2 s for each process.
-    fn made(rule: Rule, clear_after: u32) -> Vec<u32> {
-        made_after(0, rule, clear_after)
-    }
-
-    /// The same, with a one-time setup of the first process, in seconds.
-    fn made_after(one_time_setup: u64, rule: Rule, clear_after: u32) -> Vec<u32> {
-        let numbers =
-            |process| (1..=6).map(move |round| planned("a", process, (process - 1) * 6 + round));
-        let order: Vec<_> = (1..=5).flat_map(numbers).collect();
-        let (mut stopping, mut elapsed) = (Stopping::new(rule, 5), Nanos(0));
-        let mut made = vec![0; 5];
-        for planned in &order {
-            let at = (planned.process - 1) as usize;
-            match stopping.turn(planned, elapsed, |done| done >= clear_after) {
-                Turn::Made => {
-                    if made[at] == 0 {
-                        let once =
-                            Nanos::from_millis(if at == 0 { one_time_setup * 1000 } else { 0 });
-                        stopping.prepared(once);
-                        elapsed = elapsed + once + Nanos::from_millis(2000);
-                    }
-                    made[at] += 1;
+    /// Trials made of each workload: of `entries` with two processes each, trials take a second, and `analyze` says what it finds.
+    fn made(
+        rule: Rule,
+        workloads: &[&str],
+        analyze: impl Fn(u32) -> Interim,
+    ) -> Vec<Vec<(String, u32)>> {
+        let mut stopping = stopping(rule, workloads);
+        let mut elapsed = Nanos(0);
+        let mut all = Vec::new();
+        for workload in workloads {
+            let mut made = Vec::new();
+            let order = (1..=20_u32).flat_map(|round| {
+                [("a", 1), ("b", 2), ("b", 1), ("a", 2)]
+                    .map(|(entry, process)| (round, entry, process))
+            });
+            for (round, entry, process) in order {
+                let planned = PlannedTrial {
+                    entry: entry.to_owned(),
+                    workload: (*workload).to_owned(),
+                    process,
+                    number: (round - 1) * 2 + process,
+                };
+                if stopping.makes(&planned, elapsed, &analyze) {
                     elapsed = elapsed + Nanos::from_millis(1000);
+                    stopping.took(Nanos::from_millis(1000));
+                    made.push((planned.entry, round));
                 }
-                Turn::Skipped => {}
-                Turn::End => return made,
+            }
+            all.push(made);
+        }
+        all
+    }
+
+    fn rule(seconds: Option<u64>) -> Rule {
+        Rule { precision: Some(0.05), max_time_ms: seconds.map(|s| s * 1000), ..Rule::default() }
+    }
+
+    fn clear_after(rounds: u32) -> impl Fn(u32) -> Interim {
+        move |done| Interim { is_clear: done >= rounds, ..Interim::default() }
+    }
+
+    fn rounds(made: &[(String, u32)]) -> u32 {
+        made.iter().map(|(_, round)| *round).max().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_clear_answer_ends_a_workload_but_not_before_the_minimum() {
+        for (clear, last) in [(1, 4), (6, 6), (99, 20)] {
+            let made = made(rule(None), &["w", "v"], clear_after(clear));
+            assert_eq!([rounds(&made[0]), rounds(&made[1])], [last, last]);
+        }
+    }
+
+    #[test]
+    fn no_trial_is_begun_that_would_end_after_the_time() {
+        for seconds in [4, 9, 30, 79] {
+            assert_eq!(made(rule(Some(seconds)), &["w"], clear_after(99))[0].len() as u64, seconds);
+        }
+        // One window of each is made in any case.
+        assert_eq!(made(rule(Some(1)), &["w"], clear_after(99))[0].len(), 4);
+    }
+
+    #[test]
+    fn workloads_share_the_time() {
+        let made = made(rule(Some(60)), &["w", "v", "u"], clear_after(99));
+        assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20, 20]);
+        // What one leaves is the others'.
+        let made = self::made(rule(Some(60)), &["w", "v"], clear_after(5));
+        assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20]);
+    }
+
+    #[test]
+    fn preparation_has_two_fifths_of_the_time_and_three_if_it_must() {
+        let six = stopping(rule(Some(360)), &["w", "v"]);
+        let by = |stages| {
+            let Deadlines { aim, last } = six.deadlines(stages, Nanos(0)).expect("a time limit");
+            [aim, last].map(|at| at.0 / 1_000_000_000)
+        };
+        assert_eq!([by(1), by(2)], [[72, 108], [144, 216]]);
+        assert_eq!(stopping(rule(None), &["w"]).deadlines(1, Nanos(5)), None);
+    }
+
+    #[test]
+    fn in_turns_processes_share_the_time() {
+        let mut stopping = stopping(rule(Some(60)), &["w"]);
+        let planned = |process, round| PlannedTrial {
+            entry: "a".to_owned(),
+            workload: "w".to_owned(),
+            process,
+            number: (round - 1) * 2 + process,
+        };
+        let order =
+            (1..=2).flat_map(|process| (1..=20_u32).map(move |round| planned(process, round)));
+        let order: Vec<PlannedTrial> = order.collect();
+        stopping.take_turns(&order);
+        let (mut now, mut made) = (Nanos(0), [0, 0]);
+        for planned in &order {
+            if stopping.makes(planned, now, |_| Interim::default()) {
+                now = now + Nanos::from_millis(2000);
+                stopping.took(Nanos::from_millis(2000));
+                made[planned.process as usize - 1] += 1;
             }
         }
-        made
-    }
-
-    fn rule(precision: Option<f64>, least_processes: u32, seconds: Option<u64>) -> Rule {
-        Rule { precision, agreement: None, least_processes, max_time_ms: seconds.map(|s| s * 1000) }
+        assert_eq!(made, [15, 15]);
     }
 
     #[test]
-    fn it_ends_when_the_answer_is_clear_but_not_before_the_minimum() {
-        assert_eq!(made(rule(Some(0.05), 2, None), 3), [6, 6, 6, 0, 0]);
-        assert_eq!(made(rule(Some(0.05), 2, None), 1), [6, 6, 0, 0, 0]);
-        assert_eq!(made(rule(Some(0.05), 2, None), 9), [6, 6, 6, 6, 6]);
-    }
-
-    #[test]
-    fn a_process_without_time_for_four_rounds_is_not_begun() {
-        assert_eq!(made(rule(Some(0.05), 2, Some(17)), 9), [6, 6, 0, 0, 0]);
-        assert_eq!(made(rule(Some(0.05), 2, Some(18)), 9), [4, 4, 4, 0, 0]);
-        assert_eq!(made(rule(Some(0.05), 2, Some(22)), 9), [6, 5, 5, 0, 0]);
-    }
-
-    #[test]
-    fn a_process_over_its_share_leaves_equal_shares_to_the_rest() {
-        // Four rounds take the first process to 6 s of 18: six are left for each of the others.
-        assert_eq!(made(rule(None, 3, Some(18)), 9), [4, 4, 4, 0, 0]);
-        assert_eq!(made(rule(None, 3, Some(15)), 9), [4, 4, 4, 0, 0]);
-        assert_eq!(made(rule(None, 3, Some(20)), 9), [5, 5, 4, 0, 0]);
-    }
-
-    #[test]
-    fn cheap_preparations_give_more_processes_of_fewer_rounds() {
-        assert_eq!(made(rule(Some(0.05), 2, Some(24)), 9), [4, 4, 4, 4, 0]);
-    }
-
-    #[test]
-    fn one_time_setup_is_not_expected_of_later_processes() {
-        assert_eq!(made_after(30, rule(Some(0.05), 2, Some(54)), 9), [4, 4, 4, 4, 0]);
-        assert_eq!(made_after(30, rule(None, 3, Some(48)), 9), [4, 4, 4, 0, 0]);
-    }
-
-    #[test]
-    fn all_allowed_processes_fill_the_time() {
-        assert_eq!(made(rule(Some(0.05), 2, Some(40)), 9), [6, 6, 6, 6, 6]);
-    }
-
-    #[test]
-    fn required_processes_divide_the_time() {
-        assert_eq!(made(rule(Some(0.05), 2, Some(14)), 9), [5, 5, 0, 0, 0]);
-        assert_eq!(made(rule(Some(0.05), 2, Some(8)), 9), [4, 4, 0, 0, 0]);
-        // No time is left for the second.
-        assert_eq!(made(rule(Some(0.05), 2, Some(5)), 9), [4, 0, 0, 0, 0]);
-    }
-
-    #[test]
-    fn trials_of_a_round_are_made_or_skipped_together() {
-        let mut stopping = Stopping::new(rule(None, 1, Some(1)), 1);
-        let late = Nanos::from_millis(9000);
-        for number in 1..=4 {
-            assert_eq!(stopping.turn(&planned("a", 1, number), late, |_| false), Turn::Made);
-            assert_eq!(stopping.turn(&planned("b", 1, number), late, |_| false), Turn::Made);
-        }
-        assert_eq!(stopping.turn(&planned("a", 1, 5), late, |_| false), Turn::Skipped);
-        assert_eq!(stopping.turn(&planned("b", 1, 5), late, |_| false), Turn::Skipped);
+    fn a_quiet_entry_sits_out_rounds() {
+        let look = |_| Interim { is_clear: false, shares: [("a".to_owned(), 0.25)].into() };
+        let made = &made(rule(None), &["w"], look)[0];
+        let of = |entry: &str| made.iter().filter(|(e, _)| e == entry).count();
+        // Four rounds of all; then one window in four rounds.
+        assert_eq!((of("a"), of("b")), (10, 40));
     }
 }

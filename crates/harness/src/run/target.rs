@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rpcbench_contract::cases::{self, CallError, Caller, CheckReport};
 use rpcbench_contract::{Corpus, Method, Profile, Shape};
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{Failure, Isolation, Protocol, Workload, units};
 
 use super::context::{Context, Environment};
@@ -22,6 +22,11 @@ const READY_CALL: Duration = Duration::from_millis(1000);
 const READY_PAUSE: Nanos = Nanos::from_millis(10);
 /// Time limit of a call of the conformance check.
 const CHECK_CALL: Duration = Duration::from_secs(5);
+/// Share of a CPU up to which a server stays awake while others are measured; one that uses more is frozen. Two dozen such
+/// servers take no more from the measured one than the machine reference does.
+const IDLE_SHARE: f64 = 0.001;
+/// Time at rest before that is judged: what a runtime does right after a load is soon over.
+const IDLE_JUDGED: Nanos = Nanos::from_millis(10_000);
 /// How long to wait for the end of a server that broke its connections.
 const DEATH: Duration = Duration::from_millis(300);
 
@@ -71,18 +76,31 @@ pub(super) struct Target {
     load: Option<Box<dyn Load>>,
     /// Calls outside of windows that failed at a rate that a search tried.
     pub tolerated_errors: u64,
+    /// Calls per CPU-second in its latest load. `None` before the first.
+    pub level: Option<f64>,
+    /// When its rest began, and the CPU time that it had used by then.
+    at_rest: Option<(Nanos, u64)>,
+    /// Its time at rest and awake, and the CPU time used in it.
+    idle: (Nanos, u64),
 }
 
 impl Target {
     /// Starts the server. One that must prove itself is awaited until it answers correctly.
-    pub fn start(environment: &Environment, subject: &Subject<'_>) -> Result<Self, StepError> {
+    pub fn start(
+        environment: &Environment,
+        subject: &Subject<'_>,
+        process: u32,
+    ) -> Result<Self, StepError> {
         let protocol = subject.protocol;
         let mut target = Self {
-            server: subject.placement.start()?,
+            server: subject.placement.start(process)?,
             protocol,
             profile: Profile::of(protocol),
             load: None,
             tolerated_errors: 0,
+            level: None,
+            at_rest: None,
+            idle: (Nanos(0), 0),
         };
         if let Admission::Proven { ready_timeout } = subject.admission {
             target.await_ready(environment, ready_timeout)?;
@@ -95,7 +113,7 @@ impl Target {
         environment: &Environment,
         ready_timeout: Duration,
     ) -> Result<(), StepError> {
-        let deadline = clock::now() + Nanos::from(ready_timeout);
+        let deadline = environment.interrupt.now() + Nanos::from(ready_timeout);
         let hello = Corpus::generate(&Shape::Text(16), environment.seed, self.profile.encoding);
         let mut caller = self.caller(environment, READY_CALL);
         loop {
@@ -107,12 +125,12 @@ impl Target {
                 },
                 Err(error) => error.to_string(),
             };
-            if clock::now() >= deadline {
+            if environment.interrupt.now() >= deadline {
                 let limit = units::length(ready_timeout);
                 let reason = format!("not ready within {limit}; the last call said: {problem}");
                 return Err(self.explain(reason).into());
             }
-            environment.interrupt.wait_until(clock::now() + READY_PAUSE)?;
+            environment.interrupt.wait_until(environment.interrupt.now() + READY_PAUSE)?;
         }
     }
 
@@ -182,9 +200,23 @@ impl Target {
         Ok(self.server.sample_cpu()?.unwrap_or_default())
     }
 
-    /// Lets it run again after a freeze.
-    pub fn wake(&mut self) -> Result<(), Failure> {
+    /// Leaves it without load until it is woken, and freezes it if it is known to use CPU time all the same.
+    pub fn rest(&mut self, now: Nanos) -> Result<(), Failure> {
+        let (time, used) = self.idle;
+        if time >= IDLE_JUDGED && used as f64 > time.0 as f64 * IDLE_SHARE {
+            return Ok(self.server.freeze()?);
+        }
+        self.at_rest = Some((now, self.sample_cpu()?.cpu_ns));
+        Ok(())
+    }
+
+    /// Ends a rest.
+    pub fn wake(&mut self, now: Nanos) -> Result<(), Failure> {
         self.server.wake()?;
+        if let Some((since, before)) = self.at_rest.take() {
+            let used = self.sample_cpu()?.cpu_ns.saturating_sub(before);
+            self.idle = (self.idle.0 + (now - since), self.idle.1 + used);
+        }
         self.alive("between its trials")
     }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{
     Arrivals, Failure, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
-    Threshold, TrialResult, Unmeasured, Workload,
+    Threshold, TrialResult, Unmeasured,
 };
 
 use super::context::Context;
@@ -14,16 +14,20 @@ use super::interrupt::StopNow;
 use super::observer::{Event, Phase, Stage};
 use super::subject::Admission;
 use super::target::{StepError, Target, failure};
-use super::warm::errors;
-use crate::load::Load;
+use super::warm::{COMPILER_SHARE, errors};
 use crate::placement::{Counters, MachineReading, PlacementError, Running};
 use crate::search::{PRECISION, Search, at_rate};
 
 /// How long before the window to read its first counters: reading those of a server with many threads takes milliseconds of
-/// CPU time, which in the window belongs to the load.
-const LEAD: Nanos = Nanos::from_millis(10);
-/// Longest extra time that a closed loop runs before its window because of a slow server.
+/// CPU time, which in the window belongs to the load. Load threads must know of a window, or of another end of it, as early.
+const LEAD: Nanos = Nanos::from_millis(20);
+/// Longest time that a closed loop runs before its window beyond `settle`: a Node.js server takes up to a second until its
+/// rate is back.
 const LONGEST_SETTLE: Nanos = Nanos::from_millis(2000);
+/// Slices in which the load before a window is judged.
+const SETTLE_SLICE: Nanos = Nanos::from_millis(100);
+/// Difference of calls per CPU-second that counts as none: windows differ by as much.
+const SETTLED: f64 = 0.05;
 
 /// Counters at an edge of the window.
 struct Edge {
@@ -49,9 +53,10 @@ pub(super) struct Outcome {
 }
 
 /// When the window of a trial that begins now will end. `None` if that depends on the server: a number of calls, a search.
-pub(super) fn end(workload: &Workload) -> Option<Nanos> {
+pub(super) fn end(context: &Context<'_>) -> Option<Nanos> {
+    let Context { workload, environment, .. } = *context;
     let length = workload.window.length_ms().filter(|_| workload.find_max.is_none())?;
-    Some(clock::now() + Nanos::from_millis(workload.settle_ms + length))
+    Some(environment.interrupt.now() + Nanos::from_millis(workload.settle_ms + length))
 }
 
 /// Measures a warm server under `arrivals`, or searches from there for the rate that its workload asks for.
@@ -79,7 +84,7 @@ fn measure(
             let Unmeasured { outcomes, error_examples } = &unmeasured;
             Some(errors(protocol, outcomes, "outside of the window", error_examples))
         } else if measured.outcomes.total() == 0 {
-            Some(no_call(arrivals, context.workload.in_flight))
+            Some("no call came due in the window; use a longer one, or a higher rate".to_owned())
         } else if measured.outcomes.ok == 0 {
             let examples = &measured.error_examples;
             Some(errors(protocol, &measured.outcomes, "in the window", examples))
@@ -97,16 +102,6 @@ fn measure(
         unmeasured: Some(unmeasured),
         result: TrialResult::Measured(Box::new(measured)),
     })
-}
-
-/// Why a window has no call.
-fn no_call(arrivals: Arrivals, in_flight: u32) -> String {
-    match arrivals.is_open() {
-        true => "no call came due in the window; use a longer one, or a higher rate".to_owned(),
-        false => {
-            format!("no call finished in this window; all {in_flight} in flight were still waiting")
-        }
-    }
 }
 
 /// Searches for the highest rate that meets the threshold, from the rate of `arrivals`.
@@ -208,17 +203,21 @@ fn open(
     arrivals: Arrivals,
 ) -> Result<Opened, StepError> {
     let workload = context.workload;
+    let now = || context.environment.interrupt.now();
     // If the window opens with the first call, that must not wait for counters to be read.
     let before = (workload.settle_ms == 0).then(|| Edge::read(&mut *target.server)).transpose()?;
-    let load = target.load()?;
-    let settle = settle(load, workload, arrivals);
-    let begin = clock::now();
-    let start = begin + settle;
-    let end = load.measure(start, workload.window)?;
+    let begin = now();
+    let mut settle = Nanos::from_millis(workload.settle_ms);
     if !arrivals.is_open() {
         // In an open loop it could disturb a tail.
         target.server.machine().start_reference()?;
+        if context.adapts && before.is_none() && workload.window.length_ms().is_some() {
+            settle_by_slices(target, context, begin)?;
+            settle = now() - begin + LEAD;
+        }
     }
+    let start = begin + settle;
+    let end = target.load()?.measure(start, workload.window)?;
     let stage = |end| Stage { phase: Phase::Settling, workload: &workload.name, start: begin, end };
     let first = match before {
         Some(first) => first,
@@ -228,15 +227,78 @@ fn open(
     Ok(Opened { start, end, first })
 }
 
-/// How long the load runs before the window. A closed loop starts all its calls at once; by the window they must be as spread
-/// out as at any other time, which takes one and a half times as long as answering all of them once.
-fn settle(load: &dyn Load, workload: &Workload, arrivals: Arrivals) -> Nanos {
-    let asked = Nanos::from_millis(workload.settle_ms);
-    match load.cycle() {
-        Some(cycle) if !arrivals.is_open() && workload.settle_ms > 0 => {
-            asked.max(Nanos(cycle.0 / 2 * 3).min(LONGEST_SETTLE))
+/// Loads a server after its rest until it is back at its level, or has stopped getting faster, and its compiler is quiet. A
+/// closed loop starts all its calls at once; by the window they must be as spread out as at any other time, which takes one
+/// and a half times as long as answering all of them once.
+fn settle_by_slices(
+    target: &mut Target,
+    context: &Context<'_>,
+    begin: Nanos,
+) -> Result<(), StepError> {
+    let interrupt = &context.environment.interrupt;
+    let cycle = target.load()?.cycle().unwrap_or(Nanos(0));
+    let least = Nanos::from_millis(context.workload.settle_ms).max(Nanos(cycle.0 / 2 * 3));
+    let longest = Nanos::from_millis(context.workload.settle_ms).max(LONGEST_SETTLE);
+    let mut slices: Vec<f64> = Vec::new();
+    let mut last = (target.sample_cpu()?, target.load()?.progress()?.ended);
+    target.load()?.start()?;
+    loop {
+        if interrupt.wait_or_cut(interrupt.now() + SETTLE_SLICE)? {
+            return Err(StopNow.into());
         }
-        _ => asked,
+        let this = (target.sample_cpu()?, target.load()?.progress()?.ended);
+        let cpu = this.0.cpu_ns.saturating_sub(last.0.cpu_ns) as f64;
+        let compiler = this.0.compiler_ns.saturating_sub(last.0.compiler_ns) as f64;
+        slices.push((this.1 - last.1) as f64 / cpu.max(1.0));
+        last = this;
+        let settled = is_settled(&slices, target.level) && compiler <= cpu * COMPILER_SHARE;
+        let elapsed = interrupt.now() - begin;
+        if elapsed >= longest || elapsed >= least && settled {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether calls per CPU-second, oldest slice first, are back at their level, or no longer rise: the machine may be slower
+/// than before.
+fn is_settled(slices: &[f64], level: Option<f64>) -> bool {
+    let Some(last) = slices.last() else { return false };
+    let flat = match slices {
+        [.., a, b, c, d] => *a > 0.0 && *b > 0.0 && c + d <= (a + b) * (1.0 + SETTLED),
+        _ => false,
+    };
+    flat || level.is_some_and(|level| *last >= level * (1.0 - SETTLED))
+}
+
+/// Extends a closed loop's window, by its length each time, until as many calls have ended in it as are in flight: of fewer, most
+/// are cut by its edges. Each call in flight ends within the timeout, so this takes no longer. True if Ctrl-C ended it.
+fn stretch(
+    target: &mut Target,
+    context: &Context<'_>,
+    opened: &mut Opened,
+    before: u64,
+) -> Result<bool, StepError> {
+    let (workload, interrupt) = (context.workload, &context.environment.interrupt);
+    let length = opened.end - opened.start;
+    let longest = length + Nanos::from_millis(workload.timeout_ms);
+    loop {
+        let stage = Stage {
+            phase: Phase::Measuring,
+            workload: &workload.name,
+            start: opened.end - length,
+            end: opened.end,
+        };
+        if opened.end - opened.start >= longest {
+            return context.follow(&stage, target);
+        }
+        if context.follow(&Stage { end: opened.end - LEAD, ..stage }, target)? {
+            return Ok(true);
+        }
+        if target.load()?.progress()?.ended - before >= u64::from(workload.in_flight) {
+            return Ok(interrupt.wait_or_cut(opened.end)?);
+        }
+        opened.end = opened.end + length;
+        target.load()?.end_at(opened.end)?;
     }
 }
 
@@ -246,12 +308,20 @@ fn window(
     context: &Context<'_>,
     arrivals: Arrivals,
 ) -> Result<Window, StepError> {
-    target.wake()?;
+    let interrupt = &context.environment.interrupt;
+    target.wake(interrupt.now())?;
     target.load()?.set_arrivals(arrivals)?;
-    let Opened { start, end, first } = open(target, context, arrivals)?;
-    let started = clock::wall() + Duration::from(start - clock::now());
-    let stage = Stage { phase: Phase::Measuring, workload: &context.workload.name, start, end };
-    let cut = context.follow(&stage, target)?;
+    let mut opened = open(target, context, arrivals)?;
+    let before = target.load()?.progress()?.ended;
+    let Opened { start, end, .. } = opened;
+    let started = clock::wall() + Duration::from(start - interrupt.now());
+    let cut = if arrivals.is_open() || end == Nanos::NEVER || !context.adapts {
+        let workload = &context.workload.name;
+        context.follow(&Stage { phase: Phase::Measuring, workload, start, end }, target)?
+    } else {
+        stretch(target, context, &mut opened, before)?
+    };
+    let first = opened.first;
     if cut {
         target.load()?.cut()?;
     }
@@ -263,9 +333,11 @@ fn window(
     let outside = std::mem::take(&mut measurement.unmeasured);
     let runtime = target.server.runtime(measurement.span)?;
     let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
+    let measured = Measured { runtime, ..measurement.into_measured(usage, machine) };
+    target.level = measured.ok_per_server_cpu_s().map(|calls| calls / 1e9);
     Ok(Window {
         started,
-        measured: Measured { runtime, ..measurement.into_measured(usage, machine) },
+        measured,
         unmeasured: Unmeasured { outcomes: outside.outcomes, error_examples: outside.examples },
         cut,
     })
@@ -276,9 +348,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_without_calls_is_explained() {
-        assert!(no_call(Arrivals::Closed, 1000).contains("all 1000 in flight were still waiting"));
-        let open = no_call("constant:1".parse().unwrap(), 1000);
-        assert!(open.contains("no call came due") && open.contains("a higher rate"));
+    fn a_server_is_settled_at_its_level_or_when_it_no_longer_rises() {
+        assert!(!is_settled(&[], Some(1.0)));
+        assert!(is_settled(&[0.5, 0.96], Some(1.0)));
+        assert!(!is_settled(&[0.5, 0.9], Some(1.0)) && !is_settled(&[0.96], None));
+        assert!(is_settled(&[0.5, 0.8, 0.8, 0.52, 0.83], Some(1.0)));
+        assert!(!is_settled(&[0.4, 0.5, 0.6, 0.7], Some(1.0)));
+        assert!(!is_settled(&[0.0, 0.0, 0.0, 0.0], Some(1.0)), "a server that answers nothing yet");
     }
 }

@@ -32,7 +32,7 @@ pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verifi
         Readiness::Failed(failure) => return Ok(Verified::Failed(failure.clone())),
         Readiness::Ready => {}
     }
-    let checked = Target::start(environment, subject).and_then(|mut target| {
+    let checked = Target::start(environment, subject, 1).and_then(|mut target| {
         let report = target.check(environment)?;
         target.stop()?;
         Ok(report)

@@ -1,6 +1,6 @@
 //! Warms a server until it is steady.
 
-use rpcbench_engine::clock::{self, Nanos};
+use rpcbench_engine::clock::Nanos;
 use rpcbench_record::{Outcomes, Protocol, Unsteady, WarmCurve, WarmSlice, WarmUp, Window};
 use rpcbench_stats::{Steadiness, SteadyRule, WarmSample, assess};
 
@@ -12,16 +12,17 @@ use crate::manifest::Runtime;
 use crate::placement::CpuReading;
 
 /// Length of a slice of the warm-up.
-const SLICE: Nanos = Nanos::from_millis(500);
-/// Slices that must be flat: five seconds, as compilations often come in bursts a second or two apart.
-const WINDOW: usize = 10;
+const SLICE: Nanos = Nanos::from_millis(250);
+/// Slices that must be flat: three seconds, as compilations often come in bursts a second or two apart. A server that
+/// compiles later is warmed more before its windows, which show whether it climbs.
+const WINDOW: usize = 12;
 /// Change of calls per server CPU-second over the window that counts as flat, regardless of noise.
 const TOLERANCE: f64 = 0.05;
 /// Extra warm-up of later processes, beyond the time until the first was steady: processes differ, and connections and caches
 /// are new.
 const MARGIN: Nanos = Nanos::from_millis(1000);
 /// Share of the server's CPU time below which compiler threads count as quiet.
-const COMPILER_SHARE: f64 = 0.05;
+pub(super) const COMPILER_SHARE: f64 = 0.05;
 
 /// When to stop warming.
 struct Goal {
@@ -32,12 +33,13 @@ struct Goal {
     fixed: bool,
     /// Whether the cap comes from earlier processes of the entry.
     as_earlier: bool,
+    /// Whether the cap is lower than the entry's, as the run is short of time.
+    is_short: bool,
 }
 
 impl Goal {
     /// `known`: warm-up that earlier processes of the entry needed; it ends a warm-up until steady only.
     fn new(warm_up: WarmUp, runtime: &Runtime, known: Option<Nanos>) -> Self {
-        let slices = |length: Nanos| length.0.div_ceil(SLICE.0) as usize;
         let (least, cap, fixed) = match warm_up {
             WarmUp::Fixed { length_ms } => (Nanos(0), Nanos::from_millis(length_ms), true),
             WarmUp::Calls { .. } => (Nanos(0), Nanos(0), true),
@@ -55,26 +57,43 @@ impl Goal {
         };
         let known = known.filter(|_| !fixed);
         let (cap, as_earlier) = (known.unwrap_or(cap), known.is_some());
-        Self { rule, cap: slices(cap), fixed: fixed || as_earlier, as_earlier }
+        Self { rule, cap: slices(cap), fixed: fixed || as_earlier, as_earlier, is_short: false }
+    }
+
+    /// Lowers the cap of a warm-up until steady to `left`, but leaves enough to judge it.
+    fn limit(&mut self, left: Nanos) {
+        let cap = slices(left).max(self.rule.min_slices).max(WINDOW);
+        if !self.fixed && cap < self.cap {
+            (self.cap, self.is_short) = (cap, true);
+        }
     }
 }
 
-/// Loads the server until it is steady, or the cap is reached. `None` if the workload has no warm-up.
+fn slices(length: Nanos) -> usize {
+    length.0.div_ceil(SLICE.0) as usize
+}
+
+/// Loads the server until it is steady, or the cap is reached. `begin` is when its preparation began. `None` if the workload
+/// has no warm-up.
 pub(super) fn warm(
     target: &mut Target,
     context: &Context<'_>,
+    begin: Nanos,
 ) -> Result<Option<WarmCurve>, StepError> {
-    let Context { workload, subject, known_warm_up, .. } = *context;
-    let goal = Goal::new(workload.warm_up, &subject.runtime, known_warm_up);
+    let Context { workload, subject, known_warm_up, preparation_limit, environment, .. } = *context;
+    let mut goal = Goal::new(workload.warm_up, &subject.runtime, known_warm_up);
+    if let Some(limit) = preparation_limit {
+        goal.limit(begin + limit - environment.interrupt.now());
+    }
     if goal.cap == 0 {
         return Ok(None);
     }
-    let mut curve = Curve::begin(target)?;
+    let mut curve = Curve::begin(target, environment.interrupt.now())?;
     target.load()?.start()?;
     let mut verdict = Steadiness::TooShort;
     while curve.samples.len() < goal.cap && (goal.fixed || verdict != Steadiness::Steady) {
-        context.environment.interrupt.wait_until(curve.at + SLICE)?;
-        curve.add(target)?;
+        environment.interrupt.wait_until(curve.at + SLICE)?;
+        curve.add(target, environment.interrupt.now())?;
         verdict = assess(&curve.samples, &goal.rule);
         let (entry, slice) = (context.subject.entry.clone(), curve.slices.last());
         context.observer.event(&Event::Warming { entry, slice, verdict });
@@ -99,16 +118,17 @@ pub(super) fn warm_by_calls(
     calls: u64,
 ) -> Result<WarmCurve, StepError> {
     let goal = Goal::new(context.workload.warm_up, &context.subject.runtime, None);
-    let mut curve = Curve::begin(target)?;
-    target.load()?.measure(clock::now(), Window::Calls { calls })?;
+    let interrupt = &context.environment.interrupt;
+    let mut curve = Curve::begin(target, interrupt.now())?;
+    target.load()?.measure(interrupt.now(), Window::Calls { calls })?;
     while !target.load()?.is_drained()? {
-        let now = clock::now();
-        context.environment.interrupt.wait_until(now + POLL)?;
+        let now = interrupt.now();
+        interrupt.wait_until(now + POLL)?;
         if now >= curve.at + SLICE {
-            curve.add(target)?;
+            curve.add(target, now)?;
         }
     }
-    curve.add(target)?;
+    curve.add(target, interrupt.now())?;
     let tally = target.load()?.finish()?.tally;
     if tally.outcomes.errors() > 0 {
         let protocol = context.subject.protocol;
@@ -143,17 +163,15 @@ struct Curve {
 }
 
 impl Curve {
-    fn begin(target: &mut Target) -> Result<Self, StepError> {
+    fn begin(target: &mut Target, begin: Nanos) -> Result<Self, StepError> {
         let progress = target.load()?.progress()?;
         let cpu = target.sample_cpu()?;
-        let begin = clock::now();
         Ok(Self { begin, at: begin, cpu, progress, slices: Vec::new(), samples: Vec::new() })
     }
 
-    fn add(&mut self, target: &mut Target) -> Result<(), StepError> {
+    fn add(&mut self, target: &mut Target, at: Nanos) -> Result<(), StepError> {
         target.alive("while it was warmed")?;
         let progress = target.load()?.progress()?;
-        let at = clock::now();
         let cpu = target.sample_cpu()?;
         let sample = WarmSample {
             calls: progress.ended - self.progress.ended,
@@ -177,11 +195,13 @@ impl Curve {
         let flat_from = self.slices.len().saturating_sub(goal.rule.window);
         let before = flat_from.checked_sub(1).and_then(|at| self.slices.get(at));
         let steady_after_ms = steady.then(|| before.map_or(0, |slice| slice.at_ms));
+        // At the entry's cap, noise is no reason to warm longer. At a lower one it hides how long that takes.
+        let known_ms = steady_after_ms.filter(|_| !goal.is_short || verdict == Steadiness::Steady);
         let least_ms = goal.rule.min_slices as u64 * SLICE.0 / 1_000_000;
         WarmCurve {
             steady_after_ms,
             as_earlier: goal.as_earlier,
-            later_ms: steady_after_ms.map(|ms| (ms + MARGIN.0 / 1_000_000).max(least_ms)),
+            later_ms: known_ms.map(|ms| (ms + MARGIN.0 / 1_000_000).max(least_ms)),
             unsteady: Unsteady::of(verdict).filter(|_| !goal.fixed),
             cold_rate: cold_rate(&self.slices),
             slices: self.slices,
@@ -217,11 +237,11 @@ mod tests {
             let goal = Goal::new(warm_up, &runtime(), None);
             (goal.rule.min_slices, goal.cap, goal.fixed)
         };
-        assert_eq!(bounds(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }), (4, 40, false));
+        assert_eq!(bounds(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }), (8, 80, false));
         let asked = WarmUp::UntilSteady { least_ms: 30_000, cap_ms: Some(60_001) };
-        assert_eq!(bounds(asked), (60, 121, false));
+        assert_eq!(bounds(asked), (120, 241, false));
         assert_eq!(bounds(WarmUp::Fixed { length_ms: 0 }), (1, 0, true));
-        assert_eq!(bounds(WarmUp::Fixed { length_ms: 700 }), (1, 2, true));
+        assert_eq!(bounds(WarmUp::Fixed { length_ms: 700 }), (1, 3, true));
     }
 
     #[test]
@@ -229,17 +249,35 @@ mod tests {
         let known = Some(Nanos::from_millis(3400));
         let until_steady = WarmUp::UntilSteady { least_ms: 0, cap_ms: None };
         let goal = Goal::new(until_steady, &runtime(), known);
-        assert_eq!((goal.cap, goal.fixed, goal.as_earlier), (7, true, true));
-        let warm = curve(7).end(&goal, Steadiness::Climbing { change: 0.5 });
+        assert_eq!((goal.cap, goal.fixed, goal.as_earlier), (14, true, true));
+        let warm = curve(14).end(&goal, Steadiness::Climbing { change: 0.5 });
         assert_eq!((warm.steady_after_ms, warm.unsteady, warm.later_ms), (None, None, None));
         assert!(warm.as_earlier);
         let goal = Goal::new(WarmUp::Fixed { length_ms: 700 }, &runtime(), known);
-        assert_eq!((goal.cap, goal.as_earlier), (2, false));
+        assert_eq!((goal.cap, goal.as_earlier), (3, false));
+    }
+
+    #[test]
+    fn a_warm_up_that_the_run_cuts_short_says_nothing_about_later_processes() {
+        let until_steady = WarmUp::UntilSteady { least_ms: 0, cap_ms: None };
+        let limited = |left| {
+            let mut goal = Goal::new(until_steady, &runtime(), None);
+            goal.limit(Nanos::from_millis(left));
+            goal
+        };
+        let (long, short, none) = (limited(60_000), limited(5000), limited(0));
+        assert_eq!([long.cap, short.cap, none.cap], [80, 20, WINDOW]);
+        let later = |goal: &Goal, verdict| curve(goal.cap as u64).end(goal, verdict).later_ms;
+        let noisy = Steadiness::Noisy { change: 0.3 };
+        assert_eq!(later(&long, noisy), Some(18_000));
+        assert_eq!(later(&short, noisy), None);
+        assert_eq!(later(&short, Steadiness::Climbing { change: 0.3 }), None);
+        assert_eq!(later(&short, Steadiness::Steady), Some(3000));
     }
 
     fn curve(slices: u64) -> Curve {
         let slice =
-            |n| WarmSlice { at_ms: n * 500, calls: n * 100, server_cpu_ns: 1, compiler_cpu_ns: 0 };
+            |n| WarmSlice { at_ms: n * 250, calls: n * 100, server_cpu_ns: 1, compiler_cpu_ns: 0 };
         Curve {
             begin: Nanos(0),
             at: Nanos(0),
@@ -253,18 +291,18 @@ mod tests {
     #[test]
     fn it_is_steady_since_the_start_of_the_flat_window() {
         let goal = Goal::new(WarmUp::UntilSteady { least_ms: 0, cap_ms: None }, &runtime(), None);
-        let early = curve(10).end(&goal, Steadiness::Steady);
+        let early = curve(12).end(&goal, Steadiness::Steady);
         assert_eq!((early.steady_after_ms, early.unsteady), (Some(0), None));
         // The language's least warm-up.
         assert_eq!(early.later_ms, Some(2000));
         let late = curve(34).end(&goal, Steadiness::Steady);
-        assert_eq!((late.steady_after_ms, late.later_ms), (Some(12_000), Some(13_000)));
+        assert_eq!((late.steady_after_ms, late.later_ms), (Some(5500), Some(6500)));
         let noisy = curve(40).end(&goal, Steadiness::Noisy { change: 0.3 });
-        assert_eq!((noisy.steady_after_ms, noisy.unsteady), (Some(15_000), None));
+        assert_eq!((noisy.steady_after_ms, noisy.unsteady), (Some(7000), None));
         let never = curve(40).end(&goal, Steadiness::Climbing { change: 0.123 });
         assert_eq!((never.steady_after_ms, never.later_ms), (None, None));
         let why = never.unsteady.unwrap().to_string();
-        assert_eq!(why, "calls per CPU-second still rose by 12 % in 5 s");
+        assert_eq!(why, "calls per CPU-second still rose by 12 % in 3 s");
     }
 
     #[test]
@@ -276,8 +314,8 @@ mod tests {
 
     #[test]
     fn the_cold_rate_is_that_of_the_first_second() {
-        assert_eq!(cold_rate(&curve(10).slices), 300.0);
-        assert_eq!(cold_rate(&curve(1).slices), 200.0);
+        assert_eq!(cold_rate(&curve(10).slices), 1000.0);
+        assert_eq!(cold_rate(&curve(1).slices), 400.0);
         assert_eq!(cold_rate(&[]), 0.0);
     }
 }

@@ -10,11 +10,8 @@ use crate::config::{
     ConfigError, Count, FileKind, Given, Memory, NonZeroLength, Share, SourceFile,
 };
 
-/// Default windows of each process.
-const ROUNDS: u32 = 1;
-/// Processes of each entry that `--precision` allows in a suite without a precision: enough to tell differences as small
-/// as those between two processes of one server.
-const MAX_PROCESSES: u32 = 16;
+/// Rounds that `--precision` allows in a suite without rounds or a time limit.
+const MAX_ROUNDS: u32 = 16;
 
 /// A suite as written, and as options of `run` and `compare`.
 #[derive(Args, Clone, Debug, Default, Deserialize, PartialEq)]
@@ -24,13 +21,10 @@ pub struct SuiteSpec {
     /// Its purpose, one line.
     #[arg(skip)]
     pub description: String,
-    /// Exact number of processes of each server; an interval needs at least two
-    #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "precision")]
+    /// Processes of each server, all running side by side; an interval needs two
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub processes: Option<Given<Count>>,
-    /// The upper limit, if there is a precision.
-    #[arg(skip)]
-    pub max_processes: Option<Given<Count>>,
-    /// Windows of each process; it is frozen while others run
+    /// Windows of each process at most; only one server at a time has load [default: as many as fit --max-time]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub rounds: Option<Given<Count>>,
     /// Continue until servers differ clearly, or are known to be equal within this [quick: 5%]
@@ -92,7 +86,6 @@ impl FileKind for SuiteSpec {
     const EXAMPLES: &'static [&'static str] = &[
         "description = \"Few connections, large messages.\"",
         "processes = 2",
-        "max_processes = 16",
         "rounds = 16",
         "precision = \"5%\"",
         "agreement = \"6%\"",
@@ -160,79 +153,42 @@ impl RunSpec {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     pub processes: u32,
-    pub rounds: u32,
+    /// `None`: as many as the time allows.
+    pub rounds: Option<u32>,
     pub stopping: Option<Stopping>,
 }
 
 impl SuiteSpec {
     /// The extent of a run of this suite with options on top.
     pub(crate) fn extent(&self, file: &SourceFile, above: &Self) -> Result<Extent, ConfigError> {
-        let shown = |given: &Given<Count>| given.shown(Some(file));
-        let own = self.processes.as_ref().ok_or_else(|| file.missing::<Self>(None, "processes"))?;
-        let rounds = |of: &Self| of.rounds.as_ref().map(|rounds| rounds.value.0);
-        self.check_stopping(file, rounds(self).unwrap_or(ROUNDS))?;
-        let most = self.max_processes.as_ref().unwrap_or(own);
-        if most.value < own.value {
-            let remedy = "the second is the minimum; raise the first";
-            return Err(ConfigError::contradiction(shown(most), shown(own), remedy));
-        }
+        let own = above.processes.as_ref().or(self.processes.as_ref());
+        let own = own.ok_or_else(|| file.missing::<Self>(None, "processes"))?;
         let share = |of: &Option<Given<Share>>| of.as_ref().map(|share| share.value.0);
         let max_time = above.max_time.as_ref().or(self.max_time.as_ref());
-        let mut processes = most.value.0;
-        let mut stopping = Stopping {
-            precision: share(&self.precision),
+        let stopping = Stopping {
+            precision: share(&above.precision).or(share(&self.precision)),
             agreement: share(&self.agreement),
-            least_processes: own.value.0,
             max_time_ms: max_time.map(|time| time.value.ms()),
         };
-        if let Some(precision) = share(&above.precision)
-            && stopping.precision.replace(precision).is_none()
-        {
-            processes = processes.max(MAX_PROCESSES);
-        }
-        if let Some(exact) = &above.processes {
-            processes = exact.value.0;
-            stopping = Stopping { precision: None, least_processes: processes, ..stopping };
-        }
-        let is_any = stopping.precision.is_some()
-            || stopping.agreement.is_some()
-            || stopping.max_time_ms.is_some();
-        Ok(Extent {
-            processes,
-            rounds: rounds(above).or(rounds(self)).unwrap_or(ROUNDS),
-            stopping: is_any.then_some(stopping),
-        })
-    }
-
-    /// Refuses half a rule.
-    fn check_stopping(&self, file: &SourceFile, rounds: u32) -> Result<(), ConfigError> {
-        let together = |given: String, other: &str| {
-            let problem = format!(
-                "processes are added until the precision is reached, up to max_processes; give {other} too"
-            );
-            Err(ConfigError::value(given, problem))
+        let given = above.rounds.as_ref().or(self.rounds.as_ref()).map(|rounds| rounds.value.0);
+        let rounds = match (given, &self.max_time, stopping.precision) {
+            (None, Some(_), _) => None,
+            (None, None, Some(_)) => Some(MAX_ROUNDS),
+            (given, ..) => Some(given.unwrap_or(1)),
         };
-        match (&self.max_processes, &self.precision) {
-            (Some(_), Some(_)) | (None, None) => {}
-            (Some(alone), None) => return together(alone.shown(Some(file)), "precision"),
-            (None, Some(alone)) => return together(alone.shown(Some(file)), "max_processes"),
+        if let Some(agreement) = self.agreement.as_ref().filter(|_| rounds.is_some_and(|r| r < 2)) {
+            let problem =
+                "two windows in a row must agree; give rounds = 2 or more, as an upper limit";
+            return Err(ConfigError::value(agreement.shown(Some(file)), problem));
         }
-        match &self.agreement {
-            Some(agreement) if rounds < 2 => {
-                let problem =
-                    "two windows in a row must agree; give rounds = 2 or more, as an upper limit";
-                Err(ConfigError::value(agreement.shown(Some(file)), problem))
-            }
-            _ => Ok(()),
-        }
+        let is_any = stopping != Stopping::default();
+        Ok(Extent { processes: own.value.0, rounds, stopping: is_any.then_some(stopping) })
     }
 
     /// Processes, or rounds, as given, for an error about their product.
     pub(crate) fn larger_extent(&self, file: &SourceFile, above: &Self, processes: bool) -> String {
         let given = match processes {
-            true => {
-                above.processes.as_ref().or(self.max_processes.as_ref()).or(self.processes.as_ref())
-            }
+            true => above.processes.as_ref().or(self.processes.as_ref()),
             false => above.rounds.as_ref().or(self.rounds.as_ref()),
         };
         given.map_or_else(String::new, |given| given.shown(Some(file)))

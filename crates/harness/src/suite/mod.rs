@@ -34,10 +34,10 @@ pub struct Suite {
     pub path: PathBuf,
     /// What it is for, one line.
     pub description: String,
-    /// Processes of each entry, one after another; an upper limit if there is a precision.
+    /// Processes of each entry.
     pub processes: u32,
-    /// Windows in which each process is measured, under each workload.
-    pub rounds: u32,
+    /// Windows in which each process is measured, under each workload. `None`: as many as the time allows.
+    pub rounds: Option<u32>,
     /// When a run may end early.
     pub stopping: Option<Stopping>,
     /// Whether every measured call is logged.
@@ -176,7 +176,7 @@ impl Suite {
                 Window::Duration { length_ms } => ms(length_ms),
                 Window::Calls { calls } => ms(calls / CALLS_PER_MS),
             };
-            process += (ms(w.settle_ms) + window) * windows * self.rounds;
+            process += (ms(w.settle_ms) + window) * windows * self.rounds.unwrap_or(LEAST_ROUNDS);
         }
         process * self.processes
     }
@@ -187,11 +187,13 @@ impl Suite {
     }
 }
 
+/// Rounds that a time limit allows in any case: fewer show no noise.
+const LEAST_ROUNDS: u32 = Stopping::LEAST_ROUNDS;
 /// Most windows of a plan: each takes memory and a line of the record, and this many of the shortest take 28 hours.
 const MAX_TRIALS: u64 = 1_000_000;
 
-/// All windows of a run, in order: a round is every entry once, in random order. The first process of every entry goes
-/// through all rounds of all workloads, then the second. The same seed gives the same order.
+/// All windows of a run, in order: workload by workload, rounds of every process of every entry once, in random order. The
+/// same seed gives the same order.
 ///
 /// # Errors
 /// If values contradict each other, or two entries have one name.
@@ -221,8 +223,9 @@ pub fn plan(
         )));
     }
     suite.check_protocols(&servers)?;
-    suite.check_trials(run, servers.len())?;
-    let order = order::order(&suite, &servers, seed);
+    let rounds = suite.rounds_for(servers.len());
+    suite.check_trials(run, rounds, servers.len())?;
+    let order = order::order(&suite, rounds, &servers, seed);
     Ok(Plan {
         suite: suite.name,
         seed,
@@ -254,9 +257,22 @@ impl Suite {
         Ok(())
     }
 
+    /// Rounds to plan for this many entries. Where the time decides: twice as many as it allows if all windows of a round
+    /// are made, since quiet servers sit out rounds.
+    fn rounds_for(&self, entries: usize) -> u32 {
+        let time = self.stopping.and_then(|stopping| stopping.max_time_ms).unwrap_or(0);
+        let length = |w: &Workload| w.settle_ms + w.window.length_ms().unwrap_or(1000);
+        let trials = u64::from(self.processes) * entries.max(1) as u64;
+        let round = trials * self.workloads.iter().map(length).sum::<u64>();
+        let most = MAX_TRIALS / (trials * self.workloads.len() as u64).max(1);
+        let fitting = (2 * time / round.max(1)).min(most);
+        let fitting = u32::try_from(fitting).unwrap_or(u32::MAX);
+        self.rounds.unwrap_or(fitting.max(LEAST_ROUNDS))
+    }
+
     /// Refuses more windows than [`MAX_TRIALS`].
-    fn check_trials(&self, run: &RunSpec, entries: usize) -> Result<(), ConfigError> {
-        let (processes, rounds, loads) = (self.processes, self.rounds, self.workloads.len());
+    fn check_trials(&self, run: &RunSpec, rounds: u32, entries: usize) -> Result<(), ConfigError> {
+        let (processes, loads) = (self.processes, self.workloads.len());
         let trials = u128::from(processes) * u128::from(rounds) * (loads * entries) as u128;
         if trials <= u128::from(MAX_TRIALS) {
             return Ok(());

@@ -1,26 +1,36 @@
 //! The order of trials.
 
+use rand::seq::SliceRandom as _;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use rpcbench_record::{PlannedServer, PlannedTrial};
 
 use super::Suite;
 
-/// Rounds of all entries in random order, process by process, and for each workload by workload. What drifts over minutes (a
-/// clock that throttles, a neighbour that wakes) so falls on every entry alike.
-pub(super) fn order(suite: &Suite, entries: &[PlannedServer], seed: u64) -> Vec<PlannedTrial> {
+/// Workload by workload, rounds of all processes: a process of each entry in random order, then another of each. So changes of
+/// the machine affect all entries and processes alike.
+pub(super) fn order(
+    suite: &Suite,
+    rounds: u32,
+    entries: &[PlannedServer],
+    seed: u64,
+) -> Vec<PlannedTrial> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut order = Vec::new();
-    for process in 1..=suite.processes {
-        for workload in &suite.workloads {
-            for round in 1..=suite.rounds {
+    for workload in &suite.workloads {
+        for round in 0..rounds {
+            let mut processes: Vec<u32> = (1..=suite.processes).collect();
+            if round > 0 {
+                processes.shuffle(&mut rng);
+            }
+            for process in processes {
                 let mut shuffled: Vec<&PlannedServer> = entries.iter().collect();
-                rand::seq::SliceRandom::shuffle(shuffled.as_mut_slice(), &mut rng);
+                shuffled.shuffle(&mut rng);
                 order.extend(shuffled.into_iter().map(|server| PlannedTrial {
                     entry: server.entry.clone(),
                     workload: workload.name.clone(),
                     process,
-                    number: (process - 1) * suite.rounds + round,
+                    number: round * suite.processes + process,
                 }));
             }
         }

@@ -33,6 +33,7 @@ pub enum Answer {
 pub struct Scripted {
     pub log: Log,
     pub script: Script,
+    pub interrupt: Interrupt,
 }
 
 impl LoadGenerator for Scripted {
@@ -51,6 +52,7 @@ impl LoadGenerator for Scripted {
             script: self.script,
             arrivals: Arrivals::Closed,
             span: None,
+            interrupt: self.interrupt.clone(),
         }))
     }
 
@@ -84,6 +86,7 @@ struct ScriptedLoad {
     script: Script,
     arrivals: Arrivals,
     span: Option<Span>,
+    interrupt: Interrupt,
 }
 
 impl Load for ScriptedLoad {
@@ -105,6 +108,11 @@ impl Load for ScriptedLoad {
     }
 
     fn cut(&mut self) -> Result<(), LoadError> {
+        Ok(())
+    }
+
+    fn end_at(&mut self, end: Nanos) -> Result<(), LoadError> {
+        self.span.as_mut().expect("a window").end = end;
         Ok(())
     }
 
@@ -130,8 +138,10 @@ impl Load for ScriptedLoad {
         Ok(Unmeasured::default())
     }
 
+    /// A call ends every 10 ms; one of a slow server every second.
     fn progress(&self) -> Result<Progress, LoadError> {
-        Ok(Progress::default())
+        let each = if self.entry == SLOW { 1_000_000_000 } else { 10_000_000 };
+        Ok(Progress { ended: self.interrupt.now().0 / each, failed: 0 })
     }
 
     fn sample(&self) -> Result<Sample, LoadError> {
@@ -149,3 +159,5 @@ impl Load for ScriptedLoad {
 
 /// Calls of each window.
 pub const CALLS: u64 = 10_000;
+/// An entry whose calls take a second each.
+pub const SLOW: &str = "slow";

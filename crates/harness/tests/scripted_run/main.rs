@@ -1,4 +1,4 @@
-//! The run loop with a scripted load generator and scripted servers: no process, no socket, windows of a millisecond.
+//! The run loop with a scripted load generator and scripted servers: in virtual time: no process, no socket.
 
 mod load;
 mod placement;
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use load::{Answer, CALLS, Script, Scripted};
+use load::{Answer, CALLS, SLOW, Script, Scripted};
 use placement::ScriptedPlacement;
 use rpcbench_engine::clock::Nanos;
 use rpcbench_harness::manifest::Runtime;
@@ -16,7 +16,7 @@ use rpcbench_harness::run::{
 };
 use rpcbench_record::{
     Arrivals, ConnectionLife, Header, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate,
-    Readiness, Run, Tool, Trial, WarmUp, Window, Workload,
+    Readiness, Run, Stopping, Tool, Trial, WarmUp, Window, Workload,
 };
 
 /// What was done to servers and loads, in order.
@@ -67,62 +67,77 @@ fn header(plan: Plan) -> Header {
 
 /// Runs two rounds of servers `a` and `b`. Returns the run, its ending and the log.
 fn run(script: Script, workload: Workload, admission: Admission) -> (Run, Ending, Vec<String>) {
+    let plan = Plan { workloads: vec![workload], ..Plan::default() };
+    let made = run_plan(script, admission, &["a", "b"], (1, 2, usize::MAX), plan);
+    (made.run, made.ending, made.log)
+}
+
+struct Made {
+    run: Run,
+    ending: Ending,
+    log: Vec<String>,
+    took: Nanos,
+}
+
+/// Runs rounds of processes of servers in a fixed order, with memory for `room` of them.
+fn run_plan(
+    script: Script,
+    admission: Admission,
+    entries: &[&'static str],
+    (processes, rounds, room): (u32, u32, usize),
+    plan: Plan,
+) -> Made {
     let log = Log::default();
-    let trial = |number, entry: &str| PlannedTrial {
+    let interrupt = Interrupt::in_virtual_time();
+    let trial = |entry: &str, process, round: u32| PlannedTrial {
         entry: entry.to_owned(),
         workload: "w".to_owned(),
-        process: 1,
-        number,
+        process,
+        number: round * processes + process,
     };
-    let server = |entry: &str| PlannedServer {
-        entry: entry.to_owned(),
-        server: entry.to_owned(),
+    let server = |entry: &&str| PlannedServer {
+        entry: (*entry).to_owned(),
+        server: (*entry).to_owned(),
         protocol: Protocol::Grpc,
         variant: None,
         language: String::new(),
         library: String::new(),
         build: None,
     };
-    let plan = Plan {
-        workloads: vec![workload],
-        servers: ["a", "b"].map(server).into(),
-        order: (1..=2).flat_map(|number| ["a", "b"].map(|entry| trial(number, entry))).collect(),
-        ..Plan::default()
-    };
-    let subject = |entry: &'static str| Subject {
-        entry: entry.to_owned(),
+    let order = (0..rounds).flat_map(|round| {
+        (1..=processes)
+            .flat_map(move |process| entries.iter().map(move |entry| trial(entry, process, round)))
+    });
+    let plan =
+        Plan { servers: entries.iter().map(server).collect(), order: order.collect(), ..plan };
+    let subject = |entry: &&'static str| Subject {
+        entry: (*entry).to_owned(),
         protocol: Protocol::Grpc,
         provenance: Provenance::default(),
         runtime: Runtime {
             least_warm_up: Duration::ZERO,
-            warm_up_cap: Duration::ZERO,
+            warm_up_cap: Duration::from_secs(20),
             compiler_threads: Vec::new(),
             statistics: false,
         },
         admission,
-        placement: Box::new(ScriptedPlacement { entry, log: log.clone() }),
+        placement: Box::new(ScriptedPlacement {
+            entry,
+            log: log.clone(),
+            interrupt: interrupt.clone(),
+            room,
+        }),
         readiness: Readiness::Ready,
     };
-    let environment = Environment {
-        seed: 1,
-        interrupt: Interrupt::default(),
-        generator: Box::new(Scripted { log: log.clone(), script }),
-    };
-    let runner = Runner {
-        environment: &environment,
-        subjects: &["a", "b"].map(subject),
-        writer: None,
-        run: Run {
-            header: header(plan),
-            preparations: Vec::new(),
-            trials: Vec::new(),
-            finished: None,
-        },
-        observer: &SilentObserver,
-        done: 0,
-    };
-    let (run, ending) = runner.execute();
-    (run, ending.expect("no writer fails"), log.lines())
+    let generator = Scripted { log: log.clone(), script, interrupt: interrupt.clone() };
+    let environment =
+        Environment { seed: 1, interrupt: interrupt.clone(), generator: Box::new(generator) };
+    let run =
+        Run { header: header(plan), preparations: Vec::new(), trials: Vec::new(), finished: None };
+    let subjects: Vec<Subject<'_>> = entries.iter().map(subject).collect();
+    let (run, ending) = Runner::new(&environment, &subjects, None, run, &SilentObserver).execute();
+    let ending = ending.expect("no writer fails");
+    Made { run, ending, log: log.lines(), took: interrupt.now() }
 }
 
 fn failures(run: &Run) -> Vec<(&str, Option<&str>)> {
@@ -130,7 +145,7 @@ fn failures(run: &Run) -> Vec<(&str, Option<&str>)> {
 }
 
 #[test]
-fn one_server_is_awake_at_a_time_and_each_stops_after_its_last_trial() {
+fn servers_are_ready_before_the_first_round_and_stop_after_their_last_trial() {
     let (run, ending, done) =
         run(|_, _| Answer::After(Nanos(1000)), workload(), Admission::AsFound);
     assert_eq!(ending, Ending::Finished);
@@ -139,16 +154,12 @@ fn one_server_is_awake_at_a_time_and_each_stops_after_its_last_trial() {
         [
             "a starts",
             "a connects",
-            "a freezes",
             "b starts",
             "b connects",
-            "b freezes", //
             "a wakes",
             "a measures",
-            "a freezes",
             "b wakes",
             "b measures",
-            "b freezes", //
             "a wakes",
             "a measures",
             "a stops",
@@ -215,4 +226,56 @@ fn a_search_finds_the_rate_at_which_the_load_breaks() {
         let met = trial.search.as_ref().and_then(|search| search.met()).expect("a rate");
         assert!((600.0..=700.0).contains(&met.rate.get()), "{}", met.rate);
     }
+}
+
+const TWELVE: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+
+/// The load of the suite `quick`, with a time limit.
+fn quick(seconds: u64) -> Plan {
+    let quick = Workload {
+        warm_up: WarmUp::UntilSteady { least_ms: 0, cap_ms: None },
+        settle_ms: 100,
+        window: Window::Duration { length_ms: 1000 },
+        timeout_ms: 10_000,
+        ..workload()
+    };
+    let stopping = Stopping { max_time_ms: Some(seconds * 1000), ..Stopping::default() };
+    Plan { workloads: vec![quick], stopping: Some(stopping), ..Plan::default() }
+}
+
+#[test]
+fn a_time_limit_holds_and_at_least_half_of_it_is_measured() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    for (seconds, entries) in [(360, 12), (360, 2), (120, 6)] {
+        let plan = quick(seconds);
+        let made =
+            run_plan(script, Admission::AsFound, &TWELVE[..entries], (2, 400, usize::MAX), plan);
+        let windows = made.run.trials.iter().filter_map(|trial| trial.measured());
+        let measured = windows.map(|window| window.window_ns).sum::<u64>() as f64 / 1e9;
+        let (took, limit) = (made.took.as_secs_f64(), seconds as f64);
+        assert!((limit * 0.95..limit * 1.05).contains(&took), "{entries}: {took} of {limit} s");
+        assert!(measured >= limit / 2.0, "{entries}: {measured} of {limit} s");
+    }
+}
+
+#[test]
+fn processes_take_turns_where_memory_is_short_and_the_record_says_so() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let plan = Plan { workloads: vec![workload()], ..Plan::default() };
+    let made = run_plan(script, Admission::AsFound, &["a", "b"], (2, 2, 2), plan);
+    assert_eq!(failures(&made.run).len(), 8);
+    let processes: Vec<u32> = made.run.trials.iter().map(|trial| trial.process).collect();
+    assert_eq!(processes, [1, 1, 1, 1, 2, 2, 2, 2]);
+    let last = made.run.preparations.last().expect("a preparation");
+    let note = "processes took turns: not enough memory for all at the same time";
+    assert_eq!(last.isolation.notes, [note]);
+}
+
+#[test]
+fn the_window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let made = run_plan(script, Admission::AsFound, &["a", SLOW], (1, 1, usize::MAX), quick(60));
+    let length = |at: usize| made.run.trials[at].measured().expect("a window").window_ns;
+    // Two calls are in flight.
+    assert_eq!([length(0), length(1)], [1_000_000_000, 2_000_000_000]);
 }

@@ -2,12 +2,18 @@
 
 use std::net::SocketAddr;
 
+use rpcbench_engine::clock::Nanos;
 use rpcbench_harness::placement::{
-    Counters, CpuReading, Endpoint, Machine, MachineReading, Placement, PlacementError, Running,
+    Counters, CpuReading, CpuTime, Endpoint, Machine, MachineReading, Placement, PlacementError,
+    Running,
 };
+use rpcbench_harness::run::Interrupt;
 use rpcbench_record::{Isolation, IsolationMode, MachineUsage};
 
 use super::Log;
+
+/// How long a server takes to start.
+const START: Nanos = Nanos::from_millis(1000);
 
 fn isolation() -> Isolation {
     Isolation {
@@ -23,6 +29,9 @@ fn isolation() -> Isolation {
 pub struct ScriptedPlacement {
     pub entry: &'static str,
     pub log: Log,
+    pub interrupt: Interrupt,
+    /// Servers for which there is memory.
+    pub room: usize,
 }
 
 impl Placement for ScriptedPlacement {
@@ -30,11 +39,18 @@ impl Placement for ScriptedPlacement {
         isolation()
     }
 
-    fn start(&self) -> Result<Box<dyn Running>, PlacementError> {
+    fn has_room(&self) -> bool {
+        let count = |what| self.log.lines().iter().filter(|line| line.ends_with(what)).count();
+        count("starts") - count("stops") < self.room
+    }
+
+    fn start(&self, _: u32) -> Result<Box<dyn Running>, PlacementError> {
         self.log.add(self.entry, "starts");
+        self.interrupt.wait_until(self.interrupt.now() + START).expect("no Ctrl-C");
         let address: SocketAddr = "192.0.2.1:1".parse().expect("an address");
         let endpoint = Endpoint { authority: self.entry.to_owned(), ..address.into() };
-        Ok(Box::new(ScriptedServer { endpoint, log: self.log.clone(), machine: IdleMachine }))
+        let (log, interrupt) = (self.log.clone(), self.interrupt.clone());
+        Ok(Box::new(ScriptedServer { endpoint, log, machine: IdleMachine, interrupt }))
     }
 }
 
@@ -42,6 +58,7 @@ struct ScriptedServer {
     endpoint: Endpoint,
     log: Log,
     machine: IdleMachine,
+    interrupt: Interrupt,
 }
 
 impl Running for ScriptedServer {
@@ -58,11 +75,14 @@ impl Running for ScriptedServer {
     }
 
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {
-        Ok(None)
+        // It is always busy.
+        Ok(Some(CpuReading { cpu_ns: self.interrupt.now().0, ..CpuReading::default() }))
     }
 
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError> {
-        Ok(Some(Counters::default()))
+        let at = self.interrupt.now();
+        let cpu = CpuTime { total_ns: at.0, ..CpuTime::default() };
+        Ok(Some(Counters { at, cpu, ..Counters::default() }))
     }
 
     fn freeze(&mut self) -> Result<(), PlacementError> {

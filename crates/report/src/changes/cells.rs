@@ -10,6 +10,7 @@ use crate::catalog::Subject;
 use crate::row::Row;
 use crate::standings::{comparison, finding};
 use crate::summary::{Summary, Table};
+use crate::warming::counted;
 
 /// One of the runs, or one of the builds of a run.
 #[derive(Clone, Copy)]
@@ -79,10 +80,11 @@ impl<'a> Side<'a> {
     }
 
     fn observations(&self, workload: &Workload, figure: ComparedFigure) -> Vec<Observation> {
-        match figure.ranks() {
+        let all = match figure.ranks() {
             Some(by) => observations(self.run, workload, by),
             None => observe(self.run, workload, |trial| self.value(figure, trial)),
-        }
+        };
+        counted(all, self.table(&workload.name).map_or(&[], |table| &table.rows))
     }
 
     fn value(&self, figure: ComparedFigure, trial: &Trial) -> Option<f64> {

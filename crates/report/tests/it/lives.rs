@@ -68,12 +68,7 @@ fn trials_that_never_agreed_are_named_with_how_far_they_are_apart() {
         .entry("go-grpc", &[10_000, 10_100])
         .entry("rust-tonic", &[10_000, 20_000]);
     let plan = &mut bench.run.header.plan;
-    plan.stopping = Some(Stopping {
-        precision: None,
-        agreement: Some(0.06),
-        least_processes: 1,
-        max_time_ms: None,
-    });
+    plan.stopping = Some(Stopping { agreement: Some(0.06), ..Stopping::default() });
     plan.workloads[0].window = Window::Calls { calls: 20_000 };
     plan.workloads[0].warm_up = WarmUp::Calls { calls: 2000, clients: 100 };
     let shown = text(&summary(&bench.run), Style::default(), &Layout::default());

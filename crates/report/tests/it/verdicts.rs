@@ -1,7 +1,7 @@
 //! Which verdict a cell gets where several would fit, and who is ranked.
 
 use rpcbench_record::{Connections, PlannedTrial, Stopping, TrialResult, Unsteady, WarmUp};
-use rpcbench_report::{Conclusion, Summary, Verdict, VerdictKind, summary};
+use rpcbench_report::{Conclusion, Row, Summary, Verdict, VerdictKind, summary};
 
 use crate::builder::{RunBuilder, failure, measured, ok};
 
@@ -87,25 +87,49 @@ fn doubt_outweighs_warming() {
     assert!(suspect.reason.as_ref().is_some_and(|reason| reason.starts_with("trial 1: ")));
 }
 
-/// Rates of one process that doubles half-way, or stays.
-fn course(rate: u64, doubles: bool) -> Vec<u64> {
+/// Rates of the eight windows of a process, relative to `rate`.
+fn course(rate: u64, relative: fn(usize) -> f64) -> Vec<u64> {
     let noise = [0, 9, 3, 14, 6, 11, 2, 8];
-    let rate = |n: usize| if doubles && n >= 4 { 2 * rate } else { rate };
-    (0..8)
-        .map(|n| rate(n) + rate(n) * noise[(n * 3 + rate(0) as usize / 1000) % 8] / 1000)
-        .collect()
+    let noise = |n: usize| 1.0 + f64::from(noise[(n * 3 + rate as usize / 1000) % 8]) / 1000.0;
+    (0..8).map(|n| (rate as f64 * relative(n) * noise(n)) as u64).collect()
+}
+
+fn level(_: usize) -> f64 {
+    1.0
+}
+
+/// Doubles half-way.
+fn doubles(window: usize) -> f64 {
+    if window >= 4 { 2.0 } else { 1.0 }
+}
+
+fn climbs(window: usize) -> f64 {
+    1.0 + window as f64 / 4.0
+}
+
+/// `java-grpc` with this course next to two others, in one process each.
+fn beside_others(relative: fn(usize) -> f64) -> RunBuilder {
+    let run = RunBuilder::new()
+        .entry("java-grpc", &course(20_000, relative))
+        .entry("go-grpc", &course(15_000, level))
+        .entry("rust-tonic", &course(51_000, level));
+    in_one_process(run)
+}
+
+fn in_one_process(mut run: RunBuilder) -> RunBuilder {
+    run.run.trials.iter_mut().for_each(|trial| trial.process = 1);
+    run.run.header.plan.order.iter_mut().for_each(|trial| trial.process = 1);
+    run
+}
+
+fn java(summary: &Summary) -> &Row {
+    let mut rows = summary.tables[0].rows.iter();
+    rows.find(|row| row.server.entry == "java-grpc").expect("a row")
 }
 
 #[test]
 fn growth_beside_the_other_entries_is_still_warming() {
-    let mut run = RunBuilder::new()
-        .entry("java-grpc", &course(20_000, true))
-        .entry("go-grpc", &course(15_000, false))
-        .entry("rust-tonic", &course(51_000, false));
-    // A trial in a separate process says nothing about the next.
-    let apart = summary(&run.run);
-    assert!(apart.tables[0].rows.iter().all(|row| row.verdict == server_bound()));
-    run.run.trials.iter_mut().for_each(|trial| trial.process = 1);
+    let mut run = beside_others(climbs);
     let kept = summary(&run.run);
     let found: Vec<_> = kept.tables[0].rows.iter().map(|row| row.verdict.name()).collect();
     assert_eq!(found, ["server-bound", "still warming", "server-bound"]);
@@ -113,24 +137,65 @@ fn growth_beside_the_other_entries_is_still_warming() {
     run.run.header.plan.workloads[0].warm_up = WarmUp::Fixed { length_ms: 0 };
     let cold = summary(&run.run);
     assert!(cold.tables[0].rows.iter().all(|row| row.place.is_some()));
+    // A trial in a separate process says nothing about the next.
+    let apart = RunBuilder::new()
+        .entry("java-grpc", &course(20_000, climbs))
+        .entry("go-grpc", &course(15_000, level));
+    let apart = summary(&apart.run);
+    assert!(apart.tables[0].rows.iter().all(|row| row.verdict == server_bound()));
+}
+
+#[test]
+fn a_server_that_warmed_up_within_the_run_is_ranked_by_its_last_windows() {
+    let mut run = beside_others(doubles);
+    let warmed = summary(&run.run);
+    let row = java(&warmed);
+    assert_eq!((&row.verdict, row.measured), (&server_bound(), 8));
+    let note = "a lower bound: it became 100 % faster than before, compared with the others, while it was \
+                measured; only its windows from round 5 on count, in which it no longer rose";
+    assert_eq!(row.notes, [note]);
+    let ranked = row.ranked().expect("a figure");
+    assert!((39_000.0..42_000.0).contains(&ranked.value), "{ranked:?}");
+    let figures = row.figures.as_ref().expect("figures");
+    assert!((39_000.0..42_000.0).contains(&figures.calls_per_s.value));
+    // Of a server that is meant to be cold, all windows count.
+    run.run.header.plan.workloads[0].warm_up = WarmUp::Fixed { length_ms: 0 };
+    let cold = summary(&run.run);
+    let ranked = java(&cold).ranked().expect("a figure");
+    assert!((28_000.0..31_500.0).contains(&ranked.value), "{ranked:?}");
+}
+
+#[test]
+fn busy_compilers_are_a_note_where_windows_show_no_change() {
+    let run = RunBuilder::new()
+        .with("java-grpc", &course(20_000, level), |t| {
+            t.server.as_mut().expect("a server").compiler_cpu_ns = 200_000_000;
+        })
+        .entry("go-grpc", &course(15_000, level))
+        .entry("rust-tonic", &course(51_000, level));
+    let summary = summary(&in_one_process(run).run);
+    let row = java(&summary);
+    assert_eq!(row.verdict, server_bound());
+    let note = "compiler threads used 6.7 % of the server's CPU time while it was measured; its \
+                windows show no change";
+    assert_eq!(row.notes, [note]);
 }
 
 #[test]
 fn a_warm_up_that_ended_at_its_cap_is_a_note_where_windows_show_no_change() {
-    let mut run = RunBuilder::new()
-        .entry("java-grpc", &course(20_000, false))
+    let run = RunBuilder::new()
+        .entry("java-grpc", &course(20_000, level))
         .prepared(|p| {
             let warm = p.warm.as_mut().expect("a curve");
             warm.steady_after_ms = None;
             warm.unsteady = Some(Unsteady::Climbing { change: 0.14 });
         })
-        .entry("go-grpc", &course(15_000, false))
-        .entry("rust-tonic", &course(51_000, false));
-    run.run.trials.iter_mut().for_each(|trial| trial.process = 1);
-    let summary = summary(&run.run);
+        .entry("go-grpc", &course(15_000, level))
+        .entry("rust-tonic", &course(51_000, level));
+    let summary = summary(&in_one_process(run).run);
     let row = &summary.tables[0].rows[1];
     assert_eq!((&row.verdict, row.server.entry.as_str()), (&server_bound(), "java-grpc"));
-    let note = "not steady when its warm-up ended: calls per CPU-second still rose by 14 % in 5 s; \
+    let note = "not steady when its warm-up ended: calls per CPU-second still rose by 14 % in 3 s; \
                 its windows show no change";
     assert_eq!(row.notes, [note]);
 }
@@ -193,20 +258,22 @@ fn a_trial_repeated_on_resume_counts_once() {
 
 #[test]
 fn a_run_that_ended_when_its_answer_was_clear_lacks_nothing() {
-    let rates = [[184_000, 186_500, 183_000], [98_000, 99_900, 97_700]];
+    let fast = [184_000, 186_500, 183_000, 185_000, 184_500, 186_000, 183_500, 185_500];
+    let slow = [98_000, 99_900, 97_700, 99_000, 98_500, 99_500, 98_200, 99_200];
     let looked_at = |precision| {
-        let mut run = RunBuilder::new().entry("rust-tonic", &rates[0]).entry("go-grpc", &rates[1]);
-        let stopping =
-            Stopping { precision, agreement: None, least_processes: 2, max_time_ms: None };
+        let mut run = RunBuilder::new().entry("rust-tonic", &fast).entry("go-grpc", &slow);
+        let process = |number: u32| 2 - number % 2;
+        run.run.trials.iter_mut().for_each(|trial| trial.process = process(trial.number));
         let plan = &mut run.run.header.plan;
-        plan.stopping = Some(stopping);
-        let more = plan.order.iter().map(|t| PlannedTrial { process: 9, number: 9, ..t.clone() });
+        plan.stopping = Some(Stopping { precision, ..Stopping::default() });
+        plan.order.iter_mut().for_each(|trial| trial.process = process(trial.number));
+        let more = plan.order.iter().map(|t| PlannedTrial { number: t.number + 8, ..t.clone() });
         plan.order.extend(more.collect::<Vec<_>>());
         summary(&run.run)
     };
     let (once, often) = (looked_at(None), looked_at(Some(0.05)));
     let table = &often.tables[0];
-    assert!(table.rows.iter().all(|row| row.notes.is_empty() && row.planned == 3));
+    assert!(table.rows.iter().all(|row| row.notes.is_empty() && row.planned == 8));
     // Its looks share the error that one look may make, so that each asks for more.
     let width = |summary: &Summary| {
         let range = summary.tables[0].standings.as_ref().expect("ranked").pairs[0].range;

@@ -64,14 +64,9 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let subject = Subject::existing(entry, args.protocol, Box::new(placement));
     let plan = header.plan.clone();
     let live = Live::new(context, args.results.quiet, &plan, &tap);
-    let runner = Runner {
-        environment: &environment,
-        subjects: &[subject],
-        writer: files.out,
-        run: Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None },
-        observer: &live,
-        done: 0,
-    };
+    let run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
+    let subjects = [subject];
+    let runner = Runner::new(&environment, &subjects, files.out, run, &live);
     let (run, ending) = runner.execute();
     live.finish();
     // The log of calls ends when its last sender is dropped.

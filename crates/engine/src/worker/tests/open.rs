@@ -258,7 +258,7 @@ fn a_cut_open_loop_sends_what_came_due_before_it() {
     while worker.now() < begin + Nanos(200 * MS) {
         worker.turn().unwrap();
     }
-    worker.cut(begin + Nanos(250 * MS)).unwrap();
+    worker.end_at(begin + Nanos(250 * MS)).unwrap();
     while !worker.is_drained() {
         worker.turn().unwrap();
     }

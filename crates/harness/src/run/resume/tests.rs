@@ -95,22 +95,28 @@ pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation
 fn ended_trials_are_not_repeated_and_the_order_stays() {
     let mut run = run();
     run.preparations.push(prepared("a", Readiness::Ready));
-    run.trials.extend([ended("a", 1, measured()), ended("b", 2, measured())]);
-    let left = remaining(&run);
-    assert_eq!(left, [planned("b", 1), planned("a", 2), planned("a", 3), planned("b", 3)]);
+    run.trials
+        .extend([("a", 1), ("b", 1), ("a", 2)].map(|(e, number)| ended(e, number, measured())));
+    assert_eq!(remaining(&run), [planned("b", 2), planned("a", 3), planned("b", 3)]);
 }
 
 #[test]
 fn skipped_trials_stay_skipped_and_other_workloads_follow() {
     let of = |process, number| PlannedTrial { process, ..planned("a", number) };
     let mut run = run();
-    run.header.plan.order = vec![of(1, 1), of(1, 2), of(2, 3), of(2, 4)];
-    run.trials.extend([ended("a", 1, measured()), ended("a", 3, measured())]);
-    assert_eq!(remaining(&run), [of(2, 4)]);
+    run.header.plan.order = vec![of(1, 1), of(2, 2), of(1, 3), of(2, 4), of(2, 6), of(1, 5)];
+    // Process 1 sat out a round, and process 2 has not been measured since the first.
+    run.trials.extend(
+        [1, 2, 5].map(|number| Trial { process: 2 - number % 2, ..ended("a", number, measured()) }),
+    );
+    assert_eq!(remaining(&run), [of(2, 4), of(2, 6)]);
     // A process for each trial, workload by workload.
+    let mut run = self::run();
     let other = |number| PlannedTrial { workload: "other".into(), ..of(number, number) };
     run.header.plan.order = vec![of(1, 1), of(2, 2), of(3, 3), other(1), other(2)];
-    run.trials.push(ended("a", 2, measured()));
+    run.trials.extend(
+        [1, 2, 3].map(|number| Trial { process: number, ..ended("a", number, measured()) }),
+    );
     assert_eq!(remaining(&run), [other(1), other(2)]);
 }
 
@@ -197,7 +203,7 @@ impl Placement for Nowhere {
         self.0.clone()
     }
 
-    fn start(&self) -> Result<Box<dyn Running>, PlacementError> {
+    fn start(&self, _: u32) -> Result<Box<dyn Running>, PlacementError> {
         unreachable!("nothing is started")
     }
 }

@@ -120,7 +120,7 @@ fn the_shipped_suites_are_the_published_ones() {
             w.warm_up,
             w.window,
             suite.processes,
-            suite.rounds,
+            suite.rounds.map_or("any".to_owned(), |rounds| rounds.to_string()),
         )
     };
     let suites = shipped();
@@ -145,7 +145,7 @@ fn the_shipped_suites_are_the_published_ones() {
     long-connections / clients-10000 | 1 CPU 2 GiB | 10000 x 10000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 1m 3 x 1
     one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 2m 3 x 1
-    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 250ms 32 x 16
+    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 1s 2 x any
     short-connections / clients-10 | 1 CPU 512 MiB | 10 x 10 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-50 | 1 CPU 512 MiB | 50 x 50 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-100 | 1 CPU 512 MiB | 100 x 100 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
@@ -158,7 +158,7 @@ fn the_shipped_suites_are_the_published_ones() {
 #[test]
 fn defaults_fill_what_a_suite_leaves_out() {
     let suite = good();
-    assert_eq!((suite.processes, suite.rounds, suite.stopping), (2, 1, None));
+    assert_eq!((suite.processes, suite.rounds, suite.stopping), (2, Some(1), None));
     let expected = Workload {
         name: "mine".to_owned(),
         shape: "text:100".to_owned(),
@@ -241,20 +241,32 @@ fn zero_is_refused_if_it_means_nothing() {
 #[test]
 fn a_suite_says_when_it_may_stop() {
     let stops = |lines: &str| parsed(&GOOD.replace("processes = 2", lines));
-    let suite = stops("processes = 2\nmax_processes = 16\nprecision = \"5%\"\nmax_time = \"6m\"");
+    let suite = stops("processes = 2\nprecision = \"5%\"\nmax_time = \"6m\"");
     let suite = suite.expect("a good suite");
-    let stopping = |precision, least_processes, max_time_ms| {
-        Some(Stopping { precision, agreement: None, least_processes, max_time_ms })
+    let stopping =
+        |precision, max_time_ms| Some(Stopping { precision, agreement: None, max_time_ms });
+    let extent = |suite: &Suite| (suite.processes, suite.rounds, suite.stopping);
+    assert_eq!(extent(&suite), (2, None, stopping(Some(0.05), Some(360_000))));
+    let with = |options: &str| extent(&suite.with(&typed(options)).expect("no contradiction"));
+    assert_eq!(with("--processes 3"), (3, None, stopping(Some(0.05), Some(360_000))));
+    assert_eq!(with("--precision 1%"), (2, None, stopping(Some(0.01), Some(360_000))));
+    assert_eq!(with("--rounds 7"), (2, Some(7), stopping(Some(0.05), Some(360_000))));
+    let good = |options: &str| extent(&good().with(&typed(options)).expect("no contradiction"));
+    assert_eq!(good("--precision 1%"), (2, Some(16), stopping(Some(0.01), None)));
+    assert_eq!(good("--max-time 9m"), (2, Some(1), stopping(None, Some(540_000))));
+}
+
+#[test]
+fn rounds_fill_the_time_twice_as_quiet_servers_sit_out() {
+    let suites = shipped();
+    let quick = suites.all().iter().find(|suite| suite.name == "quick").expect("quick");
+    let rounds = |entries: usize| {
+        let names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
+        let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        plan(quick, &RunSpec::default(), &entries, 1).expect("a plan").most_rounds()
     };
-    assert_eq!((suite.processes, suite.stopping), (16, stopping(Some(0.05), 2, Some(360_000))));
-    let with = |options: &str| {
-        let suite = suite.with(&typed(options)).expect("no contradiction");
-        (suite.processes, suite.stopping)
-    };
-    assert_eq!(with("--processes 3"), (3, stopping(None, 3, Some(360_000))));
-    assert_eq!(with("--precision 1%"), (16, stopping(Some(0.01), 2, Some(360_000))));
-    let good = good().with(&typed("--precision 1%")).expect("no contradiction");
-    assert_eq!((good.processes, good.stopping), (16, stopping(Some(0.01), 2, None)));
+    // 360 s over 1.1 s for each of two processes.
+    assert_eq!([1, 12, 500].map(rounds), [327, 27, 4]);
 }
 
 #[test]

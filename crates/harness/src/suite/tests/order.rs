@@ -1,6 +1,6 @@
 //! The order of trials.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
@@ -19,28 +19,32 @@ proptest! {
         let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let options = typed(&format!("--rounds {rounds}"));
         let plan = plan(&two_workloads(), &options, &entries, seed).expect("a plan");
-        let mut cells: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
+        let mut cells: BTreeMap<(String, String), BTreeSet<u32>> = BTreeMap::new();
         for trial in &plan.order {
             let cell = (trial.entry.clone(), trial.workload.clone());
-            prop_assert_eq!(trial.process, (trial.number - 1) / rounds + 1);
-            cells.entry(cell).or_default().push(trial.number);
+            prop_assert_eq!(trial.process, (trial.number - 1) % 2 + 1);
+            prop_assert!(cells.entry(cell).or_default().insert(trial.number));
         }
         prop_assert_eq!(cells.len(), entries.len() * 2);
         prop_assert!(cells.values().all(|numbers| numbers.iter().copied().eq(1..=2 * rounds)));
     }
 
     #[test]
-    fn a_round_is_every_entry_once(entries in 1_usize..9, rounds in 1_u32..7, seed: u64) {
+    fn a_round_is_every_process_of_every_entry_once(entries in 1_usize..9, rounds in 1_u32..7, seed: u64) {
         let mut names: Vec<String> = (0..entries).map(|n| format!("s{n}")).collect();
         let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
         let options = typed(&format!("--rounds {rounds}"));
         let plan = plan(&two_workloads(), &options, &entries, seed).expect("a plan");
-        names.sort();
-        for round in plan.order.chunks(entries.len()) {
-            let mut inside: Vec<String> = round.iter().map(|t| t.entry.clone()).collect();
+        let mut processes: Vec<(String, u32)> =
+            names.drain(..).flat_map(|name| [(name.clone(), 1), (name, 2)]).collect();
+        processes.sort();
+        let numbers = plan.rounds(&plan.workloads[0].name);
+        for round in plan.order.chunks(entries.len() * 2) {
+            let mut inside: Vec<(String, u32)> =
+                round.iter().map(|t| (t.entry.clone(), t.process)).collect();
             inside.sort();
-            prop_assert_eq!(&inside, &names);
-            prop_assert!(round.iter().all(|t| t.number == round[0].number));
+            prop_assert_eq!(&inside, &processes);
+            prop_assert!(round.iter().all(|t| numbers[&t.number] == numbers[&round[0].number]));
             prop_assert!(round.iter().all(|t| t.workload == round[0].workload));
         }
     }
@@ -60,6 +64,6 @@ fn seeds_and_rounds_differ_in_order() {
     let order = |seed| plan(&good(), &options, &entries, seed).expect("a plan").order;
     assert_ne!(order(1), order(2));
     let rounds: Vec<Vec<String>> =
-        order(1).chunks(6).map(|r| r.iter().map(|t| t.entry.clone()).collect()).collect();
+        order(1).chunks(12).map(|r| r.iter().map(|t| t.entry.clone()).collect()).collect();
     assert!(rounds.windows(2).any(|pair| pair[0] != pair[1]));
 }

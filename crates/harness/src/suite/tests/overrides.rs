@@ -10,9 +10,8 @@ fn every_option_replaces_its_key() {
          --settle 70ms --duration 11s --timeout 3s --grace 2s --client-threads 2 --pipelining",
     );
     let suite = good().with(&options).expect("no contradiction");
-    let stopping =
-        Stopping { precision: None, agreement: None, least_processes: 3, max_time_ms: Some(1000) };
-    assert_eq!((suite.processes, suite.rounds, suite.stopping), (3, 5, Some(stopping)));
+    let stopping = Stopping { max_time_ms: Some(1000), ..Stopping::default() };
+    assert_eq!((suite.processes, suite.rounds, suite.stopping), (3, Some(5), Some(stopping)));
     assert_eq!(suite.limits, Limits { cpus: 2, memory_bytes: Some(1 << 30) });
     assert!(suite.runtime_statistics && suite.log_calls);
     let expected = Workload {
@@ -43,14 +42,8 @@ fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
 }
 
 #[test]
-fn half_a_rule_for_stopping_is_refused() {
-    let both = "processes = 2\nprecision = \"5%\"";
-    insta::assert_snapshot!(refused("processes = 2", both), @r#"suites/mine.toml:4: precision = "5%": processes are added until the precision is reached, up to max_processes; give max_processes too"#);
-    let both = "processes = 2\nmax_processes = 9";
-    insta::assert_snapshot!(refused("processes = 2", both), @"suites/mine.toml:4: max_processes = 9: processes are added until the precision is reached, up to max_processes; give precision too");
-    let fewer = "processes = 2\nmax_processes = 1\nprecision = \"5%\"";
-    insta::assert_snapshot!(refused("processes = 2", fewer), @"suites/mine.toml:4: max_processes = 1 contradicts suites/mine.toml:3: processes = 2: the second is the minimum; raise the first");
-    insta::assert_snapshot!(refused("processes = 2", &both.replace("9", "9\nprecision = \"0%\"")), @r#"suites/mine.toml:5: precision = "0%": '0%' is not a percentage between 0 and 100; write one such as 5%"#);
+fn a_precision_is_a_percentage() {
+    insta::assert_snapshot!(refused("processes = 2", "processes = 2\nprecision = \"0%\""), @r#"suites/mine.toml:4: precision = "0%": '0%' is not a percentage between 0 and 100; write one such as 5%"#);
 }
 
 #[test]

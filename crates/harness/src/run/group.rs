@@ -1,0 +1,154 @@
+//! Processes that live at the same time, and their preparation.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rpcbench_engine::clock::Nanos;
+use rpcbench_record::{PlannedTrial, Workload};
+
+use super::context::Context;
+use super::kept::{Kept, first_sharing, same_process};
+use super::observer::Event;
+use super::stopping::Stopping;
+use super::target::Target;
+use super::{Runner, StopReason, Subject, estimate, prepare};
+
+/// The first of the workloads that share processes, and in turns the number of the process.
+pub(super) type Group = (String, u32);
+
+/// Preparation of an entry's first process, which is checked and judged, relative to that of a later one.
+const FIRST_WEIGHT: u64 = 2;
+
+impl Runner<'_> {
+    /// The group of a trial's process.
+    pub(super) fn group(&self, planned: &PlannedTrial) -> Group {
+        let first = first_sharing(&self.run.header.plan, planned);
+        (first.to_owned(), if self.turns.is_some() { planned.process } else { 0 })
+    }
+
+    /// True if a later trial needs the same process.
+    pub(super) fn has_later(&self, planned: &PlannedTrial, later: &[PlannedTrial]) -> bool {
+        later.iter().any(|later| same_process(&self.run.header.plan, later, planned))
+    }
+
+    /// Makes the processes of the first trial's group ready that have more than one trial, the first of each entry before the
+    /// second. Those that would be ready too late are left out, in all entries or in none. Without room for all, processes
+    /// take turns from now on.
+    pub(super) fn prepare_group(
+        &mut self,
+        trials: &mut [PlannedTrial],
+        stopping: Option<&mut Stopping>,
+        kept: &mut Kept,
+    ) -> Result<(), StopReason> {
+        let stages = self.workloads(trials).len();
+        let deadlines = stopping.as_ref().and_then(|rule| rule.deadlines(stages, self.now()));
+        let members = self.members(trials);
+        let first = members.first().map_or(1, |planned| planned.process);
+        for (at, planned) in members.iter().enumerate() {
+            self.check_interrupt()?;
+            let left = &members[at..];
+            let begins = at > 0 && members[at - 1].process != planned.process;
+            if begins && deadlines.is_some_and(|it| self.now() + self.cost(left) > it.last) {
+                left.iter().for_each(|late| kept.leave_out(&self.run.header.plan, late));
+                break;
+            }
+            let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
+            if let Some(short) = self.shortage(subject, &workload).filter(|_| at > 0) {
+                self.turns = Some(short);
+                kept.stop_after(first);
+                trials.sort_by_key(|planned| planned.process);
+                if let Some(rule) = stopping {
+                    rule.take_turns(trials);
+                }
+                break;
+            }
+            let preparation_limit = deadlines.map(|it| {
+                let weight = |it: &PlannedTrial| if it.process == first { FIRST_WEIGHT } else { 1 };
+                let all: u64 = left.iter().map(weight).sum();
+                Nanos((it.aim - self.now()).0 / all * weight(planned))
+            });
+            let context = Context { preparation_limit, ..self.context(subject, &workload) };
+            if let Some(target) = self.ready(planned, &context, kept)? {
+                self.put_away(planned, target, kept);
+            }
+        }
+        Ok(())
+    }
+
+    /// The first trial of each process of the first trial's group that has more than one, by number of the process.
+    fn members(&self, trials: &[PlannedTrial]) -> Vec<PlannedTrial> {
+        let Some(group) = trials.first().map(|first| self.group(first)) else { return Vec::new() };
+        let own = || trials.iter().take_while(|planned| self.group(planned) == group);
+        let mut numbers: BTreeMap<(&str, u32), u32> = BTreeMap::new();
+        own().for_each(|it| *numbers.entry((&it.entry, it.process)).or_default() += 1);
+        let several = own()
+            .filter(|it| numbers.remove(&(&it.entry, it.process)).is_some_and(|number| number > 1));
+        let mut members: Vec<PlannedTrial> = several.cloned().collect();
+        members.sort_by_key(|planned| planned.process);
+        members
+    }
+
+    /// The workloads of the first trial's group.
+    fn workloads<'t>(&self, trials: &'t [PlannedTrial]) -> BTreeSet<&'t str> {
+        let group = trials.first().map(|first| self.group(first));
+        let own = trials.iter().filter(|planned| Some(self.group(planned)) == group);
+        own.map(|planned| &*planned.workload).collect()
+    }
+
+    /// How long it takes to prepare the first of these processes and those of the same number.
+    fn cost(&self, left: &[PlannedTrial]) -> Nanos {
+        let same = left.iter().take_while(|later| later.process == left[0].process);
+        let known = same.filter_map(|later| self.setup.get(&later.entry));
+        Nanos(known.map(|length| length.0).sum())
+    }
+
+    /// What there is too little of for another server next to those that run.
+    fn shortage(&self, subject: &Subject<'_>, workload: &Workload) -> Option<&'static str> {
+        if !self.environment.generator.has_room(workload, subject.protocol) {
+            return Some("open files");
+        }
+        (!subject.placement.has_room()).then_some("memory")
+    }
+
+    /// The server for a trial: the one kept for it, or a new one. `None` if it can't be made ready; then it has no more trials.
+    pub(super) fn ready(
+        &mut self,
+        planned: &PlannedTrial,
+        context: &Context<'_>,
+        kept: &mut Kept,
+    ) -> Result<Option<Box<Target>>, StopReason> {
+        if let Some(target) = kept.take(&self.run.header.plan, planned) {
+            return Ok(Some(target));
+        }
+        // If even one process of each entry is too many, servers restart for each trial.
+        if self.shortage(context.subject, context.workload).is_some() {
+            kept.stop_all();
+        }
+        self.observer
+            .event(&Event::Starting { entry: planned.entry.clone(), process: planned.process });
+        let start = self.now();
+        let (mut preparation, target) = prepare::prepare(context, planned.process)?;
+        let one_time = estimate::one_time_setup(&preparation);
+        self.setup.insert(planned.entry.clone(), self.now() - start - one_time);
+        if let Some(short) = self.turns {
+            let note = format!("processes took turns: not enough {short} for all at the same time");
+            preparation.isolation.notes.push(note);
+        }
+        self.record_preparation(preparation)?;
+        if target.is_none() {
+            kept.exclude_process(&self.run.header.plan, planned);
+        }
+        Ok(target.map(Box::new))
+    }
+
+    /// Keeps a server for its next trial. One that must be frozen and can't be is ended, and started again.
+    pub(super) fn put_away(
+        &self,
+        planned: &PlannedTrial,
+        mut target: Box<Target>,
+        kept: &mut Kept,
+    ) {
+        if target.rest(self.now()).is_ok() {
+            kept.keep(&self.run.header.plan, planned, target);
+        }
+    }
+}
