@@ -21,6 +21,36 @@ pub fn print(text: &str) -> Result<(), Unprinted> {
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Unprinted)
 }
 
+/// The width of lists where standard output is no terminal.
+pub const FILE_WIDTH: usize = 80;
+
+/// `text` after `head`, in lines of at most `width` characters that break between words, each indented as far as the
+/// first. If the head takes more than half of the width, its text is below it.
+pub fn hanging(head: &str, text: &str, width: usize) -> String {
+    /// Indent of a text below its head.
+    const BELOW: usize = 6;
+    let taken = head.chars().count();
+    let (mut lines, indent) = match taken > width / 2 {
+        true => (format!("{}\n{:BELOW$}", head.trim_end(), ""), BELOW),
+        false => (head.to_owned(), taken),
+    };
+    let mut column = indent;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if column > indent && column + 1 + length > width {
+            lines.push_str(&format!("\n{:indent$}", ""));
+            column = indent;
+        } else if column > indent {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += length;
+    }
+    lines.push('\n');
+    lines
+}
+
 /// A line on standard output; see [`out!`].
 pub fn line(text: Arguments<'_>) -> Result<(), Unprinted> {
     print(&format!("{text}\n"))
@@ -42,3 +72,17 @@ macro_rules! note {
 }
 
 pub(crate) use {note, out};
+
+#[cfg(test)]
+mod tests {
+    use super::hanging;
+
+    #[test]
+    fn lines_break_between_words_below_the_text() {
+        assert_eq!(hanging("  a  ", "one two three", 80), "  a  one two three\n");
+        assert_eq!(hanging("  a  ", "one two three", 12), "  a  one two\n     three\n");
+        assert_eq!(hanging("  a  ", "longer-than-that b", 11), "  a  longer-than-that\n     b\n");
+        assert_eq!(hanging("  a-long-name  ", "one two", 14), "  a-long-name\n      one two\n");
+        assert_eq!(hanging("a", "", 14), "a\n");
+    }
+}

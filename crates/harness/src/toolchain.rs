@@ -1,8 +1,10 @@
 //! Compilers and runtimes: finds them and their versions.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -88,10 +90,56 @@ pub fn probe_all(server: &Server, env: &BuildEnv) -> Vec<Probe> {
     server.toolchains.iter().map(|spec| probe(spec, &server.folder, env)).collect()
 }
 
+/// What toolchains say of their versions, asked side by side, each command once: in the folder of the first server that
+/// needs it.
+#[derive(Debug)]
+pub struct Versions<'a>(BTreeMap<&'a [String], Result<Output, String>>);
+
+impl<'a> Versions<'a> {
+    /// Most commands at once: they mostly wait for disks, and start runtimes that need memory.
+    const AT_ONCE: usize = 16;
+
+    /// Asks for every toolchain of some servers.
+    pub fn ask(servers: impl IntoIterator<Item = &'a Server>, env: &BuildEnv) -> Self {
+        let mut questions: BTreeMap<&[String], (&ToolchainSpec, &Path)> = BTreeMap::new();
+        for server in servers {
+            for spec in &server.toolchains {
+                questions.entry(&spec.command).or_insert((spec, &server.folder));
+            }
+        }
+        let questions = Mutex::new(questions.into_iter());
+        let next = || questions.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let worker = || {
+            let asked = std::iter::from_fn(next);
+            asked.map(|(key, (spec, folder))| (key, ask(spec, folder, env))).collect::<Vec<_>>()
+        };
+        let answers = thread::scope(|scope| {
+            let workers: Vec<_> = (0..Self::AT_ONCE).map(|_| scope.spawn(worker)).collect();
+            workers.into_iter().filter_map(|worker| worker.join().ok()).flatten().collect()
+        });
+        Self(answers)
+    }
+
+    /// Every toolchain that a server needs, which must be one of those asked for.
+    pub fn of(&self, server: &Server) -> Vec<Probe> {
+        server.toolchains.iter().filter_map(|spec| self.probe(spec)).collect()
+    }
+
+    /// One toolchain. `None` if it was not asked for.
+    pub(crate) fn probe(&self, spec: &ToolchainSpec) -> Option<Probe> {
+        Some(judged(spec, self.0.get(spec.command.as_slice())?.as_ref()))
+    }
+}
+
 /// Looks for one toolchain.
-pub fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
-    let found = ask(spec, folder, env).map_err(Refusal::from);
-    match found.and_then(|output| judge(spec, &output)) {
+fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
+    judged(spec, ask(spec, folder, env).as_ref())
+}
+
+/// What a toolchain said, as the result of looking for it.
+fn judged(spec: &ToolchainSpec, output: Result<&Output, &String>) -> Probe {
+    let found = output.map_err(|reason| Refusal::from(reason.clone()));
+    match found.and_then(|output| judge(spec, output)) {
         Ok(version) => Probe::Found(Toolchain { name: spec.name.clone(), version }),
         Err(Refusal { reason, found }) => Probe::Missing(Missing {
             name: spec.name.clone(),
@@ -105,6 +153,7 @@ pub fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
 }
 
 /// Output of a version command.
+#[derive(Debug)]
 struct Output {
     /// Standard output and standard error.
     text: String,
@@ -232,7 +281,7 @@ mod tests {
             minimum: minimum.map(str::to_owned),
             install: "the tool from its home page".to_owned(),
             apt: Vec::new(),
-            end_of_support: std::collections::BTreeMap::new(),
+            end_of_support: BTreeMap::new(),
         }
     }
 
@@ -304,6 +353,33 @@ mod tests {
             let late = lines(server, "jdk", "24.0.2", "2025-10-01");
             assert!(late.starts_with("jdk 24.0.2 has had no fixes since 2025-09-30: "), "{late}");
         }
+    }
+
+    #[test]
+    fn commands_run_side_by_side_and_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (here_is, log) = (folder.path().display(), folder.path().join("log"));
+        // Each answers only once both run.
+        let meet = |own: &str, other: &str| {
+            format!(
+                "cd {here_is}; echo {own} >>log; : >{own}; until [ -e {other} ]; do sleep 0.01; done; echo v1"
+            )
+        };
+        let mut server = crate::manifest::Catalog::load(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("../testkit/root"),
+        )
+        .map(|catalog| Server::clone(&catalog.servers()[0]))
+        .unwrap();
+        let scripts = [meet("a", "b"), meet("b", "a"), meet("a", "b")];
+        server.toolchains =
+            scripts.iter().map(|script| spec(&["sh", "-c", script], r"v(\d)", None)).collect();
+        let versions = Versions::ask([&server, &server], &here());
+        assert!(versions.of(&server).iter().all(|probe| probe.found().is_some()), "{versions:?}");
+        assert_eq!(versions.of(&server).len(), 3);
+        let mut asked: Vec<_> =
+            std::fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect();
+        asked.sort();
+        assert_eq!(asked, ["a", "b"]);
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl CompareArgs {
     /// What to compare.
     pub fn compared(&self) -> anyhow::Result<Compared<'_>> {
         match self.builds.as_slice() {
-            [] => self.runs(),
+            [] => self.finished(),
             [old, new] => Ok(Compared::Builds {
                 builds: [old, new],
                 selection: Selection::named(self.names.clone()),
@@ -101,7 +101,12 @@ impl CompareArgs {
         }
     }
 
-    fn runs(&self) -> anyhow::Result<Compared<'_>> {
+    /// The runs to compare, as typed; none if builds are compared.
+    pub fn runs(&self) -> &[String] {
+        if self.builds.is_empty() { &self.names } else { &[] }
+    }
+
+    fn finished(&self) -> anyhow::Result<Compared<'_>> {
         let mut rest = self.spec.clone();
         rest.suite.precision = None;
         if rest != RunSpec::default() {

@@ -23,7 +23,7 @@ Examples:
   rpcbench run --rate 5k --duration 10s        Response times at 5,000 calls a second
   rpcbench run --sweep 10%..90% --duration 3s  Response times over load
   rpcbench run --suite mine.toml               Your own suite
-  rpcbench run --warmup 30s --shape record --connections 10 --in-flight 100
+  rpcbench run --warmup 30s --shape record -c 10 -m 10
   rpcbench run --resume results/2026-03-01T12-00-00")]
 pub struct RunArgs {
     #[command(flatten)]

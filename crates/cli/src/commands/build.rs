@@ -80,10 +80,11 @@ fn run(
     Ok(candidates)
 }
 
-/// Names toolchains past their end of life.
+/// Names the toolchains past their end of life with which servers run. `doctor` names all.
 fn warn_of_ended_support(candidates: &[Candidate]) {
     let today = toolchain::today();
-    let lines = candidates.iter().flat_map(|candidate| {
+    let run = candidates.iter().filter(|it| matches!(it.build, BuildState::Built(_)));
+    let lines = run.flat_map(|candidate| {
         toolchain::unsupported(&candidate.entry.server, &candidate.toolchains, today)
     });
     let lines: BTreeSet<String> = lines.collect();

@@ -17,12 +17,20 @@ use crate::context::Context;
 use crate::print::{note, print};
 
 pub fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<Verdict> {
+    refuse_servers(context, args)?;
     let compared = args.compared()?;
     let page = args.html.as_deref().map(report::open_page).transpose()?;
     let output = Output { context, args, page };
     match compared {
         Compared::Runs(old, new) => {
             let runs = [read(old)?, read(new)?];
+            if runs[0].header.id == runs[1].header.id {
+                bail!(
+                    "{} and {} are one run; name an earlier run and a later one",
+                    old.display(),
+                    new.display()
+                );
+            }
             let changes = changes(&runs[0], &runs[1], &args.options());
             if !args.force {
                 refuse(&changes)?;
@@ -96,6 +104,20 @@ impl Output<'_> {
         let format = report::document_format(args.format);
         print(&Document::of_changes(changes).render(format, context.style)?)?;
         Ok(check_limits(changes, args))
+    }
+}
+
+/// Refuses servers in place of runs.
+fn refuse_servers(context: &Context, args: &CompareArgs) -> anyhow::Result<()> {
+    let runs = args.runs();
+    match runs.iter().find(|name| shared::is_server(context, name)) {
+        None => Ok(()),
+        Some(server) => bail!(
+            "{server} is a server; without --build, compare takes the folders of two runs\n\
+             to compare servers:            rpcbench run {}\n\
+             to compare builds of a server: rpcbench compare --build OLD --build NEW {server}",
+            runs.join(" ")
+        ),
     }
 }
 

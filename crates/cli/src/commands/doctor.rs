@@ -19,7 +19,7 @@ use super::shared;
 use crate::Verdict;
 use crate::args::DoctorArgs;
 use crate::context::Context;
-use crate::print::{Unprinted, out};
+use crate::print::{FILE_WIDTH, Unprinted, hanging, out, print};
 
 /// Rounds of 2 ms on each CPU.
 const ROUNDS: u32 = 2500;
@@ -41,15 +41,18 @@ pub fn doctor(context: &Context, args: &DoctorArgs) -> anyhow::Result<Verdict> {
     let topology = Topology::read().context("CPUs available to this process")?;
     let isolation = Isolation::detect(&topology.cpus());
     let findings = examine(&Facts::gather(&topology, &isolation, &catalog, &context.build_env));
+    let width = context.style.width.unwrap_or(FILE_WIDTH);
     for finding in &findings {
         let (mark, style) = match finding.severity {
             Severity::Ok => ("ok", AnsiColor::Green.on_default()),
             Severity::Advice => ("advice", AnsiColor::Yellow.on_default()),
             Severity::Problem => ("problem", AnsiColor::Red.on_default()),
         };
-        out!("{style}{mark:<8}{style:#} {:<20} {}", finding.id, finding.what)?;
+        let head = format!("{mark:<8} {:<21}", finding.id);
+        let lines = hanging(&head, &finding.what, width);
+        print(&format!("{style}{mark}{style:#}{}", lines.split_at(mark.len()).1))?;
         if let Some(remedy) = &finding.remedy {
-            out!("{:<8} {:<20} -> {remedy}", "", "")?;
+            print(&hanging(&format!("{:30}-> ", ""), remedy, width))?;
         }
     }
     let wrong = findings.iter().any(|finding| finding.severity == Severity::Problem);

@@ -5,12 +5,19 @@ use rpcbench_record::Run;
 use rpcbench_report::Document;
 
 use super::report::{document_format, records};
+use super::shared;
 use crate::Verdict;
 use crate::args::HistoryArgs;
 use crate::context::Context;
 use crate::print::{note, print};
 
 pub fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<Verdict> {
+    let results = args.results.display();
+    if shared::is_server(context, &results.to_string()) {
+        bail!(
+            "{results} is a server; history takes the folder with the runs first, such as: rpcbench history results {results}"
+        );
+    }
     let runs = runs(args)?;
     let history = rpcbench_report::history(&runs, &args.servers, args.precision);
     if history.cells.is_empty() {
@@ -18,7 +25,7 @@ pub fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<Verdict>
             [] => "a server".to_owned(),
             named => named.join(" or "),
         };
-        bail!("no run in {} measured {servers}", args.results.display());
+        bail!("no run in {results} measured {servers}");
     }
     let document = Document::of_history(&history);
     print(&document.render(document_format(args.format), context.style)?)?;

@@ -1,17 +1,16 @@
 //! `rpcbench list`.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_harness::manifest::{Selection, Server};
 use rpcbench_harness::suite::{Suite, Suites};
-use rpcbench_harness::toolchain::{Probe, probe_all};
+use rpcbench_harness::toolchain::{Probe, Versions};
 
 use super::{matrix, shared, suites};
 use crate::Verdict;
 use crate::args::{ListArgs, ListWhat};
 use crate::context::Context;
-use crate::print::{Unprinted, note, out};
+use crate::print::{FILE_WIDTH, Unprinted, hanging, note, out, print};
 
 pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     let root = context.root()?;
@@ -20,10 +19,12 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
         out!("{}", matrix::text(&catalog.matrix()))?;
         return Ok(Verdict::Done);
     }
-    let mut probed = Probed { env: &context.build_env, by_server: BTreeMap::new() };
+    let versions = Versions::ask(catalog.servers().iter().map(Arc::as_ref), &context.build_env);
+    let width = context.style.width.unwrap_or(FILE_WIDTH);
     if args.what != Some(ListWhat::Suites) {
         out!("Servers")?;
-        catalog.servers().iter().try_for_each(|server| show_server(server, probed.of(server)))?;
+        let mut servers = catalog.servers().iter();
+        servers.try_for_each(|server| show_server(server, &versions.of(server), width))?;
     }
     if args.what.is_none() {
         out!("")?;
@@ -31,9 +32,9 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     if args.what != Some(ListWhat::Servers) {
         out!("Suites")?;
         let mut entries = catalog.select(&Selection::default())?;
-        entries.retain(|entry| probed.of(&entry.server).iter().all(|it| it.found().is_some()));
+        entries.retain(|entry| versions.of(&entry.server).iter().all(|it| it.found().is_some()));
         let cpus = shared::available_cpus()?;
-        let shown = |suite: &Suite| out!("{}", suites::text(suite, &entries, cpus));
+        let shown = |suite: &Suite| print(&suites::text(suite, &entries, cpus, width));
         let suites = Suites::load(&root)?;
         suites.all().iter().try_for_each(shown)?;
         for (path, problem) in suites.left_out() {
@@ -43,20 +44,7 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     Ok(Verdict::Done)
 }
 
-/// Results of probing toolchains, once per server.
-struct Probed<'a> {
-    env: &'a BuildEnv,
-    by_server: BTreeMap<String, Vec<Probe>>,
-}
-
-impl Probed<'_> {
-    fn of(&mut self, server: &Server) -> &[Probe] {
-        let ask = || probe_all(server, self.env);
-        self.by_server.entry(server.name.clone()).or_insert_with(ask)
-    }
-}
-
-fn show_server(server: &Server, probes: &[Probe]) -> Result<(), Unprinted> {
+fn show_server(server: &Server, probes: &[Probe], width: usize) -> Result<(), Unprinted> {
     let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
     let found = probes.iter().filter_map(Probe::found).map(ToString::to_string);
     let found: Vec<String> = found.collect();
@@ -64,9 +52,10 @@ fn show_server(server: &Server, probes: &[Probe]) -> Result<(), Unprinted> {
         true => format!("can run here ({})", found.join(", ")),
         false => format!("can't run here: {}", missing.join("; ")),
     };
-    out!("  {:<16} {}, {}: {state}", server.name, server.library, server.language_title)?;
-    for (name, variant) in &server.variants {
-        out!("    {:<30} {}", format!("{}@{name}", server.name), variant.note)?;
-    }
-    Ok(())
+    let text = format!("{}, {}: {state}", server.library, server.language_title);
+    print(&hanging(&format!("  {:<17}", server.name), &text, width))?;
+    server.variants.iter().try_for_each(|(name, variant)| {
+        let head = format!("    {:<31}", format!("{}@{name}", server.name));
+        print(&hanging(&head, &variant.note, width))
+    })
 }

@@ -10,7 +10,7 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::fingerprint::memory_bytes;
 use rpcbench_harness::load::InProcess;
-use rpcbench_harness::manifest::Catalog;
+use rpcbench_harness::manifest::{Catalog, Selection};
 use rpcbench_harness::placement::{self, Site, SiteOptions};
 use rpcbench_harness::run::{Environment, Interrupt, Raised};
 use rpcbench_record::{Limits, PlacementKind, units};
@@ -61,6 +61,15 @@ pub fn catalog(root: &Path) -> anyhow::Result<Catalog> {
         note!("rpcbench: {} is left out: {}", broken.name, broken.error);
     }
     Ok(catalog)
+}
+
+/// Whether a name where a file or folder is expected is that of a server or entry, and of no file.
+pub fn is_server(context: &Context, name: &str) -> bool {
+    let named = || {
+        let catalog = Catalog::load(&context.root().ok()?).ok()?;
+        catalog.select(&Selection::named(vec![name.to_owned()])).ok()
+    };
+    !Path::new(name).exists() && named().is_some()
 }
 
 /// Refuses more `--cpus` than are available.

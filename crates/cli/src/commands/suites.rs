@@ -7,8 +7,10 @@ use rpcbench_harness::suite::Suite;
 use rpcbench_record::units::{bytes, count, plural};
 use rpcbench_record::{Arrivals, Rate, Workload};
 
-/// A few lines about a suite. `entries`: the default ones; `cpus`: those of this machine.
-pub fn text(suite: &Suite, entries: &[Entry], cpus: u32) -> String {
+use crate::print::hanging;
+
+/// A few lines about a suite. `entries`: the default ones; `cpus`: those of this machine; `width`: of a line.
+pub fn text(suite: &Suite, entries: &[Entry], cpus: u32, width: usize) -> String {
     let mut lines = vec![suite.description.clone(), setting(suite, cpus)];
     let mut groups: Vec<Vec<&Workload>> = Vec::new();
     for workload in &suite.workloads {
@@ -20,8 +22,8 @@ pub fn text(suite: &Suite, entries: &[Entry], cpus: u32) -> String {
     lines.extend(loads(&groups));
     lines.push(takes(suite, entries));
     let heads = std::iter::once(suite.name.as_str()).chain(std::iter::repeat(""));
-    let shown = lines.iter().zip(heads).map(|(line, head)| format!("  {head:<18} {line}"));
-    shown.collect::<Vec<_>>().join("\n")
+    let shown = lines.iter().zip(heads);
+    shown.map(|(line, head)| hanging(&format!("  {head:<19}"), line, width)).collect()
 }
 
 /// `1 CPU, 512 MiB, at most 32 processes x 16 windows`, and whether there are fewer CPUs.
@@ -151,10 +153,8 @@ mod tests {
         let entries = Catalog::load(&root).unwrap().select(&Selection::default()).unwrap();
         let shown = |name: &str| {
             let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-            text(&Suite::named(&root, name).unwrap(), &entries[..3], 2)
+            text(&Suite::named(&root, name).unwrap(), &entries[..3], 2, 80)
         };
-        insta::assert_snapshot!(
-            ["quick", "latency", "slo", "few-connections"].map(shown).join("\n")
-        );
+        insta::assert_snapshot!(["quick", "latency", "slo", "few-connections"].map(shown).concat());
     }
 }

@@ -11,14 +11,13 @@ fn refused(words: &str, parts: &[&str]) {
 }
 
 #[test]
-fn unknown_names_list_what_there_is() {
-    let known = "testkit-liar@always-internal, testkit-liar@busy";
+fn unknown_names_suggest_similar_ones() {
     for command in ["run", "check", "build"] {
-        let meant = "no server matches 'testkit-lair' (did you mean 'testkit-liar'?); there are: ";
-        refused(&format!("{command} testkit-lair"), &[meant, known]);
+        let meant = "no server matches 'testkit-lair' (did you mean 'testkit-liar'?); `rpcbench list servers` shows all";
+        refused(&format!("{command} testkit-lair"), &[meant]);
     }
-    refused("run testkit-liar@honset", &["did you mean 'testkit-liar@honest'?", known]);
-    refused("run java-*", &["no server matches 'java-*'; there are: ", known]);
+    refused("run testkit-liar@honset", &["did you mean 'testkit-liar@honest'"]);
+    refused("run java-*", &["no server matches 'java-*'; `rpcbench list servers` shows all"]);
     refused("run testkit-liar[", &["'testkit-liar[' is not a pattern"]);
     let suite = "unknown suite 'quik' (did you mean 'quick'?); expected one of counted, fresh, latency, quick, slo, or a file such as mine.toml";
     refused("run testkit-liar@honest --suite quik", &[suite]);
@@ -52,8 +51,8 @@ fn options_that_contradict_are_refused() {
     let all = "run testkit-liar@honest";
     refused("run --resume results/x --rounds 3", &["--resume", "--rounds", "cannot be used with"]);
     refused(
-        &format!("{all} --connections 9 --in-flight 8"),
-        &["--in-flight 8 contradicts --connections 9"],
+        &format!("{all} --connections 17"),
+        &["quick.toml:12: in_flight = 16 contradicts --connections 17"],
     );
     refused(
         &format!("{all} --client-threads 5"),
@@ -135,7 +134,7 @@ fn a_missing_toolchain_says_what_to_install_and_leaves_the_others() {
     let ended = bench.run("run @honest").expect(2);
     ended.complains(&["testkit-liar", "skipped: ", "99.0", "https://rustup.rs/"]);
     ended.complains(&["none of these servers can run here"]);
-    bench.run("list servers").expect(0).shows(&["can't run here: ", "https://rustup.rs/"]);
+    bench.run("list servers").expect(0).shows(&["can't run", "https://rustup.rs/"]);
     let ended = bench.run("doctor --missing").expect(0);
     let fields: Vec<&str> = ended.out.trim_end_matches('\n').split('\t').collect();
     let [language, tool, found, minimum, packages, install] = fields[..] else {

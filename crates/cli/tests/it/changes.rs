@@ -119,13 +119,15 @@ fn builds_that_are_none_are_refused_by_name() {
     bench.run(&format!("run @honest {RUN}")).expect(0);
     let folder = bench.results().display().to_string();
     refused(&format!("compare {folder}"), "did not compare builds");
+    let one = format!("{folder} and {folder}/. are one run; name an earlier run and a later one");
+    refused(&format!("compare {folder} {folder}/."), &one);
 }
 
 #[test]
 fn runs_that_differ_in_more_than_servers_are_refused_unless_forced() {
     let bench = Bench::new();
     bench.run(&format!("run @honest {RUN} --results old")).expect(0);
-    bench.run(&format!("run @honest {RUN} --results new --in-flight 32")).expect(0);
+    bench.run(&format!("run @honest {RUN} --results new -m 8")).expect(0);
     let (old, new) = (only(&bench, "old"), only(&bench, "new"));
     let ended = bench.run(&format!("compare {old} {new}")).expect(2);
     assert!(ended.err.contains("in_flight: 16, now 32") && ended.err.contains("--force"));
@@ -138,6 +140,14 @@ fn what_is_no_run_or_no_figure_is_refused_by_name() {
     let bench = Bench::new();
     let ended = bench.run("compare nowhere nowhere").expect(2);
     assert!(ended.err.contains("nowhere"), "{}", ended.err);
+    let servers = bench.run("compare testkit-liar @honest").expect(2);
+    servers.complains(&[
+        "testkit-liar is a server; without --build, compare takes the folders of two runs",
+        "rpcbench run testkit-liar testkit-liar@honest",
+        "rpcbench compare --build OLD --build NEW testkit-liar",
+    ]);
+    let server = bench.run("history testkit-liar").expect(2);
+    server.complains(&["testkit-liar is a server", "rpcbench history results testkit-liar"]);
     let ended = bench.run("compare a b --figure speed").expect(2);
     assert!(ended.err.contains("unknown figure 'speed'; expected one of "), "{}", ended.err);
     let ended = bench.run("compare a b --fail-if p99_ns>10%").expect(2);

@@ -47,8 +47,13 @@ impl Root {
 /// Whether a language's own servers can run here, of what `rpcbench list servers` says.
 #[expect(clippy::print_stderr, reason = "a part that is skipped says so")]
 fn can_run(listed: &str, language: &str) -> bool {
-    let can = listed.lines().any(|line| {
-        line.trim_start().starts_with(&format!("{language}-")) && line.contains("can run here")
+    // A long line is wrapped.
+    let words = listed.split_whitespace().collect::<Vec<_>>().join(" ");
+    let start = format!(" {language}-");
+    let mut after = words.split(&start).skip(1);
+    let can = after.any(|rest| {
+        let state = rest.find("can run here");
+        state.is_some_and(|at| rest.find("can't run here").is_none_or(|not| at < not))
     });
     if !can {
         eprintln!("SKIPPED: {language}, whose toolchain is not here");

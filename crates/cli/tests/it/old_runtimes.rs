@@ -52,11 +52,13 @@ fn doctor_names_the_day() {
     said.shows(&[
         "\
 advice   toolchain-node       Node.js: its runtime is past its end of life
-                              -> node 18.20.4 has had no fixes since 2025-04-30: install a newer release
+                              -> node 18.20.4 has had no fixes since 2025-04-30:
+                                 install a newer release
 ",
         "\
 advice   toolchain-ruby       Ruby: its runtime is past its end of life
-                              -> ruby 3.1.7 has had no fixes since 2025-03-26: install a newer release
+                              -> ruby 3.1.7 has had no fixes since 2025-03-26:
+                                 install a newer release
 ",
     ]);
 }

@@ -45,12 +45,35 @@ pub(crate) fn closest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    /// Lowest similarity (Jaro-Winkler) of a typo.
+    near(word, candidates).into_iter().next()
+}
+
+/// The candidates that `word` may be a typo of, the closest first.
+pub(crate) fn near<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    /// Lowest similarity of a typo.
     const LEAST: f64 = 0.8;
-    candidates
+    /// How much less similar than the closest another may be.
+    const ALSO: f64 = 0.05;
+    let mut near: Vec<(f64, &str)> = candidates
         .into_iter()
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .map(|candidate| (similarity(word, candidate), candidate))
         .filter(|(similarity, _)| *similarity >= LEAST)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, candidate)| candidate.to_owned())
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let best = near.first().map_or(0.0, |(similarity, _)| *similarity);
+    near.retain(|(similarity, _)| *similarity >= best - ALSO);
+    near.into_iter().map(|(_, candidate)| candidate.to_owned()).collect()
+}
+
+/// Similarity of two names (Jaro-Winkler), 0..=1, in any order of their words: `grpc-go` is almost `go-grpc`.
+fn similarity(one: &str, other: &str) -> f64 {
+    /// Less than 1, so that the same order wins.
+    const OTHER_ORDER: f64 = 0.99;
+    let sorted = |name: &str| {
+        let mut words: Vec<&str> = name.split(['-', '_']).collect();
+        words.sort_unstable();
+        words.join("-")
+    };
+    let reordered = strsim::jaro_winkler(&sorted(one), &sorted(other));
+    strsim::jaro_winkler(one, other).max(OTHER_ORDER * reordered)
 }

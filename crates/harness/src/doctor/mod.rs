@@ -3,6 +3,8 @@
 mod findings;
 mod noise;
 
+use std::sync::Arc;
+
 use procfs::{CpuPressure, Current, CurrentSI, KernelStats, LoadAverage, Meminfo};
 use rpcbench_record::{IsolationMode, Machine};
 
@@ -12,7 +14,7 @@ use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::Isolation;
 use crate::load::room::local_ports;
 use crate::manifest::Catalog;
-use crate::toolchain::{self, Probe};
+use crate::toolchain::{self, Probe, Versions};
 
 pub use findings::examine;
 pub use noise::{CpuNoise, noise};
@@ -110,8 +112,9 @@ fn steal_share(time: &procfs::CpuTime) -> Option<f64> {
     (wanted > 0).then(|| stolen as f64 / wanted as f64)
 }
 
-/// The toolchains of each language, each looked for once.
+/// The toolchains of each language, each looked for once, all at the same time.
 pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
+    let versions = Versions::ask(catalog.servers().iter().map(Arc::as_ref), env);
     let mut found: Vec<Language> = Vec::new();
     for server in catalog.servers() {
         let known = found.iter().position(|language| language.name == server.language);
@@ -127,7 +130,7 @@ pub fn languages(catalog: &Catalog, env: &BuildEnv) -> Vec<Language> {
         let probes = &mut found[at].probes;
         for spec in &server.toolchains {
             if probes.iter().all(|probe| probe.name() != spec.name) {
-                probes.push(toolchain::probe(spec, &server.folder, env));
+                probes.extend(versions.probe(spec));
             }
         }
         let tools: Vec<_> = probes.iter().filter_map(Probe::found).cloned().collect();

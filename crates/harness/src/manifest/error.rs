@@ -28,14 +28,12 @@ pub enum ManifestError {
         path: PathBuf,
     },
     /// A pattern that selects nothing.
-    #[error("no server matches '{pattern}'{}; there are: {}", hint(suggestion.as_deref()), known.join(", "))]
+    #[error("no server matches '{pattern}'{}; `rpcbench list servers` shows all", any_of(similar))]
     NoMatch {
         /// As typed.
         pattern: String,
-        /// The name that was perhaps meant.
-        suggestion: Option<String>,
-        /// Every entry there is.
-        known: Vec<String>,
+        /// Names that were perhaps meant, the closest first.
+        similar: Vec<String>,
     },
     /// A language that no server is written in.
     #[error("no server is written in '{language}'{}; there are: {}", hint(suggestion.as_deref()), known.join(", "))]
@@ -69,6 +67,11 @@ pub enum ManifestError {
         /// What is wrong with it.
         message: String,
     },
+}
+
+/// ` (did you mean 'go-grpc' or 'go-gin'?)`, or nothing.
+fn any_of(names: &[String]) -> String {
+    hint((!names.is_empty()).then(|| names.join("' or '")).as_deref())
 }
 
 /// ` in go or java`; nothing where there are no names.

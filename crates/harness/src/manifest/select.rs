@@ -1,5 +1,6 @@
 //! From names and globs as typed to entries.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use clap::Args;
@@ -8,7 +9,7 @@ use rpcbench_record::Protocol;
 
 use super::Entry;
 use super::error::ManifestError;
-use crate::config::closest;
+use crate::config::{closest, near};
 
 /// Which entries to use, as options of commands.
 ///
@@ -148,13 +149,16 @@ impl<'a> Pattern<'a> {
 }
 
 fn no_match(all: &[Entry], pattern: &str) -> ManifestError {
-    let known: Vec<String> = all.iter().map(Entry::base_name).collect();
-    let servers = all.iter().map(|entry| entry.server.name.as_str());
-    ManifestError::NoMatch {
-        pattern: pattern.to_owned(),
-        suggestion: closest(pattern, servers.chain(known.iter().map(String::as_str))),
-        known,
-    }
+    /// Most names to suggest.
+    const MAX_SIMILAR: usize = 4;
+    // Variants and protocols are suggested only to somebody who names one.
+    let names: BTreeSet<String> = match pattern.contains(['@', ':']) {
+        true => all.iter().map(Entry::base_name).collect(),
+        false => all.iter().map(|entry| entry.server.name.clone()).collect(),
+    };
+    let mut similar = near(pattern, names.iter().map(String::as_str));
+    similar.truncate(MAX_SIMILAR);
+    ManifestError::NoMatch { pattern: pattern.to_owned(), similar }
 }
 
 fn no_language(all: &[Entry], language: &str) -> ManifestError {

@@ -131,13 +131,42 @@ impl WorkloadSpec {
         loads: &Loads,
         setting: Setting<'_>,
     ) -> Result<u32, ConfigError> {
-        let Setting::Load(protocol) = setting else {
-            let given = setting.require(&self.in_flight, "in_flight")?;
-            let remedy =
-                "every connection carries at least one call; raise the first or lower the second";
-            at_least(setting, (given, given.value), (connections, connections.value), remedy)?;
-            return Ok(given.value.0);
+        let each = match setting {
+            Setting::Load(protocol) => self.each_of_load(protocol, loads, setting)?,
+            Setting::Suite { .. } => match &self.in_flight_each {
+                Some(each) => each.value.0,
+                None => return self.total_of_suite(connections, setting),
+            },
         };
+        let connections = connections.value.0;
+        connections.checked_mul(each).ok_or_else(|| {
+            let problem = format!(
+                "on each of {connections} connections is more than {} calls in all; give fewer",
+                u32::MAX
+            );
+            ConfigError::value(format!("--in-flight {each}"), problem)
+        })
+    }
+
+    /// The suite's number, which is over all connections.
+    fn total_of_suite(
+        &self,
+        connections: &Given<Count>,
+        setting: Setting<'_>,
+    ) -> Result<u32, ConfigError> {
+        let given = setting.require(&self.in_flight, "in_flight")?;
+        let remedy = "every connection carries at least one call; give --in-flight, on each, or fewer connections";
+        at_least(setting, (given, given.value), (connections, connections.value), remedy)?;
+        Ok(given.value.0)
+    }
+
+    /// Calls in flight on each connection of a load.
+    fn each_of_load(
+        &self,
+        protocol: Protocol,
+        loads: &Loads,
+        setting: Setting<'_>,
+    ) -> Result<u32, ConfigError> {
         let one_at_a_time = protocol.takes_one_call_at_a_time() && !self.is_pipelining();
         let default = match loads.arrivals.is_open() {
             _ if one_at_a_time => 1,
@@ -145,23 +174,15 @@ impl WorkloadSpec {
             false => IN_FLIGHT_EACH,
         };
         let life = self.connection_life.as_ref().and_then(|life| life.value.calls());
-        let each = match &self.in_flight {
-            None => default.min(life.unwrap_or(u32::MAX)),
+        match &self.in_flight_each {
+            None => Ok(default.min(life.unwrap_or(u32::MAX))),
             Some(given) if given.value.0 > 1 && one_at_a_time => {
                 let remedy = "a connection takes one call at a time; give more --connections, or --pipelining";
                 let protocol = format!("--protocol {protocol}");
-                return Err(ConfigError::contradiction(setting.shown(given), protocol, remedy));
+                Err(ConfigError::contradiction(setting.shown(given), protocol, remedy))
             }
-            Some(given) => given.value.0,
-        };
-        connections.value.0.checked_mul(each).ok_or_else(|| {
-            let connections = connections.value.0;
-            let problem = format!(
-                "on each of {connections} connections is more than {} calls in all; give fewer",
-                u32::MAX
-            );
-            ConfigError::value(format!("--in-flight {each}"), problem)
-        })
+            Some(given) => Ok(given.value.0),
+        }
     }
 
     fn is_pipelining(&self) -> bool {
@@ -191,9 +212,8 @@ impl WorkloadSpec {
     ) -> Result<(), ConfigError> {
         let Some(life) = &self.connection_life else { return Ok(()) };
         let each = in_flight.div_ceil(connections.value.0);
-        let (Some(given), Some(calls)) = (&self.in_flight, life.value.calls()) else {
-            return Ok(());
-        };
+        let given = self.in_flight_each.as_ref().or(self.in_flight.as_ref());
+        let (Some(given), Some(calls)) = (given, life.value.calls()) else { return Ok(()) };
         if each <= calls {
             return Ok(());
         }

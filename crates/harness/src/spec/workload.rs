@@ -29,9 +29,14 @@ pub struct WorkloadSpec {
     /// calls:N
     #[arg(long, value_name = "LIFE")]
     pub connection_life: Option<Given<ConnectionLife>>,
-    /// Calls in flight over all connections, at least one for each; in open loop, an upper limit
-    #[arg(short = 'm', long, value_name = "N", allow_hyphen_values = true)]
+    /// Calls in flight over all connections, at least one for each; in open loop, an upper limit. A key of suites only.
+    #[arg(skip)]
     pub in_flight: Option<Given<Count>>,
+    /// Calls in flight on each connection; in open loop, an upper limit. json and thrift carry one at a time, and get
+    /// more connections instead
+    #[arg(short = 'm', long = "in-flight", value_name = "N", allow_hyphen_values = true)]
+    #[serde(skip)]
+    pub in_flight_each: Option<Given<Count>>,
     /// When calls come due: closed, constant:RATE, poisson:RATE, ramp:FROM..TO/LENGTH or
     /// steps:FROM..TO+STEP/LENGTH; RATE in calls a second, or a share of the server's capacity, such as 40%
     #[arg(long, value_name = "ARRIVALS")]
@@ -119,6 +124,7 @@ impl WorkloadSpec {
     /// a window, a warm-up and its bounds.
     pub(crate) fn over(&self, below: &Self) -> Self {
         let arrivals = if self.has_arrivals() { self } else { below };
+        let in_flight = if self.in_flight_each.is_some() { self } else { below };
         let window = if self.duration.is_some() || self.calls.is_some() { self } else { below };
         let warm_up = if self.warm_up.is_some() { self } else { below };
         Self {
@@ -126,7 +132,8 @@ impl WorkloadSpec {
             shape: or(&self.shape, &below.shape),
             connections: or(&self.connections, &below.connections),
             connection_life: or(&self.connection_life, &below.connection_life),
-            in_flight: or(&self.in_flight, &below.in_flight),
+            in_flight: or(&self.in_flight, &in_flight.in_flight),
+            in_flight_each: in_flight.in_flight_each.clone(),
             arrivals: arrivals.arrivals.clone(),
             rate: arrivals.rate.clone(),
             sweep: arrivals.sweep.clone(),

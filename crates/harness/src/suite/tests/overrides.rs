@@ -6,7 +6,7 @@ use super::*;
 fn every_option_replaces_its_key() {
     let options = typed(
         "--processes 3 --rounds 5 --max-time 1s --runtime-statistics --log-calls --cpus 2 --memory 1G --shape dto \
-         --connections 7 --connection-life short --in-flight 7 --warmup until-steady --warmup-min 8s --warmup-max 9s \
+         --connections 7 --connection-life short --in-flight 1 --warmup until-steady --warmup-min 8s --warmup-max 9s \
          --settle 70ms --duration 11s --timeout 3s --grace 2s --client-threads 2 --pipelining",
     );
     let suite = good().with(&options).expect("no contradiction");
@@ -56,10 +56,25 @@ fn a_window_has_a_slice_and_room_in_memory() {
 
 #[test]
 fn fewer_calls_than_connections_contradict() {
-    insta::assert_snapshot!(refused("1000", "49"), @"suites/mine.toml:10: in_flight = 49 contradicts suites/mine.toml:9: connections = 50: every connection carries at least one call; raise the first or lower the second");
-    insta::assert_snapshot!(refused_with("--in-flight 49"), @"--in-flight 49 contradicts suites/mine.toml:9: connections = 50: every connection carries at least one call; raise the first or lower the second");
-    insta::assert_snapshot!(refused_with("--connections 1001"), @"suites/mine.toml:10: in_flight = 1000 contradicts --connections 1001: every connection carries at least one call; raise the first or lower the second");
-    assert!(good().with(&typed("--in-flight 50")).is_ok());
+    insta::assert_snapshot!(refused("1000", "49"), @"suites/mine.toml:10: in_flight = 49 contradicts suites/mine.toml:9: connections = 50: every connection carries at least one call; give --in-flight, on each, or fewer connections");
+    insta::assert_snapshot!(refused_with("--connections 1001"), @"suites/mine.toml:10: in_flight = 1000 contradicts --connections 1001: every connection carries at least one call; give --in-flight, on each, or fewer connections");
+}
+
+#[test]
+fn in_flight_is_given_for_each_connection_as_in_load() {
+    let total = |options: &str| {
+        let suite = good().with(&typed(options)).expect("no contradiction");
+        (suite.workloads[0].connections, suite.workloads[0].in_flight)
+    };
+    assert_eq!(total("-c 10"), (10, 1000));
+    assert_eq!(total("-m 2"), (50, 100));
+    assert_eq!(total("-c 10 -m 1"), (10, 10));
+    let calls = good().with(&typed("-n 500")).expect("no contradiction");
+    assert_eq!(calls.workloads[0].window, Window::Calls { calls: 500 });
+    let long = good().with(&typed("-z 7s")).expect("no contradiction");
+    assert_eq!(long.workloads[0].window, Window::Duration { length_ms: 7000 });
+    let each = "--in-flight 4294967295: on each of 50 connections is more than 4294967295 calls in all; give fewer";
+    assert_eq!(refused_with("-m 4294967295"), each);
 }
 
 #[test]
