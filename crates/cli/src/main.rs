@@ -7,6 +7,8 @@ mod live;
 mod print;
 mod progress;
 
+use std::env;
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
@@ -29,6 +31,10 @@ enum Verdict {
 }
 
 fn main() -> ExitCode {
+    if let Some(problem) = not_utf8(env::args_os()) {
+        note!("rpcbench: {problem}");
+        return ExitCode::from(2);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return print_usage_error(&error),
@@ -50,6 +56,15 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// What is wrong with arguments that are not text. Records keep arguments and print them, so they must be.
+fn not_utf8(arguments: impl Iterator<Item = OsString>) -> Option<String> {
+    let mut numbered = arguments.enumerate();
+    let (number, argument) = numbered.find(|(_, argument)| argument.to_str().is_none())?;
+    Some(format!(
+        "argument {number}, {argument:?}, is not valid UTF-8; use another name, or a link with one"
+    ))
 }
 
 /// Prints help, the version, or what is wrong with the arguments.

@@ -296,14 +296,15 @@ fn run(
 pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), BuildError> {
     let lock = &server.lock;
     let manifest = || server.folder.join("server.toml");
-    let bytes = fs::read(&server.lock).map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => BuildError::NoLock {
-            server: server.name.clone(),
-            lock: server.lock.clone(),
-            manifest: manifest(),
-        },
-        _ => file_error(&server.lock, source),
-    })?;
+    let bytes =
+        rpcbench_record::read_bytes(&server.lock).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => BuildError::NoLock {
+                server: server.name.clone(),
+                lock: server.lock.clone(),
+                manifest: manifest(),
+            },
+            _ => file_error(&server.lock, source),
+        })?;
     let text = String::from_utf8_lossy(&bytes);
     let version = |(library, pattern): &(String, regex::Regex)| {
         let groups = pattern.captures_iter(&text).filter_map(|found| found.get(1));

@@ -37,6 +37,7 @@ mod plan;
 mod preparation;
 mod printable;
 mod protocol;
+mod regular;
 mod run;
 mod runtime;
 pub mod schema;
@@ -67,6 +68,7 @@ pub use preparation::{
 };
 pub use printable::{is_printable, printable};
 pub use protocol::{Protocol, ProtocolSpec, Transport};
+pub use regular::{read_bytes, read_text};
 pub use run::{Header, Run, Tool};
 pub use runtime::{Pauses, RuntimeStatistics};
 pub use search::{NotMet, Search, SearchStep, StepVerdict};

@@ -1,7 +1,8 @@
 //! Reads and writes a record on disk.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -9,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::preparation::Preparation;
+use crate::regular;
 use crate::run::{Header, Run};
 use crate::trial::Trial;
 
@@ -57,6 +59,9 @@ pub enum StoreError {
     /// The path is a file, not a folder.
     #[error("{path}: is a file; expected a folder", path = .0.display())]
     NoFolder(PathBuf),
+    /// The events were deleted, or replaced by another file, while they were written.
+    #[error("{path}: deleted or replaced while the run was writing it; the record is lost", path = .0.display())]
+    Lost(PathBuf),
     /// The folder has no record.
     #[error("{path}: no run record here ({HEADER} is missing); expected a folder written by `rpcbench run`", path = .0.display())]
     Missing(PathBuf),
@@ -144,6 +149,9 @@ impl Writer {
 
     fn open(dir: &Path) -> Result<Self, StoreError> {
         let path = dir.join(EVENTS);
+        if path.exists() {
+            regular::check(&path).map_err(at(&path))?;
+        }
         let events = OpenOptions::new().create(true).append(true).open(&path).map_err(at(&path))?;
         Ok(Self { path, events })
     }
@@ -151,7 +159,7 @@ impl Writer {
     /// Appends an event and waits until it is on disk.
     ///
     /// # Errors
-    /// If it can't be written: the disk is full, for example.
+    /// If it can't be written, as the disk is full, or if the record was deleted meanwhile.
     pub fn append(&mut self, event: &Event) -> Result<(), StoreError> {
         let mut line = serde_json::to_vec(event).map_err(|source| StoreError::Parse {
             path: self.path.clone(),
@@ -159,14 +167,19 @@ impl Writer {
             source,
         })?;
         line.push(b'\n');
-        let before = self.events.metadata().map_err(at(&self.path))?.len();
+        let before = self.events.metadata().map_err(at(&self.path))?;
         let written = self.events.write_all(&line).and_then(|()| self.events.sync_data());
         if let Err(error) = written {
             // Half a line would hide every later one.
-            let _ = self.events.set_len(before);
+            let _ = self.events.set_len(before.len());
             return Err(at(&self.path)(error));
         }
-        Ok(())
+        // A deleted file takes every write, and keeps none.
+        let same = |there: Metadata| (there.dev(), there.ino()) == (before.dev(), before.ino());
+        match fs::metadata(&self.path).is_ok_and(same) {
+            true => Ok(()),
+            false => Err(StoreError::Lost(self.path.clone())),
+        }
     }
 }
 
@@ -206,7 +219,7 @@ pub fn read(dir: &Path) -> Result<Run, StoreError> {
     let header = read_header(dir)?;
     let mut run = Run { header, preparations: Vec::new(), trials: Vec::new(), finished: None };
     let path = dir.join(EVENTS);
-    let mut file = match File::open(&path) {
+    let mut file = match regular::open(&path) {
         Ok(file) => BufReader::new(file),
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(run),
         Err(e) => return Err(at(&path)(e)),
@@ -236,7 +249,7 @@ fn read_header(dir: &Path) -> Result<Header, StoreError> {
         schema: u32,
     }
     let path = dir.join(HEADER);
-    let file = match File::open(&path) {
+    let file = match regular::open(&path) {
         Ok(file) => file,
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             return Err(StoreError::Missing(dir.to_owned()));

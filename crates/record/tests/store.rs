@@ -3,6 +3,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 
 mod sample;
 
@@ -151,5 +152,39 @@ fn a_file_without_a_schema_is_no_record() {
         fs::write(folder.path().join("run.json"), text).unwrap();
         let error = read(folder.path()).unwrap_err();
         assert!(matches!(error, StoreError::Parse { .. }), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_record_deleted_while_it_is_written_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    for replaced in [false, true] {
+        let record = folder.path().join(format!("record-{replaced}"));
+        let mut writer = written(&record, &[trial(1)]);
+        fs::remove_dir_all(&record).unwrap();
+        if replaced {
+            drop(written(&record, &[trial(1)]));
+        }
+        let lost = writer.append(&Event::Trial(Box::new(trial(2)))).unwrap_err();
+        assert!(matches!(lost, StoreError::Lost(_)), "{lost}");
+        assert!(lost.to_string().ends_with("the record is lost"), "{lost}");
+    }
+}
+
+/// A named pipe without a writer blocks whoever opens it.
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused() {
+    for name in ["run.json", "events.jsonl"] {
+        let folder = tempfile::tempdir().unwrap();
+        drop(written(folder.path(), &[trial(1)]));
+        let pipe = folder.path().join(name);
+        fs::remove_file(&pipe).unwrap();
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let refused = read(folder.path()).unwrap_err().to_string();
+        assert_eq!(refused, format!("{}: not a regular file", pipe.display()));
+        if name == "events.jsonl" {
+            let refused = Writer::resume(folder.path()).unwrap_err().to_string();
+            assert_eq!(refused, format!("{}: not a regular file", pipe.display()));
+        }
     }
 }

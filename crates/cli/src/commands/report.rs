@@ -96,7 +96,7 @@ fn read_calls(folder: &Path) -> anyhow::Result<Vec<TrialCalls>> {
 
 fn read_drawn(path: &Path) -> anyhow::Result<TrialCalls> {
     let whose = || format!("{}: not a file of logged calls from rpcbench", path.display());
-    let text = fs::read(path).with_context(|| path.display().to_string())?;
+    let text = rpcbench_record::read_bytes(path).with_context(|| path.display().to_string())?;
     serde_json::from_slice(&text).with_context(whose)
 }
 

@@ -9,6 +9,7 @@ use rpcbench_engine::CallLog;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::host::cpus::Topology;
 use rpcbench_harness::host::fingerprint::memory_bytes;
+use rpcbench_harness::host::process::is_ignored;
 use rpcbench_harness::load::InProcess;
 use rpcbench_harness::manifest::{Catalog, Selection};
 use rpcbench_harness::placement::{self, Site, SiteOptions};
@@ -20,12 +21,14 @@ use signal_hook::iterator::Signals;
 use crate::context::Context;
 use crate::print::note;
 
-/// Handles Ctrl-C, SIGTERM and SIGHUP. During a trial the first lets it finish (a load ends its window) and the second stops
+/// Handles Ctrl-C, SIGTERM and SIGHUP, except those that were ignored when the program started: under `nohup` it outlives its
+/// terminal, and in the background of a script Ctrl-C is meant for others. During a trial the first lets it finish (a load ends its window) and the second stops
 /// at once; outside trials the first stops at once. If nothing reacts any more, the program exits: its servers die with it, and
 /// files are complete or absent.
 #[expect(clippy::exit, reason = "the main thread no longer reacts to signals")]
 pub fn listen(interrupt: Interrupt) -> anyhow::Result<Interrupt> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("signal handlers")?;
+    let handled = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+    let mut signals = Signals::new(handled).context("signal handlers")?;
     let signalled = interrupt.clone();
     thread::spawn(move || {
         for _ in signals.forever() {

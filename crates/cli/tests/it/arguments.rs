@@ -1,6 +1,11 @@
 //! What is typed, or written in a manifest, and can't be: refused before anything runs, with what would be right.
 
-use crate::bench::{Bench, look};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::Command;
+
+use crate::bench::{Bench, look, rpcbench};
 use crate::program::Program;
 
 #[track_caller]
@@ -151,7 +156,7 @@ fn a_build_does_not_see_flags_of_the_users_environment() {
     command.env("RUSTFLAGS", "-C target-cpu=native").env("GOPROXY", "https://proxy.example");
     Program::start(&mut command).finish().expect(0);
     let log = bench.root().join("build/servers/testkit-liar/build.log");
-    let log = std::fs::read_to_string(log).unwrap();
+    let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("GOPROXY=https://proxy.example\n"), "{log}");
     assert!(!log.contains("RUSTFLAGS") && !log.contains("target-cpu"), "{log}");
     let names = &bench.record().preparations[0].build_env;
@@ -171,4 +176,34 @@ fn a_build_that_fails_shows_its_last_lines() {
     bench.run("run @honest").expect(2).complains(&["linker: no such thing"]);
     let ended = bench.run("check @honest --no-build").expect(2);
     ended.shows(&["FAILED: not built since it changed; run without --no-build"]);
+}
+
+#[test]
+fn arguments_that_are_not_text_are_refused() {
+    let name = OsStr::from_bytes(b"caf\xe9");
+    for words in [&["run"][..], &["load"], &["report"], &["run", "--results"]] {
+        let ended = Program::start(rpcbench(words).arg(name)).finish().expect(2);
+        let said =
+            format!("rpcbench: argument {}, \"caf\\xE9\", is not valid UTF-8", words.len() + 1);
+        ended.complains(&[&said]);
+    }
+}
+
+/// Opening a named pipe without a writer would block.
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused() {
+    let bench = Bench::new();
+    let pipe = |path: &str| {
+        let path = bench.work().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    pipe("mine.toml");
+    pipe("results/a/run.json");
+    let refused = "not a regular file";
+    bench.run("run @honest --suite mine.toml").expect(2).complains(&["mine.toml", refused]);
+    bench.run("report results/a").expect(2).complains(&["run.json", refused]);
+    bench.run("run --resume results/a").expect(2).complains(&["run.json", refused]);
+    bench.run("history results").expect(2).complains(&["results/a is left out", refused]);
+    bench.run("compare results/a results/a").expect(2).complains(&["run.json", refused]);
 }

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::bench::Bench;
 use crate::kernel::{groups_of, wait_until};
-use crate::program::Ended;
+use crate::program::{Ended, Program};
 
 /// Every planned trial once, and nothing else.
 #[track_caller]
@@ -195,4 +195,30 @@ fn resume(bench: &Bench, killed: u32, trials: usize) {
     let after = bench.record();
     complete(&after);
     assert_eq!(after.trials[..before.trials.len()], before.trials[..]);
+}
+
+/// As under `nohup`, and in the background of a script.
+#[test]
+fn signals_ignored_from_the_start_stay_ignored() {
+    let bench = Bench::new();
+    let ignoring = ["sh", "-c", "trap '' HUP INT; exec \"$@\"", "sh"];
+    let words = "run @honest --rounds 2 --processes 1 --warmup none -v";
+    let mut program = Program::start(&mut bench.command_by(&ignoring, words));
+    program.await_line("measuring, trial 1");
+    program.signal(Signal::HUP);
+    program.signal(Signal::INT);
+    program.finish().expect(0);
+    complete(&bench.record());
+}
+
+#[test]
+fn a_record_deleted_during_the_run_is_lost_and_the_figures_are_shown() {
+    let bench = Bench::new();
+    let mut program = bench.start("run @honest --rounds 50 --processes 1 --warmup none -v");
+    program.await_line("measuring, trial 2");
+    fs::remove_dir_all(bench.results()).unwrap();
+    let ended = program.finish().expect(2);
+    bench.nothing_left(ended.pid);
+    ended.shows(&["testkit-liar@honest", "calls/cpu-s", "the run is unfinished"]);
+    ended.complains(&["what was measured is shown above", "events.jsonl", "the record is lost"]);
 }

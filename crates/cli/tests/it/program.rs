@@ -3,11 +3,14 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Once};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rpcbench_harness::host::process::is_ignored;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::kernel::wait_until;
 
@@ -34,6 +37,7 @@ pub struct Ended {
 
 impl Program {
     pub fn start(command: &mut Command) -> Self {
+        heed_signals();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
@@ -87,6 +91,19 @@ impl Program {
         self.seen.extend(self.lines.iter());
         Ended { pid: self.child.id(), code: status.unwrap().code(), out, err: self.seen.join("\n") }
     }
+}
+
+/// Programs inherit ignored signals, and these tests may run in the background of a script. A signal with a handler is set to
+/// its default in the program.
+fn heed_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for signal in [SIGINT, SIGHUP, SIGTERM] {
+            if is_ignored(signal) {
+                signal_hook::flag::register(signal, Arc::default()).unwrap();
+            }
+        }
+    });
 }
 
 impl Drop for Program {

@@ -1,10 +1,10 @@
 //! A file, and messages about places in it.
 
 use std::fmt::Display;
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use rpcbench_record::read_text;
 use serde::de::DeserializeOwned;
 
 use super::error::{ConfigError, did_you_mean, unreadable};
@@ -28,7 +28,7 @@ impl SourceFile {
     }
 
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+        let text = read_text(path).map_err(|source| unreadable(path, source))?;
         Ok(Self { path: path.to_owned(), text })
     }
 

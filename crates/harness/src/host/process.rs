@@ -275,6 +275,13 @@ fn signal(leader: Pid, signal: Signal) {
     let _ = kill_process_group(leader, signal);
 }
 
+/// Whether this process ignores a signal, as `nohup` and the background jobs of scripts are started. False if unknown.
+pub fn is_ignored(signal: i32) -> bool {
+    let mask = 1_u64 << (signal - 1);
+    let status = procfs::process::Process::myself().and_then(|own| own.status());
+    status.is_ok_and(|status| status.sigign & mask != 0)
+}
+
 fn unwaitable<E: Into<io::Error>>(pid: Pid) -> impl FnOnce(E) -> io::Error {
     about(format!("process {} can't be waited for", pid.as_raw_pid()))
 }
