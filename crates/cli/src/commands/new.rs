@@ -15,15 +15,18 @@ pub fn new(context: &Context, args: &NewArgs) -> anyhow::Result<Verdict> {
     let name = &new.name;
     let catalog = Catalog::load(&root)?;
     let server = catalog.servers().iter().find(|server| server.name == *name);
-    let lock = match server.is_some_and(|server| !server.lock_command().is_empty()) {
-        true => format!(", then: rpcbench build --lock {name}"),
-        false => String::new(),
-    };
+    let locks = server.is_some_and(|server| !server.lock_command().is_empty());
+    let mut steps = vec![
+        "add the library to its language's list (go.mod, requirements.in, pom.xml, ...)".to_owned(),
+        "write the server; contract/README.md defines the replies".to_owned(),
+    ];
+    // After the source: Go drops requirements that no source imports.
+    steps.extend(locks.then(|| format!("rpcbench build --lock {name}")));
+    steps.push("name the library's version under `versions` in server.toml".to_owned());
+    steps.push(format!("rpcbench check {name}"));
     out!("{}: {}", new.folder.display(), new.files.join(", "))?;
-    out!(
-        "1. add the library to its language's list (go.mod, requirements.in, pom.xml, ...){lock}"
-    )?;
-    out!("2. write the server; contract/README.md defines the replies")?;
-    out!("3. rpcbench check {name}")?;
+    for (number, step) in (1..).zip(steps) {
+        out!("{number}. {step}")?;
+    }
     Ok(Verdict::Done)
 }

@@ -82,6 +82,35 @@ fn a_new_server_builds_and_its_check_says_what_to_do() {
     }
 }
 
+/// The library must still be there after the steps, in their order, whose source comes from the page for Go.
+#[test]
+fn the_printed_steps_work_in_their_order() {
+    let root = Root::new();
+    if !can_run(&root.run("list servers").expect(0).out, "go") {
+        return;
+    }
+    let printed = root.run("new server go chi").expect(0).out;
+    let at = |step: &str| printed.find(step).unwrap_or_else(|| panic!("no '{step}' in {printed}"));
+    assert!(at("1. add the library") < at("2. write the server"));
+    assert!(at("2. write the server") < at("3. rpcbench build --lock go-chi"));
+    assert!(at("3. rpcbench build --lock go-chi") < at("5. rpcbench check go-chi"));
+    let folder = root.path().join("servers/go/chi");
+    let mods = folder.join("go.mod");
+    let with = fs::read_to_string(&mods).unwrap() + "require github.com/go-chi/chi/v5 v5.5.0\n";
+    fs::write(&mods, with).unwrap();
+    let page = fs::read_to_string(repository().join("docs/new-servers.md")).unwrap();
+    fs::write(folder.join("main.go"), section(&page, "```go\n", "```")).unwrap();
+    root.run("build --lock go-chi").expect(0);
+    // The template's own pattern, for this library.
+    let manifest = fs::read_to_string(folder.join("server.toml")).unwrap();
+    let manifest = manifest
+        .replace("{} # chi = ", "{ chi = ")
+        .replace("example\\.org/chi", "github\\.com/go-chi/chi/v5");
+    fs::write(folder.join("server.toml"), manifest.replace("v(\\S+)'", "v(\\S+)' }")).unwrap();
+    root.run("check go-chi").expect(0).shows(&["passed: "]);
+    assert!(fs::read_to_string(mods).unwrap().contains("require github.com/go-chi/chi/v5 v5.5.0"));
+}
+
 /// Of servers whose packages come from nowhere, so that the registry has no say.
 #[test]
 fn a_lock_file_that_is_written_anew_is_as_it_was() {
