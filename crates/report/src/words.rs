@@ -256,7 +256,8 @@ fn limits(limits: Limits) -> String {
     }
 }
 
-fn warm_up(warm_up: WarmUp) -> String {
+/// `until steady, at most 30s`, exactly.
+pub(crate) fn warm_up(warm_up: WarmUp) -> String {
     match warm_up {
         WarmUp::UntilSteady { least_ms, cap_ms } => {
             let least = Some(least_ms).filter(|least| *least > 0);

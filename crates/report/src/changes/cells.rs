@@ -90,6 +90,11 @@ impl<'a> Side<'a> {
     fn value(&self, figure: ComparedFigure, trial: &Trial) -> Option<f64> {
         figure.0.value(&Subject::trial(self.run, trial))?.as_f64()
     }
+
+    /// A figure of a cell as the run's report shows it. `None` for figures that only windows have.
+    fn reported(&self, workload: &str, row: &Row, figure: ComparedFigure) -> Option<f64> {
+        figure.0.value(&Subject::cell(self.summary, self.table(workload)?, row))?.as_f64()
+    }
 }
 
 impl Sides<'_> {
@@ -150,6 +155,31 @@ impl Sides<'_> {
         compared
     }
 
+    /// What was found of a figure, next to what either run's report shows.
+    pub fn change(
+        &self,
+        cells: &Cells,
+        pair: &Pair,
+        figure: ComparedFigure,
+        found: &Found,
+    ) -> Change {
+        let workload = &cells.workload.name;
+        let old = self.old.reported(workload, pair.old, figure);
+        let new = self.new.reported(workload, pair.new, figure);
+        Change {
+            workload: workload.clone(),
+            entry: pair.new.server.without_build().to_owned(),
+            figure,
+            old: old.unwrap_or(found.old),
+            new: new.unwrap_or(found.new),
+            compared: [found.old, found.new],
+            corrected: false,
+            ratio: found.pair.ratio,
+            range: found.pair.range,
+            finding: found.pair.finding,
+        }
+    }
+
     fn between_runs(&self, cells: &Cells, figure: ComparedFigure, question: &Question) -> Compared {
         let of = |side: &Side| side.observations(cells.workload, figure);
         let numbers: Vec<_> =
@@ -193,19 +223,4 @@ fn widen(pair: &Pair, found: &mut Option<Found>, precision: f64) {
         range.high *= pair.new.bracket;
     }
     found.pair.finding = finding(found.pair.range, precision);
-}
-
-impl Cells<'_> {
-    pub fn change(&self, pair: &Pair, figure: ComparedFigure, found: &Found) -> Change {
-        Change {
-            workload: self.workload.name.clone(),
-            entry: pair.new.server.without_build().to_owned(),
-            figure,
-            old: found.old,
-            new: found.new,
-            ratio: found.pair.ratio,
-            range: found.pair.range,
-            finding: found.pair.finding,
-        }
-    }
 }

@@ -1,10 +1,10 @@
 //! How two runs differ apart from their figures.
 
-use rpcbench_record::{Header, Machine, Run, Workload};
-use serde_json::Value;
+use itertools::Itertools as _;
+use rpcbench_record::{Header, LoadGeneratorKind, Machine, Run, Workload};
 
 use super::cells::Cells;
-use crate::format;
+use crate::{format, words};
 
 /// A difference between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +51,8 @@ fn setting(old: &Header, new: &Header) -> Vec<Difference> {
         &[
             ("CPUs of the server", |header| header.plan.limits.cpus.to_string()),
             ("memory of the server", memory),
-            ("placement", |header| word(&header.plan.placement)),
-            ("load generator", |header| word(&header.plan.load_generator)),
+            ("placement", |header| header.plan.placement.to_string()),
+            ("load generator", |header| load_generator(header.plan.load_generator).to_owned()),
         ],
     )
 }
@@ -77,11 +77,13 @@ fn surroundings(old: &Machine, new: &Machine) -> Vec<Difference> {
             ("operating system", |machine| machine.os.clone()),
             ("memory of the machine", |machine| format::bytes(machine.memory_bytes)),
             ("cgroup", |machine| machine.cgroup.clone()),
-            ("virtualization", |machine| word(&machine.virtualization)),
-            ("clock source", |machine| word(&machine.clock_source)),
-            ("transparent huge pages", |machine| word(&machine.huge_pages)),
-            ("frequency governor", |machine| word(&machine.cpu.governor)),
-            ("turbo", |machine| word(&machine.cpu.turbo)),
+            ("virtualization", |machine| known(machine.virtualization.as_ref())),
+            ("clock source", |machine| known(machine.clock_source.as_ref())),
+            ("transparent huge pages", |machine| known(machine.huge_pages.as_ref())),
+            ("frequency governor", |machine| known(machine.cpu.governor.as_ref())),
+            ("turbo", |machine| {
+                machine.cpu.turbo.map_or("unknown", |on| if on { "on" } else { "off" }).to_owned()
+            }),
         ],
     )
 }
@@ -111,40 +113,52 @@ fn workloads(old: &Header, new: &Header) -> Vec<Difference> {
 }
 
 fn workload(old: &Workload, new: &Workload) -> Vec<Difference> {
-    let (old_fields, new_fields) = (json(old), json(new));
-    let (Some(a), Some(b)) = (old_fields.as_object(), new_fields.as_object()) else {
-        return Vec::new();
-    };
-    let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let differing = keys.into_iter().filter(|key| a.get(*key) != b.get(*key));
-    let shown = |value: Option<&Value>| value.map_or_else(|| "none".to_owned(), plain);
-    differing
-        .map(|key| Difference {
-            field: format!("{}: {key}", new.name),
-            old: shown(a.get(key)),
-            new: shown(b.get(key)),
-            forbids: false,
-        })
-        .collect()
+    let name = &new.name;
+    let pairs = settings(old).into_iter().zip(settings(new));
+    let differing = pairs.filter(|(old, new)| old != new).map(|((key, old), (_, new))| {
+        let field = format!("{name}: {key}");
+        Difference { field, old, new, forbids: false }
+    });
+    differing.collect()
 }
 
-fn json(value: &impl serde::Serialize) -> Value {
-    serde_json::to_value(value).unwrap_or_default()
+/// Every key of a workload but its name, and its value, exactly.
+fn settings(workload: &Workload) -> [(&'static str, String); 15] {
+    let Workload { name: _, shape, connections, connection_life, in_flight, arrivals, .. } =
+        workload;
+    let Workload { find_max, warm_up, settle_ms, window, timeout_ms, grace_ms, .. } = workload;
+    let Workload { client_threads, pipelining, headers, authority, .. } = workload;
+    let none = || "none".to_owned();
+    [
+        ("content of a call", shape.clone()),
+        ("connections", connections.to_string()),
+        ("calls per connection", connection_life.to_string()),
+        ("calls in flight", in_flight.to_string()),
+        ("arrivals", arrivals.to_string()),
+        ("searched limit", find_max.map_or_else(none, |limit| limit.to_string())),
+        ("warm-up", words::warm_up(*warm_up)),
+        ("load before a window", format::length_ms(*settle_ms)),
+        ("window", window.to_string()),
+        ("timeout", format::length_ms(*timeout_ms)),
+        ("wait after a window", format::length_ms(*grace_ms)),
+        ("client threads", client_threads.to_string()),
+        ("pipelining", if *pipelining { "yes" } else { "no" }.to_owned()),
+        (
+            "headers",
+            Some(headers).filter(|it| !it.is_empty()).map_or_else(none, |it| it.iter().join(", ")),
+        ),
+        ("host", authority.as_ref().map_or_else(none, |host| host.as_str().to_owned())),
+    ]
 }
 
-/// A value as JSON writes it, without quotes; `none` for null.
-fn word(value: &impl serde::Serialize) -> String {
-    plain(&json(value))
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => "none".to_owned(),
-        other => other.to_string(),
+fn load_generator(kind: LoadGeneratorKind) -> &'static str {
+    match kind {
+        LoadGeneratorKind::InProcess => "threads of rpcbench",
     }
+}
+
+fn known(value: Option<&String>) -> String {
+    value.cloned().unwrap_or_else(|| "none".to_owned())
 }
 
 /// Entries with different library versions.

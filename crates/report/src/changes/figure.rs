@@ -51,7 +51,7 @@ impl ComparedFigure {
     }
 
     /// A value as people read it.
-    pub(super) fn show(self, value: f64) -> String {
+    pub(crate) fn show(self, value: f64) -> String {
         self.0.unit.show(&value.into())
     }
 

@@ -101,6 +101,8 @@ mod tests {
             figure: "p99_ns".parse().unwrap(),
             old: 1.0,
             new: ratio,
+            compared: [1.0, ratio],
+            corrected: false,
             ratio,
             range: None,
             finding,

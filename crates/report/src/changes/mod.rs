@@ -18,7 +18,7 @@ use differences::{differences, versions};
 pub use figure::{ComparedFigure, UnknownFigure};
 pub use limit::{ChangeLimit, ChangeLimitError};
 pub use view::changes_schema;
-pub(crate) use words::change as change_of;
+pub(crate) use words::{change as change_of, is_compared_by_others};
 
 use crate::document::Tone;
 use crate::summary::summary;
@@ -73,11 +73,15 @@ pub struct Change {
     pub entry: String,
     /// Which figure.
     pub figure: ComparedFigure,
-    /// Its geometric mean in the earlier run, in its unit.
+    /// Its value in the earlier run, as that run's own report shows it.
     pub old: f64,
     /// In the later one.
     pub new: f64,
-    /// The later over the earlier.
+    /// The two values that the change is of: geometric means over processes.
+    pub compared: [f64; 2],
+    /// Whether these are corrected for what changed in the machine between the runs.
+    pub corrected: bool,
+    /// The later of these over the earlier.
     pub ratio: f64,
     /// Interval of the ratio; all intervals hold at once. `None` if a run has one process of the entry.
     pub range: Option<Range>,
@@ -143,8 +147,12 @@ fn compared(sides: &Sides<'_>, options: &CompareOptions) -> Changes {
     let compared: Vec<Compared> =
         measures.iter().map(|(cells, figure)| sides.compare(cells, *figure, &question)).collect();
     let rows = measures.iter().zip(&compared).flat_map(|((cells, figure), compared)| {
+        let corrected = compared.unadjusted.is_none() || compared.common.is_some();
         let found = cells.pairs.iter().zip(&compared.list);
-        found.filter_map(|(pair, found)| Some(cells.change(pair, *figure, found.as_ref()?)))
+        found.filter_map(move |(pair, found)| {
+            let change = sides.change(cells, pair, *figure, found.as_ref()?);
+            Some(Change { corrected, ..change })
+        })
     });
     let far = |ratio: &f64| ratio.ln().abs();
     let farthest = |ratios: Vec<f64>| ratios.into_iter().max_by(|a, b| far(a).total_cmp(&far(b)));

@@ -57,17 +57,27 @@ pub(crate) fn runs(changes: &Changes) -> Vec<String> {
 pub(crate) fn columns(rows: &[Change]) -> Vec<Column> {
     type Cell = fn(&Change) -> String;
     let several = words::differ(rows, |row| &row.workload);
-    let columns: [(&str, bool, Cell); 8] = [
+    let both = rows.iter().any(words::is_compared_by_others);
+    let [old, new] = match rows.iter().any(|row| row.corrected) {
+        true => ["old corrected", "new corrected"],
+        false => ["old compared", "new compared"],
+    };
+    let columns: [(&str, bool, Cell); 10] = [
         ("server", false, |row| row.entry.clone()),
         ("workload", false, |row| row.workload.clone()),
         ("figure", false, |row| row.figure.title().to_owned()),
         ("old", true, |row| row.figure.show(row.old)),
         ("new", true, |row| row.figure.show(row.new)),
+        (old, true, |row| row.figure.show(row.compared[0])),
+        (new, true, |row| row.figure.show(row.compared[1])),
         ("change", true, |row| words::change(row.ratio)),
         ("95 % range", true, |row| words::range(row).unwrap_or_else(|| NOTHING.to_owned())),
         ("finding", false, |row| row.figure.word(row.finding).to_owned()),
     ];
-    let shown = columns.into_iter().filter(|(title, ..)| several || *title != "workload");
+    let shown = columns.into_iter().filter(|(title, ..)| match *title {
+        "workload" => several,
+        title => both || title != old && title != new,
+    });
     let column = |(title, is_number, cell): (_, _, Cell)| {
         Column::new(title, is_number, rows.iter().map(cell).collect())
     };
@@ -116,9 +126,16 @@ struct ChangeView<'a> {
     entry: &'a str,
     /// Its name in exports, which ends in its unit.
     figure: &'static str,
+    /// In the old run, as its own report shows it.
     old: f64,
+    /// In the new run, as its own report shows it.
     new: f64,
-    /// The new value over the old one.
+    /// The two values that the change is of: geometric means over processes.
+    old_compared: f64,
+    new_compared: f64,
+    /// Whether these are corrected for what changed in the machine between the runs.
+    corrected: bool,
+    /// The new compared value over the old one.
     ratio: f64,
     ratio_low: Option<f64>,
     ratio_high: Option<f64>,
@@ -173,6 +190,9 @@ fn row(change: &Change) -> ChangeView<'_> {
         figure: change.figure.key(),
         old: change.old,
         new: change.new,
+        old_compared: change.compared[0],
+        new_compared: change.compared[1],
+        corrected: change.corrected,
         ratio: change.ratio,
         ratio_low: change.range.map(|range| range.low),
         ratio_high: change.range.map(|range| range.high),

@@ -38,6 +38,27 @@ pub(crate) fn origin(header: &Header) -> String {
     format!("{}, rpcbench {}, {}", began(header), header.tool, header.plan.suite)
 }
 
+/// Whether the change is of other values than those that the runs' reports show, as people read them.
+pub(crate) fn is_compared_by_others(row: &Change) -> bool {
+    let shown = |value| row.figure.show(value);
+    [row.old, row.new].map(shown) != row.compared.map(shown)
+}
+
+/// Which values the change is of. `None` if they are those of the reports.
+pub(crate) fn basis(rows: &[Change]) -> Option<String> {
+    if !rows.iter().any(is_compared_by_others) {
+        return None;
+    }
+    let (name, meaning) = match rows.iter().any(|row| row.corrected) {
+        true => ("corrected", ", corrected to one state of the machine"),
+        false => ("compared", ""),
+    };
+    Some(format!(
+        "old, new: as each run's own report shows them. {name}: means over processes{meaning}; change, range and finding are \
+         of these."
+    ))
+}
+
 /// Whether rows differ in it.
 pub(super) fn differ<'a>(rows: &'a [Change], of: impl Fn(&'a Change) -> &'a str) -> bool {
     rows.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
@@ -174,6 +195,7 @@ pub(crate) fn resolution(changes: &Changes) -> Vec<String> {
                 .to_owned(),
         ),
     }
+    lines.extend(basis(&changes.rows));
     if let Some(machine) = changes.machine.filter(|_| changes.adjusted) {
         let slower = slower(machine);
         lines.push(format!(

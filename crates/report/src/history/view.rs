@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::plot::plot;
 use super::{CellHistory, History, Point, Since};
-use crate::changes::{ComparedFigure, change_of};
+use crate::changes::{Change, ComparedFigure, change_of, is_compared_by_others};
 use crate::columns::Column;
 use crate::document::{Block, Content, Document, Part, Table, Tone};
 use crate::export::{Export, ExportError, rows_csv, to_json};
@@ -54,8 +54,20 @@ fn headline(history: &History) -> String {
 
 fn legend(history: &History) -> String {
     let within = format::percent(history.precision);
+    let changes = || history.cells.iter().flat_map(|cell| &cell.points).filter_map(changed);
+    let compared = match changes().any(is_compared_by_others) {
+        true if changes().any(|change| change.corrected) => {
+            "The figure is as the run's own report shows it. compared: it and the one before, corrected to one state of \
+             the machine; change and finding are of these. "
+        }
+        true => {
+            "The figure is as the run's own report shows it. compared: it and the one before, as means over processes; \
+             change and finding are of these. "
+        }
+        false => "",
+    };
     format!(
-        "change: since the last run before with a figure, as in `rpcbench compare`; same: within {within}."
+        "{compared}change: since the last run before with a figure, as in `rpcbench compare`; same: within {within}."
     )
 }
 
@@ -68,20 +80,37 @@ fn columns(history: &History, cell: &CellHistory) -> Vec<Column> {
         Column::new("run", false, of(&|point| began(&history.runs[point.run]))),
         Column::new(ComparedFigure::ranking(cell.by).title(), true, of(&value)),
         Column::drawn(drawn),
+        Column::new("compared", true, of(&compared)),
         Column::new("change", true, of(&change)),
         Column::new("finding", false, of(&finding)),
     ];
+    if !points.iter().any(|point| changed(point).is_some_and(is_compared_by_others)) {
+        columns.retain(|column| column.title != "compared");
+    }
     if points.windows(2).any(|pair| pair[0].versions != pair[1].versions) {
         columns.push(Column::new("versions", false, of(&|point| point.versions.clone())));
     }
     columns
 }
 
-fn change(point: &Point) -> String {
+fn changed(point: &Point) -> Option<&Change> {
     match &point.since {
-        Since::Changed(change) => change_of(change.ratio),
-        Since::Nothing | Since::Incomparable(_) => NOTHING.to_owned(),
+        Since::Changed(change) => Some(change),
+        Since::Nothing | Since::Incomparable(_) => None,
     }
+}
+
+fn change(point: &Point) -> String {
+    changed(point).map_or_else(|| NOTHING.to_owned(), |change| change_of(change.ratio))
+}
+
+/// `22.7k to 21.8k`: what the change is of.
+fn compared(point: &Point) -> String {
+    let text = |change: &Change| {
+        let [old, new] = change.compared.map(|value| change.figure.show(value));
+        format!("{old} to {new}")
+    };
+    changed(point).map_or_else(|| NOTHING.to_owned(), text)
 }
 
 /// What is known of a change, or why there is no figure.
@@ -95,10 +124,7 @@ fn finding(point: &Point) -> String {
 }
 
 fn tone(point: &Point) -> Tone {
-    match &point.since {
-        Since::Changed(change) => change.tone(),
-        Since::Nothing | Since::Incomparable(_) => Tone::Neither,
-    }
+    changed(point).map_or(Tone::Neither, Change::tone)
 }
 
 /// A history in JSON.
@@ -129,7 +155,12 @@ struct PointView<'a> {
     /// The ends of its 95 % interval.
     value_low: Option<f64>,
     value_high: Option<f64>,
-    /// The value over that of the last earlier run with one, both corrected alike.
+    /// The two values that the change since the last earlier run with one is of, as in a comparison of the two runs.
+    earlier_compared: Option<f64>,
+    value_compared: Option<f64>,
+    /// Whether these are corrected for what changed in the machine between the two runs.
+    corrected: Option<bool>,
+    /// The later of these over the earlier.
     ratio: Option<f64>,
     ratio_low: Option<f64>,
     ratio_high: Option<f64>,
@@ -164,10 +195,7 @@ fn points(history: &History) -> impl Iterator<Item = PointView<'_>> {
 fn view<'a>(history: &'a History, cell: &'a CellHistory, point: &'a Point) -> PointView<'a> {
     let run = &history.runs[point.run];
     let range = point.estimate.and_then(|estimate| estimate.own);
-    let change = match &point.since {
-        Since::Changed(change) => Some(change),
-        Since::Nothing | Since::Incomparable(_) => None,
-    };
+    let change = changed(point);
     let ratio = change.and_then(|change| change.range);
     PointView {
         entry: &cell.entry,
@@ -182,6 +210,9 @@ fn view<'a>(history: &'a History, cell: &'a CellHistory, point: &'a Point) -> Po
         value: point.estimate.map(|estimate| estimate.value),
         value_low: range.map(|range| range.low),
         value_high: range.map(|range| range.high),
+        earlier_compared: change.map(|change| change.compared[0]),
+        value_compared: change.map(|change| change.compared[1]),
+        corrected: change.map(|change| change.corrected),
         ratio: change.map(|change| change.ratio),
         ratio_low: ratio.map(|range| range.low),
         ratio_high: ratio.map(|range| range.high),

@@ -17,8 +17,9 @@ use crate::words::began;
 const NAME: &str = "changes";
 
 /// What figures and words mean.
-const HOW_TO_READ: [&str; 3] = [
-    "change: the new value over the old one; both are geometric means over processes",
+const HOW_TO_READ: [&str; 4] = [
+    "old, new: as each run's own report shows them",
+    "change: the new value over the old one, of geometric means over processes; corrected for the machine if the table has those",
     "95 % range: where the change lies; all ranges on this page hold at once",
     "finding: faster or slower if the range excludes no change; slightly so if all of it lies within the precision; same if \
      the change surely lies within it; else can't tell",

@@ -1,8 +1,10 @@
 //! Two runs, compared.
 
+use jiff::SignedDuration;
 use rpcbench_record::{Age, TrialResult, WarmUp};
 use rpcbench_report::{
     ChangeLimit, Changes, CompareOptions, Style, changes, changes_of_builds, changes_schema,
+    history, summary,
 };
 use rpcbench_stats::Finding;
 
@@ -119,6 +121,42 @@ fn all_that_move_alike_are_the_machine_more_often_than_the_servers() {
 }
 
 #[test]
+fn a_change_reads_the_same_in_report_history_and_compare() {
+    let servers = ["go-grpc", "rust-tonic", "node-grpc", "java-grpc"];
+    let run = |percent: u64, hours: i64| {
+        let add = |run: RunBuilder, name: &&str| run.entry(name, &scaled(GO, percent));
+        let mut run = servers.iter().fold(RunBuilder::new(), add).run;
+        run.header.started += SignedDuration::from_hours(hours);
+        run
+    };
+    // The machine, it seems, became slower.
+    let runs = [run(142, 0), run(100, 24)];
+    let reported = runs.each_ref().map(|run| {
+        let rows = summary(run).tables[0].rows.clone();
+        let row = rows.into_iter().find(|row| row.server.entry == "go-grpc").expect("a row");
+        row.ranked().expect("a figure").value
+    });
+    let changes = changes(&runs[0], &runs[1], &asked(&["p99"]));
+    let change = &changes.rows[0];
+    assert_eq!((change.entry.as_str(), [change.old, change.new]), ("go-grpc", reported));
+    assert_eq!(change.compared[1] / change.compared[0], change.ratio);
+    assert!(change.corrected);
+    let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = words(shown(&changes));
+    for part in ["141k 99.2k 118k 118k +0.0 %", "old corrected", "of these."] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // p99 is that of the report's table, not a mean over windows.
+    let p99 = changes.rows.iter().find(|row| row.figure.key() == "p99_ns").expect("p99");
+    let of_report = summary(&runs[1]).tables[0].rows[0].figures.clone().expect("figures");
+    assert_eq!(p99.new, of_report.response.expect("calls").quantile(0.99) as f64);
+    let text = words(plain(&history(&runs, &[], None), Style::default()));
+    for part in ["141k ±", "99.2k ±", "118k to 118k +0.0 % same", "compared: it and"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
 fn runs_under_other_conditions_are_not_compared() {
     let mut new = old();
     let header = &mut new.run.header;
@@ -129,7 +167,7 @@ fn runs_under_other_conditions_are_not_compared() {
     header.tool.commit = None;
     let changes = compared(&old(), &new, &[]);
     let obstacles: Vec<String> = changes.obstacles().map(|it| it.field.clone()).collect();
-    assert_eq!(obstacles, ["CPUs of the server", "quick: in_flight", "quick: warm_up"]);
+    assert_eq!(obstacles, ["CPUs of the server", "quick: calls in flight", "quick: warm-up"]);
     insta::assert_snapshot!(shown(&changes));
 }
 
@@ -190,5 +228,7 @@ fn programs_get_every_row_as_the_schema_says() {
     assert_eq!(rows[0]["finding"], "slower");
     let csv = csv(&changes).expect("CSV");
     assert_eq!(csv.lines().count(), 7);
-    assert!(csv.starts_with("workload,entry,figure,old,new,ratio,ratio_low,ratio_high,finding\n"));
+    assert!(csv.starts_with(
+        "workload,entry,figure,old,new,old_compared,new_compared,corrected,ratio,ratio_low,ratio_high,finding\n"
+    ));
 }

@@ -1,7 +1,7 @@
 //! Cells from run to run.
 
 use jiff::SignedDuration;
-use rpcbench_record::{PlacementKind, Run, TrialResult};
+use rpcbench_record::{PlacementKind, Run, TrialResult, WarmUp};
 use rpcbench_report::{History, Since, Style, history, history_schema};
 
 use crate::builder::{RunBuilder, failure};
@@ -38,6 +38,19 @@ fn each_run_is_beside_the_one_before() {
     let history = history(&runs, &[], None);
     insta::assert_snapshot!("runs", shown(&history));
     insta::assert_snapshot!("runs_markdown", markdown(&history));
+}
+
+#[test]
+fn what_forbids_a_comparison_is_said_in_words() {
+    let mut runs = runs();
+    let workload = &mut runs[1].header.plan.workloads[0];
+    workload.warm_up = WarmUp::Fixed { length_ms: 5000 };
+    let history = history(&runs[..2], &[], None);
+    let text = shown(&history);
+    assert!(text.contains("not comparable: quick: warm-up: until steady, now 5s "), "{text}");
+    let exports = [json(&history).unwrap(), csv(&history).unwrap()];
+    assert!(exports.iter().all(|it| it.contains("quick: warm-up: until steady, now 5s")));
+    assert!(![text, exports[1].clone()].concat().contains('{'));
 }
 
 #[test]
