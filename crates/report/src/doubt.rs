@@ -32,11 +32,11 @@ pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<String> {
 }
 
 fn histogram(latency: Option<&Latency>, of: &str, counted: u64) -> Option<String> {
-    let held = match latency.map(|latency| (latency, Histogram::from_base64(&latency.histogram))) {
+    let held = match latency.map(|it| (it, Histogram::count_in_base64(&it.histogram))) {
         None => 0,
         Some((_, Err(error))) => return Some(format!("its histogram can't be read: {error}")),
-        Some((latency, Ok(histogram))) if histogram.count() == counted => latency.count,
-        Some((_, Ok(histogram))) => histogram.count(),
+        Some((latency, Ok(count))) if count == counted => latency.count,
+        Some((_, Ok(count))) => count,
     };
     (held != counted).then(|| {
         format!("its histogram holds {} {of} calls, its counters {}", count(held), count(counted))

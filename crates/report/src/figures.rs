@@ -90,7 +90,7 @@ impl Response {
 pub(crate) fn merged<'a>(parts: impl IntoIterator<Item = &'a Latency>) -> Option<Histogram> {
     let mut all = Histogram::new();
     for part in parts {
-        all.merge(&Histogram::from_base64(&part.histogram).ok()?);
+        all.merge_base64(&part.histogram).ok()?;
     }
     Some(all)
 }

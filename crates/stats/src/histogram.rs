@@ -160,20 +160,15 @@ impl Histogram {
         used.filter(|(_, times)| *times > 0).map(|(slot, times)| (lowest(slot), times))
     }
 
-    /// A histogram of `(value, count)` pairs, each value standing for the slot that it lies in: the
-    /// smallest and the largest value, and the sum, are then those of the slots, not exact ones.
+    /// Counts values of a slot, of which nothing else is known: smallest, largest and sum are then those of the slot.
     /// `None` if the counts exceed 64 bits.
-    pub(crate) fn from_slots(slots: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
-        let mut made = Self::new();
-        for (value, times) in slots {
-            let slot = slot(value);
-            made.counts[slot] = made.counts[slot].checked_add(times)?;
-            made.count = made.count.checked_add(times)?;
-            made.sum += u128::from(middle(slot)) * u128::from(times);
-            made.min = made.min.min(lowest(slot));
-            made.max = made.max.max(highest(slot));
-        }
-        Some(made)
+    pub(crate) fn add_to_slot(&mut self, slot: usize, times: u64) -> Option<()> {
+        self.count = self.count.checked_add(times)?;
+        self.counts[slot] += times;
+        self.sum += u128::from(middle(slot)) * u128::from(times);
+        self.min = self.min.min(lowest(slot));
+        self.max = self.max.max(highest(slot));
+        Some(())
     }
 
     /// The used slots as floating point: the middle of each and its count.

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use crate::histogram::{self, Histogram};
 
@@ -42,6 +42,12 @@ pub enum HistogramError {
 const LARGEST: usize = histogram::SLOTS * 9;
 /// Bytes before the compressed part: a magic number and the part's length.
 const FRAME: usize = 8;
+/// Bytes before the counts: a magic number, the counts' bytes, an offset, the digits, both bounds, and a ratio.
+const HEADER: usize = 40;
+/// Magic numbers of the frame and of the header. Some libraries set the bits of [`WORD_SIZE`].
+const COMPRESSED: u32 = 0x1c84_9304;
+const PLAIN: u32 = 0x1c84_9303;
+const WORD_SIZE: u32 = 0xf0;
 
 impl Histogram {
     /// The histogram as HdrHistogram V2, compressed, in base64: the text of interval logs and of every
@@ -64,18 +70,30 @@ impl Histogram {
     /// # Errors
     /// Text that is not base64, not HdrHistogram V2, or of another layout.
     pub fn from_base64(text: &str) -> Result<Self, HistogramError> {
-        let bytes = STANDARD.decode(text)?;
-        claimed_size(&bytes)?;
-        let read: hdrhistogram::Histogram<u64> = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .map_err(|error| HistogramError::Encoding(error.to_string()))?;
-        let (low, high, digits) = (read.low(), read.high(), read.sigfig());
-        if (low, high, digits) != (Self::LOWEST, Self::HIGHEST, Self::DIGITS) {
-            return Err(HistogramError::Layout { low, high, digits });
-        }
-        let slots =
-            read.iter_recorded().map(|slot| (slot.value_iterated_to(), slot.count_at_value()));
-        Self::from_slots(slots).ok_or(HistogramError::Count)
+        let mut read = Self::new();
+        read.merge_base64(text)?;
+        Ok(read)
+    }
+
+    /// Adds the values of such a text, without the memory of a second histogram.
+    ///
+    /// # Errors
+    /// As [`from_base64`](Self::from_base64); some of the values are then added.
+    pub fn merge_base64(&mut self, text: &str) -> Result<(), HistogramError> {
+        each_slot(text, |slot, times| self.add_to_slot(slot, times))
+    }
+
+    /// Number of values in such a text.
+    ///
+    /// # Errors
+    /// As [`from_base64`](Self::from_base64).
+    pub fn count_in_base64(text: &str) -> Result<u64, HistogramError> {
+        let mut count = 0_u64;
+        each_slot(text, |_, times| {
+            count = count.checked_add(times)?;
+            Some(())
+        })?;
+        Ok(count)
     }
 }
 
@@ -88,18 +106,77 @@ fn exported(own: &Histogram) -> Option<hdrhistogram::Histogram<u64>> {
     Some(copy)
 }
 
-/// Refuses a histogram that claims to be larger than this layout, as the reader would allocate that much before reading.
-fn claimed_size(bytes: &[u8]) -> Result<(), HistogramError> {
-    let mut header = [0; 8];
-    let mut inner = ZlibDecoder::new(bytes.get(FRAME..).unwrap_or_default());
-    inner
-        .read_exact(&mut header)
-        .map_err(|error| HistogramError::Encoding(format!("no DEFLATE: {error}")))?;
-    let [.., a, b, c, d] = header;
-    match u32::from_be_bytes([a, b, c, d]) {
-        size if size as usize > LARGEST => {
-            Err(HistogramError::Encoding(format!("claims {size} bytes of at most {LARGEST}")))
+/// Passes the used slots of a text, in order. Stops with an error if `add` returns `None`.
+fn each_slot(
+    text: &str,
+    mut add: impl FnMut(usize, u64) -> Option<()>,
+) -> Result<(), HistogramError> {
+    let counts = counts(&STANDARD.decode(text)?)?;
+    let broken = |what: &str| HistogramError::Encoding(what.to_owned());
+    let (mut rest, mut slot) = (counts.as_slice(), 0_usize);
+    while !rest.is_empty() {
+        let number = signed(&mut rest).ok_or_else(|| broken("ends within a count"))?;
+        let (skipped, times) = match u64::try_from(number) {
+            Ok(0) => (1, 0),
+            Ok(times) => (1, times),
+            Err(_) => (number.unsigned_abs(), 0),
+        };
+        let next = usize::try_from(skipped).ok().and_then(|skipped| slot.checked_add(skipped));
+        let next = next.filter(|next| *next <= histogram::SLOTS);
+        let next = next.ok_or_else(|| broken("has too many counts"))?;
+        if times > 0 {
+            add(slot, times).ok_or(HistogramError::Count)?;
         }
-        _ => Ok(()),
+        slot = next;
     }
+    Ok(())
+}
+
+/// The encoded counts. Refuses a histogram that claims to be larger than this layout before it is read.
+fn counts(bytes: &[u8]) -> Result<Vec<u8>, HistogramError> {
+    let broken = HistogramError::Encoding;
+    let mut header = [0; HEADER];
+    let mut inner = ZlibDecoder::new(bytes.get(FRAME..).unwrap_or_default());
+    inner.read_exact(&mut header).map_err(|error| broken(format!("no DEFLATE: {error}")))?;
+    if word(bytes, 0) & !WORD_SIZE != COMPRESSED || word(&header, 0) & !WORD_SIZE != PLAIN {
+        return Err(broken("unknown magic number".to_owned()));
+    }
+    let size = word(&header, 4) as usize;
+    if size > LARGEST {
+        return Err(broken(format!("claims {size} bytes of at most {LARGEST}")));
+    }
+    let [low, high] =
+        [16, 24].map(|at| u64::from(word(&header, at)) << 32 | u64::from(word(&header, at + 4)));
+    let digits = u8::try_from(word(&header, 12)).unwrap_or(u8::MAX);
+    if (low, high, digits) != (Histogram::LOWEST, Histogram::HIGHEST, Histogram::DIGITS) {
+        return Err(HistogramError::Layout { low, high, digits });
+    }
+    let mut counts = Vec::with_capacity(size);
+    let read = inner.take(size as u64).read_to_end(&mut counts);
+    read.map_err(|error| broken(error.to_string()))?;
+    match counts.len() == size && word(&header, 8) == 0 {
+        true => Ok(counts),
+        false => Err(broken("is cut short or shifted".to_owned())),
+    }
+}
+
+/// Four bytes as a number, the highest first. 0 beyond the end.
+fn word(bytes: &[u8], at: usize) -> u32 {
+    let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
+    four.map_or(0, u32::from_be_bytes)
+}
+
+/// The next number: seven bits per byte, the lowest first, the ninth byte with eight; then the sign in the lowest bit.
+fn signed(rest: &mut &[u8]) -> Option<i64> {
+    let mut bits = 0_u64;
+    for at in 0..9 {
+        let (byte, tail) = rest.split_first()?;
+        *rest = tail;
+        let all = at == 8;
+        bits |= u64::from(if all { *byte } else { byte & 0x7f }) << (7 * at);
+        if all || byte & 0x80 == 0 {
+            break;
+        }
+    }
+    Some((bits >> 1) as i64 ^ -((bits & 1) as i64))
 }

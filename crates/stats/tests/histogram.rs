@@ -103,6 +103,12 @@ proptest! {
             prop_assert!(got >= exact && (got - exact) * 1000 <= exact);
         }
         prop_assert_eq!(read.stddev(), ours.stddev());
+        prop_assert_eq!(Histogram::count_in_base64(&ours.to_base64()).unwrap(), ours.count());
+        let mut twice = read.clone();
+        twice.merge_base64(&ours.to_base64()).unwrap();
+        let mut sum = read.clone();
+        sum.merge(&read);
+        prop_assert_eq!(twice, sum);
         // Once in terms of slots, nothing changes any more.
         prop_assert_eq!(Histogram::from_base64(&read.to_base64()).unwrap(), read);
     }

@@ -1,6 +1,7 @@
 //! The subject of a row.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use rpcbench_record::{Header, Measured, PlannedServer, Run, Trial, Workload};
 
@@ -24,13 +25,18 @@ pub(crate) struct Subject<'a> {
 /// One measured window.
 pub(crate) struct Window<'a> {
     pub(crate) measured: &'a Measured,
-    /// `None` if no call came due.
-    pub(crate) all_calls: Option<AllCalls>,
+    /// Read on first use.
+    all_calls: OnceCell<Option<AllCalls>>,
 }
 
 impl<'a> Window<'a> {
     fn of(measured: &'a Measured) -> Self {
-        Self { measured, all_calls: AllCalls::of(measured) }
+        Self { measured, all_calls: OnceCell::new() }
+    }
+
+    /// `None` if no call came due.
+    pub(crate) fn all_calls(&self) -> Option<&AllCalls> {
+        self.all_calls.get_or_init(|| AllCalls::of(self.measured)).as_ref()
     }
 }
 
