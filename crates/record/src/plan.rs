@@ -174,7 +174,6 @@ pub struct Plan {
     /// Where the servers run.
     pub placement: PlacementKind,
     /// Who makes the load.
-    #[serde(default)]
     pub load_generator: LoadGeneratorKind,
     /// What must not become true of a window (`rpcbench load --fail-if`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
