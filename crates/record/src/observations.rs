@@ -83,7 +83,6 @@ impl Plan {
         Question {
             confidence: 1.0 - look_level(ERROR, before, part(until)),
             precision: stopping.precision.unwrap_or(Question::default().precision),
-            ..Question::default()
         }
     }
 }

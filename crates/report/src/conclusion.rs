@@ -147,21 +147,21 @@ fn certainty(standings: &Standings) -> String {
     format!("{}{equal}", decided_pairs(standings))
 }
 
-/// `; 8 of 10 pairs differ clearly`; empty for a single pair, and with one process of each.
+/// `; 8 of 10 pairs differ clearly`; empty for a single pair, and if the noise is unknown.
 fn decided_pairs(standings: &Standings) -> String {
     let decided = standings.pairs.iter().filter(|pair| pair.is_decided()).count();
     match standings.pairs.len() {
         0 | 1 => String::new(),
-        _ if standings.processes < 2 => String::new(),
+        _ if standings.resolution.is_none() => String::new(),
         all if decided == all => format!("; all {all} pairs differ clearly"),
         all => format!("; {decided} of {all} pairs differ clearly"),
     }
 }
 
 fn open(entries: &[String], standings: &Standings) -> String {
-    let why = match standings.processes {
-        0 | 1 => "one process of each is too few to tell",
-        _ => "too close to call",
+    let why = match standings.resolution {
+        None => "one window of each is too few to tell",
+        Some(_) => "too close to call",
     };
     let (names, decided) = (names(entries), decided_pairs(standings));
     format!("{names} lead; {why}{decided}{}", settling(entries, standings))

@@ -15,9 +15,9 @@ pub struct Estimate {
     /// As measured.
     pub raw: f64,
     /// The interval for comparing entries of a table: two differ clearly if theirs do not overlap. The figure's own interval
-    /// for a single entry; `None` with one process.
+    /// for a single entry; `None` with one window.
     pub range: Option<Range>,
-    /// Its own 95 % interval, including effects shared by all entries of the run. `None` with one process.
+    /// Its own 95 % interval, including effects shared by all entries of the run. `None` with one window.
     pub own: Option<Range>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 use rpcbench_record::{PlannedServer, RankedBy, Toolchain};
-use rpcbench_stats::{Estimate as Estimated, Place, Range};
+use rpcbench_stats::{Estimate as Estimated, Range, RankRange};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub struct Row {
     /// Trials measured to their end.
     pub measured: u32,
     /// Its possible places in the ranking. `None` if it is not ranked.
-    pub place: Option<Place>,
+    pub place: Option<RankRange>,
     /// How it compares with the fastest ranked entry. `None` for that one, and if it is not ranked.
     pub leader: Option<Pair>,
     /// The ranking figure.

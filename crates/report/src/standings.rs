@@ -2,7 +2,8 @@
 
 use rpcbench_record::{Analysis, Plan, RankedBy, Run, Workload, observations};
 use rpcbench_stats::{
-    Adjustment, Comparison, Finding, Observation, Pair as Found, Place, Question, Range, compare,
+    Adjustment, Comparison, Finding, Observation, Pair as Found, Question, Range, RankRange,
+    compare,
 };
 
 use crate::row::Row;
@@ -20,7 +21,8 @@ pub struct Pair {
     pub second: String,
     /// The first's figure over the second's.
     pub ratio: f64,
-    /// Interval of the ratio; those of all pairs hold at once. `None` without a second process.
+    /// Interval of the ratio; those of all pairs hold at once. `None` if the noise is
+    /// unknown.
     pub range: Option<Range>,
     /// What is known of the first against the second.
     pub finding: Finding,
@@ -98,7 +100,7 @@ impl Standings {
         matches!(self.adjustment, Adjustment::To { .. })
     }
 
-    fn place(&self, entry: &str, ranked: usize) -> Place {
+    fn place(&self, entry: &str, ranked: usize) -> RankRange {
         let (mut faster, mut slower) = (0, 0);
         for pair in self.pairs.iter().filter(|pair| pair.is_decided()) {
             let (ahead, behind) = match pair.finding.is_faster() {
@@ -108,7 +110,7 @@ impl Standings {
             faster += usize::from(behind == entry);
             slower += usize::from(ahead == entry);
         }
-        Place { best: 1 + faster, worst: ranked - slower }
+        RankRange { best: 1 + faster, worst: ranked - slower }
     }
 }
 

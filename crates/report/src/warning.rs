@@ -122,7 +122,7 @@ fn one_process(tables: &[Table]) -> Option<Warning> {
     standings.any(one).then(|| {
         Warning::new(
             "one-process",
-            "one process of a server says nothing about its next one, so places are open",
+            "one process of each server was measured, so how much processes differ is assumed, about 3 %",
             "use --processes 2 or more",
         )
     })

@@ -13,8 +13,8 @@ mod studentized_range;
 mod wire;
 
 pub use compare::{
-    Adjustment, Change, Changes, Comparison, Drift, Estimate, Finding, Observation, Pair, Place,
-    Question, Range, Spread, Unadjusted, between_runs, compare, drift, look_level,
+    Adjustment, Change, Changes, Comparison, Drift, Estimate, Finding, Observation, Pair, Question,
+    Range, RankRange, Spread, Unadjusted, between_runs, compare, drift, look_level,
 };
 pub use histogram::Histogram;
 pub use interval::{Interval, mean_interval, mean_interval_at};

@@ -10,7 +10,9 @@ use rpcbench_stats::{
 };
 
 const RUNS: u64 = 300;
-const SEEN: Question = Question { confidence: 0.95, precision: 0.05, baseline: Some(1.0) };
+/// 5 %, and two standard errors of a rate of `RUNS`.
+const FALSE: f64 = 0.075;
+const SEEN: Question = Question { confidence: 0.95, precision: 0.05 };
 
 fn pairs(entries: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..entries).flat_map(move |a| (0..entries).map(move |b| (a, b))).filter(|(a, b)| a != b)
@@ -46,16 +48,35 @@ fn equal_entries_are_seldom_called_different() {
         for (generations, rounds) in [(2, 16), (4, 8), (8, 8)] {
             let design = Design { generations, rounds, ..Design::equal(deviation, correlation) };
             let what = format!("sd {deviation}, r {correlation}, {generations} x {rounds}");
-            assert!(false_share(&what, &design) <= 0.07);
+            assert!(false_share(&what, &design) <= FALSE);
+        }
+    }
+}
+
+/// The runs that servers make: every round has a window of every process, entries have noise of 10 to 25 %, and a drift of
+/// 5 % within a minute that they feel by 0.25 to 1.75 times that.
+#[test]
+fn nor_are_those_of_unequal_noise_that_feel_a_slow_drift() {
+    for (entries, generations, rounds) in [(12, 2, 8), (6, 2, 16), (6, 1, 32)] {
+        for processes in [0.0, 0.015, 0.03] {
+            for drift in [0.0, 0.05] {
+                let shared = Design::shared(entries, generations, rounds);
+                let design = Design { processes, drift, ..shared };
+                let what = format!(
+                    "{entries} x {generations} x {rounds}, processes {processes}, drift {drift}"
+                );
+                assert!(false_share(&what, &design) <= FALSE);
+            }
         }
     }
 }
 
 #[test]
 fn windows_as_the_unit_would_see_differences_that_are_not_there() {
-    let design = Design { generations: 2, rounds: 16, ..Design::equal(0.12, 0.0) };
+    let alive = Design { generations: 2, rounds: 16, live: true, ..Design::equal(0.10, 0.0) };
+    let design = Design { processes: 0.03, ..alive };
     let as_units = |mut o: Observation| {
-        (o.process, o.round) = (o.process * design.rounds + o.round, 0);
+        o.process += 2 * o.round;
         o
     };
     let wrong = share("false, windows as the unit", RUNS, |seed| {
@@ -63,24 +84,73 @@ fn windows_as_the_unit_would_see_differences_that_are_not_there() {
         any_difference(&compare(&windows, 6, &SEEN))
     });
     assert!(wrong >= 0.15);
+    assert!(false_share("processes as the unit", &design) <= FALSE);
+}
+
+#[test]
+fn a_server_listed_twice_is_seldom_told_from_itself_however_the_machine_drifts() {
+    // Entries e and e + 6 feel the machine alike.
+    let mut design = Design { drift: 0.10, processes: 0.015, ..Design::shared(12, 2, 8) };
+    for entry in 0..6 {
+        design.entries[entry + 6] = design.entries[entry];
+    }
+    design.alike = 6;
+    let wrong = share("false, listed twice", RUNS, |seed| {
+        let found = compared(&design, seed, &SEEN);
+        (0..6).any(|at| found.pair(at, at + 6).unwrap().finding.is_difference())
+    });
+    assert!(wrong <= FALSE);
+}
+
+#[test]
+fn six_minutes_see_what_the_noise_allows() {
+    for (entries, generations, rounds, most) in [(12, 2, 8, 0.24), (6, 2, 16, 0.16)] {
+        let design = Design::shared(entries, generations, rounds);
+        let halves = (0..RUNS).filter_map(|seed| compared(&design, seed, &SEEN).resolution());
+        let mean = halves.sum::<f64>() / RUNS as f64;
+        eprintln!("smallest difference, {entries} x {generations} x {rounds}: {mean:.3}");
+        assert!(mean <= most);
+    }
+}
+
+#[test]
+fn intervals_adjusted_by_the_reference_are_never_wider() {
+    let design = Design::shared(6, 2, 16);
+    let mut used = 0;
+    for seed in 0..RUNS {
+        let mut observations = design.run(seed);
+        let adjusted = compare(&observations, 6, &SEEN);
+        observations.iter_mut().for_each(|o| o.reference = None);
+        let raw = compare(&observations, 6, &SEEN);
+        used += u64::from(matches!(adjusted.adjustment(), Adjustment::To { .. }));
+        for (a, b) in pairs(6) {
+            let width = |found: &Comparison| {
+                let range = found.pair(a, b).unwrap().range.unwrap();
+                (range.high / range.low).ln()
+            };
+            assert!(width(&adjusted) <= width(&raw) + 1e-9);
+        }
+    }
+    eprintln!("adjusted in {used} of {RUNS}");
+    assert!(used > RUNS / 4);
 }
 
 #[test]
 fn neither_are_entries_that_feel_the_machine_differently() {
     for (generations, rounds) in [(2, 16), (4, 8), (8, 8), (12, 8)] {
         let design = Design { generations, rounds, ..Design::unequal() };
-        let wrong = share(&format!("false, unequal, {generations} x {rounds}"), 1000, |seed| {
+        let wrong = share(&format!("false, unequal, {generations} x {rounds}"), RUNS, |seed| {
             any_difference(&compared(&design, seed, &SEEN))
         });
-        assert!(wrong <= 0.08);
+        assert!(wrong <= FALSE);
     }
 }
 
 #[test]
 fn however_much_processes_differ() {
-    for processes in [0.0, 0.01, 0.04] {
+    for processes in [0.0, 0.01, 0.03] {
         let design = Design { processes, generations: 4, ..Design::equal(0.18, 0.9) };
-        assert!(false_share(&format!("sd of processes {processes}"), &design) <= 0.07);
+        assert!(false_share(&format!("sd of processes {processes}"), &design) <= FALSE);
     }
 }
 
@@ -89,7 +159,7 @@ fn nor_are_two_or_ten() {
     for entries in [2, 3, 10] {
         let mut design = Design { generations: 4, ..Design::equal(0.18, 0.9) };
         design.entries = vec![design.entries[0]; entries];
-        assert!(false_share(&format!("{entries} entries"), &design) <= 0.07);
+        assert!(false_share(&format!("{entries} entries"), &design) <= FALSE);
     }
 }
 
@@ -99,7 +169,7 @@ fn with_losses(mut observations: Vec<Observation>) -> Vec<Observation> {
     let mut at = 0;
     observations.retain(|o| {
         at += 1;
-        at % 7 != 0 && !(o.entry == 1 && o.process == 3 && o.round > 1)
+        at % 7 != 0 && !(o.entry == 1 && o.process == 3 && o.round % 8 > 1)
     });
     observations
 }
@@ -110,7 +180,7 @@ fn lost_windows_and_processes_do_no_harm() {
     let wrong = share("false, with losses", RUNS, |seed| {
         any_difference(&compare(&with_losses(design.run(seed)), 6, &SEEN))
     });
-    assert!(wrong <= 0.07);
+    assert!(wrong <= FALSE);
 }
 
 #[test]
@@ -124,7 +194,7 @@ fn an_entry_of_a_single_process_is_compared_with_the_others_variance() {
         assert!(is_faster(&found, 0, 1));
         pairs(6).any(|(a, b)| a != 0 && b != 0 && is_faster(&found, a, b))
     });
-    assert!(wrong <= 0.07);
+    assert!(wrong <= FALSE);
 }
 
 #[test]
@@ -145,7 +215,7 @@ fn a_reference_that_an_entry_moves_is_not_used() {
         share("sound reference refused", RUNS, |seed| moved(&compared(&design, seed, &SEEN)));
     assert!(alarms <= 0.14);
     let wrong = share("false, touched", RUNS, |seed| any_difference(&touched(seed)));
-    assert!(wrong <= 0.07);
+    assert!(wrong <= FALSE);
 }
 
 /// Each of the windows is slowed by that part with that probability.
@@ -163,7 +233,7 @@ fn stalls_cost_resolution_but_not_truth() {
     let wrong = share("false, with stalls", RUNS, |seed| {
         any_difference(&compare(&with_stalls(&design, seed, 0.03, 0.6), 6, &SEEN))
     });
-    assert!(wrong <= 0.07);
+    assert!(wrong <= FALSE);
 }
 
 #[test]
@@ -171,16 +241,16 @@ fn it_is_said_where_stalls_decide() {
     let design = Design::equal(0.06, 0.0);
     let flagged = |seed, kept| {
         let mut observations = design.run(seed);
-        let of_first = observations.iter_mut().filter(|o| o.entry == 0 && o.round == 3);
+        let of_first = observations.iter_mut().filter(|o| o.entry == 0 && o.round % 8 == 3);
         of_first.for_each(|o| o.value *= kept);
         compare(&observations, 6, &SEEN).estimate(0).unwrap()
     };
-    let seen = share("stalls seen", 100, |seed| flagged(seed, 0.2).stalls_decide);
+    let seen = share("stalls seen", RUNS, |seed| flagged(seed, 0.2).stalls_decide);
     assert!(seen >= 0.95);
-    let none = share("stalls without any", 100, |seed| flagged(seed, 1.0).stalls_decide);
+    let none = share("stalls without any", RUNS, |seed| flagged(seed, 1.0).stalls_decide);
     assert!(none <= 0.02);
     let stalled = flagged(0, 0.2);
-    assert!(stalled.robust > stalled.mean * 1.1);
+    assert!(stalled.mean > stalled.raw * 1.1);
 }
 
 /// Shares of runs in which entry 0, made costlier, is found slower than a given other, and than some other.
@@ -223,7 +293,7 @@ fn equal_entries_become_equal_with_time_and_different_ones_seldom_do() {
         let found = compared(&design, seed, &SEEN);
         pairs(6).any(|(a, b)| equal(&found, a, b))
     });
-    assert!(wrong <= 0.07);
+    assert!(wrong <= FALSE);
 }
 
 #[test]
@@ -241,7 +311,7 @@ fn looking_after_every_few_generations_keeps_the_rate() {
             any_difference(&compare(&seen.collect::<Vec<_>>(), 6, &question))
         })
     };
-    assert!(share("false at some of six looks", RUNS, at_some_look) <= 0.07);
+    assert!(share("false at some of six looks", RUNS, at_some_look) <= FALSE);
 }
 
 #[test]
@@ -249,7 +319,7 @@ fn what_more_processes_would_tell_is_foreseen() {
     let few = Design { generations: 4, ..Design::equal(0.18, 0.9) };
     let many = Design { generations: 12, ..Design::equal(0.18, 0.9) };
     let mean = |told: &dyn Fn(u64) -> Option<f64>| {
-        (0..100).map(|seed| told(seed).unwrap()).sum::<f64>() / 100.0
+        (0..RUNS).map(|seed| told(seed).unwrap()).sum::<f64>() / RUNS as f64
     };
     let foreseen = mean(&|seed| compared(&few, seed, &SEEN).resolution_after(12));
     let actual = mean(&|seed| compared(&many, seed, &SEEN).resolution());
@@ -261,10 +331,11 @@ fn what_more_processes_would_tell_is_foreseen() {
 fn the_noise_is_taken_apart() {
     let design = Design { generations: 12, processes: 0.04, ..Design::equal(0.18, 0.9) };
     let spread = |seed| compared(&design, seed, &SEEN).spread().unwrap();
-    let mean =
-        |part: &dyn Fn(Spread) -> f64| (0..50).map(|seed| part(spread(seed))).sum::<f64>() / 50.0;
+    let mean = |part: &dyn Fn(Spread) -> f64| {
+        (0..RUNS).map(|seed| part(spread(seed))).sum::<f64>() / RUNS as f64
+    };
     let (windows, in_rounds) = (mean(&|s| s.windows), mean(&|s| s.in_rounds));
-    let (adjusted, processes) = (mean(&|s| s.adjusted), mean(&|s| s.processes.unwrap()));
+    let (adjusted, processes) = (mean(&|s| s.adjusted), mean(&|s| s.processes));
     eprintln!(
         "windows {windows:.3}, in rounds {in_rounds:.3}, adjusted {adjusted:.3}, processes {processes:.3}"
     );

@@ -19,7 +19,7 @@ fn kept(deviation: f64, correlation: f64) -> Design {
 fn changing(design: &Design, seed: u64, speed: impl Fn(u32) -> f64) -> Vec<Observation> {
     let mut observations = design.run(seed);
     let own = observations.iter_mut().filter(|o| o.entry == 0);
-    own.for_each(|o| o.value *= speed(o.round));
+    own.for_each(|o| o.value *= speed(o.round % design.rounds));
     observations
 }
 

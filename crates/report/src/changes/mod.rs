@@ -83,7 +83,7 @@ pub struct Change {
     pub corrected: bool,
     /// The later of these over the earlier.
     pub ratio: f64,
-    /// Interval of the ratio; all intervals hold at once. `None` if a run has one process of the entry.
+    /// Interval of the ratio; all intervals hold at once. `None` if the noise is unknown.
     pub range: Option<Range>,
     /// What is known of the value: `Faster` if it is higher.
     pub finding: Finding,
@@ -186,7 +186,6 @@ fn question(
     let question = Question {
         confidence: 1.0 - ERROR / statements.max(1) as f64,
         precision: options.precision.or(planned).unwrap_or(usual.precision),
-        ..usual
     };
     CompareQuestion { question, figures: measures.len() }
 }

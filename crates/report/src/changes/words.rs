@@ -18,7 +18,7 @@ pub(crate) fn change(ratio: f64) -> String {
 /// The same next to limits of the ratio.
 pub(super) fn change_near(ratio: f64, limits: &[f64]) -> String {
     /// Changes below this come from arithmetic alone.
-    const NONE: f64 = 1e-8;
+    const NONE: f64 = 1e-7;
     let ratio = if (ratio - 1.0).abs() < NONE { 1.0 } else { ratio };
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let limits: Vec<f64> = limits.iter().copied().chain([1.0]).map(percent).collect();
@@ -191,7 +191,7 @@ pub(crate) fn resolution(changes: &Changes) -> Vec<String> {
         }
         None if changes.rows.is_empty() => {}
         None => lines.push(
-            "Runs with one process of each server can't show changes: two processes of one server differ as much."
+            "Runs with one window of each server can't show changes: how much windows differ is unknown."
                 .to_owned(),
         ),
     }

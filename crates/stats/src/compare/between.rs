@@ -11,7 +11,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use super::common::Common;
 use super::model::{Mean, Model};
 use super::own::OwnError;
-use super::reference::{self, Adjusted};
+use super::reference::{self, Slopes};
 use super::windows::Windows;
 use super::{Observation, Pair, Question, Unadjusted};
 
@@ -49,15 +49,16 @@ pub fn between_runs(
 ) -> Changes {
     let (old, new) = (windows(old), windows(new));
     let states = reference::usual(&old).zip(reference::usual(&new));
-    let between = states.map(|(old, new)| f64::midpoint(old, new).exp());
-    let baseline = question.baseline.or(between);
-    let both = reference::adjust(&old, baseline)
-        .and_then(|(_, old)| Ok((old, reference::adjust(&new, baseline)?.1)));
-    let (values, unadjusted) = match both {
-        Ok(values) => (values, None),
-        Err(why) => ((reference::unadjusted(&old), reference::unadjusted(&new)), Some(why)),
+    let (old, new) = (Run::new(&old), Run::new(&new));
+    let both = || -> Result<(Model, Model), Unadjusted> {
+        let (of_old, of_new) = (old.raw.slopes(old.windows)?, new.raw.slopes(new.windows)?);
+        let middle = f64::midpoint(of_old.mean, of_new.mean);
+        Ok((old.at(&of_old, middle), new.at(&of_new, middle)))
     };
-    let (old, new) = (Means::of(&old, values.0), Means::of(&new, values.1));
+    let (old, new, unadjusted) = match both() {
+        Ok((of_old, of_new)) => (old.means(&of_old), new.means(&of_new), None),
+        Err(why) => (old.means(&old.raw), new.means(&new.raw), Some(why)),
+    };
     let moved = states.map_or(0.0, |(old, new)| new - old);
     let both = |(a, b): &(usize, usize)| Some(Both { old: old.entry(*a)?, new: new.entry(*b)? });
     let both: Vec<Option<Both>> = entries.iter().map(both).collect();
@@ -78,18 +79,34 @@ pub fn between_runs(
 
 fn windows(observations: &[Observation]) -> Windows {
     let entries = observations.iter().map(|it| it.entry + 1).max().unwrap_or_default();
-    Windows::new(observations, entries)
+    Windows::new(observations, entries, true)
+}
+
+/// A run, and its model without adjustment.
+struct Run<'a> {
+    windows: &'a Windows,
+    raw: Model,
+}
+
+impl<'a> Run<'a> {
+    fn new(windows: &'a Windows) -> Self {
+        Self { windows, raw: Model::fit(windows, reference::unadjusted(windows)) }
+    }
+
+    /// The model at a state of the machine.
+    fn at(&self, slopes: &Slopes, state: f64) -> Model {
+        Model::fit(self.windows, slopes.adjust(self.windows, state))
+    }
+
+    fn means(&self, model: &Model) -> Means {
+        Means(self.windows.present.iter().copied().zip(model.means()).collect())
+    }
 }
 
 /// Means of the entries of a run, by the caller's numbers.
 struct Means(Vec<(usize, Mean)>);
 
 impl Means {
-    fn of(windows: &Windows, values: Adjusted) -> Self {
-        let means = Model::fit(windows, values).means();
-        Self(windows.present.iter().copied().zip(means).collect())
-    }
-
     fn entry(&self, number: usize) -> Option<Mean> {
         self.0.iter().find(|(own, _)| *own == number).map(|(_, mean)| *mean)
     }

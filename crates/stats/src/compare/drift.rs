@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::model::Model;
 use super::windows::Windows;
 use super::{Observation, reference};
 use crate::median;
@@ -54,10 +55,11 @@ fn largest(drifts: &[Option<Drift>]) -> Option<(usize, Drift)> {
 
 /// The change of each entry compared with all others, whichever of them changes.
 fn seen(observations: &[Observation], entries: usize, precision: f64) -> Vec<Option<Drift>> {
-    let windows = Windows::new(observations, entries);
-    let values = match reference::adjust(&windows, None) {
-        Ok((_, adjusted)) => adjusted.values,
-        Err(_) => reference::unadjusted(&windows).values,
+    let windows = Windows::new(observations, entries, false);
+    let raw = Model::fit(&windows, reference::unadjusted(&windows));
+    let values = match raw.slopes(&windows) {
+        Ok(slopes) => slopes.adjust(&windows, slopes.mean).values,
+        Err(_) => windows.values(),
     };
     let series = series(&windows, &values);
     let mut found = vec![None; entries];
@@ -72,39 +74,33 @@ fn seen(observations: &[Observation], entries: usize, precision: f64) -> Vec<Opt
 /// A window of an entry compared with those of the others.
 #[derive(Clone, Copy)]
 struct Point {
-    generation: usize,
+    process: usize,
+    /// Since the first of the process.
     round: usize,
     value: f64,
 }
 
 /// The distance of each entry from the others by round.
 fn series(windows: &Windows, values: &[f64]) -> Vec<Vec<Point>> {
-    let mut means = vec![(0.0, 0.0); windows.entries() * windows.generations()];
-    let process = |entry: usize, generation: usize| entry * windows.generations() + generation;
+    let mut processes = vec![(0.0, 0.0, windows.rounds); windows.processes.len()];
     for (window, value) in windows.list.iter().zip(values) {
-        let (sum, count) = &mut means[process(window.entry, window.generation)];
+        let (sum, count, first) = &mut processes[window.process];
         *sum += value;
         *count += 1.0;
+        *first = window.round.min(*first);
     }
-    let level = |entry, generation| {
-        let (sum, count) = means[process(entry, generation)];
-        sum / count
-    };
-    let mut rounds: Vec<Vec<Vec<(usize, f64)>>> =
-        windows.rounds.iter().map(|rounds| vec![Vec::new(); *rounds]).collect();
+    let mut rounds = vec![Vec::new(); windows.rounds];
     for (window, value) in windows.list.iter().zip(values) {
-        let value = value - level(window.entry, window.generation);
-        rounds[window.generation][window.round].push((window.entry, value));
+        let (sum, count, _) = processes[window.process];
+        rounds[window.round].push((window, value - sum / count));
     }
     let mut series = vec![Vec::new(); windows.entries()];
-    for (generation, rounds) in rounds.iter().enumerate() {
-        for (round, members) in rounds.iter().enumerate() {
-            for (entry, value) in members {
-                let others = members.iter().filter(|(other, _)| other != entry);
-                if let Some(others) = median(others.map(|(_, value)| *value).collect()) {
-                    series[*entry].push(Point { generation, round, value: value - others });
-                }
-            }
+    for (own, value) in rounds.iter().flatten() {
+        let others = rounds[own.round].iter().filter(|(other, _)| other.entry != own.entry);
+        if let Some(others) = median(others.map(|(_, value)| *value).collect()) {
+            let (process, (_, _, first)) = (own.process, processes[own.process]);
+            let (round, value) = (own.round - first, value - others);
+            series[own.entry].push(Point { process, round, value });
         }
     }
     series
@@ -129,19 +125,19 @@ struct Change {
     excess: f64,
 }
 
-/// Least squares of the points over a figure of their round, within generations.
+/// Least squares of the points over a figure of their round, within processes.
 fn contrast(points: &[Point], figure: impl Fn(usize) -> f64, tail: f64) -> Option<Change> {
-    let generations = points.iter().map(|point| point.generation).max()? + 1;
-    let mut sums = vec![(0.0, 0.0, 0.0); generations];
+    let processes = points.iter().map(|point| point.process).max()? + 1;
+    let mut sums = vec![(0.0, 0.0, 0.0); processes];
     for point in points {
-        let (count, x, y) = &mut sums[point.generation];
+        let (count, x, y) = &mut sums[point.process];
         *count += 1.0;
         *x += figure(point.round);
         *y += point.value;
     }
     let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
     for point in points {
-        let (count, x, y) = sums[point.generation];
+        let (count, x, y) = sums[point.process];
         let (x, y) = (figure(point.round) - x / count, point.value - y / count);
         xx += x * x;
         xy += x * y;

@@ -12,21 +12,20 @@ pub struct Range {
 /// The estimate of an entry in the unit of the observations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Geometric mean, adjusted by the machine reference if [`Adjustment`](super::Adjustment) says so.
+    /// Geometric mean in which outlying windows count less, adjusted by the machine reference if
+    /// [`Adjustment`](super::Adjustment) says so.
     pub mean: f64,
     /// The entry's own 95 % interval. It includes effects shared by all entries, so two of these say little about a pair.
-    /// `None` with one process.
+    /// `None` with fewer than two rounds.
     pub range: Option<Range>,
-    /// The comparison interval, half as wide as that of the ratio of a typical pair. If two of these do not overlap, the entries
-    /// differ, provided all pairs are known equally well (H.
-    /// Goldstein and M. Healy, *The Graphical Presentation of a Collection of Means*, Journal of the Royal Statistical
-    /// Society A 158, 1995). `None` if none of its pairs has an interval.
+    /// The comparison interval: of two entries, both halves together are about as wide as half of their pair's interval. If
+    /// two of these do not overlap, the entries differ, as far as halves can say it for all pairs (H. Goldstein and M. Healy,
+    /// *The Graphical Presentation of a Collection of Means*, Journal of the Royal Statistical Society A 158, 1995). `None` if
+    /// a pair has no interval.
     pub comparison: Option<Range>,
-    /// Geometric mean as measured, without adjustment.
+    /// Geometric mean as measured: not adjusted, and outlying windows count in full.
     pub raw: f64,
-    /// Robust mean, adjusted like the mean: outlying windows count less.
-    pub robust: f64,
-    /// True if mean and robust mean differ by more than a detectable difference: a few outlying windows then decide.
+    /// True if outlying windows would change the mean by more than a detectable difference if they counted in full.
     pub stalls_decide: bool,
     /// Relative change of the figure per relative change of the machine reference. `None` if not adjusted.
     pub slope: Option<f64>,
@@ -41,7 +40,8 @@ pub struct Estimate {
 pub struct Pair {
     /// The first entry's mean divided by the second's.
     pub ratio: f64,
-    /// Interval of the ratio; the intervals of all pairs hold simultaneously. `None` without a second process.
+    /// Interval of the ratio; the intervals of all pairs hold simultaneously. `None` if the noise is
+    /// unknown.
     pub range: Option<Range>,
     /// The conclusion.
     pub finding: Finding,
@@ -139,7 +139,7 @@ impl Finding {
 
 /// The possible ranks of an entry. `best <= worst`; both are equal if nothing is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RankRange {
     /// Best, from 1.
     pub best: usize,
     /// Worst, at most the number of entries observed.
@@ -155,6 +155,6 @@ pub struct Spread {
     pub in_rounds: f64,
     /// The same, also adjusted by the machine reference. Equal to `in_rounds` if nothing was adjusted.
     pub adjusted: f64,
-    /// Between processes, beyond what their windows explain. `None` with one process.
-    pub processes: Option<f64>,
+    /// Between processes, beyond what their windows explain. With few processes it is mostly what is known beforehand.
+    pub processes: f64,
 }

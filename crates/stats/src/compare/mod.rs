@@ -1,15 +1,14 @@
 //! Which entries are faster, by how much, and how certain that is.
 //!
-//! The model, for window `r` of process `g` of entry `e`:
+//! The model, for a window of process `p` of entry `e` in round `r`:
 //!
 //! ```text
-//! ln value = entry + slope of the entry x (ln reference - ln baseline) + generation + round + process + rest
+//! ln value = entry + slope of the entry x (ln reference - mean) + round + process + rest
 //! ```
 //!
-//! The processes with the same number are a *generation*: they live at the same time, and their windows are interleaved in
-//! rounds. Effects shared by all entries of a round or a generation cancel. The process is the sampling unit: windows of one
-//! process only describe that process (T. Kalibera and R. Jones,
-//! *Rigorous Benchmarking in Reasonable Time*, ISMM 2013).
+//! Effects that all entries share in a round cancel. Processes of an entry differ by a random effect, whose variance is
+//! estimated over all entries (T. Kalibera and R. Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM 2013, on levels of
+//! repetition). The rest has a variance of each entry.
 
 mod between;
 mod common;
@@ -17,19 +16,21 @@ mod drift;
 mod finding;
 mod looks;
 mod model;
+mod noise;
 mod own;
+mod process;
+mod reactions;
 mod reference;
-mod robust;
 mod two_way;
 mod windows;
 
 pub use between::{Change, Changes, between_runs};
 pub use drift::{Drift, drift};
-pub use finding::{Estimate, Finding, Pair, Place, Range, Spread};
+pub use finding::{Estimate, Finding, Pair, Range, RankRange, Spread};
 pub use looks::look_level;
 pub use reference::{Adjustment, Unadjusted};
 
-use model::Model;
+use model::{Difference, Model};
 use windows::Windows;
 
 /// One measured window.
@@ -37,9 +38,9 @@ use windows::Windows;
 pub struct Observation {
     /// The entry, from 0.
     pub entry: usize,
-    /// Number of the entry's process. Processes with the same number form a generation.
+    /// Number of the entry's process.
     pub process: u32,
-    /// Number of the round within the generation. Windows of a round were measured one after another.
+    /// Number of the round, in order of time. Windows of a round were measured one after another, of whichever processes.
     pub round: u32,
     /// The figure to compare, above 0; higher is better.
     pub value: f64,
@@ -54,14 +55,12 @@ pub struct Question {
     pub confidence: f64,
     /// Difference up to which two entries count as equal, as a fraction: 0.05 is 5 %.
     pub precision: f64,
-    /// State of the machine at which entries are compared, in the reference's unit. `None`: the mean of the observations.
-    pub baseline: Option<f64>,
 }
 
 impl Default for Question {
-    /// 95 %, 5 %, no baseline.
+    /// 95 %, 5 %.
     fn default() -> Self {
-        Self { confidence: 0.95, precision: 0.05, baseline: None }
+        Self { confidence: 0.95, precision: 0.05 }
     }
 }
 
@@ -78,22 +77,21 @@ pub struct Comparison {
 
 /// Compares `entries` entries, numbered from 0. Ignores observations of others and values that are not finite and above 0.
 pub fn compare(observations: &[Observation], entries: usize, question: &Question) -> Comparison {
-    let windows = Windows::new(observations, entries);
+    let windows = Windows::new(observations, entries, true);
     let raw = Model::fit(&windows, reference::unadjusted(&windows));
-    let (adjustment, adjusted) = match reference::adjust(&windows, question.baseline) {
-        Ok((adjustment, values)) => (adjustment, Some(Model::fit(&windows, values))),
-        Err(why) => (Adjustment::Raw(why), None),
+    let adjusted = adjusted(&windows, &raw, question);
+    let (adjustment, model, pairs) = match &adjusted {
+        Ok((mean, model, pairs)) => (Adjustment::To { mean: mean.exp() }, model, pairs.clone()),
+        Err(why) => (Adjustment::Raw(*why), &raw, raw.pairs(question)),
     };
-    let model = adjusted.as_ref().unwrap_or(&raw);
     let mut comparison = Comparison {
         estimates: vec![None; entries],
         pairs: vec![vec![None; entries]; entries],
         typical: model.typical(),
-        spread: model.spread(&raw),
+        spread: model.spread(&raw, &windows),
         adjustment,
         confidence: question.confidence,
     };
-    let pairs = model.pairs(question);
     for (at, estimate) in model.estimates(&windows, &raw, &pairs).into_iter().enumerate() {
         comparison.estimates[windows.present[at]] = Some(estimate);
     }
@@ -104,6 +102,23 @@ pub fn compare(observations: &[Observation], entries: usize, question: &Question
         comparison.pairs[a][b] = Some(found);
     }
     comparison
+}
+
+/// The model at the mean state of the machine, with that state and the pairs. Adjusting can't add noise, so no interval is
+/// wider than without; to refuse such adjustments would select those that show little noise by chance.
+fn adjusted(
+    windows: &Windows,
+    raw: &Model,
+    question: &Question,
+) -> Result<(f64, Model, Vec<Difference>), Unadjusted> {
+    let slopes = raw.slopes(windows)?;
+    let model = Model::fit(windows, slopes.adjust(windows, slopes.mean));
+    if !model.knows_noise() {
+        return Err(Unadjusted::NoSlope);
+    }
+    let pairs = model.pairs(question).into_iter().zip(raw.pairs(question));
+    let pairs = pairs.map(|(pair, before)| pair.at_most(&before)).collect();
+    Ok((slopes.mean, model, pairs))
 }
 
 impl Comparison {
@@ -120,13 +135,13 @@ impl Comparison {
     /// The possible ranks of an entry, given which others are certainly faster or slower (F. Al
     /// Mohamad, J. Goeman and E. van Zwet, *Simultaneous Confidence Intervals for Ranks*, Psychometrika 87,
     /// 2022). `None` for an entry without observations.
-    pub fn place(&self, entry: usize) -> Option<Place> {
+    pub fn place(&self, entry: usize) -> Option<RankRange> {
         self.estimate(entry)?;
         let present = self.estimates.iter().flatten().count();
         let others = || self.pairs[entry].iter().flatten().map(|pair| pair.finding);
         let behind = others().filter(|finding| finding.is_slower()).count();
         let ahead = others().filter(|finding| finding.is_faster()).count();
-        Some(Place { best: 1 + behind, worst: present - ahead })
+        Some(RankRange { best: 1 + behind, worst: present - ahead })
     }
 
     /// The entries that have observations, fastest first.
@@ -153,8 +168,8 @@ impl Comparison {
         self.open_neighbours().is_empty()
     }
 
-    /// The smallest detectable difference, as a fraction: the median over the pairs. `None` with fewer than two entries or two
-    /// processes.
+    /// The smallest detectable difference, as a fraction: the median over the pairs. `None` with fewer than two entries, or if
+    /// the noise is unknown.
     pub fn resolution(&self) -> Option<f64> {
         let ranges = self.pairs.iter().flatten().flatten();
         crate::median(

@@ -1,36 +1,48 @@
-//! Processes as the sampling unit: means, variances, intervals.
+//! The mixed model: windows, processes, intervals of entries and pairs.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Question;
 use super::finding::{Estimate, Pair, Range, Spread};
+use super::noise::Noise;
 use super::own::{OwnError, shared};
-use super::reference::{Adjusted, Slope};
-use super::robust::huber_mean;
-use super::two_way::{Cell, TwoWay};
-use super::windows::{Process, Processes, Windows, squares};
+use super::process::{self, Means};
+use super::reactions::{Uncertain, longer, reactions};
+use super::reference::{Adjusted, Slopes, Unadjusted};
+use super::two_way::dot;
+use super::windows::{Windows, squares};
 use crate::median;
 use crate::studentized_range::studentized_range;
 
-/// Minimum generations for a pair's own variance to count; with fewer it is too uncertain.
-const OWN: usize = 4;
+/// Steps of the logarithm of degrees of freedom for which quantiles are computed, and the maximum.
+const STEP: f64 = 0.02;
+const MAX_FREEDOM: f64 = 1e4;
 
 /// The fitted model. Entries are numbered without gaps.
 pub(super) struct Model {
-    adjusted: Adjusted,
-    processes: Processes,
-    fit: TwoWay,
-    weights: Vec<f64>,
+    noise: Noise,
+    means: Means,
+    /// Variance between processes.
+    between: OwnError,
+    /// Covariance of the entries' means by their windows.
+    by_windows: Vec<Vec<f64>>,
+    /// Covariance by their processes, in units of `between`.
+    by_processes: Vec<Vec<f64>>,
+    slopes: Vec<Uncertain>,
+    /// What the slopes' errors add to the variance of the means.
+    slope_errors: Vec<f64>,
+    /// The error of the machine's mean state.
+    state: Option<OwnError>,
+    /// Processes and windows of each entry.
+    sizes: Vec<(f64, usize)>,
     /// The error of effects shared by all entries.
     shared: Option<OwnError>,
-    entries: usize,
-    generations: usize,
-    /// Variance of a process of weight 1 within entry and generation. `None` without a degree of freedom.
-    variance: Option<f64>,
-    freedom: f64,
+    /// How much more than the others each entry reacts to them, a factor less 1.
+    reactions: Vec<Uncertain>,
 }
 
 /// The comparison of two entries, as logarithms.
+#[derive(Clone)]
 pub(super) struct Difference {
     pub a: usize,
     pub b: usize,
@@ -46,59 +58,81 @@ pub(super) struct Difference {
 pub(super) struct Mean {
     /// As a logarithm.
     pub value: f64,
-    /// Its error without effects shared by all entries. `None` for a single entry or one process.
+    /// Its error without effects shared by all entries. `None` for a single entry, or if the noise is unknown.
     pub apart: Option<OwnError>,
-    /// Its error with them. `None` with one process.
+    /// Its error with them. `None` with too few rounds.
     pub own: Option<OwnError>,
 }
 
 /// A typical pair, to predict what more processes would show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Typical {
-    /// Variance of a process within entry and generation, including the slopes' errors.
+    /// Of the difference of two means.
     variance: f64,
+    freedom: f64,
+    processes: f64,
     entries: usize,
 }
 
 impl Model {
     pub fn fit(windows: &Windows, adjusted: Adjusted) -> Self {
-        let processes = windows.processes(&adjusted.values);
-        let (entries, generations) = (windows.entries(), windows.generations());
-        let fit = |weights: &[f64]| {
-            let cells: Vec<Cell> = processes
-                .list
-                .iter()
-                .zip(weights)
-                .map(|(p, weight)| Cell {
-                    row: p.entry,
-                    column: p.generation,
-                    value: p.mean,
-                    weight: *weight,
-                })
-                .collect();
-            TwoWay::fit(&cells, entries, generations)
+        let Adjusted { values, slopes, errors, spent, state } = adjusted;
+        let noise = Noise::fit(windows, &values, spent);
+        let between = process::variance(&noise.levels, &noise.covariance, &windows.processes);
+        let square = between.variance;
+        let means = Means::fit(&noise.levels, &noise.covariance, &windows.processes, square);
+        let longer = longer(windows, &noise);
+        let product = |a: &[f64], b: &[f64]| {
+            let lines = noise.covariance.iter().zip(a);
+            longer * lines.map(|(line, share)| share * dot(line, b)).sum::<f64>()
         };
-        let freedom = (processes.list.len() + 1).saturating_sub(entries + generations) as f64;
-        let even = vec![1.0; processes.list.len()];
-        let weights = weights(&processes, fit(&even).rest / freedom.max(1.0));
-        let fit = fit(&weights);
-        let variance = (freedom > 0.0).then(|| fit.rest / freedom);
-        let mut rounds: Vec<Vec<f64>> =
-            fit.columns.iter().zip(&windows.rounds).map(|(all, n)| vec![*all; *n]).collect();
-        for (window, round) in windows.list.iter().zip(&processes.rounds) {
-            rounds[window.generation][window.round] = fit.columns[window.generation] + round;
+        let counts: Vec<f64> = windows.processes.iter().map(|own| own.part).collect();
+        let together = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).zip(&counts).map(|((a, b), part)| a * b * part).sum()
+        };
+        let of_pairs = |of: &dyn Fn(&[f64], &[f64]) -> f64| -> Vec<Vec<f64>> {
+            let line = |a: &Vec<f64>| means.shares.iter().map(|b| of(a, b)).collect();
+            means.shares.iter().map(line).collect()
+        };
+        let mut sizes = vec![(0.0, 0); windows.entries()];
+        windows.processes.iter().for_each(|own| sizes[own.entry].0 += own.count);
+        windows.list.iter().for_each(|window| sizes[window.entry].1 += 1);
+        Self {
+            by_windows: of_pairs(&product),
+            by_processes: of_pairs(&together),
+            shared: shared(&rounds(windows, &noise, &means)),
+            reactions: reactions(windows, &noise),
+            noise,
+            means,
+            between,
+            slopes,
+            slope_errors: errors,
+            state,
+            sizes,
         }
-        let shared = shared(&rounds);
-        Self { adjusted, processes, fit, weights, shared, entries, generations, variance, freedom }
+    }
+
+    /// How figures depend on the machine reference.
+    pub fn slopes(&self, windows: &Windows) -> Result<Slopes, Unadjusted> {
+        Slopes::fit(windows, &self.noise)
+    }
+
+    /// True if there are windows enough to know the noise.
+    pub fn knows_noise(&self) -> bool {
+        self.noise.pooled.freedom > 0.0
+    }
+
+    fn entries(&self) -> usize {
+        self.sizes.len()
     }
 
     /// All pairs `a < b`.
     pub fn pairs(&self, question: &Question) -> Vec<Difference> {
-        let mut quantiles = Quantiles::new(self.entries, 1.0 - question.confidence);
+        let mut quantiles = Quantiles::new(self.entries(), 1.0 - question.confidence);
         let mut pairs = Vec::new();
-        for a in 0..self.entries {
-            for b in a + 1..self.entries {
-                let known = self.variance_of_pair(a, b).and_then(|(variance, freedom)| {
+        for a in 0..self.entries() {
+            for b in a + 1..self.entries() {
+                let known = self.error_of_pair(a, b).and_then(|OwnError { variance, freedom }| {
                     let (apart, equal) = quantiles.at(freedom)?;
                     let deviation = variance.sqrt();
                     Some((apart * deviation, equal * deviation))
@@ -106,7 +140,7 @@ impl Model {
                 pairs.push(Difference {
                     a,
                     b,
-                    difference: self.fit.rows[a] - self.fit.rows[b],
+                    difference: self.means.list[a] - self.means.list[b],
                     half: known.map(|(apart, _)| apart),
                     half_equal: known.map(|(_, equal)| equal),
                 });
@@ -115,168 +149,159 @@ impl Model {
         pairs
     }
 
-    /// Variance of the difference of two entries' means, and its degrees of freedom.
-    fn variance_of_pair(&self, a: usize, b: usize) -> Option<(f64, f64)> {
-        let pooled = self.variance?;
-        let (variance, freedom) = match self.own_variance(a, b) {
-            Some((own, shared)) => (
-                f64::midpoint(pooled, own),
-                blended_freedom(self.entries, shared).min(self.freedom),
-            ),
-            None => (pooled, self.freedom),
-        };
-        let unit = self.fit.variance_of_difference(a, b);
-        Some((variance * unit + self.slope_error(a) + self.slope_error(b), freedom))
+    /// The error of the difference of two entries' means.
+    fn error_of_pair(&self, a: usize, b: usize) -> Option<OwnError> {
+        let of = |all: &[Vec<f64>]| all[a][a] + all[b][b] - 2.0 * all[a][b];
+        let slopes = self.slope_error(a) + self.slope_error(b);
+        let error = self.error(of(&self.by_windows) + slopes, of(&self.by_processes), &[a, b])?;
+        // In other states of the machine they would differ by more or by less.
+        let states = self.state.map(|state| state.times(self.slopes[a].unlike(self.slopes[b])));
+        let unlike = self.reactions[a].unlike(self.reactions[b]);
+        let shared = self.shared.map(|shared| shared.times(unlike));
+        Some(states.into_iter().chain(shared).fold(error, OwnError::with))
     }
 
-    /// Variance of a process estimated from this pair alone, and its number of generations.
-    fn own_variance(&self, a: usize, b: usize) -> Option<(f64, usize)> {
-        let of = |entry: usize| {
-            let list = self.processes.list.iter().zip(&self.weights);
-            let mut by_generation = vec![None; self.generations];
-            list.filter(|(process, _)| process.entry == entry)
-                .for_each(|(p, weight)| by_generation[p.generation] = Some((p.mean, *weight)));
-            by_generation
+    /// The error of a mean or a difference: the windows' part, and the processes' part in units of their variance.
+    fn error(&self, windows: f64, processes: f64, entries: &[usize]) -> Option<OwnError> {
+        let part = |entry: &usize| {
+            let own = self.noise.entries[*entry];
+            OwnError { variance: own.variance / self.sizes[*entry].1 as f64, ..own }
         };
-        let shared: Vec<(f64, f64)> = of(a)
-            .into_iter()
-            .zip(of(b))
-            .filter_map(|pair| match pair {
-                (Some((a, wa)), Some((b, wb))) => Some((a - b, wa * wb / (wa + wb))),
-                _ => None,
-            })
-            .collect();
-        if shared.len() < OWN {
-            return None;
-        }
-        let all: f64 = shared.iter().map(|(_, weight)| weight).sum();
-        let mean = shared.iter().map(|(own, weight)| own * weight).sum::<f64>() / all;
-        let squares: f64 = shared.iter().map(|(own, weight)| weight * (own - mean).powi(2)).sum();
-        Some((squares / (shared.len() - 1) as f64, shared.len()))
+        let pooled = self.noise.pooled.freedom;
+        let known = entries.iter().map(part).reduce(OwnError::with)?;
+        let windows = OwnError { variance: windows, freedom: known.freedom.min(pooled) };
+        let processes = self.between.times(processes);
+        self.knows_noise().then(|| windows.with(processes))
     }
 
     fn slope_error(&self, entry: usize) -> f64 {
-        self.adjusted.slopes.get(entry).map_or(0.0, |slope| slope.variance)
+        self.slope_errors.get(entry).copied().unwrap_or_default()
     }
 
     /// Estimates of all entries. `raw` is the model without adjustment.
     pub fn estimates(&self, windows: &Windows, raw: &Self, pairs: &[Difference]) -> Vec<Estimate> {
-        let usual = usual_half(pairs.iter());
-        (0..self.entries)
-            .map(|entry| {
-                let mean = self.fit.rows[entry];
-                let own = self.mean(entry).own.and_then(OwnError::half);
-                let levels: Vec<f64> = windows
-                    .list
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, w)| w.entry == entry)
-                    .map(|(at, w)| {
-                        let shared = self.processes.rounds[at] + self.fit.columns[w.generation];
-                        self.adjusted.values[at] - shared
-                    })
-                    .collect();
-                let robust = huber_mean(&levels).unwrap_or(mean);
-                let enough = usual.or(own);
-                let around =
-                    |half: f64| Range { low: (mean - half).exp(), high: (mean + half).exp() };
-                let beside = usual_half(pairs.iter().filter(|pair| pair.has(entry)));
-                Estimate {
-                    mean: mean.exp(),
-                    range: own.map(around),
-                    comparison: beside.map(|half| around(half / 2.0)),
-                    raw: raw.fit.rows[entry].exp(),
-                    robust: robust.exp(),
-                    stalls_decide: enough.is_some_and(|half| (robust - mean).abs() > half),
-                    slope: self.adjusted.slopes.get(entry).map(|Slope { slope, .. }| *slope),
-                    processes: self.of_entry(entry).count(),
-                    windows: levels.len(),
-                }
-            })
-            .collect()
-    }
-
-    fn of_entry(&self, entry: usize) -> impl Iterator<Item = &Process> {
-        self.processes.list.iter().filter(move |process| process.entry == entry)
+        let measured = windows.values();
+        let usual = median(pairs.iter().filter_map(|pair| pair.half).collect());
+        let halves = halves(self.entries(), pairs);
+        let of = |entry: usize| {
+            let mean = self.means.list[entry];
+            let slope = self.slopes.get(entry).map(|slope| slope.value);
+            // The run's mean state is not the machine's.
+            let state = self.state.zip(slope).map(|(state, slope)| state.times(slope * slope));
+            let own = self.mean(entry).own.map(|own| state.into_iter().fold(own, OwnError::with));
+            let own = own.and_then(OwnError::half);
+            let around = |half: f64| Range { low: (mean - half).exp(), high: (mean + half).exp() };
+            let excess = windows.list.iter().zip(measured.iter().zip(&raw.noise.values));
+            let excess = excess.filter(|(w, _)| w.entry == entry);
+            let (_, count) = self.sizes[entry];
+            let excess = excess.map(|(_, (m, kept))| m - kept).sum::<f64>() / count as f64;
+            let enough = usual.or(own);
+            Estimate {
+                mean: mean.exp(),
+                range: own.map(around),
+                comparison: halves[entry].map(around),
+                raw: (raw.means.list[entry] + excess).exp(),
+                stalls_decide: enough.is_some_and(|half| excess.abs() > half),
+                slope,
+                processes: self.sizes[entry].0 as usize,
+                windows: count,
+            }
+        };
+        (0..self.entries()).map(of).collect()
     }
 
     /// The mean of each entry.
     pub fn means(&self) -> Vec<Mean> {
-        (0..self.entries).map(|entry| self.mean(entry)).collect()
+        (0..self.entries()).map(|entry| self.mean(entry)).collect()
     }
 
     fn mean(&self, entry: usize) -> Mean {
-        let slope = self.adjusted.slopes.get(entry).map_or(0.0, |it| it.by_process);
-        let apart = self.apart(entry).map(|error| error.plus(slope));
-        // The entry contributes to the shared effects.
-        let beside = (self.entries - 1) as f64 / self.entries as f64;
-        let own = match &apart {
-            Some(apart) => self.shared.map(|shared| shared.with(apart.times(beside))),
-            None => self.alone(entry).map(|error| error.plus(slope)),
+        let entries = self.entries() as f64;
+        let processes = self.by_processes[entry][entry];
+        // Apart from the mean of all entries, to which it contributes.
+        let own = &self.by_windows[entry];
+        let all = self.by_windows.iter().flatten().sum::<f64>() / entries.powi(2);
+        let centred = own[entry] - 2.0 * own.iter().sum::<f64>() / entries + all;
+        let part = (entries - 1.0) / entries;
+        let windows = centred / part + self.slope_error(entry);
+        let apart = self.error(windows, processes, &[entry]).filter(|_| entries > 1.0);
+        let own = match apart {
+            Some(apart) => self.shared.map(|shared| shared.with(apart.times(part))),
+            None => self.shared.map(|shared| shared.with(self.between.times(processes))),
         };
-        Mean { value: self.fit.rows[entry], apart, own }
-    }
-
-    /// Variance between an entry's processes without shared effects: pooled, and with enough processes averaged with its own.
-    fn apart(&self, entry: usize) -> Option<OwnError> {
-        let pooled = self.variance?;
-        let own: Vec<&Process> = self.of_entry(entry).collect();
-        let (entries, spare) = (self.entries as f64, own.len() as f64 - 1.0);
-        let (variance, freedom) = if own.len() >= OWN {
-            let rest = |process: &&Process| {
-                process.mean - self.fit.rows[entry] - self.fit.columns[process.generation]
-            };
-            let squares: f64 = own.iter().map(rest).map(|rest| rest * rest).sum();
-            // The entry contributes to what it is compared with.
-            let own = squares / spare * entries / (entries - 1.0);
-            (f64::midpoint(pooled, own), self.freedom.min(2.0 * spare))
-        } else {
-            (pooled, self.freedom)
-        };
-        Some(OwnError { variance: variance / own.len() as f64, freedom })
-    }
-
-    /// Variance between the processes of a single entry.
-    fn alone(&self, entry: usize) -> Option<OwnError> {
-        let means: Vec<f64> = self.of_entry(entry).map(|process| process.mean).collect();
-        let freedom = means.len().checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
-        Some(OwnError { variance: squares(&means) / freedom / means.len() as f64, freedom })
+        Mean { value: self.means.list[entry], apart, own }
     }
 
     /// The components of the noise in this model and in the one without adjustment.
-    pub fn spread(&self, raw: &Self) -> Option<Spread> {
-        let measured = &raw.processes;
-        let windows = measured.within.0 / measured.within.1;
-        let in_rounds = measured.rest / measured.freedom;
-        let adjusted = self.processes.rest / self.processes.freedom;
-        (measured.freedom > 0.0).then(|| Spread {
-            windows: windows.sqrt(),
-            in_rounds: in_rounds.sqrt(),
-            adjusted: adjusted.sqrt(),
-            processes: self.variance.map(|all| between(&self.processes, all).sqrt()),
+    pub fn spread(&self, raw: &Self, windows: &Windows) -> Option<Spread> {
+        let (mut sum, mut freedom) = (0.0, 0.0);
+        for process in 0..windows.processes.len() {
+            let own = windows.list.iter().filter(|window| window.process == process);
+            let own: Vec<f64> = own.map(|window| window.value).collect();
+            sum += squares(&own);
+            freedom += (own.len() - 1) as f64;
+        }
+        raw.knows_noise().then(|| Spread {
+            windows: (sum / freedom).sqrt(),
+            in_rounds: raw.noise.pooled.variance.sqrt(),
+            adjusted: self.noise.pooled.variance.sqrt(),
+            processes: self.between.variance.sqrt(),
         })
     }
 
     /// `None` if no pair has an interval.
     pub fn typical(&self) -> Option<Typical> {
-        let per_process = |a, b| {
-            let (variance, _) = self.variance_of_pair(a, b)?;
-            Some(variance * self.generations as f64 / 2.0)
-        };
-        let pairs = (0..self.entries).flat_map(|a| (a + 1..self.entries).map(move |b| (a, b)));
-        let variance = median(pairs.filter_map(|(a, b)| per_process(a, b)).collect())?;
-        Some(Typical { variance, entries: self.entries })
+        let entries = self.entries();
+        let pairs = (0..entries).flat_map(|a| (a + 1..entries).map(move |b| (a, b)));
+        let errors: Vec<OwnError> = pairs.filter_map(|(a, b)| self.error_of_pair(a, b)).collect();
+        let sizes = self.sizes.iter().map(|(processes, _)| *processes);
+        Some(Typical {
+            variance: median(errors.iter().map(|error| error.variance).collect())?,
+            freedom: median(errors.iter().map(|error| error.freedom).collect())?,
+            processes: sizes.fold(f64::INFINITY, f64::min),
+            entries,
+        })
     }
 }
 
-/// Half of the interval of a typical pair. `None` if none has one.
-fn usual_half<'a>(pairs: impl Iterator<Item = &'a Difference>) -> Option<f64> {
-    median(pairs.filter_map(|pair| pair.half).collect())
+/// The level of each round: its windows without the means of their entries.
+fn rounds(windows: &Windows, noise: &Noise, means: &Means) -> Vec<f64> {
+    let mut sums = vec![(0.0, 0.0); windows.rounds];
+    for (window, value) in windows.list.iter().zip(&noise.values) {
+        let (sum, count) = &mut sums[window.round];
+        *sum += value - means.list[window.entry];
+        *count += 1.0;
+    }
+    sums.iter().map(|(sum, count)| sum / count).collect()
+}
+
+/// Half of each entry's comparison interval: the sum of two is as near as possible to half of the pair's.
+fn halves(entries: usize, pairs: &[Difference]) -> Vec<Option<f64>> {
+    let of = |entry: Option<usize>| {
+        let own = pairs.iter().filter(|pair| entry.is_none_or(|e| pair.a == e || pair.b == e));
+        own.map(|pair| pair.half).sum::<Option<f64>>()
+    };
+    let others = (entries as f64 - 1.0).max(1.0);
+    let half = |entry| {
+        let (own, all) = (of(Some(entry))?, of(None)? / others);
+        match pairs.len() {
+            0 => None,
+            1 => Some(own / 2.0),
+            _ => Some(((own - all) / (others - 1.0)).max(0.0)),
+        }
+    };
+    (0..entries).map(half).collect()
 }
 
 impl Difference {
-    fn has(&self, entry: usize) -> bool {
-        self.a == entry || self.b == entry
+    /// Not wider than another interval of the same difference.
+    pub fn at_most(self, other: &Self) -> Self {
+        match (self.half, other.half) {
+            (Some(own), Some(most)) if own > most => {
+                Self { half: other.half, half_equal: other.half_equal, ..self }
+            }
+            _ => self,
+        }
     }
 
     pub fn found(&self, precision: f64) -> Pair {
@@ -287,44 +312,17 @@ impl Difference {
 impl Typical {
     /// Half of the simultaneous interval of a pair's difference with this many processes.
     pub fn half(&self, processes: usize, tail: f64) -> Option<f64> {
-        let freedom = if processes < OWN {
-            ((self.entries - 1) * processes.checked_sub(1)?) as f64
-        } else {
-            blended_freedom(self.entries, processes)
-        };
-        let (apart, _) = Quantiles::new(self.entries, tail).at(freedom)?;
-        Some(apart * (self.variance * 2.0 / processes as f64).sqrt())
+        let more = processes as f64 / self.processes;
+        let (apart, _) = Quantiles::new(self.entries, tail).at(self.freedom * more)?;
+        Some(apart * (self.variance / more).sqrt())
     }
 }
 
-/// Degrees of freedom of the mean of the pooled variance and the pair's own over `g` generations: at most those of two own
-/// ones, as variances differ between entries; fewer with two or three entries, where the pair's own is a large part of the
-/// pooled one (Satterthwaite's formula for equal variances).
-fn blended_freedom(entries: usize, g: usize) -> f64 {
-    let e = entries as f64;
-    (g - 1) as f64 * (4.0 * (e - 1.0) / (e + 2.0)).min(2.0)
-}
-
-/// Weights of processes: the inverse of their variance if their numbers of windows differ. `all` is the variance between
-/// processes, including the windows' contribution.
-fn weights(processes: &Processes, all: f64) -> Vec<f64> {
-    let between = between(processes, all);
-    let weights = processes.list.iter().map(|p| 1.0 / (between + processes.of_windows(p)));
-    let weights: Vec<f64> = weights.collect();
-    let mean = weights.iter().sum::<f64>() / weights.len() as f64;
-    weights.iter().map(|w| if mean.is_finite() { w / mean } else { 1.0 }).collect()
-}
-
-/// Variance between processes, without the windows' contribution that `all` includes.
-fn between(processes: &Processes, all: f64) -> f64 {
-    let windows = processes.list.iter().map(|p| processes.of_windows(p));
-    (all - windows.sum::<f64>() / processes.list.len() as f64).max(0.0)
-}
-
-/// Half-widths in standard deviations of a difference: of all pairs' intervals at once (J. W. Tukey and C. Y.
-/// Kramer), and of the two one-sided tests of equality, at a level that keeps the family's rate over all pairs
-/// (C. Lauzon and B. Caffo, *Easy Multiplicity Control in Equivalence Testing Using Two One-Sided Tests*, The
-/// American Statistician 63, 2009).
+/// Half-widths in standard deviations of a difference: of all pairs' intervals at once, each with its own variance and degrees
+/// of freedom (P. A. Games and J. F. Howell, *Pairwise Multiple Comparison Procedures with Unequal N's and/or Variances*,
+/// Journal of Educational Statistics 1, 1976), and of the two one-sided tests of equality, at a level that keeps the family's
+/// rate over all pairs (C. Lauzon and B. Caffo, *Easy Multiplicity Control in Equivalence Testing Using Two One-Sided Tests*,
+/// The American Statistician 63, 2009).
 struct Quantiles {
     entries: usize,
     tail: f64,
@@ -336,8 +334,10 @@ impl Quantiles {
         Self { entries, tail, known: Vec::new() }
     }
 
-    /// Most pairs have the same degrees of freedom, so quantiles are cached.
+    /// Degrees of freedom are rounded down to the next of a few, for which quantiles are cached.
     fn at(&mut self, freedom: f64) -> Option<(f64, f64)> {
+        let step = (freedom.clamp(1.0, MAX_FREEDOM).ln() / STEP).floor();
+        let freedom = (step * STEP).exp();
         if let Some((_, found)) = self.known.iter().find(|(known, _)| *known == freedom) {
             return *found;
         }

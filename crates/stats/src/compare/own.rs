@@ -6,8 +6,11 @@ use super::windows::squares;
 
 /// Probability in the upper tail of an entry's own interval.
 const UPPER: f64 = 0.975;
-/// Minimum rounds of a batch, if a generation has that many: neighbouring rounds are too similar to count separately.
+/// Correlation of neighbours that is believed at most.
+const MAX_CORRELATION: f64 = 0.8;
+/// Minimum rounds of a batch, if that leaves `BATCHES`: neighbouring rounds are too similar to count separately.
 const BATCH: usize = 4;
+const BATCHES: usize = 8;
 
 /// The error of a mean.
 #[derive(Clone, Copy, Debug)]
@@ -36,28 +39,37 @@ impl OwnError {
     pub fn times(self, part: f64) -> Self {
         Self { variance: self.variance * part, ..self }
     }
-
-    /// With additional known variance.
-    pub fn plus(self, variance: f64) -> Self {
-        Self { variance: self.variance + variance, ..self }
-    }
 }
 
 /// The error of the mean of a run's rounds, which all its entries share: the method of batch means (R. W. Conway, *Some
-/// Tactical Problems in Digital Simulation*, Management Science 10, 1963). `rounds` has the effects of each generation's
-/// rounds, in order. `None` with fewer than two batches.
-pub(super) fn shared(rounds: &[Vec<f64>]) -> Option<OwnError> {
-    let batches: Vec<f64> = rounds.iter().flat_map(|rounds| batches(rounds)).collect();
+/// Tactical Problems in Digital Simulation*, Management Science 10, 1963). `rounds` has the effects of the rounds, in order.
+/// `None` with fewer than two batches.
+pub(super) fn shared(rounds: &[f64]) -> Option<OwnError> {
+    let batches: Vec<f64> = means(rounds).collect();
     let freedom = batches.len().checked_sub(1).filter(|freedom| *freedom > 0)? as f64;
-    let correlation = neighbours(&batches);
-    let longer = 1.0 + 2.0 * correlation;
+    let correlation = neighbours(&batches).min(MAX_CORRELATION);
     let variance = squares(&batches) / freedom / batches.len() as f64;
-    Some(OwnError { variance: variance * longer, freedom: (freedom / longer).max(1.0) })
+    let square = correlation * correlation;
+    let known = freedom * (1.0 - square) / (1.0 + square);
+    Some(OwnError { variance: variance * inflation(correlation), freedom: known.max(1.0) })
+}
+
+/// By how much correlated neighbours make the variance of a mean larger than independent ones (G. V. Bayley and J. M.
+/// Hammersley, *The "Effective" Number of Independent Observations in an Autocorrelated Time Series*, Supplement to the
+/// Journal of the Royal Statistical Society 8, 1946), if correlation falls geometrically.
+pub(super) fn inflation(correlation: f64) -> f64 {
+    let correlation = correlation.clamp(0.0, MAX_CORRELATION);
+    (1.0 + correlation) / (1.0 - correlation)
+}
+
+/// The number of batches into which rounds are combined.
+pub(super) fn batches(rounds: usize) -> usize {
+    (rounds / BATCH).max(rounds.min(BATCHES))
 }
 
 /// Means of neighbouring rounds.
-fn batches(rounds: &[f64]) -> impl Iterator<Item = f64> {
-    let number = (rounds.len() / BATCH).max(1);
+fn means(rounds: &[f64]) -> impl Iterator<Item = f64> {
+    let number = batches(rounds.len());
     let ends = move |at: usize| at * rounds.len() / number;
     (0..number).map(move |at| {
         let own = &rounds[ends(at)..ends(at + 1)];
@@ -79,31 +91,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_are_of_four_rounds_at_least() {
-        let of = |rounds: &[f64]| batches(rounds).collect::<Vec<f64>>();
-        assert_eq!(of(&[1.0, 2.0, 3.0]), [2.0]);
-        assert_eq!(of(&[1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0]), [10.0 / 7.0]);
-        assert_eq!(of(&[1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]), [1.0, 2.0]);
-        let nine = [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 2.0];
-        assert_eq!(of(&nine), [1.0, 2.0]);
+    fn batches_are_of_four_rounds_at_least_if_there_are_many() {
+        let of = |rounds: &[f64]| means(rounds).collect::<Vec<f64>>();
+        assert_eq!(of(&[1.0, 2.0, 3.0]), [1.0, 2.0, 3.0]);
+        let sixteen: Vec<f64> = (0..16).map(f64::from).collect();
+        assert_eq!(of(&sixteen), [0.5, 2.5, 4.5, 6.5, 8.5, 10.5, 12.5, 14.5]);
+        let many: Vec<f64> = (0..64).map(f64::from).collect();
+        assert_eq!(of(&many).len(), 16);
+        assert_eq!(of(&many)[1], 5.5);
     }
 
     #[test]
     fn the_error_of_a_mean_is_that_of_its_batches() {
-        // Batches 0 2 1 1: squares 2, products of neighbours -1 + 0 + 0.
-        let rounds = [vec![0.0; 4], vec![2.0; 4], vec![1.0; 8]];
-        let OwnError { variance, freedom } = shared(&rounds).unwrap();
+        // Squares 2, products of neighbours -1 + 0 + 0.
+        let OwnError { variance, freedom } = shared(&[0.0, 2.0, 1.0, 1.0]).unwrap();
         assert!((variance - 2.0 / 3.0 / 4.0).abs() < 1e-12);
         assert!((freedom - 3.0).abs() < 1e-12);
-        assert!(shared(&[vec![0.0; 7]]).is_none());
+        assert!(shared(&[0.0]).is_none());
     }
 
     #[test]
     fn neighbours_that_are_alike_count_as_fewer() {
-        // Squares 4, products of neighbours 1 - 1 + 1, and a quarter for the bias: 0.5, so twice the variance.
-        let rounds = [vec![1.0; 8], vec![-1.0; 8]];
-        let OwnError { variance, freedom } = shared(&rounds).unwrap();
-        assert!((variance - 2.0 * 4.0 / 3.0 / 4.0).abs() < 1e-12);
-        assert!((freedom - 1.5).abs() < 1e-12);
+        // Squares 4, products of neighbours 1 - 1 + 1, and a quarter for the bias: 0.5, so three times the variance.
+        let OwnError { variance, freedom } = shared(&[1.0, 1.0, -1.0, -1.0]).unwrap();
+        assert!((variance - 3.0 * 4.0 / 3.0 / 4.0).abs() < 1e-12);
+        assert!((freedom - 1.8).abs() < 1e-12);
     }
 }

@@ -2,25 +2,26 @@
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-use super::two_way::TwoWay;
-use super::windows::{Windows, cell};
+use super::noise::Noise;
+use super::own::{OwnError, shared};
+use super::reactions::Uncertain;
+use super::two_way::{Cell, TwoWay, dot, inverse};
+use super::windows::Windows;
 
-/// Degrees of freedom that an entry's own slope must leave.
-const LEAST_FREEDOM: usize = 3;
 /// Variance of the reference's logarithm up to which it counts as constant: a thousandth of a percent, squared.
 const STILL: f64 = 1e-10;
-/// Distance from the baseline, as a factor, up to which slopes are trusted.
-const NEAR: f64 = 2.0;
 /// Probability below which differences of the reference between entries are not chance.
-const MOVED: f64 = 0.10;
+const MOVED: f64 = 0.05;
+/// Standard deviations of the entries' slopes around the common one that are tried.
+const UNLIKE: [f64; 3] = [0.01, 0.25, 1.0];
 
 /// Whether figures are adjusted by the machine reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Adjustment {
-    /// They are adjusted to this state of the machine.
+    /// They are adjusted to the mean state of the machine.
     To {
-        /// In the reference's unit: the baseline, or the mean of the observations.
-        baseline: f64,
+        /// In the reference's unit.
+        mean: f64,
     },
     /// They are as measured.
     Raw(Unadjusted),
@@ -31,13 +32,10 @@ pub enum Adjustment {
 pub enum Unadjusted {
     /// A process has no reading, or there are no observations.
     NoReference,
-    /// An entry has too few windows or the reference was constant, so slopes are unknown.
+    /// There are too few windows, or the reference was constant.
     NoSlope,
-    /// The machine was too far from the baseline for slopes to hold.
-    Far {
-        /// Mean of the observations, in the reference's unit.
-        mean: f64,
-    },
+    /// Adjusting would not narrow the intervals.
+    NoGain,
     /// There is only one entry, so it is unknown whether it affects the reference.
     Alone,
     /// The reference differs between entries: they affect it, so adjusting would bias the result.
@@ -51,63 +49,183 @@ pub enum Unadjusted {
 pub(super) struct Adjusted {
     /// For each window.
     pub values: Vec<f64>,
-    /// Each entry's slope, and what the slope's error adds to the variance of the entry's mean. Empty if nothing was adjusted.
-    pub slopes: Vec<Slope>,
+    /// Each entry's slope, and what its error adds to the variance of the entry's mean. Empty if nothing was adjusted.
+    pub slopes: Vec<Uncertain>,
+    pub errors: Vec<f64>,
+    /// Slopes fitted for each entry.
+    pub spent: f64,
+    /// The error of the run's mean state, which entries with different slopes do not share.
+    pub state: Option<OwnError>,
 }
 
-pub(super) struct Slope {
-    pub slope: f64,
-    /// For independent windows.
-    pub variance: f64,
-    /// Estimated from processes, whose windows may depend on each other (K.-Y. Liang and
-    /// S. Zeger, *Longitudinal Data Analysis Using Generalized Linear Models*, Biometrika 73, 1986).
-    pub by_process: f64,
+/// How figures depend on the machine reference.
+pub(super) struct Slopes {
+    references: Vec<f64>,
+    /// Mean of the reference's logarithm.
+    pub mean: f64,
+    slopes: Vec<Uncertain>,
+    spent: f64,
+    state: Option<OwnError>,
 }
 
 pub(super) fn unadjusted(windows: &Windows) -> Adjusted {
-    Adjusted { values: windows.list.iter().map(|w| w.value).collect(), slopes: Vec::new() }
+    Adjusted {
+        values: windows.values(),
+        slopes: Vec::new(),
+        errors: Vec::new(),
+        spent: 0.0,
+        state: None,
+    }
 }
 
-/// Subtracts from each window its entry's slope times the distance of the reference from the baseline.
-///
-/// Each entry has its own slope, as servers react differently to the machine; with a common slope equal entries would differ.
-/// Slopes come from differences within processes, which do not depend on differences between entries. (W. G. Cochran, *Analysis of Covariance: Its Nature and Uses*, Biometrics 13, 1957.)
-pub(super) fn adjust(
-    windows: &Windows,
-    baseline: Option<f64>,
-) -> Result<(Adjustment, Adjusted), Unadjusted> {
-    let references = complete(windows).ok_or(Unadjusted::NoReference)?;
-    untouched(windows)?;
-    let own = baseline.filter(|own| own.is_finite() && *own > 0.0).map(f64::ln);
-    let usual = mean(&references);
-    let baseline = own.unwrap_or(usual);
-    if (usual - baseline).abs() > NEAR.ln() {
-        return Err(Unadjusted::Far { mean: usual.exp() });
+impl Slopes {
+    /// `noise` is that of the unadjusted windows.
+    ///
+    /// Slopes are shrunk towards a common one, by as much as predicts each round best from the others (A. E. Hoerl and R. W.
+    /// Kennard, *Ridge Regression*, Technometrics 12, 1970; M. Stone, *Cross-Validatory Choice and Assessment of Statistical
+    /// Predictions*, Journal of the Royal Statistical Society B 36, 1974). If no slopes predict better than none, figures stay
+    /// as measured.
+    pub fn fit(windows: &Windows, noise: &Noise) -> Result<Self, Unadjusted> {
+        let references = complete(windows).ok_or(Unadjusted::NoReference)?;
+        untouched(windows)?;
+        let mean = mean(&references);
+        let rounds = Rounds::new(windows, noise, &references, mean);
+        let raw: f64 = rounds.list.iter().map(|round| round.squares).sum();
+        let tried = UNLIKE.map(|unlike| (rounds.error(unlike), unlike));
+        let best = tried.into_iter().filter(|(error, _)| error.is_finite());
+        let best = best.min_by(|(a, _), (b, _)| a.total_cmp(b)).ok_or(Unadjusted::NoSlope)?;
+        if best.0 >= raw {
+            return Err(Unadjusted::NoGain);
+        }
+        let (slopes, inverse) = rounds.slopes(best.1, None);
+        let uncertain = |(at, value): (usize, f64)| Uncertain { value, variance: inverse[at][at] };
+        let slopes = slopes.into_iter().enumerate().map(uncertain).collect();
+        let spent = if best.1 > UNLIKE[0] { 1.0 } else { 1.0 / windows.entries() as f64 };
+        let state = shared(&by_round(windows, &references));
+        Ok(Self { references, mean, slopes, spent, state })
     }
-    let slopes: Option<Vec<Slope>> =
-        (0..windows.entries()).map(|entry| slope(windows, &references, entry, baseline)).collect();
-    let slopes = slopes.ok_or(Unadjusted::NoSlope)?;
-    let values = windows.list.iter().zip(&references);
-    let values = values.map(|(w, x)| w.value - slopes[w.entry].slope * (x - baseline)).collect();
-    Ok((Adjustment::To { baseline: baseline.exp() }, Adjusted { values, slopes }))
+
+    /// The figures at a state of the machine, a logarithm.
+    pub fn adjust(&self, windows: &Windows, state: f64) -> Adjusted {
+        let values = windows.list.iter().zip(&self.references);
+        let values = values.map(|(w, x)| w.value - self.slopes[w.entry].value * (x - state));
+        let distance = (self.mean - state).powi(2);
+        let errors = self.slopes.iter().map(|slope| slope.variance * distance);
+        Adjusted {
+            values: values.collect(),
+            slopes: self.slopes.clone(),
+            errors: errors.collect(),
+            spent: self.spent,
+            state: self.state,
+        }
+    }
+}
+
+/// Sums over the windows of a round, without the effects of processes and rounds.
+struct Round {
+    /// Of products of the entries' readings.
+    readings: Vec<Vec<f64>>,
+    /// Of products of readings and figures.
+    figures: Vec<f64>,
+    squares: f64,
+}
+
+struct Rounds {
+    list: Vec<Round>,
+}
+
+impl Rounds {
+    fn new(windows: &Windows, noise: &Noise, references: &[f64], mean: f64) -> Self {
+        let entries = windows.entries();
+        let cells = windows.cells(|entry| 1.0 / noise.entries[entry].variance);
+        let table = TwoWay::new(&cells, windows.processes.len(), windows.rounds);
+        let columns: Vec<Vec<f64>> = (0..entries)
+            .map(|entry| {
+                let own = windows.list.iter().zip(references);
+                let own = own.map(|(w, x)| if w.entry == entry { x - mean } else { 0.0 });
+                table.fit(&own.collect::<Vec<f64>>()).rest
+            })
+            .collect();
+        let empty = || Round {
+            readings: vec![vec![0.0; entries]; entries],
+            figures: vec![0.0; entries],
+            squares: 0.0,
+        };
+        let mut list: Vec<Round> = (0..windows.rounds).map(|_| empty()).collect();
+        for (at, Cell { column, weight, .. }) in cells.iter().enumerate() {
+            let (round, figure) = (&mut list[*column], noise.rest[at]);
+            round.squares += weight * figure * figure;
+            for a in 0..entries {
+                round.figures[a] += weight * columns[a][at] * figure;
+                for b in 0..entries {
+                    round.readings[a][b] += weight * columns[a][at] * columns[b][at];
+                }
+            }
+        }
+        Self { list }
+    }
+
+    /// Slopes with this standard deviation around the common one, from all rounds but one, and their covariance.
+    fn slopes(&self, unlike: f64, without: Option<usize>) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let entries = self.list.first().map_or(0, |round| round.figures.len());
+        let each = 1.0 / (unlike * unlike);
+        let mut normal: Vec<Vec<f64>> = (0..entries)
+            .map(|a| {
+                let diagonal = |b| if a == b { each } else { 0.0 };
+                (0..entries).map(|b| diagonal(b) - each / entries as f64).collect()
+            })
+            .collect();
+        let mut right = vec![0.0; entries];
+        let kept = self.list.iter().enumerate().filter(|(at, _)| Some(*at) != without);
+        for (_, round) in kept {
+            for (a, own) in round.readings.iter().enumerate() {
+                normal[a].iter_mut().zip(own).for_each(|(sum, value)| *sum += value);
+                right[a] += round.figures[a];
+            }
+        }
+        let (inverse, _) = inverse(normal);
+        (inverse.iter().map(|line| dot(line, &right)).collect(), inverse)
+    }
+
+    /// Sum of squares of each round's windows, adjusted by slopes from the other rounds.
+    fn error(&self, unlike: f64) -> f64 {
+        let of = |(at, round): (usize, &Round)| {
+            let (slopes, _) = self.slopes(unlike, Some(at));
+            let products = round.readings.iter().zip(&slopes);
+            let explained: f64 = products.map(|(line, own)| own * dot(line, &slopes)).sum();
+            round.squares - 2.0 * dot(&round.figures, &slopes) + explained
+        };
+        self.list.iter().enumerate().map(of).sum()
+    }
 }
 
 /// A reading for each window; missing ones are the mean of the process.
 fn complete(windows: &Windows) -> Option<Vec<f64>> {
-    let of_process = |entry: usize, generation: usize| {
-        let own = windows.list.iter().filter(|w| (w.entry, w.generation) == (entry, generation));
+    let of_process = |process: usize| {
+        let own = windows.list.iter().filter(|w| w.process == process);
         let readings: Vec<f64> = own.filter_map(|w| w.reference).collect();
         (!readings.is_empty()).then(|| mean(&readings))
     };
     let readings = windows.list.iter();
     let readings: Option<Vec<f64>> =
-        readings.map(|w| w.reference.or_else(|| of_process(w.entry, w.generation))).collect();
+        readings.map(|w| w.reference.or_else(|| of_process(w.process))).collect();
     readings.filter(|readings| !readings.is_empty())
 }
 
 /// Logarithm of the reference's mean. `None` as for [`complete`].
 pub(super) fn usual(windows: &Windows) -> Option<f64> {
     complete(windows).map(|references| mean(&references))
+}
+
+/// The mean reading of each round.
+fn by_round(windows: &Windows, references: &[f64]) -> Vec<f64> {
+    let mut sums = vec![(0.0, 0.0); windows.rounds];
+    for (window, reading) in windows.list.iter().zip(references) {
+        let (sum, count) = &mut sums[window.round];
+        *sum += reading;
+        *count += 1.0;
+    }
+    sums.iter().map(|(sum, count)| sum / count).collect()
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -121,26 +239,21 @@ fn untouched(windows: &Windows) -> Result<(), Unadjusted> {
     if entries < 2 {
         return Err(Unadjusted::Alone);
     }
-    let begins: Vec<usize> = windows
-        .rounds
-        .iter()
-        .scan(0, |sum, rounds| Some(std::mem::replace(sum, *sum + rounds)))
-        .collect();
-    let rounds = windows.rounds.iter().sum();
     let table = |by_entry: bool| {
-        let cells: Vec<_> = windows
-            .list
-            .iter()
-            .filter_map(|w| {
+        let read = windows.list.iter().filter_map(|w| Some((w, w.reference?)));
+        let (cells, values): (Vec<Cell>, Vec<f64>) = read
+            .map(|(w, reading)| {
                 let row = if by_entry { w.entry } else { 0 };
-                Some(cell(row, begins[w.generation] + w.round, w.reference?))
+                (Cell { row, column: w.round, weight: 1.0 }, reading)
             })
-            .collect();
-        (TwoWay::fit(&cells, if by_entry { entries } else { 1 }, rounds).rest, cells.len())
+            .unzip();
+        let rows = if by_entry { entries } else { 1 };
+        let fit = TwoWay::new(&cells, rows, windows.rounds).fit(&values);
+        (fit.rest.iter().map(|rest| rest * rest).sum::<f64>(), cells.len())
     };
     let ((within, readings), (without, _)) = (table(true), table(false));
     let numerator = (entries - 1) as f64;
-    let denominator = (readings + 1).saturating_sub(rounds + entries) as f64;
+    let denominator = (readings + 1).saturating_sub(windows.rounds + entries) as f64;
     if denominator < 1.0 || within <= STILL * denominator {
         return Err(Unadjusted::NoSlope);
     }
@@ -150,45 +263,4 @@ fn untouched(windows: &Windows) -> Result<(), Unadjusted> {
         probability if probability < MOVED => Err(Unadjusted::Moved { probability }),
         _ => Ok(()),
     }
-}
-
-/// Slope of an entry's figures over the reference, pooled over its processes.
-fn slope(windows: &Windows, references: &[f64], entry: usize, baseline: f64) -> Option<Slope> {
-    let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
-    let (mut count, mut centres) = (0, Vec::new());
-    let mut sums = Vec::new();
-    for generation in 0..windows.generations() {
-        let own: Vec<(f64, f64)> = windows
-            .list
-            .iter()
-            .zip(references)
-            .filter(|(w, _)| (w.entry, w.generation) == (entry, generation))
-            .map(|(w, x)| (*x, w.value))
-            .collect();
-        if own.is_empty() {
-            continue;
-        }
-        let n = own.len() as f64;
-        let (x, y) = own.iter().fold((0.0, 0.0), |sum, own| (sum.0 + own.0 / n, sum.1 + own.1 / n));
-        let (xx_before, xy_before) = (xx, xy);
-        for (own_x, own_y) in &own {
-            xx += (own_x - x).powi(2);
-            xy += (own_x - x) * (own_y - y);
-            yy += (own_y - y).powi(2);
-        }
-        sums.push((xx - xx_before, xy - xy_before));
-        count += own.len();
-        centres.push(x);
-    }
-    let freedom = count.checked_sub(centres.len() + 1).filter(|free| *free >= LEAST_FREEDOM)?;
-    if xx <= STILL * freedom as f64 {
-        return None;
-    }
-    let slope = xy / xx;
-    let rest = (yy - slope * xy).max(0.0) / freedom as f64;
-    let distance = (mean(&centres) - baseline).powi(2);
-    let scores = sums.iter().map(|(own_xx, own_xy)| (own_xy - slope * own_xx).powi(2));
-    let n = sums.len() as f64;
-    let by_process = scores.sum::<f64>() * n / (n - 1.0).max(1.0) / xx.powi(2);
-    Some(Slope { slope, variance: rest * distance / xx, by_process: by_process * distance })
 }

@@ -15,6 +15,8 @@ const OF_A_SECOND: f64 = 0.634;
 pub const STEP: f64 = 0.1;
 /// Standard deviation of the logarithm of the reference.
 const REFERENCE: f64 = 0.15;
+/// Time constant of the drift of a machine that is shared with others, seconds.
+const DRIFT: f64 = 60.0;
 
 /// Random numbers (G. Steele, D. Lea and C. Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014).
 pub struct Random(pub u64);
@@ -69,18 +71,19 @@ impl Wandering {
     }
 }
 
-/// A machine: one process that the reference sees, and one that it does not.
+/// A machine: one process that the reference sees, one that it does not, and a slow one.
 pub struct Machine {
     pub random: Random,
     seen: Wandering,
     unseen: Wandering,
+    drift: f64,
 }
 
 impl Machine {
     pub fn new(seed: u64) -> Self {
         let mut random = Random(seed);
         let (seen, unseen) = (Wandering::new(&mut random), Wandering::new(&mut random));
-        Self { random, seen, unseen }
+        Self { random, seen, unseen, drift: 0.0 }
     }
 
     /// The mean state over `steps`: the part that the reference sees, and the rest.
@@ -105,20 +108,57 @@ pub struct Entry {
     pub correlation: f64,
 }
 
-/// A run of interleaved windows of 0.5 s, each with 0.1 s before it.
+/// A run of interleaved windows.
 pub struct Design {
     pub entries: Vec<Entry>,
     pub generations: u32,
+    /// Windows of each process.
     pub rounds: u32,
     /// Standard deviation between processes.
     pub processes: f64,
+    /// True if each round has a window of every process, of 1 s with 0.5 s before it. Otherwise it has one process of each
+    /// entry, with windows of 0.5 s and 0.1 s before them.
+    pub live: bool,
+    /// Standard deviation of the slow drift. Entries feel it by 0.25 to 1.75 times that.
+    pub drift: f64,
+    /// Entries whose numbers differ by this feel the drift alike.
+    pub alike: usize,
+    /// Probability that a window is slowed by 40 %.
+    pub stalls: f64,
 }
 
 impl Design {
     /// Six equal entries.
     pub fn equal(deviation: f64, correlation: f64) -> Self {
         let entry = Entry { speed: 11.0, deviation, correlation };
-        Self { entries: vec![entry; 6], generations: 8, rounds: 8, processes: 0.02 }
+        Self {
+            entries: vec![entry; 6],
+            generations: 8,
+            rounds: 8,
+            processes: 0.02,
+            live: false,
+            drift: 0.0,
+            alike: usize::MAX,
+            stalls: 0.0,
+        }
+    }
+
+    /// Equal entries with noise of 10 to 25 %, and a drift of 5 % that they feel differently.
+    pub fn shared(entries: usize, generations: u32, rounds: u32) -> Self {
+        let entry = |at: usize| Entry {
+            speed: 11.0,
+            deviation: 0.10 + 0.15 * at as f64 / (entries - 1) as f64,
+            correlation: 0.7,
+        };
+        Self {
+            entries: (0..entries).map(entry).collect(),
+            generations,
+            rounds,
+            live: true,
+            drift: 0.05,
+            stalls: 0.005,
+            ..Self::equal(0.0, 0.0)
+        }
     }
 
     /// Six entries that are equal in the long run and feel the machine differently.
@@ -132,31 +172,59 @@ impl Design {
         Self { entries: entries.to_vec(), ..Self::equal(0.0, 0.0) }
     }
 
+    /// How much an entry feels the drift: unlike its noise, so that neither says anything of the other.
+    fn feels(&self, entry: usize) -> f64 {
+        let (entries, entry) = (self.entries.len(), entry % self.alike);
+        0.25 + 1.5 * ((entry * 5) % entries) as f64 / (entries - 1).max(1) as f64
+    }
+
     pub fn run(&self, seed: u64) -> Vec<Observation> {
         let mut machine = Machine::new(seed);
+        machine.drift = machine.random.normal();
+        let processes: Vec<Vec<f64>> = (0..self.generations)
+            .map(|_| self.entries.iter().map(|_| machine.random.normal()).collect())
+            .collect();
         let mut observations = Vec::new();
-        for process in 0..self.generations {
-            let own: Vec<f64> =
-                self.entries.iter().map(|_| self.processes * machine.random.normal()).collect();
-            for round in 0..self.rounds {
-                let mut order: Vec<usize> = (0..self.entries.len()).collect();
-                machine.random.shuffle(&mut order);
-                for entry in order {
-                    machine.pass(1);
-                    let (seen, unseen) = machine.pass(5);
-                    let Entry { speed, deviation, correlation } = self.entries[entry];
-                    let rest = (1.0 - correlation * correlation).sqrt();
-                    let noise = deviation * (correlation * seen + rest * unseen);
-                    observations.push(Observation {
-                        entry,
-                        process,
-                        round,
-                        value: (speed + own[entry] + noise).exp(),
-                        reference: (correlation > 0.0).then(|| (REFERENCE * seen).exp()),
-                    });
-                }
+        let stretches = if self.live { 1 } else { self.generations };
+        for round in 0..stretches * self.rounds {
+            let generations = match self.live {
+                true => 0..self.generations,
+                false => round / self.rounds..round / self.rounds + 1,
+            };
+            let entries = 0..self.entries.len();
+            let mut order: Vec<(usize, u32)> =
+                generations.flat_map(|g| entries.clone().map(move |e| (e, g))).collect();
+            machine.random.shuffle(&mut order);
+            for (entry, process) in order {
+                let own = self.processes * processes[process as usize][entry];
+                observations.push(self.window(&mut machine, (entry, process, round), own));
             }
         }
         observations
+    }
+
+    fn window(
+        &self,
+        machine: &mut Machine,
+        (entry, process, round): (usize, u32, u32),
+        own: f64,
+    ) -> Observation {
+        let (before, steps) = if self.live { (5, 10) } else { (1, 5) };
+        machine.pass(before);
+        let (seen, unseen) = machine.pass(steps);
+        let kept = (-((before + steps) as f64) * STEP / DRIFT).exp();
+        machine.drift = kept * machine.drift + (1.0 - kept * kept).sqrt() * machine.random.normal();
+        let Entry { speed, deviation, correlation } = self.entries[entry];
+        let rest = (1.0 - correlation * correlation).sqrt();
+        let noise = deviation * (correlation * seen + rest * unseen);
+        let drift = self.drift * self.feels(entry) * machine.drift;
+        let stall = if machine.random.uniform() < self.stalls { 0.6_f64.ln() } else { 0.0 };
+        Observation {
+            entry,
+            process,
+            round,
+            value: (speed + own + noise + drift + stall).exp(),
+            reference: (correlation > 0.0).then(|| (REFERENCE * seen).exp()),
+        }
     }
 }

@@ -1,0 +1,84 @@
+//! How the machine affects entries differently: what their windows have in common, and with the others'.
+
+use super::noise::Noise;
+use super::own::{batches, inflation};
+use super::windows::Windows;
+
+/// Standard deviation that reactions to what all entries share have at least around their mean, which is 1. Slopes of real
+/// servers over the machine reference go from 0.6 to 1.4 of their mean.
+const UNLIKE: f64 = 0.5;
+
+/// An estimate that is known with this variance.
+#[derive(Clone, Copy)]
+pub(super) struct Uncertain {
+    pub value: f64,
+    pub variance: f64,
+}
+
+impl Uncertain {
+    /// The expected square of the difference of two.
+    pub fn unlike(self, other: Self) -> f64 {
+        (self.value - other.value).powi(2) + self.variance + other.variance
+    }
+}
+
+/// By how much dependent windows make the variance of a mean larger than independent ones: windows of one entry at about the
+/// same time are alike if the machine affects entries differently. By batches of neighbouring rounds, pooled over the entries.
+pub(super) fn longer(windows: &Windows, noise: &Noise) -> f64 {
+    let batches = batches(windows.rounds);
+    let mut sums = vec![vec![None; batches]; windows.entries()];
+    let mut squares = 0.0;
+    for (window, rest) in windows.list.iter().zip(&noise.rest) {
+        let scaled = rest / noise.entries[window.entry].variance.sqrt();
+        squares += scaled * scaled;
+        let batch = window.round * batches / windows.rounds;
+        *sums[window.entry][batch].get_or_insert(0.0) += scaled;
+    }
+    let (mut within, mut next) = (0.0, 0.0);
+    for entry in sums {
+        let own: Vec<f64> = entry.into_iter().flatten().collect();
+        within += own.iter().map(|sum| sum * sum).sum::<f64>();
+        next += own.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
+    }
+    // Residuals of a process add up to 0, so neighbours seem less alike than they are.
+    let size = windows.rounds as f64 / batches as f64;
+    let hidden = size * windows.processes.len() as f64 / windows.list.len() as f64;
+    let correlation = next / within + hidden;
+    let longer = within / squares * inflation(correlation);
+    if longer.is_finite() { longer.max(1.0) } else { 1.0 }
+}
+
+/// How much more than the others each entry reacts to what all share in a round: the slope of its residuals over the rounds'
+/// effects, shrunk by as much as chance explains (B. Efron and C. Morris, *Data Analysis Using Stein's Estimator and Its
+/// Generalizations*, Journal of the American Statistical Association 70, 1975), and what is still unknown of it.
+pub(super) fn reactions(windows: &Windows, noise: &Noise) -> Vec<Uncertain> {
+    let mut centres = vec![(0.0, 0.0); windows.processes.len()];
+    for window in &windows.list {
+        let (sum, count) = &mut centres[window.process];
+        *sum += noise.rounds[window.round];
+        *count += 1.0;
+    }
+    let mut sums = vec![(0.0, 0.0); windows.entries()];
+    for (window, rest) in windows.list.iter().zip(&noise.rest) {
+        let (sum, count) = centres[window.process];
+        let round = noise.rounds[window.round] - sum / count;
+        let (squares, products) = &mut sums[window.entry];
+        *squares += round * round;
+        *products += round * rest;
+    }
+    let slopes = sums.iter().zip(&noise.entries).map(|((squares, products), own)| {
+        let squares = squares.max(f64::MIN_POSITIVE);
+        (products / squares, own.variance / squares)
+    });
+    let slopes: Vec<(f64, f64)> = slopes.collect();
+    let excess = slopes.iter().map(|(slope, chance)| slope * slope - chance).sum::<f64>();
+    let unlike = (excess / slopes.len() as f64).max(UNLIKE * UNLIKE);
+    let shrunk = |(slope, chance): (f64, f64)| {
+        let kept = unlike / (unlike + chance);
+        Uncertain {
+            value: if kept > 0.0 { slope * kept } else { 0.0 },
+            variance: unlike * (1.0 - kept),
+        }
+    };
+    slopes.into_iter().map(shrunk).collect()
+}
