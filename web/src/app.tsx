@@ -5,6 +5,7 @@ import { Charts } from "./charts";
 import type { Page, Part, Run } from "./data";
 import { Method } from "./method";
 import { Ranking } from "./ranking";
+import { chosen, fastestShown, filtered } from "./rows";
 import { type Change, useView, type View } from "./view";
 
 export function App({ page }: { page: Page }) {
@@ -26,7 +27,7 @@ export function App({ page }: { page: Page }) {
         </nav>
       )}
       <main>
-        <Lead run={run} part={current?.part} />
+        <Lead run={run} part={current?.part} view={view} />
         {current && <Body run={current.run} part={current.part} view={view} change={change} />}
         <Method run={run} />
       </main>
@@ -61,8 +62,8 @@ function useTheme(view: View, change: (change: Change) => void): [string, () => 
 }
 
 /** The answer, the workload, and warnings. */
-function Lead({ run, part }: { run: Run; part: Part | undefined }) {
-  const [answer, ...more] = part?.headline ?? [];
+function Lead({ run, part, view }: { run: Run; part: Part | undefined; view: View }) {
+  const [answer, ...more] = part === undefined ? [] : headline(part, view);
   const [first, ...sure] = (answer ?? part?.setting[0] ?? "Nothing was measured").split("; ");
   return (
     <section class="lead">
@@ -78,23 +79,44 @@ function Lead({ run, part }: { run: Run; part: Part | undefined }) {
   );
 }
 
+/** The answer for the rows shown. */
+function headline(part: Part, view: View): string[] {
+  const narrowed = part.kind === "ranking" && part.headline.length > 0 && filtered(part, view);
+  return narrowed ? [fastestShown(part, view)] : part.headline;
+}
+
+/** Whether filters hide a server that a sentence names. */
+function hides(part: Part, view: View): (text: string) => boolean {
+  const kept = new Set(chosen(part, view).map((row) => row.entry));
+  const hidden = part.table.rows.map((row) => row.entry).filter((entry) => !kept.has(entry));
+  return (text) => {
+    const words = new Set(text.split(/[\s,;:()]+/));
+    return hidden.some((entry) => words.has(entry));
+  };
+}
+
 function Body({ run, part, view, change }: { run: Run; part: Part; view: View; change: (change: Change) => void }) {
+  const hidden = hides(part, view);
+  const remarks = part.remarks.filter((line) => !hidden(line));
   return (
     <>
       {part.changes && <Changed changes={part.changes} />}
       {part.table.columns.length > 0 && <Ranking part={part} view={view} change={change} />}
-      {part.remarks.length > 0 && <div class="limits">{part.remarks.map((line) => <p key={line}>{line}</p>)}</div>}
-      <Grids part={part} />
-      <Lists part={part} />
+      {remarks.length > 0 && <div class="limits">{remarks.map((line) => <p key={line}>{line}</p>)}</div>}
+      <Grids part={part} hides={hidden} />
+      <Lists part={part} hides={hidden} />
       <Charts key={part.name} calls={run.calls} part={part} view={view} change={change} />
     </>
   );
 }
 
-function Lists({ part }: { part: Part }) {
+function Lists({ part, hides }: { part: Part; hides: (text: string) => boolean }) {
+  const lists = part.lists
+    .map(({ title, items }) => ({ title, items: items.filter((item) => !hides(item.text)) }))
+    .filter(({ items }) => items.length > 0);
   return (
     <div class="lists">
-      {part.lists.map(({ title, items }) => (
+      {lists.map(({ title, items }) => (
         <section key={title}>
           <h2 class="small">{title}</h2>
           <ul>
@@ -108,7 +130,7 @@ function Lists({ part }: { part: Part }) {
   );
 }
 
-function Grids({ part }: { part: Part }) {
+function Grids({ part, hides }: { part: Part; hides: (text: string) => boolean }) {
   if (part.grids.length === 0) return null;
   return (
     <div class="grids">
@@ -118,7 +140,7 @@ function Grids({ part }: { part: Part }) {
           <table>
             {header.length > 0 && <thead><tr>{header.map((name, at) => <th key={name} scope="col" class={at > 0 ? "number" : ""}>{name || <span class="hidden">figure</span>}</th>)}</tr></thead>}
             <tbody>
-              {rows.map((row) => <tr key={row[0]}>{row.map((cell, at) => (at === 0 ? <th key={at} scope="row">{cell}</th> : <td key={at}>{cell}</td>))}</tr>)}
+              {rows.filter((row) => !hides(row.join(" "))).map((row) => <tr key={row[0]}>{row.map((cell, at) => (at === 0 ? <th key={at} scope="row">{cell}</th> : <td key={at}>{cell}</td>))}</tr>)}
             </tbody>
           </table>
           {note && <p class="quiet">{note}</p>}

@@ -42,7 +42,8 @@ export interface Part {
   ranked_by: string | null;
   table: Table;
   over_load: { x: string; table: Table | null } | null;
-  window_columns: WindowColumn[];
+  /** The figures of a window. */
+  window_columns: Column[];
   distributions: { name: string; meaning: string; distribution: Distribution }[];
   changes: Changes | null;
   lists: { title: string; items: { text: string; evidence: string[] }[] }[];
@@ -61,14 +62,11 @@ export interface Table {
   rows: Row[];
 }
 
-export interface WindowColumn {
+export interface Column {
   key: string;
   title: string;
   unit: string;
   meaning: string;
-}
-
-export interface Column extends WindowColumn {
   number: boolean;
   shown: "usually" | "wide" | "row";
   interval: [low: number, high: number] | null;

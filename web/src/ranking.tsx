@@ -1,7 +1,7 @@
 /** The ranking: a table that is its own chart. */
 import { Fragment } from "preact";
 import { at, type Column, interval, number, type Part, type Row } from "./data";
-import { choices, chosen, firstOrder, label, labels } from "./rows";
+import { axisEnd, choices, chosen, firstOrder, label, labels } from "./rows";
 import { Choice } from "./figure";
 import type { Change, View } from "./view";
 
@@ -15,7 +15,7 @@ export function Ranking({ part, view, change }: Props) {
   const rows = chosen(part, view);
   const wide = view.has("wide");
   const columns = part.table.columns.filter((column) => column.shown === "usually" || (wide && column.shown === "wide"));
-  const scale = fullScale(part);
+  const scale = axisEnd(part, part.table.rows, part.table.columns[at(part.table.columns, part.ranked_by)]);
   if (part.table.rows.length === 0) return <p class="quiet nothing">Nothing was measured.</p>;
   return (
     <>
@@ -75,13 +75,6 @@ function grouped(part: Part, rows: Row[], view: View): [string, Row[]][] {
   return [...Map.groupBy(rows, (row) => label(part.table, row, by) || "-")];
 }
 
-/** The largest end of the ranking figure's intervals; bars start at 0. */
-function fullScale({ table, ranked_by }: Part): number {
-  const column = table.columns[at(table.columns, ranked_by)];
-  const ends = table.rows.map((row) => Math.max(number(table, row, ranked_by) ?? 0, interval(column, row)?.[1] ?? 0));
-  return Math.max(...ends, 0);
-}
-
 function Heading({ part, column, view, change }: Props & { column: Column }) {
   const order = view.get("sort") === column.key ? (view.get("order") as "ascending" | "descending") : undefined;
   const next = order === undefined ? firstOrder(column) : order === firstOrder(column) ? reverse(order) : null;
@@ -99,7 +92,7 @@ function reverse(order: "ascending" | "descending") {
 }
 
 /** The columns shown on a phone. */
-const kept = ["place_best", "entry"];
+const kept = ["place_best", "entry", "p99_ns", "memory_peak_bytes"];
 
 function classes(column: Column): string {
   const kind = { place_best: "place", entry: "name", verdict: "verdict" }[column.key] ?? "";
@@ -137,13 +130,13 @@ function Bar({ part, row, scale }: { part: Part; row: Row; scale: number }) {
   const column = part.table.columns[at(part.table.columns, part.ranked_by)];
   const value = number(part.table, row, part.ranked_by);
   if (value === null || scale === 0) return null;
-  const x = (value: number) => `${((value / scale) * 100).toFixed(2)}%`;
+  const x = (value: number) => `${(Math.min(value / scale, 1) * 100).toFixed(2)}%`;
   const ends = interval(column, row);
   return (
     <svg aria-hidden="true">
       <rect x="0" y="22%" height="56%" width={x(value)} fill={row.ranked ? "var(--bar)" : "var(--bar-off)"} />
       {ends && <line x1={x(ends[0])} x2={x(ends[1])} y1="50%" y2="50%" stroke="var(--ink)" stroke-width="1.5" />}
-      {ends?.map((end) => <line key={end} x1={x(end)} x2={x(end)} y1="30%" y2="70%" stroke="var(--ink)" stroke-width="1.5" />)}
+      {ends?.filter((end) => end <= scale).map((end) => <line key={end} x1={x(end)} x2={x(end)} y1="30%" y2="70%" stroke="var(--ink)" stroke-width="1.5" />)}
     </svg>
   );
 }

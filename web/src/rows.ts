@@ -1,5 +1,5 @@
 /** The rows to show, and their order. */
-import { at, type Column, type Part, type Row, type Table, type Value, word } from "./data";
+import { at, type Column, interval, number, type Part, type Row, type Table, type Value, word } from "./data";
 import type { View } from "./view";
 
 /** Labels by which rows can be filtered and grouped. */
@@ -29,6 +29,32 @@ export function chosen(part: Part, view: View): Row[] {
   if (column < 0) return kept;
   const sign = view.get("order") === "descending" ? -1 : 1;
   return kept.toSorted((a, b) => sorted(a.values[column] ?? null, b.values[column] ?? null, sign));
+}
+
+/** Whether filters hide rows. */
+export function filtered(part: Part, view: View): boolean {
+  return chosen(part, view).length < part.table.rows.length;
+}
+
+/** The end of a figure's axis: the largest figure or interval of the ranked rows, or the largest figure if none is ranked. */
+export function axisEnd({ table }: Part, rows: Row[], column: Column | undefined): number {
+  if (column === undefined) return 0;
+  const ranked = rows.filter((row) => row.ranked);
+  const ends = ranked.map((row) => interval(column, row)?.[1] ?? 0);
+  const figures = (ranked.length > 0 ? ranked : rows).map((row) => number(table, row, column.key) ?? 0);
+  return Math.max(...ends, ...figures, 0);
+}
+
+/** Which of the rows shown is fastest: places of different rows that overlap leave it open. */
+export function fastestShown(part: Part, view: View): string {
+  const { table } = part;
+  const rows = chosen(part, view).filter((row) => row.ranked);
+  const place = (row: Row, key: string) => number(table, row, key) ?? Infinity;
+  const ahead = Math.min(...rows.map((row) => place(row, "place_worst")));
+  const names = rows.filter((row) => place(row, "place_best") <= ahead).map((row) => row.name);
+  if (names.length === 0) return "No row shown is ranked";
+  if (names.length === 1) return `Of the rows shown, ${names[0]} is fastest`;
+  return `Of the rows shown, ${names.slice(0, -1).join(", ")} or ${names.at(-1)} is fastest: this run can't tell`;
 }
 
 /** Unknown values come last in either order. */

@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateSync, inflateSync } from "node:zlib";
 import type { Page } from "@playwright/test";
 import { expect, test } from "./page";
 import { folder, rpcbench } from "./pages";
@@ -110,4 +112,43 @@ test("the page is a file that asks for nothing", () => {
   const html = readFileSync(`${folder("quick")}.html`, "utf8");
   expect(html.length).toBeLessThan(500_000);
   expect(html).toContain("default-src 'none'");
+});
+
+test("an unranked row's interval leaves the axis alone", async ({ page }) => {
+  const html = readFileSync(`${folder("quick")}.html`, "utf8");
+  const [, packed] = html.match(/<script id="data"[^>]*>([^<]+)</) ?? html.match(/>(eJ[A-Za-z0-9+/=]+)</)!;
+  const data = JSON.parse(inflateSync(Buffer.from(packed!, "base64")).toString());
+  const { table, ranked_by } = data.runs[0].parts[0];
+  const column = table.columns.find((column: { key: string }) => column.key === ranked_by);
+  const last = table.rows.at(-1);
+  last.ranked = false;
+  last.values[column.interval[1]] = 1e12;
+  const file = join(import.meta.dirname, "../test-results/pages/unranked.html");
+  writeFileSync(file, html.replace(packed!, deflateSync(JSON.stringify(data)).toString("base64")));
+  await page.goto(`file://${file}`);
+  const bar = page.locator("td.bar svg").first();
+  const widths = [(await bar.locator("rect").boundingBox())!.width, (await bar.boundingBox())!.width];
+  expect(widths[0]! / widths[1]!).toBeGreaterThan(0.7);
+});
+
+test("filters narrow the answer and the sentences", async ({ open }) => {
+  const page = await open("quick");
+  const winner = cells("quick").find((cell) => cell.place_best === 1);
+  const other = cells("quick").find((cell) => cell.language !== winner.language);
+  await page.getByRole("combobox", { name: "language", exact: true }).selectOption(other.language);
+  await expect(page.locator("h1")).toContainText("Of the rows shown");
+  await expect(page.locator("h1")).not.toContainText(winner.entry);
+  await expect(page.locator(".lists")).not.toContainText(winner.entry);
+});
+
+test("a phone shows p99 and memory", async ({ open, page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open("quick");
+  await expect(page.getByRole("columnheader", { name: "p99", exact: true })).toBeVisible();
+  await expect(page.getByRole("columnheader", { name: "memory", exact: true })).toBeVisible();
+});
+
+test("names wrap only between words", async ({ open }) => {
+  const page = await open("quick");
+  await expect(page.locator(".ranking td.name button").first()).toHaveCSS("overflow-wrap", "break-word");
 });

@@ -4,6 +4,7 @@ import { useCallback } from "preact/hooks";
 import { at, type Column, interval, number, type Part, type Row } from "../data";
 import { Figure } from "../figure";
 import { rounds } from "../format";
+import { axisEnd } from "../rows";
 import { Drawing, hairline, ticks } from "../plot";
 
 /** Maximum bars in one drawing. */
@@ -31,16 +32,16 @@ function bars(part: Part, rows: Row[], column: Column, width: number): Plot.Plot
   }));
   const windows = at(part.window_columns, column.key);
   const dots = rows.flatMap((row) =>
-    (row.cell?.windows ?? []).map((window) => ({ name: row.name, value: window.values[windows] })),
+    (row.cell?.windows ?? []).map((window) => ({ name: row.name, ranked: row.ranked, value: window.values[windows] })),
   );
   const longest = Math.max(...values.map((row) => row.name.length));
-  const largest = Math.max(...values.map((row) => Math.max(row.value, row.ends?.[1] ?? 0)), ...dots.map((dot) => Number(dot.value ?? 0)));
+  const largest = Math.max(axisEnd(part, rows, column), ...dots.filter((dot) => dot.ranked).map((dot) => Number(dot.value ?? 0)));
   const marked = rounds(largest, column.unit, Math.max(2, Math.floor(width / 110)));
   return {
     height: 34 + values.length * 24,
     marginLeft: Math.min(longest * 6.2 + 14, width * 0.42),
     marginRight: 16,
-    x: { label: null, domain: [0, largest] },
+    x: { label: null, domain: [0, largest], clamp: true },
     y: { domain: values.map((row) => row.name), label: null, padding: 0.28 },
     marks: [
       Plot.gridX(marked, hairline),

@@ -49,11 +49,12 @@ function points(part: Part, shown: Series[], key: string | null) {
 function dots(part: Part, shown: Series[], key: string | null): Plot.PlotOptions {
   const unit = part.window_columns[at(part.window_columns, key)]!.unit;
   const all = points(part, shown, key);
+  const times = all.map((point) => point.at_s);
   return {
     height: 320,
     marginLeft: 56,
     marginRight: 16,
-    x: { label: null, tickFormat: ticks("s") },
+    x: { label: null, domain: [Math.min(...times), Math.max(...times)], tickFormat: ticks("s") },
     y: { label: null, zero: true },
     marks: [
       Plot.gridY({ ...hairline, ticks: 6 }),
