@@ -130,9 +130,9 @@ fn runs_that_differ_in_more_than_servers_are_refused_unless_forced() {
     bench.run(&format!("run @honest {RUN} --results new -m 8")).expect(0);
     let (old, new) = (only(&bench, "old"), only(&bench, "new"));
     let ended = bench.run(&format!("compare {old} {new}")).expect(2);
-    assert!(ended.err.contains("in_flight: 16, now 32") && ended.err.contains("--force"));
+    assert!(ended.err.contains("calls in flight: 16, now 32") && ended.err.contains("--force"));
     let ended = bench.run(&format!("compare {old} {new} --force")).expect(0);
-    ended.shows(&["Warnings", "in_flight: 16, now 32"]);
+    ended.shows(&["Warnings", "calls in flight: 16, now 32"]);
 }
 
 #[test]
