@@ -78,7 +78,7 @@ fn a_single_stall_counts_little() {
         let windows = (0..16).flat_map(|r| (0..4).map(move |e| window(e, r, stall)));
         compare(&windows.collect::<Vec<_>>(), 4, &Question::default()).estimate(1).unwrap()
     };
-    let (calm, stalled) = (run(1.0), run(0.2));
+    let (calm, stalled) = (run(1.0), run(0.1));
     assert!((stalled.mean / calm.mean).ln().abs() < 0.02, "{calm:?} {stalled:?}");
     assert!(stalled.raw / calm.raw < 0.93 && stalled.stalls_decide);
 }

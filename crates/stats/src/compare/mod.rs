@@ -40,7 +40,8 @@ pub struct Observation {
     pub entry: usize,
     /// Number of the entry's process.
     pub process: u32,
-    /// Number of the round, in order of time. Windows of a round were measured one after another, of whichever processes.
+    /// Number of the round of the process, in order of time. Windows of one round and process number, of all entries, were
+    /// measured one after another.
     pub round: u32,
     /// The figure to compare, above 0; higher is better.
     pub value: f64,

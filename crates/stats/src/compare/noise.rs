@@ -16,6 +16,8 @@ const BEND: f64 = 2.0;
 const STEPS: usize = 6;
 /// Variance that noise has at least: a tenth of a percent, squared.
 const LEAST: f64 = 1e-6;
+/// Residuals below this come from arithmetic alone.
+const ROUNDING: f64 = 1e-9;
 /// Maximum degrees of freedom of what is known from the other entries.
 const MAX_PRIOR: f64 = 100.0;
 
@@ -93,7 +95,7 @@ fn bound(windows: &Windows, rest: &[f64], entry: usize, freedom: f64) -> f64 {
     let own: Vec<f64> = own.map(|(_, rest)| rest.abs()).collect();
     let spent = own.len() as f64 / freedom.max(1.0);
     let scale = median(own).unwrap_or_default() * NORMAL * spent.sqrt();
-    if scale > 0.0 { BEND * scale } else { f64::INFINITY }
+    if scale > ROUNDING { BEND * scale } else { f64::INFINITY }
 }
 
 /// Degrees of freedom of each entry's residuals: windows without their share in processes, rounds and slopes.

@@ -10,6 +10,7 @@ pub(super) struct Window {
     pub entry: usize,
     /// Among the processes of all entries, in their order.
     pub process: usize,
+    /// Among the rounds of all processes: only the windows of processes of one number are near each other in time.
     pub round: usize,
     pub value: f64,
     pub reference: Option<f64>,
@@ -47,13 +48,13 @@ impl Windows {
         if merged {
             processes = present.iter().map(|entry| (*entry, 0)).collect();
         }
-        let rounds = numbers(counted.iter().map(|o| o.round));
+        let rounds = numbers(counted.iter().map(|o| (o.round, o.process)));
         let list = counted.iter().filter_map(|o| {
             let reference = o.reference.filter(|x| x.is_finite() && *x > 0.0);
             Some(Window {
                 entry: present.binary_search(&o.entry).ok()?,
                 process: processes.binary_search(&(o.entry, number(o))).ok()?,
-                round: rounds.binary_search(&o.round).ok()?,
+                round: rounds.binary_search(&(o.round, o.process)).ok()?,
                 value: o.value.ln(),
                 reference: reference.map(f64::ln),
             })
