@@ -11,7 +11,7 @@ use rpcbench_record::RuntimeStatistics;
 /// A log with these lines.
 fn log(lines: &str) -> (tempfile::TempDir, RuntimeLog) {
     let folder = tempfile::tempdir().unwrap();
-    let log = RuntimeLog::create(folder.path().join("log")).unwrap();
+    let log = RuntimeLog::create_at(folder.path().join("log"), Nanos(0)).unwrap();
     append(&log, lines);
     (folder, log)
 }
@@ -119,6 +119,40 @@ fn a_server_that_tells_nothing_is_not_one_without_collections() {
     let (_folder, mut calm) = log("7 begin 5\n");
     let statistics = over(&mut calm, 0, 100).unwrap();
     assert_eq!(statistics, RuntimeStatistics::default());
+}
+
+#[test]
+fn what_can_not_be_true_is_refused_with_the_reason() {
+    let refused = |lines: &str| {
+        let (_folder, mut log) = log(lines);
+        let statistics = over(&mut log, 1_000, 2_000).unwrap();
+        assert!(statistics.refused.is_none() || statistics.pauses.is_empty());
+        statistics.refused
+    };
+    let because = |lines| refused(lines).unwrap();
+    assert_eq!(
+        because("7 begin 900\n7 pause 1500 601 young -\n"),
+        "a pause of 601 ns in a process that had lived for 600 ns"
+    );
+    assert_eq!(refused("7 begin 900\n7 pause 1500 600 young -\n"), None);
+    let many = "7 pause 1600 600 young -\n7 pause 1900 450 old -\n";
+    assert_eq!(because(many), "pauses of 1.05 us in a window of 1.00 us");
+    // Two processes pause at once.
+    assert_eq!(refused("7 pause 1600 600 young -\n8 pause 1900 450 old -\n"), None);
+    assert_eq!(
+        because("7 reading 900 - 4096\n7 reading 1500 - 2048\n7 reading 2000 - 8192\n"),
+        "the bytes allocated since it began fell from 4 KiB to 2 KiB"
+    );
+    assert_eq!(
+        because("7 reading 1900 - 1\n7 reading 1500 - 2\n7 reading 2000 - 3\n"),
+        "its readings go back in time"
+    );
+    // A process that was started after the log was created can't have lived since the machine began.
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = RuntimeLog::create_at(folder.path().join("log"), Nanos(800)).unwrap();
+    append(&log, "7 begin 0\n7 pause 1500 1000 young -\n");
+    let why = over(&mut log, 1_000, 2_000).unwrap().refused.unwrap();
+    assert_eq!(why, "a pause of 1.00 us in a process that had lived for 700 ns");
 }
 
 #[test]

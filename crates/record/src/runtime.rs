@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Garbage collection and allocation of a server, over all its processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuntimeStatistics {
+    /// Why what the runtime reported is refused: it can't be true. The other fields are then empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// Pauses that ended within the window, by the runtime's name for them: a generation, or a phase of a concurrent
     /// collection.
     pub pauses: BTreeMap<String, Pauses>,

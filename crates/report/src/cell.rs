@@ -252,6 +252,10 @@ impl<'a> Cell<'a> {
         {
             notes.push("its runtime reports no garbage collections or allocations".to_owned());
         }
+        let refused = trials.iter().find_map(|trial| trial.runtime.as_ref()?.refused.as_ref());
+        notes.extend(refused.map(|why| {
+            format!("what its runtime reports is refused, since it can't be true: {why}")
+        }));
         let measured = trials.len() as u32;
         if measured > 0 && measured < self.planned {
             notes.push(format!(

@@ -28,11 +28,11 @@ pub struct RuntimeFigures {
 }
 
 impl RuntimeFigures {
-    /// The statistics of a cell's trials. `None` if a trial has none.
+    /// The statistics of a cell's trials. `None` if a trial has none, or those of one are refused.
     pub fn of(trials: &[&Measured]) -> Option<Self> {
         let all: Option<Vec<&RuntimeStatistics>> =
             trials.iter().map(|trial| trial.runtime.as_ref()).collect();
-        let all = all.filter(|all| !all.is_empty())?;
+        let all = all.filter(|all| !all.is_empty() && all.iter().all(|it| it.refused.is_none()))?;
         let mut by_kind: BTreeMap<String, Pauses> = BTreeMap::new();
         for (kind, pauses) in all.iter().flat_map(|all| &all.pauses) {
             by_kind.entry(kind.clone()).or_default().add(*pauses);

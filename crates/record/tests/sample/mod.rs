@@ -82,6 +82,7 @@ fn server() -> PlannedServer {
 fn runtime() -> RuntimeStatistics {
     let young = Pauses { count: 3, total_ns: 900, max_ns: 400 };
     RuntimeStatistics {
+        refused: None,
         pauses: [("young".to_owned(), young)].into(),
         paused_ns: vec![0, 1_000_000],
         allocated_bytes: None,

@@ -10,6 +10,7 @@ fn collected(trial: &mut Measured) {
     let young = Pauses { count: 30, total_ns: 60_000_000, max_ns: 5_000_000 };
     let old = Pauses { count: 1, total_ns: 12_000_000, max_ns: 12_000_000 };
     trial.runtime = Some(RuntimeStatistics {
+        refused: None,
         pauses: [("young".to_owned(), young), ("old".to_owned(), old)].into(),
         paused_ns: vec![22_000_000, 0, 50_000_000],
         allocated_bytes: Some(600 * trial.outcomes.ok),
@@ -42,6 +43,23 @@ fn pauses_and_allocation_stand_in_wide_tables_and_who_tells_nothing_is_named() {
     }
     assert!(markdown(&summary).contains(said));
     assert!(html(&[bench().run]).is_ok_and(|page| page.contains(said)));
+}
+
+#[test]
+fn statistics_that_lie_are_not_shown_and_the_reason_is() {
+    let mut bench = bench();
+    let reason = "pauses of 4.00 s in a window of 3.00 s";
+    let refused = RuntimeStatistics { refused: Some(reason.to_owned()), ..Default::default() };
+    let mut lying = crate::builder::measured(20_100);
+    lying.runtime = Some(refused);
+    bench.run.trials[1].result = rpcbench_record::TrialResult::Measured(Box::new(lying));
+    let summary = summary(&bench.run);
+    let wide = Layout { columns: Columns::Wide, ..Layout::default() };
+    let shown = text(&summary, Style::default(), &wide);
+    let said =
+        format!("java-grpc: what its runtime reports is refused, since it can't be true: {reason}");
+    let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&said) && !shown.contains("600 B"), "{shown}");
 }
 
 #[test]

@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use rpcbench_engine::Span;
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{Pauses, RuntimeStatistics, Slice};
+use rpcbench_record::{Pauses, RuntimeStatistics, Slice, units};
+
+/// How far pauses may add up to more than the time in which they lie, and a count of allocated bytes fall: runtimes round,
+/// and count without stopping their threads.
+const TOLERANCE: f64 = 0.01;
 
 /// The events of a server's processes, by process id.
 #[derive(Debug, Default)]
@@ -14,6 +18,8 @@ pub(super) struct RuntimeEvents {
 
 #[derive(Debug, Default)]
 struct Process {
+    /// When it began, as it says.
+    begun: Option<Nanos>,
     pauses: Vec<Pause>,
     readings: Vec<Reading>,
 }
@@ -42,9 +48,7 @@ impl RuntimeEvents {
         let (process, words) = words.split_first()?;
         let process = self.processes.entry(process.parse().ok()?).or_default();
         match *words {
-            ["begin", at] => {
-                at.parse::<u64>().ok()?;
-            }
+            ["begin", at] => process.begun = Some(Nanos(at.parse().ok()?)),
             ["reading", at, heap, allocated] => process.readings.push(Reading {
                 at: Nanos(at.parse().ok()?),
                 heap: known(heap)?,
@@ -67,10 +71,14 @@ impl RuntimeEvents {
         self.processes.values().filter_map(last).all(|at| at >= until)
     }
 
-    /// Summarizes a window. `None` without a process.
-    pub(super) fn over(&self, window: Span) -> Option<RuntimeStatistics> {
+    /// Summarizes a window of a server that was started after `since`. `None` without a process. What can't be true is
+    /// refused with the reason.
+    pub(super) fn over(&self, window: Span, since: Nanos) -> Option<RuntimeStatistics> {
         let processes = || self.processes.values();
         processes().next()?;
+        if let Some(reason) = processes().find_map(|process| process.contradiction(window, since)) {
+            return Some(RuntimeStatistics { refused: Some(reason), ..Default::default() });
+        }
         let ended: Vec<&Pause> = processes().flat_map(|it| it.ended_in(window)).collect();
         let mut pauses: BTreeMap<String, Pauses> = BTreeMap::new();
         for pause in &ended {
@@ -78,6 +86,7 @@ impl RuntimeEvents {
             pauses.entry(pause.kind.clone()).or_default().add(one);
         }
         Some(RuntimeStatistics {
+            refused: None,
             pauses,
             paused_ns: paused_ns(&ended, window),
             allocated_bytes: processes().map(|process| process.allocated(window)).sum(),
@@ -115,6 +124,33 @@ fn paused_ns(pauses: &[&Pause], window: Span) -> Vec<u64> {
 }
 
 impl Process {
+    /// What can't be true of its events, one line.
+    fn contradiction(&self, window: Span, since: Nanos) -> Option<String> {
+        let time = |ns: u64| units::duration_ns(ns as f64);
+        let born = self.begun.unwrap_or(since).max(since);
+        let lived = |pause: &&Pause| pause.length_ns > pause.end.since(born);
+        let eternal = self.ended_in(window).find(lived).map(|pause| {
+            let lived = time(pause.end.since(born));
+            format!("a pause of {} in a process that had lived for {lived}", time(pause.length_ns))
+        });
+        let length = window.end.since(window.start);
+        let within = |pause: &Pause| pause.length_ns.min(pause.end.since(window.start));
+        let paused: u64 = self.ended_in(window).map(within).fold(0, u64::saturating_add);
+        let crowded = (paused as f64 > length as f64 * (1.0 + TOLERANCE))
+            .then(|| format!("pauses of {} in a window of {}", time(paused), time(length)));
+        let shrunk = self.readings.windows(2).find_map(|pair| {
+            if pair[1].at < pair[0].at {
+                return Some("its readings go back in time".to_owned());
+            }
+            let (before, after) = (pair[0].allocated?, pair[1].allocated?);
+            ((after as f64) < before as f64 * (1.0 - TOLERANCE)).then(|| {
+                let [before, after] = [before, after].map(units::bytes);
+                format!("the bytes allocated since it began fell from {before} to {after}")
+            })
+        });
+        eternal.or(crowded).or(shrunk)
+    }
+
     fn ended_in(&self, window: Span) -> impl Iterator<Item = &Pause> {
         let within = move |at: Nanos| window.start <= at && at < window.end;
         self.pauses.iter().filter(move |pause| within(pause.end))

@@ -25,6 +25,8 @@ const PAUSE: Nanos = Nanos::from_millis(1);
 pub struct RuntimeLog {
     path: PathBuf,
     file: File,
+    /// Its server is started later.
+    created: Nanos,
     /// Bytes after the last line end.
     rest: Vec<u8>,
     events: RuntimeEvents,
@@ -36,9 +38,14 @@ impl RuntimeLog {
 
     /// Creates an empty file, in place of an existing one.
     pub fn create(path: PathBuf) -> io::Result<Self> {
+        Self::create_at(path, clock::now())
+    }
+
+    /// The same for a server that was started after `created`.
+    pub fn create_at(path: PathBuf, created: Nanos) -> io::Result<Self> {
         let file = File::create(&path).and_then(|_| File::open(&path));
         let file = file.map_err(about(path.display()))?;
-        Ok(Self { path, file, rest: Vec::new(), events: RuntimeEvents::default() })
+        Ok(Self { path, file, created, rest: Vec::new(), events: RuntimeEvents::default() })
     }
 
     /// The file.
@@ -58,14 +65,14 @@ impl RuntimeLog {
             }
             clock::sleep_until(now + PAUSE);
         }
-        let statistics = self.events.over(window);
+        let statistics = self.events.over(window, self.created);
         self.events.forget_before(window.end);
         Ok(statistics)
     }
 
     /// Reads new lines.
     fn read(&mut self) -> io::Result<()> {
-        let Self { path, file, rest, events } = self;
+        let Self { path, file, rest, events, .. } = self;
         file.read_to_end(rest).map_err(about(path.display()))?;
         let whole = rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let lines = String::from_utf8_lossy(&rest[..whole]).into_owned();
