@@ -122,6 +122,15 @@ impl Recorder {
         }
     }
 
+    /// The client did not run from `from` to `until`, or was busy in one turn for as long.
+    #[cold]
+    pub fn absent(&mut self, from: Nanos, until: Nanos) {
+        if let Some(Window { span, tally, .. }) = &mut self.window {
+            let within = until.min(span.end) - from.max(span.start);
+            tally.longest_absence = tally.longest_absence.max(within);
+        }
+    }
+
     /// A call ended at `done`.
     #[inline]
     pub fn record(&mut self, call: Call, done: Nanos, outcome: &Outcome) {

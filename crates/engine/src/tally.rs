@@ -44,6 +44,8 @@ pub struct Tally {
     pub carried_in: Nanos,
     /// Sum of the time that its calls took after its end.
     pub carried_out: Nanos,
+    /// Longest time within the stretch for which a load thread did not run though it had something to do.
+    pub longest_absence: Nanos,
     /// For `ok` calls that begin or end outside the stretch: the sum of the shares of their service times within it.
     pub ok_cut: f64,
 }
@@ -72,6 +74,7 @@ impl Tally {
         self.connections.add(&other.connections);
         self.carried_in = self.carried_in + other.carried_in;
         self.carried_out = self.carried_out + other.carried_out;
+        self.longest_absence = self.longest_absence.max(other.longest_absence);
         self.ok_cut += other.ok_cut;
         for example in &other.examples {
             add_example(&mut self.examples, example);

@@ -308,6 +308,10 @@ pub struct ClientUsage {
     pub run_delay_ns: Option<u64>,
     /// CPU time of the busiest thread, with its run delay and without its busy-waiting, nanoseconds.
     pub busiest_ns: u64,
+    /// Longest time for which one of them did not run though calls were in flight, nanoseconds. 0 below 1 ms. A thread that
+    /// was waiting for replies is not missed for the first 50 ms.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub longest_absence_ns: u64,
 }
 
 /// What happened on the machine over the window.

@@ -16,7 +16,7 @@ use crate::open::{bracket, client_bound, highest_rate, paced};
 use crate::row::{Absent, Row};
 use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{remark, unsteady, warming};
-use crate::{connections, figures};
+use crate::{connections, disturbed, figures};
 
 /// A cell's part of the record.
 pub(crate) struct Cell<'a> {
@@ -188,6 +188,9 @@ impl<'a> Cell<'a> {
         if let Some((trial, doubt)) = trials.iter().find_map(first) {
             return Verdict::suspect(trial, &doubt);
         }
+        if let Some(disturbed) = disturbed::verdict(trials) {
+            return disturbed;
+        }
         let still_warming = |why| Verdict::because(VerdictKind::StillWarming, why);
         if self.workload.arrivals.is_open() {
             if let Some(why) = unsteady(self.workload.warm_up, &self.preparations) {
@@ -237,6 +240,7 @@ impl<'a> Cell<'a> {
         let isolation = self.preparations.iter().flat_map(|p| &p.isolation.notes);
         let mut notes: Vec<String> = isolation.unique().cloned().collect();
         notes.extend(connections::note(&self.measured()));
+        notes.extend(disturbed::note(&self.measured()));
         notes.extend(self.disagreement());
         if self.client_bound_capacity().is_some() {
             notes.push("the capacity is the client's: a load thread had no CPU left".to_owned());

@@ -11,6 +11,7 @@ mod conclusion;
 mod connections;
 mod course;
 mod curve;
+mod disturbed;
 mod document;
 mod doubt;
 mod export;

@@ -26,7 +26,7 @@ pub enum VerdictKind {
     Ok,
     /// Open loop: the server finished fewer calls than came due, so its response times only show how long that lasted.
     Overloaded,
-    /// Open loop: the client fell behind its own schedule.
+    /// The client fell behind: in an open loop its own schedule, in a closed loop the replies.
     GeneratorLate,
     /// The client was the limit: the server can do more. Open loop: the client had no CPU left in a trial, or when it
     /// measured the capacity that the rate is a share of, so response times or share can be its own.

@@ -297,6 +297,7 @@ impl Session {
             }
         }
         let tally = tally.ok_or(SessionError::Lost)?;
+        client.longest_absence_ns = tally.longest_absence.0;
         let pacing = self.arrivals.is_open().then(|| self.pacing(span.end - span.start, &tally));
         self.windows += 1;
         Ok(Measurement { span, tally, client, pacing, unmeasured })

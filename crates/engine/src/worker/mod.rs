@@ -33,6 +33,9 @@ use open::OpenLoop;
 /// How often to look for timed-out calls.
 const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
 
+/// Shortest time that counts as an absence of the client.
+const ABSENCE: Nanos = Nanos::from_millis(1);
+
 /// Whether calls come due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -284,7 +287,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
         if self.unopened < self.slots.len() {
             self.connect_more();
         }
-        self.on_time();
+        self.on_time(until);
         Ok(())
     }
 
@@ -305,9 +308,14 @@ impl<C: Connection, D: Driver> Worker<C, D> {
             .min(span_start.unwrap_or(Nanos::NEVER))
     }
 
-    fn on_time(&mut self) {
+    /// Does what is due without any event. The turn waited until `until` at most.
+    fn on_time(&mut self, until: Nanos) {
         let now = self.driver.now();
+        let awaited = until.max(self.turned_at);
         self.turned_at = now;
+        if now - awaited >= ABSENCE {
+            self.calls.recorder.absent(awaited, now);
+        }
         if now >= self.retry_at {
             self.reconnect(now);
         }

@@ -13,7 +13,6 @@ use rpcbench_record::{Latency, Pacing, SATURATED};
 use crate::columns::Column;
 use crate::connections;
 use crate::document::{Block, Content, Document, Part, Table};
-use crate::doubt::doubts;
 use crate::figures::{ServerFigures, share};
 use crate::format::{self, NOTHING};
 use crate::spectrum::{draw, spectrum};
@@ -222,7 +221,7 @@ fn outcomes(load: &Load) -> Pairs {
 
 /// What a reader must not miss.
 fn warnings(load: &Load) -> Vec<String> {
-    let doubts = doubts(&load.measured, &load.workload).into_iter();
+    let doubts = verdict::contradictions(load).into_iter();
     let mut lines: Vec<String> = doubts.map(|doubt| format!("suspect: {doubt}")).collect();
     let connections = [connections::fault, connections::note].map(|of| of(&[&load.measured]));
     lines.extend(connections.into_iter().flatten());

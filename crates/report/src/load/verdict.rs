@@ -1,17 +1,17 @@
 //! What a load's figures are worth.
 
 use rpcbench_record::{
-    Arrivals, Comparison, Figure, Measured, Pacing, SATURATED, Threshold, Unmeasured, Window,
-    Workload,
+    Arrivals, Comparison, Disturbance, Figure, Measured, Pacing, SATURATED, Threshold, Unmeasured,
+    Window, Workload,
 };
 
 use super::Load;
 use crate::cell::errors;
-use crate::connections;
 use crate::doubt::doubts;
 use crate::format;
 use crate::open::late;
 use crate::verdict::{Verdict, VerdictKind};
+use crate::{connections, disturbed};
 
 impl Load {
     /// The first verdict that applies.
@@ -22,11 +22,14 @@ impl Load {
         if let Some(reason) = connections::fault(&[&self.measured]) {
             return Verdict::failed(reason);
         }
-        if let Some(doubt) = doubts(&self.measured, &self.workload).first() {
+        if let Some(doubt) = contradictions(self).first() {
             return Verdict::suspect(1, doubt);
         }
         if let Some(late) = late(1, &self.measured) {
             return late;
+        }
+        if let Some(absence) = absence(self) {
+            return Verdict::because(VerdictKind::GeneratorLate, format!("trial 1: {absence}"));
         }
         let limits = exceeded(self);
         if !limits.is_empty() {
@@ -104,8 +107,30 @@ fn server_share(load: &Load) -> Option<f64> {
     Some(load.figures()?.server?.cpu_share)
 }
 
-/// Why the client is to blame, and what to do. `None` if it kept its schedule.
+/// What contradicts itself, a phrase each: the counts, or the window and the time over which the server's CPU was measured. A
+/// window of a number of calls may end long before that is read.
+pub(super) fn contradictions(load: &Load) -> Vec<String> {
+    let mut found = doubts(&load.measured, &load.workload);
+    if let Some(apart @ Disturbance::CountersApart(_)) = load.measured.disturbance()
+        && matches!(load.workload.window, Window::Duration { .. })
+    {
+        found.push(disturbed::describe(&load.measured, apart));
+    }
+    found
+}
+
+/// How long the client of a closed loop was absent, and what to do. `None` if that does not matter.
+fn absence(load: &Load) -> Option<String> {
+    let absent = load.measured.disturbance();
+    let absent = absent.filter(|it| matches!(it, Disturbance::ClientAbsent(_)))?;
+    Some(disturbed::describe(&load.measured, absent))
+}
+
+/// Why the client is to blame, and what to do. `None` if it kept its schedule, and took replies as they came.
 pub(super) fn lateness(load: &Load) -> Option<String> {
+    if let Some(absence) = absence(load) {
+        return Some(format!("generator late: {absence}"));
+    }
     let pacing = load.measured.pacing.filter(Pacing::generator_late)?;
     Some(format!(
         "generator late: the client started {} of the calls more than 1 ms late, so these figures are not the \

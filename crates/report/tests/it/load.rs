@@ -1,8 +1,8 @@
 //! The result of a single load.
 
 use rpcbench_record::{
-    Connections, Header, Limits, Outcomes, Pacing, PlacementKind, Protocol, Run, Slice, Trial,
-    TrialResult, Unmeasured, Window, Workload,
+    Connections, Header, Limits, Outcomes, Pacing, PlacementKind, Protocol, Run, ServerUsage,
+    Slice, Trial, TrialResult, Unmeasured, Window, Workload,
 };
 use rpcbench_report::{Capacity, Load, Style, View, cut_short, load_hdr};
 use rpcbench_stats::Histogram;
@@ -276,6 +276,39 @@ fn a_client_late_for_one_call_in_a_hundred_is_to_blame() {
     assert_eq!(load.verdict().name(), "generator late");
     ok(&mut load.measured).count -= 1;
     assert_eq!(load.verdict().name(), "suspect");
+}
+
+#[test]
+fn a_client_that_was_absent_is_to_blame_in_a_closed_loop() {
+    let mut load = fine();
+    load.measured.client.longest_absence_ns = 150_000_000;
+    assert_eq!((load.verdict().name(), load.complaints()), ("ok", Vec::new()));
+    load.measured.client.longest_absence_ns = 1_000_000_000;
+    assert_eq!(load.verdict().name(), "generator late");
+    assert!(load.checks_failed());
+    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: a load thread did not run for 1.00 s of 3.00 s, so calls waited for the client; free CPUs, and don't stop rpcbench");
+    let text = plain(&load, Style::default());
+    assert!(text.contains("generator late: a load thread did not run for 1.00 s"), "{text}");
+    // In an open loop, late calls say it.
+    let mut open = open();
+    open.measured.client.longest_absence_ns = 1_000_000_000;
+    assert_eq!(open.verdict().name(), "ok");
+}
+
+#[test]
+fn cpu_time_that_is_not_the_windows_is_suspect() {
+    let mut load = fine();
+    let usage = ServerUsage { interval_ns: 3_300_000_000, ..ServerUsage::default() };
+    load.measured.server = Some(usage.clone());
+    assert_ne!(load.verdict().name(), "suspect");
+    load.measured.server = Some(ServerUsage { interval_ns: 3_700_000_000, ..usage });
+    assert_eq!(load.verdict().name(), "suspect");
+    let text = plain(&load, Style::default());
+    let said = "suspect: the server's CPU time was read over 3.70 s, 23 % off the window of 3.00 s";
+    assert!(text.contains(said), "{text}");
+    // A number of calls ends long before anything can be read.
+    load.workload.window = Window::Calls { calls: load.measured.outcomes.total() };
+    assert_ne!(load.verdict().name(), "suspect");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Which verdict a cell gets where several would fit, and who is ranked.
 
-use rpcbench_record::{Connections, PlannedTrial, Stopping, TrialResult, Unsteady, WarmUp};
+use rpcbench_record::{
+    Connections, Measured, PlannedTrial, Stopping, TrialResult, Unsteady, WarmUp,
+};
 use rpcbench_report::{Conclusion, Row, Summary, Verdict, VerdictKind, summary};
 
 use crate::builder::{RunBuilder, failure, measured, ok};
@@ -281,4 +283,28 @@ fn a_run_that_ended_when_its_answer_was_clear_lacks_nothing() {
     };
     assert!(width(&often) > width(&once), "{:?} {:?}", width(&often), width(&once));
     assert!(matches!(&table.conclusion, Conclusion::Fastest { entry } if entry == "rust-tonic"));
+}
+
+#[test]
+fn a_cell_tolerates_one_disturbed_window_in_ten() {
+    let row = |windows: usize, change: fn(&mut Measured)| {
+        let mut trials = vec![measured(20_000); windows];
+        change(&mut trials[1]);
+        let trials = trials.into_iter().map(|trial| TrialResult::Measured(Box::new(trial)));
+        let summary = summary(&RunBuilder::new().results("go-grpc", trials.collect()).run);
+        let row = &summary.tables[0].rows[0];
+        (row.verdict.name(), row.verdict.reason.clone(), row.notes.clone())
+    };
+    let absent: fn(&mut Measured) = |it| it.client.longest_absence_ns = 500_000_000;
+    let apart: fn(&mut Measured) = |it| {
+        it.server.as_mut().expect("usage").interval_ns = 4_000_000_000;
+    };
+    let reason = "a load thread did not run for 500 ms of 3.00 s, so calls waited for the client; free CPUs, and don't \
+                  stop rpcbench";
+    let note = |windows| vec![format!("1 window of {windows} disturbed: {reason}")];
+    assert_eq!(row(10, absent), ("server-bound", None, note(10)));
+    assert_eq!(row(9, absent), ("generator late", Some(format!("trial 2: {reason}")), note(9)));
+    let (verdict, reason, _) = row(9, apart);
+    assert_eq!(verdict, "suspect");
+    insta::assert_snapshot!(reason.expect("a reason"), @"trial 2: the server's CPU time was read over 4.00 s, 33 % off the window of 3.00 s; free CPUs, and don't stop rpcbench");
 }

@@ -307,3 +307,29 @@ fn what_the_peer_allows_is_known_if_it_is_less_than_planned() {
     let open = worker.slots.iter().map(|slot| slot.connection.as_ref().unwrap().open_calls());
     assert!(open.eq([4, 7]));
 }
+
+/// The client's thread does not run for a time; what is counted of it in a window from 1 s to 2 s, milliseconds.
+fn absence(from: u64, to: u64, oversleep: u64) -> u64 {
+    let simulation = Simulation {
+        stopped: Some((Nanos(from * MS), Nanos(to * MS))),
+        oversleep: Nanos(oversleep),
+        ..Simulation::new(2, Service::Takes(Nanos(MS)))
+    };
+    let mut worker = connect(plan(2, 4), simulation, None);
+    start(&mut worker, "closed", None);
+    worker.measure(Span { start: Nanos(1000 * MS), end: Nanos(2000 * MS) });
+    while !worker.is_drained() {
+        worker.turn().unwrap();
+    }
+    worker.calls().recorder.take().unwrap().longest_absence.0 / MS
+}
+
+#[test]
+fn the_longest_time_for_which_the_client_did_not_run_is_known() {
+    // A turn that waited for replies was to end 50 ms after it began at the latest.
+    assert!((250..=300).contains(&absence(1200, 1500, 0)));
+    assert!((450..=500).contains(&absence(1500, 2200, 0)), "cut by the end of the window");
+    assert!((150..=200).contains(&absence(500, 1200, 0)), "cut by its start");
+    assert_eq!([absence(1200, 1200, 0), absence(300, 900, 0)], [0, 0]);
+    assert_eq!(absence(0, 0, 900_000), 0, "a thread that wakes late by less than a millisecond");
+}

@@ -1,0 +1,56 @@
+//! Windows that show the client or the machine rather than the server.
+
+use rpcbench_record::{Disturbance, Measured, Trial};
+
+use crate::format::{duration_ns, percent_near, plural};
+use crate::verdict::{Verdict, VerdictKind};
+
+/// Share of a cell's windows that may be disturbed: the comparison tolerates single ones.
+const TOLERATED: f64 = 0.1;
+
+/// What happened in a window, and what to do.
+pub(crate) fn describe(measured: &Measured, disturbance: Disturbance) -> String {
+    let window = duration_ns(measured.window_ns as f64);
+    match disturbance {
+        Disturbance::ClientAbsent(ns) => format!(
+            "a load thread did not run for {} of {window}, so calls waited for the client; free CPUs, and don't stop rpcbench",
+            duration_ns(ns as f64)
+        ),
+        Disturbance::CountersApart(ns) => {
+            let off = ns.abs_diff(measured.window_ns) as f64 / measured.window_ns.max(1) as f64;
+            format!(
+                "the server's CPU time was read over {}, {} off the window of {window}; free CPUs, and don't stop rpcbench",
+                duration_ns(ns as f64),
+                percent_near(off, &[Disturbance::INTERVAL_SHARE])
+            )
+        }
+    }
+}
+
+/// The verdict on a cell of which too many windows are disturbed. `None` if it is not.
+pub(crate) fn verdict(trials: &[(&Trial, &Measured)]) -> Option<Verdict> {
+    let disturbed = disturbed(trials.iter().map(|(_, measured)| *measured));
+    if disturbed as f64 <= trials.len() as f64 * TOLERATED {
+        return None;
+    }
+    trials.iter().find_map(|(trial, measured)| {
+        let disturbance = measured.disturbance()?;
+        let kind = match disturbance {
+            Disturbance::ClientAbsent(_) => VerdictKind::GeneratorLate,
+            Disturbance::CountersApart(_) => VerdictKind::Suspect,
+        };
+        let reason = format!("trial {}: {}", trial.number, describe(measured, disturbance));
+        Some(Verdict::because(kind, reason))
+    })
+}
+
+/// A note on disturbed windows. `None` without any.
+pub(crate) fn note(trials: &[&Measured]) -> Option<String> {
+    let windows = plural(disturbed(trials.iter().copied()), "window");
+    let first = trials.iter().find_map(|it| Some(describe(it, it.disturbance()?)))?;
+    Some(format!("{windows} of {} disturbed: {first}", trials.len()))
+}
+
+fn disturbed<'a>(trials: impl Iterator<Item = &'a Measured>) -> u64 {
+    trials.filter(|measured| measured.disturbance().is_some()).count() as u64
+}
