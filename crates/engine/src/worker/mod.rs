@@ -1,5 +1,6 @@
 //! The work of a load thread: its connections, and the calls on them.
 
+mod budget;
 mod calls;
 mod connect;
 mod end;
@@ -27,6 +28,7 @@ use crate::plan::LoadPlan;
 use crate::protocol::{Allowance, Connection};
 use crate::slot::Slot;
 use crate::span::Span;
+use budget::Budget;
 use calls::Calls;
 use open::OpenLoop;
 
@@ -61,29 +63,6 @@ pub(crate) struct Start {
     pub span: Option<Span>,
     /// Calls in the span, over all threads. The span ends with the last of them; until then its end is [`Nanos::NEVER`].
     pub calls: Option<u64>,
-}
-
-/// Calls that may still come due in a span.
-#[derive(Clone, Copy, Debug)]
-struct Budget {
-    left: u64,
-    span: Span,
-}
-
-impl Budget {
-    /// How many of `calls` may come due now; before the span, all.
-    fn grant(&mut self, calls: u32, now: Nanos) -> u32 {
-        if now < self.span.start {
-            return calls;
-        }
-        let granted = self.left.min(u64::from(calls));
-        self.left -= granted;
-        granted as u32
-    }
-
-    fn is_spent(&self, now: Nanos) -> bool {
-        self.left == 0 && now >= self.span.start
-    }
 }
 
 /// The work of one load thread.

@@ -215,6 +215,21 @@ fn a_fixed_warm_up_need_not_end_steady() {
 }
 
 #[test]
+fn a_second_process_without_time_asks_for_a_longer_run() {
+    let mut run = RunBuilder::new().entry("go-grpc", &[20_000]).entry("rust-tonic", &[51_000]);
+    let remedies = |run: &RunBuilder| {
+        let warnings = summary(&run.run).warnings;
+        warnings.iter().map(|warning| warning.advice.to_string()).collect::<String>()
+    };
+    assert!(remedies(&run).contains("use --processes 2 or more"));
+    let plan = &mut run.run.header.plan;
+    plan.stopping = Some(Stopping { max_time_ms: Some(1000), ..Stopping::default() });
+    let second = plan.order.iter().map(|t| PlannedTrial { process: 2, number: 2, ..t.clone() });
+    plan.order.extend(second.collect::<Vec<_>>());
+    assert!(remedies(&run).contains("use a longer --max-time"));
+}
+
+#[test]
 fn busy_compilers_are_still_warming() {
     let run = RunBuilder::new().with("java-grpc", &[20_000; 3], |t| {
         t.server.as_mut().expect("a server").compiler_cpu_ns = 200_000_000;
