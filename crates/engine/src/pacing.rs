@@ -1,6 +1,6 @@
 //! When calls come due: arithmetic on a seed, an arrival process and a number, without a clock.
 //!
-//! All load threads have one schedule. Each walks all of it and takes the calls of its own connections, which take turns:
+//! All load threads have one schedule. Each walks all of it and takes the calls of its connections, which take turns:
 //! the load keeps one exact rate, and threads share nothing.
 
 use rand_pcg::Pcg64;

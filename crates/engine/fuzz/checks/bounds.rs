@@ -1,4 +1,4 @@
-//! Bounds on what a connection holds and writes, whatever its peer does.
+//! Bounds on what a connection holds and writes against any peer.
 
 use super::ledger::REQUESTS;
 use crate::protocol::http2::Footprint;

@@ -103,7 +103,7 @@ pub fn measure(session: &mut Session, millis: u64) -> Measurement {
     session.finish().unwrap()
 }
 
-/// Asserts what holds for every measurement, whatever the server did.
+/// Asserts what holds for every measurement of any server.
 pub fn assert_sums(measurement: &Measurement) {
     let tally = &measurement.tally;
     assert_eq!(tally.ok.count(), tally.outcomes.ok);

@@ -151,7 +151,7 @@ impl<'a> Pattern<'a> {
 fn no_match(all: &[Entry], pattern: &str) -> ManifestError {
     /// Most names to suggest.
     const MAX_SIMILAR: usize = 4;
-    // Variants and protocols are suggested only to somebody who names one.
+    // Variants and protocols are suggested only if one was named.
     let names: BTreeSet<String> = match pattern.contains(['@', ':']) {
         true => all.iter().map(Entry::base_name).collect(),
         false => all.iter().map(|entry| entry.server.name.clone()).collect(),

@@ -183,7 +183,7 @@ impl Figure {
         Self { of_failed: true, ..self }
     }
 
-    /// Whether a cell has it whatever its verdict: labels, settings, and what tells of a failure.
+    /// Whether a cell has it under every verdict: labels, settings, and what tells of a failure.
     fn is_in_failed_cells(&self) -> bool {
         match self.of {
             Of::Windows(_) | Of::Window(_) => self.of_failed,
