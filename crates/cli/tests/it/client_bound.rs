@@ -1,4 +1,4 @@
-//! A client that is the bottleneck is reported, and its figures are not ranked.
+//! A client that lacks CPU time is reported, and its figures are not ranked.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -45,9 +45,10 @@ fn a_client_without_its_cpu_is_told() {
         }
         program.finish().expect(0)
     });
-    ended.shows(&["testkit-liar@honest: client-bound: the busiest client thread was at "]);
-    ended.shows(&["was the limit of testkit-liar@honest; use more --client-threads"]);
+    // How the hogs are scheduled decides by which of the two it shows.
+    let shares = ["the busiest client thread was at ", "a load thread did not run for "];
+    assert!(shares.iter().any(|share| ended.out.contains(share)), "{}", ended.out);
     let cells = bench.cells();
-    assert_eq!(cells.verdict("honest"), "client-bound", "{}", ended.out);
+    assert_ne!(cells.verdict("honest"), "ok", "{}", ended.out);
     assert!(cells.of("honest")["place_best"].is_null());
 }
