@@ -241,7 +241,6 @@ fn wrong_values_are_refused_with_the_remedy() {
 
 #[test]
 fn contradicting_options_are_refused() {
-    insta::assert_snapshot!(refused("rpcbench run --precision 5% --processes 2"), @"error: the argument '--precision <PERCENT>' cannot be used with '--processes <N>'");
     insta::assert_snapshot!(refused("rpcbench run --resume results/x go-grpc"), @"
 error: the argument '--resume <DIR>' cannot be used with:
   [SERVER]...

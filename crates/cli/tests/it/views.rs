@@ -78,8 +78,11 @@ fn doctor_has_a_remedy_for_each_fault() {
     while let Some(line) = lines.next() {
         findings += 1;
         assert!(words.iter().any(|word| line.starts_with(word)), "{line}");
+        let is_more = |line: &&str| line.starts_with(' ') && !line.trim_start().starts_with("-> ");
+        while lines.next_if(is_more).is_some() {}
         let remedy = lines.next_if(|next| next.trim_start().starts_with("-> "));
         assert_eq!(remedy.is_some(), !line.starts_with("ok "), "{line}");
+        while lines.next_if(is_more).is_some() {}
     }
     assert!(findings > 5, "{out}");
     for about in ["toolchain-", "cgroup", "cpu"] {
