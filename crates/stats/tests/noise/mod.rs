@@ -191,10 +191,13 @@ impl Design {
                 true => 0..self.generations,
                 false => round / self.rounds..round / self.rounds + 1,
             };
-            let entries = 0..self.entries.len();
-            let mut order: Vec<(usize, u32)> =
-                generations.flat_map(|g| entries.clone().map(move |e| (e, g))).collect();
-            machine.random.shuffle(&mut order);
+            // As a run measures: a process of each entry in random order, then another of each.
+            let mut order: Vec<(usize, u32)> = Vec::new();
+            for process in generations {
+                let mut entries: Vec<usize> = (0..self.entries.len()).collect();
+                machine.random.shuffle(&mut entries);
+                order.extend(entries.into_iter().map(|entry| (entry, process)));
+            }
             for (entry, process) in order {
                 let own = self.processes * processes[process as usize][entry];
                 observations.push(self.window(&mut machine, (entry, process, round), own));
