@@ -43,9 +43,9 @@ fn three_entries_and_three_processes_by_hand() {
     let pair = found.pair(1, 0).unwrap();
     near(pair.ratio.ln(), 10.0);
     near(pair.range.unwrap().high.ln() - 10.0, half);
-    let beside = found.estimate(1).unwrap().comparison.unwrap();
-    near(beside.high.ln() - 10.0, half / 2.0);
-    near(10.0 - beside.low.ln(), half / 2.0);
+    let interval = found.estimate(1).unwrap().comparison.unwrap();
+    near(interval.high.ln() - 10.0, half / 2.0);
+    near(10.0 - interval.low.ln(), half / 2.0);
     assert_eq!(pair.finding, Finding::Faster);
     assert_eq!(found.pair(0, 1).unwrap().finding, Finding::Slower);
     assert_eq!(found.order(), [2, 1, 0]);
@@ -123,18 +123,20 @@ fn a_noisy_entry_leaves_the_quiet_ones_their_short_intervals() {
         width(0, 1),
         width(0, 3)
     );
-    let beside = |entry: usize| found.estimate(entry).unwrap().comparison.unwrap();
-    assert!((beside(3).high / beside(3).low).ln() > 1.5 * (beside(0).high / beside(0).low).ln());
+    let interval = |entry: usize| found.estimate(entry).unwrap().comparison.unwrap();
+    assert!(
+        (interval(3).high / interval(3).low).ln() > 1.5 * (interval(0).high / interval(0).low).ln()
+    );
 }
 
 #[test]
 fn entries_are_told_apart_where_their_comparison_intervals_do_not_overlap() {
     let logs = [[0.00, 0.30, 0.37, 0.90], [0.02, 0.36, 0.33, 0.89], [0.04, 0.33, 0.30, 0.97]];
     let found = compare(&table(&logs.map(|row| row.map(f64::exp))), 4, &SEEN);
-    let beside = |entry| found.estimate(entry).unwrap().comparison.unwrap();
+    let interval = |entry| found.estimate(entry).unwrap().comparison.unwrap();
     let mut told = 0;
     for (a, b) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
-        let apart = beside(a).high < beside(b).low || beside(b).high < beside(a).low;
+        let apart = interval(a).high < interval(b).low || interval(b).high < interval(a).low;
         assert_eq!(
             apart,
             found.pair(a, b).unwrap().range.is_some_and(|r| r.low > 1.0 || r.high < 1.0)

@@ -117,7 +117,7 @@ pub(super) fn one_time_setup(preparation: &Preparation) -> Nanos {
 
 #[cfg(test)]
 mod tests {
-    use rpcbench_record::{Limits, Stopping, WarmSlice, WarmUp, Window, Workload};
+    use rpcbench_record::{Limits, Stopping, WarmSlice, Window, Workload};
 
     use super::super::resume::tests::prepared;
     use super::*;
@@ -125,24 +125,8 @@ mod tests {
     const SECOND: Nanos = Nanos::from_millis(1000);
 
     fn plan(stopping: Option<Stopping>) -> Plan {
-        let workload = Workload {
-            name: "w".into(),
-            shape: "text:100".into(),
-            connections: 1,
-            connection_life: rpcbench_record::ConnectionLife::Long,
-            in_flight: 1,
-            arrivals: rpcbench_record::Arrivals::Closed,
-            find_max: None,
-            warm_up: WarmUp::Fixed { length_ms: 0 },
-            settle_ms: 500,
-            window: Window::Duration { length_ms: 1500 },
-            timeout_ms: 1000,
-            grace_ms: 1000,
-            client_threads: 1,
-            pipelining: false,
-            headers: Vec::new(),
-            authority: None,
-        };
+        let window = Window::Duration { length_ms: 1500 };
+        let workload = Workload { settle_ms: 500, window, ..rpcbench_testkit::workload() };
         let trial = |process, entry: &str, number| PlannedTrial {
             entry: entry.into(),
             workload: "w".into(),

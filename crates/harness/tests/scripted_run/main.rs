@@ -15,8 +15,8 @@ use rpcbench_harness::run::{
     Admission, Ending, Environment, Event, Interrupt, Observer, Provenance, Runner, Subject,
 };
 use rpcbench_record::{
-    Arrivals, ConnectionLife, Header, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate,
-    Readiness, Run, Stopping, Tool, Trial, WarmUp, Window, Workload,
+    Arrivals, Header, Machine, Plan, PlannedServer, PlannedTrial, Protocol, Rate, Readiness, Run,
+    Stopping, Tool, Trial, WarmUp, Window, Workload,
 };
 
 /// What was done to servers and loads, in order.
@@ -41,22 +41,13 @@ impl Observer for SilentObserver {
 
 fn workload() -> Workload {
     Workload {
-        name: "w".into(),
-        shape: "text:100".into(),
         connections: 2,
-        connection_life: ConnectionLife::Long,
         in_flight: 2,
-        arrivals: Arrivals::Closed,
-        find_max: None,
-        warm_up: WarmUp::Fixed { length_ms: 0 },
         settle_ms: 0,
         window: Window::Duration { length_ms: 1 },
         timeout_ms: 1,
         grace_ms: 1,
-        client_threads: 1,
-        pipelining: false,
-        headers: Vec::new(),
-        authority: None,
+        ..rpcbench_testkit::workload()
     }
 }
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use rpcbench_record::{
-    CheckResult, ConnectionLife, Cpu, Failure, Header, IsolationMode, Limits, Plan, PlannedServer,
-    SCHEMA, Trial, WarmUp, Window, Workload,
+    CheckResult, Cpu, Failure, Header, IsolationMode, Limits, Plan, PlannedServer, SCHEMA, Trial,
+    Window, Workload,
 };
 
 use crate::manifest::Runtime;
@@ -137,21 +137,11 @@ fn a_server_that_failed_or_was_skipped_has_no_trials_left() {
 fn workload(name: &str, arrivals: &str, connections: u32) -> Workload {
     Workload {
         name: name.into(),
-        shape: "text:100".into(),
         connections,
-        connection_life: ConnectionLife::Long,
         in_flight: 10,
         arrivals: arrivals.parse().unwrap(),
-        find_max: None,
-        warm_up: WarmUp::Fixed { length_ms: 0 },
-        settle_ms: Workload::SETTLE_MS,
         window: Window::Duration { length_ms: 100 },
-        timeout_ms: 1000,
-        grace_ms: 1000,
-        client_threads: 1,
-        pipelining: false,
-        headers: Vec::new(),
-        authority: None,
+        ..rpcbench_testkit::workload()
     }
 }
 
