@@ -55,6 +55,8 @@ fun main() {
                 // Per group of threads: how long open connections may take to finish their calls after SIGTERM.
                 shutdownGracePeriod = 500
                 shutdownTimeout = 1500
+                // Its clients then start with HTTP/2. The port stays open to HTTP/1.1.
+                enableH2c = System.getenv("RPCBENCH_PROTOCOL") == "json-h2c"
                 connector {
                     host = System.getenv("RPCBENCH_HOST")
                     port = System.getenv("RPCBENCH_PORT").toInt()
