@@ -2,19 +2,16 @@
 //!
 //! `server current-thread`, `server multi-thread` or `server runtime-per-cpu`; address and number of CPUs come from the environment.
 
-mod messages;
-
 use std::process::ExitCode;
 
 use axum::{
     Json, Router, extract::DefaultBodyLimit, http::StatusCode, routing::post, serve::ListenerExt,
 };
-use service::Failure;
-use tokio::net::TcpListener;
-
 use messages::{
     DtoRequest, FlatRecord, PropertyDto, RecordRequest, Reply, TextRequest, TreeNode, TreeRequest,
 };
+use service::Failure;
+use tokio::net::TcpListener;
 
 /// Longest request in bytes: twice the contract's longest text. axum's default is 2 MB.
 const MAX_BODY: usize = 8 * 1024 * 1024;

@@ -21,7 +21,12 @@ pub fn run<S: Future<Output = Result<(), Failure>>>(
     name: &str,
     serve: impl Fn(TcpListener) -> S + Copy + Send,
 ) -> ExitCode {
-    match try_run(serve) {
+    report(name, Settings::from_env().and_then(|settings| try_run(&settings, serve)))
+}
+
+/// The exit code of a server. An error is printed in one line that begins with the name.
+pub fn report(name: &str, ended: Result<(), Failure>) -> ExitCode {
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{name}: {error}");
@@ -30,21 +35,45 @@ pub fn run<S: Future<Output = Result<(), Failure>>>(
     }
 }
 
+/// The address to listen on and the number of CPUs, at least 1.
+pub struct Settings {
+    pub host: String,
+    pub port: u16,
+    pub cpus: usize,
+}
+
+impl Settings {
+    /// # Errors
+    /// If a setting is missing or wrong.
+    pub fn from_env() -> Result<Self, Failure> {
+        let settings = Self {
+            host: setting("RPCBENCH_HOST")?,
+            port: setting("RPCBENCH_PORT")?,
+            cpus: setting("RPCBENCH_CPUS")?,
+        };
+        if settings.cpus == 0 {
+            return Err("RPCBENCH_CPUS: must be 1 or more".into());
+        }
+        Ok(settings)
+    }
+
+    /// The error of a server that could not listen, with the address.
+    pub fn cannot_listen(&self, error: &io::Error) -> io::Error {
+        let Self { host, port, .. } = self;
+        io::Error::new(error.kind(), format!("cannot listen on {host}:{port}: {error}"))
+    }
+}
+
 fn try_run<S: Future<Output = Result<(), Failure>>>(
+    settings: &Settings,
     serve: impl Fn(TcpListener) -> S + Copy + Send,
 ) -> Result<(), Failure> {
-    let host: String = setting("RPCBENCH_HOST")?;
-    let port: u16 = setting("RPCBENCH_PORT")?;
-    let cpus: usize = setting("RPCBENCH_CPUS")?;
-    if cpus == 0 {
-        return Err("RPCBENCH_CPUS: must be 1 or more".into());
-    }
-    let runtimes = runtimes(env::args().nth(1).as_deref(), cpus)?;
-    let listen = TcpListener::bind((host.as_str(), port));
-    let listener =
-        runtimes[0].block_on(listen).and_then(TcpListener::into_std).map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot listen on {host}:{port}: {error}"))
-        })?;
+    let runtimes = runtimes(env::args().nth(1).as_deref(), settings.cpus)?;
+    let listen = TcpListener::bind((settings.host.as_str(), settings.port));
+    let listener = runtimes[0]
+        .block_on(listen)
+        .and_then(TcpListener::into_std)
+        .map_err(|error| settings.cannot_listen(&error))?;
     let (own, others) = (&runtimes[0], &runtimes[1..]);
     thread::scope(|scope| {
         let listener = &listener;

@@ -1,4 +1,4 @@
-//! The contract's messages. In JSON 64-bit integers are decimal strings, and bytes are base64.
+//! The contract's messages, shared by the JSON servers in Rust. In JSON 64-bit integers are decimal strings, and bytes are base64.
 
 use std::collections::HashMap;
 
