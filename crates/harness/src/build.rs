@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rpcbench_record::{Toolchain, printable, units};
+use rpcbench_record::{Failure, Toolchain, printable, units};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -25,7 +25,7 @@ pub const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);
 const TICK: Duration = Duration::from_millis(200);
 
 const STAMP: &str = ".rpcbench-stamp";
-const LOG: &str = "build.log";
+pub(crate) const LOG: &str = "build.log";
 const LAST_LINES: usize = 20;
 
 /// Why a server can't be built.
@@ -104,6 +104,14 @@ pub enum BuildError {
         /// The lock file.
         lock: PathBuf,
     },
+    /// Its image can't be made or used.
+    #[error("{server}: {reason}")]
+    Image {
+        /// The server.
+        server: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// The run stops.
     #[error("{server}: the build was stopped before it was over")]
     Stopped {
@@ -121,6 +129,16 @@ pub enum BuildError {
     /// The lock file has no version of a library.
     #[error("{0} matches nothing in {lock}", lock = .0.lock.display())]
     NoVersion(Box<Wanted>),
+}
+
+/// The first line is the reason, the others are the log.
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        let text = error.to_string();
+        let mut lines = text.lines().map(str::to_owned);
+        let reason = lines.next().unwrap_or_default();
+        Self { reason, log_tail: lines.collect() }
+    }
 }
 
 /// A version to find in a lock file.
@@ -236,7 +254,7 @@ pub fn lock(
     run(server, &command, env, keep_waiting)
 }
 
-fn run(
+pub(crate) fn run(
     server: &Server,
     words: &[String],
     env: &BuildEnv,

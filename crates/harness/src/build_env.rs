@@ -79,8 +79,44 @@ const NAMES: &[&str] = &[
 ];
 
 /// Prefixes of names to pass on, in capitals.
-const PREFIXES: &[&str] =
-    &["RUSTUP_", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_", "RPCBENCH_"];
+const PREFIXES: &[&str] = &[
+    "RUSTUP_",
+    "CARGO_HTTP_",
+    "CARGO_NET_",
+    "CARGO_REGISTRY_",
+    "CARGO_REGISTRIES_",
+    "RPCBENCH_",
+    "DOCKER_",
+];
+
+/// Beginnings of the names that lead to registries and networks, in capitals: a build in an image needs no others.
+const REGISTRIES: &[&str] = &[
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "GOPROXY",
+    "GOPRIVATE",
+    "GONOPROXY",
+    "GOSUMDB",
+    "GONOSUMDB",
+    "GOINSECURE",
+    "NPM_CONFIG_REGISTRY",
+    "NPM_CONFIG_CAFILE",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_TRUSTED_HOST",
+    "PIP_CERT",
+    "PIP_DEFAULT_TIMEOUT",
+    "CARGO_HTTP_",
+    "CARGO_NET_",
+    "CARGO_REGISTRY_",
+    "CARGO_REGISTRIES_",
+];
 
 /// Set for every build, so that messages and sort orders are the same everywhere.
 const FIXED: &[(&str, &str)] = &[("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8")];
@@ -100,6 +136,27 @@ impl BuildEnv {
     /// Names of the user's variables that builds see, sorted.
     pub fn names(&self) -> Vec<String> {
         self.passed.keys().cloned().collect()
+    }
+
+    /// The value of a variable.
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
+        self.passed.get(name).map(String::as_str)
+    }
+
+    /// The variables that lead to registries and networks.
+    pub(crate) fn registries(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.passed.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        all.filter(|(name, _)| {
+            let name = name.to_ascii_uppercase();
+            REGISTRIES.iter().any(|start| name.starts_with(start))
+        })
+    }
+
+    /// The same environment with one more variable.
+    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
+        let mut all = self.clone();
+        all.passed.insert(name.to_owned(), value.to_owned());
+        all
     }
 
     /// Gives a command this environment and nothing else.

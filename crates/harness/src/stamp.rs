@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use blake3::Hasher;
 use ignore::WalkBuilder;
@@ -44,6 +44,17 @@ pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, 
     Ok(hasher.finalize().to_hex().to_string())
 }
 
+/// The files that it covers.
+pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
+    let definitions = DEFINITIONS.iter().map(|name| server.contract.join(name));
+    let mut files: Vec<PathBuf> = definitions.filter(|file| file.exists()).collect();
+    files.extend(server.manifests.iter().cloned());
+    for top in [&server.folder].into_iter().chain(&server.build.inputs) {
+        files.extend(below(top)?);
+    }
+    Ok(files)
+}
+
 /// Adds the length first, so that different lists of parts differ.
 fn part(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -52,6 +63,18 @@ fn part(hasher: &mut Hasher, bytes: &[u8]) {
 
 /// Adds a file, or all files in a folder, with paths and execute permission.
 fn tree(hasher: &mut Hasher, top: &Path) -> Result<(), BuildError> {
+    let files = below(top)?;
+    part(hasher, &(files.len() as u64).to_le_bytes());
+    for file in files {
+        let name = file.strip_prefix(top).unwrap_or(&file);
+        part(hasher, name.as_os_str().as_encoded_bytes());
+        content(hasher, &file)?;
+    }
+    Ok(())
+}
+
+/// A file, or all files in a folder, sorted.
+fn below(top: &Path) -> Result<Vec<PathBuf>, BuildError> {
     let mut files = Vec::new();
     let walk = WalkBuilder::new(top)
         .hidden(false)
@@ -67,13 +90,7 @@ fn tree(hasher: &mut Hasher, top: &Path) -> Result<(), BuildError> {
         }
     }
     files.sort();
-    part(hasher, &(files.len() as u64).to_le_bytes());
-    for file in files {
-        let name = file.strip_prefix(top).unwrap_or(&file);
-        part(hasher, name.as_os_str().as_encoded_bytes());
-        content(hasher, &file)?;
-    }
-    Ok(())
+    Ok(files)
 }
 
 fn content(hasher: &mut Hasher, path: &Path) -> Result<(), BuildError> {

@@ -12,6 +12,9 @@ pub struct Machines {
     pub client: Machine,
     /// The machine of the servers.
     pub server: ServerMachine,
+    /// The container engine that ran the servers. `None`: they are plain processes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<Toolchain>,
 }
 
 /// The machine of the servers.
@@ -29,7 +32,7 @@ pub enum ServerMachine {
 /// Client and servers on one machine.
 impl From<Machine> for Machines {
     fn from(machine: Machine) -> Self {
-        Self { client: machine, server: ServerMachine::SameAsClient }
+        Self { client: machine, server: ServerMachine::SameAsClient, engine: None }
     }
 }
 

@@ -66,6 +66,8 @@ pub enum PlacementKind {
     /// fault.
     #[default]
     Native,
+    /// In containers that the `docker` command starts on the harness's own machine. Otherwise as native.
+    Docker,
     /// Wherever someone else runs them. The outcome of their calls is the result.
     Unmanaged,
 }
@@ -75,6 +77,7 @@ impl PlacementKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Native => "native",
+            Self::Docker => "docker",
             Self::Unmanaged => "unmanaged",
         }
     }
@@ -96,7 +99,7 @@ impl FromStr for PlacementKind {
 
     /// Only kinds that start servers.
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        const CHOICES: [PlacementKind; 1] = [PlacementKind::Native];
+        const CHOICES: [PlacementKind; 2] = [PlacementKind::Native, PlacementKind::Docker];
         CHOICES.into_iter().find(|kind| kind.name() == text).ok_or_else(|| {
             let names = CHOICES.map(Self::name).join(", ");
             ParseError(format!("unknown placement '{text}'; expected one of {names}"))
@@ -268,12 +271,12 @@ mod tests {
 
     #[test]
     fn a_placement_that_starts_servers_parses_from_its_name() {
-        for kind in [PlacementKind::Native, PlacementKind::Unmanaged] {
+        for kind in [PlacementKind::Native, PlacementKind::Docker, PlacementKind::Unmanaged] {
             let parsed = kind.name().parse::<PlacementKind>();
             assert_eq!(parsed.ok(), kind.starts_servers().then_some(kind));
             assert_eq!(serde_json::to_string(&kind).unwrap(), format!("\"{kind}\""));
         }
         let refused = "nowhere".parse::<PlacementKind>().unwrap_err().to_string();
-        assert_eq!(refused, "unknown placement 'nowhere'; expected one of native");
+        assert_eq!(refused, "unknown placement 'nowhere'; expected one of native, docker");
     }
 }

@@ -116,7 +116,7 @@ fn the_server_may_have_its_own_machine_or_an_unknown_one() {
     let own = Box::new(Machine { kernel: "6.2".into(), ..client.clone() });
     for server in [ServerMachine::Own(own), ServerMachine::Unknown] {
         let folder = tempfile::tempdir().unwrap();
-        let machines = Machines { client: client.clone(), server };
+        let machines = Machines { client: client.clone(), server, engine: None };
         let header = Header { machines, ..header() };
         drop(Writer::create(folder.path(), &header).unwrap());
         assert_eq!(read(folder.path()).unwrap().header, header);

@@ -51,7 +51,7 @@ pub(crate) fn began(header: &Header) -> String {
 pub(crate) fn origin(header: &Header) -> String {
     let machine = &header.machines.client;
     format!(
-        "{} on {}, {} of {}, {}, {}, Linux {}; rpcbench {}",
+        "{} on {}, {} of {}, {}, {}, Linux {}{}; rpcbench {}",
         began(header),
         machine.cpu.model,
         format::plural(u64::from(machine.cpu.logical), "CPU"),
@@ -59,6 +59,7 @@ pub(crate) fn origin(header: &Header) -> String {
         format::bytes(machine.memory_bytes),
         machine.os,
         machine.kernel,
+        header.machines.engine.as_ref().map(|it| format!(", {it}")).unwrap_or_default(),
         header.tool,
     )
 }

@@ -22,7 +22,7 @@ Exits with 1 if a server breaks the contract.")]
 pub struct CheckArgs {
     #[command(flatten)]
     pub selection: Selection,
-    /// Where servers run: native, as processes of this machine
+    /// Where servers run: native, as processes of this machine, or docker, in containers
     #[arg(long = "in", value_name = "PLACEMENT", default_value_t)]
     pub placement: PlacementKind,
     /// Check servers as last built
@@ -35,14 +35,18 @@ pub struct CheckArgs {
 Examples:
   rpcbench build
   rpcbench build rust-tonic
+  rpcbench build --in docker go-grpc           Build its image
   rpcbench build --lock go-gin                 Update its lock file
 
 Builds only what has changed.")]
 pub struct BuildArgs {
     #[command(flatten)]
     pub selection: Selection,
+    /// What servers are built for: native, as processes of this machine, or docker, as images
+    #[arg(long = "in", value_name = "PLACEMENT", default_value_t)]
+    pub placement: PlacementKind,
     /// Update lock files, and build nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with = "placement")]
     pub lock: bool,
 }
 
@@ -97,7 +101,7 @@ pub struct ServeArgs {
     /// Memory limit of the server, such as 512M or 2G (M means MiB)
     #[arg(long, value_name = "SIZE", default_value = "512M", allow_hyphen_values = true)]
     pub memory: Memory,
-    /// Where the server runs: native, as processes of this machine
+    /// Where the server runs: native, as processes of this machine, or docker, in a container
     #[arg(long = "in", value_name = "PLACEMENT", default_value_t)]
     pub placement: PlacementKind,
     /// Run the server as last built

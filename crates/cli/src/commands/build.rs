@@ -8,7 +8,8 @@ use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::build;
 use rpcbench_harness::manifest::{Entry, Server};
 use rpcbench_harness::run::{BuildEvent, BuildState, Builder, Building, Candidate, Interrupt};
-use rpcbench_harness::toolchain;
+use rpcbench_harness::{placement, toolchain};
+use rpcbench_record::PlacementKind;
 
 use super::shared;
 use crate::Verdict;
@@ -24,7 +25,8 @@ pub fn build(context: &Context, args: &BuildArgs) -> anyhow::Result<Verdict> {
     if args.lock {
         return lock(context, &entries, &interrupt);
     }
-    let built = run(context, &entries, Building::Changed, &interrupt, Say::Everything)?;
+    let built =
+        run(context, &entries, (args.placement, Building::Changed), &interrupt, Say::Everything)?;
     let failed = built.iter().any(|candidate| matches!(candidate.build, BuildState::Failed(_)));
     Ok(if failed { Verdict::Stopped } else { Verdict::Done })
 }
@@ -47,12 +49,13 @@ fn lock(context: &Context, entries: &[Entry], interrupt: &Interrupt) -> anyhow::
 pub fn prepare(
     context: &Context,
     entries: &[Entry],
+    placement: PlacementKind,
     no_build: bool,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<Candidate>> {
     let building = if no_build { Building::Never } else { Building::Changed };
     let say = if context.verbose > 0 { Say::Everything } else { Say::News };
-    run(context, entries, building, interrupt, say)
+    run(context, entries, (placement, building), interrupt, say)
 }
 
 /// Which builds are reported.
@@ -67,11 +70,12 @@ enum Say {
 fn run(
     context: &Context,
     entries: &[Entry],
-    building: Building,
+    (placement, building): (PlacementKind, Building),
     interrupt: &Interrupt,
     say: Say,
 ) -> anyhow::Result<Vec<Candidate>> {
-    let builder = Builder { building, env: &context.build_env, interrupt };
+    placement::ready(placement)?;
+    let builder = Builder { placement, building, env: &context.build_env, interrupt };
     let mut progress = BuildProgress::new(context, entries, say);
     let candidates = builder.candidates(entries, &mut |event| progress.event(event));
     progress.bar.finish_and_clear();

@@ -21,7 +21,7 @@ pub fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<Verdict> {
     let interrupt = shared::listen(Interrupt::default())?;
     let catalog = shared::catalog(&context.root()?)?;
     let entries = catalog.into_selected(&args.selection)?;
-    let candidates = build::prepare(context, &entries, args.no_build, &interrupt)?;
+    let candidates = build::prepare(context, &entries, args.placement, args.no_build, &interrupt)?;
     let site = shared::open_site(context, args.placement, |options| options.limits = LIMITS)?;
     let environment = shared::environment(&*site, SEED, interrupt, None);
     let progress = progress(context, candidates.len());

@@ -101,7 +101,8 @@ impl PreparedRun {
         room::check(&plan)?;
         shared::check_results(request.results)?;
         entries.retain(|entry| plan.servers.iter().any(|server| server.entry == entry.name()));
-        let candidates = build::prepare(context, &entries, request.no_build, &interrupt)?;
+        let candidates =
+            build::prepare(context, &entries, plan.placement, request.no_build, &interrupt)?;
         ensure_any_runnable(&candidates)?;
         let site = site(context, &plan)?;
         let arguments = context.arguments.clone();
@@ -135,7 +136,8 @@ impl PreparedRun {
             );
         }
         let entries = planned_entries(&context.root()?, &run.header.plan)?;
-        let candidates = build::prepare(context, &entries, no_build, &interrupt)?;
+        let candidates =
+            build::prepare(context, &entries, run.header.plan.placement, no_build, &interrupt)?;
         let site = site(context, &run.header.plan)?;
         let machine = site.machines().client;
         let subjects = subjects(&*site, &candidates);

@@ -24,7 +24,8 @@ pub fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<Verdict> {
     shared::check_cpus(args.cpus.0)?;
     shared::check_memory(Some(args.memory.0))?;
     free(args.port)?;
-    let mut candidates = build::prepare(context, &[entry], args.no_build, &interrupt)?;
+    let mut candidates =
+        build::prepare(context, &[entry], args.placement, args.no_build, &interrupt)?;
     let candidate = candidates.pop().context("no server")?;
     if let BuildState::Failed(_) | BuildState::Skipped { .. } = candidate.build {
         bail!("{} can't run here; the lines above say why", candidate.entry.name());

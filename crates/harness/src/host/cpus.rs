@@ -144,7 +144,7 @@ pub fn pin_this_thread(cpus: &[u32]) -> io::Result<()> {
 }
 
 /// A list as the kernel writes it: `0-3,8`. Unreadable parts are left out.
-fn parse_list(text: &str) -> Vec<u32> {
+pub(super) fn parse_list(text: &str) -> Vec<u32> {
     let range = |part: &str| -> Option<std::ops::RangeInclusive<u32>> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)

@@ -5,7 +5,7 @@ use std::io;
 use rpcbench_record::Failure;
 
 /// Why a server can't be placed, watched or ended: what is wrong, with the value, and what to do.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct PlacementError(pub String);
 

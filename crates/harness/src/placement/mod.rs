@@ -2,14 +2,16 @@
 //!
 //! The rest of the harness knows a server by these traits only: a [`Site`] has a [`Placement`] for each entry of a run,
 //! which starts its server; [`Running`] is that server until it is stopped, and [`Machine`] what it runs on. Another kind of
-//! place, such as containers or another machine, is another folder here:
+//! place, such as another machine, is another folder here:
 //!
+//! - `container`: containers of this machine, started by the `docker` command, counted and frozen by their cgroups.
 //! - `native`: processes of this machine, started and isolated by the harness.
 //! - [`Unmanaged`]: a server that the user runs, known by its address.
 //!
 //! Instants that a caller passes are of this process's monotonic clock; a placement whose machine has another converts
 //! them. Readings carry the time of the clock of their machine, and only differences between them count.
 
+pub(crate) mod container;
 mod error;
 mod native;
 mod readings;
@@ -50,6 +52,16 @@ pub struct SiteOptions {
     pub measures: bool,
 }
 
+impl SiteOptions {
+    /// A file of one process of an entry.
+    fn log_file(&self, entry: &Entry, process: u32, kind: &str) -> PathBuf {
+        match process {
+            1 => self.logs.join(format!("{}.{kind}", entry.name())),
+            _ => self.logs.join(format!("{}.{process}.{kind}", entry.name())),
+        }
+    }
+}
+
 /// Where all servers of a run are placed.
 pub trait Site {
     /// A place for the server of `entry`.
@@ -70,9 +82,18 @@ pub trait Site {
 pub fn open(kind: PlacementKind, options: SiteOptions) -> Result<Box<dyn Site>, PlacementError> {
     match kind {
         PlacementKind::Native => Ok(Box::new(native::Native::open(options)?)),
+        PlacementKind::Docker => Ok(Box::new(container::Containers::open(options)?)),
         PlacementKind::Unmanaged => Err(PlacementError(
             "an unmanaged server can't be started; `rpcbench load` measures it".to_owned(),
         )),
+    }
+}
+
+/// Fails with the remedy if servers can't be placed there at all: its engine is missing, or doesn't answer.
+pub fn ready(kind: PlacementKind) -> Result<(), PlacementError> {
+    match kind {
+        PlacementKind::Docker => container::ready(),
+        PlacementKind::Native | PlacementKind::Unmanaged => Ok(()),
     }
 }
 

@@ -32,11 +32,11 @@ const CPUS: &str = "the CPUs of this process";
 /// This machine as a site.
 #[derive(Debug)]
 pub struct Native {
-    options: SiteOptions,
+    pub(super) options: SiteOptions,
     topology: Topology,
-    split: Split,
+    pub(super) split: Split,
     isolation: Isolation,
-    presence: Option<Arc<Presence>>,
+    pub(super) presence: Option<Arc<Presence>>,
     notices: Vec<String>,
 }
 
@@ -61,15 +61,25 @@ impl Native {
     }
 
     /// For the record, with the memory limit that is in force.
-    fn describe(&self, memory_bytes: Option<u64>) -> IsolationRecord {
+    pub(super) fn describe(&self, memory_bytes: Option<u64>) -> IsolationRecord {
         let notes = self.isolation.notes().iter().chain(&self.split.notes).cloned().collect();
         IsolationRecord {
             mode: self.isolation.mode(),
             server_cpus: self.split.server.clone(),
             client_cpus: self.split.client.clone(),
             memory_bytes,
+            image: None,
             notes,
         }
+    }
+}
+
+impl Native {
+    /// Whether another server's memory fits.
+    pub(super) fn has_room(&self) -> bool {
+        let Ok(memory) = Meminfo::current() else { return true };
+        let limit = self.options.limits.memory_bytes.unwrap_or(MEMORY);
+        memory.mem_available.is_none_or(|available| available >= limit)
     }
 }
 
@@ -140,23 +150,18 @@ impl Placement for NativePlacement<'_> {
     }
 
     fn has_room(&self) -> bool {
-        let Ok(memory) = Meminfo::current() else { return true };
-        let limit = self.site.options.limits.memory_bytes.unwrap_or(MEMORY);
-        memory.mem_available.is_none_or(|available| available >= limit)
+        self.site.has_room()
     }
 
     fn start(&self, process: u32) -> Result<Box<dyn Running>, PlacementError> {
         let Self { site, entry } = self;
-        let SiteOptions { limits, base_env, logs, runtime_statistics, port, .. } = &site.options;
+        let SiteOptions { limits, base_env, runtime_statistics, port, .. } = &site.options;
         let address = port.map_or_else(free_address, |port| Ok(Address { host: HOST, port }))?;
         let group_limits =
             GroupLimits { cpus: site.split.server.clone(), memory_bytes: limits.memory_bytes };
         let group = site.isolation.create(&entry.name(), group_limits)?;
         let isolation = site.describe(group.memory_enforced);
-        let file = |kind: &str| match process {
-            1 => logs.join(format!("{}.{kind}", entry.name())),
-            _ => logs.join(format!("{}.{process}.{kind}", entry.name())),
-        };
+        let file = |kind: &str| site.options.log_file(entry, process, kind);
         let mut env = entry.environment(base_env, address, limits);
         let runtime = (*runtime_statistics && entry.server.runtime.statistics)
             .then(|| RuntimeLog::create(file("runtime")))
@@ -187,10 +192,10 @@ impl Placement for NativePlacement<'_> {
 const MEMORY: u64 = 1 << 30;
 
 /// The interface on which servers listen.
-const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub(super) const HOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// A loopback address with a port that is free now.
-fn free_address() -> io::Result<Address> {
+pub(super) fn free_address() -> io::Result<Address> {
     let port = TcpListener::bind((HOST, 0)).and_then(|socket| socket.local_addr());
     let address = port.map_err(about(format!("no free port on {HOST}")))?;
     Ok(Address { host: HOST, port: address.port() })

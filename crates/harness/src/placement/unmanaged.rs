@@ -95,6 +95,7 @@ impl Placement for Unmanaged {
             server_cpus,
             client_cpus: self.client_cpus.clone(),
             memory_bytes: None,
+            image: None,
             notes: shared.then(|| note.to_owned()).into_iter().collect(),
         }
     }

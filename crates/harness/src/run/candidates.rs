@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rpcbench_record::{Failure, Toolchain};
+use rpcbench_record::{Failure, PlacementKind, Toolchain};
 
 use super::interrupt::{Interrupt, StopNow};
-use crate::build::{self, BuildError, Built};
+use crate::build::{self, Built};
 use crate::build_env::BuildEnv;
 use crate::manifest::{Entry, Server};
+use crate::placement::container::{Image, ImageBuilder};
 use crate::toolchain::{Probe, probe_all};
 
 /// An entry that can run, or the reason why not.
@@ -59,6 +60,8 @@ pub enum Building {
 /// Builds servers.
 #[derive(Clone, Copy, Debug)]
 pub struct Builder<'a> {
+    /// Where the servers will run: as processes, or from images.
+    pub placement: PlacementKind,
     /// Which servers to build.
     pub building: Building,
     /// The environment of builds and of version commands.
@@ -102,6 +105,9 @@ impl Builder<'_> {
         server: &Server,
         watch: &mut dyn FnMut(&BuildEvent<'_>),
     ) -> (Vec<Toolchain>, BuildState) {
+        if self.placement == PlacementKind::Docker {
+            return (Vec::new(), self.image(server, watch));
+        }
         let probes = probe_all(server, self.env);
         let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
         if !missing.is_empty() {
@@ -122,9 +128,26 @@ impl Builder<'_> {
         };
         let state = match build::build(server, &toolchains, self.env, &mut keep_waiting) {
             Ok(built) => BuildState::Built(built),
-            Err(error) => BuildState::Failed(failure(&error)),
+            Err(error) => BuildState::Failed(error.into()),
         };
         (toolchains, state)
+    }
+}
+
+impl Builder<'_> {
+    /// Its toolchains are in the image.
+    fn image(&self, server: &Server, watch: &mut dyn FnMut(&BuildEvent<'_>)) -> BuildState {
+        let image = Image::of(server);
+        let mut building = false;
+        let mut keep_waiting = |server: &Server| {
+            let event =
+                if building { BuildEvent::Waiting(server) } else { BuildEvent::Building(server) };
+            building = true;
+            watch(&event);
+            self.interrupt.check().is_ok()
+        };
+        let may_build = self.building == Building::Changed;
+        ImageBuilder::new(self.env).state(&image, may_build, &mut keep_waiting)
     }
 }
 
@@ -134,12 +157,4 @@ fn found(probes: Vec<Probe>) -> Vec<Toolchain> {
         Probe::Missing(_) => None,
     };
     probes.into_iter().filter_map(toolchain).collect()
-}
-
-/// The first line is the reason, the others are the log.
-fn failure(error: &BuildError) -> Failure {
-    let text = error.to_string();
-    let mut lines = text.lines().map(str::to_owned);
-    let reason = lines.next().unwrap_or_default();
-    Failure { reason, log_tail: lines.collect() }
 }

@@ -33,8 +33,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{
-    Arrivals, Event as RecordEvent, PlacementKind, PlannedTrial, Preparation, Readiness, Run,
-    StoreError, Trial, TrialResult, Workload, Writer,
+    Arrivals, Event as RecordEvent, PlannedTrial, Preparation, Readiness, Run, StoreError, Trial,
+    TrialResult, Workload, Writer,
 };
 
 pub use candidates::{BuildEvent, BuildState, Builder, Building, Candidate};
@@ -251,7 +251,7 @@ impl<'a> Runner<'a> {
             is_checked: self.run.preparations.iter().any(|it| {
                 it.entry == subject.entry && it.check.passed > 0 && it.readiness == Readiness::Ready
             }),
-            adapts: self.run.header.plan.placement == PlacementKind::Native,
+            adapts: self.run.header.plan.placement.starts_servers(),
             preparation_limit: None,
             observer: self.observer,
         }

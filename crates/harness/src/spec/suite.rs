@@ -42,7 +42,7 @@ pub struct SuiteSpec {
     /// Ask servers for runtime statistics: garbage collections, pauses, allocation; empty if the runtime has none
     #[arg(long, num_args = 0, default_missing_value = "true")]
     pub runtime_statistics: Option<Given<bool>>,
-    /// Where servers run: native, as processes of this machine [default: native]
+    /// Where servers run: native, as processes of this machine, or docker, in containers [default: native]
     #[arg(long = "in", value_name = "PLACEMENT")]
     pub placement: Option<Given<PlacementKind>>,
     /// Only entries of these protocols; of all, if it is missing.

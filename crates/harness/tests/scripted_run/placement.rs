@@ -21,6 +21,7 @@ fn isolation() -> Isolation {
         server_cpus: Vec::new(),
         client_cpus: Vec::new(),
         memory_bytes: None,
+        image: None,
         notes: Vec::new(),
     }
 }

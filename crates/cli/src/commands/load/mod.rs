@@ -45,7 +45,8 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     room::check(&plan)?;
     let server =
         if placement.is_local() { ServerMachine::SameAsClient } else { ServerMachine::Unknown };
-    let machines = Machines { client: fingerprint(&topology, IsolationMode::Unmanaged), server };
+    let machines =
+        Machines { client: fingerprint(&topology, IsolationMode::Unmanaged), server, engine: None };
     let header = Header::new(tool(), context.arguments.clone(), clock::wall(), machines, plan);
     let interrupt = shared::listen(Interrupt::ending_windows())?;
     let found = addresses.len();

@@ -64,6 +64,20 @@ pub(super) fn pids(path: &Path) -> io::Result<Vec<Pid>> {
     Ok(text.lines().filter_map(|line| line.trim().parse().ok().and_then(Pid::from_raw)).collect())
 }
 
+/// A memory limit, bytes. `None`: `max`, or a number so large that version 1 means none by it.
+pub(super) fn memory_limit(path: &Path) -> io::Result<Option<u64>> {
+    const NONE: u64 = 1 << 62;
+    match read(path)?.trim() {
+        "max" => Ok(None),
+        _ => Ok(Some(number(path)?).filter(|bytes| *bytes < NONE)),
+    }
+}
+
+/// Whether this process may write a file.
+pub(super) fn is_writable(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
 /// A list of CPUs as the kernel reads it: `0,1,8`.
 pub(super) fn cpu_list(cpus: &[u32]) -> String {
     let names: Vec<String> = cpus.iter().map(u32::to_string).collect();
@@ -159,5 +173,17 @@ mod tests {
     fn a_missing_file_is_named() {
         let error = number(Path::new("/nowhere/cpu.stat")).unwrap_err();
         assert!(error.to_string().starts_with("/nowhere/cpu.stat: can't be read: "), "{error}");
+    }
+
+    #[test]
+    fn a_memory_limit_can_be_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("limit");
+        for (text, limit) in
+            [("max\n", None), ("9223372036854771712\n", None), ("536870912\n", Some(512 << 20))]
+        {
+            fs::write(&file, text).unwrap();
+            assert_eq!(memory_limit(&file).unwrap(), limit, "{text}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Given the rights, a server runs in its own cgroup, version 2 or 1. Otherwise it gets CPU affinity only, and the notes say
 //! what is missing.
 
+mod adopted;
 mod affinity;
 mod files;
 mod guard;
@@ -22,10 +23,11 @@ use std::sync::OnceLock;
 use rpcbench_record::IsolationMode;
 use rustix::process::Pid;
 
+pub use adopted::Adopted;
 use guard::Guard;
 pub use join::Joiner;
 use mounts::Mounts;
-use names::Owner;
+pub(crate) use names::Owner;
 pub use tree::ProcessTree;
 
 use crate::placement::{CpuTime, MemoryUse};

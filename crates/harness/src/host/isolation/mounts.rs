@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use procfs::process::{MountInfo, Process};
 use procfs::{ProcResult, ProcessCGroup};
+use rustix::process::Pid;
 
 /// The folder of this process's own group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,21 @@ impl Mounts {
         let mounts: Vec<MountInfo> = process.mountinfo()?.into_iter().collect();
         let groups: Vec<ProcessCGroup> = process.cgroups()?.into_iter().collect();
         Ok(Self::find(&mounts, &groups))
+    }
+
+    /// The groups of another process, in the hierarchies that this process sees; an error unless their paths contain `id`.
+    pub(super) fn of_process(pid: Pid, id: &str) -> Result<Self, String> {
+        let mounts = Process::myself().and_then(|own| own.mountinfo());
+        let mounts: Vec<MountInfo> =
+            mounts.map_err(|error| error.to_string())?.into_iter().collect();
+        let groups = Process::new(pid.as_raw_pid()).and_then(|process| process.cgroups());
+        let mut groups: Vec<ProcessCGroup> =
+            groups.map_or_else(|_| Vec::new(), |groups| groups.into_iter().collect());
+        groups.retain(|group| group.pathname.contains(id));
+        match groups.is_empty() {
+            false => Ok(Self::find(&mounts, &groups)),
+            true => Err(format!("process {} of this machine is not in it", pid.as_raw_pid())),
+        }
     }
 
     fn find(mounts: &[MountInfo], groups: &[ProcessCGroup]) -> Self {

@@ -14,14 +14,14 @@ const PREFIX: &str = "rpcbench";
 
 /// A harness process. Its id alone may be reused, and means another process in another container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Owner {
+pub(crate) struct Owner {
     namespace: u64,
     pid: i32,
     started: u64,
 }
 
 impl Owner {
-    pub(super) fn this_process() -> ProcResult<Self> {
+    pub(crate) fn this_process() -> ProcResult<Self> {
         Self::of(&Process::myself()?)
     }
 
@@ -36,13 +36,13 @@ impl Owner {
     }
 
     /// Prefix of the names of its groups.
-    pub(super) fn prefix(self) -> String {
+    pub(crate) fn prefix(self) -> String {
         let Self { namespace, pid, started } = self;
         format!("{PREFIX}-{namespace}-{pid}-{started}-")
     }
 
     /// A name unique among the groups of all living harnesses.
-    pub(super) fn name(self, label: &str) -> String {
+    pub(crate) fn name(self, label: &str) -> String {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let label =
@@ -55,7 +55,8 @@ impl Owner {
         Self::from_name(folder.file_name()?.to_str()?)
     }
 
-    fn from_name(name: &str) -> Option<Self> {
+    /// The owner of what has that name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.strip_prefix('-')?.splitn(5, '-');
         let owner = Self {
             namespace: parts.next()?.parse().ok()?,
@@ -67,7 +68,7 @@ impl Owner {
     }
 
     /// True if it is known to have ended; processes of other namespaces than `this` are unknown.
-    fn is_dead(self, this: Self) -> bool {
+    pub(crate) fn is_dead(self, this: Self) -> bool {
         if self.namespace != this.namespace {
             return false;
         }

@@ -7,12 +7,14 @@ use rpcbench_record::IsolationMode;
 use rustix::process::Pid;
 
 use super::files::{
-    await_state, cpu_list, create, keyed, kill_all, number, pids, read, remove, throttled, write,
+    await_state, cpu_list, create, is_writable, keyed, kill_all, memory_limit, number, pids, read,
+    remove, throttled, write,
 };
 use super::guard::Guard;
 use super::mounts::Mounts;
 use super::names::Owner;
-use super::{Backend, Counted, GroupLimits};
+use super::{Adopted, Backend, Counted, GroupLimits};
+use crate::host::cpus::parse_list;
 use crate::placement::{CpuTime, MemoryUse};
 
 /// This process's own group in each hierarchy, in which others are made.
@@ -45,6 +47,24 @@ impl Folders {
         }
     }
 
+    /// Of the groups that `mounts` found.
+    ///
+    /// # Errors
+    /// The missing controller, as part of a sentence.
+    fn own(mounts: &Mounts) -> Result<Self, String> {
+        let own = |controller: &str| match mounts.v1.get(controller) {
+            Some(mount_point) => Ok(mount_point.own.clone()),
+            None => Err(format!("cgroup v1 has no {controller} controller here")),
+        };
+        Ok(Self {
+            cpuset: own("cpuset")?,
+            memory: own("memory")?,
+            freezer: own("freezer")?,
+            cpuacct: own("cpuacct")?,
+            cpu: own("cpu").ok(),
+        })
+    }
+
     /// Controllers may share a hierarchy, and then the folder.
     fn distinct(&self) -> Vec<&Path> {
         let mut folders = vec![&*self.cpuset, &*self.memory, &*self.freezer, &*self.cpuacct];
@@ -58,18 +78,29 @@ impl Folders {
 /// # Errors
 /// The missing controller, as part of a sentence.
 pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
-    let own = |controller: &str| match mounts.v1.get(controller) {
-        Some(mount_point) => Ok(mount_point.own.clone()),
-        None => Err(format!("cgroup v1 has no {controller} controller here")),
+    Ok(Box::new(Home { owner, folders: Folders::own(mounts)? }))
+}
+
+/// The group that `mounts` found, made by someone else.
+///
+/// # Errors
+/// The missing controller, as part of a sentence.
+pub(super) fn adopt(mounts: &Mounts) -> Result<io::Result<Adopted>, String> {
+    let folders = Folders::own(mounts)?;
+    let read = || {
+        let limits = GroupLimits {
+            cpus: parse_list(&read(&folders.cpuset.join("cpuset.cpus"))?),
+            memory_bytes: memory_limit(&folders.memory.join("memory.limit_in_bytes"))?,
+        };
+        let can_freeze = is_writable(&folders.freezer.join("freezer.state"));
+        Ok((limits, can_freeze))
     };
-    let folders = Folders {
-        cpuset: own("cpuset")?,
-        memory: own("memory")?,
-        freezer: own("freezer")?,
-        cpuacct: own("cpuacct")?,
-        cpu: own("cpu").ok(),
-    };
-    Ok(Box::new(Home { owner, folders }))
+    Ok(read().map(|(limits, can_freeze)| Adopted {
+        backend: Box::new(Group { name: "the container".to_owned(), folders }),
+        mode: IsolationMode::CgroupV1,
+        limits,
+        can_freeze,
+    }))
 }
 
 impl super::Home for Home {

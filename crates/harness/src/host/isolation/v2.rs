@@ -7,12 +7,13 @@ use rpcbench_record::IsolationMode;
 use rustix::process::{Pid, getpid};
 
 use super::files::{
-    await_state, cpu_list, create, field, keyed, kill_all, number, pids, read, refused, remove,
-    throttled, write,
+    await_state, cpu_list, create, field, is_writable, keyed, kill_all, memory_limit, number, pids,
+    read, refused, remove, throttled, write,
 };
 use super::mounts::{MountPoint, Mounts};
 use super::names::Owner;
-use super::{Backend, Counted, GroupLimits};
+use super::{Adopted, Backend, Counted, GroupLimits};
+use crate::host::cpus::parse_list;
 use crate::placement::{CpuTime, MemoryUse};
 
 /// Controllers that set the limits.
@@ -42,6 +43,23 @@ pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>
         }
     }
     Err(reasons.into_iter().next().unwrap_or_default())
+}
+
+/// The group that `mounts` found, made by someone else. `None` if another hierarchy has the controllers.
+pub(super) fn adopt(mounts: &Mounts) -> Option<io::Result<Adopted>> {
+    let mount_point = mounts.v2.as_ref()?;
+    let controllers = read(&mount_point.own.join("cgroup.controllers")).unwrap_or_default();
+    let here = REQUIRED.iter().all(|name| controllers.split_whitespace().any(|it| it == *name));
+    if !here && !mounts.v1.is_empty() {
+        return None;
+    }
+    let group = Group { name: "the container".to_owned(), folder: mount_point.own.clone() };
+    Some(group.limits().map(|limits| Adopted {
+        can_freeze: is_writable(&group.file("cgroup.freeze")),
+        mode: IsolationMode::CgroupV2,
+        limits,
+        backend: Box::new(group),
+    }))
 }
 
 impl Home {
@@ -159,6 +177,15 @@ impl Group {
         write(&self.file("memory.oom.group"), "1")?;
         let swap = self.file("memory.swap.max");
         if swap.exists() { write(&swap, "0") } else { Ok(()) }
+    }
+
+    /// Those in force. Without a controller its files are missing, and nothing is limited.
+    fn limits(&self) -> io::Result<GroupLimits> {
+        let (cpus, memory) = (self.file("cpuset.cpus"), self.file("memory.max"));
+        Ok(GroupLimits {
+            cpus: if cpus.exists() { parse_list(&read(&cpus)?) } else { Vec::new() },
+            memory_bytes: if memory.exists() { memory_limit(&memory)? } else { None },
+        })
     }
 
     fn file(&self, name: &str) -> PathBuf {

@@ -1,0 +1,41 @@
+//! What is sent to the engine to build an image: the files that the server is built from, at their paths below the root.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::build::BuildError;
+use crate::manifest::Server;
+use crate::stamp;
+
+/// Copies everything that `server` is built from into `folder`, in place of its contents.
+pub(super) fn lay_out(server: &Server, folder: &Path) -> Result<(), BuildError> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|source| refused(folder, source))?;
+    }
+    let root = root(server);
+    for file in stamp::files(server)? {
+        let Ok(path) = file.strip_prefix(root) else { continue };
+        let to = folder.join(path);
+        let parent = to.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(|source| refused(parent, source))?;
+        copy(&file, &to).map_err(|source| refused(&file, source))?;
+    }
+    Ok(())
+}
+
+/// The folder of `contract/` and `servers/`.
+pub(super) fn root(server: &Server) -> &Path {
+    server.contract.parent().unwrap_or(&server.contract)
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if from.is_symlink() {
+        return std::os::unix::fs::symlink(fs::read_link(from)?, to);
+    }
+    fs::copy(from, to).map(drop)
+}
+
+fn refused(path: &Path, source: io::Error) -> BuildError {
+    BuildError::File { path: PathBuf::from(path), source }
+}

@@ -1,0 +1,187 @@
+//! The container engine, driven by its command.
+
+use std::io::{self, Read};
+use std::process::{Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rpcbench_record::{Toolchain, units};
+
+use crate::placement::PlacementError;
+use crate::task::Task;
+
+/// A command that takes this long hangs.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Lines of an engine's message that are shown.
+const LAST_LINES: usize = 5;
+
+/// What an engine says, and what to do about it.
+const REMEDIES: &[(&str, &str)] = &[
+    (
+        "permission denied while trying to connect",
+        "run rpcbench as root, or add yourself to the group docker (sudo usermod -aG docker $USER) and log in again",
+    ),
+    (
+        "Got permission denied",
+        "run rpcbench as root, or add yourself to the group docker (sudo usermod -aG docker $USER) and log in again",
+    ),
+    (
+        "annot connect to the Docker daemon",
+        "start the daemon (sudo systemctl start docker), or point DOCKER_HOST at a running one",
+    ),
+    (
+        "Is the docker daemon running",
+        "start the daemon (sudo systemctl start docker), or point DOCKER_HOST at a running one",
+    ),
+    ("no space left on device", "free space, for example with `docker system prune`"),
+    (
+        "docker-init",
+        "the engine has no init program; install tini (Debian) or docker-init where the daemon finds it",
+    ),
+];
+
+/// A program with the commands of `docker`, which finds its daemon as the user has set it up.
+#[derive(Clone, Debug)]
+pub(super) struct Engine {
+    program: String,
+}
+
+impl Engine {
+    pub(super) fn new(program: &str) -> Self {
+        Self { program: program.to_owned() }
+    }
+
+    pub(super) fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// Its name, and the version of its daemon.
+    ///
+    /// # Errors
+    /// If the command is missing, or its daemon doesn't answer.
+    pub(super) fn version(&self) -> Result<Toolchain, PlacementError> {
+        let version = self.run(&["version", "--format", "{{.Server.Version}}"])?;
+        Ok(Toolchain { name: "docker".to_owned(), version })
+    }
+
+    /// Runs one of its commands, and returns what it prints.
+    ///
+    /// # Errors
+    /// If it fails: its message, and what to do.
+    pub(super) fn run(&self, arguments: &[&str]) -> Result<String, PlacementError> {
+        let output = self.ask(arguments)?;
+        if output.success { Ok(output.out) } else { Err(self.refused(arguments, &output.err)) }
+    }
+
+    /// The last lines that a container printed, on both its outputs.
+    pub(super) fn logs(&self, container: &str, lines: &str) -> Result<String, PlacementError> {
+        let output = self.ask(&["logs", "--tail", lines, container])?;
+        Ok(output.out + "\n" + &output.err)
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Result<Output, PlacementError> {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let failed = |error: &io::Error| match error.kind() {
+            io::ErrorKind::NotFound => PlacementError(format!(
+                "{} is not installed, or not on PATH; install it (https://docs.docker.com/engine/install/), or run \
+                 the servers as processes (--in native)",
+                self.program
+            )),
+            _ => PlacementError(format!("{} can't be started: {error}", self.program)),
+        };
+        let mut running = Task::start(&mut command).map_err(|error| failed(&error))?;
+        let out = running.take_stdout().map(collect);
+        let err = running.take_stderr().map(collect);
+        let Some(status) = running.wait(TIMEOUT)? else {
+            return Err(PlacementError(format!(
+                "{} {} did not end within {}; is its daemon stuck?",
+                self.program,
+                arguments[0],
+                units::length(TIMEOUT)
+            )));
+        };
+        let text = |reader: Option<JoinHandle<String>>| {
+            let text = reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+            text.trim().to_owned()
+        };
+        Ok(Output { out: text(out), err: text(err), success: status.success() })
+    }
+
+    fn refused(&self, arguments: &[&str], message: &str) -> PlacementError {
+        let command = format!("{} {}", self.program, arguments[0]);
+        let lines: Vec<&str> = message.lines().filter(|line| !line.trim().is_empty()).collect();
+        let shown = lines[lines.len().saturating_sub(LAST_LINES)..].join("; ");
+        let remedy = remedy(message).map(|remedy| format!("; {remedy}")).unwrap_or_default();
+        PlacementError(format!("`{command}` failed: {shown}{remedy}"))
+    }
+}
+
+/// What to do about a message of an engine.
+pub(super) fn remedy(message: &str) -> Option<&'static str> {
+    REMEDIES.iter().find(|(said, _)| message.contains(said)).map(|(_, remedy)| *remedy)
+}
+
+struct Output {
+    out: String,
+    err: String,
+    success: bool,
+}
+
+fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // What was read before an error may still say why.
+        let _ = from.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    /// An engine whose command is that shell script.
+    fn fake(script: &str) -> (tempfile::TempDir, Engine) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("docker");
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let engine = Engine::new(&path.to_string_lossy());
+        (folder, engine)
+    }
+
+    #[test]
+    fn the_daemon_says_its_version() {
+        let (_folder, engine) = fake("echo 20.10.24");
+        assert_eq!(engine.version().unwrap().to_string(), "docker 20.10.24");
+    }
+
+    #[test]
+    fn failures_say_what_to_do() {
+        let said = |message: &str| {
+            let (_folder, engine) = fake(&format!("echo '{message}' >&2; exit 1"));
+            engine.version().unwrap_err().to_string()
+        };
+        let daemon = said("Cannot connect to the Docker daemon at unix:///x.");
+        assert!(daemon.contains("start the daemon"), "{daemon}");
+        let rights =
+            said("Got permission denied while trying to connect to the Docker daemon socket");
+        assert!(rights.contains("group docker"), "{rights}");
+        let full = said("write /x: no space left on device");
+        assert!(full.contains("free space"), "{full}");
+        let unknown = said("odd");
+        assert!(unknown.ends_with("failed: odd"), "{unknown}");
+    }
+
+    #[test]
+    fn a_missing_command_is_named() {
+        let error = Engine::new("/nowhere/docker").version().unwrap_err().to_string();
+        assert!(error.starts_with("/nowhere/docker is not installed"), "{error}");
+    }
+}

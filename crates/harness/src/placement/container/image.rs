@@ -1,0 +1,308 @@
+//! Images of servers.
+//!
+//! A language has one `Dockerfile`, which runs its `build.sh`; a server's own takes its place. The base images are in
+//! `servers/_images.toml`. An image's name ends with the hash of all that it is built from, so one that exists is up to date.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rpcbench_record::Failure;
+use serde::Deserialize;
+
+use super::context::{lay_out, root};
+use super::engine::Engine;
+use super::{DOCKER, PlacementError};
+use crate::build::{self, BuildError, Built};
+use crate::build_env::BuildEnv;
+use crate::manifest::Server;
+use crate::run::BuildState;
+use crate::stamp;
+
+/// What builds and runs images are named after.
+const REPOSITORY: &str = "rpcbench";
+/// Label of all images that are built here.
+const LABEL: &str = "dev.rpcbench=build";
+/// Where an image has the build folder.
+const BUILD: &str = "/server";
+/// Where it has the sources: the root.
+const SOURCES: &str = "/rpcbench";
+/// Files whose certificates a build trusts, the first that is set.
+const CERTIFICATES: [&str; 4] =
+    ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"];
+
+/// What a build without BuildKit says.
+const NO_BUILDKIT: [&str; 4] = [
+    "buildx component is missing",
+    "option requires BuildKit",
+    "buildx is not a docker command",
+    "unknown flag: --secret",
+];
+const BUILDKIT: &str = "images need BuildKit: install docker-buildx-plugin (Docker's packages) or docker-buildx (Debian, Ubuntu)";
+
+/// The image of a server.
+pub(crate) struct Image {
+    /// With paths inside the container.
+    pub(super) server: Server,
+    /// With paths of this machine, a build folder of its image, and all that its image is built from.
+    pub(super) sources: Server,
+    /// `None`: neither it nor its language has one.
+    dockerfile: Option<PathBuf>,
+}
+
+/// Base images of a language.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bases {
+    /// Its compilers.
+    build: String,
+    /// Its runtime.
+    run: String,
+}
+
+impl Image {
+    pub(crate) fn of(server: &Server) -> Self {
+        let mut sources = server.clone();
+        let language = server.folder.parent().unwrap_or(&server.folder);
+        let dockerfile = [&server.folder, language].map(|folder| folder.join("Dockerfile"));
+        let dockerfile = dockerfile.into_iter().find(|file| file.is_file());
+        sources.build.inputs.extend(dockerfile.clone());
+        sources.build.inputs.extend(launchers(server));
+        let table = table(server);
+        sources.build.inputs.extend(table.is_file().then_some(table));
+        let name = server.build_folder.file_name().unwrap_or_default();
+        let builds = server.build_folder.parent().unwrap_or(&server.build_folder);
+        sources.build_folder = builds.join("containers").join(name);
+        if let Ok(lock) = server.lock.strip_prefix(&server.build_folder) {
+            sources.lock = sources.build_folder.join(lock);
+        }
+        let mut inside = server.clone();
+        let path = server.folder.strip_prefix(root(server)).unwrap_or(&server.folder);
+        inside.folder = Path::new(SOURCES).join(path);
+        inside.build_folder = BUILD.into();
+        Self { server: inside, sources, dockerfile }
+    }
+
+    /// Its name, with the hash of its sources.
+    pub(super) fn name(&self) -> Result<String, PlacementError> {
+        const DIGITS: usize = 16;
+        let hash =
+            stamp::hash(&self.sources, &[]).map_err(|error| PlacementError(error.to_string()))?;
+        let server = self.sources.build_name().to_lowercase();
+        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let plain: String = server.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+        Ok(format!("{REPOSITORY}/{}:{}", plain.trim_matches('-'), &hash[..DIGITS]))
+    }
+}
+
+/// Files that start the server and are in no build: those next to a script of its command line.
+fn launchers(server: &Server) -> Vec<PathBuf> {
+    let words = server.command.iter().filter_map(|word| word.strip_prefix("{server}/"));
+    let folders = words.filter_map(|word| {
+        server.folder.join(word).canonicalize().ok()?.parent().map(Path::to_owned)
+    });
+    let mut folders: Vec<PathBuf> = folders.collect();
+    if !folders.is_empty() {
+        folders.push(root(server).join("servers"));
+        folders.push(root(server).join("servers/nginx"));
+    }
+    let files =
+        folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let mut files: Vec<PathBuf> = files.map(|file| file.path()).collect();
+    files.retain(|file| file.extension().is_some_and(|kind| kind == "sh" || kind == "conf"));
+    files.sort();
+    files
+}
+
+fn table(server: &Server) -> PathBuf {
+    root(server).join("servers/_images.toml")
+}
+
+fn bases(server: &Server) -> Result<Option<Bases>, String> {
+    let table = table(server);
+    let Ok(text) = std::fs::read_to_string(&table) else { return Ok(None) };
+    let mut all: BTreeMap<String, Bases> =
+        toml::from_str(&text).map_err(|error| format!("{}: {error}", table.display()))?;
+    Ok(all.remove(&server.language))
+}
+
+/// Builds images.
+pub(crate) struct ImageBuilder<'a> {
+    engine: Engine,
+    env: &'a BuildEnv,
+}
+
+impl<'a> ImageBuilder<'a> {
+    pub(crate) fn new(env: &'a BuildEnv) -> Self {
+        Self { engine: Engine::new(DOCKER), env }
+    }
+
+    /// The image of `server`, built unless it exists. `may_build` is asked before a build, `keep_waiting` several times a second
+    /// during it.
+    pub(crate) fn state(
+        &self,
+        image: &Image,
+        may_build: bool,
+        keep_waiting: &mut dyn FnMut(&Server) -> bool,
+    ) -> BuildState {
+        let failed = |reason: String| BuildState::Failed(Failure { reason, log_tail: Vec::new() });
+        let Some(dockerfile) = &image.dockerfile else {
+            let folder = image.sources.folder.parent().unwrap_or(&image.sources.folder);
+            let reason = format!("no Dockerfile in {}", folder.display());
+            return BuildState::Skipped { reason };
+        };
+        let name = match image.name() {
+            Ok(name) => name,
+            Err(error) => return failed(error.0),
+        };
+        let exists = self.engine.run(&["image", "inspect", "--format", "{{.Id}}", &name]).is_ok();
+        if !exists && !may_build {
+            return failed(
+                "its image was not built since it changed; run without --no-build".to_owned(),
+            );
+        }
+        match self.build(image, (dockerfile, &name), exists, keep_waiting) {
+            Ok(built) => BuildState::Built(built),
+            Err(error) => BuildState::Failed(error.into()),
+        }
+    }
+
+    fn build(
+        &self,
+        image: &Image,
+        (dockerfile, name): (&Path, &str),
+        exists: bool,
+        keep_waiting: &mut dyn FnMut(&Server) -> bool,
+    ) -> Result<Built, BuildError> {
+        let server = &image.sources;
+        let words = self.command(server, dockerfile, name)?;
+        if !exists {
+            lay_out(server, &server.build_folder.join("context"))?;
+            let env = self.env.with("DOCKER_BUILDKIT", "1");
+            let env = env.with(REGISTRIES, &registries(self.env));
+            let mut wait = || keep_waiting(server);
+            build::run(server, &words, &env, &mut wait).map_err(explained)?;
+        }
+        let image_error = |error: PlacementError| BuildError::Image {
+            server: server.name.clone(),
+            reason: error.to_string(),
+        };
+        if server.lock.starts_with(&server.build_folder) {
+            self.fetch_lock(image, name).map_err(image_error)?;
+        }
+        let (versions, lock_hash) = build::read_lock(server)?;
+        let log = server.build_folder.join(build::LOG);
+        let env = self.env.names();
+        Ok(Built { rebuilt: !exists, command: words.join(" "), env, versions, lock_hash, log })
+    }
+
+    /// Some builds write the versions that they found; they are in the image.
+    fn fetch_lock(&self, image: &Image, name: &str) -> Result<(), PlacementError> {
+        let server = &image.sources;
+        let path = server.lock.strip_prefix(&server.build_folder).unwrap_or(&server.lock);
+        let inside = Path::new(BUILD).join(path);
+        let cat = ["run", "--rm", "--network", "none", "--entrypoint", "cat", name];
+        let text = self.engine.run(&[&cat[..], &[&*inside.to_string_lossy()]].concat())?;
+        std::fs::create_dir_all(&server.build_folder)?;
+        Ok(std::fs::write(&server.lock, text + "\n")?)
+    }
+
+    fn command(
+        &self,
+        server: &Server,
+        dockerfile: &Path,
+        name: &str,
+    ) -> Result<Vec<String>, BuildError> {
+        let below = |path: &Path| {
+            path.strip_prefix(root(server)).unwrap_or(path).to_string_lossy().into_owned()
+        };
+        let context = server.build_folder.join("context");
+        let mut words: Vec<String> =
+            [self.engine.program(), "build", "--progress", "plain", "--network", "host"]
+                .map(str::to_owned)
+                .into();
+        let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        option("--label", LABEL.to_owned());
+        option("--tag", name.to_owned());
+        option("--file", context.join(below(dockerfile)).to_string_lossy().into_owned());
+        option("--build-arg", format!("SERVER={}", below(&server.folder)));
+        let bases = bases(server)
+            .map_err(|reason| BuildError::Image { server: server.name.clone(), reason })?;
+        if let Some(Bases { build, run }) = bases {
+            option("--build-arg", format!("BUILD_IMAGE={build}"));
+            option("--build-arg", format!("RUN_IMAGE={run}"));
+        }
+        option("--secret", format!("id=registries,env={REGISTRIES}"));
+        if let Some(file) = CERTIFICATES.iter().find_map(|name| self.env.value(name)) {
+            option("--secret", format!("id=ca,src={file}"));
+        }
+        words.push(context.to_string_lossy().into_owned());
+        Ok(words)
+    }
+}
+
+/// The variable that carries the user's registries to the engine's command.
+const REGISTRIES: &str = "RPCBENCH_REGISTRIES";
+
+/// Shell commands that lead a build in an image to the user's registries. Their certificates are elsewhere there.
+fn registries(env: &BuildEnv) -> String {
+    const INSIDE: &str = "/run/secrets/ca";
+    let is_certificate = |name: &str| {
+        CERTIFICATES.contains(&name)
+            || ["_CERT", "_CAFILE", "_CAINFO"].iter().any(|end| name.ends_with(end))
+    };
+    let line = |(name, value): (&str, &str)| {
+        let value = if is_certificate(name) { INSIDE } else { value };
+        format!("export {name}='{}'\n", value.replace('\'', r"'\''"))
+    };
+    let is_here = |value: &str| value.starts_with('/');
+    let elsewhere = |(name, value): &(&str, &str)| is_certificate(name) || !is_here(value);
+    env.registries().filter(elsewhere).map(line).collect()
+}
+
+/// Adds what to do.
+fn explained(mut error: BuildError) -> BuildError {
+    if let BuildError::Failed { tail, .. } = &mut error {
+        let said = tail.join("\n");
+        let needs_buildkit = NO_BUILDKIT.iter().any(|text| said.contains(text));
+        let remedy = if needs_buildkit { Some(BUILDKIT) } else { super::engine::remedy(&said) };
+        tail.extend(remedy.map(str::to_owned));
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(all: &[(&str, &str)]) -> BuildEnv {
+        BuildEnv::new(all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+    }
+
+    #[test]
+    fn registries_are_exported_with_certificates_as_the_build_sees_them() {
+        let env = env(&[
+            ("GOPROXY", "https://it's.example"),
+            ("HOME", "/home/me"),
+            ("PIP_CERT", "/etc/ca.pem"),
+            ("SSL_CERT_FILE", "/etc/ca.pem"),
+        ]);
+        let expected = "export GOPROXY='https://it'\\''s.example'\nexport PIP_CERT='/run/secrets/ca'\n\
+                        export SSL_CERT_FILE='/run/secrets/ca'\n";
+        assert_eq!(registries(&env), expected);
+    }
+
+    #[test]
+    fn a_build_without_buildkit_says_what_to_install() {
+        let failed = |line: &str| BuildError::Failed {
+            server: "go-grpc".to_owned(),
+            command: "docker build".to_owned(),
+            ended: "failed".to_owned(),
+            log: PathBuf::from("build.log"),
+            tail: vec![line.to_owned()],
+        };
+        let said = explained(failed("the --mount option requires BuildKit")).to_string();
+        assert!(said.ends_with(BUILDKIT), "{said}");
+        let said = explained(failed("main.go:3: undefined")).to_string();
+        assert!(said.ends_with("main.go:3: undefined"), "{said}");
+    }
+}

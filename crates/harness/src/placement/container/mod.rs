@@ -1,0 +1,250 @@
+//! Servers in containers of this machine: images built, containers started and removed by the `docker` command.
+//!
+//! The command does what happens once in a server's life. While servers are measured, counters are read and processes frozen in the
+//! container's cgroup, by the code that native uses.
+
+mod context;
+mod engine;
+mod image;
+mod leftovers;
+mod server;
+
+use std::path::PathBuf;
+
+use rpcbench_engine::file_limit;
+use rpcbench_record::{Isolation, Machines, Toolchain, units};
+use rustix::process::Pid;
+
+use super::native::{HOST, Native, free_address};
+use super::{Placement, PlacementError, Running, Site, SiteOptions};
+use crate::host::HostMachine;
+use crate::host::isolation::{Adopted, Owner};
+use crate::host::meter::Meter;
+use crate::host::runtime_log::RuntimeLog;
+use crate::manifest::{Address, Entry};
+use engine::Engine;
+pub(crate) use image::{Image, ImageBuilder};
+use leftovers::{Guard, OWNER, sweep};
+use server::{Container, ContainerServer, Process};
+
+/// The command that drives the engine.
+const DOCKER: &str = "docker";
+
+/// Fails unless an engine answers.
+pub(super) fn ready() -> Result<(), PlacementError> {
+    Engine::new(DOCKER).version().map(drop)
+}
+
+/// Containers on this machine as a site.
+#[derive(Debug)]
+pub(super) struct Containers {
+    /// Divides the machine between servers and client.
+    machine: Native,
+    engine: Engine,
+    version: Toolchain,
+    owner: Owner,
+    notices: Vec<String>,
+    /// `None` if none can be started; then the next run cleans up.
+    _guard: Option<Guard>,
+}
+
+impl Containers {
+    pub(super) fn open(options: SiteOptions) -> Result<Self, PlacementError> {
+        let engine = Engine::new(DOCKER);
+        let version = engine.version()?;
+        let owner = Owner::this_process().map_err(|error| PlacementError(error.to_string()))?;
+        let removed = sweep(&engine, owner)?;
+        let machine = Native::open(options)?;
+        let mut notices = machine.notices().to_vec();
+        notices.extend(
+            removed
+                .iter()
+                .map(|name| format!("removed container {name}, left by a run that was killed")),
+        );
+        let guard = Guard::start(&engine, owner).ok();
+        Ok(Self { machine, engine, version, owner, notices, _guard: guard })
+    }
+}
+
+impl Site for Containers {
+    fn place<'a>(&'a self, entry: &'a Entry) -> Box<dyn Placement + 'a> {
+        let image = Image::of(&entry.server);
+        let entry = Entry { server: image.server.clone().into(), ..entry.clone() };
+        Box::new(ContainerPlacement { site: self, entry, image: image.name() })
+    }
+
+    fn machines(&self) -> Machines {
+        Machines { engine: Some(self.version.clone()), ..self.machine.machines() }
+    }
+
+    fn client_cpus(&self) -> &[u32] {
+        self.machine.client_cpus()
+    }
+
+    fn notices(&self) -> &[String] {
+        &self.notices
+    }
+}
+
+struct ContainerPlacement<'a> {
+    site: &'a Containers,
+    /// With paths inside the container.
+    entry: Entry,
+    /// Name of the image, which changes with the sources.
+    image: Result<String, PlacementError>,
+}
+
+impl ContainerPlacement<'_> {
+    /// The arguments of `docker run`.
+    fn arguments(
+        &self,
+        name: &str,
+        image: &str,
+        address: Address,
+        runtime: Option<&RuntimeLog>,
+    ) -> Vec<String> {
+        let Self { site, entry, .. } = self;
+        let Native { options, split, .. } = &site.machine;
+        let mut words: Vec<String> =
+            ["run", "-d", "--init", "--network", "host"].map(str::to_owned).into();
+        let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        option("--name", name.to_owned());
+        option("--label", format!("{OWNER}={}", site.owner.prefix()));
+        let cpus: Vec<String> = split.server.iter().map(u32::to_string).collect();
+        option("--cpuset-cpus", cpus.join(","));
+        if let Some(bytes) = options.limits.memory_bytes {
+            option("--memory", bytes.to_string());
+            option("--memory-swap", bytes.to_string());
+        }
+        let files = file_limit::given();
+        let limit = |files: Option<u64>| files.map_or("-1".to_owned(), |files| files.to_string());
+        option("--ulimit", format!("nofile={}:{}", limit(files.current), limit(files.maximum)));
+        option("--pids-limit", "-1".to_owned());
+        option("--tmpfs", "/tmp:exec".to_owned());
+        option("--cap-drop", "ALL".to_owned());
+        option("--security-opt", "no-new-privileges".to_owned());
+        option("--log-opt", "max-size=1m".to_owned());
+        let mut env = entry.environment(&Default::default(), address, &options.limits);
+        if let Some(log) = runtime {
+            let path = log.path().to_string_lossy().into_owned();
+            option("--volume", format!("{path}:{path}"));
+            env.insert(RuntimeLog::VARIABLE.into(), path);
+        }
+        for (name, value) in env {
+            option("--env", format!("{name}={value}"));
+        }
+        let command = entry.command();
+        if let Some(program) = command.first() {
+            option("--entrypoint", program.clone());
+        }
+        words.extend(["--read-only".to_owned(), image.to_owned()]);
+        words.extend(command.into_iter().skip(1));
+        words
+    }
+
+    /// The runtime log of a process, where its server writes one.
+    fn runtime_log(&self, file: PathBuf) -> Result<Option<RuntimeLog>, PlacementError> {
+        let wanted =
+            self.site.machine.options.runtime_statistics && self.entry.server.runtime.statistics;
+        Ok(wanted.then(|| RuntimeLog::create(file)).transpose()?)
+    }
+
+    /// The group of a container that was just started, once its limits are known to be in force.
+    fn adopt(
+        &self,
+        container: &Container,
+        log: &PathBuf,
+    ) -> Result<(Process, Adopted), PlacementError> {
+        let format = "{{.Id}} {{.State.Pid}}";
+        let state = container.engine.run(&["inspect", "--format", format, &container.name])?;
+        let (id, pid) = state.split_once(' ').unwrap_or_default();
+        let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) else {
+            let exit = container.exit(self.site.machine.options.limits.memory_bytes)?;
+            let said = container.engine.logs(&container.name, "20").unwrap_or_default();
+            let _ = std::fs::write(log, &said);
+            let last = said.lines().rev().find(|line| !line.trim().is_empty());
+            let last = last.map(|line| format!(": {line}")).unwrap_or_default();
+            return Err(PlacementError(format!("its container {exit} at once{last}")));
+        };
+        let process = Process::open(pid)?;
+        let group = Adopted::of(pid, id).map_err(|error| {
+            PlacementError(format!(
+                "the cgroup of container {} can't be used: {error}; rpcbench and its engine must run on the same \
+                 machine, in its process namespace",
+                container.name
+            ))
+        })?;
+        self.verify(&group)?;
+        Ok((process, group))
+    }
+
+    /// Engines ignore limits with a mere warning: a rootless one does on cgroup v1, and on v2 without delegated controllers.
+    fn verify(&self, group: &Adopted) -> Result<(), PlacementError> {
+        /// The kernel rounds limits down to pages.
+        const PAGE: u64 = 64 << 10;
+        let Native { options, split, .. } = &self.site.machine;
+        let mut wanted = split.server.clone();
+        wanted.sort_unstable();
+        let cpus = group.limits.cpus == wanted;
+        let memory = options.limits.memory_bytes.is_none_or(|bytes| {
+            group.limits.memory_bytes.is_some_and(|limit| limit.abs_diff(bytes) < PAGE)
+        });
+        if cpus && memory {
+            return Ok(());
+        }
+        let size = |bytes: Option<u64>| bytes.map_or("no limit".to_owned(), units::bytes);
+        Err(PlacementError(format!(
+            "the engine ignored the limits: CPUs {wanted:?} and {} of memory were asked for, and {:?} and {} are in \
+             force; a rootless engine needs cgroup v2 with the controllers cpuset and memory delegated to its user, so \
+             use one that runs as root",
+            size(options.limits.memory_bytes),
+            group.limits.cpus,
+            size(group.limits.memory_bytes),
+        )))
+    }
+}
+
+impl Placement for ContainerPlacement<'_> {
+    fn isolation(&self) -> Isolation {
+        self.site.machine.describe(None)
+    }
+
+    fn has_room(&self) -> bool {
+        self.site.machine.has_room()
+    }
+
+    fn start(&self, process: u32) -> Result<Box<dyn Running>, PlacementError> {
+        let Self { site, entry, image } = self;
+        let image = image.clone()?;
+        let options = &site.machine.options;
+        let address =
+            options.port.map_or_else(free_address, |port| Ok(Address { host: HOST, port }))?;
+        let file = |kind: &str| options.log_file(entry, process, kind);
+        let runtime = self.runtime_log(file("runtime"))?;
+        let name = site.owner.name(&entry.name()).replace(['@', '#'], "_");
+        let arguments = self.arguments(&name, &image, address, runtime.as_ref());
+        let container = Container { engine: site.engine.clone(), name, removed: false };
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        container.engine.run(&words)?;
+        let (process, group) = self.adopt(&container, &file("log"))?;
+        let id = container.engine.run(&["inspect", "--format", "{{.Image}}", &container.name])?;
+        let isolation = Isolation {
+            mode: group.mode,
+            image: Some(id),
+            ..site.machine.describe(options.limits.memory_bytes)
+        };
+        Ok(Box::new(ContainerServer {
+            endpoint: std::net::SocketAddr::new(address.host, address.port).into(),
+            machine: HostMachine::owned(&isolation, site.machine.presence.clone()),
+            isolation,
+            meter: Meter::new(&entry.server.runtime.compiler_threads),
+            runtime,
+            log: file("log"),
+            stop_timeout: entry.server.stop_timeout,
+            frozen: false,
+            container,
+            group,
+            process,
+        }))
+    }
+}
