@@ -7,7 +7,8 @@ use indicatif::ProgressBar;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::run::{Estimate, Event, Left, Observer};
 use rpcbench_record::{
-    Failure, Measured, Plan, Preparation, Readiness, Search, Trial, TrialResult, WarmSlice,
+    Failure, Measured, Plan, Preparation, Readiness, Search, Trial, TrialResult, WarmCurve,
+    WarmSlice,
 };
 use rpcbench_report::format::{duration_ns, si};
 use rpcbench_stats::Steadiness;
@@ -81,7 +82,11 @@ impl<'a> Progress<'a> {
     fn prepared(&self, preparation: &Preparation) {
         let entry = &preparation.entry;
         match &preparation.readiness {
-            Readiness::Ready => self.keep(&format!("{entry:<28} {}", warmed(preparation))),
+            Readiness::Ready => {
+                let Preparation { process, check, warm, .. } = preparation;
+                let how = ready(*process, check.passed, warm.as_ref());
+                self.keep(&format!("{entry:<28} {how}"));
+            }
             Readiness::Skipped { reason } => self.keep(&format!("{entry:<28} skipped: {reason}")),
             Readiness::Failed(failure) => self.failed(entry, failure),
         }
@@ -200,14 +205,20 @@ fn warming(slice: &WarmSlice, verdict: Steadiness) -> String {
     format!("{at:.1} s: {} calls per CPU-second, {state}", si(efficiency))
 }
 
-fn warmed(preparation: &Preparation) -> String {
-    let cases = preparation.check.passed;
-    let warm = preparation.warm.as_ref().map_or(String::new(), |warm| match warm.steady_after_ms {
-        Some(ms) => format!(", steady after {:.1} s", ms as f64 / 1e3),
-        None if warm.as_earlier => ", warmed as before".to_owned(),
-        None => warm.unsteady.as_ref().map_or(String::new(), |why| format!(", not steady: {why}")),
+/// `ready: 62 cases passed, steady after 1.2 s`, `process 2 ready: warmed as before`.
+fn ready(process: u32, cases: u32, warm: Option<&WarmCurve>) -> String {
+    let ready = match process {
+        1 => "ready".to_owned(),
+        process => format!("process {process} ready"),
+    };
+    let passed = (cases > 0).then(|| format!("{cases} cases passed"));
+    let warm = warm.and_then(|warm| match warm.steady_after_ms {
+        Some(ms) => Some(format!("steady after {:.1} s", ms as f64 / 1e3)),
+        None if warm.as_earlier => Some("warmed as before".to_owned()),
+        None => warm.unsteady.as_ref().map(|why| format!("not steady: {why}")),
     });
-    format!("ready: {cases} cases passed{warm}")
+    let how: Vec<String> = passed.into_iter().chain(warm).collect();
+    if how.is_empty() { ready } else { format!("{ready}: {}", how.join(", ")) }
 }
 
 /// `trial 2`; `load-40, trial 2` in open loop, whose name says more.
@@ -246,5 +257,23 @@ mod tests {
         let left = |ms, at_most| left_over(Left { length: Nanos::from_millis(ms), at_most });
         assert_eq!(left(25_400, true), "at most 25 s left");
         assert_eq!(left(240_000, false), "4 min left");
+    }
+
+    #[test]
+    fn a_prepared_process_says_what_was_done_for_it() {
+        let prepared = |process, cases, steady_after_ms| {
+            let warm = WarmCurve {
+                slices: Vec::new(),
+                steady_after_ms,
+                as_earlier: steady_after_ms.is_none(),
+                later_ms: None,
+                unsteady: None,
+                cold_rate: 0.0,
+            };
+            ready(process, cases, Some(&warm))
+        };
+        assert_eq!(prepared(1, 62, Some(1234)), "ready: 62 cases passed, steady after 1.2 s");
+        assert_eq!(prepared(2, 0, None), "process 2 ready: warmed as before");
+        assert_eq!(ready(1, 0, None), "ready");
     }
 }

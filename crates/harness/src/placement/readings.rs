@@ -71,6 +71,16 @@ pub struct CpuReading {
     pub compiler_ns: u64,
 }
 
+impl CpuReading {
+    /// What was used since an earlier reading.
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
+            compiler_ns: self.compiler_ns.saturating_sub(before.compiler_ns),
+        }
+    }
+}
+
 /// CPU time that a server has used since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuTime {

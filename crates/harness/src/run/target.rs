@@ -78,6 +78,8 @@ pub(super) struct Target {
     pub tolerated_errors: u64,
     /// Calls per CPU-second in its latest load. `None` before the first.
     pub level: Option<f64>,
+    /// How much longer its warm-up could have been. 0 if it is steady.
+    pub warm_up_left: Nanos,
     /// When its rest began, and the CPU time that it had used by then.
     at_rest: Option<(Nanos, u64)>,
     /// Its time at rest and awake, and the CPU time used in it.
@@ -99,6 +101,7 @@ impl Target {
             load: None,
             tolerated_errors: 0,
             level: None,
+            warm_up_left: Nanos(0),
             at_rest: None,
             idle: (Nanos(0), 0),
         };

@@ -26,6 +26,8 @@ const LEAD: Nanos = Nanos::from_millis(20);
 const LONGEST_SETTLE: Nanos = Nanos::from_millis(2000);
 /// Slices in which the load before a window is judged.
 const SETTLE_SLICE: Nanos = Nanos::from_millis(100);
+/// Slices in which compiler threads must have been quiet: compilations come in bursts.
+const COMPILER_SLICES: usize = 5;
 /// Difference of calls per CPU-second that counts as none: windows differ by as much.
 const SETTLED: f64 = 0.05;
 /// How often a disturbed window is measured again.
@@ -253,7 +255,8 @@ fn open(
 
 /// Loads a server after its rest until it is back at its level, or has stopped getting faster, and its compiler is quiet. A
 /// closed loop starts all its calls at once; by the window they must be as spread out as at any other time, which takes one
-/// and a half times as long as answering all of them once.
+/// and a half times as long as answering all of them once. A server that was not steady at the end of its warm-up is given
+/// what is left of its longest one.
 fn settle_by_slices(
     target: &mut Target,
     context: &Context<'_>,
@@ -262,22 +265,27 @@ fn settle_by_slices(
     let interrupt = &context.environment.interrupt;
     let cycle = target.load()?.cycle().unwrap_or(Nanos(0));
     let least = Nanos::from_millis(context.workload.settle_ms).max(Nanos(cycle.0 / 2 * 3));
-    let longest = Nanos::from_millis(context.workload.settle_ms).max(LONGEST_SETTLE);
+    let usual = Nanos::from_millis(context.workload.settle_ms).max(LONGEST_SETTLE);
+    let longest = usual + target.warm_up_left;
     let mut slices: Vec<f64> = Vec::new();
-    let mut last = (target.sample_cpu()?, target.load()?.progress()?.ended);
+    let mut readings = vec![target.sample_cpu()?];
+    let mut ended = target.load()?.progress()?.ended;
     target.load()?.start()?;
     loop {
         if interrupt.wait_or_cut(interrupt.now() + SETTLE_SLICE)? {
             return Err(StopNow.into());
         }
-        let this = (target.sample_cpu()?, target.load()?.progress()?.ended);
-        let cpu = this.0.cpu_ns.saturating_sub(last.0.cpu_ns) as f64;
-        let compiler = this.0.compiler_ns.saturating_sub(last.0.compiler_ns) as f64;
-        slices.push((this.1 - last.1) as f64 / cpu.max(1.0));
-        last = this;
-        let settled = is_settled(&slices, target.level) && compiler <= cpu * COMPILER_SHARE;
+        let (cpu, before) = (target.sample_cpu()?, ended);
+        ended = target.load()?.progress()?.ended;
+        let used = cpu.since(readings[readings.len() - 1]).cpu_ns;
+        slices.push((ended - before) as f64 / used.max(1) as f64);
+        let recent = cpu.since(readings[readings.len().saturating_sub(COMPILER_SLICES)]);
+        readings.push(cpu);
+        let is_quiet = recent.compiler_ns as f64 <= recent.cpu_ns as f64 * COMPILER_SHARE;
         let elapsed = interrupt.now() - begin;
+        let settled = is_quiet && is_settled(&slices, target.level);
         if elapsed >= longest || elapsed >= least && settled {
+            target.warm_up_left = target.warm_up_left - (elapsed - usual);
             return Ok(());
         }
     }

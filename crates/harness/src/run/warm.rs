@@ -29,6 +29,8 @@ struct Goal {
     rule: SteadyRule,
     /// Slices after which it ends in any case.
     cap: usize,
+    /// The entry's own cap, if the run is short of time.
+    full_cap: usize,
     /// Whether only the cap counts.
     fixed: bool,
     /// Whether the cap comes from earlier processes of the entry.
@@ -57,7 +59,9 @@ impl Goal {
         };
         let known = known.filter(|_| !fixed);
         let (cap, as_earlier) = (known.unwrap_or(cap), known.is_some());
-        Self { rule, cap: slices(cap), fixed: fixed || as_earlier, as_earlier, is_short: false }
+        let cap = slices(cap);
+        let fixed = fixed || as_earlier;
+        Self { rule, cap, full_cap: cap, fixed, as_earlier, is_short: false }
     }
 
     /// Lowers the cap of a warm-up until steady to `left`, but leaves enough to judge it.
@@ -100,6 +104,9 @@ pub(super) fn warm(
     }
     let unmeasured = target.load()?.pause()?;
     target.alive("while it was warmed")?;
+    if !goal.fixed && !verdict.is_warm() {
+        target.warm_up_left = Nanos(SLICE.0 * (goal.full_cap - curve.samples.len()) as u64);
+    }
     if unmeasured.outcomes.errors() > 0 {
         let protocol = context.subject.protocol;
         let reason = errors(protocol, &unmeasured.outcomes, "in the warm-up", &unmeasured.examples);
@@ -173,10 +180,11 @@ impl Curve {
         target.alive("while it was warmed")?;
         let progress = target.load()?.progress()?;
         let cpu = target.sample_cpu()?;
+        let used = cpu.since(self.cpu);
         let sample = WarmSample {
             calls: progress.ended - self.progress.ended,
-            server_cpu_ns: cpu.cpu_ns.saturating_sub(self.cpu.cpu_ns),
-            compiler_cpu_ns: cpu.compiler_ns.saturating_sub(self.cpu.compiler_ns),
+            server_cpu_ns: used.cpu_ns,
+            compiler_cpu_ns: used.compiler_ns,
         };
         self.slices.push(WarmSlice {
             at_ms: at.since(self.begin) / 1_000_000,

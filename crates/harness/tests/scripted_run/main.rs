@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use load::{Answer, CALLS, SLOW, Script, Scripted};
+use load::{Answer, CALLS, COMPILES, SLOW, Script, Scripted};
 use placement::ScriptedPlacement;
 use rpcbench_engine::clock::Nanos;
 use rpcbench_harness::manifest::Runtime;
@@ -269,4 +269,15 @@ fn the_window_of_a_slow_server_is_stretched_until_enough_calls_have_ended() {
     let length = |at: usize| made.run.trials[at].measured().expect("a window").window_ns;
     // Two calls are in flight.
     assert_eq!([length(0), length(1)], [1_000_000_000, 2_000_000_000]);
+}
+
+#[test]
+fn a_server_that_still_compiles_is_warmed_more_before_its_first_window() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let entries = [COMPILES, "a"];
+    let made = run_plan(script, Admission::AsFound, &entries, (1, 4, usize::MAX), quick(60));
+    let warm = made.run.preparations[0].warm.as_ref().expect("a warm-up");
+    assert!(warm.unsteady.is_some(), "{warm:?}");
+    let count = |what: &str| made.log.iter().filter(|line| line.ends_with(what)).count();
+    assert_eq!([count("measures"), count("too early")], [8, 0], "{:?}", made.log);
 }

@@ -11,6 +11,7 @@ use rpcbench_harness::run::Interrupt;
 use rpcbench_record::{Isolation, IsolationMode, MachineUsage};
 
 use super::Log;
+use super::load::{COMPILED, COMPILES};
 
 /// How long a server takes to start.
 const START: Nanos = Nanos::from_millis(1000);
@@ -77,7 +78,10 @@ impl Running for ScriptedServer {
 
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {
         // It is always busy.
-        Ok(Some(CpuReading { cpu_ns: self.interrupt.now().0, ..CpuReading::default() }))
+        let cpu_ns = self.interrupt.now().0;
+        let compiles = self.endpoint.authority == COMPILES;
+        let compiler_ns = if compiles { cpu_ns.min(COMPILED.0) / 2 } else { 0 };
+        Ok(Some(CpuReading { cpu_ns, compiler_ns }))
     }
 
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError> {

@@ -24,28 +24,56 @@ impl Uncertain {
 
 /// By how much dependent windows make the variance of a mean larger than independent ones: windows of one entry at about the
 /// same time are alike if the machine affects entries differently. By batches of neighbouring rounds, pooled over the entries.
+/// Residuals of a process add up to 0, so independent windows would seem unlike their neighbours; that is taken out.
 pub(super) fn longer(windows: &Windows, noise: &Noise) -> f64 {
     let batches = batches(windows.rounds);
     let mut sums = vec![vec![None; batches]; windows.entries()];
+    let mut counts = vec![vec![0.0; batches]; windows.processes.len()];
     let mut squares = 0.0;
     for (window, rest) in windows.list.iter().zip(&noise.rest) {
         let scaled = rest / noise.entries[window.entry].variance.sqrt();
         squares += scaled * scaled;
         let batch = window.round * batches / windows.rounds;
         *sums[window.entry][batch].get_or_insert(0.0) += scaled;
+        counts[window.process][batch] += 1.0;
     }
     let (mut within, mut next) = (0.0, 0.0);
-    for entry in sums {
-        let own: Vec<f64> = entry.into_iter().flatten().collect();
+    for entry in &sums {
+        let own: Vec<f64> = entry.iter().flatten().copied().collect();
         within += own.iter().map(|sum| sum * sum).sum::<f64>();
         next += own.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
     }
-    // Residuals of a process add up to 0, so neighbours seem less alike than they are.
-    let size = windows.rounds as f64 / batches as f64;
-    let hidden = size * windows.processes.len() as f64 / windows.list.len() as f64;
-    let correlation = next / within + hidden;
-    let longer = within / squares * inflation(correlation);
+    let independent = Independent::of(windows, &sums, &counts);
+    let correlation = next / within - independent.next / independent.within;
+    let alike = within / squares * independent.squares / independent.within;
+    let longer = alike * inflation(correlation);
     if longer.is_finite() { longer.max(1.0) } else { 1.0 }
+}
+
+/// What independent windows of variance 1 let expect of their residuals from the means of their processes.
+struct Independent {
+    /// Sum of the squares.
+    squares: f64,
+    /// Sum of the squares of the entries' sums in each batch.
+    within: f64,
+    /// Sum of the products of neighbouring sums.
+    next: f64,
+}
+
+impl Independent {
+    /// `sums` has the batches in which an entry was measured, `counts` the windows of each process in each batch.
+    fn of(windows: &Windows, sums: &[Vec<Option<f64>>], counts: &[Vec<f64>]) -> Self {
+        let mut expected = Self { squares: 0.0, within: 0.0, next: 0.0 };
+        for (process, counts) in windows.processes.iter().zip(counts) {
+            let all: f64 = counts.iter().sum();
+            expected.squares += all - 1.0;
+            let measured = sums[process.entry].iter().zip(counts).filter(|(sum, _)| sum.is_some());
+            let own: Vec<f64> = measured.map(|(_, count)| *count).collect();
+            expected.within += own.iter().map(|count| count * (1.0 - count / all)).sum::<f64>();
+            expected.next -= own.windows(2).map(|pair| pair[0] * pair[1] / all).sum::<f64>();
+        }
+        expected
+    }
 }
 
 /// How much more than the others each entry reacts to what all share in a round: the slope of its residuals over the rounds'
