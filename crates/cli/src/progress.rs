@@ -186,6 +186,9 @@ impl Observer for Progress<'_> {
                 self.now(format!("{entry}: searching, {rate} calls/s: {}", step.verdict));
             }
             Event::Trial(trial) => self.trial(trial),
+            Event::NotStopped { entry, failure } => {
+                self.keep(&format!("{entry:<28} {}", failure.reason))
+            }
         }
     }
 }

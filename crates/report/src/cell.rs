@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
 use rpcbench_record::{
-    Arrivals, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol, RankedBy, Rate,
-    Readiness, Run, Search, Trial, TrialResult, Workload,
+    Arrivals, IsolationMode, Limits, Measured, Outcomes, PlannedServer, Preparation, Protocol,
+    RankedBy, Rate, Readiness, Run, Search, Trial, TrialResult, Workload,
 };
 
 use crate::course::Course;
-use crate::doubt::doubts;
+use crate::doubt::{doubts, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced};
@@ -187,6 +187,13 @@ impl<'a> Cell<'a> {
         };
         if let Some((trial, doubt)) = trials.iter().find_map(first) {
             return Verdict::suspect(trial, &doubt);
+        }
+        // Without a cgroup, CPU time is known to the clock tick only.
+        let is_exact = |p: &&Preparation| p.isolation.mode != IsolationMode::Affinity;
+        if self.preparations.iter().all(is_exact)
+            && let Some(reason) = too_little_cpu(&self.measured())
+        {
+            return Verdict::because(VerdictKind::Suspect, reason);
         }
         if let Some(disturbed) = disturbed::verdict(trials) {
             return disturbed;

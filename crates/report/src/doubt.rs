@@ -31,6 +31,31 @@ pub fn doubts(trial: &Measured, workload: &Workload) -> Vec<String> {
     found.into_iter().flatten().collect()
 }
 
+/// Least CPU time that a server uses, as a share of the client's: both write and read the same bytes, and the client does so at
+/// the lowest cost known.
+const LEAST_SHARE: f64 = 0.1;
+/// What is asked of a server at most, nanoseconds of CPU time a call: at a low rate, the client mostly wakes and waits.
+const LEAST_NS: f64 = 2000.0;
+
+/// A reason if a server used less CPU time over its windows than it takes to read and write its calls. `None` if its CPU time is
+/// unknown.
+pub fn too_little_cpu(trials: &[&Measured]) -> Option<String> {
+    let (mut server_s, mut client_ns, mut calls) = (0.0, 0, 0);
+    for trial in trials {
+        server_s += trial.server_cpu_s()?;
+        client_ns += trial.client.cpu_ns.saturating_sub(trial.client.awake_ns);
+        calls += trial.outcomes.ok;
+    }
+    let least_ns = (client_ns as f64 * LEAST_SHARE).min(calls as f64 * LEAST_NS);
+    (server_s * 1e9 < least_ns).then(|| {
+        let (cpu, calls) = (duration_ns(server_s * 1e9), plural(calls, "call"));
+        format!(
+            "its processes used {cpu} of CPU time for {calls}, less than reading and writing them costs: something \
+             else did the work"
+        )
+    })
+}
+
 fn histogram(latency: Option<&Latency>, of: &str, counted: u64) -> Option<String> {
     let held = match latency.map(|it| (it, Histogram::count_in_base64(&it.histogram))) {
         None => 0,

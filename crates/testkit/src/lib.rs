@@ -3,7 +3,7 @@
 //! - [`Server`] runs a [`Behaviour`] inside a test, on its own thread.
 //! - The binary `rpcbench-testkit` runs the same behaviours as a server under test.
 //! - [`thrift`] has Thrift's messages.
-//! - [`relay_unix`] puts a Unix socket in front of a server; [`relay_in_pieces`] splits the bytes between client and server.
+//! - [`relay_unix`] and [`relay_tcp`] put a socket in front of a server; [`relay_in_pieces`] splits the bytes between client and server.
 //! - [`workload`] is a load for tests of plans and records.
 //! - [`scripted`] is a peer that follows a script of HTTP/2 frames or HTTP/1.1; [`http2`] has the frames.
 
@@ -33,6 +33,6 @@ pub use behaviour::{Behaviour, BehaviourError, FORMS, Form};
 pub use clock::{CpuTime, children_cpu, process_cpu};
 pub use file_limit::raise_file_limit;
 pub use plan::{Plan, PlanError};
-pub use relay::{relay_in_pieces, relay_unix};
+pub use relay::{relay_in_pieces, relay_tcp, relay_unix};
 pub use server::{Ended, Server, StartError};
 pub use workload::workload;

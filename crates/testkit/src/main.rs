@@ -1,11 +1,16 @@
 //! Runs the testkit's behaviours as a server under test.
 
+mod outside;
+
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
-use rpcbench_testkit::{Behaviour, Ended, FORMS, Plan, Server, process_cpu, raise_file_limit};
+use rpcbench_testkit::{
+    Behaviour, Ended, FORMS, Plan, Server, process_cpu, raise_file_limit, relay_tcp,
+};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// A server that misbehaves on purpose
@@ -53,6 +58,18 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     if plan.spawn_child {
         let child = std::process::Command::new("sleep").arg("600").spawn()?;
         writeln!(io::stderr(), "rpcbench-testkit: started child {}", child.id())?;
+    }
+    match plan.leave_group {
+        Some(Duration::ZERO) => outside::leave_group()?,
+        Some(after) => drop(std::thread::spawn(move || {
+            std::thread::park_timeout(after);
+            outside::leave_group()
+        })),
+        None => {}
+    }
+    if plan.proxy {
+        let server = outside::start()?;
+        relay_tcp(SocketAddr::new(arguments.host, arguments.port), server)?;
     }
     raise_file_limit()?;
     // One thread, so that only the server's own thread works.

@@ -20,6 +20,10 @@ pub struct Plan {
     pub ignore_sigterm: bool,
     /// True if a child process is left behind.
     pub spawn_child: bool,
+    /// How long after its start the process leaves its cgroup.
+    pub leave_group: Option<Duration>,
+    /// True if it passes calls on to a child outside of its cgroup.
+    pub proxy: bool,
     /// True if the number of calls and the CPU time are printed at the end.
     pub counting: bool,
     /// Bytes of memory to take before listening.
@@ -100,6 +104,8 @@ pub(crate) enum Effect {
     MemoryAtStart(u64),
     IgnoreSigterm,
     SpawnChild,
+    LeaveGroup(Duration),
+    Proxy,
     Counting,
 }
 
@@ -108,7 +114,12 @@ impl Effect {
     fn is_of_process(self) -> bool {
         matches!(
             self,
-            Self::MemoryAtStart(_) | Self::IgnoreSigterm | Self::SpawnChild | Self::Counting
+            Self::MemoryAtStart(_)
+                | Self::IgnoreSigterm
+                | Self::SpawnChild
+                | Self::LeaveGroup(_)
+                | Self::Proxy
+                | Self::Counting
         )
     }
 
@@ -202,6 +213,8 @@ impl Plan {
             Effect::MemoryAtStart(bytes) => self.memory_at_start = bytes,
             Effect::IgnoreSigterm => self.ignore_sigterm = true,
             Effect::SpawnChild => self.spawn_child = true,
+            Effect::LeaveGroup(after) => self.leave_group = Some(after),
+            Effect::Proxy => self.proxy = true,
             Effect::Counting => self.counting = true,
         }
     }

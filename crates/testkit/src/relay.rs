@@ -25,6 +25,21 @@ pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 
+/// Listens at `address` until the process ends and relays to `server`.
+///
+/// # Errors
+/// If the port is in use.
+pub fn relay_tcp(address: SocketAddr, server: SocketAddr) -> io::Result<()> {
+    for client in TcpListener::bind(address)?.incoming() {
+        // As above.
+        let _ = client.and_then(|client| {
+            client.set_nodelay(true)?;
+            relay(client.into(), server, io::copy)
+        });
+    }
+    Ok(())
+}
+
 /// The address of a relay to `server` that runs until the process ends and forwards pieces of 1 to `longest` bytes, each in its
 /// own write.
 ///

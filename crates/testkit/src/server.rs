@@ -105,8 +105,12 @@ impl Server {
     pub fn start(behaviour: Behaviour) -> Result<Self, StartError> {
         let behaviours = [behaviour];
         let plan = Plan::new(&behaviours)?;
-        let process_only =
-            plan.ignore_sigterm || plan.spawn_child || plan.counting || plan.memory_at_start > 0;
+        let process_only = plan.ignore_sigterm
+            || plan.spawn_child
+            || plan.leave_group.is_some()
+            || plan.proxy
+            || plan.counting
+            || plan.memory_at_start > 0;
         if process_only || plan.exit_at_start().is_some() {
             let [behaviour] = behaviours;
             return Err(StartError::NeedsProcess { behaviour: behaviour.to_string() });

@@ -3,6 +3,7 @@
 use rpcbench_record::Readiness;
 
 use crate::bench::Bench;
+use crate::kernel::has_cgroups;
 
 /// Cheats that never give the one right answer that makes a server ready.
 const NEVER_READY: usize = 3;
@@ -125,4 +126,29 @@ fn a_wrong_answer_deep_in_the_load_is_told() {
     let cells = bench.cells();
     cells.failed("wrong-later", "wrong answer");
     cells.failed("fails-later", "13");
+}
+
+/// What a server uses outside of its cgroup is not measured, and looks cheap.
+#[test]
+fn a_server_outside_of_its_cgroup_fails() {
+    if !has_cgroups() {
+        return;
+    }
+    let bench = Bench::new()
+        .variant("outside", "--behaviour leave-group:0s")
+        .variant("leaves-later", "--behaviour leave-group:3s")
+        .variant("proxy", "--behaviour proxy");
+    let ended = bench.run("check @outside @proxy").expect(1);
+    ended.shows(&[
+        "FAILED: 127.0.0.1:",
+        "(server), not by the server's own",
+        "start the server in the foreground",
+    ]);
+    assert_eq!(ended.out.matches("FAILED: 127.0.0.1:").count(), 2, "{}", ended.out);
+    bench.run("run @honest @outside @leaves-later @proxy --warmup none --duration 4s").expect(1);
+    let cells = bench.cells();
+    for cheat in ["outside", "leaves-later", "proxy"] {
+        cells.failed(cheat, "not by the server's own processes");
+    }
+    cells.measured("honest");
 }

@@ -7,6 +7,7 @@ pub mod fingerprint;
 pub mod isolation;
 mod machine;
 pub mod meter;
+pub mod port;
 pub mod presence;
 pub mod process;
 mod reference;

@@ -155,12 +155,18 @@ pub trait Running {
         Ok(None)
     }
 
+    /// Who else serves its port, so that its counters are not those of the work, and the remedy. `None`: no one does, or
+    /// the placement can't tell.
+    fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
+        Ok(None)
+    }
+
     /// The last lines of its log, at most `lines`. Empty if the placement can't see it.
     fn log_tail(&self, _lines: usize) -> Vec<String> {
         Vec::new()
     }
 
-    /// Ends it as the process contract says, if the placement started it.
+    /// Ends it as the process contract says, if the placement started it. Fails if its port is still served then.
     fn stop(self: Box<Self>) -> Result<(), PlacementError>;
 }
 

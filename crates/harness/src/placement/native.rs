@@ -21,6 +21,7 @@ use crate::host::cpus::{Split, Topology, pin_this_thread};
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::{GroupLimits, Isolation};
 use crate::host::meter::Meter;
+use crate::host::port::{Owner, listeners, outsiders};
 use crate::host::presence::{Presence, Rival};
 use crate::host::process::{ProcessError, ServerProcess, Spec};
 use crate::host::runtime_log::RuntimeLog;
@@ -178,6 +179,7 @@ impl Placement for NativePlacement<'_> {
         };
         Ok(Box::new(NativeServer {
             process: ServerProcess::spawn(&spec, group).map_err(|error| self.explain(error))?,
+            address: SocketAddr::new(address.host, address.port),
             endpoint: SocketAddr::new(address.host, address.port).into(),
             machine: HostMachine::owned(&isolation, site.presence.clone()),
             isolation,
@@ -201,8 +203,13 @@ pub(super) fn free_address() -> io::Result<Address> {
     Ok(Address { host: HOST, port: address.port() })
 }
 
+fn list(owners: &[Owner]) -> String {
+    owners.iter().map(Owner::to_string).collect::<Vec<_>>().join(" and ")
+}
+
 struct NativeServer {
     process: ServerProcess,
+    address: SocketAddr,
     endpoint: Endpoint,
     isolation: IsolationRecord,
     machine: HostMachine,
@@ -267,13 +274,42 @@ impl Running for NativeServer {
         Ok(self.process.out_of_memory()?.map(|exit| exit.to_string()))
     }
 
+    fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
+        let owners = match outsiders(self.address, self.process.group()) {
+            Ok(owners) => owners,
+            Err(error) => {
+                let note = format!("who serves its port can't be checked: {error}");
+                if !self.isolation.notes.contains(&note) {
+                    self.isolation.notes.push(note);
+                }
+                return Ok(None);
+            }
+        };
+        Ok((!owners.is_empty()).then(|| {
+            let (address, owners) = (self.address, list(&owners));
+            format!(
+                "{address} is served by {owners}, not by the server's own processes alone, so what that uses is \
+                 not measured; start the server in the foreground, not with `docker run` or through a service manager"
+            )
+        }))
+    }
+
     fn log_tail(&self, lines: usize) -> Vec<String> {
         self.process.log_tail(lines)
     }
 
     fn stop(mut self: Box<Self>) -> Result<(), PlacementError> {
         self.wake()?;
+        let address = self.address;
         self.process.stop()?;
-        Ok(())
+        let owners = listeners(address).unwrap_or_default();
+        if owners.is_empty() {
+            return Ok(());
+        }
+        Err(PlacementError(format!(
+            "{address} is still served by {} after the server was stopped; end that, and start the server in the \
+             foreground, not with `docker run` or through a service manager",
+            list(&owners)
+        )))
     }
 }

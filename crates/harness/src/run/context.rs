@@ -36,6 +36,8 @@ pub(super) struct Context<'a> {
     pub adapts: bool,
     /// How long the preparation may take, if it is warmed until steady: then it is warmed more before its windows.
     pub preparation_limit: Option<Nanos>,
+    /// Whether the server stops after the trial.
+    pub is_last: bool,
     pub observer: &'a dyn Observer,
 }
 

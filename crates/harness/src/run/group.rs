@@ -54,7 +54,7 @@ impl Runner<'_> {
             let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
             if let Some(short) = self.shortage(subject, &workload).filter(|_| at > 0) {
                 self.turns = Some(short);
-                kept.stop_after(first);
+                kept.stop_after(first, self.observer);
                 trials.sort_by_key(|planned| planned.process);
                 if let Some(rule) = stopping {
                     rule.take_turns(trials);
@@ -121,7 +121,7 @@ impl Runner<'_> {
         }
         // If even one process of each entry is too many, servers restart for each trial.
         if self.shortage(context.subject, context.workload).is_some() {
-            kept.stop_all();
+            kept.stop_all(self.observer);
         }
         self.observer
             .event(&Event::Starting { entry: planned.entry.clone(), process: planned.process });

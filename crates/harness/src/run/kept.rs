@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_record::{Plan, PlannedTrial};
 
+use super::observer::{Event, Observer};
 use super::target::Target;
 
 /// An entry, the first of the workloads that share a process of it, and the number of the process.
@@ -49,25 +50,31 @@ impl Kept {
     }
 
     /// Stops the kept servers whose process has a higher number.
-    pub fn stop_after(&mut self, number: u32) {
+    pub fn stop_after(&mut self, number: u32, observer: &dyn Observer) {
         let targets = std::mem::take(&mut self.targets);
         let (kept, others) = targets.into_iter().partition(|((_, _, of), _)| *of <= number);
         self.targets = others;
-        self.stop_all();
+        self.stop_all(observer);
         self.targets = kept;
     }
 
     /// Stops the kept servers.
-    pub fn stop_all(&mut self) {
-        for target in std::mem::take(&mut self.targets).into_values() {
-            // Their trials are over; if one has to be killed, its log says so.
-            let _ = target.stop();
+    pub fn stop_all(&mut self, observer: &dyn Observer) {
+        for ((entry, ..), target) in std::mem::take(&mut self.targets) {
+            stop(*target, entry, observer);
         }
     }
 
     pub fn is_excluded(&self, plan: &Plan, planned: &PlannedTrial) -> bool {
         self.excluded.contains(&(planned.entry.clone(), planned.workload.clone()))
             || self.left_out.contains(&process(plan, planned))
+    }
+}
+
+/// Stops a server whose trials are over. That something of it is left does not change them.
+pub(super) fn stop(target: Target, entry: String, observer: &dyn Observer) {
+    if let Err(failure) = target.stop() {
+        observer.event(&Event::NotStopped { entry, failure: &failure });
     }
 }
 

@@ -136,7 +136,7 @@ impl<'a> Runner<'a> {
         while let Some(first) = trials.get(at) {
             self.check_interrupt()?;
             if group != Some(self.group(first)) {
-                kept.stop_all();
+                kept.stop_all(self.observer);
                 self.prepare_group(&mut trials[at..], stopping.as_mut(), &mut kept)?;
                 group = Some(self.group(&trials[at]));
             }
@@ -157,6 +157,7 @@ impl<'a> Runner<'a> {
                 rule.took(self.now() - start);
             }
         }
+        kept.stop_all(self.observer);
         if self.environment.interrupt.ends_window() {
             return Ok(Ending::Interrupted);
         }
@@ -211,7 +212,7 @@ impl<'a> Runner<'a> {
         kept: &mut Kept,
     ) -> Result<(), StopReason> {
         let Some((subject, workload, arrivals)) = self.due(planned, kept) else { return Ok(()) };
-        let context = self.context(subject, &workload);
+        let context = Context { is_last, ..self.context(subject, &workload) };
         let Some(mut target) = self.ready(planned, &context, kept)? else { return Ok(()) };
         let trial = self.measure(planned, &context, &mut target, arrivals)?;
         let failed = matches!(trial.result, TrialResult::Failed(_));
@@ -219,8 +220,7 @@ impl<'a> Runner<'a> {
         if failed {
             kept.exclude(planned); // Dropping the target kills what is left of its server.
         } else if is_last {
-            // Its trials are over; if it has to be killed, its log says so.
-            let _ = target.stop();
+            kept::stop(*target, planned.entry.clone(), self.observer);
         } else {
             self.put_away(planned, target, kept);
         }
@@ -253,6 +253,7 @@ impl<'a> Runner<'a> {
             }),
             adapts: self.run.header.plan.placement.starts_servers(),
             preparation_limit: None,
+            is_last: false,
             observer: self.observer,
         }
     }
@@ -282,7 +283,12 @@ impl<'a> Runner<'a> {
             number,
             position: (self.done, self.run.header.plan.order.len()),
         });
-        let outcome = match trial::run(target, context, arrivals) {
+        let outcome = trial::run(target, context, arrivals).and_then(|outcome| {
+            // While the load's connections are open: another process may have accepted them.
+            target.serves_itself(&self.environment.interrupt, context.is_last)?;
+            Ok(outcome)
+        });
+        let outcome = match outcome {
             Ok(outcome) => outcome,
             Err(StepError::Server(failure)) => trial::Outcome {
                 started: began,

@@ -1,7 +1,7 @@
 //! What can be observed of a run.
 
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{Arrivals, Preparation, SearchStep, Trial, WarmSlice};
+use rpcbench_record::{Arrivals, Failure, Preparation, SearchStep, Trial, WarmSlice};
 use rpcbench_stats::Steadiness;
 
 use crate::load::Sample;
@@ -58,6 +58,13 @@ pub enum Event<'a> {
     },
     /// A trial has ended.
     Trial(&'a Trial),
+    /// A server that has no more trials could not be stopped, or others still serve its port.
+    NotStopped {
+        /// Its entry.
+        entry: String,
+        /// What is left, and what to do.
+        failure: &'a Failure,
+    },
 }
 
 /// A part of a trial.

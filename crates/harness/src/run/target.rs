@@ -27,6 +27,9 @@ const CHECK_CALL: Duration = Duration::from_secs(5);
 const IDLE_SHARE: f64 = 0.001;
 /// Time at rest before that is judged: what a runtime does right after a load is soon over.
 const IDLE_JUDGED: Nanos = Nanos::from_millis(10_000);
+/// Pause between two looks at who serves its port, in lengths of a look: with two dozen servers, looks take some percent of
+/// the time between windows, and none of that within.
+const LOOK_PAUSE: u64 = 300;
 /// How long to wait for the end of a server that broke its connections.
 const DEATH: Duration = Duration::from_millis(300);
 
@@ -80,6 +83,8 @@ pub(super) struct Target {
     pub level: Option<f64>,
     /// How much longer its warm-up could have been. 0 if it is steady.
     pub warm_up_left: Nanos,
+    /// End and length of the last look at who serves its port.
+    looked: Option<(Nanos, Nanos)>,
     /// When its rest began, and the CPU time that it had used by then.
     at_rest: Option<(Nanos, u64)>,
     /// Its time at rest and awake, and the CPU time used in it.
@@ -102,6 +107,7 @@ impl Target {
             tolerated_errors: 0,
             level: None,
             warm_up_left: Nanos(0),
+            looked: None,
             at_rest: None,
             idle: (Nanos(0), 0),
         };
@@ -123,7 +129,8 @@ impl Target {
             self.alive("before it was ready")?;
             let problem = match caller.call(hello.method(), hello.request(0)) {
                 Ok(reply) => match hello.verify(0, hello.request(0), &reply) {
-                    Ok(()) => return Ok(()),
+                    // While the connection is open: another process may have accepted it.
+                    Ok(()) => return Ok(self.serves_itself(&environment.interrupt, true)?),
                     Err(mismatch) => mismatch.to_string(),
                 },
                 Err(error) => error.to_string(),
@@ -153,6 +160,7 @@ impl Target {
         let mut caller = Stoppable { caller, interrupt: &environment.interrupt };
         let report = cases::check(&mut caller, self.profile, environment.seed);
         environment.interrupt.check()?;
+        self.serves_itself(&environment.interrupt, true)?;
         self.alive("during the conformance check")?;
         // Its messages are larger than those of most loads.
         self.server.reset_peak()?;
@@ -229,6 +237,19 @@ impl Target {
             None => Ok(()),
             Some(how) => Err(self.explain(format!("{how} {when}"))),
         }
+    }
+
+    /// A failure if other processes than its own serve its port. Not `due`, it looks only if that takes little of the run's
+    /// time.
+    pub fn serves_itself(&mut self, interrupt: &Interrupt, due: bool) -> Result<(), Failure> {
+        let begin = interrupt.now();
+        if !due && self.looked.is_some_and(|(at, took)| begin - at < Nanos(took.0 * LOOK_PAUSE)) {
+            return Ok(());
+        }
+        let others = self.server.served_by_others()?;
+        let end = interrupt.now();
+        self.looked = Some((end, end - begin));
+        others.map_or(Ok(()), |others| Err(self.blame(others)))
     }
 
     /// A failure with the last lines of the server's log.

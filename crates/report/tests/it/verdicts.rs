@@ -89,6 +89,24 @@ fn doubt_outweighs_warming() {
     assert!(suspect.reason.as_ref().is_some_and(|reason| reason.starts_with("trial 1: ")));
 }
 
+#[test]
+fn a_server_with_less_cpu_time_than_its_calls_cost_is_suspect() {
+    let judged = |share: f64| {
+        let run = RunBuilder::new().with("go-grpc", &[20_000; 3], |t| {
+            let least_ns = (t.client.cpu_ns - t.client.awake_ns) / 10;
+            let server = t.server.as_mut().expect("usage");
+            server.cpu_user_ns = (least_ns as f64 * share) as u64;
+            server.cpu_system_ns = 0;
+        });
+        let verdict = verdict(&summary(&run.run)).clone();
+        (verdict.name(), verdict.reason)
+    };
+    assert_ne!(judged(1.01).0, "suspect");
+    let (name, reason) = judged(0.99);
+    assert_eq!(name, "suspect");
+    insta::assert_snapshot!(reason.expect("a reason"));
+}
+
 /// Rates of the eight windows of a process, relative to `rate`.
 fn course(rate: u64, relative: fn(usize) -> f64) -> Vec<u64> {
     let noise = [0, 9, 3, 14, 6, 11, 2, 8];

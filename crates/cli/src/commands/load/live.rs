@@ -117,7 +117,10 @@ impl Observer for Live<'_> {
             Event::Draining => self.now("waiting for the last calls"),
             Event::Step { step, .. } => self.keep(&LoadPoint::searched(step).line()),
             Event::Trial(trial) => self.ended(trial),
-            Event::Starting { .. } | Event::Warming { .. } | Event::Prepared(_) => {}
+            Event::Starting { .. }
+            | Event::Warming { .. }
+            | Event::Prepared(_)
+            | Event::NotStopped { .. } => {}
         }
     }
 

@@ -1,0 +1,255 @@
+//! Who serves a port of this machine: the processes that own its sockets.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+
+use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
+use procfs::process::{FDTarget, Process, all_processes};
+use rustix::process::{getpid, getuid};
+
+use super::isolation::Counted;
+use crate::error::about;
+
+/// Who serves a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A process.
+    Process {
+        /// Its id.
+        pid: i32,
+        /// Its program.
+        program: String,
+    },
+    /// A process of this user that this process can't look into.
+    Hidden(u32),
+    /// Another machine or network namespace, at this address.
+    Elsewhere(SocketAddr),
+    /// No process of this machine listens: something passes connections on before they reach a socket.
+    Unknown,
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process { pid, program } => write!(f, "process {pid} ({program})"),
+            Self::Hidden(user) => write!(f, "a hidden process of user {user}"),
+            Self::Elsewhere(address) => write!(f, "{address}"),
+            Self::Unknown => write!(f, "no process of this machine"),
+        }
+    }
+}
+
+/// Who serves the address without being one of `own`: owns a socket of the address, or the other end of a TCP connection that
+/// one of `own` has made. Looks twice before it names anyone: processes start and end during a look.
+pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner>> {
+    twice(|| {
+        let all = sockets()?;
+        let holders = Holders::of(&all)?;
+        let own = own.pids()?.into_iter().map(|pid| pid.as_raw_pid()).collect();
+        let (serving, others): (Vec<_>, Vec<_>) =
+            all.iter().partition(|socket| serves(socket, address));
+        let mut found = holders.others(&serving, &own);
+        if !serving.iter().any(|socket| socket.state == TcpState::Listen) {
+            found.push(Owner::Unknown);
+        }
+        let is_made = |socket: &&TcpNetEntry| {
+            socket.state == TcpState::Established && holders.any_holds(&own, socket.inode)
+        };
+        for made in others.into_iter().filter(is_made) {
+            let (local, remote) = (made.local_address, canonical(made.remote_address));
+            let is_peer = |peer: &&TcpNetEntry| {
+                canonical(peer.local_address) == remote
+                    && canonical(peer.remote_address) == canonical(local)
+            };
+            match all.iter().find(is_peer) {
+                Some(peer) => found.extend(holders.others(&[peer], &own)),
+                None => found.push(Owner::Elsewhere(remote)),
+            }
+        }
+        Ok(found)
+    })
+}
+
+/// Who listens on an address.
+pub fn listeners(address: SocketAddr) -> io::Result<Vec<Owner>> {
+    twice(|| {
+        let mut all = sockets()?;
+        all.retain(|socket| socket.state == TcpState::Listen && serves(socket, address));
+        Ok(Holders::of(&all)?.others(&Vec::from_iter(&all), &BTreeSet::new()))
+    })
+}
+
+fn twice(look: impl Fn() -> io::Result<Vec<Owner>>) -> io::Result<Vec<Owner>> {
+    let mut found = look()?;
+    if !found.is_empty() {
+        let again = look()?;
+        found.retain(|owner| again.contains(owner));
+        found.dedup();
+    }
+    Ok(found)
+}
+
+/// The TCP sockets of this machine that belong to a process: connections that wait to be accepted have no inode, and those
+/// that end have no process.
+fn sockets() -> io::Result<Vec<TcpNetEntry>> {
+    let all = tcp().map_err(io::Error::other).map_err(about("the sockets of this machine"))?;
+    // Without IPv6 there is no such list.
+    let all = all.into_iter().chain(tcp6().unwrap_or_default());
+    Ok(all.filter(|socket| socket.inode != 0).collect())
+}
+
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// Whether a socket listens on an address, or is a connection accepted there.
+fn serves(socket: &TcpNetEntry, address: SocketAddr) -> bool {
+    let local = canonical(socket.local_address);
+    local.port() == address.port() && (local.ip() == address.ip() || local.ip().is_unspecified())
+}
+
+/// The processes that own sockets.
+struct Holders {
+    /// Their ids, and the inodes of their sockets.
+    visible: BTreeMap<i32, HashSet<u64>>,
+    /// Processes whose files can't be read.
+    closed: BTreeSet<i32>,
+}
+
+impl Holders {
+    fn of(sockets: &[TcpNetEntry]) -> io::Result<Self> {
+        let inodes: HashSet<u64> = sockets.iter().map(|socket| socket.inode).collect();
+        let mut found = Self { visible: BTreeMap::new(), closed: BTreeSet::new() };
+        let this = getpid().as_raw_pid();
+        let all =
+            all_processes().map_err(io::Error::other).map_err(about("the processes in /proc"))?;
+        // Those that end while /proc is read are left out.
+        for process in all.flatten().filter(|process| process.pid != this) {
+            let Ok(files) = process.fd() else {
+                found.closed.insert(process.pid);
+                continue;
+            };
+            for file in files.flatten() {
+                if let FDTarget::Socket(inode) = file.target
+                    && inodes.contains(&inode)
+                {
+                    found.visible.entry(process.pid).or_default().insert(inode);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn any_holds(&self, pids: &BTreeSet<i32>, inode: u64) -> bool {
+        pids.iter().any(|pid| self.visible.get(pid).is_some_and(|held| held.contains(&inode)))
+    }
+
+    /// The owners of the sockets that are not among `own`. A socket whose owner can't be seen is of another process if all files
+    /// of `own` can be read and another user made it.
+    fn others(&self, sockets: &[&TcpNetEntry], own: &BTreeSet<i32>) -> Vec<Owner> {
+        let holds = |held: &HashSet<u64>| sockets.iter().any(|it| held.contains(&it.inode));
+        let strange = self.visible.iter().filter(|(pid, held)| !own.contains(pid) && holds(held));
+        let mut others: Vec<Owner> =
+            strange.map(|(&pid, _)| Owner::Process { pid, program: program(pid) }).collect();
+        if own.is_disjoint(&self.closed) {
+            let is_seen = |inode| self.visible.values().any(|held| held.contains(&inode));
+            let users: BTreeSet<u32> = sockets
+                .iter()
+                .filter(|socket| socket.uid != getuid().as_raw() && !is_seen(socket.inode))
+                .map(|socket| socket.uid)
+                .collect();
+            others.extend(users.into_iter().map(Owner::Hidden));
+        }
+        others
+    }
+}
+
+fn program(pid: i32) -> String {
+    let stat = Process::new(pid).and_then(|process| process.stat());
+    stat.map_or_else(|_| "unknown program".to_owned(), |stat| stat.comm)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, TcpListener, TcpStream};
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::process::{Child, Command, Stdio};
+
+    use rustix::process::Pid;
+
+    use super::*;
+    use crate::placement::{CpuTime, MemoryUse};
+
+    struct Family(Vec<Pid>);
+
+    impl Counted for Family {
+        fn pids(&self) -> io::Result<Vec<Pid>> {
+            Ok(self.0.clone())
+        }
+
+        fn cpu(&self) -> io::Result<CpuTime> {
+            Ok(CpuTime::default())
+        }
+
+        fn memory(&self) -> io::Result<MemoryUse> {
+            Ok(MemoryUse::default())
+        }
+    }
+
+    /// A process that holds a listening socket, as its standard input.
+    fn holder(listener: &TcpListener) -> Child {
+        let socket = listener.as_fd().try_clone_to_owned().unwrap();
+        Command::new("sleep").arg("60").stdin(Stdio::from(socket)).spawn().unwrap()
+    }
+
+    #[test]
+    fn a_listening_socket_that_another_process_holds_too_shows_it() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut children = [holder(&listener), holder(&listener)];
+        drop(listener);
+        let pids = [0, 1].map(|at: usize| Pid::from_child(&children[at]));
+        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec())).unwrap();
+        let (inside, one_outside) = (of(&pids), of(&pids[..1]));
+        let after = listeners(address).unwrap();
+        for child in &mut children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        let owner = |pid: Pid| Owner::Process { pid: pid.as_raw_pid(), program: "sleep".into() };
+        assert_eq!(inside, []);
+        assert_eq!(one_outside, [owner(pids[1])]);
+        assert_eq!(after.len(), 2, "{after:?}");
+        assert_eq!(listeners(address).unwrap(), []);
+        assert_eq!(of(&pids), [Owner::Unknown]);
+    }
+
+    /// A process that holds one end of a connection, as its standard input.
+    #[test]
+    fn a_connection_to_another_process_shows_it() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let backend = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let made = TcpStream::connect(backend.local_addr().unwrap()).unwrap();
+        let (accepted, _) = backend.accept().unwrap();
+        let mut server = Command::new("sleep");
+        server.arg("60").stdin(Stdio::from(OwnedFd::from(listener.try_clone().unwrap())));
+        let mut server = server.stdout(Stdio::from(OwnedFd::from(made))).spawn().unwrap();
+        let mut other = Command::new("sleep");
+        let mut other =
+            other.arg("60").stdin(Stdio::from(OwnedFd::from(accepted))).spawn().unwrap();
+        let pids = [Pid::from_child(&server), Pid::from_child(&other)];
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let of = |own: &[Pid]| outsiders(address, &Family(own.to_vec())).unwrap();
+        let (with, without) = (of(&pids), of(&pids[..1]));
+        for child in [&mut server, &mut other] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert_eq!(with, []);
+        let program = "sleep".to_owned();
+        assert_eq!(without, [Owner::Process { pid: pids[1].as_raw_pid(), program }]);
+    }
+}
