@@ -34,7 +34,7 @@ export function Changed({ changes }: { changes: Changes }) {
 }
 
 function Findings({ changes: { columns, rows } }: { changes: Changes }) {
-  const kind = (at: number) => (columns[at]![1] ? "number" : "");
+  const kind = (at: number) => `${columns[at]![1] ? "number" : ""} ${["old", "new"].includes(columns[at]![0]) ? "spare" : ""}`.trim();
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Findings">
       <table class="findings">
@@ -43,7 +43,7 @@ function Findings({ changes: { columns, rows } }: { changes: Changes }) {
         </thead>
         <tbody>
           {rows.map(({ name, texts, worth }) => (
-            <tr key={name} class={worth}>{texts.map((text, at) => <td key={at} class={kind(at)}>{text}</td>)}</tr>
+            <tr key={name} class={worth}>{texts.map((text, at) => <td key={at} class={kind(at)}>{text.replaceAll(" %", "\u00a0%")}</td>)}</tr>
           ))}
         </tbody>
       </table>

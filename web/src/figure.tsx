@@ -1,6 +1,7 @@
 /** A chart with its title, the table behind it, and its downloads. */
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
+import { heading } from "./format";
 import { type Cells, csv, png, save, svgText } from "./download";
 
 interface Props {
@@ -50,7 +51,7 @@ function Twin({ title, header, rows }: Pick<Props, "title" | "header" | "rows">)
     <div class="scroll" tabIndex={0} role="region" aria-label={`${title}, as a table`}>
       <table>
         <thead>
-          <tr>{header.map((name) => <th key={name} scope="col">{name}</th>)}</tr>
+          <tr>{header.map((name) => <th key={name} scope="col">{heading(name)}</th>)}</tr>
         </thead>
         <tbody>
           {rows.slice(0, most).map((row, at) => (

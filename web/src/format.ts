@@ -54,3 +54,11 @@ export function powers(from: number, to: number): number[] {
 export function percentile(quantile: number): string {
   return `p${trimmed(quantile * 100, 7)}`;
 }
+
+/** A key of the exports in words, with its unit: `memory peak (bytes)`, `calls/s`. */
+export function heading(key: string): string {
+  const rates = key.replace(/_per(_server)?_cpu_s/, "/cpu-s").replace("_per_s", "/s");
+  const [, of, unit] = /^(.+)_(ns|ms|s|bytes|share)$/.exec(rates) ?? [];
+  const words = (of ?? rates).replaceAll("_", " ");
+  return unit === undefined ? words : `${words} (${unit})`;
+}

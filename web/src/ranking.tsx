@@ -114,7 +114,7 @@ function Line({ part, row, columns, scale, view, change }: Props & { row: Row; c
           {bar}
         </td>
       );
-    const cell = <td key={column.key} class={classes(column)}>{text}</td>;
+    const cell = <td key={column.key} class={classes(column)}><Parts text={text} /></td>;
     return column.key === part.ranked_by ? <Fragment key={column.key}><td class="bar">{bar}</td>{cell}</Fragment> : cell;
   });
   return (
@@ -123,6 +123,12 @@ function Line({ part, row, columns, scale, view, change }: Props & { row: Row; c
       {open && <tr class="opened"><td colSpan={columns.length + 1}><Details part={part} row={row} /></td></tr>}
     </>
   );
+}
+
+/** A figure and its error, which a phone puts on two lines. */
+function Parts({ text }: { text: string }) {
+  const [figure, error] = text.split(" ± ");
+  return error === undefined ? <>{text}</> : <>{figure} <span class="error">± {error}</span></>;
 }
 
 /** The figure from 0, and its interval. */

@@ -63,6 +63,17 @@ test("every window is a dot", async ({ open }) => {
   expect(rows.map((row) => Number(row.memory_peak_bytes))).toEqual(trials.map(({ trial }) => trial.result.measured.server.memory_peak_bytes));
 });
 
+test("windows over the run start at the left end, at their first window", async ({ open }) => {
+  const page = await open("quick");
+  const starts = (await csv(page, "Windows over the run")).map((row) => Number(row.at_s));
+  expect(Math.min(...starts)).toBeGreaterThan(10);
+  const chart = page.locator("#windows-over-the-run svg").first();
+  const dots = await chart.locator("[data-mark=dot] circle").evaluateAll((dots) => dots.map((dot) => Number(dot.getAttribute("cx"))));
+  const width = Number(await chart.getAttribute("width"));
+  expect(Math.min(...dots)).toBeCloseTo(56, 0);
+  expect(Math.max(...dots)).toBeCloseTo(width - 16, 0);
+});
+
 test("servers are turned on and off in all charts at once", async ({ open }) => {
   const page = await open("quick");
   const lines = page.locator("#percentiles svg [data-mark=line] path");

@@ -4,7 +4,7 @@ import { deflateSync, inflateSync } from "node:zlib";
 import type { Page } from "@playwright/test";
 import { expect, test } from "./page";
 import { folder, rpcbench } from "./pages";
-import { cells } from "./record";
+import { cells, type Json, read, write } from "./record";
 
 const names = (page: Page) => page.locator(".ranking td.name button").allTextContents();
 
@@ -145,12 +145,72 @@ test("filters narrow the answer and the sentences", async ({ open }) => {
 
 test("a phone shows p99 and memory", async ({ open, page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
-  await open("quick");
-  await expect(page.getByRole("columnheader", { name: "p99", exact: true })).toBeVisible();
-  await expect(page.getByRole("columnheader", { name: "memory", exact: true })).toBeVisible();
+  for (const name of ["quick", "latency", "slo"]) {
+    await open(name);
+    const columns = await page.locator(".ranking thead th").allTextContents();
+    for (const row of await page.locator(".ranking tr").all()) {
+      const cells = row.locator(":is(td, th):not(.bar)");
+      for (const title of ["p99", "memory"]) {
+        const box = (await cells.nth(columns.indexOf(title)).boundingBox())!;
+        expect(box.width).toBeGreaterThan(20);
+        expect(box.x + box.width).toBeLessThanOrEqual(390);
+      }
+    }
+  }
 });
+
+test("each pair of protocols in a language is compared, for the rows shown", async ({ open }) => {
+  const { run, events } = read("quick");
+  const flask = run.plan.servers.find((server: Json) => server.entry === "python-flask");
+  Object.assign(flask, { language: "go", protocol: "json-h2c" });
+  write("pairs", { run, events });
+  const page = await open("pairs");
+  const sentences = page.locator(".limits p").filter({ hasText: /^In go, / });
+  const pairs = [["go-grpc", "go-net-http"], ["go-grpc", "python-flask"], ["go-net-http", "python-flask"]];
+  await expect(sentences).toHaveCount(pairs.length);
+  for (const [one, other] of pairs) await expect(sentences.filter({ hasText: `(${one})` }).filter({ hasText: `(${other})` })).toHaveCount(1);
+  await page.getByLabel("Find a server").fill("go-");
+  await expect(sentences).toHaveCount(1);
+  await expect(sentences).toContainText("json (go-net-http)");
+});
+
+for (const name of ["quick", "latency", "slo", "sweep", "load", "builds", "short", "collections"]) {
+  test(`${name} has words where the program has options and keys`, async ({ open }) => {
+    const page = await open(name);
+    for (const part of ["", "#part=1.2", "#part=2.1"]) {
+      await page.goto(page.url().split("#")[0] + part);
+      await page.locator("h1").waitFor();
+      const row = page.locator(".ranking td.name button").first();
+      if ((await row.count()) > 0) await row.click();
+      const texts: string[] = await page.evaluate(() => {
+        const app = document.querySelector("#app")!;
+        // Commands are code: readers copy them.
+        const code = [...app.querySelectorAll(".command, .server, style")];
+        const within = (node: Node) => code.some((element) => element.contains(node));
+        const walker = document.createTreeWalker(app, NodeFilter.SHOW_TEXT);
+        const texts: string[] = [];
+        while (walker.nextNode()) if (!within(walker.currentNode)) texts.push(walker.currentNode.textContent!);
+        return [...texts, ...[...app.querySelectorAll("[title]")].map((element) => element.getAttribute("title")!)];
+      });
+      expect(texts.filter((text) => /(^|\s)--[a-z]|[a-z]_[a-z]/.test(text))).toEqual([]);
+    }
+  });
+}
 
 test("names wrap only between words", async ({ open }) => {
   const page = await open("quick");
-  await expect(page.locator(".ranking td.name button").first()).toHaveCSS("overflow-wrap", "break-word");
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    // Each word between hyphens and signs is on one line.
+    const broken = await page.locator(".ranking td.name button").evaluateAll((buttons) => buttons.flatMap((button) => {
+      const text = document.createTreeWalker(button, NodeFilter.SHOW_TEXT).nextNode()!;
+      return [...text.textContent!.matchAll(/[^-@: ]+/g)].filter(({ index, 0: word }) => {
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        return new Set([...range.getClientRects()].map(({ top }) => top)).size > 1;
+      }).map(([word]) => word);
+    }));
+    expect(broken).toEqual([]);
+  }
 });

@@ -247,7 +247,7 @@ fn adjustment(standings: &Standings) -> Option<String> {
     let unit = unit(standings.by);
     match standings.adjustment {
         Adjustment::To { .. } => Some(format!(
-            "{unit} are corrected for changes in machine speed; --wide has the raw ones."
+            "{unit} are corrected for changes in machine speed; the table with every column has the raw ones."
         )),
         Adjustment::Raw(Unadjusted::Moved { .. }) => Some(format!(
             "{unit} are uncorrected: the servers themselves moved the machine reference."

@@ -131,7 +131,7 @@ fn unsure(pair: &Pair) -> &'static str {
     }
 }
 
-/// For each language with several protocols, which of them is faster: `In go, grpc (go-grpc) is 1.4x json
+/// For each language with several protocols, a sentence for each two of them: `In go, grpc (go-grpc) is 1.4x json
 /// (go-net-http) (1.3 to 1.5)`.
 pub(crate) fn protocols_by_language(table: &Table) -> Vec<String> {
     let Some(standings) = &table.standings else { return Vec::new() };
@@ -140,17 +140,15 @@ pub(crate) fn protocols_by_language(table: &Table) -> Vec<String> {
         let of_language = |row: &&Row| row.server.language == language.name;
         let protocols =
             grouped(table.rows.iter().filter(of_language), standings, GroupBy::Protocol);
-        let Some((first, others)) = protocols.split_first() else { continue };
-        let others = others.iter().filter_map(|it| compared(first, it)).join("; ");
-        if !others.is_empty() {
-            lines.push(format!("In {}, {others}.", language.name));
-        }
+        let pairs = protocols.iter().tuple_combinations();
+        let pairs = pairs.filter_map(|(one, other)| compared(one, other, standings));
+        lines.extend(pairs.map(|pair| format!("In {}, {pair}.", language.name)));
     }
     lines
 }
 
-fn compared(first: &Group<'_>, other: &Group<'_>) -> Option<String> {
-    let pair = other.against?;
+fn compared(first: &Group<'_>, other: &Group<'_>, standings: &Standings) -> Option<String> {
+    let pair = standings.pair(&first.best.server.entry, &other.best.server.entry)?;
     let (first, second) = (named(first), named(other));
     Some(match (pair.is_open(), pair.finding.is_equal()) {
         (true, _) => format!("{first} and {second} are too close to call"),

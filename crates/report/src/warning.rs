@@ -101,7 +101,7 @@ fn isolation(run: &Run) -> Vec<Warning> {
         found.push(Warning::new(
             "shared-cpus",
             format!("client and server shared CPU {cpus}, so each slowed the other"),
-            "use a machine with more CPUs, or fewer with --cpus",
+            "use a machine with more CPUs, or give each server fewer",
         ));
     }
     if used.iter().any(|i| i.mode == IsolationMode::Affinity) {
@@ -121,8 +121,8 @@ fn one_process(run: &Run, tables: &[Table]) -> Option<Warning> {
     let one = |standings: &Standings| standings.processes == 1 && !standings.pairs.is_empty();
     let lacked_time = run.finished.is_some() && run.header.plan.most_processes() > 1;
     let remedy = match lacked_time {
-        true => "there was no time for more, so use a longer --max-time",
-        false => "use --processes 2 or more",
+        true => "there was no time for more, so allow more time",
+        false => "measure 2 processes or more",
     };
     standings.any(one).then(|| {
         Warning::new(
@@ -141,7 +141,7 @@ fn client_bound(table: &Table) -> Option<Warning> {
         Warning::new(
             "client-bound",
             format!("the client with {threads} was the limit of {entries}"),
-            "use more --client-threads, or fewer --cpus",
+            "use more client threads, or give each server fewer CPUs",
         )
     })
 }

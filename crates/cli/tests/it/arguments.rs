@@ -175,7 +175,7 @@ fn a_build_that_fails_shows_its_last_lines() {
     ended.complains(&["testkit-liar", "failed: ", "exit status: 7", "linker: no such thing"]);
     bench.run("run @honest").expect(2).complains(&["linker: no such thing"]);
     let ended = bench.run("check @honest --no-build").expect(2);
-    ended.shows(&["FAILED: not built since it changed; run without --no-build"]);
+    ended.shows(&["FAILED: not built since it changed; let the run build it"]);
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn a_limit_that_is_exceeded_is_a_verdict_against() {
     let honest = Target::new("slow:20ms");
     let words = "--duration 300ms -m 1 --fail-if p50>10ms --fail-if max>9s --fail-if rate<1M";
     let ended = load(&honest, words).expect(1);
-    ended.complains(&["--fail-if p50>10ms: p50 is 2", "--fail-if rate<1000000: rate is "]);
+    ended.complains(&["limit p50>10ms: p50 is 2", "limit rate<1000000: rate is "]);
     assert!(!ended.err.contains("max>9s"), "{}", ended.err);
     ended.shows(&["limit exceeded"]);
     load(&honest, "--duration 300ms -m 1 --fail-if p50>9s --fail-if rate<1").expect(0);
@@ -188,7 +188,7 @@ fn calls_may_fail_within_a_limit() {
     let words = "-m 4 --duration 300ms";
     load(&failing, &format!("{words} --fail-if errors>1.5%")).expect(0).shows(&["INTERNAL"]);
     let ended = load(&failing, &format!("{words} --fail-if errors>0.5%")).expect(1);
-    ended.complains(&["--fail-if errors>0.5%: errors is "]);
+    ended.complains(&["limit errors>0.5%: errors is "]);
     load(&failing, &format!("{words} --fail-if p50>9s")).expect(1);
 }
 
@@ -208,7 +208,7 @@ fn a_client_that_was_late_takes_the_blame() {
         let ended = program.finish().expect(1);
         ended.complains(&[
             "generator late: the client started ",
-            "lower the rate, use more --threads",
+            "lower the rate, use more client threads",
         ]);
         ended.shows(&["verdict     generator late"]);
     }

@@ -116,7 +116,7 @@ impl Builder<'_> {
         let toolchains = found(probes);
         let current = build::is_current(server, &toolchains).unwrap_or(false);
         if !current && self.building == Building::Never {
-            let reason = "not built since it changed; run without --no-build".to_owned();
+            let reason = "not built since it changed; let the run build it".to_owned();
             return (toolchains, BuildState::Failed(Failure { reason, log_tail: Vec::new() }));
         }
         if !current {

@@ -95,7 +95,7 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("switches_voluntary", Count, "Voluntary context switches of all the server's threads, including ended ones", Window(|w| some(w.measured.server.as_ref()?.switches_voluntary))),
     figure("switches_involuntary", Count, "Involuntary context switches of all the server's threads, including ended ones", Window(|w| some(w.measured.server.as_ref()?.switches_involuntary))),
     figure("server_threads", Count, "Threads of the server at the window's end", Window(|w| some(w.measured.server.as_ref()?.threads))),
-    figure("gc_pauses", Count, "Pauses for garbage collection that ended in the window; empty without `--runtime-statistics`, or if the runtime does not report them", Windows(|f| some(f.runtime.as_ref()?.pauses.count))),
+    figure("gc_pauses", Count, "Pauses for garbage collection that ended in the window; empty if runtime statistics were not asked for, or if the runtime does not report them", Windows(|f| some(f.runtime.as_ref()?.pauses.count))),
     figure("gc_pause_total_ns", Ns, "Sum of those pauses", Windows(|f| some(f.runtime.as_ref()?.pauses.total_ns))),
     figure("gc_pause_mean_ns", Ns, "Mean of those pauses; empty without pauses", Windows(gc_mean)),
     figure("gc_pause_max_ns", Ns, "Longest of those pauses", Windows(|f| some(f.runtime.as_ref()?.pauses.max_ns))).column(column("longest GC", ColumnSlot::Figures).wide().if_known()),

@@ -183,7 +183,7 @@ pub(crate) fn resolution(changes: &Changes) -> Vec<String> {
     match halves.get(halves.len() / 2) {
         Some(half) => {
             let more = match changes.builds {
-                Some(_) => "a finer --precision and more --max-time",
+                Some(_) => "a finer precision and more time",
                 None => "more processes of each server in both runs",
             };
             let least = format::percent(half - 1.0);

@@ -4,6 +4,7 @@ use rpcbench_record::Header;
 use serde::Serialize;
 
 use super::Comparison;
+use super::names::named;
 use super::page::{RunView, typed};
 use super::part::{KindView, PartView};
 use crate::changes::view::columns;
@@ -83,8 +84,9 @@ fn facts(changes: &Changes) -> Vec<(&'static str, String)> {
 impl ChangesView {
     fn of(changes: &Changes) -> Self {
         let columns = columns(&changes.rows);
-        let texts =
-            |row: usize| columns.iter().filter_map(|it| it.cells.get(row)).cloned().collect();
+        let texts = |row: usize| {
+            columns.iter().filter_map(|it| it.cells.get(row)).map(|text| named(text)).collect()
+        };
         let view = |(row, change): (usize, &Change)| ChangeView {
             name: name(change, &changes.rows),
             texts: texts(row),

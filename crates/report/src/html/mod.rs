@@ -9,6 +9,7 @@ mod calls;
 mod cell;
 mod changes;
 mod load;
+mod names;
 mod page;
 mod part;
 mod rates;

@@ -72,9 +72,9 @@ fn response(windows: &[Measured]) -> Option<Distribution> {
 fn table(rows: Vec<RowView>) -> TableView {
     let column = |figure: &PointFigure| ColumnView {
         key: figure.key,
-        title: figure.title,
+        title: figure.title.to_owned(),
         unit: figure.unit.name(),
-        meaning: figure.meaning,
+        meaning: figure.meaning.to_owned(),
         number: figure.unit.is_number(),
         shown: ShownView::Usually,
         interval: None,

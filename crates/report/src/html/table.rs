@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::cell::CellView;
+use super::names;
 use crate::catalog::{ColumnSlot, Figure, Kind, RowKind, Subject, Value, exported};
 use crate::columns::{Columns, columns};
 
@@ -17,9 +18,9 @@ pub(super) struct TableView {
 #[derive(Serialize)]
 pub(super) struct ColumnView {
     pub(super) key: &'static str,
-    pub(super) title: &'static str,
+    pub(super) title: String,
     pub(super) unit: &'static str,
-    pub(super) meaning: &'static str,
+    pub(super) meaning: String,
     pub(super) number: bool,
     pub(super) shown: ShownView,
     /// Indices of the columns with the ends of its interval.
@@ -91,9 +92,9 @@ impl ColumnView {
     pub(super) fn of(figure: &Figure) -> Self {
         Self {
             key: figure.key,
-            title: figure.title(),
+            title: names::title(figure),
             unit: figure.unit.name(),
-            meaning: figure.meaning,
+            meaning: names::meaning(figure),
             number: figure.unit.is_number(),
             shown: ShownView::Usually,
             interval: None,
@@ -119,7 +120,7 @@ fn row(kind: Kind, figures: &[&Figure], subject: &Subject) -> RowView {
     RowView {
         ranked: cell.is_some_and(|cell| cell.place.is_some()),
         values: figures.iter().map(|figure| figure.value(subject)).collect(),
-        texts: figures.iter().map(|figure| figure.shown(subject)).collect(),
+        texts: figures.iter().map(|figure| Some(names::named(&figure.shown(subject)?))).collect(),
         reason: cell.and_then(|cell| cell.verdict.reason.clone()),
         notes: cell.map(|cell| cell.notes.clone()).unwrap_or_default(),
         evidence: cell.map(|cell| cell.evidence.clone()).unwrap_or_default(),

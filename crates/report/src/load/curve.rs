@@ -48,7 +48,7 @@ impl LoadCurve {
     /// What is wrong with the loads as a whole. `None` if nothing is.
     pub fn complaint(&self) -> Option<String> {
         if let Some(limit) = self.clients_limit() {
-            return Some(format!("{limit}; use more --threads, or free CPUs"));
+            return Some(format!("{limit}; use more client threads, or free CPUs"));
         }
         if self.search.as_ref().is_some_and(|search| search.met().is_none()) {
             return self.found();

@@ -229,7 +229,7 @@ fn warnings(load: &Load) -> Vec<String> {
     lines.extend(exceeded(load).into_iter().map(|limit| format!("limit exceeded: {limit}")));
     if verdict::busiest(load) >= SATURATED {
         lines.push(
-            "the client was the limit, the server can do more; use more --threads".to_owned(),
+            "the client was the limit, the server can do more; use more client threads".to_owned(),
         );
     }
     lines

@@ -69,7 +69,7 @@ impl Load {
             let example = example.unwrap_or_default();
             format!("{failed} of {all} calls failed outside the window{example}")
         });
-        let limits = exceeded(self).into_iter().map(|limit| format!("--fail-if {limit}"));
+        let limits = exceeded(self).into_iter().map(|limit| format!("limit {limit}"));
         let fault = connections::fault(&[&self.measured]);
         let rest = [fault, lateness(self), exhaustion(self), overload(self), cut_short(self)];
         let rest = rest.into_iter().flatten();
@@ -134,7 +134,7 @@ pub(super) fn lateness(load: &Load) -> Option<String> {
     let pacing = load.measured.pacing.filter(Pacing::generator_late)?;
     Some(format!(
         "generator late: the client started {} of the calls more than 1 ms late, so these figures are not the \
-         server's; lower the rate, use more --threads, or free CPUs",
+         server's; lower the rate, use more client threads, or free CPUs",
         format::percent_near(pacing.late_share(), &[Pacing::LATE_SHARE])
     ))
 }
@@ -145,7 +145,7 @@ pub(super) fn exhaustion(load: &Load) -> Option<String> {
     if !load.workload.arrivals.is_open() || lateness(load).is_some() {
         return None;
     }
-    let remedy = "lower the rate, use more --threads, or free CPUs";
+    let remedy = "lower the rate, use more client threads, or free CPUs";
     if load.measured.client_saturated() {
         let busiest = format::percent_near(load.measured.busiest_client(), &[SATURATED]);
         return Some(format!(

@@ -160,7 +160,7 @@ fn a_share_of_the_capacity_is_found_with_what_it_is_a_share_of() {
     assert_eq!((load.outside.outcomes.errors(), load.checks_failed()), (1200, true));
     insta::assert_snapshot!(load.complaints().join("\n"), @"
     1200 of 392000 calls failed outside the window, such as: status 13: upstream is gone
-    client-bound: the capacity is the client's, so the rate is not a share of the server's; lower the rate, use more --threads, or free CPUs
+    client-bound: the capacity is the client's, so the rate is not a share of the server's; lower the rate, use more client threads, or free CPUs
     ");
 }
 
@@ -270,7 +270,7 @@ fn a_client_late_for_one_call_in_a_hundred_is_to_blame() {
     assert_eq!((load.verdict().name(), load.complaints()), ("ok", Vec::new()));
     load.measured.pacing.as_mut().expect("an open loop").late += 1;
     assert_eq!(load.verdict().name(), "generator late");
-    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: the client started 1.0003 % of the calls more than 1 ms late, so these figures are not the server's; lower the rate, use more --threads, or free CPUs");
+    insta::assert_snapshot!(load.complaints().join("\n"), @"generator late: the client started 1.0003 % of the calls more than 1 ms late, so these figures are not the server's; lower the rate, use more client threads, or free CPUs");
     // It outweighs a client at its limit, and a contradiction outweighs it.
     load.measured.client.busiest_ns = load.measured.window_ns;
     assert_eq!(load.verdict().name(), "generator late");
@@ -371,8 +371,8 @@ fn limits_that_are_exceeded_are_named_with_what_was_measured() {
     assert_eq!(load.verdict().name(), "limit exceeded");
     assert_eq!(limited(fine(), &["errors<1%"]).verdict().name(), "limit exceeded");
     insta::assert_snapshot!(load.complaints().join("\n"), @"
-    --fail-if p99>16ms: p99 is 16.1 ms
-    --fail-if rate<98001: rate is 98.0k calls/s
+    limit p99>16ms: p99 is 16.1 ms
+    limit rate<98001: rate is 98.0k calls/s
     ");
     assert!(plain(&load, Style::default()).contains("  limit exceeded: p99>16ms: p99 is "));
 }

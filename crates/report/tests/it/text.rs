@@ -260,6 +260,25 @@ fn one_sentence_says_which_protocol_is_faster_in_a_language() {
 }
 
 #[test]
+fn each_pair_of_protocols_in_a_language_is_compared() {
+    let mut builder = RunBuilder::new()
+        .entry("go-thrift", &[150_000, 150_400, 149_900])
+        .entry("go-grpc", &[98_000, 98_900, 97_700])
+        .entry("go-net-http", &[68_000, 68_300, 67_800]);
+    for server in &mut builder.run.header.plan.servers {
+        server.protocol = match server.entry.as_str() {
+            "go-thrift" => rpcbench_record::Protocol::Thrift,
+            "go-grpc" => rpcbench_record::Protocol::Grpc,
+            _ => rpcbench_record::Protocol::Json,
+        };
+    }
+    let page = shown(&builder);
+    let said: Vec<&str> = page.lines().filter(|line| line.starts_with("In go, ")).collect();
+    assert_eq!(said.len(), 3, "{page}");
+    assert!(said[2].contains("(go-grpc)") && said[2].contains("(go-net-http)"), "{said:?}");
+}
+
+#[test]
 fn groups_show_the_best_of_each() {
     let lines = |by: &str| {
         let layout = Layout { group_by: Some(by.parse().expect(by)), ..Layout::default() };

@@ -239,12 +239,12 @@ fn a_second_process_without_time_asks_for_a_longer_run() {
         let warnings = summary(&run.run).warnings;
         warnings.iter().map(|warning| warning.advice.to_string()).collect::<String>()
     };
-    assert!(remedies(&run).contains("use --processes 2 or more"));
+    assert!(remedies(&run).contains("measure 2 processes or more"));
     let plan = &mut run.run.header.plan;
     plan.stopping = Some(Stopping { max_time_ms: Some(1000), ..Stopping::default() });
     let second = plan.order.iter().map(|t| PlannedTrial { process: 2, number: 2, ..t.clone() });
     plan.order.extend(second.collect::<Vec<_>>());
-    assert!(remedies(&run).contains("use a longer --max-time"));
+    assert!(remedies(&run).contains("so allow more time"));
 }
 
 #[test]
