@@ -82,24 +82,25 @@ impl Model {
         let square = between.variance;
         let means = Means::fit(&noise.levels, &noise.covariance, &windows.processes, square);
         let longer = longer(windows, &noise);
-        let product = |a: &[f64], b: &[f64]| {
-            let lines = noise.covariance.iter().zip(a);
-            longer * lines.map(|(line, share)| share * dot(line, b)).sum::<f64>()
+        let of_levels = |share: &Vec<f64>| -> Vec<f64> {
+            noise.covariance.iter().map(|line| longer * dot(line, share)).collect()
         };
+        let with_levels: Vec<Vec<f64>> = means.shares.iter().map(of_levels).collect();
         let counts: Vec<f64> = windows.processes.iter().map(|own| own.part).collect();
-        let together = |a: &[f64], b: &[f64]| {
-            a.iter().zip(b).zip(&counts).map(|((a, b), part)| a * b * part).sum()
+        let counted = |share: &Vec<f64>| -> Vec<f64> {
+            share.iter().zip(&counts).map(|(share, part)| share * part).collect()
         };
-        let of_pairs = |of: &dyn Fn(&[f64], &[f64]) -> f64| -> Vec<Vec<f64>> {
-            let line = |a: &Vec<f64>| means.shares.iter().map(|b| of(a, b)).collect();
+        let with_counts: Vec<Vec<f64>> = means.shares.iter().map(counted).collect();
+        let of_pairs = |others: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            let line = |a: &Vec<f64>| others.iter().map(|b| dot(a, b)).collect();
             means.shares.iter().map(line).collect()
         };
         let mut sizes = vec![(0.0, 0); windows.entries()];
         windows.processes.iter().for_each(|own| sizes[own.entry].0 += own.count);
         windows.list.iter().for_each(|window| sizes[window.entry].1 += 1);
         Self {
-            by_windows: of_pairs(&product),
-            by_processes: of_pairs(&together),
+            by_windows: of_pairs(&with_levels),
+            by_processes: of_pairs(&with_counts),
             shared: shared(&rounds(windows, &noise, &means)),
             reactions: reactions(windows, &noise),
             noise,
