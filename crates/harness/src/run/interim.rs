@@ -93,11 +93,11 @@ mod tests {
         let mut windows: Vec<Observation> = windows.collect();
         let expected = 0.2 * NORMAL / SQRT_2;
         let found = noise(&windows, 0);
-        assert!((found - expected).abs() < 0.001, "{found}");
+        assert!((found - expected).abs() < 0.002, "{found}");
         // A stall, and a first window before the server was warm.
         (windows[0].value, windows[21].value) = (1.0, 1.0);
         let found = noise(&windows, 0);
-        assert!((found - expected).abs() < 0.001, "{found}");
+        assert!((found - expected).abs() < 0.002, "{found}");
         assert_eq!(noise(&[], 0), 0.0);
     }
 }
