@@ -29,14 +29,12 @@ struct Goal {
     rule: SteadyRule,
     /// Slices after which it ends in any case.
     cap: usize,
-    /// The entry's own cap, if the run is short of time.
+    /// The entry's own cap. The other is lower if the run is short of time.
     full_cap: usize,
     /// Whether only the cap counts.
     fixed: bool,
     /// Whether the cap comes from earlier processes of the entry.
     as_earlier: bool,
-    /// Whether the cap is lower than the entry's, as the run is short of time.
-    is_short: bool,
 }
 
 impl Goal {
@@ -61,14 +59,14 @@ impl Goal {
         let (cap, as_earlier) = (known.unwrap_or(cap), known.is_some());
         let cap = slices(cap);
         let fixed = fixed || as_earlier;
-        Self { rule, cap, full_cap: cap, fixed, as_earlier, is_short: false }
+        Self { rule, cap, full_cap: cap, fixed, as_earlier }
     }
 
     /// Lowers the cap of a warm-up until steady to `left`, but leaves enough to judge it.
     fn limit(&mut self, left: Nanos) {
         let cap = slices(left).max(self.rule.min_slices).max(WINDOW);
         if !self.fixed && cap < self.cap {
-            (self.cap, self.is_short) = (cap, true);
+            self.cap = cap;
         }
     }
 }
@@ -204,7 +202,8 @@ impl Curve {
         let before = flat_from.checked_sub(1).and_then(|at| self.slices.get(at));
         let steady_after_ms = steady.then(|| before.map_or(0, |slice| slice.at_ms));
         // At the entry's cap, noise is no reason to warm longer. At a lower one it hides how long that takes.
-        let known_ms = steady_after_ms.filter(|_| !goal.is_short || verdict == Steadiness::Steady);
+        let known_ms =
+            steady_after_ms.filter(|_| goal.cap == goal.full_cap || verdict == Steadiness::Steady);
         let least_ms = goal.rule.min_slices as u64 * SLICE.0 / 1_000_000;
         WarmCurve {
             steady_after_ms,
