@@ -19,16 +19,7 @@ const NAMES: &[&str] = &[
     "XDG_CACHE_HOME",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
-    // Network and trust.
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "SSL_CERT_FILE",
     "SSL_CERT_DIR",
-    "CURL_CA_BUNDLE",
-    "REQUESTS_CA_BUNDLE",
-    "NODE_EXTRA_CA_CERTS",
     "NETRC",
     // C++
     "PKG_CONFIG_PATH",
@@ -43,35 +34,22 @@ const NAMES: &[&str] = &[
     "GOMODCACHE",
     "GOTMPDIR",
     "GOTOOLCHAIN",
-    "GOPROXY",
-    "GOPRIVATE",
-    "GONOPROXY",
-    "GOSUMDB",
-    "GONOSUMDB",
-    "GOINSECURE",
     "GOAUTH",
     // Java
     "JAVA_HOME",
     "M2_HOME",
     "MAVEN_HOME",
     // Node.js
-    "NPM_CONFIG_REGISTRY",
     "NPM_CONFIG_CACHE",
     "NPM_CONFIG_USERCONFIG",
-    "NPM_CONFIG_CAFILE",
     "NPM_CONFIG_PROXY",
     "NPM_CONFIG_HTTPS_PROXY",
     "NPM_CONFIG_NOPROXY",
     // Python
-    "PIP_INDEX_URL",
-    "PIP_EXTRA_INDEX_URL",
     "PIP_FIND_LINKS",
-    "PIP_TRUSTED_HOST",
-    "PIP_CERT",
     "PIP_PROXY",
     "PIP_CACHE_DIR",
     "PIP_CONFIG_FILE",
-    "PIP_DEFAULT_TIMEOUT",
     "PYENV_ROOT",
     "PYENV_VERSION",
     // Rust
@@ -79,17 +57,9 @@ const NAMES: &[&str] = &[
 ];
 
 /// Prefixes of names to pass on, in capitals.
-const PREFIXES: &[&str] = &[
-    "RUSTUP_",
-    "CARGO_HTTP_",
-    "CARGO_NET_",
-    "CARGO_REGISTRY_",
-    "CARGO_REGISTRIES_",
-    "RPCBENCH_",
-    "DOCKER_",
-];
+const PREFIXES: &[&str] = &["RUSTUP_", "RPCBENCH_", "DOCKER_"];
 
-/// Beginnings of the names that lead to registries and networks, in capitals: a build in an image needs no others.
+/// Further names to pass on, which lead to registries and networks: a build in an image needs no others.
 const REGISTRIES: &[&str] = &[
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -112,11 +82,11 @@ const REGISTRIES: &[&str] = &[
     "PIP_TRUSTED_HOST",
     "PIP_CERT",
     "PIP_DEFAULT_TIMEOUT",
-    "CARGO_HTTP_",
-    "CARGO_NET_",
-    "CARGO_REGISTRY_",
-    "CARGO_REGISTRIES_",
 ];
+
+/// Prefixes of such names.
+const REGISTRY_PREFIXES: &[&str] =
+    &["CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTRY_", "CARGO_REGISTRIES_"];
 
 /// Set for every build, so that messages and sort orders are the same everywhere.
 const FIXED: &[(&str, &str)] = &[("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8")];
@@ -146,10 +116,7 @@ impl BuildEnv {
     /// The variables that lead to registries and networks.
     pub(crate) fn registries(&self) -> impl Iterator<Item = (&str, &str)> {
         let all = self.passed.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        all.filter(|(name, _)| {
-            let name = name.to_ascii_uppercase();
-            REGISTRIES.iter().any(|start| name.starts_with(start))
-        })
+        all.filter(|(name, _)| is_listed(name, REGISTRIES, REGISTRY_PREFIXES))
     }
 
     /// The same environment with one more variable.
@@ -166,8 +133,12 @@ impl BuildEnv {
 }
 
 fn is_passed(name: &str) -> bool {
+    is_listed(name, NAMES, PREFIXES) || is_listed(name, REGISTRIES, REGISTRY_PREFIXES)
+}
+
+fn is_listed(name: &str, names: &[&str], prefixes: &[&str]) -> bool {
     let name = name.to_ascii_uppercase();
-    NAMES.contains(&name.as_str()) || PREFIXES.iter().any(|start| name.starts_with(start))
+    names.contains(&name.as_str()) || prefixes.iter().any(|start| name.starts_with(start))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub struct Machines {
     pub client: Machine,
     /// The machine of the servers.
     pub server: ServerMachine,
-    /// The container engine that ran the servers. `None`: they are plain processes.
+    /// The program that ran the servers for their placement. `None`: rpcbench itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<Toolchain>,
 }

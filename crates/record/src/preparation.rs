@@ -91,9 +91,9 @@ pub struct Isolation {
     pub client_cpus: Vec<u32>,
     /// Memory limit enforced on the server, bytes.
     pub memory_bytes: Option<u64>,
-    /// Id of the image that its container ran. `None`: it is a plain process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub image: Option<String>,
+    /// What else its placement says of it, by name: the `image` that it ran from.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<String, String>,
     /// What a reader must know about it: missing privileges, shared CPUs.
     pub notes: Vec<String>,
 }

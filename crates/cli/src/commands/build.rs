@@ -74,8 +74,8 @@ fn run(
     interrupt: &Interrupt,
     say: Say,
 ) -> anyhow::Result<Vec<Candidate>> {
-    placement::ready(placement)?;
-    let builder = Builder { placement, building, env: &context.build_env, interrupt };
+    let builds = placement::builder(placement, &context.build_env)?;
+    let builder = Builder { builds: &*builds, building, interrupt };
     let mut progress = BuildProgress::new(context, entries, say);
     let candidates = builder.candidates(entries, &mut |event| progress.event(event));
     progress.bar.finish_and_clear();

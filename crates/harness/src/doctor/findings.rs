@@ -17,15 +17,18 @@ pub fn examine(facts: &Facts) -> Vec<Finding> {
             .into_iter()
             .flatten(),
     );
+    findings.extend(facts.placements.iter().cloned());
     findings.extend(facts.languages.iter().map(toolchain));
     findings
 }
 
-fn fine(id: &str, what: String) -> Finding {
+/// All is well.
+pub(crate) fn fine(id: &str, what: String) -> Finding {
     Finding { id: id.to_owned(), severity: Severity::Ok, what, remedy: None }
 }
 
-fn advice(id: &str, what: String, remedy: &str) -> Finding {
+/// It could be better.
+pub(crate) fn advice(id: &str, what: String, remedy: &str) -> Finding {
     let remedy = Some(remedy.to_owned());
     Finding { id: id.to_owned(), severity: Severity::Advice, what, remedy }
 }
@@ -247,6 +250,7 @@ mod tests {
             load: Some(0.02),
             cpu_pressure: Some(0.0),
             steal: Some(0.0),
+            placements: vec![fine("docker", "docker 20.10".to_owned())],
             languages: vec![Language {
                 title: "Go".to_owned(),
                 name: "go".to_owned(),
@@ -306,6 +310,7 @@ mod tests {
         Ok load: load of the last minute 0.02
         Ok pressure: tasks waited for a CPU for 0 % of the last 10 s
         Ok steal: 0.0 % of the CPU time wanted since boot was stolen
+        Ok docker: docker 20.10
         Ok toolchain-go: Go: go 1.26
         "#);
     }
@@ -338,6 +343,7 @@ mod tests {
             -> end other programs (top shows them)
         Advice steal: 10.0 % of the CPU time wanted since boot was stolen by the hypervisor for other guests
             -> use a machine with dedicated CPUs; runs record the steal time of each trial
+        Ok docker: docker 20.10
         Advice toolchain-go: Go: servers that need what is missing will be skipped
             -> go: not installed; install Go
         "#);

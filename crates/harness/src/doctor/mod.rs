@@ -14,9 +14,11 @@ use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::Isolation;
 use crate::load::room::local_ports;
 use crate::manifest::Catalog;
+use crate::placement;
 use crate::toolchain::{self, Probe, Versions};
 
 pub use findings::examine;
+pub(crate) use findings::{advice, fine};
 pub use noise::{CpuNoise, noise};
 
 /// How much a finding matters.
@@ -64,6 +66,8 @@ pub struct Facts {
     pub cpu_pressure: Option<f64>,
     /// Share of CPU time since boot that a hypervisor took, 0..=1.
     pub steal: Option<f64>,
+    /// What was found of placements other than native.
+    pub placements: Vec<Finding>,
     /// The toolchains of each language.
     pub languages: Vec<Language>,
 }
@@ -99,6 +103,7 @@ impl Facts {
             load: LoadAverage::current().ok().map(|load| f64::from(load.one)),
             cpu_pressure: CpuPressure::current().ok().map(|p| f64::from(p.some.avg10) / 100.0),
             steal: KernelStats::current().ok().and_then(|stats| steal_share(&stats.total)),
+            placements: placement::examine(),
             languages: languages(catalog, env),
         }
     }

@@ -164,7 +164,7 @@ mod tests {
                 server_cpus: server_cpus.to_vec(),
                 client_cpus: vec![0],
                 memory_bytes: None,
-                image: None,
+                details: Default::default(),
                 notes: Vec::new(),
             };
             HostMachine::observed(&isolation).sample().unwrap()

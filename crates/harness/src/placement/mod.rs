@@ -1,19 +1,20 @@
 //! Where a server runs, and who starts it.
 //!
 //! The rest of the harness knows a server by these traits only: a [`Site`] has a [`Placement`] for each entry of a run,
-//! which starts its server; [`Running`] is that server until it is stopped, and [`Machine`] what it runs on. Another kind of
+//! which starts what a [`ServerBuilder`] has built; [`Running`] is that server until it is stopped, and [`Machine`] what it runs on. Another kind of
 //! place, such as another machine, is another folder here:
 //!
 //! - `container`: containers of this machine, started by the `docker` command, counted and frozen by their cgroups.
-//! - `native`: processes of this machine, started and isolated by the harness.
+//! - `native`: processes of this machine, started and isolated by the harness; `processes` builds them.
 //! - [`Unmanaged`]: a server that the user runs, known by its address.
 //!
 //! Instants that a caller passes are of this process's monotonic clock; a placement whose machine has another converts
 //! them. Readings carry the time of the clock of their machine, and only differences between them count.
 
-pub(crate) mod container;
+mod container;
 mod error;
 mod native;
+mod processes;
 mod readings;
 mod unmanaged;
 
@@ -24,10 +25,14 @@ use std::time::Duration;
 
 use rpcbench_engine::{ServerAddress, Span};
 use rpcbench_record::{
-    Isolation, Limits, MachineUsage, Machines, PlacementKind, RuntimeStatistics,
+    Isolation, Limits, MachineUsage, Machines, PlacementKind, RuntimeStatistics, Toolchain,
 };
 
-use crate::manifest::Entry;
+use crate::build_env::BuildEnv;
+use crate::doctor::Finding;
+use crate::manifest::{Entry, Server};
+use crate::run::BuildState;
+use processes::ProcessBuilder;
 
 pub use error::PlacementError;
 pub use readings::{Counters, CpuReading, CpuTime, MachineReading, MemoryUse};
@@ -89,12 +94,39 @@ pub fn open(kind: PlacementKind, options: SiteOptions) -> Result<Box<dyn Site>, 
     }
 }
 
-/// Fails with the remedy if servers can't be placed there at all: its engine is missing, or doesn't answer.
-pub fn ready(kind: PlacementKind) -> Result<(), PlacementError> {
+/// The builder of servers for that kind of placement.
+///
+/// # Errors
+/// With the remedy, if servers can't be placed there at all: its engine is missing, or doesn't answer.
+pub fn builder(
+    kind: PlacementKind,
+    env: &BuildEnv,
+) -> Result<Box<dyn ServerBuilder + '_>, PlacementError> {
     match kind {
-        PlacementKind::Docker => container::ready(),
-        PlacementKind::Native | PlacementKind::Unmanaged => Ok(()),
+        PlacementKind::Docker => Ok(Box::new(container::ImageBuilder::open(env)?)),
+        PlacementKind::Native | PlacementKind::Unmanaged => Ok(Box::new(ProcessBuilder { env })),
     }
+}
+
+/// Builds servers in the form that their placement starts.
+pub trait ServerBuilder {
+    /// The toolchains of this machine that `server` needs, and the state of its build. It is built if it changed and
+    /// `may_build` says so.
+    fn build(
+        &self,
+        server: &Server,
+        may_build: bool,
+        watch: &mut BuildWatch<'_>,
+    ) -> (Vec<Toolchain>, BuildState);
+}
+
+/// Called when a build begins, and several times a second during it, with the server in whose build folder the log is. The build
+/// ends when it returns false.
+pub type BuildWatch<'a> = dyn FnMut(&Server) -> bool + 'a;
+
+/// What `doctor` finds of placements other than native.
+pub(crate) fn examine() -> Vec<Finding> {
+    container::examine()
 }
 
 /// A place for one server.

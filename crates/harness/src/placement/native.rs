@@ -69,7 +69,7 @@ impl Native {
             server_cpus: self.split.server.clone(),
             client_cpus: self.split.client.clone(),
             memory_bytes,
-            image: None,
+            details: Default::default(),
             notes,
         }
     }

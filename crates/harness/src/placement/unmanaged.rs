@@ -95,7 +95,7 @@ impl Placement for Unmanaged {
             server_cpus,
             client_cpus: self.client_cpus.clone(),
             memory_bytes: None,
-            image: None,
+            details: Default::default(),
             notes: shared.then(|| note.to_owned()).into_iter().collect(),
         }
     }

@@ -1,16 +1,14 @@
-//! Finds the toolchains of entries, and builds their servers.
+//! Builds the servers of entries, for their placement.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use rpcbench_record::{Failure, PlacementKind, Toolchain};
+use rpcbench_record::{Failure, Toolchain};
 
 use super::interrupt::{Interrupt, StopNow};
-use crate::build::{self, Built};
-use crate::build_env::BuildEnv;
+use crate::build::Built;
 use crate::manifest::{Entry, Server};
-use crate::placement::container::{Image, ImageBuilder};
-use crate::toolchain::{Probe, probe_all};
+use crate::placement::ServerBuilder;
 
 /// An entry that can run, or the reason why not.
 #[derive(Clone, Debug)]
@@ -58,20 +56,17 @@ pub enum Building {
 }
 
 /// Builds servers.
-#[derive(Clone, Copy, Debug)]
 pub struct Builder<'a> {
-    /// Where the servers will run: as processes, or from images.
-    pub placement: PlacementKind,
+    /// How the placement builds a server.
+    pub builds: &'a dyn ServerBuilder,
     /// Which servers to build.
     pub building: Building,
-    /// The environment of builds and of version commands.
-    pub env: &'a BuildEnv,
     /// Ends the current build.
     pub interrupt: &'a Interrupt,
 }
 
 impl Builder<'_> {
-    /// Looks for the toolchains of every entry, and builds each server once.
+    /// Builds the server of every entry, each once.
     ///
     /// # Errors
     /// If the run stops now.
@@ -105,56 +100,14 @@ impl Builder<'_> {
         server: &Server,
         watch: &mut dyn FnMut(&BuildEvent<'_>),
     ) -> (Vec<Toolchain>, BuildState) {
-        if self.placement == PlacementKind::Docker {
-            return (Vec::new(), self.image(server, watch));
-        }
-        let probes = probe_all(server, self.env);
-        let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
-        if !missing.is_empty() {
-            return (found(probes), BuildState::Skipped { reason: missing.join("; ") });
-        }
-        let toolchains = found(probes);
-        let current = build::is_current(server, &toolchains).unwrap_or(false);
-        if !current && self.building == Building::Never {
-            let reason = "not built since it changed; let the run build it".to_owned();
-            return (toolchains, BuildState::Failed(Failure { reason, log_tail: Vec::new() }));
-        }
-        if !current {
-            watch(&BuildEvent::Building(server));
-        }
-        let mut keep_waiting = || {
-            watch(&BuildEvent::Waiting(server));
-            self.interrupt.check().is_ok()
-        };
-        let state = match build::build(server, &toolchains, self.env, &mut keep_waiting) {
-            Ok(built) => BuildState::Built(built),
-            Err(error) => BuildState::Failed(error.into()),
-        };
-        (toolchains, state)
-    }
-}
-
-impl Builder<'_> {
-    /// Its toolchains are in the image.
-    fn image(&self, server: &Server, watch: &mut dyn FnMut(&BuildEvent<'_>)) -> BuildState {
-        let image = Image::of(server);
-        let mut building = false;
+        let mut began = false;
         let mut keep_waiting = |server: &Server| {
             let event =
-                if building { BuildEvent::Waiting(server) } else { BuildEvent::Building(server) };
-            building = true;
+                if began { BuildEvent::Waiting(server) } else { BuildEvent::Building(server) };
+            began = true;
             watch(&event);
             self.interrupt.check().is_ok()
         };
-        let may_build = self.building == Building::Changed;
-        ImageBuilder::new(self.env).state(&image, may_build, &mut keep_waiting)
+        self.builds.build(server, self.building == Building::Changed, &mut keep_waiting)
     }
-}
-
-fn found(probes: Vec<Probe>) -> Vec<Toolchain> {
-    let toolchain = |probe| match probe {
-        Probe::Found(toolchain) => Some(toolchain),
-        Probe::Missing(_) => None,
-    };
-    probes.into_iter().filter_map(toolchain).collect()
 }

@@ -22,7 +22,7 @@ fn isolation() -> Isolation {
         server_cpus: Vec::new(),
         client_cpus: Vec::new(),
         memory_bytes: None,
-        image: None,
+        details: Default::default(),
         notes: Vec::new(),
     }
 }

@@ -108,7 +108,7 @@ pub fn preparation() -> Preparation {
             server_cpus: vec![0],
             client_cpus: vec![1],
             memory_bytes: Some(1 << 29),
-            image: None,
+            details: Default::default(),
             notes: Vec::new(),
         },
         check: CheckResult { passed: 43, failed: Vec::new() },

@@ -126,7 +126,7 @@ fn origin(run: &Run) -> Vec<(&'static str, String)> {
         ServerMachine::Unknown => facts.push(("servers' machine", "unknown".to_owned())),
         ServerMachine::Own(own) => facts.push(("servers' machine", own.cpu.model.clone())),
     }
-    facts.extend(machines.engine.iter().map(|it| ("container engine", it.to_string())));
+    facts.extend(machines.engine.iter().map(|it| ("servers run by", it.to_string())));
     facts
 }
 
@@ -184,7 +184,7 @@ fn process(p: &Preparation) -> ProcessView {
         ("environment", pairs(&p.env, "=")),
         ("conformance", checked),
         ("isolation", isolation(&p.isolation)),
-        ("image", p.isolation.image.clone().unwrap_or_default()),
+        ("placement", pairs(&p.isolation.details, " ")),
         ("notes", p.isolation.notes.join("; ")),
     ];
     facts.retain(|(_, value)| !value.is_empty());

@@ -252,7 +252,7 @@ fn preparation(entry: &str) -> Preparation {
             server_cpus: vec![0],
             client_cpus: vec![1],
             memory_bytes: Some(512 << 20),
-            image: None,
+            details: BTreeMap::new(),
             notes: Vec::new(),
         },
         check: CheckResult { passed: 40, failed: Vec::new() },

@@ -1,4 +1,4 @@
-//! Groups that a container engine made.
+//! Groups that another program made.
 
 use std::io;
 
@@ -22,7 +22,7 @@ pub struct Adopted {
 }
 
 impl Adopted {
-    /// The group of the process `pid`, whose path must contain `id`, the container's.
+    /// The group of the process `pid`, whose path must contain `id`, the group's.
     ///
     /// # Errors
     /// If that process is not in such a group, or the group is hidden from this process.

@@ -96,7 +96,7 @@ pub(super) fn adopt(mounts: &Mounts) -> Result<io::Result<Adopted>, String> {
         Ok((limits, can_freeze))
     };
     Ok(read().map(|(limits, can_freeze)| Adopted {
-        backend: Box::new(Group { name: "the container".to_owned(), folders }),
+        backend: Box::new(Group { name: "the adopted group".to_owned(), folders }),
         mode: IsolationMode::CgroupV1,
         limits,
         can_freeze,

@@ -53,7 +53,7 @@ pub(super) fn adopt(mounts: &Mounts) -> Option<io::Result<Adopted>> {
     if !here && !mounts.v1.is_empty() {
         return None;
     }
-    let group = Group { name: "the container".to_owned(), folder: mount_point.own.clone() };
+    let group = Group { name: "the adopted group".to_owned(), folder: mount_point.own.clone() };
     Some(group.limits().map(|limits| Adopted {
         can_freeze: is_writable(&group.file("cgroup.freeze")),
         mode: IsolationMode::CgroupV2,

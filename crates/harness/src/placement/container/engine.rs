@@ -56,6 +56,13 @@ impl Engine {
         &self.program
     }
 
+    /// Whether its command is not installed.
+    pub(super) fn is_missing(&self) -> bool {
+        let mut command = Command::new(&self.program);
+        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Its name, and the version of its daemon.
     ///
     /// # Errors
@@ -139,22 +146,22 @@ fn collect(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
+/// An engine whose command is that shell script.
 #[cfg(test)]
-mod tests {
-    use std::fs;
+pub(super) fn fake(script: &str) -> (tempfile::TempDir, Engine) {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use super::*;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("docker");
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let engine = Engine::new(&path.to_string_lossy());
+    (folder, engine)
+}
 
-    /// An engine whose command is that shell script.
-    fn fake(script: &str) -> (tempfile::TempDir, Engine) {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("docker");
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        let engine = Engine::new(&path.to_string_lossy());
-        (folder, engine)
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     #[test]
     fn the_daemon_says_its_version() {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rpcbench_record::Failure;
+use rpcbench_record::{Failure, Toolchain};
 use serde::Deserialize;
 
 use super::context::{lay_out, root};
@@ -15,6 +15,7 @@ use super::{DOCKER, PlacementError};
 use crate::build::{self, BuildError, Built};
 use crate::build_env::BuildEnv;
 use crate::manifest::Server;
+use crate::placement::{BuildWatch, ServerBuilder};
 use crate::run::BuildState;
 use crate::stamp;
 
@@ -37,10 +38,10 @@ const NO_BUILDKIT: [&str; 4] = [
     "buildx is not a docker command",
     "unknown flag: --secret",
 ];
-const BUILDKIT: &str = "images need BuildKit: install docker-buildx-plugin (Docker's packages) or docker-buildx (Debian, Ubuntu)";
+pub(super) const BUILDKIT: &str = "images need BuildKit: install docker-buildx-plugin (Docker's packages) or docker-buildx (Debian, Ubuntu)";
 
 /// The image of a server.
-pub(crate) struct Image {
+pub(super) struct Image {
     /// With paths inside the container.
     pub(super) server: Server,
     /// With paths of this machine, a build folder of its image, and all that its image is built from.
@@ -60,7 +61,7 @@ struct Bases {
 }
 
 impl Image {
-    pub(crate) fn of(server: &Server) -> Self {
+    pub(super) fn of(server: &Server) -> Self {
         let mut sources = server.clone();
         let language = server.folder.parent().unwrap_or(&server.folder);
         let dockerfile = [&server.folder, language].map(|folder| folder.join("Dockerfile"));
@@ -83,10 +84,9 @@ impl Image {
     }
 
     /// Its name, with the hash of its sources.
-    pub(super) fn name(&self) -> Result<String, PlacementError> {
+    pub(super) fn name(&self) -> Result<String, BuildError> {
         const DIGITS: usize = 16;
-        let hash =
-            stamp::hash(&self.sources, &[]).map_err(|error| PlacementError(error.to_string()))?;
+        let hash = stamp::hash(&self.sources, &[])?;
         let server = self.sources.build_name().to_lowercase();
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let plain: String = server.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
@@ -126,61 +126,57 @@ fn bases(server: &Server) -> Result<Option<Bases>, String> {
 }
 
 /// Builds images.
-pub(crate) struct ImageBuilder<'a> {
+pub(in crate::placement) struct ImageBuilder<'a> {
     engine: Engine,
     env: &'a BuildEnv,
 }
 
 impl<'a> ImageBuilder<'a> {
-    pub(crate) fn new(env: &'a BuildEnv) -> Self {
-        Self { engine: Engine::new(DOCKER), env }
+    /// # Errors
+    /// If no engine answers.
+    pub(in crate::placement) fn open(env: &'a BuildEnv) -> Result<Self, PlacementError> {
+        let engine = Engine::new(DOCKER);
+        engine.version()?;
+        Ok(Self { engine, env })
     }
 
-    /// The image of `server`, built unless it exists. `may_build` is asked before a build, `keep_waiting` several times a second
-    /// during it.
-    pub(crate) fn state(
+    /// The image of `server`, built unless it exists.
+    fn state(
         &self,
         image: &Image,
         may_build: bool,
-        keep_waiting: &mut dyn FnMut(&Server) -> bool,
-    ) -> BuildState {
-        let failed = |reason: String| BuildState::Failed(Failure { reason, log_tail: Vec::new() });
+        watch: &mut BuildWatch<'_>,
+    ) -> Result<BuildState, BuildError> {
         let Some(dockerfile) = &image.dockerfile else {
             let folder = image.sources.folder.parent().unwrap_or(&image.sources.folder);
             let reason = format!("no Dockerfile in {}", folder.display());
-            return BuildState::Skipped { reason };
+            return Ok(BuildState::Skipped { reason });
         };
-        let name = match image.name() {
-            Ok(name) => name,
-            Err(error) => return failed(error.0),
-        };
+        let name = image.name()?;
         let exists = self.engine.run(&["image", "inspect", "--format", "{{.Id}}", &name]).is_ok();
         if !exists && !may_build {
-            return failed(
-                "its image was not built since it changed; run without --no-build".to_owned(),
-            );
+            let reason = "its image was not built since it changed; run without --no-build";
+            let failure = Failure { reason: reason.to_owned(), log_tail: Vec::new() };
+            return Ok(BuildState::Failed(failure));
         }
-        match self.build(image, (dockerfile, &name), exists, keep_waiting) {
-            Ok(built) => BuildState::Built(built),
-            Err(error) => BuildState::Failed(error.into()),
-        }
+        self.build_image(image, (dockerfile, &name), exists, watch).map(BuildState::Built)
     }
 
-    fn build(
+    fn build_image(
         &self,
         image: &Image,
         (dockerfile, name): (&Path, &str),
         exists: bool,
-        keep_waiting: &mut dyn FnMut(&Server) -> bool,
+        watch: &mut BuildWatch<'_>,
     ) -> Result<Built, BuildError> {
         let server = &image.sources;
         let words = self.command(server, dockerfile, name)?;
         if !exists {
+            watch(server);
             lay_out(server, &server.build_folder.join("context"))?;
             let env = self.env.with("DOCKER_BUILDKIT", "1");
             let env = env.with(REGISTRIES, &registries(self.env));
-            let mut wait = || keep_waiting(server);
-            build::run(server, &words, &env, &mut wait).map_err(explained)?;
+            build::run(server, &words, &env, &mut || watch(server)).map_err(explained)?;
         }
         let image_error = |error: PlacementError| BuildError::Image {
             server: server.name.clone(),
@@ -237,6 +233,19 @@ impl<'a> ImageBuilder<'a> {
         }
         words.push(context.to_string_lossy().into_owned());
         Ok(words)
+    }
+}
+
+impl ServerBuilder for ImageBuilder<'_> {
+    /// Its toolchains are in the image.
+    fn build(
+        &self,
+        server: &Server,
+        may_build: bool,
+        watch: &mut BuildWatch<'_>,
+    ) -> (Vec<Toolchain>, BuildState) {
+        let state = self.state(&Image::of(server), may_build, watch);
+        (Vec::new(), state.unwrap_or_else(|error| BuildState::Failed(error.into())))
     }
 }
 

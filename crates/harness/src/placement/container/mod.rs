@@ -5,10 +5,13 @@
 
 mod context;
 mod engine;
+mod examine;
+mod facts;
 mod image;
 mod leftovers;
 mod server;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use rpcbench_engine::file_limit;
@@ -23,17 +26,14 @@ use crate::host::meter::Meter;
 use crate::host::runtime_log::RuntimeLog;
 use crate::manifest::{Address, Entry};
 use engine::Engine;
-pub(crate) use image::{Image, ImageBuilder};
+pub(super) use examine::examine;
+use image::Image;
+pub(super) use image::ImageBuilder;
 use leftovers::{Guard, OWNER, sweep};
 use server::{Container, ContainerServer, Process};
 
 /// The command that drives the engine.
 const DOCKER: &str = "docker";
-
-/// Fails unless an engine answers.
-pub(super) fn ready() -> Result<(), PlacementError> {
-    Engine::new(DOCKER).version().map(drop)
-}
 
 /// Containers on this machine as a site.
 #[derive(Debug)]
@@ -70,7 +70,11 @@ impl Site for Containers {
     fn place<'a>(&'a self, entry: &'a Entry) -> Box<dyn Placement + 'a> {
         let image = Image::of(&entry.server);
         let entry = Entry { server: image.server.clone().into(), ..entry.clone() };
-        Box::new(ContainerPlacement { site: self, entry, image: image.name() })
+        Box::new(ContainerPlacement {
+            site: self,
+            entry,
+            image: image.name().map_err(|error| PlacementError(error.to_string())),
+        })
     }
 
     fn machines(&self) -> Machines {
@@ -230,7 +234,7 @@ impl Placement for ContainerPlacement<'_> {
         let id = container.engine.run(&["inspect", "--format", "{{.Image}}", &container.name])?;
         let isolation = Isolation {
             mode: group.mode,
-            image: Some(id),
+            details: BTreeMap::from([("image".to_owned(), id)]),
             ..site.machine.describe(options.limits.memory_bytes)
         };
         Ok(Box::new(ContainerServer {

@@ -83,7 +83,7 @@ pub(in crate::run) fn prepared(entry: &str, readiness: Readiness) -> Preparation
             server_cpus: Vec::new(),
             client_cpus: Vec::new(),
             memory_bytes: None,
-            image: None,
+            details: Default::default(),
             notes: Vec::new(),
         },
         check: CheckResult::default(),

@@ -1,0 +1,190 @@
+//! What `doctor` says of container engines.
+
+use rpcbench_record::units::bytes;
+
+use super::DOCKER;
+use super::engine::Engine;
+use super::facts::{Docker, Found, Podman};
+use super::image::BUILDKIT;
+use crate::doctor::{Finding, advice, fine};
+
+const DOCKER_ROOT: &str = "use an engine that runs as root; --in docker refuses this one";
+
+/// Findings on the engines of this machine.
+pub(in crate::placement) fn examine() -> Vec<Finding> {
+    let podman = Podman::ask(&Engine::new("podman"));
+    findings(&Found::ask(&Engine::new(DOCKER)), podman.as_ref())
+}
+
+fn findings(docker: &Found, podman: Option<&Podman>) -> Vec<Finding> {
+    let mut found = match docker {
+        Found::Missing => {
+            vec![fine("docker", "not installed: servers run as processes only".to_owned())]
+        }
+        Found::Silent { reason, remedy } => {
+            let remedy = remedy.unwrap_or("run `docker info`, and correct what it complains of");
+            vec![advice("docker", reason.clone(), remedy)]
+        }
+        Found::Answers { docker, bridges, free_bytes } => answers(docker, bridges, *free_bytes),
+    };
+    found.extend(podman.map(podman_finding));
+    found
+}
+
+fn answers(docker: &Docker, bridges: &[String], free_bytes: Option<u64>) -> Vec<Finding> {
+    let mut found = vec![engine(docker), build(docker)];
+    found.extend(bridge(bridges));
+    found.extend(free_bytes.map(disk));
+    found
+}
+
+fn engine(docker: &Docker) -> Finding {
+    let Docker { server_version, cgroup_driver, cgroup_version, driver, .. } = docker;
+    let cgroup = if cgroup_version.is_empty() { "1" } else { cgroup_version };
+    let user = if docker.is_rootless() { "rootless" } else { "as root" };
+    let what =
+        format!("docker {server_version}, {user}, cgroup v{cgroup} by {cgroup_driver}, {driver}");
+    match docker.cpu_set && docker.memory_limit && cgroup_driver != "none" {
+        true => fine("docker", what),
+        false => advice("docker", format!("{what}; it ignores CPU or memory limits"), DOCKER_ROOT),
+    }
+}
+
+fn build(docker: &Docker) -> Finding {
+    match docker.has_buildkit() {
+        true => fine("docker-build", "images are built with BuildKit".to_owned()),
+        false => {
+            advice("docker-build", "no BuildKit, so no image can be built".to_owned(), BUILDKIT)
+        }
+    }
+}
+
+/// Servers in containers use the host's network; a bridge costs all the same, by the packet filter's rules.
+fn bridge(bridges: &[String]) -> Option<Finding> {
+    (!bridges.is_empty()).then(|| {
+        advice(
+            "docker-bridge",
+            format!(
+                "bridge network {}: its packet filter has slowed all loopback traffic by up to 20 % elsewhere",
+                bridges.join(", ")
+            ),
+            "on a machine for benchmarks only: \"bridge\": \"none\" and \"iptables\": false in /etc/docker/daemon.json",
+        )
+    })
+}
+
+fn disk(free: u64) -> Finding {
+    const ENOUGH: u64 = 10 << 30;
+    let what = format!("{} free for images", bytes(free));
+    match free >= ENOUGH {
+        true => fine("docker-disk", what),
+        false => advice(
+            "docker-disk",
+            format!("{what}; a language takes 1 to 3 GiB"),
+            "free space, for example with `docker system prune`",
+        ),
+    }
+}
+
+fn podman_finding(podman: &Podman) -> Finding {
+    let host = &podman.host;
+    let user = if host.security.rootless { "rootless" } else { "as root" };
+    fine(
+        "podman",
+        format!(
+            "podman {}, {user}, cgroup {} by {}; rpcbench does not use it",
+            podman.version.version, host.cgroup_version, host.cgroup_manager
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::placement::container::engine::fake;
+
+    /// What `docker info` printed, without the fields that nothing reads.
+    const ROOT_20: &str = include_str!("recorded/docker-20.10.json");
+    const SILENT_28: &str = include_str!("recorded/docker-28.2-silent.json");
+    const PODMAN: &str = include_str!("recorded/podman-4.3.json");
+
+    fn shown(docker: &Found, podman: Option<&str>) -> String {
+        let podman: Option<Podman> = podman.map(|text| serde_json::from_str(text).unwrap());
+        let line = |finding: Finding| {
+            let remedy = finding.remedy.map(|text| format!("\n    -> {text}")).unwrap_or_default();
+            format!("{:?} {}: {}{remedy}", finding.severity, finding.id, finding.what)
+        };
+        findings(docker, podman.as_ref()).into_iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    fn answers(docker: Docker) -> Found {
+        Found::Answers { docker, bridges: Vec::new(), free_bytes: Some(40 << 30) }
+    }
+
+    fn parsed(text: &str) -> Docker {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn an_engine_that_runs_as_root_is_fine() {
+        insta::assert_snapshot!(shown(&answers(parsed(ROOT_20)), None), @r#"
+        Ok docker: docker 20.10.24+dfsg1, as root, cgroup v1 by cgroupfs, overlay2
+        Ok docker-build: images are built with BuildKit
+        Ok docker-disk: 40 GiB free for images
+        "#);
+    }
+
+    #[test]
+    fn what_costs_or_lacks_has_a_remedy() {
+        let mut docker = parsed(ROOT_20);
+        docker.client_info = parsed(SILENT_28).client_info;
+        docker.cgroup_driver = "none".to_owned();
+        docker.security_options = Some(vec!["name=rootless".to_owned()]);
+        let bridges = vec!["bridge".to_owned(), "my-app".to_owned()];
+        let found = Found::Answers { docker, bridges, free_bytes: Some(2 << 30) };
+        insta::assert_snapshot!(shown(&found, Some(PODMAN)), @r#"
+        Advice docker: docker 20.10.24+dfsg1, rootless, cgroup v1 by none, overlay2; it ignores CPU or memory limits
+            -> use an engine that runs as root; --in docker refuses this one
+        Advice docker-build: no BuildKit, so no image can be built
+            -> images need BuildKit: install docker-buildx-plugin (Docker's packages) or docker-buildx (Debian, Ubuntu)
+        Advice docker-bridge: bridge network bridge, my-app: its packet filter has slowed all loopback traffic by up to 20 % elsewhere
+            -> on a machine for benchmarks only: "bridge": "none" and "iptables": false in /etc/docker/daemon.json
+        Advice docker-disk: 2 GiB free for images; a language takes 1 to 3 GiB
+            -> free space, for example with `docker system prune`
+        Ok podman: podman 4.3.1, as root, cgroup v1 by cgroupfs; rpcbench does not use it
+        "#);
+    }
+
+    #[test]
+    fn an_engine_that_does_not_answer_says_why() {
+        assert_eq!(
+            shown(&Found::Missing, None),
+            "Ok docker: not installed: servers run as processes only"
+        );
+        let said =
+            "Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?";
+        let script =
+            format!("[ \"$1\" = info ] || exit 0; echo '{SILENT_28}'; echo '{said}' >&2; exit 1");
+        let (folder, engine) = fake(&script);
+        let shown = shown(&Found::ask(&engine), None);
+        let shown = shown.replace(&*folder.path().to_string_lossy(), "");
+        insta::assert_snapshot!(shown, @r#"
+        Advice docker: `/docker info` failed: Cannot connect to the Docker daemon at unix:///x. Is the docker daemon running?
+            -> start the daemon (sudo systemctl start docker), or point DOCKER_HOST at a running one
+        "#);
+    }
+
+    #[test]
+    fn a_command_before_23_builds_with_buildkit_without_a_plugin() {
+        let with = |version: &str, plugins: &str| {
+            parsed(&format!(
+                r#"{{"ClientInfo": {{"Version": "{version}", "Plugins": [{plugins}]}}, "ServerVersion": "20.10.24+dfsg1"}}"#
+            ))
+            .has_buildkit()
+        };
+        assert!(with("20.10.24+dfsg1", ""));
+        assert!(with("", ""));
+        assert!(!with("28.2.2", ""));
+        assert!(with("28.2.2", r#"{"Name": "buildx"}"#));
+    }
+}

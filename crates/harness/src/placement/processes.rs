@@ -1,0 +1,43 @@
+//! Builds servers that run as processes, with the toolchains of this machine.
+
+use rpcbench_record::{Failure, Toolchain};
+
+use super::{BuildWatch, ServerBuilder};
+use crate::build;
+use crate::build_env::BuildEnv;
+use crate::manifest::Server;
+use crate::run::BuildState;
+use crate::toolchain::{Probe, probe_all};
+
+pub(super) struct ProcessBuilder<'a> {
+    pub(super) env: &'a BuildEnv,
+}
+
+impl ServerBuilder for ProcessBuilder<'_> {
+    fn build(
+        &self,
+        server: &Server,
+        may_build: bool,
+        watch: &mut BuildWatch<'_>,
+    ) -> (Vec<Toolchain>, BuildState) {
+        let probes = probe_all(server, self.env);
+        let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
+        let toolchains: Vec<Toolchain> = probes.iter().filter_map(Probe::found).cloned().collect();
+        if !missing.is_empty() {
+            return (toolchains, BuildState::Skipped { reason: missing.join("; ") });
+        }
+        let current = build::is_current(server, &toolchains).unwrap_or(false);
+        if !current && !may_build {
+            let reason = "not built since it changed; let the run build it".to_owned();
+            return (toolchains, BuildState::Failed(Failure { reason, log_tail: Vec::new() }));
+        }
+        if !current {
+            watch(server);
+        }
+        let state = match build::build(server, &toolchains, self.env, &mut || watch(server)) {
+            Ok(built) => BuildState::Built(built),
+            Err(error) => BuildState::Failed(error.into()),
+        };
+        (toolchains, state)
+    }
+}
