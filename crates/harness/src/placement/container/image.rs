@@ -54,8 +54,8 @@ pub(super) struct Image {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bases {
-    /// Its compilers.
-    build: String,
+    /// Its compilers. `None`: the other has them.
+    build: Option<String>,
     /// Its runtime.
     run: String,
 }
@@ -63,9 +63,8 @@ struct Bases {
 impl Image {
     pub(super) fn of(server: &Server) -> Self {
         let mut sources = server.clone();
-        let language = server.folder.parent().unwrap_or(&server.folder);
-        let dockerfile = [&server.folder, language].map(|folder| folder.join("Dockerfile"));
-        let dockerfile = dockerfile.into_iter().find(|file| file.is_file());
+        let dockerfile =
+            folders(server).map(|folder| folder.join("Dockerfile")).find(|file| file.is_file());
         sources.build.inputs.extend(dockerfile.clone());
         sources.build.inputs.extend(launchers(server));
         let table = table(server);
@@ -122,7 +121,18 @@ fn bases(server: &Server) -> Result<Option<Bases>, String> {
     let Ok(text) = std::fs::read_to_string(&table) else { return Ok(None) };
     let mut all: BTreeMap<String, Bases> =
         toml::from_str(&text).map_err(|error| format!("{}: {error}", table.display()))?;
-    Ok(all.remove(&server.language))
+    let languages = folders(server).skip(1).filter_map(Path::file_name);
+    Ok(languages.filter_map(|name| all.remove(&*name.to_string_lossy())).next())
+}
+
+/// Its folder, that of its language, and that of the language whose toolchains it uses.
+fn folders(server: &Server) -> impl Iterator<Item = &Path> {
+    server.manifests.iter().rev().filter_map(|manifest| manifest.parent())
+}
+
+/// One word of a shell command.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Builds images.
@@ -170,7 +180,7 @@ impl<'a> ImageBuilder<'a> {
         watch: &mut BuildWatch<'_>,
     ) -> Result<Built, BuildError> {
         let server = &image.sources;
-        let words = self.command(server, dockerfile, name)?;
+        let words = self.command(image, dockerfile, name)?;
         if !exists {
             watch(server);
             lay_out(server, &server.build_folder.join("context"))?;
@@ -204,10 +214,11 @@ impl<'a> ImageBuilder<'a> {
 
     fn command(
         &self,
-        server: &Server,
+        image: &Image,
         dockerfile: &Path,
         name: &str,
     ) -> Result<Vec<String>, BuildError> {
+        let server = &image.sources;
         let below = |path: &Path| {
             path.strip_prefix(root(server)).unwrap_or(path).to_string_lossy().into_owned()
         };
@@ -221,10 +232,15 @@ impl<'a> ImageBuilder<'a> {
         option("--tag", name.to_owned());
         option("--file", context.join(below(dockerfile)).to_string_lossy().into_owned());
         option("--build-arg", format!("SERVER={}", below(&server.folder)));
+        let build: Vec<String> =
+            image.server.build_command().iter().map(|word| quoted(word)).collect();
+        option("--build-arg", format!("BUILD_COMMAND={}", build.join(" ")));
         let bases = bases(server)
             .map_err(|reason| BuildError::Image { server: server.name.clone(), reason })?;
         if let Some(Bases { build, run }) = bases {
-            option("--build-arg", format!("BUILD_IMAGE={build}"));
+            if let Some(build) = build {
+                option("--build-arg", format!("BUILD_IMAGE={build}"));
+            }
             option("--build-arg", format!("RUN_IMAGE={run}"));
         }
         option("--secret", format!("id=registries,env={REGISTRIES}"));
@@ -261,7 +277,7 @@ fn registries(env: &BuildEnv) -> String {
     };
     let line = |(name, value): (&str, &str)| {
         let value = if is_certificate(name) { INSIDE } else { value };
-        format!("export {name}='{}'\n", value.replace('\'', r"'\''"))
+        format!("export {name}={}\n", quoted(value))
     };
     let is_here = |value: &str| value.starts_with('/');
     let elsewhere = |(name, value): &(&str, &str)| is_certificate(name) || !is_here(value);
@@ -282,9 +298,29 @@ fn explained(mut error: BuildError) -> BuildError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manifest::Catalog;
 
     fn env(all: &[(&str, &str)]) -> BuildEnv {
         BuildEnv::new(all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+    }
+
+    #[test]
+    fn every_server_has_a_dockerfile_and_base_images() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let catalog = Catalog::load(&repository).expect("servers");
+        for server in catalog.servers() {
+            let dockerfile = Image::of(server).dockerfile.expect(&server.name);
+            let is_own = dockerfile.starts_with(&server.folder);
+            assert!(is_own || bases(server).expect("a table").is_some(), "{}", server.name);
+            if server.language == "kotlin" {
+                assert!(dockerfile.ends_with("servers/java/Dockerfile"), "{dockerfile:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
     }
 
     #[test]
