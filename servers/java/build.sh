@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the Java server in the current folder into RPCBENCH_BUILD_DIR: server.jar, in lib/ all its libraries, each with the
-# checksum in the server's dependencies.lock, and in statistics/ the agent of run.sh.
+# checksum in the server's dependencies.lock, and in statistics/ the agent of run.sh. Quarkus has its own layout, in quarkus-app/.
 #
 #   build.sh          builds, and fails if a library is not as locked
 #   build.sh lock     builds, and rewrites dependencies.lock
@@ -16,14 +16,16 @@ JAVA_HOME=$(sh "$here/jdk.sh")
 export JAVA_HOME
 
 # Files of an older build would otherwise be checked, packed and run with the rest.
-rm -rf "$RPCBENCH_BUILD_DIR/lib" "$RPCBENCH_BUILD_DIR/target"
+rm -rf "$RPCBENCH_BUILD_DIR/lib" "$RPCBENCH_BUILD_DIR/quarkus-app" "$RPCBENCH_BUILD_DIR/target"
 mvn --batch-mode --no-transfer-progress --quiet --strict-checksums --file "$server/pom.xml" package
 
 sh "$here/agent.sh"
 
-# found: the checksum of each file in lib/, in the format of sha256sum.
-cd "$RPCBENCH_BUILD_DIR/lib"
-found=$(LC_ALL=C; export LC_ALL; for file in *; do sha256sum "$file"; done)
+# found: the checksum of each library, in the format of sha256sum.
+libraries=$RPCBENCH_BUILD_DIR/lib
+[ -d "$libraries" ] || libraries=$RPCBENCH_BUILD_DIR/quarkus-app/lib
+cd "$libraries"
+found=$(LC_ALL=C; export LC_ALL; find . -name '*.jar' | cut -c3- | sort | while read -r file; do sha256sum "$file"; done)
 
 if [ "${1:-}" = lock ]; then
     printf '%s\n' "$found" >"$lock"

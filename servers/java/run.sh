@@ -1,5 +1,7 @@
 #!/bin/sh
-# Becomes a Java server: run.sh BUILD_FOLDER MAIN_CLASS [JVM OPTION...]
+# Becomes a Java server: run.sh BUILD_FOLDER MAIN_CLASS|JAR [JVM OPTION...]
+#
+# JAR, in the build folder, names its main class and its libraries.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,5 +48,10 @@ if [ -n "${RPCBENCH_RUNTIME_LOG:-}" ]; then
     set -- "-Xlog:gc,gc+phases:file=\"$log\":timenanos:filecount=0" "-javaagent:$build/statistics/agent.jar=$log" "$@"
 fi
 
+case $main in
+    *.jar) set -- "$@" -jar "$build/$main" ;;
+    *) set -- "$@" -cp "$build/server.jar:$build/lib/*" "$main" ;;
+esac
+
 # A JVM out of memory exits rather than limp on.
-exec "$JAVA_HOME/bin/java" "$@" -XX:+ExitOnOutOfMemoryError -cp "$build/server.jar:$build/lib/*" "$main"
+exec "$JAVA_HOME/bin/java" -XX:+ExitOnOutOfMemoryError "$@"

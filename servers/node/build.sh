@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Node server in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, the contract or the
-# code that Thrift's compiler generates from it, and node_modules exactly as locked.
+# Builds the Node server in the current folder into RPCBENCH_BUILD_DIR: its sources, the shared ones, the contract, the
+# code that a compiler generates from it, and node_modules exactly as locked.
 #
 #   build.sh          builds
 #   build.sh lock     rewrites package-lock.json
@@ -23,3 +23,6 @@ if grep -q '^    "thrift": ' package.json; then
 fi
 cd "$RPCBENCH_BUILD_DIR"
 npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+if [ -x node_modules/.bin/protoc-gen-es ]; then
+    protoc --plugin=node_modules/.bin/protoc-gen-es --es_out=. --es_opt=target=js echo.proto
+fi

@@ -6,37 +6,12 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.List;
 import java.util.Map;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.annotation.JsonSerialize;
-import tools.jackson.databind.cfg.CoercionAction;
-import tools.jackson.databind.cfg.CoercionInputShape;
-import tools.jackson.databind.cfg.EnumFeature;
-import tools.jackson.databind.json.JsonMapper;
-import tools.jackson.databind.ser.std.ToStringSerializer;
-import tools.jackson.databind.type.LogicalType;
 
-/** The contract's messages. In JSON 64-bit integers are decimal strings, and bytes are base64. */
+/**
+ * The contract's messages, for Jackson 2 and 3. In JSON 64-bit integers are decimal strings, and bytes are base64.
+ */
 public final class Messages {
   private Messages() {}
-
-  /** Refuses values of a wrong type; Jackson's default converts many of them. */
-  public static JsonMapper.Builder strict(JsonMapper.Builder mapper) {
-    return mapper
-        .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
-        .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
-        .withCoercionConfigDefaults(
-            coercion -> {
-              for (var shape : CoercionInputShape.values()) {
-                coercion.setCoercion(shape, CoercionAction.Fail);
-              }
-            })
-        .withCoercionConfig(
-            LogicalType.Integer,
-            coercion -> coercion.setCoercion(CoercionInputShape.String, CoercionAction.TryConvert))
-        .withCoercionConfig(
-            LogicalType.Float,
-            coercion -> coercion.setCoercion(CoercionInputShape.Integer, CoercionAction.TryConvert));
-  }
 
   public record TextRequest(String text) {}
 
@@ -136,11 +111,25 @@ public final class Messages {
       Uint64 phone,
       Branch left,
       Branch right,
-      @JsonSerialize(contentUsing = ToStringSerializer.class) Map<String, Long> counters) {
+      Map<String, Int64> counters) {
     public TreeNode {
       if (email != null && phone != null) {
         throw new IllegalArgumentException("email and phone exclude each other");
       }
+    }
+  }
+
+  /** A signed 64-bit integer in a map, whose values {@code JsonFormat} does not reach. */
+  public record Int64(long value) {
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+    public static Int64 parse(String text) {
+      return new Int64(Long.parseLong(text));
+    }
+
+    @JsonValue
+    @Override
+    public String toString() {
+      return Long.toString(value);
     }
   }
 

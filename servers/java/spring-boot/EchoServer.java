@@ -1,6 +1,5 @@
 package dev.rpcbench.spring;
 
-import dev.rpcbench.json.Messages;
 import dev.rpcbench.json.Messages.DtoReply;
 import dev.rpcbench.json.Messages.DtoRequest;
 import dev.rpcbench.json.Messages.RecordReply;
@@ -9,6 +8,7 @@ import dev.rpcbench.json.Messages.TextReply;
 import dev.rpcbench.json.Messages.TextRequest;
 import dev.rpcbench.json.Messages.TreeReply;
 import dev.rpcbench.json.Messages.TreeRequest;
+import dev.rpcbench.json.Strict;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
@@ -47,7 +47,7 @@ public class EchoServer {
 
   @Bean
   JsonMapperBuilderCustomizer strict() {
-    return Messages::strict;
+    return Strict::strict;
   }
 
   public static void main(String[] args) {

@@ -1,6 +1,5 @@
 package dev.rpcbench.vertx;
 
-import dev.rpcbench.json.Messages;
 import dev.rpcbench.json.Messages.DtoReply;
 import dev.rpcbench.json.Messages.DtoRequest;
 import dev.rpcbench.json.Messages.RecordReply;
@@ -9,6 +8,7 @@ import dev.rpcbench.json.Messages.TextReply;
 import dev.rpcbench.json.Messages.TextRequest;
 import dev.rpcbench.json.Messages.TreeReply;
 import dev.rpcbench.json.Messages.TreeRequest;
+import dev.rpcbench.json.Strict;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
@@ -29,7 +29,7 @@ public final class EchoServer extends VerticleBase {
   /** How long open connections may take to finish their calls after SIGTERM, in seconds. */
   private static final long DRAIN_SECONDS = 2;
 
-  private static final JsonMapper MAPPER = Messages.strict(JsonMapper.builder()).build();
+  private static final JsonMapper MAPPER = Strict.strict(JsonMapper.builder()).build();
 
   @Override
   public Future<?> start() {
