@@ -7,7 +7,7 @@ use rpcbench_record::{Analysis, RankedBy, Run, Workload, observations};
 use rpcbench_stats::{Observation, compare, median};
 
 /// Smallest share of the rounds that an entry takes part in: it stays comparable with those measured next to it.
-const LEAST_SHARE: f64 = 0.25;
+const LEAST_SHARE: f64 = 0.5;
 /// Weight of an entry whose neighbours are decided, relative to an open one's.
 const DECIDED_WEIGHT: f64 = 0.5;
 /// Standard deviation of a normal distribution divided by its median absolute deviation.

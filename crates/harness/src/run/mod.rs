@@ -22,6 +22,7 @@ mod observer;
 mod prepare;
 mod resume;
 mod serve;
+mod settle;
 mod stopping;
 mod subject;
 mod target;
@@ -154,7 +155,7 @@ impl<'a> Runner<'a> {
             self.done = self.run.header.plan.order.len() - (trials.len() - at) - 1;
             self.trial(&planned, !self.has_later(&planned, &trials[at..]), &mut kept)?;
             if let Some(rule) = &mut stopping {
-                rule.took(self.now() - start);
+                rule.took(&planned.entry, self.now() - start);
             }
         }
         kept.stop_all(self.observer);

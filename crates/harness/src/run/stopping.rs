@@ -41,8 +41,8 @@ pub(super) struct Stopping {
     interim: Interim,
     /// Trials made of each process in the current stage.
     made: BTreeMap<(String, u32), u32>,
-    /// Longest trial so far.
-    longest: Nanos,
+    /// Length of each entry's last trial.
+    lengths: BTreeMap<String, Nanos>,
 }
 
 /// When processes should be ready.
@@ -67,7 +67,7 @@ impl Stopping {
             is_over: false,
             interim: Interim::default(),
             made: BTreeMap::new(),
-            longest: Nanos(0),
+            lengths: BTreeMap::new(),
         }
     }
 
@@ -119,7 +119,8 @@ impl Stopping {
             }
         }
         // Without a window of each, a run says nothing.
-        self.is_over |= round > 1 && now + self.longest > self.until;
+        let length = self.lengths.get(&planned.entry).copied().unwrap_or(Nanos(0));
+        self.is_over |= round > 1 && now + length > self.until;
         let share = self.interim.shares.get(&planned.entry).copied().unwrap_or(1.0);
         let made = self.made.entry((planned.entry.clone(), planned.process)).or_default();
         let is_made = !self.is_over && f64::from(*made) < f64::from(round) * share;
@@ -127,9 +128,9 @@ impl Stopping {
         is_made
     }
 
-    /// A trial has taken this long.
-    pub fn took(&mut self, length: Nanos) {
-        self.longest = self.longest.max(length);
+    /// A trial of an entry has taken this long.
+    pub fn took(&mut self, entry: &str, length: Nanos) {
+        self.lengths.insert(entry.to_owned(), length);
     }
 }
 
@@ -168,7 +169,7 @@ mod tests {
                 };
                 if stopping.makes(&planned, elapsed, &analyze) {
                     elapsed = elapsed + Nanos::from_millis(1000);
-                    stopping.took(Nanos::from_millis(1000));
+                    stopping.took(&planned.entry, Nanos::from_millis(1000));
                     made.push((planned.entry, round));
                 }
             }
@@ -243,7 +244,7 @@ mod tests {
         for planned in &order {
             if stopping.makes(planned, now, |_| Interim::default()) {
                 now = now + Nanos::from_millis(2000);
-                stopping.took(Nanos::from_millis(2000));
+                stopping.took(&planned.entry, Nanos::from_millis(2000));
                 made[planned.process as usize - 1] += 1;
             }
         }

@@ -12,24 +12,16 @@ use rpcbench_record::{
 use super::context::Context;
 use super::interrupt::StopNow;
 use super::observer::{Event, Phase, Stage};
+use super::settle::settle_by_slices;
 use super::subject::Admission;
 use super::target::{StepError, Target, failure};
-use super::warm::{COMPILER_SHARE, errors};
+use super::warm::errors;
 use crate::placement::{Counters, MachineReading, PlacementError, Running};
 use crate::search::{PRECISION, Search, at_rate};
 
 /// How long before the window to read its first counters: reading those of a server with many threads takes milliseconds of
 /// CPU time, which in the window belongs to the load. Load threads must know of a window, or of another end of it, as early.
 const LEAD: Nanos = Nanos::from_millis(20);
-/// Longest time that a closed loop runs before its window beyond `settle`: a Node.js server takes up to a second until its
-/// rate is back.
-const LONGEST_SETTLE: Nanos = Nanos::from_millis(2000);
-/// Slices in which the load before a window is judged.
-const SETTLE_SLICE: Nanos = Nanos::from_millis(100);
-/// Slices in which compiler threads must have been quiet: compilations come in bursts.
-const COMPILER_SLICES: usize = 5;
-/// Difference of calls per CPU-second that counts as none: windows differ by as much.
-const SETTLED: f64 = 0.05;
 /// How often a disturbed window is measured again.
 const MAX_REPEATS: u32 = 2;
 
@@ -253,55 +245,6 @@ fn open(
     Ok(Opened { start, end, first })
 }
 
-/// Loads a server after its rest until it is back at its level, or has stopped getting faster, and its compiler is quiet. A
-/// closed loop starts all its calls at once; by the window they must be as spread out as at any other time, which takes one
-/// and a half times as long as answering all of them once. A server that was not steady at the end of its warm-up is given
-/// what is left of its longest one.
-fn settle_by_slices(
-    target: &mut Target,
-    context: &Context<'_>,
-    begin: Nanos,
-) -> Result<(), StepError> {
-    let interrupt = &context.environment.interrupt;
-    let cycle = target.load()?.cycle().unwrap_or(Nanos(0));
-    let least = Nanos::from_millis(context.workload.settle_ms).max(Nanos(cycle.0 / 2 * 3));
-    let usual = Nanos::from_millis(context.workload.settle_ms).max(LONGEST_SETTLE);
-    let longest = usual + target.warm_up_left;
-    let mut slices: Vec<f64> = Vec::new();
-    let mut readings = vec![target.sample_cpu()?];
-    let mut ended = target.load()?.progress()?.ended;
-    target.load()?.start()?;
-    loop {
-        if interrupt.wait_or_cut(interrupt.now() + SETTLE_SLICE)? {
-            return Err(StopNow.into());
-        }
-        let (cpu, before) = (target.sample_cpu()?, ended);
-        ended = target.load()?.progress()?.ended;
-        let used = cpu.since(readings[readings.len() - 1]).cpu_ns;
-        slices.push((ended - before) as f64 / used.max(1) as f64);
-        let recent = cpu.since(readings[readings.len().saturating_sub(COMPILER_SLICES)]);
-        readings.push(cpu);
-        let is_quiet = recent.compiler_ns as f64 <= recent.cpu_ns as f64 * COMPILER_SHARE;
-        let elapsed = interrupt.now() - begin;
-        let settled = is_quiet && is_settled(&slices, target.level);
-        if elapsed >= longest || elapsed >= least && settled {
-            target.warm_up_left = target.warm_up_left - (elapsed - usual);
-            return Ok(());
-        }
-    }
-}
-
-/// Whether calls per CPU-second, oldest slice first, are back at their level, or no longer rise: the machine may be slower
-/// than before.
-fn is_settled(slices: &[f64], level: Option<f64>) -> bool {
-    let Some(last) = slices.last() else { return false };
-    let flat = match slices {
-        [.., a, b, c, d] => *a > 0.0 && *b > 0.0 && c + d <= (a + b) * (1.0 + SETTLED),
-        _ => false,
-    };
-    flat || level.is_some_and(|level| *last >= level * (1.0 - SETTLED))
-}
-
 /// Extends a closed loop's window, by its length each time, until as many calls have ended in it as are in flight: of fewer, most
 /// are cut by its edges. Each call in flight ends within the timeout, so this takes no longer. True if Ctrl-C ended it.
 fn stretch(
@@ -387,15 +330,5 @@ mod tests {
         assert!(is_worth_repeating(&measured));
         measured.outcomes.timeout = 1;
         assert!(!is_worth_repeating(&measured));
-    }
-
-    #[test]
-    fn a_server_is_settled_at_its_level_or_when_it_no_longer_rises() {
-        assert!(!is_settled(&[], Some(1.0)));
-        assert!(is_settled(&[0.5, 0.96], Some(1.0)));
-        assert!(!is_settled(&[0.5, 0.9], Some(1.0)) && !is_settled(&[0.96], None));
-        assert!(is_settled(&[0.5, 0.8, 0.8, 0.52, 0.83], Some(1.0)));
-        assert!(!is_settled(&[0.4, 0.5, 0.6, 0.7], Some(1.0)));
-        assert!(!is_settled(&[0.0, 0.0, 0.0, 0.0], Some(1.0)), "a server that answers nothing yet");
     }
 }
