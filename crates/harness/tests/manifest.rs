@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rpcbench_harness::build_env::BuildEnv;
 use rpcbench_harness::doctor;
-use rpcbench_harness::manifest::{Address, Catalog, Entry, Selection};
+use rpcbench_harness::manifest::{Address, Catalog, Entry, MatrixCell, Selection};
 use rpcbench_harness::toolchain::Probe;
 use rpcbench_record::{Limits, Protocol};
 
@@ -177,6 +177,27 @@ fn a_language_may_have_the_toolchains_of_another() {
     let needed: Vec<&str> = server.toolchains.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(needed, ["java"]);
     insta::assert_snapshot!(language_refusal("name = \"Java\"", "name = \"Java\"\ntoolchains_of = \"jawa\""), @r#"servers/java/_language.toml:3: toolchains_of = "jawa": no such file: servers/jawa/_language.toml"#);
+}
+
+#[test]
+fn a_server_without_a_build_command_needs_a_dockerfile_and_runs_only_in_a_container() {
+    let root = root();
+    let ada = LANGUAGE.replace("Java", "Ada");
+    let (before, rest) = ada.split_once("[[toolchain]]").unwrap();
+    let runtime = rest.split_once("[runtime]").unwrap().1;
+    write(root.path(), "servers/ada/_language.toml", &format!("{before}[runtime]{runtime}"));
+    write(root.path(), "servers/ada/aws/server.toml", SERVER);
+    let broken = load(&root).broken().iter().map(|it| it.error.to_string()).collect::<String>();
+    assert!(broken.contains("'build.command' is missing"), "{broken}");
+    write(root.path(), "servers/ada/aws/Dockerfile", "FROM scratch");
+    let catalog = load(&root);
+    let of = |name: &str| catalog.servers().iter().find(|server| server.name == name).unwrap();
+    assert!(of("ada-aws").is_container_only() && !of("java-grpc").is_container_only());
+    let cells = catalog.matrix().rows.into_iter().flat_map(|row| row.cells).collect::<Vec<_>>();
+    let cell = |name: &str| MatrixCell::Servers(vec![name.to_owned()]);
+    assert!(cells.contains(&cell("ada-aws (container only)")), "{cells:?}");
+    let languages = doctor::languages(&catalog, &BuildEnv::default());
+    assert!(languages.iter().all(|language| language.name != "ada"));
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
     if args.what != Some(ListWhat::Servers) {
         out!("Suites")?;
         let mut entries = catalog.select(&Selection::default())?;
+        entries.retain(|entry| !entry.server.is_container_only());
         entries.retain(|entry| versions.of(&entry.server).iter().all(|it| it.found().is_some()));
         let cpus = shared::available_cpus()?;
         let shown = |suite: &Suite| print(&suites::text(suite, &entries, cpus, width));
@@ -49,6 +50,7 @@ fn show_server(server: &Server, probes: &[Probe], width: usize) -> Result<(), Un
     let found = probes.iter().filter_map(Probe::found).map(ToString::to_string);
     let found: Vec<String> = found.collect();
     let state = match missing.is_empty() {
+        _ if server.is_container_only() => "runs only in a container (--in docker)".to_owned(),
         true => format!("can run here ({})", found.join(", ")),
         false => format!("can't run here: {}", missing.join("; ")),
     };

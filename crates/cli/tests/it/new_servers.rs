@@ -205,6 +205,41 @@ fn the_server_that_contributing_writes_passes_the_check() {
     walk.follow(section(&page, "## Adding a server in an existing language\n", "**6. "));
 }
 
+/// The page has the files of a server in this repository, so they are the same; the check runs if an engine has the base
+/// image.
+#[test]
+#[expect(clippy::print_stderr, reason = "a part that is skipped says so")]
+fn the_server_of_the_page_for_any_language_passes_the_check() {
+    let page = fs::read_to_string(repository().join("docs/any-language.md")).unwrap();
+    let steps = section(&page, "## The steps\n", "\n## ");
+    let root = Root::new();
+    let written = ["_language.toml", "warp/server.toml", "warp/Main.hs", "warp/Dockerfile"]
+        .map(|file| Path::new("servers/haskell").join(file));
+    for file in &written {
+        fs::remove_file(root.path().join(file)).unwrap();
+    }
+    fs::create_dir_all(root.path().join("target/release")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_rpcbench"), root.path().join("target/release/rpcbench")).unwrap();
+    let image = "docker image inspect debian:trixie-slim || docker pull debian:trixie-slim";
+    let image = Command::new("sh").args(["-c", image]).output();
+    let can_check = image.is_ok_and(|output| output.status.success());
+    if !can_check {
+        eprintln!("SKIPPED: the check of haskell-warp; no container engine has its base image");
+    }
+    for block in steps.split("```").skip(1).step_by(2) {
+        match block.split_once('\n').unwrap() {
+            ("sh", text) => assert_eq!(root.shell(text).code, Some(0), "{text}"),
+            (_, text) if can_check => show(&root, text),
+            _ => {}
+        }
+    }
+    for file in &written {
+        let text = fs::read_to_string(root.path().join(file)).unwrap();
+        let here = fs::read_to_string(repository().join(file)).unwrap();
+        assert_eq!(text, here, "{}", file.display());
+    }
+}
+
 #[test]
 fn the_servers_of_the_page_for_go_and_java_pass_the_check() {
     let page = fs::read_to_string(repository().join("docs/new-servers.md")).unwrap();

@@ -160,6 +160,11 @@ impl Server {
         self.build_folder.file_name().unwrap_or_default().to_string_lossy()
     }
 
+    /// Whether it is built by its own Dockerfile only, and so runs only in a container.
+    pub fn is_container_only(&self) -> bool {
+        self.build.command.is_empty()
+    }
+
     /// The build command, placeholders expanded.
     pub fn build_command(&self) -> Vec<String> {
         self.build.command.iter().map(|word| self.expand(word)).collect()

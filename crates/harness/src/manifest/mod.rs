@@ -100,7 +100,7 @@ pub struct ToolchainSpec {
 /// How a server is built.
 #[derive(Clone, Debug)]
 pub struct BuildSpec {
-    /// Run in the server's folder, placeholders not yet expanded.
+    /// Run in the server's folder, placeholders not yet expanded. Empty: only its own Dockerfile builds it.
     pub command: Vec<String>,
     /// Writes the lock file, run as the command is. Empty: nothing does.
     pub lock: Vec<String>,

@@ -138,14 +138,17 @@ impl Layers<'_> {
             self.language.map(|it| &it.build),
         ];
         let command = first(layers, |build| build.command.as_ref());
-        let command = command.ok_or_else(|| missing(self.language, "build.command"))?;
-        check_command(command, &["build", "server"])?;
+        let is_container_only = command.is_none() && self.folder.join("Dockerfile").is_file();
+        if command.is_none() && !is_container_only {
+            return Err(missing(self.language, "build.command"));
+        }
+        command.map_or(Ok(()), |command| check_command(command, &["build", "server"]))?;
         let lock = first(layers, |build| build.lock.as_ref());
         lock.map_or(Ok(()), |lock| check_command(lock, &["build", "server"]))?;
         let inputs = first(layers, |build| build.inputs.as_ref());
         let inputs = inputs.map_or(&[][..], |inputs| inputs.value);
         Ok(BuildSpec {
-            command: command.value.get_ref().clone(),
+            command: command.map(|it| it.value.get_ref().clone()).unwrap_or_default(),
             lock: lock.map(|lock| lock.value.get_ref().clone()).unwrap_or_default(),
             inputs: inputs.iter().map(|input| self.path(build_folder, input)).collect(),
         })

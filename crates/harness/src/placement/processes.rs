@@ -20,6 +20,10 @@ impl ServerBuilder for ProcessBuilder<'_> {
         may_build: bool,
         watch: &mut BuildWatch<'_>,
     ) -> (Vec<Toolchain>, BuildState) {
+        if server.is_container_only() {
+            let reason = "container only: use --in docker".to_owned();
+            return (Vec::new(), BuildState::Skipped { reason });
+        }
         let probes = probe_all(server, self.env);
         let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
         let toolchains: Vec<Toolchain> = probes.iter().filter_map(Probe::found).cloned().collect();

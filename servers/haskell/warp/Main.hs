@@ -1,0 +1,77 @@
+{-# LANGUAGE OverloadedStrings #-}
+
+-- | The contract's service as JSON on Warp.
+module Main (main) where
+
+import Control.Concurrent (setNumCapabilities)
+import Control.Monad (void)
+import Data.Aeson (FromJSON, ToJSON, encode, eitherDecode)
+import Data.ByteString (ByteString)
+import qualified Data.ByteString.Char8 as Char8
+import qualified Data.ByteString.Lazy as Lazy
+import Data.String (fromString)
+import Network.HTTP.Types
+import Network.Wai
+import Network.Wai.Handler.Warp
+import Network.Wai.Middleware.RequestSizeLimit
+import System.Environment (lookupEnv)
+import System.Exit (die)
+import System.Posix.Signals (Handler (Catch), installHandler, sigTERM)
+import Text.Read (readMaybe)
+
+import Messages
+
+main :: IO ()
+main = do
+  host <- setting "RPCBENCH_HOST" Just
+  port <- setting "RPCBENCH_PORT" (whole 65535)
+  setting "RPCBENCH_CPUS" (whole 4096) >>= setNumCapabilities
+  runSettings
+    ( setHost (fromString host)
+        . setPort port
+        -- The client decides how long connections live; by default Warp ends those that are idle for 30 s.
+        . setTimeout 3600
+        . setInstallShutdownHandler (\close -> void (installHandler sigTERM (Catch close) Nothing))
+        . setGracefulShutdownTimeout (Just 2)
+        $ defaultSettings
+    )
+    (limited service)
+
+setting :: String -> (String -> Maybe a) -> IO a
+setting name parse = do
+  text <- lookupEnv name
+  maybe (die ("haskell-warp: " ++ name ++ " is missing or wrong: " ++ show text)) pure (text >>= parse)
+
+whole :: Int -> String -> Maybe Int
+whole largest text = case readMaybe text of
+  Just number | number >= 1, number <= largest -> Just number
+  _ -> Nothing
+
+-- | By default a request may have 2 MiB.
+limited :: Middleware
+limited = requestSizeLimitMiddleware (setMaxLengthForRequest (\_ -> pure (Just 8388608)) defaultRequestSizeLimitSettings)
+
+service :: Application
+service request respond = case method (rawPathInfo request) of
+  Nothing -> respond (failed status404 "not found")
+  Just _ | requestMethod request /= methodPost -> respond (failed status405 "method not allowed")
+  Just answer -> strictRequestBody request >>= respond . either (failed status400) (json status200) . answer
+
+-- | The reply to a body, or what is wrong with it.
+method :: ByteString -> Maybe (Lazy.ByteString -> Either String Lazy.ByteString)
+method "/rpcbench.v1.Echo/Text" = Just (unary text)
+method "/rpcbench.v1.Echo/Record" = Just (unary record)
+method "/rpcbench.v1.Echo/Dto" = Just (unary dto)
+method "/rpcbench.v1.Echo/Tree" = Just (unary tree)
+method _ = Nothing
+
+unary :: (FromJSON request, ToJSON content) => (request -> content) -> Lazy.ByteString -> Either String Lazy.ByteString
+unary content body = encode . Reply . content <$> eitherDecode body
+
+failed :: Status -> String -> Response
+failed status reason = json status (encode reason)
+
+json :: Status -> Lazy.ByteString -> Response
+json status body = responseLBS status [(hContentType, "application/json"), (hContentLength, size)] body
+  where
+    size = Char8.pack (show (Lazy.length body))
