@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs programs of other projects that end-to-end tests use into target/peers: grpcurl, a Go module; Apache's Thrift library
 # for Python in a virtual environment, with generated code; and pandas, DuckDB and Polars in another. curl and nginx come from the
-# distribution.
+# distribution, and a container engine from the user.
 # Prints the tests that can run here and names what is missing. In CI a missing program is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -52,7 +52,17 @@ thrift_code() {
   thrift -gen py -out "$folder/thrift" contract/echo.thrift
 }
 
+# containers: prints the name of the tests with containers if an engine answers. A machine without one is no error in CI either.
+containers() {
+  if docker version >/dev/null 2>&1; then
+    echo "foreign::docker"
+  else
+    echo "peers: no container engine answers \`docker version\`, so tests with containers are skipped" >&2
+  fi
+}
+
 mkdir -p "$folder"
+containers
 peer curl "apt-get install curl" curl || true
 peer nginx "apt-get install nginx-light" nginx || true
 if peer grpcurl "install Go from https://go.dev/dl/" go; then

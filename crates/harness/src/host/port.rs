@@ -72,6 +72,47 @@ pub fn outsiders(address: SocketAddr, own: &dyn Counted) -> io::Result<Vec<Owner
     })
 }
 
+/// What a user must know if others than `own` serve the address.
+pub fn served_by_others(address: SocketAddr, own: &dyn Counted) -> io::Result<Option<String>> {
+    let owners = outsiders(address, own)?;
+    Ok((!owners.is_empty()).then(|| {
+        format!(
+            "{address} is served by {}, not by the server's own processes alone, so what that uses is not measured; \
+             start the server in the foreground, not with `docker run` or through a service manager",
+            list(&owners)
+        )
+    }))
+}
+
+/// What a user must know if an address is still served after its server was stopped.
+pub fn still_served(address: SocketAddr) -> Option<String> {
+    let owners = listeners(address).unwrap_or_default();
+    (!owners.is_empty()).then(|| {
+        format!(
+            "{address} is still served by {} after the server was stopped; end that, and start the server in the \
+             foreground, not with `docker run` or through a service manager",
+            list(&owners)
+        )
+    })
+}
+
+fn list(owners: &[Owner]) -> String {
+    owners.iter().map(Owner::to_string).collect::<Vec<_>>().join(" and ")
+}
+
+/// The addresses on which `own` listen.
+pub fn listening(own: &dyn Counted) -> io::Result<Vec<SocketAddr>> {
+    let mut all = sockets()?;
+    all.retain(|socket| socket.state == TcpState::Listen);
+    let holders = Holders::of(&all)?;
+    let own = own.pids()?.into_iter().map(|pid| pid.as_raw_pid()).collect();
+    all.retain(|socket| holders.any_holds(&own, socket.inode));
+    let mut found: Vec<SocketAddr> = all.iter().map(|it| canonical(it.local_address)).collect();
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
 /// Who listens on an address.
 pub fn listeners(address: SocketAddr) -> io::Result<Vec<Owner>> {
     twice(|| {

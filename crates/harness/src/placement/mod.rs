@@ -193,6 +193,11 @@ pub trait Running {
         Ok(None)
     }
 
+    /// The addresses on which its processes listen. Empty if the placement can't see them.
+    fn listening(&self) -> Vec<SocketAddr> {
+        Vec::new()
+    }
+
     /// The last lines of its log, at most `lines`. Empty if the placement can't see it.
     fn log_tail(&self, _lines: usize) -> Vec<String> {
         Vec::new()

@@ -21,7 +21,7 @@ use crate::host::cpus::{Split, Topology, pin_this_thread};
 use crate::host::fingerprint::fingerprint;
 use crate::host::isolation::{GroupLimits, Isolation};
 use crate::host::meter::Meter;
-use crate::host::port::{Owner, listeners, outsiders};
+use crate::host::port::{listening, served_by_others, still_served};
 use crate::host::presence::{Presence, Rival};
 use crate::host::process::{ProcessError, ServerProcess, Spec};
 use crate::host::runtime_log::RuntimeLog;
@@ -203,8 +203,12 @@ pub(super) fn free_address() -> io::Result<Address> {
     Ok(Address { host: HOST, port: address.port() })
 }
 
-fn list(owners: &[Owner]) -> String {
-    owners.iter().map(Owner::to_string).collect::<Vec<_>>().join(" and ")
+/// Notes, once, that it is unknown who serves the port.
+pub(super) fn note_unchecked(isolation: &mut IsolationRecord, error: &io::Error) {
+    let note = format!("who serves its port can't be checked: {error}");
+    if !isolation.notes.contains(&note) {
+        isolation.notes.push(note);
+    }
 }
 
 struct NativeServer {
@@ -275,23 +279,15 @@ impl Running for NativeServer {
     }
 
     fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
-        let owners = match outsiders(self.address, self.process.group()) {
-            Ok(owners) => owners,
-            Err(error) => {
-                let note = format!("who serves its port can't be checked: {error}");
-                if !self.isolation.notes.contains(&note) {
-                    self.isolation.notes.push(note);
-                }
-                return Ok(None);
-            }
-        };
-        Ok((!owners.is_empty()).then(|| {
-            let (address, owners) = (self.address, list(&owners));
-            format!(
-                "{address} is served by {owners}, not by the server's own processes alone, so what that uses is \
-                 not measured; start the server in the foreground, not with `docker run` or through a service manager"
-            )
+        let served = served_by_others(self.address, self.process.group());
+        Ok(served.unwrap_or_else(|error| {
+            note_unchecked(&mut self.isolation, &error);
+            None
         }))
+    }
+
+    fn listening(&self) -> Vec<SocketAddr> {
+        listening(self.process.group()).unwrap_or_default()
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {
@@ -302,14 +298,6 @@ impl Running for NativeServer {
         self.wake()?;
         let address = self.address;
         self.process.stop()?;
-        let owners = listeners(address).unwrap_or_default();
-        if owners.is_empty() {
-            return Ok(());
-        }
-        Err(PlacementError(format!(
-            "{address} is still served by {} after the server was stopped; end that, and start the server in the \
-             foreground, not with `docker run` or through a service manager",
-            list(&owners)
-        )))
+        still_served(address).map_or(Ok(()), |problem| Err(PlacementError(problem)))
     }
 }

@@ -137,10 +137,25 @@ impl Target {
             };
             if environment.interrupt.now() >= deadline {
                 let limit = units::length(ready_timeout);
-                let reason = format!("not ready within {limit}; the last call said: {problem}");
+                let elsewhere = self.elsewhere();
+                let reason =
+                    format!("not ready within {limit}; the last call said: {problem}{elsewhere}");
                 return Err(self.explain(reason).into());
             }
             environment.interrupt.wait_until(environment.interrupt.now() + READY_PAUSE)?;
+        }
+    }
+
+    /// Where it listens in place of its address, as the end of a sentence.
+    fn elsewhere(&self) -> String {
+        let own = &self.server.endpoint().authority;
+        let all: Vec<String> = self.server.listening().iter().map(ToString::to_string).collect();
+        match all.is_empty() || all.contains(own) {
+            true => String::new(),
+            false => format!(
+                "; it listens on {}, but must on {own} (RPCBENCH_HOST, RPCBENCH_PORT)",
+                all.join(" and ")
+            ),
         }
     }
 

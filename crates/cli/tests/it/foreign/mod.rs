@@ -2,6 +2,7 @@
 //! calls, nginx between the engine and two servers, and libraries for tables that read what a load leaves. scripts/peers.sh installs them.
 
 mod curl;
+mod docker;
 mod grpcurl;
 mod nginx;
 mod requests;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::build::BuildError;
 use crate::manifest::Server;
@@ -15,13 +15,26 @@ pub(super) fn lay_out(server: &Server, folder: &Path) -> Result<(), BuildError> 
     }
     let root = root(server);
     for file in stamp::files(server)? {
-        let Ok(path) = file.strip_prefix(root) else { continue };
+        let Some(path) = below(root, &file) else { continue };
         let to = folder.join(path);
         let parent = to.parent().unwrap_or(folder);
         fs::create_dir_all(parent).map_err(|source| refused(parent, source))?;
         copy(&file, &to).map_err(|source| refused(&file, source))?;
     }
     Ok(())
+}
+
+/// The path of `file` below `root`, without `..`, which would lead out of the context and through links to the sources. `None` if it is
+/// elsewhere.
+fn below(root: &Path, file: &Path) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for part in file.strip_prefix(root).ok()?.components() {
+        match part {
+            Component::ParentDir => path.pop().then_some(())?,
+            other => path.push(other),
+        }
+    }
+    Some(path)
 }
 
 /// The folder of `contract/` and `servers/`.
@@ -38,4 +51,18 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 
 fn refused(path: &Path, source: io::Error) -> BuildError {
     BuildError::File { path: PathBuf::from(path), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_outside_of_the_root_are_left_out() {
+        let at = |file: &str| below(Path::new("/r"), Path::new(file));
+        assert_eq!(at("/r/servers/go/x/../build.sh"), Some("servers/go/build.sh".into()));
+        assert_eq!(at("/r/servers/../../src/lib.rs"), None);
+        assert_eq!(at("/r/../src/lib.rs"), None);
+        assert_eq!(at("/src/lib.rs"), None);
+    }
 }

@@ -12,6 +12,7 @@ mod leftovers;
 mod server;
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use rpcbench_engine::file_limit;
@@ -238,7 +239,8 @@ impl Placement for ContainerPlacement<'_> {
             ..site.machine.describe(options.limits.memory_bytes)
         };
         Ok(Box::new(ContainerServer {
-            endpoint: std::net::SocketAddr::new(address.host, address.port).into(),
+            address: SocketAddr::new(address.host, address.port),
+            endpoint: SocketAddr::new(address.host, address.port).into(),
             machine: HostMachine::owned(&isolation, site.machine.presence.clone()),
             isolation,
             meter: Meter::new(&entry.server.runtime.compiler_threads),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,9 +16,11 @@ use crate::error::about;
 use crate::host::HostMachine;
 use crate::host::isolation::Adopted;
 use crate::host::meter::Meter;
+use crate::host::port::{listening, served_by_others};
 use crate::host::process::Exit;
 use crate::host::runtime_log::RuntimeLog;
 use crate::log;
+use crate::placement::native::note_unchecked;
 use crate::placement::{Counters, CpuReading, Endpoint, Machine, PlacementError, Running};
 use crate::task::wait_readable;
 
@@ -72,6 +75,7 @@ pub(super) struct ContainerServer {
     pub(super) container: Container,
     pub(super) group: Adopted,
     pub(super) process: Process,
+    pub(super) address: SocketAddr,
     pub(super) endpoint: Endpoint,
     pub(super) isolation: Isolation,
     pub(super) machine: HostMachine,
@@ -171,6 +175,18 @@ impl Running for ContainerServer {
         let killed = self.group.backend.oom_kills().unwrap_or(0) > 0;
         let limit = self.isolation.memory_bytes.filter(|_| killed);
         Ok(limit.map(|limit| Exit::OutOfMemory { limit }.to_string()))
+    }
+
+    fn served_by_others(&mut self) -> Result<Option<String>, PlacementError> {
+        let served = served_by_others(self.address, &*self.group.backend);
+        Ok(served.unwrap_or_else(|error| {
+            note_unchecked(&mut self.isolation, &error);
+            None
+        }))
+    }
+
+    fn listening(&self) -> Vec<SocketAddr> {
+        listening(&*self.group.backend).unwrap_or_default()
     }
 
     fn log_tail(&self, lines: usize) -> Vec<String> {

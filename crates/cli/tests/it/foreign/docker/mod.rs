@@ -1,0 +1,107 @@
+//! Servers in containers of the engine that the `docker` command finds. Their image has the testkit's program and its libraries,
+//! and no base.
+
+mod bad_days;
+mod killed;
+mod own_daemon;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::bench::Bench;
+use crate::kernel::wait_until;
+use crate::program::{Ended, Program};
+use crate::testkit;
+
+/// A root whose servers have an image, which is removed in the end.
+struct Docker {
+    bench: Bench,
+    label: String,
+    /// Address of another engine than the user's.
+    host: Option<String>,
+}
+
+impl Docker {
+    fn new() -> Self {
+        Self::of(Bench::new(), "", None)
+    }
+
+    /// With `steps` at the end of the Dockerfile.
+    fn of(bench: Bench, steps: &str, host: Option<String>) -> Self {
+        let label = format!("dev.rpcbench.test={}", bench.root().display());
+        let folder = bench.root().join("servers/testkit/liar");
+        let image = folder.join("image");
+        place(testkit::program(), &image.join("server/server"));
+        let linked = Command::new("ldd").arg(testkit::program()).output().unwrap();
+        let linked = String::from_utf8(linked.stdout).unwrap();
+        for library in linked.split_whitespace().filter(|word| word.starts_with('/')) {
+            place(Path::new(library), &image.join(&library[1..]));
+        }
+        let dockerfile =
+            format!("FROM scratch\nCOPY servers/testkit/liar/image /\nLABEL {label}\n{steps}\n");
+        fs::write(folder.join("Dockerfile"), dockerfile).unwrap();
+        // Its versions are in the lock file of the sources.
+        let lock = testkit::folder().join("../../Cargo.lock");
+        fs::copy(lock, folder.join("Cargo.lock")).unwrap();
+        Self { bench, label, host }
+    }
+
+    fn command(&self, words: &str) -> Command {
+        let mut command = self.bench.command(&format!("{words} --in docker"));
+        command.envs(self.host.as_ref().map(|host| ("DOCKER_HOST", host)));
+        command
+    }
+
+    fn start(&self, words: &str) -> Program {
+        Program::start(&mut self.command(words))
+    }
+
+    /// Runs to the end, and leaves no container.
+    #[track_caller]
+    fn run(&self, words: &str) -> Ended {
+        let ended = self.start(words).finish();
+        let left = self.containers(ended.pid);
+        assert!(left.is_empty(), "left: {left:?}");
+        ended
+    }
+
+    /// What the engine's command prints.
+    fn docker(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("docker");
+        command.args(arguments).envs(self.host.as_ref().map(|host| ("DOCKER_HOST", host)));
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    }
+
+    /// Names of the containers that the rpcbench of that process id has started.
+    fn containers(&self, pid: u32) -> Vec<String> {
+        let filter = "label=dev.rpcbench.owner";
+        let names = self.docker(&["ps", "-a", "--filter", filter, "--format", "{{.Names}}"]);
+        let is_own = |name: &&str| name.contains(&format!("-{pid}-"));
+        names.lines().filter(is_own).map(str::to_owned).collect()
+    }
+
+    fn await_containers(&self, pid: u32, count: usize) -> Vec<String> {
+        let mut found = Vec::new();
+        wait_until("containers", || {
+            found = self.containers(pid);
+            found.len() == count
+        });
+        found
+    }
+}
+
+impl Drop for Docker {
+    fn drop(&mut self) {
+        let images =
+            self.docker(&["image", "ls", "-q", "--filter", &format!("label={}", self.label)]);
+        for image in images.lines() {
+            self.docker(&["image", "rm", "-f", image]);
+        }
+    }
+}
+
+fn place(from: &Path, to: &Path) {
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    fs::copy(from, to).unwrap();
+}
