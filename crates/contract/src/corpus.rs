@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::codec::{Encoding, Sent};
+use crate::codec::{Encoding, Oddity, Sent};
 use crate::method::Method;
 use crate::nonce::NONCE_BYTES;
 use crate::shape::Shape;
@@ -21,7 +21,8 @@ const FIRST_NON_CANONICAL: usize = 7;
 ///
 /// No request equals the one before it, and the last differs from the first, except for `text:0`, which can't
 /// vary. Every field has a value other than its default, so that no encoding omits it. One request in 64 has a valid
-/// but non-canonical encoding, which shows if a server copies its bytes.
+/// but non-canonical encoding, which shows if a server copies its bytes; every second of them only inside, where the shape
+/// has an inside.
 #[derive(Clone, Debug)]
 pub struct Corpus {
     shape: Shape,
@@ -43,9 +44,10 @@ impl Corpus {
     pub fn generate(shape: &Shape, seed: u64, encoding: Encoding) -> Self {
         Self::with(shape, seed, encoding, |value, other, at| {
             let forms = encoding.codec().non_canonical_forms();
-            let form = forms[at / NON_CANONICAL_EVERY % forms.len()];
+            let number = at / NON_CANONICAL_EVERY;
+            let oddity = Oddity::numbered(forms[number % forms.len()], *shape, number);
             (at % NON_CANONICAL_EVERY == FIRST_NON_CANONICAL)
-                .then(|| encoding.codec().non_canonical_request(value, other, form))
+                .then(|| encoding.codec().non_canonical_request(value, other, oddity))
         })
     }
 

@@ -28,6 +28,16 @@ pub trait Payload: Send + Sync {
         &[]
     }
 
+    /// How many of the last requests are spot checks, which no load sends: see [`Session::spot_check`](crate::Session).
+    fn spot_checks(&self) -> usize {
+        0
+    }
+
+    /// True if calls with request number `index` must end with this status, and not with a reply.
+    fn accepts_status(&self, _index: usize, _code: u32) -> bool {
+        false
+    }
+
     /// Checks a reply to request number `index`; `sent` is the request with its patches.
     ///
     /// # Errors

@@ -133,11 +133,14 @@ impl LoadPlan {
 
     /// The part of `calls` that thread `thread` makes: in proportion to its calls in flight.
     pub(crate) fn share_of(&self, calls: u64, thread: u32) -> u64 {
+        self.calls_before(calls, thread + 1) - self.calls_before(calls, thread)
+    }
+
+    /// The part of `calls` that the threads before `thread` make.
+    pub(crate) fn calls_before(&self, calls: u64, thread: u32) -> u64 {
         let in_flight = |thread| self.shares(thread).into_iter().map(u64::from).sum::<u64>();
         let before: u64 = (0..thread).map(in_flight).sum();
-        let all = u128::from(self.in_flight.max(1));
-        let until = |slots: u64| (u128::from(calls) * u128::from(slots) / all) as u64;
-        until(before + in_flight(thread)) - until(before)
+        (u128::from(calls) * u128::from(before) / u128::from(self.in_flight.max(1))) as u64
     }
 
     /// Calls in flight on each connection of thread `thread`: evenly, the first ones one more.

@@ -4,10 +4,10 @@ mod support;
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rpcbench_engine::clock::{self, Nanos};
-use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Span};
+use rpcbench_engine::{LoadPlan, Payload, Session, SessionError, Span, Target};
 use rpcbench_record::Protocol;
 use rpcbench_testkit::Server;
 use support::{assert_sums, measure};
@@ -172,5 +172,68 @@ fn a_number_of_calls_is_made_with_any_threads_and_arrivals() {
         );
         let due = measurement.pacing.map_or(calls, |pacing| pacing.due);
         assert_eq!(due, calls);
+    }
+}
+
+/// Two requests of a load and, as spot checks, one usual request, one that is cut short, and one of another text.
+struct Checked {
+    target: Target,
+    /// Times that a reply to each was judged.
+    judged: [AtomicU64; 5],
+}
+
+const REQUESTS: [&[u8]; 5] = [b"\x0a\x01a", b"\x0a\x01b", b"\x0a\x01c", b"\x0a\x02d", b"\x0a\x01e"];
+
+impl Payload for Checked {
+    fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn len(&self) -> usize {
+        REQUESTS.len()
+    }
+
+    fn request(&self, index: usize) -> &[u8] {
+        REQUESTS[index]
+    }
+
+    fn spot_checks(&self) -> usize {
+        3
+    }
+
+    fn accepts_status(&self, index: usize, code: u32) -> bool {
+        (index, code) == (3, 13)
+    }
+
+    fn verify(&self, index: usize, _: &[u8], reply: &[u8]) -> Result<(), String> {
+        self.judged[index].fetch_add(1, Ordering::Relaxed);
+        let right = reply[1..] == REQUESTS[index][1..];
+        if right && index != 3 { Ok(()) } else { Err(format!("{index} is wrong")) }
+    }
+}
+
+#[test]
+fn spot_checks_are_made_once_and_by_no_load() {
+    for (behaviour, wrong) in [("honest", 0), ("swap", 1)] {
+        let server = server(behaviour);
+        let plan = LoadPlan { threads: 2, ..plan(server.address()) };
+        let checked = Arc::new(Checked {
+            target: Target::new("/rpcbench.v1.Echo/Text"),
+            judged: Default::default(),
+        });
+        let payload: Arc<dyn Payload> = Arc::<Checked>::clone(&checked);
+        let mut session = Session::open(&plan, &payload).unwrap();
+        let judged = || checked.judged.each_ref().map(|it| it.load(Ordering::Relaxed));
+        let found = session.spot_check().unwrap();
+        assert_eq!((found.outcomes.total(), found.outcomes.errors()), (3, wrong), "{found:?}");
+        assert_eq!(judged(), [0, 0, 1, wrong, 1]);
+        assert_sums(&measure(&mut session, 50));
+        assert_eq!(judged()[2..], [1, wrong, 1], "the load made some");
+        assert!(judged()[..2].iter().all(|times| *times > 0));
+        session.start();
+        assert!(matches!(session.spot_check(), Err(SessionError::Loading)));
+        let before = session.pause().unwrap().outcomes.total();
+        let after = session.spot_check().unwrap().outcomes.total();
+        assert_eq!(after - before, 3);
     }
 }

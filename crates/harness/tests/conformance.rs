@@ -35,10 +35,11 @@ fn right_servers_pass_every_case_of_their_protocol() {
 }
 
 /// Each cheat, and a case that gives it away: in gRPC, in JSON, in Thrift, and in tcp-echo if it is one there.
-const CHEATS: [(&str, [&str; 3], Option<&str>); 9] = [
+const CHEATS: [(&str, [&str; 3], Option<&str>); 10] = [
     ("byte-echo", ["text/filled"; 3], None),
     ("canned", ["text/filled"; 3], Some("text/filled")),
     ("swap", ["text/truncated", "json/truncated", "struct/twice"], None),
+    ("swap-usual", ["text/invalid-utf8", "json/escapes", "struct/twice"], None),
     ("skim", ["tree/twice", "json/escapes", "struct/twice"], None),
     (
         "memo:40",

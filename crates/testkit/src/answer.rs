@@ -59,6 +59,13 @@ impl Answerer {
             Answer::Skim => dialect.skim(method, message),
             Answer::ByteEcho => Ok(Bytes::copy_from_slice(message)),
             Answer::Swap => Ok(dialect.swap(message)),
+            Answer::SwapAmong(connections)
+                if self.counters.open.load(Ordering::Relaxed) >= connections
+                    && dialect.looks_usual(message) =>
+            {
+                Ok(dialect.swap(message))
+            }
+            Answer::SwapUsual if dialect.looks_usual(message) => Ok(dialect.swap(message)),
             Answer::AlwaysInternal => Err(dialect.failure(words())),
             Answer::ErrorInReply => Ok(dialect.error_as_reply(&words())),
             Answer::WrongOnce(every) if number.is_multiple_of(every.get()) => {
@@ -70,6 +77,8 @@ impl Answerer {
             Answer::Honest
             | Answer::Null
             | Answer::NullJson
+            | Answer::SwapAmong(_)
+            | Answer::SwapUsual
             | Answer::WrongOnce(_)
             | Answer::StatusOnce(_)
             | Answer::OkOnTruncated => dialect.echo(method, message, Truth::Right),

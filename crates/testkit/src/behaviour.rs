@@ -47,6 +47,8 @@ pub const FORMS: &[Form] = &[
     form("byte-echo", "byte-echo", "returns the request's bytes as the reply", |_| Ok(Effect::Answer(Answer::ByteEcho))),
     form("skim", "skim", "copies the content into the reply without decoding it", |_| Ok(Effect::Answer(Answer::Skim))),
     form("swap", "swap", "changes the first tag or key of the request and returns the rest", |_| Ok(Effect::Answer(Answer::Swap))),
+    form("swap-among:CONNECTIONS", "swap-among:20", "like swap-usual, while that many connections are open", |it| Ok(Effect::Answer(Answer::SwapAmong(it.number("a number of connections")?)))),
+    form("swap-usual", "swap-usual", "like swap, for requests whose first bytes are the usual ones", |_| Ok(Effect::Answer(Answer::SwapUsual))),
     form("memo:BYTES", "memo:24", "repeats its reply to any request with the same first BYTES", |it| Ok(Effect::Answer(Answer::Memo(it.bytes()?)))),
     form("always-internal", "always-internal", "HTTP 200 with grpc-status 13", |_| Ok(Effect::Answer(Answer::AlwaysInternal))),
     form("error-in-reply", "error-in-reply", "success, with an error in place of the reply", |_| Ok(Effect::Answer(Answer::ErrorInReply))),

@@ -39,6 +39,10 @@ pub(crate) enum Answer {
     ByteEcho,
     Skim,
     Swap,
+    /// Like `Swap`, for requests whose first bytes are the usual ones.
+    SwapUsual,
+    /// Like `SwapUsual`, while this many connections are open.
+    SwapAmong(u64),
     Memo(u64),
     AlwaysInternal,
     ErrorInReply,

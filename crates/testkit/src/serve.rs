@@ -35,6 +35,8 @@ type Http2 = Connection<SharedStream, Bytes>;
 pub(crate) struct Counters {
     pub(crate) calls: AtomicU64,
     pub(crate) connections: AtomicU64,
+    /// Connections open now.
+    pub(crate) open: AtomicU64,
     /// Calls answered from memory.
     pub(crate) recalled: AtomicU64,
 }
@@ -100,10 +102,16 @@ pub(crate) async fn serve(
             accepted = listener.accept() => {
                 let (stream, _) = accepted?;
                 state.counters.connections.fetch_add(1, Ordering::Relaxed);
-                spawn_local(attend(stream, Rc::clone(&state)));
+                spawn_local(count_open(stream, Rc::clone(&state)));
             }
         }
     }
+}
+
+async fn count_open(stream: TcpStream, state: Rc<ServerState>) {
+    state.counters.open.fetch_add(1, Ordering::Relaxed);
+    attend(stream, Rc::clone(&state)).await;
+    state.counters.open.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Serves one connection. Why it ends does not matter to others.

@@ -1,6 +1,7 @@
 //! A cheat: the reply is the request with the reply's tag or key, otherwise unchanged.
 
 use bytes::Bytes;
+use prost::encoding::{decode_varint, encoded_len_varint};
 
 const REQUEST_TAG: u8 = 0x0a;
 const REPLY_TAG: u8 = 0x12;
@@ -11,6 +12,20 @@ pub(crate) fn protobuf(message: &[u8]) -> Bytes {
         Some((&REQUEST_TAG, rest)) => [&[REPLY_TAG], rest].concat().into(),
         _ => Bytes::copy_from_slice(message),
     }
+}
+
+/// True if field 1 fills the message, and its tag and length take no more bytes than they need.
+pub(crate) fn is_usual_protobuf(message: &[u8]) -> bool {
+    let Some((&REQUEST_TAG, mut rest)) = message.split_first() else { return false };
+    let length = decode_varint(&mut rest).unwrap_or(u64::MAX);
+    length == rest.len() as u64 && message.len() - rest.len() == 1 + encoded_len_varint(length)
+}
+
+/// True if an object begins and ends without whitespace or escapes in its first key.
+pub(crate) fn is_usual_json(body: &[u8]) -> bool {
+    let key = body.strip_prefix(b"{\"").unwrap_or_default();
+    let letters = key.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+    letters > 0 && key[letters..].starts_with(b"\":") && body.ends_with(b"}")
 }
 
 /// Replaces the first string with `"echo"`.
@@ -32,5 +47,18 @@ mod tests {
         assert_eq!(&protobuf(b"")[..], b"");
         assert_eq!(&json(br#"{ "text":	"a" }"#)[..], br#"{ "echo":	"a" }"#);
         assert_eq!(&json(b"{}")[..], b"{}");
+    }
+
+    #[test]
+    fn requests_are_usual_by_their_first_bytes() {
+        assert!(is_usual_protobuf(b"\x0a\x01a") && is_usual_json(br#"{"text":"a"}"#));
+        for odd in
+            [&b"\x0a\x81\x00a"[..], b"\x8a\x00\x01a", b"\x0a\x01a\x0a\x01b", b"\x0a\x02a", b""]
+        {
+            assert!(!is_usual_protobuf(odd), "{odd:?}");
+        }
+        for odd in [&br#"{"\u0074ext":"a"}"#[..], br#"{ "text":"a"}"#, br#"{"text":"a"} "#, b"{}"] {
+            assert!(!is_usual_json(odd), "{odd:?}");
+        }
     }
 }

@@ -128,6 +128,33 @@ fn a_wrong_answer_deep_in_the_load_is_told() {
     cells.failed("fails-later", "13");
 }
 
+/// Right in the check, whose calls are few at a time: only malformed and odd requests among those of a load tell.
+#[test]
+fn a_server_that_copies_only_under_load_fails() {
+    let checked = Bench::new().run("check @swap-among testkit-json@swap-among").expect(0);
+    assert_eq!(checked.out.matches("passed: ").count(), 2, "{}", checked.out);
+    // Without a warm-up, the spot checks after its windows tell.
+    for words in ["", " --warmup none"] {
+        let bench = Bench::new();
+        let servers = "@honest @swap-among testkit-json@honest testkit-json@swap-among";
+        bench.run(&format!("run {servers}{words}")).expect(1);
+        let cells = bench.cells();
+        cells.measured("honest");
+        cells.failed("swap-among", "in spot checks over the load's connections");
+        let verdict = |name: &str| cells.entry(name)["verdict"].clone();
+        assert_ne!(verdict("testkit-json@honest"), "failed");
+        assert_eq!(verdict("testkit-json@swap-among"), "failed");
+    }
+}
+
+/// What only looks at the first bytes of a request finds half of the odd ones usual.
+#[test]
+fn a_server_that_copies_requests_that_begin_as_usual_fails() {
+    let servers = ["liar", "json", "thrift"].map(|of| format!("testkit-{of}@swap-usual"));
+    let ended = Bench::new().run(&format!("check {}", servers.join(" "))).expect(1);
+    assert_eq!(ended.out.matches(" FAILED: ").count(), 3, "{}", ended.out);
+}
+
 /// What a server uses outside of its cgroup is not measured, and looks cheap.
 #[test]
 fn a_server_outside_of_its_cgroup_fails() {

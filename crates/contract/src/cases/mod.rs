@@ -9,6 +9,7 @@ mod extremes;
 mod many;
 mod methods;
 mod probe;
+mod spot_checks;
 mod wire;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use crate::method::Method;
 use crate::profile::{Need, Profile};
 use crate::shape::Shape;
 use probe::Probe;
+pub use spot_checks::SpotChecks;
 
 const TEXT: Shape = Shape::Text(100);
 const SHAPES: [Shape; 4] = [TEXT, Shape::Record, Shape::Dto, Shape::Tree];

@@ -1,6 +1,6 @@
 //! Calls whose right outcome is known, for the cases to build on.
 
-use super::{CallError, Caller, SHAPES};
+use super::{CallError, Caller, SHAPES, SpotChecks};
 use crate::codec::{Codec, Sent};
 use crate::method::Method;
 use crate::profile::{AfterRefusal, Profile};
@@ -10,9 +10,17 @@ use crate::values::{Source, Value};
 /// Consecutive calls without an answer after which a server counts as dead.
 const MAX_UNANSWERED: u32 = 3;
 
+/// Where the requests of cases go.
+enum Receiver<'a> {
+    /// To a server, whose replies are judged at once.
+    Server(&'a mut dyn Caller),
+    /// Kept, to be sent later.
+    Kept(&'a mut SpotChecks),
+}
+
 /// A server under test, its protocol, and the seed that values are drawn from.
 pub(super) struct Probe<'a> {
-    caller: &'a mut dyn Caller,
+    receiver: Receiver<'a>,
     profile: &'a Profile,
     seed: u64,
     unanswered: u32,
@@ -20,7 +28,16 @@ pub(super) struct Probe<'a> {
 
 impl<'a> Probe<'a> {
     pub(super) fn new(caller: &'a mut dyn Caller, profile: &'a Profile, seed: u64) -> Self {
-        Self { caller, profile, seed, unanswered: 0 }
+        Self { receiver: Receiver::Server(caller), profile, seed, unanswered: 0 }
+    }
+
+    /// Keeps the requests whose outcome is certain, and calls no server.
+    pub(super) fn keeping(
+        spot_checks: &'a mut SpotChecks,
+        profile: &'a Profile,
+        seed: u64,
+    ) -> Self {
+        Self { receiver: Receiver::Kept(spot_checks), profile, seed, unanswered: 0 }
     }
 
     pub(super) fn seed(&self) -> u64 {
@@ -35,6 +52,11 @@ impl<'a> Probe<'a> {
         self.profile.encoding.codec()
     }
 
+    /// False if requests are only kept.
+    pub(super) fn calls_server(&self) -> bool {
+        matches!(self.receiver, Receiver::Server(_))
+    }
+
     /// True if the latest calls all timed out.
     pub(super) fn is_silent(&self) -> bool {
         self.unanswered >= MAX_UNANSWERED
@@ -46,7 +68,10 @@ impl<'a> Probe<'a> {
     }
 
     pub(super) fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        let result = self.caller.call(method, body);
+        let result = match &mut self.receiver {
+            Receiver::Server(caller) => caller.call(method, body),
+            Receiver::Kept(_) => Err(CallError::Transport("no server is called".to_owned())),
+        };
         self.count_timeouts(&result);
         result
     }
@@ -70,6 +95,10 @@ impl<'a> Probe<'a> {
 
     /// The request must get the right reply.
     pub(super) fn answers(&mut self, sent: Sent<'_>) -> Result<(), String> {
+        if let Receiver::Kept(spot_checks) = &mut self.receiver {
+            spot_checks.keep_valid(sent);
+            return Ok(());
+        }
         let got = self.call(sent.shape.method(), sent.request).map_err(|error| {
             format!("a valid request of {} bytes failed: {error}", sent.request.len())
         })?;
@@ -78,6 +107,9 @@ impl<'a> Probe<'a> {
 
     /// The request must be refused or get the right reply.
     pub(super) fn answers_or_refuses(&mut self, sent: Sent<'_>) -> Result<(), String> {
+        if !self.calls_server() {
+            return Ok(());
+        }
         match self.call(sent.shape.method(), sent.request) {
             Err(CallError::Status { code, .. }) if self.profile.refusals.contains(&code) => Ok(()),
             Err(error) => Err(error.to_string()),
@@ -87,6 +119,10 @@ impl<'a> Probe<'a> {
 
     /// The request must be refused in the way of the protocol: with an error status, or by closing the connection.
     pub(super) fn refuses(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
+        if let Receiver::Kept(spot_checks) = &mut self.receiver {
+            spot_checks.keep_malformed(shape, body, what);
+            return Ok(());
+        }
         match self.profile.after_refusal {
             AfterRefusal::KeepsConnection => self.ends_in_error(shape, body, what),
             AfterRefusal::MayCloseConnection => self.ends_or_closes(shape, body, what),
@@ -116,7 +152,10 @@ impl<'a> Probe<'a> {
     }
 
     fn ends_or_closes(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
-        let result = self.caller.call_last(shape.method(), body);
+        let result = match &mut self.receiver {
+            Receiver::Server(caller) => caller.call_last(shape.method(), body),
+            Receiver::Kept(_) => Err(CallError::Transport("no server is called".to_owned())),
+        };
         self.count_timeouts(&result);
         let expected = "expected an exception or a closed connection";
         match result {

@@ -53,7 +53,43 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// A valid encoding that no library writes, applied at every level of a message.
+/// A valid encoding that no library writes, of a message and what it contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Oddity {
+    /// How it differs.
+    pub form: NonCanonical,
+    /// Outer levels in canonical form: with 1 the request itself, so that its first bytes are the usual ones; with 2 the
+    /// content too.
+    pub usual: usize,
+}
+
+impl Oddity {
+    /// At every level.
+    #[cfg(test)]
+    pub fn everywhere(form: NonCanonical) -> Self {
+        Self { form, usual: 0 }
+    }
+
+    /// Number `number` of several: every second one only inside, at each level in turn that the shape has.
+    pub fn numbered(form: NonCanonical, shape: Shape, number: usize) -> Self {
+        let levels = match shape {
+            // A text has nothing inside.
+            Shape::Text(_) => 0,
+            Shape::Record | Shape::Dto => 1,
+            Shape::Tree => 2,
+        };
+        let is_inside = levels > 0 && !number.is_multiple_of(2);
+        let usual = if is_inside { 1 + number / 2 % levels } else { 0 };
+        Self { form, usual }
+    }
+
+    /// The form at a level: the request is level 0. `None`: canonical.
+    fn at(self, level: usize) -> Option<NonCanonical> {
+        (level >= self.usual).then_some(self.form)
+    }
+}
+
+/// A valid form that no library writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NonCanonical {
     /// Numbers take more bytes than necessary; in JSON, keys and strings do.
@@ -129,12 +165,7 @@ pub(crate) trait Codec: Sync {
 
     /// A request with `value` that shows if its bytes are copied; the canonical one for opaque bytes. `other`, another
     /// value of the same shape, provides the values that do not count.
-    fn non_canonical_request(
-        &self,
-        value: &Value,
-        _other: &Value,
-        _oddity: NonCanonical,
-    ) -> Vec<u8> {
+    fn non_canonical_request(&self, value: &Value, _other: &Value, _oddity: Oddity) -> Vec<u8> {
         self.request(value)
     }
 

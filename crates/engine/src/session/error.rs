@@ -36,8 +36,8 @@ pub enum SessionError {
     /// Too few open files are allowed for these connections.
     #[error(transparent)]
     Files(#[from] FileLimit),
-    /// The arrival process can't change during a load.
-    #[error("the arrival process can't change during a load; end the load first")]
+    /// What was asked for is impossible during a load.
+    #[error("a load is running; end it first")]
     Loading,
     /// There is no load to end or to wait for.
     #[error("no load is running, or no span of it is measured; start it and measure a span first")]

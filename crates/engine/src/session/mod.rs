@@ -198,20 +198,35 @@ impl Session {
     }
 
     fn begin(&mut self, span: Option<Span>, calls: Option<u64>) {
+        let (arrivals, seed) = (self.arrivals, self.window_seed());
+        self.begin_with(Start { arrivals, seed, span, spot_checks: false, calls });
+    }
+
+    fn begin_with(&mut self, start: Start) {
         if !self.loading {
             self.loading = true;
             self.began = (clock::now(), self.progress().ended);
-            self.span = span;
+            self.span = start.span;
             for thread in &self.threads {
                 thread.counters.drained.store(false, Ordering::Relaxed);
             }
-            self.tell(&Command::Start(Start {
-                arrivals: self.arrivals,
-                seed: self.window_seed(),
-                span,
-                calls,
-            }));
+            self.tell(&Command::Start(start));
         }
+    }
+
+    /// Makes each spot check of the payload once, in a closed loop over the open connections, and waits for their ends.
+    ///
+    /// # Errors
+    /// While a load runs, if `given_up` returns true, or a load thread is gone.
+    pub fn spot_check(&mut self) -> Result<Unmeasured, SessionError> {
+        if self.loading {
+            return Err(SessionError::Loading);
+        }
+        let cycle = self.cycle;
+        self.begin_with(Start::SPOT_CHECKS);
+        let unmeasured = self.unmeasured()?;
+        self.cycle = cycle;
+        Ok(unmeasured)
     }
 
     /// The mean time in which a closed loop's calls in flight were all answered once, in the last load. `None` before the
@@ -324,6 +339,11 @@ impl Session {
             return Err(SessionError::NotLoading);
         }
         self.tell(&Command::Drain);
+        self.unmeasured()
+    }
+
+    /// Waits for the last calls.
+    fn unmeasured(&mut self) -> Result<Unmeasured, SessionError> {
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
             unmeasured.add(&drained);

@@ -3,17 +3,17 @@
 use crate::clock::Nanos;
 use crate::span::Span;
 
-/// Calls that may still come due in a span.
+/// Calls that may still come due, in a span if they are measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Budget {
     pub left: u64,
-    pub span: Span,
+    pub span: Option<Span>,
 }
 
 impl Budget {
     /// How many of `calls` may come due now; before the span, all.
     pub fn grant(&mut self, calls: u32, now: Nanos) -> u32 {
-        if now < self.span.start {
+        if !self.has_begun(now) {
             return calls;
         }
         let granted = self.left.min(u64::from(calls));
@@ -22,6 +22,10 @@ impl Budget {
     }
 
     pub fn is_spent(&self, now: Nanos) -> bool {
-        self.left == 0 && now >= self.span.start
+        self.left == 0 && self.has_begun(now)
+    }
+
+    pub fn has_begun(&self, now: Nanos) -> bool {
+        self.span.is_none_or(|span| now >= span.start)
     }
 }

@@ -17,7 +17,9 @@ pub(crate) struct Calls {
     payload: Arc<dyn Payload>,
     checker: Checker,
     pub recorder: Recorder,
+    /// Number of requests of the load; spot checks follow them.
     count: u32,
+    first_request: u32,
     next_request: u32,
     /// The nonce of each request's next call, and the difference between successive ones.
     nonce: Nonce,
@@ -45,13 +47,15 @@ impl Calls {
         log: Option<CallLog>,
     ) -> Self {
         // Threads start at different requests.
-        let count = payload.len() as u32;
+        let count = (payload.len() - payload.spot_checks()) as u32;
         let step = count / plan.threads.max(1);
+        let first_request = (plan.first_request + thread * step) % count;
         Self {
             checker: Checker::new(&*payload, plan.threads),
             recorder: Recorder::new(plan.protocol, log),
             count,
-            next_request: (plan.first_request + thread * step) % count,
+            first_request,
+            next_request: first_request,
             nonce: first_nonce(opened, thread, plan.threads),
             nonce_step: plan.threads,
             payload,
@@ -62,6 +66,21 @@ impl Calls {
             failed: 0,
             ended_at: Nanos(0),
         }
+    }
+
+    /// The next calls are those of the load, or spot checks from number `spot_check` on.
+    pub fn choose(&mut self, spot_check: Option<u32>) {
+        if let Some(number) = spot_check {
+            self.next_request = self.count + number;
+        } else if self.next_request >= self.count {
+            self.next_request = self.first_request;
+            self.nonce = self.nonce.plus(self.nonce_step);
+        }
+    }
+
+    /// Number of spot checks.
+    pub fn spot_checks(&self) -> u64 {
+        self.payload.spot_checks() as u64
     }
 
     /// Measures the calls that come due in `span`.
@@ -139,6 +158,11 @@ impl Reading<'_> {
             _ if self.is_late(call) => Outcome::Timeout,
             End::Answered { right: true } => Outcome::Ok,
             End::Answered { right: false } => Outcome::WrongAnswer,
+            End::Status { code, .. }
+                if self.calls.payload.accepts_status(call.request as usize, code) =>
+            {
+                Outcome::Ok
+            }
             End::Status { code, message } => Outcome::Status { code, message },
             End::Aborted { reason } => Outcome::Transport { reason },
             End::Refused => {

@@ -8,6 +8,7 @@ mod input;
 mod open;
 mod output;
 mod room;
+mod start;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -15,8 +16,6 @@ mod watch;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-
-use rpcbench_record::Arrivals;
 
 use crate::clock::Nanos;
 use crate::driver::{Driver, Ready};
@@ -31,6 +30,7 @@ use crate::span::Span;
 use budget::Budget;
 use calls::Calls;
 use open::OpenLoop;
+pub(crate) use start::Start;
 
 /// How often to look for timed-out calls.
 const EXPIRY_CHECK: Nanos = Nanos::from_millis(50);
@@ -50,19 +50,6 @@ enum Phase {
     Following { until: Nanos },
     /// No new calls; those in flight have until then.
     Draining { until: Nanos },
-}
-
-/// How a load starts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Start {
-    /// When calls come due.
-    pub arrivals: Arrivals,
-    /// Seed of random arrivals.
-    pub seed: u64,
-    /// What to measure, if already known.
-    pub span: Option<Span>,
-    /// Calls in the span, over all threads. The span ends with the last of them; until then its end is [`Nanos::NEVER`].
-    pub calls: Option<u64>,
 }
 
 /// The work of one load thread.
@@ -169,28 +156,31 @@ impl<C: Connection, D: Driver> Worker<C, D> {
     }
 
     /// Lets calls come due from now on, until the end of the span, or until drained. Does nothing if they already do.
-    pub fn start(&mut self, Start { arrivals, seed, span, calls }: Start) {
+    pub fn start(&mut self, Start { arrivals, seed, span, spot_checks, calls }: Start) {
         if self.phase != Phase::Idle {
             return;
         }
         let now = self.driver.now();
+        let checks = spot_checks.then(|| self.calls.spot_checks());
+        self.calls.choose(checks.map(|all| self.plan.calls_before(all, self.stride.thread) as u32));
         self.phase = Phase::Loading { until: Nanos::NEVER };
         self.expiry_at = now + EXPIRY_CHECK;
         if arrivals.is_open() {
             let due_times = DueTimes::new(arrivals, seed, self.stride, now);
             self.open = Some(OpenLoop::new(due_times, self.slots.len()));
         }
+        self.budget = checks
+            .or(calls)
+            .map(|calls| Budget { left: self.plan.share_of(calls, self.stride.thread), span });
         if let Some(span) = span {
             self.measure(span);
-            self.budget = calls
-                .map(|calls| Budget { left: self.plan.share_of(calls, self.stride.thread), span });
         }
         if self.open.is_some() {
             return self.release(now);
         }
         let slots = self.slots.len() as u32;
         let all: u32 = self.slots.iter().map(|slot| slot.share).sum();
-        let few = self.budget.filter(|it| it.left < u64::from(all) && now >= it.span.start);
+        let few = self.budget.filter(|it| it.left < u64::from(all) && it.has_begun(now));
         for slot in 0..self.slots.len() {
             let share = few.map_or(self.slots[slot].share, |few| {
                 let left = few.left as u32;
@@ -241,7 +231,7 @@ impl<C: Connection, D: Driver> Worker<C, D> {
 
     /// The span of a number of calls, once it is drained.
     pub fn take_counted(&mut self) -> Option<Span> {
-        let mut span = self.budget.take()?.span;
+        let mut span = self.budget.take()?.span?;
         span.end = span.start.max(self.calls.ended_at) + Nanos(1);
         self.calls.recorder.end_at(span.end);
         Some(span)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use rpcbench_contract::cases::{self, Caller};
+use rpcbench_contract::cases::{self, Caller, SpotChecks};
 use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
 use rpcbench_engine::{CallError, CallPosition, Client, Payload, ServerAddress, Target};
 use rpcbench_record::Protocol;
@@ -18,17 +18,25 @@ fn target(protocol: Protocol, method: Method) -> Target {
     }
 }
 
-/// The requests of a shape, as a load sends them.
+/// The requests of a shape, as a load sends them, and after them spot checks.
 pub struct EchoPayload {
     corpus: Corpus,
+    spot_checks: SpotChecks,
     pub(super) target: Target,
 }
 
 impl EchoPayload {
     /// Many different requests, drawn from `seed`.
     pub fn new(protocol: Protocol, shape: &Shape, seed: u64) -> Self {
-        let corpus = Corpus::generate(shape, seed, Profile::of(protocol).encoding);
-        Self { target: target(protocol, corpus.method()), corpus }
+        let profile = Profile::of(protocol);
+        let corpus = Corpus::generate(shape, seed, profile.encoding);
+        let spot_checks = SpotChecks::generate(shape, seed, profile);
+        Self { target: target(protocol, corpus.method()), corpus, spot_checks }
+    }
+
+    /// The number of a spot check. `None`: the request is one of the load.
+    fn spot_check(&self, index: usize) -> Option<usize> {
+        index.checked_sub(self.corpus.len())
     }
 }
 
@@ -38,19 +46,37 @@ impl Payload for EchoPayload {
     }
 
     fn len(&self) -> usize {
-        self.corpus.len()
+        self.corpus.len() + self.spot_checks.len()
     }
 
     fn request(&self, index: usize) -> &[u8] {
-        self.corpus.request(index)
+        match self.spot_check(index) {
+            Some(number) => self.spot_checks.request(number),
+            None => self.corpus.request(index),
+        }
     }
 
     fn patches(&self, index: usize) -> &[Range<usize>] {
-        std::slice::from_ref(self.corpus.nonce(index))
+        match self.spot_check(index) {
+            Some(_) => &[],
+            None => std::slice::from_ref(self.corpus.nonce(index)),
+        }
+    }
+
+    fn spot_checks(&self) -> usize {
+        self.spot_checks.len()
+    }
+
+    fn accepts_status(&self, index: usize, code: u32) -> bool {
+        let number = self.spot_check(index);
+        number.is_some_and(|number| self.spot_checks.accepts_status(number, code))
     }
 
     fn verify(&self, index: usize, sent: &[u8], reply: &[u8]) -> Result<(), String> {
-        self.corpus.verify(index, sent, reply).map_err(|mismatch| mismatch.to_string())
+        match self.spot_check(index) {
+            Some(number) => self.spot_checks.verify(number, reply),
+            None => self.corpus.verify(index, sent, reply).map_err(|it| it.to_string()),
+        }
     }
 }
 

@@ -156,6 +156,10 @@ impl Load for Session {
         Ok(Self::pause(self)?)
     }
 
+    fn spot_check(&mut self) -> Result<Unmeasured, LoadError> {
+        Ok(Self::spot_check(self)?)
+    }
+
     fn progress(&self) -> Result<Progress, LoadError> {
         Ok(Self::progress(self))
     }

@@ -103,6 +103,13 @@ pub trait Load {
     /// If the load is not on, has failed, or the run stops.
     fn pause(&mut self) -> Result<Unmeasured, LoadError>;
 
+    /// Makes a few hundred calls over the open connections, whose right outcome is known, malformed ones among them, and
+    /// waits for their ends. Returns all calls so far that were not measured.
+    ///
+    /// # Errors
+    /// While the load is on.
+    fn spot_check(&mut self) -> Result<Unmeasured, LoadError>;
+
     /// Calls so far.
     fn progress(&self) -> Result<Progress, LoadError>;
 

@@ -5,7 +5,7 @@ use rpcbench_record::Workload;
 
 use super::interrupt::{Interrupt, StopNow};
 use super::observer::{Observer, Stage};
-use super::subject::Subject;
+use super::subject::{Admission, Subject};
 use super::target::{StepError, Target};
 use crate::load::LoadGenerator;
 
@@ -42,6 +42,11 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Whether the server must prove that it keeps the contract.
+    pub fn is_proven(&self) -> bool {
+        matches!(self.subject.admission, Admission::Proven { .. })
+    }
+
     /// Waits for the stage's end, while the observer samples the load as often as it wants. Returns true if Ctrl-C ended
     /// the stage early.
     pub fn follow(&self, stage: &Stage<'_>, target: &mut Target) -> Result<bool, StepError> {

@@ -286,7 +286,11 @@ impl<'a> Runner<'a> {
         });
         let outcome = trial::run(target, context, arrivals).and_then(|outcome| {
             // While the load's connections are open: another process may have accepted them.
-            target.serves_itself(&self.environment.interrupt, context.is_last)?;
+            let interrupt = &self.environment.interrupt;
+            target.serves_itself(interrupt, context.is_last)?;
+            if context.is_proven() && !interrupt.ends_window() {
+                target.spot_check(interrupt, context.is_last)?;
+            }
             Ok(outcome)
         });
         let outcome = match outcome {

@@ -4,7 +4,6 @@ use rpcbench_record::{CheckResult, Preparation, Readiness, WarmUp, Workload};
 
 use super::context::Context;
 use super::interrupt::StopNow;
-use super::subject::Admission;
 use super::target::{StepError, Target};
 use super::warm::{warm, warm_by_calls};
 
@@ -33,7 +32,7 @@ fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Tar
     let begin = environment.interrupt.now();
     let mut target = Target::start(environment, subject, preparation.process)?;
     preparation.isolation = target.isolation();
-    if matches!(subject.admission, Admission::Proven { .. }) && !context.is_checked {
+    if context.is_proven() && !context.is_checked {
         check(context, &mut target, &mut preparation.check)?;
     }
     if let WarmUp::Calls { calls, clients } = workload.warm_up {
@@ -44,6 +43,9 @@ fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Tar
     target.connect(context, workload, true)?;
     if preparation.warm.is_none() {
         preparation.warm = warm(&mut target, context, begin)?;
+        if preparation.warm.is_some() && context.is_proven() {
+            target.spot_check(&environment.interrupt, true)?;
+        }
     }
     Ok(target)
 }

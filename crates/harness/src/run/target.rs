@@ -12,7 +12,8 @@ use super::interrupt::{Interrupt, StopNow};
 use super::observer::Event;
 use super::serve::Served;
 use super::subject::{Admission, Subject};
-use crate::load::{Load, LoadError, LoadRequest};
+use super::warm::errors;
+use crate::load::{Load, LoadError, LoadRequest, Unmeasured};
 use crate::placement::{CpuReading, PlacementError, Running};
 
 /// Log lines that explain a failure.
@@ -27,8 +28,8 @@ const CHECK_CALL: Duration = Duration::from_secs(5);
 const IDLE_SHARE: f64 = 0.001;
 /// Time at rest before that is judged: what a runtime does right after a load is soon over.
 const IDLE_JUDGED: Nanos = Nanos::from_millis(10_000);
-/// Pause between two looks at who serves its port, in lengths of a look: with two dozen servers, looks take some percent of
-/// the time between windows, and none of that within.
+/// Pause between two looks at who serves its port, in lengths of a look, and between spot checks, in theirs: with two dozen
+/// servers, each takes some percent of the time between windows, and none of that within.
 const LOOK_PAUSE: u64 = 300;
 /// How long to wait for the end of a server that broke its connections.
 const DEATH: Duration = Duration::from_millis(300);
@@ -83,8 +84,9 @@ pub(super) struct Target {
     pub level: Option<f64>,
     /// How much longer its warm-up could have been. 0 if it is steady.
     pub warm_up_left: Nanos,
-    /// End and length of the last look at who serves its port.
+    /// End and length of the last look at who serves its port, and of the last spot checks.
     looked: Option<(Nanos, Nanos)>,
+    spot_checked: Option<(Nanos, Nanos)>,
     /// When its rest began, and the CPU time that it had used by then.
     at_rest: Option<(Nanos, u64)>,
     /// Its time at rest and awake, and the CPU time used in it.
@@ -108,6 +110,7 @@ impl Target {
             level: None,
             warm_up_left: Nanos(0),
             looked: None,
+            spot_checked: None,
             at_rest: None,
             idle: (Nanos(0), 0),
         };
@@ -258,13 +261,30 @@ impl Target {
     /// time.
     pub fn serves_itself(&mut self, interrupt: &Interrupt, due: bool) -> Result<(), Failure> {
         let begin = interrupt.now();
-        if !due && self.looked.is_some_and(|(at, took)| begin - at < Nanos(took.0 * LOOK_PAUSE)) {
+        if !due && is_recent(self.looked, begin) {
             return Ok(());
         }
         let others = self.server.served_by_others()?;
         let end = interrupt.now();
         self.looked = Some((end, end - begin));
         others.map_or(Ok(()), |others| Err(self.blame(others)))
+    }
+
+    /// A failure if calls with a known outcome, made over the load's own connections, end otherwise: a server could be honest
+    /// in the conformance check only. Not `due`, it makes them only if that takes little of the run's time.
+    pub fn spot_check(&mut self, interrupt: &Interrupt, due: bool) -> Result<(), StepError> {
+        let begin = interrupt.now();
+        if !due && is_recent(self.spot_checked, begin) {
+            return Ok(());
+        }
+        let Unmeasured { outcomes, examples } = self.load()?.spot_check()?;
+        let end = interrupt.now();
+        self.spot_checked = Some((end, end - begin));
+        if outcomes.errors() <= self.tolerated_errors {
+            return Ok(());
+        }
+        let when = "outside of windows, in spot checks over the load's connections";
+        Err(self.blame(errors(self.protocol, &outcomes, when, &examples)).into())
     }
 
     /// A failure with the last lines of the server's log.
@@ -303,6 +323,11 @@ impl Caller for Stoppable<'_> {
         self.interrupt.check().map_err(|StopNow| CallError::Timeout)?;
         self.caller.call_last(method, body)
     }
+}
+
+/// True if it is too early to repeat what ended and took this long.
+fn is_recent(last: Option<(Nanos, Nanos)>, now: Nanos) -> bool {
+    last.is_some_and(|(ended, took)| now - ended < Nanos(took.0 * LOOK_PAUSE))
 }
 
 /// A failure that no log explains.

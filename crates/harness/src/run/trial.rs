@@ -13,7 +13,6 @@ use super::context::Context;
 use super::interrupt::StopNow;
 use super::observer::{Event, Phase, Stage};
 use super::settle::settle_by_slices;
-use super::subject::Admission;
 use super::target::{StepError, Target, failure};
 use super::warm::errors;
 use crate::placement::{Counters, MachineReading, PlacementError, Running};
@@ -74,7 +73,7 @@ fn measure(
     arrivals: Arrivals,
 ) -> Result<Outcome, StepError> {
     let Window { started, measured, unmeasured, .. } = undisturbed(target, context, arrivals)?;
-    if let Admission::Proven { .. } = context.subject.admission {
+    if context.is_proven() {
         let protocol = context.subject.protocol;
         let fault = if unmeasured.outcomes.errors() > target.tolerated_errors {
             let Unmeasured { outcomes, error_examples } = &unmeasured;
@@ -106,8 +105,7 @@ fn undisturbed(
     context: &Context<'_>,
     arrivals: Arrivals,
 ) -> Result<Window, StepError> {
-    let proven = matches!(context.subject.admission, Admission::Proven { .. });
-    let mut repeats = if proven { MAX_REPEATS } else { 0 };
+    let mut repeats = if context.is_proven() { MAX_REPEATS } else { 0 };
     loop {
         let window = window(target, context, arrivals)?;
         if window.cut || repeats == 0 || !is_worth_repeating(&window.measured) {

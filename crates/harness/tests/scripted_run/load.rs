@@ -139,6 +139,10 @@ impl Load for ScriptedLoad {
         Ok(Unmeasured::default())
     }
 
+    fn spot_check(&mut self) -> Result<Unmeasured, LoadError> {
+        Ok(Unmeasured::default())
+    }
+
     /// A call ends every 10 ms; one of a slow server every second.
     fn progress(&self) -> Result<Progress, LoadError> {
         let each = if self.entry == SLOW { 1_000_000_000 } else { 10_000_000 };

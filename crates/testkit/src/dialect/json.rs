@@ -52,6 +52,10 @@ impl Dialect for Json {
         swap::json(message)
     }
 
+    fn looks_usual(&self, message: &[u8]) -> bool {
+        swap::is_usual_json(message)
+    }
+
     fn error_as_reply(&self, words: &str) -> Bytes {
         Reply::error(200, words).body
     }

@@ -36,6 +36,9 @@ pub(crate) trait Dialect {
     /// The request with the reply's tag or key.
     fn swap(&self, message: &[u8]) -> Bytes;
 
+    /// True if the first bytes are those of a usual request, as encoders write it.
+    fn looks_usual(&self, message: &[u8]) -> bool;
+
     /// An error message in place of the reply.
     fn error_as_reply(&self, words: &str) -> Bytes;
 

@@ -39,6 +39,10 @@ impl Dialect for Protobuf {
         swap::protobuf(message)
     }
 
+    fn looks_usual(&self, message: &[u8]) -> bool {
+        swap::is_usual_protobuf(message)
+    }
+
     fn error_as_reply(&self, words: &str) -> Bytes {
         Bytes::copy_from_slice(words.as_bytes())
     }

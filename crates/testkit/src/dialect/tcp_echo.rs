@@ -39,6 +39,10 @@ impl Dialect for TcpEcho {
         Bytes::copy_from_slice(message)
     }
 
+    fn looks_usual(&self, _message: &[u8]) -> bool {
+        true
+    }
+
     fn error_as_reply(&self, words: &str) -> Bytes {
         Bytes::copy_from_slice(words.as_bytes())
     }

@@ -51,6 +51,10 @@ impl Dialect for Form {
         retagged(*self, message).unwrap_or_else(|| message.to_vec()).into()
     }
 
+    fn looks_usual(&self, message: &[u8]) -> bool {
+        retagged(*self, message).is_some()
+    }
+
     fn error_as_reply(&self, words: &str) -> Bytes {
         self.exception(exception::INTERNAL_ERROR, words).into()
     }

@@ -5,7 +5,7 @@ use crate::cases::probe::Probe;
 use crate::cases::{Case, SHAPES};
 use crate::codec::json::node::Node;
 use crate::codec::json::write::{Escapes, Style};
-use crate::codec::{Encoding, NonCanonical, Sent, json};
+use crate::codec::{Encoding, NonCanonical, Oddity, Sent, json};
 use crate::profile::Need;
 use crate::values::{PropertyDto, Value};
 
@@ -53,25 +53,34 @@ pub(in crate::cases) const CASES: &[Case] = &[
 const VALUES: u64 = 4;
 
 fn written(probe: &mut Probe<'_>, escapes: Escapes) -> Result<(), String> {
-    each(probe, |value| Style { escapes, ..Style::default() }.write(&json::request(value)), false)
+    let write = |value: &Value, number| {
+        // Every second one only inside: also in a text, which has no nonce here.
+        let usual = number as usize % 2;
+        Style { escapes, usual, ..Style::default() }.write(&json::request(value))
+    };
+    each(probe, write, false)
 }
 
 fn non_canonical(probe: &mut Probe<'_>, form: NonCanonical) -> Result<(), String> {
     let codec = probe.codec();
     let nested_unknown = form == NonCanonical::Unknown;
-    each(probe, |value| codec.non_canonical_request(value, value, form), nested_unknown)
+    let write = |value: &Value, number| {
+        let oddity = Oddity::numbered(form, value.shape(), number as usize);
+        codec.non_canonical_request(value, value, oddity)
+    };
+    each(probe, write, nested_unknown)
 }
 
 /// Values of each shape must come back if `write` encodes their requests.
 fn each(
     probe: &mut Probe<'_>,
-    write: impl Fn(&Value) -> Vec<u8>,
+    write: impl Fn(&Value, u64) -> Vec<u8>,
     nested_unknown: bool,
 ) -> Result<(), String> {
     for shape in SHAPES {
         for number in 0..VALUES {
             let value = probe.value(shape, number);
-            let request = write(&value);
+            let request = write(&value, number);
             let sent = Sent { shape, content: Some(&value), request: &request, nested_unknown };
             let answered = probe.answers(sent);
             answered.map_err(|reason| format!("{}: {reason}", shape.method().name()))?;

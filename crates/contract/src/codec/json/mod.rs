@@ -10,7 +10,7 @@ pub(crate) mod write;
 
 use prost_reflect::MessageDescriptor;
 
-use super::{Codec, NonCanonical, Sent, types};
+use super::{Codec, NonCanonical, Oddity, Sent, types};
 use crate::profile::Need;
 use crate::values::{self, Mismatch, Value};
 use node::{Entries, Node};
@@ -36,17 +36,19 @@ impl Codec for Json {
         b"{}".to_vec()
     }
 
-    fn non_canonical_request(&self, value: &Value, _other: &Value, form: NonCanonical) -> Vec<u8> {
+    fn non_canonical_request(&self, value: &Value, _other: &Value, oddity: Oddity) -> Vec<u8> {
+        let Oddity { form, usual } = oddity;
         let spread = matches!(form, NonCanonical::Twice | NonCanonical::Reordered);
-        let arrange = match form {
+        let arrange: fn(Entries) -> Entries = match form {
             NonCanonical::Overlong => unchanged,
             NonCanonical::Twice | NonCanonical::Reordered => reversed,
             NonCanonical::Unknown => with_unknown,
         };
         // A nonce replaces bytes of one of these, so they must not be escaped.
         let kept = value.clone().nonce_texts().into_iter().map(|text| text.clone()).collect();
-        let style = Style { escapes: Escapes::First, spread, exponents: true, kept };
-        style.write(&message(&types::request(value.shape()), value, &arrange))
+        let style = Style { escapes: Escapes::First, spread, exponents: true, kept, usual };
+        let outer: fn(Entries) -> Entries = if usual > 0 { unchanged } else { arrange };
+        style.write(&outer_message(&types::request(value.shape()), value, &outer, &arrange))
     }
 
     fn with_unknown_fields(&self, value: &Value) -> Vec<u8> {
@@ -76,11 +78,21 @@ fn message(
     value: &Value,
     arrange: &dyn Fn(Entries) -> Entries,
 ) -> Node {
+    outer_message(descriptor, value, arrange, arrange)
+}
+
+/// The same, with the keys of the outermost object arranged by `outer`.
+fn outer_message(
+    descriptor: &MessageDescriptor,
+    value: &Value,
+    outer: &dyn Fn(Entries) -> Entries,
+    arrange: &dyn Fn(Entries) -> Entries,
+) -> Node {
     let write = |field: prost_reflect::FieldDescriptor| {
         let node = mapping::write(&value.content(), &field.kind(), arrange);
         (field.json_name().to_owned(), node)
     };
-    Node::Object(arrange(descriptor.fields().map(write).collect()))
+    Node::Object(outer(descriptor.fields().map(write).collect()))
 }
 
 fn unchanged(entries: Entries) -> Entries {

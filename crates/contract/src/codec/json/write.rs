@@ -14,6 +14,8 @@ pub(crate) struct Style {
     pub exponents: bool,
     /// Values, not keys, that are never escaped.
     pub kept: HashSet<String>,
+    /// Outer levels in canonical form: with 1, the outermost object, but not what it contains.
+    pub usual: usize,
 }
 
 /// Characters that are escaped needlessly: `\u0065`.
@@ -34,55 +36,70 @@ const WHITESPACE: &str = " \t\r\n ";
 impl Style {
     pub(crate) fn write(&self, node: &Node) -> Vec<u8> {
         let mut out = String::new();
-        self.gap(&mut out);
-        self.node(node, &mut out);
-        self.gap(&mut out);
+        self.gap(0, &mut out);
+        self.node(node, 0, &mut out);
+        self.gap(0, &mut out);
         out.into_bytes()
     }
 
-    fn node(&self, node: &Node, out: &mut String) {
+    fn node(&self, node: &Node, level: usize, out: &mut String) {
         match node {
             Node::Null => out.push_str("null"),
             Node::Bool(value) => out.push_str(&value.to_string()),
             Node::Integer(value) => out.push_str(&value.to_string()),
-            Node::Double(value) if self.exponents => out.push_str(&longer(format!("{value:e}"))),
+            Node::Double(value) if self.exponents && level >= self.usual => {
+                out.push_str(&longer(format!("{value:e}")))
+            }
             Node::Double(value) => out.push_str(&plain(value)),
             Node::Literal(number) => out.push_str(number),
             Node::Text(text) if self.kept.contains(text) => out.push_str(&plain(text)),
-            Node::Text(text) => self.text(text, out),
-            Node::List(items) => self.sequence(b"[]", items, out, |item, out| self.node(item, out)),
-            Node::Object(entries) => self.sequence(b"{}", entries, out, |(key, value), out| {
-                self.text(key, out);
-                self.gap(out);
-                out.push(':');
-                self.gap(out);
-                self.node(value, out);
-            }),
+            Node::Text(text) => self.text(text, level, out),
+            Node::List(items) => {
+                let written = |item: &Node| {
+                    let mut out = String::new();
+                    self.node(item, level, &mut out);
+                    out
+                };
+                self.sequence(b"[]", items.iter().map(written), level, out);
+            }
+            Node::Object(entries) => {
+                let written = |(key, value): &(String, Node)| {
+                    let mut out = String::new();
+                    self.text(key, level, &mut out);
+                    self.gap(level, &mut out);
+                    out.push(':');
+                    self.gap(level, &mut out);
+                    self.node(value, level + 1, &mut out);
+                    out
+                };
+                self.sequence(b"{}", entries.iter().map(written), level, out);
+            }
         }
     }
 
-    fn sequence<T>(
+    fn sequence(
         &self,
         [open, close]: &[u8; 2],
-        items: &[T],
+        items: impl Iterator<Item = String>,
+        level: usize,
         out: &mut String,
-        write: impl Fn(&T, &mut String),
     ) {
         out.push((*open).into());
-        for (at, item) in items.iter().enumerate() {
+        for (at, item) in items.enumerate() {
             if at > 0 {
                 out.push(',');
             }
-            self.gap(out);
-            write(item, out);
-            self.gap(out);
+            self.gap(level, out);
+            out.push_str(&item);
+            self.gap(level, out);
         }
         out.push((*close).into());
     }
 
-    fn text(&self, text: &str, out: &mut String) {
+    fn text(&self, text: &str, level: usize, out: &mut String) {
         let mut first = true;
-        let mut escape = |char: char| match self.escapes {
+        let escapes = if level < self.usual { Escapes::None } else { self.escapes };
+        let mut escape = |char: char| match escapes {
             Escapes::None => false,
             Escapes::First => char.is_ascii_alphanumeric() && std::mem::take(&mut first),
             Escapes::All => char.is_ascii_alphanumeric(),
@@ -91,14 +108,14 @@ impl Style {
         let pieces = text
             .split_inclusive(|_: char| true)
             .map(|char| if char.chars().any(&mut escape) { escaped(char) } else { inner(char) });
-        let written = if self.escapes == Escapes::None { inner(text) } else { pieces.collect() };
+        let written = if escapes == Escapes::None { inner(text) } else { pieces.collect() };
         out.push('"');
         out.push_str(&written);
         out.push('"');
     }
 
-    fn gap(&self, out: &mut String) {
-        if self.spread {
+    fn gap(&self, level: usize, out: &mut String) {
+        if self.spread && level >= self.usual {
             out.push_str(WHITESPACE);
         }
     }

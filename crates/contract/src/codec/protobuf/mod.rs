@@ -11,7 +11,7 @@ pub(crate) mod wire;
 
 use prost::Message;
 
-use super::{Codec, NonCanonical, Sent, varint};
+use super::{Codec, Oddity, Sent, varint};
 use crate::profile::Need;
 use crate::values::{self, Mismatch, PropertyDto, TreeNode, Value};
 use wire::{delimited, fixed32, fixed64};
@@ -51,9 +51,9 @@ impl Codec for Protobuf {
         if explicit == canonical { vec![canonical] } else { vec![canonical, explicit] }
     }
 
-    fn non_canonical_request(&self, value: &Value, other: &Value, form: NonCanonical) -> Vec<u8> {
+    fn non_canonical_request(&self, value: &Value, other: &Value, oddity: Oddity) -> Vec<u8> {
         let canonical = self.request(value);
-        non_canonical::request(value.shape(), &canonical, &self.request(other), form)
+        non_canonical::request(value.shape(), &canonical, &self.request(other), oddity)
             .unwrap_or(canonical)
     }
 

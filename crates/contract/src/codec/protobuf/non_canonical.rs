@@ -4,7 +4,7 @@ use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, Value};
 
 use super::wire::{Layout, tag};
 use super::{read, unknown_fields};
-use crate::codec::{NonCanonical, varint};
+use crate::codec::{NonCanonical, Oddity, varint};
 use crate::shape::Shape;
 
 /// Longest varint, bytes.
@@ -16,25 +16,38 @@ pub(super) fn request(
     shape: Shape,
     canonical: &[u8],
     other: &[u8],
-    form: NonCanonical,
+    oddity: Oddity,
 ) -> Option<Vec<u8>> {
     let [canonical, other] = [canonical, other].map(|request| read::request(shape, request));
-    Some(Writer { form }.message(&canonical?, &other?))
+    Some(Writer { oddity, level: 0 }.message(&canonical?, &other?))
 }
 
+/// Writes the fields of a message.
+#[derive(Clone, Copy)]
 struct Writer {
-    form: NonCanonical,
+    oddity: Oddity,
+    level: usize,
 }
 
 impl Writer {
+    /// The form of this level; `None`: canonical.
+    fn form(self) -> Option<NonCanonical> {
+        self.oddity.at(self.level)
+    }
+
+    /// The writer of messages in this one.
+    fn inner(self) -> Self {
+        Self { level: self.level + 1, ..self }
+    }
+
     fn message(&self, message: &DynamicMessage, other: &DynamicMessage) -> Vec<u8> {
         let mut fields: Vec<_> = message.fields().collect();
         let (mut out, mut end) = (Vec::new(), Vec::new());
-        match self.form {
-            NonCanonical::Overlong => {}
-            NonCanonical::Twice => out = self.replaced_values(message, other),
-            NonCanonical::Reordered => fields.reverse(),
-            NonCanonical::Unknown => (out, end) = (unknown_fields(), unknown_fields()),
+        match self.form() {
+            None | Some(NonCanonical::Overlong) => {}
+            Some(NonCanonical::Twice) => out = self.replaced_values(message, other),
+            Some(NonCanonical::Reordered) => fields.reverse(),
+            Some(NonCanonical::Unknown) => (out, end) = (unknown_fields(), unknown_fields()),
         }
         for (field, value) in fields {
             out.extend(self.field(&field, value, &other.get_field(&field)));
@@ -64,7 +77,7 @@ impl Writer {
     fn field(&self, field: &FieldDescriptor, value: &Value, other: &Value) -> Vec<u8> {
         match (value, other) {
             (Value::Message(value), Value::Message(other)) => {
-                self.delimited(field.number(), &self.message(value, other))
+                self.delimited(field.number(), &self.inner().message(value, other))
             }
             (Value::List(values), Value::List(others)) => self.list(field, values, others),
             (Value::Map(entries), _) => {
@@ -85,7 +98,7 @@ impl Writer {
             return items.flat_map(|(value, other)| self.field(field, value, other)).collect();
         }
         // Packed, except for the first item of a split list.
-        let unpacked = usize::from(self.form == NonCanonical::Reordered).min(values.len());
+        let unpacked = usize::from(self.form() == Some(NonCanonical::Reordered)).min(values.len());
         let (first, rest) = values.split_at(unpacked);
         let pieces = rest.chunks(rest.len().div_ceil(1 + unpacked).max(1)).map(|piece| {
             let packed: Vec<u8> = piece.iter().flat_map(|value| self.bare(field, value)).collect();
@@ -99,16 +112,17 @@ impl Writer {
         let (Kind::Message(entry), MapKey::String(key)) = (field.kind(), key) else {
             return Vec::new();
         };
-        let key = self.scalar(&entry.map_entry_key_field(), &Value::String(key.clone()));
-        let number = |value: &Value| self.scalar(&entry.map_entry_value_field(), value);
+        let inner = self.inner();
+        let key = inner.scalar(&entry.map_entry_key_field(), &Value::String(key.clone()));
+        let number = |value: &Value| inner.scalar(&entry.map_entry_value_field(), value);
         let (value, other) = (number(value), number(&Value::I64(1)));
         let whole = |parts: &[&[u8]]| self.delimited(field.number(), &parts.concat());
-        match self.form {
-            NonCanonical::Overlong | NonCanonical::Unknown => whole(&[&key, &value]),
-            NonCanonical::Twice => {
+        match inner.form() {
+            None | Some(NonCanonical::Overlong | NonCanonical::Unknown) => whole(&[&key, &value]),
+            Some(NonCanonical::Twice) => {
                 [whole(&[&key, &other]), whole(&[&other, &key, &value])].concat()
             }
-            NonCanonical::Reordered => whole(&[&value, &key]),
+            Some(NonCanonical::Reordered) => whole(&[&value, &key]),
         }
     }
 
@@ -151,9 +165,10 @@ impl Writer {
         [self.number(varint(content.len() as u64)), content.to_vec()].concat()
     }
 
-    /// A varint, one byte longer than necessary unless fields occur twice.
+    /// A varint, one byte longer than necessary unless fields occur twice or in canonical form.
     fn number(&self, mut varint: Vec<u8>) -> Vec<u8> {
-        let lengthen = self.form != NonCanonical::Twice && varint.len() < MAX_VARINT;
+        let lengthen =
+            !matches!(self.form(), None | Some(NonCanonical::Twice)) && varint.len() < MAX_VARINT;
         if let Some(last) = varint.last_mut().filter(|_| lengthen) {
             *last |= 0x80;
             varint.push(0);

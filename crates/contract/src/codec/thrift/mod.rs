@@ -10,7 +10,7 @@ mod tests;
 pub(crate) mod wire;
 mod write;
 
-use super::{Codec, Encoding, NonCanonical, Sent};
+use super::{Codec, Encoding, NonCanonical, Oddity, Sent};
 use crate::method::Method;
 use crate::profile::Need;
 use crate::shape::Shape;
@@ -68,8 +68,8 @@ impl Codec for Thrift {
         }
     }
 
-    fn non_canonical_request(&self, value: &Value, other: &Value, form: NonCanonical) -> Vec<u8> {
-        self.request_in(value, other, Some(form))
+    fn non_canonical_request(&self, value: &Value, other: &Value, oddity: Oddity) -> Vec<u8> {
+        self.request_in(value, other, Some(oddity))
     }
 
     fn with_unknown_fields(&self, value: &Value) -> Vec<u8> {
@@ -94,9 +94,9 @@ impl Codec for Thrift {
 }
 
 impl Thrift {
-    fn request_in(&self, value: &Value, other: &Value, form: Option<NonCanonical>) -> Vec<u8> {
+    fn request_in(&self, value: &Value, other: &Value, oddity: Option<Oddity>) -> Vec<u8> {
         let ((of, message), (_, other)) = (request(value), request(other));
-        let mut writer = Writer::new(self.0, form);
+        let mut writer = Writer::new(self.0, oddity);
         writer.structure(of, &message, &other);
         writer.out
     }

@@ -89,11 +89,14 @@ fn non_canonical_requests_differ_in_bytes_but_not_in_meaning() {
     for codec in WIRES {
         for (shape, form) in SHAPES.into_iter().flat_map(|s| FORMS.map(|o| (s, o))) {
             let [value, other] = [1, 2].map(|seed| Value::random(shape, &mut Source::new(seed)));
-            let request = codec.non_canonical_request(&value, &other, form);
-            let nothing_to_lengthen = (codec.0, form) == (Wire::Binary, NonCanonical::Overlong);
-            assert_eq!(request == codec.request(&value), nothing_to_lengthen, "{shape} {form:?}");
-            let reply = thrift_reply(encoding(codec), shape.method(), &request).unwrap();
-            assert_eq!(reply, codec.reply(&value), "{shape} {form:?}");
+            for oddity in [0, 1, 2, 3].map(|number| Oddity::numbered(form, shape, number)) {
+                let request = codec.non_canonical_request(&value, &other, oddity);
+                let nothing_to_lengthen = (codec.0, form) == (Wire::Binary, NonCanonical::Overlong);
+                let is_usual = request == codec.request(&value);
+                assert_eq!(is_usual, nothing_to_lengthen, "{shape} {oddity:?}");
+                let reply = thrift_reply(encoding(codec), shape.method(), &request).unwrap();
+                assert_eq!(reply, codec.reply(&value), "{shape} {oddity:?}");
+            }
         }
     }
 }
@@ -112,7 +115,7 @@ fn unknown_fields_of_any_type_are_skipped() {
 /// The mismatch of a reply with the content of a non-canonical request, as if copied.
 fn copied(codec: &Thrift, form: NonCanonical) -> String {
     let [value, other] = [1, 2].map(|seed| Value::random(Shape::Dto, &mut Source::new(seed)));
-    let mut writer = Writer::new(codec.0, Some(form));
+    let mut writer = Writer::new(codec.0, Some(Oddity::everywhere(form)));
     let of = schema::reply(Shape::Dto);
     let message =
         |value: &Value| Message::of(of.name, vec![Field::new("echo", Some(value.content()))]);

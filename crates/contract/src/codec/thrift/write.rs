@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::schema::{Field, Kind, Struct};
 use super::wire::{COMPACT_FALSE, SHORT_LIST, Type, Wire, zigzag};
-use crate::codec::{NonCanonical, varint};
+use crate::codec::{NonCanonical, Oddity, varint};
 use crate::values::{Content, Message};
 
 /// Longest varints of 16, 32 and 64 bits, bytes.
@@ -15,34 +15,48 @@ const UNKNOWN: i16 = 1001;
 /// Writes structs.
 pub(super) struct Writer {
     wire: Wire,
-    form: Option<NonCanonical>,
+    /// `None`: canonical.
+    oddity: Option<Oddity>,
+    /// Structs around the current one.
+    level: usize,
     /// Number of the previous field in the current struct.
     last: i16,
     pub out: Vec<u8>,
 }
 
 impl Writer {
-    pub fn new(wire: Wire, form: Option<NonCanonical>) -> Self {
-        Self { wire, form, last: 0, out: Vec::new() }
+    pub fn new(wire: Wire, oddity: Option<Oddity>) -> Self {
+        Self { wire, oddity, level: 0, last: 0, out: Vec::new() }
+    }
+
+    /// The form of the current struct.
+    fn form(&self) -> Option<NonCanonical> {
+        self.oddity.and_then(|oddity| oddity.at(self.level))
     }
 
     /// A struct. `other`, another one of the type, provides the values that do not count.
     pub fn structure(&mut self, of: &Struct, message: &Message, other: &Message) {
         self.within(|writer| {
             let mut fields: Vec<&Field> = of.fields.iter().collect();
-            match writer.form {
+            match writer.form() {
                 Some(NonCanonical::Twice) => writer.replaced_values(of, other),
                 Some(NonCanonical::Reordered) => fields.reverse(),
                 _ => {}
             }
             let unknown =
-                matches!(writer.form, Some(NonCanonical::Unknown | NonCanonical::Reordered));
+                matches!(writer.form(), Some(NonCanonical::Unknown | NonCanonical::Reordered));
             writer.between_unknown(unknown, |writer| {
                 for field in fields {
                     writer.field(field, message, other);
                 }
             });
         });
+    }
+
+    fn inner_structure(&mut self, of: &Struct, message: &Message, other: &Message) {
+        self.level += 1;
+        self.structure(of, message, other);
+        self.level -= 1;
     }
 
     /// A struct with the fields that `fields` writes.
@@ -66,9 +80,9 @@ impl Writer {
 
     /// Writes in canonical form for the duration of `write`.
     fn canonically(&mut self, write: impl FnOnce(&mut Self)) {
-        let form = self.form.take();
+        let oddity = self.oddity.take();
         write(self);
-        self.form = form;
+        self.oddity = oddity;
     }
 
     /// A field, if the message has it.
@@ -127,8 +141,8 @@ impl Writer {
             (Content::Text(text), _) => self.binary(text.as_bytes()),
             (Content::Bytes(bytes), _) => self.binary(bytes),
             (Content::Message(message), Kind::Struct(of)) => match other {
-                Content::Message(other) => self.structure(of, message, other),
-                _ => self.structure(of, message, message),
+                Content::Message(other) => self.inner_structure(of, message, other),
+                _ => self.inner_structure(of, message, message),
             },
             (Content::List(items), Kind::List(item)) => self.list(*item, items, other),
             (Content::Map(entries), _) => self.map(entries),
@@ -148,7 +162,7 @@ impl Writer {
     }
 
     fn map(&mut self, entries: &BTreeMap<String, Content>) {
-        let replaced = usize::from(self.form == Some(NonCanonical::Twice));
+        let replaced = usize::from(self.form() == Some(NonCanonical::Twice));
         self.map_head(entries.len() * (1 + replaced));
         for (key, value) in entries {
             for _ in 0..replaced {
@@ -287,7 +301,7 @@ impl Writer {
     /// True if numbers and headers are overlong.
     fn is_overlong(&self) -> bool {
         matches!(
-            self.form,
+            self.form(),
             Some(NonCanonical::Overlong | NonCanonical::Reordered | NonCanonical::Unknown)
         )
     }

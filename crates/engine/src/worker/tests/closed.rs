@@ -126,7 +126,7 @@ fn a_cut_leaves_the_series_room_up_to_the_new_end() {
     let at = |millis| begin + Nanos(millis * MS);
     let span = Span { start: begin, end: Nanos::NEVER };
     let (arrivals, calls) = (Arrivals::Closed, Some(u64::MAX));
-    worker.start(Start { arrivals, seed: 1, span: Some(span), calls });
+    worker.start(Start { arrivals, seed: 1, span: Some(span), spot_checks: false, calls });
     while worker.now() < at(95) {
         worker.turn().unwrap();
     }
@@ -246,7 +246,13 @@ fn counted(calls: u64, warm_up: Nanos, stops_after: Nanos) -> (Tally, Span) {
     worker.driver.service = Service::StopsAt(now + stops_after, Nanos(2 * MS));
     let span = Span { start: now + warm_up, end: Nanos::NEVER };
     let arrivals = Arrivals::Closed;
-    worker.start(Start { arrivals, seed: 1, span: Some(span), calls: Some(calls) });
+    worker.start(Start {
+        arrivals,
+        seed: 1,
+        span: Some(span),
+        spot_checks: false,
+        calls: Some(calls),
+    });
     while !worker.is_drained() {
         worker.turn().unwrap();
     }
@@ -285,6 +291,7 @@ fn the_first_calls_of_a_counted_window_are_spread_over_all_connections() {
             arrivals: Arrivals::Closed,
             seed: 1,
             span: Some(span),
+            spot_checks: false,
             calls: Some(calls),
         });
         let open = |slot: &Slot<Connection>| slot.connection.as_ref().unwrap().open_calls();

@@ -84,7 +84,13 @@ fn start<C: protocol::Connection>(
     arrivals: &str,
     span: Option<Span>,
 ) {
-    worker.start(Start { arrivals: arrivals.parse().unwrap(), seed: 1, span, calls: None });
+    worker.start(Start {
+        arrivals: arrivals.parse().unwrap(),
+        seed: 1,
+        span,
+        spot_checks: false,
+        calls: None,
+    });
 }
 
 fn plan(connections: u32, in_flight: u32) -> LoadPlan {

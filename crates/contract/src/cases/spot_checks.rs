@@ -1,0 +1,120 @@
+//! Requests of the cases for the connections of a load, where many are on the way at once.
+
+use super::applicable;
+use super::probe::Probe;
+use crate::codec::{Encoding, Sent};
+use crate::method::Method;
+use crate::profile::{AfterRefusal, Profile};
+use crate::shape::Shape;
+use crate::values::{Source, Value};
+
+/// Fewest spot checks of a load.
+const FEWEST: usize = 256;
+/// Longest request, bytes: a few hundred take little of a run's time.
+const LONGEST: usize = 16 * 1024;
+
+/// Requests of one method whose outcome is certain: valid ones of all cases, many of them usual, and malformed ones if
+/// connections survive those.
+#[derive(Clone, Debug)]
+pub struct SpotChecks {
+    method: Method,
+    profile: &'static Profile,
+    checks: Vec<SpotCheck>,
+}
+
+#[derive(Clone, Debug)]
+struct SpotCheck {
+    request: Vec<u8>,
+    expected: Expected,
+}
+
+#[derive(Clone, Debug)]
+enum Expected {
+    /// See [`Sent`].
+    Reply { shape: Shape, content: Option<Value>, nested_unknown: bool },
+    /// An error, since this is wrong with the request.
+    Refusal(String),
+}
+
+impl SpotChecks {
+    /// Those of a load with `shape`, in random order. None if servers do not decode.
+    pub fn generate(shape: &Shape, seed: u64, profile: &'static Profile) -> Self {
+        let mut spot_checks = Self { method: shape.method(), profile, checks: Vec::new() };
+        if profile.encoding == Encoding::Opaque {
+            return spot_checks;
+        }
+        let mut source = Source::new(seed);
+        while spot_checks.checks.len() < FEWEST {
+            let values = source.below(u32::MAX);
+            let mut probe = Probe::keeping(&mut spot_checks, profile, values.into());
+            for case in applicable(profile) {
+                // Those that judge a reply themselves end at once.
+                let _ = (case.run)(&mut probe);
+            }
+        }
+        let checks = &mut spot_checks.checks;
+        for at in (1..checks.len()).rev() {
+            checks.swap(at, source.below(at as u32 + 1) as usize);
+        }
+        spot_checks
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.checks.len()
+    }
+
+    /// True if it has no spot checks.
+    pub fn is_empty(&self) -> bool {
+        self.checks.is_empty()
+    }
+
+    /// Request `index`, encoded.
+    pub fn request(&self, index: usize) -> &[u8] {
+        &self.checks[index].request
+    }
+
+    /// True if request `index` must be refused, and this status does that.
+    pub fn accepts_status(&self, index: usize, code: u32) -> bool {
+        matches!(self.checks[index].expected, Expected::Refusal(_))
+            && self.profile.refusals.contains(&code)
+    }
+
+    /// Checks the reply to request `index`.
+    ///
+    /// # Errors
+    /// What is wrong, on one line.
+    pub fn verify(&self, index: usize, reply: &[u8]) -> Result<(), String> {
+        let SpotCheck { request, expected } = &self.checks[index];
+        match expected {
+            Expected::Reply { shape, content, nested_unknown } => {
+                let (shape, nested_unknown) = (*shape, *nested_unknown);
+                let sent = Sent { shape, content: content.as_ref(), request, nested_unknown };
+                let verified = self.profile.encoding.codec().verify(sent, reply);
+                verified.map_err(|mismatch| mismatch.to_string())
+            }
+            Expected::Refusal(what) => Err(format!(
+                "{what} was answered with OK (reply: {} B); expected an error status",
+                reply.len()
+            )),
+        }
+    }
+
+    pub(super) fn keep_valid(&mut self, sent: Sent<'_>) {
+        let Sent { shape, content, request, nested_unknown } = sent;
+        let content = content.cloned();
+        self.keep(shape, request, Expected::Reply { shape, content, nested_unknown });
+    }
+
+    pub(super) fn keep_malformed(&mut self, shape: Shape, request: &[u8], what: &str) {
+        if self.profile.after_refusal == AfterRefusal::KeepsConnection {
+            self.keep(shape, request, Expected::Refusal(what.to_owned()));
+        }
+    }
+
+    fn keep(&mut self, shape: Shape, request: &[u8], expected: Expected) {
+        if shape.method() == self.method && request.len() <= LONGEST {
+            self.checks.push(SpotCheck { request: request.to_vec(), expected });
+        }
+    }
+}

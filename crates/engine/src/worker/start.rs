@@ -1,0 +1,26 @@
+//! How a load starts.
+
+use rpcbench_record::Arrivals;
+
+use crate::span::Span;
+
+/// How a load starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// When calls come due.
+    pub arrivals: Arrivals,
+    /// Seed of random arrivals.
+    pub seed: u64,
+    /// What to measure, if already known.
+    pub span: Option<Span>,
+    /// Whether to make spot checks.
+    pub spot_checks: bool,
+    /// Calls in the span, over all threads. The span ends with the last of them; until then its end is [`Nanos::NEVER`].
+    pub calls: Option<u64>,
+}
+
+impl Start {
+    /// A closed loop that makes each spot check once, over all threads, and ends.
+    pub const SPOT_CHECKS: Self =
+        Self { arrivals: Arrivals::Closed, seed: 0, span: None, calls: None, spot_checks: true };
+}
