@@ -14,8 +14,7 @@ use crate::manifest::Server;
 /// Files of `contract/` that servers are built from; the others are for readers.
 const DEFINITIONS: &[&str] = &["echo.proto", "echo.thrift"];
 
-/// Hashes the manifests, the build command, the sources without files that git ignores, the inputs, the contract's definitions
-/// and the toolchains.
+/// Hashes the build command, the toolchains, and the [files](files) with paths and execute permission.
 pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, BuildError> {
     let mut hasher = Hasher::new();
     for word in server.build_command() {
@@ -25,32 +24,28 @@ pub(crate) fn hash(server: &Server, toolchains: &[Toolchain]) -> Result<String, 
         part(&mut hasher, tool.name.as_bytes());
         part(&mut hasher, tool.version.as_bytes());
     }
-    for manifest in &server.manifests {
-        content(&mut hasher, manifest)?;
+    let root = server.contract.parent().unwrap_or(&server.contract);
+    for file in files(server)? {
+        let name = file.strip_prefix(root).unwrap_or(&file);
+        part(&mut hasher, name.as_os_str().as_encoded_bytes());
+        content(&mut hasher, &file)?;
     }
-    tree(&mut hasher, &server.folder)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// What a server is built from: the contract's definitions, its manifests, its sources without files that git ignores, and its
+/// inputs.
+pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
+    let definitions = DEFINITIONS.iter().map(|name| server.contract.join(name));
+    let mut files: Vec<PathBuf> = definitions.filter(|file| file.exists()).collect();
+    files.extend(server.manifests.iter().cloned());
+    files.extend(below(&server.folder)?);
     for input in &server.build.inputs {
         if !input.exists() {
             let (server, path) = (server.name.clone(), input.clone());
             return Err(BuildError::NoInput { server, path });
         }
-        tree(&mut hasher, input)?;
-    }
-    for definition in DEFINITIONS.iter().map(|name| server.contract.join(name)) {
-        if definition.exists() {
-            content(&mut hasher, &definition)?;
-        }
-    }
-    Ok(hasher.finalize().to_hex().to_string())
-}
-
-/// The files that it covers.
-pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
-    let definitions = DEFINITIONS.iter().map(|name| server.contract.join(name));
-    let mut files: Vec<PathBuf> = definitions.filter(|file| file.exists()).collect();
-    files.extend(server.manifests.iter().cloned());
-    for top in [&server.folder].into_iter().chain(&server.build.inputs) {
-        files.extend(below(top)?);
+        files.extend(below(input)?);
     }
     Ok(files)
 }
@@ -59,18 +54,6 @@ pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
 fn part(hasher: &mut Hasher, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes());
     hasher.update(bytes);
-}
-
-/// Adds a file, or all files in a folder, with paths and execute permission.
-fn tree(hasher: &mut Hasher, top: &Path) -> Result<(), BuildError> {
-    let files = below(top)?;
-    part(hasher, &(files.len() as u64).to_le_bytes());
-    for file in files {
-        let name = file.strip_prefix(top).unwrap_or(&file);
-        part(hasher, name.as_os_str().as_encoded_bytes());
-        content(hasher, &file)?;
-    }
-    Ok(())
 }
 
 /// A file, or all files in a folder, sorted.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{WarmUp, Workload};
-use rpcbench_stats::{Drift, Observation, drift, median};
+use rpcbench_stats::{DEVIATION_PER_MAD, Drift, Observation, drift, median};
 
 /// Of servers that are meant to be cold.
 pub(crate) const COLD: WarmUp = WarmUp::Fixed { length_ms: 0 };
@@ -48,8 +48,6 @@ impl Course {
 const LEAST_WINDOWS: usize = 4;
 /// Fewest rounds in the last half, so that it is more than a stall: five in all.
 const LEAST_HALF: u32 = 3;
-/// Standard deviation of a normal distribution divided by its median absolute deviation.
-const NORMAL: f64 = 1.4826;
 
 /// The course of each of the plan's entries.
 pub(crate) fn courses(observations: &[Observation], entries: usize, precision: f64) -> Vec<Course> {
@@ -116,7 +114,7 @@ fn still_climbs(series: &Series, from: u32, precision: f64) -> bool {
     let steps = || series.iter().flat_map(|it| it.windows(2).map(|pair| pair[1].1 - pair[0].1));
     let Some(step) = median(steps().collect()) else { return true };
     let spread = median(steps().map(|it| (it - step).abs()).collect()).unwrap_or_default();
-    let noise = NORMAL * spread / f64::sqrt(2.0);
+    let noise = DEVIATION_PER_MAD * spread / f64::sqrt(2.0);
     let (mut rise, mut variance, mut processes) = (0.0, 0.0, 0.0);
     for windows in series {
         let late = &windows[windows.partition_point(|(round, _)| *round < from)..];

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 
 use rpcbench_record::{Analysis, RankedBy, Run, Workload, observations};
-use rpcbench_stats::{Observation, compare, median};
+use rpcbench_stats::{DEVIATION_PER_MAD, Observation, compare, median};
 
 /// Smallest share of the rounds that an entry takes part in: it stays comparable with those measured next to it.
 const LEAST_SHARE: f64 = 0.5;
 /// Weight of an entry whose neighbours are decided, relative to an open one's.
 const DECIDED_WEIGHT: f64 = 0.5;
-/// Standard deviation of a normal distribution divided by its median absolute deviation.
-const NORMAL: f64 = 1.4826;
 
 /// An analysis of the windows of a workload.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,7 +57,7 @@ fn noise(observations: &[Observation], entry: usize) -> f64 {
         let value = window.value.ln();
         Some((value - last.insert(window.process, value)?).abs())
     });
-    median(steps.collect()).unwrap_or_default() * NORMAL / SQRT_2
+    median(steps.collect()).unwrap_or_default() * DEVIATION_PER_MAD / SQRT_2
 }
 
 #[cfg(test)]
@@ -91,7 +89,7 @@ mod tests {
             [window(1, round, 10.0 + swing + drift), window(2, round, 12.0 + swing + drift)]
         });
         let mut windows: Vec<Observation> = windows.collect();
-        let expected = 0.2 * NORMAL / SQRT_2;
+        let expected = 0.2 * DEVIATION_PER_MAD / SQRT_2;
         let found = noise(&windows, 0);
         assert!((found - expected).abs() < 0.002, "{found}");
         // A stall, and a first window before the server was warm.

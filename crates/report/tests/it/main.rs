@@ -11,6 +11,7 @@ mod html;
 mod lives;
 mod load;
 mod load_curve;
+mod load_verdicts;
 mod open;
 mod render;
 mod response_times;

@@ -2,12 +2,10 @@
 
 use super::between::Both;
 use super::own::OwnError;
-use crate::median;
+use crate::{DEVIATION_PER_MAD, median};
 
 /// Minimum entries for a common change to count as the machine's.
 const ENOUGH: usize = 4;
-/// Standard deviation of normal values divided by their median absolute deviation.
-const NORMAL: f64 = 1.4826;
 /// Variance of a median divided by that of a mean, for many normal values.
 const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
 
@@ -33,7 +31,7 @@ impl Common {
         let distance = median(known.iter().map(|(it, _)| (it - shift).abs()).collect())?;
         // It is too small for few values (C. Croux and P. Rousseeuw, *Time-Efficient Algorithms for Two Highly Robust
         // Estimators of Scale*, COMPSTAT 1992).
-        let seen = (NORMAL * distance * entries / (entries - 0.8)).powi(2);
+        let seen = (DEVIATION_PER_MAD * distance * entries / (entries - 0.8)).powi(2);
         let usual = median(known.iter().map(|(_, variance)| *variance).collect())?;
         let scatter = (seen - usual).max(0.0);
         let variance = scatter + OF_MEDIAN * (usual + scatter) / entries;

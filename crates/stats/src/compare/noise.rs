@@ -5,10 +5,8 @@ use statrs::function::gamma::digamma;
 use super::own::OwnError;
 use super::two_way::{Cell, TwoWay};
 use super::windows::Windows;
-use crate::median;
+use crate::{DEVIATION_PER_MAD, median};
 
-/// Standard deviation of a normal distribution divided by its median absolute deviation.
-const NORMAL: f64 = 1.4826;
 /// Distance from the fit, in standard deviations, beyond which a window counts no further: of independent normal values, it
 /// costs 1 % of the information.
 const BEND: f64 = 2.0;
@@ -94,7 +92,7 @@ fn bound(windows: &Windows, rest: &[f64], entry: usize, freedom: f64) -> f64 {
     let own = windows.list.iter().zip(rest).filter(|(w, _)| w.entry == entry);
     let own: Vec<f64> = own.map(|(_, rest)| rest.abs()).collect();
     let spent = own.len() as f64 / freedom.max(1.0);
-    let scale = median(own).unwrap_or_default() * NORMAL * spent.sqrt();
+    let scale = median(own).unwrap_or_default() * DEVIATION_PER_MAD * spent.sqrt();
     if scale > ROUNDING { BEND * scale } else { f64::INFINITY }
 }
 
