@@ -183,7 +183,7 @@ fn an_arrival_process_can_not_change_under_calls() {
     let mut session = open(&plan(Protocol::Grpc, server.address(), "closed"));
     session.start();
     let change = session.change_arrivals(Arrivals::Closed).unwrap_err().to_string();
-    assert!(change.contains("end the load first"), "{change}");
+    assert!(change.contains("end it first"), "{change}");
     session.pause().unwrap();
     let unknown = session.change_arrivals("poisson:40%".parse().unwrap()).unwrap_err().to_string();
     assert!(unknown.contains("poisson:40%"), "{unknown}");
