@@ -230,17 +230,26 @@ fn precision(standings: &Standings) -> String {
 }
 
 fn smallest(standings: &Standings) -> Option<String> {
-    let tells = standings.resolution?;
-    let share = format::percent_near(tells, &[standings.precision]);
-    let precision = precision(standings);
-    if tells <= standings.precision {
-        return Some(format!("Differences of {share} and more can be seen in this run."));
+    let seen = seen(standings.resolution?, standings.precision);
+    if standings.resolution? <= standings.precision {
+        return Some(seen);
     }
+    let precision = precision(standings);
     let all = standings.processes_for(standings.precision);
     let all = all.map_or_else(|| "more than 100".to_owned(), |all| format!("about {all}"));
-    Some(format!(
-        "Differences below {share} can't be seen in this run; seeing {precision} would take {all} processes of each server."
-    ))
+    Some(format!("{seen}; seeing {precision} would take {all} processes of each server."))
+}
+
+/// The smallest visible difference, a fraction; as a limit if it is more than 100 %.
+fn seen(smallest: f64, precision: f64) -> String {
+    let share = format::percent_near(smallest, &[precision]);
+    if smallest <= precision {
+        format!("Differences of {share} and more can be seen in this run.")
+    } else if smallest > 1.0 {
+        "Not even differences of 100 % can be seen in this run".to_owned()
+    } else {
+        format!("Differences below {share} can't be seen in this run")
+    }
 }
 
 fn adjustment(standings: &Standings) -> Option<String> {
@@ -286,5 +295,11 @@ mod tests {
         assert_eq!(shown(0.9996, 2.6), " (0.9996 to 2.60)");
         assert_eq!(shown(0.5, 0.99996), " (0.500 to 0.99996)");
         assert_eq!(ends(None), "");
+    }
+    #[test]
+    fn a_smallest_difference_beyond_sense_is_no_figure() {
+        assert_eq!(seen(0.02, 0.05), "Differences of 2.0 % and more can be seen in this run.");
+        assert_eq!(seen(0.2, 0.05), "Differences below 20 % can't be seen in this run");
+        assert_eq!(seen(404_201.45, 0.05), "Not even differences of 100 % can be seen in this run");
     }
 }
