@@ -43,7 +43,8 @@ fn plan(protocol: Protocol, address: SocketAddr, arrivals: &str) -> LoadPlan {
 }
 
 fn open(plan: &LoadPlan) -> Session {
-    let payload: Arc<dyn Payload> = Arc::new(EchoPayload::new(plan.protocol, &Shape::Text(100), 1));
+    let payload: Arc<dyn Payload> =
+        Arc::new(EchoPayload::new(plan.protocol, &Shape::Text(100), 1, false));
     Session::open(plan, &payload).unwrap()
 }
 

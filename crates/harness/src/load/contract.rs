@@ -18,7 +18,7 @@ fn target(protocol: Protocol, method: Method) -> Target {
     }
 }
 
-/// The requests of a shape, as a load sends them, and after them spot checks.
+/// The requests of a shape, as a load sends them, and after them spot checks, if there are any.
 pub struct EchoPayload {
     corpus: Corpus,
     spot_checks: SpotChecks,
@@ -26,11 +26,15 @@ pub struct EchoPayload {
 }
 
 impl EchoPayload {
-    /// Many different requests, drawn from `seed`.
-    pub fn new(protocol: Protocol, shape: &Shape, seed: u64) -> Self {
+    /// Many different requests, drawn from `seed`, with or without spot checks.
+    pub fn new(protocol: Protocol, shape: &Shape, seed: u64, spot_checks: bool) -> Self {
         let profile = Profile::of(protocol);
         let corpus = Corpus::generate(shape, seed, profile.encoding);
-        let spot_checks = SpotChecks::generate(shape, seed, profile);
+        let spot_checks = if spot_checks {
+            SpotChecks::generate(shape, seed, profile)
+        } else {
+            SpotChecks::none(shape, profile)
+        };
         Self { target: target(protocol, corpus.method()), corpus, spot_checks }
     }
 

@@ -73,7 +73,8 @@ impl LoadGenerator for InProcess {
         let name = &request.workload.shape;
         let shape: Shape =
             name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
-        let mut payload = EchoPayload::new(request.protocol, &shape, request.seed);
+        let mut payload =
+            EchoPayload::new(request.protocol, &shape, request.seed, request.spot_checks);
         let own = |header: &CallHeader| (header.name().to_owned(), header.value().to_owned());
         payload.target.headers = request.workload.headers.iter().map(own).collect();
         let payload: Arc<dyn Payload> = Arc::new(payload);

@@ -35,6 +35,8 @@ pub struct LoadRequest<'a> {
     pub seed: u64,
     /// Whether measured calls go to the log of calls, if there is one.
     pub logged: bool,
+    /// Whether the load can make spot checks.
+    pub spot_checks: bool,
 }
 
 /// Why a load can't be opened, or can't continue.

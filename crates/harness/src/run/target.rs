@@ -200,6 +200,7 @@ impl Target {
             workload,
             seed: environment.seed,
             logged,
+            spot_checks: context.is_proven(),
         };
         let wanted = workload.connections_under(self.protocol);
         let mut progress = |open| observer.event(&Event::Connecting { open, wanted });
