@@ -18,6 +18,15 @@ enum Receiver<'a> {
     Kept(&'a mut SpotChecks),
 }
 
+impl Receiver<'_> {
+    fn server(&mut self) -> Result<&mut dyn Caller, CallError> {
+        match self {
+            Self::Server(caller) => Ok(&mut **caller),
+            Self::Kept(_) => Err(CallError::Transport("no server is called".to_owned())),
+        }
+    }
+}
+
 /// A server under test, its protocol, and the seed that values are drawn from.
 pub(super) struct Probe<'a> {
     receiver: Receiver<'a>,
@@ -68,10 +77,7 @@ impl<'a> Probe<'a> {
     }
 
     pub(super) fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
-        let result = match &mut self.receiver {
-            Receiver::Server(caller) => caller.call(method, body),
-            Receiver::Kept(_) => Err(CallError::Transport("no server is called".to_owned())),
-        };
+        let result = self.receiver.server().and_then(|caller| caller.call(method, body));
         self.count_timeouts(&result);
         result
     }
@@ -152,10 +158,8 @@ impl<'a> Probe<'a> {
     }
 
     fn ends_or_closes(&mut self, shape: Shape, body: &[u8], what: &str) -> Result<(), String> {
-        let result = match &mut self.receiver {
-            Receiver::Server(caller) => caller.call_last(shape.method(), body),
-            Receiver::Kept(_) => Err(CallError::Transport("no server is called".to_owned())),
-        };
+        let result =
+            self.receiver.server().and_then(|caller| caller.call_last(shape.method(), body));
         self.count_timeouts(&result);
         let expected = "expected an exception or a closed connection";
         match result {

@@ -199,7 +199,7 @@ impl Session {
 
     fn begin(&mut self, span: Option<Span>, calls: Option<u64>) {
         let (arrivals, seed) = (self.arrivals, self.window_seed());
-        self.begin_with(Start { arrivals, seed, span, spot_checks: false, calls });
+        self.begin_with(Start::load(arrivals, seed, span, calls));
     }
 
     fn begin_with(&mut self, start: Start) {

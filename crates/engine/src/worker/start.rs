@@ -20,6 +20,11 @@ pub(crate) struct Start {
 }
 
 impl Start {
+    /// A load's own calls.
+    pub fn load(arrivals: Arrivals, seed: u64, span: Option<Span>, calls: Option<u64>) -> Self {
+        Self { arrivals, seed, span, spot_checks: false, calls }
+    }
+
     /// A closed loop that makes each spot check once, over all threads, and ends.
     pub const SPOT_CHECKS: Self =
         Self { arrivals: Arrivals::Closed, seed: 0, span: None, calls: None, spot_checks: true };

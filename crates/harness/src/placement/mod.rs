@@ -1,8 +1,8 @@
 //! Where a server runs, and who starts it.
 //!
 //! The rest of the harness knows a server by these traits only: a [`Site`] has a [`Placement`] for each entry of a run,
-//! which starts what a [`ServerBuilder`] has built; [`Running`] is that server until it is stopped, and [`Machine`] what it runs on. Another kind of
-//! place, such as another machine, is another folder here:
+//! which starts what a [`ServerBuilder`] has built; [`Running`] is that server until it is stopped, and [`Machine`] what it
+//! runs on. Another kind of place, such as another machine, is another folder here:
 //!
 //! - `container`: containers of this machine, started by the `docker` command, counted and frozen by their cgroups.
 //! - `native`: processes of this machine, started and isolated by the harness; `processes` builds them.

@@ -126,7 +126,7 @@ fn a_cut_leaves_the_series_room_up_to_the_new_end() {
     let at = |millis| begin + Nanos(millis * MS);
     let span = Span { start: begin, end: Nanos::NEVER };
     let (arrivals, calls) = (Arrivals::Closed, Some(u64::MAX));
-    worker.start(Start { arrivals, seed: 1, span: Some(span), spot_checks: false, calls });
+    worker.start(Start::load(arrivals, 1, Some(span), calls));
     while worker.now() < at(95) {
         worker.turn().unwrap();
     }
@@ -246,13 +246,7 @@ fn counted(calls: u64, warm_up: Nanos, stops_after: Nanos) -> (Tally, Span) {
     worker.driver.service = Service::StopsAt(now + stops_after, Nanos(2 * MS));
     let span = Span { start: now + warm_up, end: Nanos::NEVER };
     let arrivals = Arrivals::Closed;
-    worker.start(Start {
-        arrivals,
-        seed: 1,
-        span: Some(span),
-        spot_checks: false,
-        calls: Some(calls),
-    });
+    worker.start(Start::load(arrivals, 1, Some(span), Some(calls)));
     while !worker.is_drained() {
         worker.turn().unwrap();
     }
@@ -287,13 +281,7 @@ fn the_first_calls_of_a_counted_window_are_spread_over_all_connections() {
     for (calls, each) in [(50, [5; 10]), (13, [2, 2, 2, 1, 1, 1, 1, 1, 1, 1]), (200, [20; 10])] {
         let mut worker = connected(10, 200, Service::Takes(Nanos(MS)), usize::MAX);
         let span = Span { start: worker.now(), end: Nanos::NEVER };
-        worker.start(Start {
-            arrivals: Arrivals::Closed,
-            seed: 1,
-            span: Some(span),
-            spot_checks: false,
-            calls: Some(calls),
-        });
+        worker.start(Start::load(Arrivals::Closed, 1, Some(span), Some(calls)));
         let open = |slot: &Slot<Connection>| slot.connection.as_ref().unwrap().open_calls();
         assert!(worker.slots.iter().map(open).eq(each), "{calls}");
     }

@@ -18,13 +18,7 @@ fn counted(life: &str, connections: u32, calls: u64) -> (Tally, Nanos) {
     let mut worker = connect_as::<Json>(plan, same(), until_close(connections as usize), None);
     let begin = worker.now();
     let span = Some(Span { start: begin, end: Nanos::NEVER });
-    worker.start(Start {
-        arrivals: Arrivals::Closed,
-        seed: 1,
-        span,
-        spot_checks: false,
-        calls: Some(calls),
-    });
+    worker.start(Start::load(Arrivals::Closed, 1, span, Some(calls)));
     while !worker.is_drained() {
         worker.turn().unwrap();
     }

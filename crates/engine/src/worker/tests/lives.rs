@@ -17,13 +17,7 @@ fn with_life(life: &str, connections: u32, in_flight: u32) -> Worker<Connection,
 /// Makes this many calls in a closed loop.
 fn make(worker: &mut Worker<Connection, Simulation>, calls: u64) -> Tally {
     let span = Some(Span { start: worker.now(), end: Nanos::NEVER });
-    worker.start(Start {
-        arrivals: Arrivals::Closed,
-        seed: 1,
-        span,
-        spot_checks: false,
-        calls: Some(calls),
-    });
+    worker.start(Start::load(Arrivals::Closed, 1, span, Some(calls)));
     while !worker.is_drained() {
         worker.turn().unwrap();
     }
@@ -96,13 +90,7 @@ fn a_call_whose_connection_is_refused_was_not_sent_and_the_next_waits_longer() {
 fn a_goodbye_in_the_middle_of_a_call_is_orderly_and_costs_no_call() {
     let mut worker = with_life("calls:100", 1, 1);
     let span = Some(Span { start: worker.now(), end: Nanos::NEVER });
-    worker.start(Start {
-        arrivals: Arrivals::Closed,
-        seed: 1,
-        span,
-        spot_checks: false,
-        calls: Some(30),
-    });
+    worker.start(Start::load(Arrivals::Closed, 1, span, Some(30)));
     let mut goodbye = Vec::new();
     put(&mut goodbye, frame::GOAWAY, 0, 0, &[0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
     let at = worker.driver.now + Nanos(2 * MS);

@@ -84,13 +84,7 @@ fn start<C: protocol::Connection>(
     arrivals: &str,
     span: Option<Span>,
 ) {
-    worker.start(Start {
-        arrivals: arrivals.parse().unwrap(),
-        seed: 1,
-        span,
-        spot_checks: false,
-        calls: None,
-    });
+    worker.start(Start::load(arrivals.parse().unwrap(), 1, span, None));
 }
 
 fn plan(connections: u32, in_flight: u32) -> LoadPlan {

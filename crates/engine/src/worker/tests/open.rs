@@ -237,13 +237,7 @@ fn every_start_has_its_own_arrivals_and_seed() {
     let mut worker = connect(plan, takes(2, Nanos(100 * MS)), None);
     let mut measured = Vec::new();
     for (arrivals, seed) in [("constant:100", 1), ("closed", 2), ("poisson:50", 3)] {
-        worker.start(Start {
-            arrivals: arrivals.parse().unwrap(),
-            seed,
-            span: None,
-            spot_checks: false,
-            calls: None,
-        });
+        worker.start(Start::load(arrivals.parse().unwrap(), seed, None, None));
         let start = worker.now() + Nanos(MS);
         worker.measure(Span { start, end: start + Nanos(SECOND) });
         while !worker.is_drained() {
