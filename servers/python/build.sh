@@ -29,6 +29,14 @@ if grep -q '^grpcio-tools==' requirements.txt; then
     "$build/venv/bin/python" -m grpc_tools.protoc --proto_path="$RPCBENCH_CONTRACT" \
         --python_out="$build" --grpc_python_out="$build" echo.proto
 fi
+if grep -q '^protoc-gen-connectrpc==' requirements.txt; then
+    # Modules of a package, since they import each other by relative names.
+    rm -rf "$build/generated"
+    mkdir "$build/generated"
+    PATH="$build/venv/bin:$PATH" protoc --proto_path="$RPCBENCH_CONTRACT" \
+        --py_out="$build/generated" --connectrpc_out="$build/generated" echo.proto
+    "$build/venv/bin/python" -m compileall -q "$build/generated"
+fi
 if grep -q '^thrift==' requirements.txt; then
     thrift -gen py -out "$build" "$RPCBENCH_CONTRACT/echo.thrift"
     "$build/venv/bin/python" -m compileall -q "$build/rpcbench"
