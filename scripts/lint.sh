@@ -146,7 +146,7 @@ shell_scripts() {
   local scripts
   mapfile -t scripts < <(files '*.sh')
   # SC2115: the servers' build scripts start by checking that RPCBENCH_BUILD_DIR is not empty.
-  run shellcheck --severity=warning --exclude=SC2115 .ci/run "${scripts[@]}"
+  run shellcheck --severity=warning --exclude=SC2115 .ci/run bench-in-docker "${scripts[@]}"
 }
 
 # files PATTERN: source files whose names match.

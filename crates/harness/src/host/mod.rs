@@ -4,6 +4,7 @@
 
 pub mod cpus;
 pub mod fingerprint;
+pub(crate) mod guard;
 pub mod isolation;
 mod machine;
 pub mod meter;

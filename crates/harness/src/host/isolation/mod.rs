@@ -6,7 +6,6 @@
 mod adopted;
 mod affinity;
 mod files;
-mod guard;
 mod join;
 mod mounts;
 mod names;
@@ -24,12 +23,12 @@ use rpcbench_record::IsolationMode;
 use rustix::process::Pid;
 
 pub use adopted::Adopted;
-use guard::Guard;
 pub use join::Joiner;
 use mounts::Mounts;
 pub(crate) use names::Owner;
 pub use tree::ProcessTree;
 
+use crate::host::guard::Guard;
 use crate::placement::{CpuTime, MemoryUse};
 
 /// What the processes of a group may use.

@@ -1,5 +1,6 @@
 //! Groups under cgroup version 1: one folder in each controller's hierarchy.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,11 +11,11 @@ use super::files::{
     await_state, cpu_list, create, is_writable, keyed, kill_all, memory_limit, number, pids, read,
     remove, throttled, write,
 };
-use super::guard::Guard;
 use super::mounts::Mounts;
 use super::names::Owner;
 use super::{Adopted, Backend, Counted, GroupLimits};
 use crate::host::cpus::parse_list;
+use crate::host::guard::Guard;
 use crate::placement::{CpuTime, MemoryUse};
 
 /// This process's own group in each hierarchy, in which others are made.
@@ -108,9 +109,12 @@ impl super::Home for Home {
         IsolationMode::CgroupV1
     }
 
+    /// Frozen processes don't die with the harness before they are thawed.
     fn guard(&self) -> Option<Guard> {
-        let Folders { freezer, .. } = &self.folders;
-        Guard::start(&self.owner.prefix(), freezer, &self.folders.distinct()).ok()
+        let prefix = self.owner.prefix();
+        let mut words: Vec<&OsStr> = vec![prefix.as_ref(), self.folders.freezer.as_ref()];
+        words.extend(self.folders.distinct().into_iter().map(Path::as_os_str));
+        Guard::start(include_str!("guard.sh"), words).ok()
     }
 
     fn create(&self, label: &str, limits: &GroupLimits) -> io::Result<Box<dyn Backend>> {

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -12,6 +14,8 @@ use crate::task::Task;
 
 /// A command that takes this long hangs.
 const TIMEOUT: Duration = Duration::from_secs(60);
+/// The same while the daemon is known to hang: the servers of a run are ended one after another.
+const TIMEOUT_OF_HANGING: Duration = Duration::from_secs(5);
 
 /// Lines of an engine's message that are shown.
 const LAST_LINES: usize = 5;
@@ -45,11 +49,13 @@ const REMEDIES: &[(&str, &str)] = &[
 #[derive(Clone, Debug)]
 pub(super) struct Engine {
     program: String,
+    /// Whether the last command of this engine hung.
+    hangs: Arc<AtomicBool>,
 }
 
 impl Engine {
     pub(super) fn new(program: &str) -> Self {
-        Self { program: program.to_owned() }
+        Self { program: program.to_owned(), hangs: Arc::default() }
     }
 
     pub(super) fn program(&self) -> &str {
@@ -102,12 +108,16 @@ impl Engine {
         let mut running = Task::start(&mut command).map_err(|error| failed(&error))?;
         let out = running.take_stdout().map(collect);
         let err = running.take_stderr().map(collect);
-        let Some(status) = running.wait(TIMEOUT)? else {
+        let hangs = self.hangs.load(Ordering::Relaxed);
+        let limit = if hangs { TIMEOUT_OF_HANGING } else { TIMEOUT };
+        let status = running.wait(limit)?;
+        self.hangs.store(status.is_none(), Ordering::Relaxed);
+        let Some(status) = status else {
             return Err(PlacementError(format!(
-                "{} {} did not end within {}; is its daemon stuck?",
+                "`{} {}` did not end within {}; its daemon hangs, restart it (sudo systemctl restart docker)",
                 self.program,
                 arguments[0],
-                units::length(TIMEOUT)
+                units::length(limit)
             )));
         };
         let text = |reader: Option<JoinHandle<String>>| {

@@ -22,6 +22,7 @@ use rustix::process::Pid;
 use super::native::{HOST, Native, free_address};
 use super::{Placement, PlacementError, Running, Site, SiteOptions};
 use crate::host::HostMachine;
+use crate::host::guard::Guard;
 use crate::host::isolation::{Adopted, Owner};
 use crate::host::meter::Meter;
 use crate::host::runtime_log::RuntimeLog;
@@ -30,7 +31,7 @@ use engine::Engine;
 pub(super) use examine::examine;
 use image::Image;
 pub(super) use image::ImageBuilder;
-use leftovers::{Guard, OWNER, sweep};
+use leftovers::{OWNER, guard, sweep};
 use server::{Container, ContainerServer, Process};
 
 /// The command that drives the engine.
@@ -62,7 +63,7 @@ impl Containers {
                 .iter()
                 .map(|name| format!("removed container {name}, left by a run that was killed")),
         );
-        let guard = Guard::start(&engine, owner).ok();
+        let guard = guard(&engine, owner).ok();
         Ok(Self { machine, engine, version, owner, notices, _guard: guard })
     }
 }

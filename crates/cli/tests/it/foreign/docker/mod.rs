@@ -1,6 +1,7 @@
 //! Servers in containers of the engine that the `docker` command finds. Their image has the testkit's program and its libraries,
 //! and no base.
 
+mod alone;
 mod bad_days;
 mod killed;
 mod own_daemon;

@@ -57,13 +57,19 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
-    fn drop(&mut self) {
+impl Daemon {
+    fn stop(&mut self) {
         if let Some(mut child) = self.running.take() {
             // It has ended if it could not start.
             let _ = kill_process(Pid::from_child(&child), Signal::TERM);
             let _ = child.wait();
         }
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.stop();
         let root = self.folder.path().join("root");
         let _ = Command::new("umount").arg("-l").arg(root).stderr(Stdio::null()).status();
     }
