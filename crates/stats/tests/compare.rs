@@ -300,9 +300,6 @@ fn observations() -> impl Strategy<Value = Vec<Observation>> {
 }
 
 proptest! {
-    // Rounding decides ties in one of some thousand inputs; a second try must have other inputs.
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
     #[test]
     fn whatever_was_observed_estimates_are_within_their_ranges_and_places_are_places(
         observations in observations(),

@@ -14,8 +14,6 @@ const BEND: f64 = 2.0;
 const STEPS: usize = 6;
 /// Variance that noise has at least: a tenth of a percent, squared.
 const LEAST: f64 = 1e-6;
-/// Residuals below this come from arithmetic alone.
-const ROUNDING: f64 = 1e-9;
 /// Maximum degrees of freedom of what is known from the other entries.
 const MAX_PRIOR: f64 = 100.0;
 
@@ -87,13 +85,14 @@ impl Noise {
     }
 }
 
-/// The distance beyond which residuals of an entry are bounded.
+/// The distance beyond which residuals of an entry are bounded. Smaller ones than noise has at least come from rounding, and
+/// must not decide what is a stall.
 fn bound(windows: &Windows, rest: &[f64], entry: usize, freedom: f64) -> f64 {
     let own = windows.list.iter().zip(rest).filter(|(w, _)| w.entry == entry);
     let own: Vec<f64> = own.map(|(_, rest)| rest.abs()).collect();
     let spent = own.len() as f64 / freedom.max(1.0);
     let scale = median(own).unwrap_or_default() * DEVIATION_PER_MAD * spent.sqrt();
-    if scale > ROUNDING { BEND * scale } else { f64::INFINITY }
+    BEND * scale.max(LEAST.sqrt())
 }
 
 /// Degrees of freedom of each entry's residuals: windows without their share in processes, rounds and slopes.
