@@ -235,8 +235,14 @@ fn found(search: &Search) -> String {
     let met = search
         .met()
         .map_or("no rate".to_owned(), |step| format!("{} calls/s", si(step.rate.get())));
-    let unmet =
-        search.unmet().map(|step| format!(", {} did not ({})", si(step.rate.get()), step.verdict));
+    let unmet = search.unmet().map(|step| {
+        let rate = si(step.rate.get());
+        if step.verdict.is_clients() {
+            format!(", {rate} can't be judged ({})", step.verdict)
+        } else {
+            format!(", {rate} did not ({})", step.verdict)
+        }
+    });
     format!("{met} met {}{}", search.threshold, unmet.unwrap_or_default())
 }
 

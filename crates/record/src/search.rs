@@ -61,10 +61,26 @@ pub enum NotMet {
     ClientBound,
 }
 
+impl StepVerdict {
+    /// True if the client fell short, so it says nothing about the server.
+    pub fn is_clients(self) -> bool {
+        matches!(self, Self::NotMet(why) if why.is_clients())
+    }
+}
+
 impl NotMet {
     /// True if it is the client's limit and says nothing about the server.
     pub fn is_clients(self) -> bool {
         matches!(self, Self::GeneratorLate | Self::ClientBound)
+    }
+
+    /// What fell short on the client's side, to follow `can't tell`.
+    pub fn clients_reason(self) -> Option<&'static str> {
+        match self {
+            Self::GeneratorLate => Some("the client was late"),
+            Self::ClientBound => Some("the client had no CPU left"),
+            _ => None,
+        }
     }
 }
 

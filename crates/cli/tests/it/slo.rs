@@ -21,8 +21,8 @@ fn is_a_bracket(search: &Search) {
     rates.sort();
     rates.dedup();
     assert_eq!(rates.len(), search.steps.len(), "a rate twice");
-    // Three looks of at most eight windows.
-    assert!(search.steps.iter().all(|step| (1..=24).contains(&step.windows.len())));
+    // Five looks of at most eight windows.
+    assert!(search.steps.iter().all(|step| (1..=40).contains(&step.windows.len())));
     if let (Some(met), Some(unmet)) = (search.met(), search.unmet()) {
         let (met, unmet) = (met.rate.get(), unmet.rate.get());
         assert!(met < unmet && unmet <= met * 1.05, "{met} {unmet}");
@@ -63,7 +63,8 @@ fn the_limit_of_a_known_server_is_found() {
     }
 }
 
-/// Each call takes 1 ms at any load.
+/// Each call takes 1 ms at any load. On a busy machine the client may be late at the lowest rates too: then the search can't
+/// tell, and the server has not failed.
 #[test]
 fn a_limit_that_no_rate_keeps_is_a_failure() {
     let bench = Bench::new().variant("one-ms", "--behaviour slow:1ms").edit(
@@ -71,10 +72,18 @@ fn a_limit_that_no_rate_keeps_is_a_failure() {
         "p99<1s",
         "p99<500us",
     );
-    let ended = bench.run("run @one-ms --suite slo --duration 100ms").expect(1);
+    let ended = bench.run("run @one-ms --suite slo --duration 100ms");
     let run = bench.record();
-    let (_, search) = searched(&run);
+    let (trial, search) = searched(&run);
     is_a_bracket(search);
     assert!(search.met().is_none());
-    ended.shows(&["failed: p99<500us was met at no rate, not even "]);
+    match search.unmet().expect("a rate").verdict {
+        StepVerdict::NotMet(why) if why.is_clients() => {
+            assert!(trial.measured().is_some());
+            ended.shows(&[&why.to_string()]);
+        }
+        _ => {
+            ended.expect(1).shows(&["failed: p99<500us was met at no rate, not even "]);
+        }
+    }
 }

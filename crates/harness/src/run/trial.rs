@@ -23,6 +23,9 @@ use crate::search::{PRECISION, Search, at_rate};
 const LEAD: Nanos = Nanos::from_millis(20);
 /// How often a disturbed window is measured again.
 const MAX_REPEATS: u32 = 2;
+const NONE_FINISHED: &str =
+    "no call finished in the window, nor in two before it; use longer windows";
+const NONE_DUE: &str = "no call came due in the window; use a longer one, or a higher rate";
 
 /// Counters at an edge of the window.
 struct Edge {
@@ -79,7 +82,7 @@ fn measure(
             let Unmeasured { outcomes, error_examples } = &unmeasured;
             Some(errors(protocol, outcomes, "outside of the window", error_examples))
         } else if measured.outcomes.total() == 0 {
-            Some("no call came due in the window; use a longer one, or a higher rate".to_owned())
+            why_empty(&measured).map(str::to_owned)
         } else if measured.outcomes.ok == 0 {
             let examples = &measured.error_examples;
             Some(errors(protocol, &measured.outcomes, "in the window", examples))
@@ -115,9 +118,16 @@ fn undisturbed(
     }
 }
 
+/// Why a server fails if no call ended in its window. `None` if that can be due to the client or the machine.
+fn why_empty(measured: &Measured) -> Option<&'static str> {
+    let why = if measured.pacing.is_none() { NONE_FINISHED } else { NONE_DUE };
+    measured.disturbance().is_none().then_some(why)
+}
+
 /// Whether a window says more about the client or the machine than about the server. One with failed calls is evidence.
 fn is_worth_repeating(measured: &Measured) -> bool {
-    measured.disturbance().is_some() && measured.outcomes.errors() == 0
+    let is_empty = measured.pacing.is_none() && measured.outcomes.total() == 0;
+    (is_empty || measured.disturbance().is_some()) && measured.outcomes.errors() == 0
 }
 
 /// Searches for the highest rate that meets the threshold, from the rate of `arrivals`.
@@ -151,8 +161,11 @@ fn search(
         }
     }
     let record = search.into_record();
-    let met = record.met().and_then(|step| Some((step.rate, last_of(&step.windows)?.clone())));
-    let (arrivals, result) = match met {
+    // If only the client fell short, the server did not fail: the last window shows the client's limit.
+    let clients = record.unmet().filter(|step| step.verdict.is_clients());
+    let shown = record.met().or(clients);
+    let shown = shown.and_then(|step| Some((step.rate, last_of(&step.windows)?.clone())));
+    let (arrivals, result) = match shown {
         Some((rate, last)) => (Some(with(arrivals, rate)?), TrialResult::Measured(Box::new(last))),
         None => (None, TrialResult::Failed(never(threshold, record.steps.last()))),
     };
@@ -323,9 +336,13 @@ mod tests {
     #[test]
     fn a_disturbed_window_is_measured_again_unless_calls_failed() {
         let mut measured = Measured { window_ns: 250_000_000, ..Measured::default() };
+        assert!(is_worth_repeating(&measured), "no call finished");
+        assert_eq!(why_empty(&measured), Some(NONE_FINISHED));
+        measured.outcomes.ok = 1;
         assert!(!is_worth_repeating(&measured));
         measured.client.longest_absence_ns = 200_000_000;
         assert!(is_worth_repeating(&measured));
+        assert_eq!(why_empty(&measured), None);
         measured.outcomes.timeout = 1;
         assert!(!is_worth_repeating(&measured));
     }

@@ -3,11 +3,13 @@
 //! A [`Search`] gives the rate of the next window and takes the measured window. It has no clock and does no I/O.
 //!
 //! 1. **Exponential.** The first rate decides the direction: doubled as long as the threshold holds, or halved
-//!    until it does, at most [`DOUBLINGS`] times. That brackets the limit.
+//!    until it does, at most [`DOUBLINGS`] times. That brackets the limit. It ends after [`CLIENTS`] rates at which only the
+//!    client fell short, since lower ones would say nothing about the server either.
 //! 2. **Bisection.** The middle of the bracket, on a scale of logarithms, takes the place of one of its ends, until the
 //!    lowest rate that did not meet the threshold is within the precision ([`PRECISION`]) of the highest that did.
 //! 3. **A second look.** Either end may be an accident, so both are measured again. If the two looks at an end disagree,
-//!    a third decides; an end that turns out wrong opens the bracket again.
+//!    a third decides; an end that turns out wrong opens the bracket again. A look at which only the client fell short does not
+//!    count next to another.
 //!
 //! Each look at a rate takes as many windows as it needs; see `step.rs`.
 
@@ -29,6 +31,8 @@ pub use sweep::Sweep;
 pub const PRECISION: f64 = 0.05;
 /// How often the first rate is doubled, or halved, before the search gives up: a factor of 4,096.
 pub const DOUBLINGS: u32 = 12;
+/// Rates at which only the client fell short before the search gives up.
+pub const CLIENTS: usize = 5;
 /// Why a threshold can't be searched for.
 pub(crate) const UNBOUNDED: &str =
     "only a response time or errors below a limit have a highest rate, such as 'p99<10ms'";
@@ -50,6 +54,8 @@ pub struct Search {
 
 /// Looks at an end of the bracket before it counts.
 const LOOKS: usize = 2;
+/// Looks at a rate at most. A tie is then not met.
+const MAX_LOOKS: usize = 5;
 
 impl Search {
     /// A search that begins at the rate `first` and ends at `precision`, a share such as [`PRECISION`].
@@ -127,9 +133,17 @@ impl Search {
         match (met, unmet) {
             (None, None) => Some(self.first),
             (Some(met), None) => Some(met * 2.0).filter(within).and_then(PerSecond::new),
+            (None, Some(_)) if self.is_clients() => None,
             (None, Some(unmet)) => Some(unmet / 2.0).filter(within).and_then(PerSecond::new),
             (Some(met), Some(unmet)) => middle(met, unmet, self.record.precision),
         }
+    }
+
+    /// True if the last rates say nothing about the server.
+    fn is_clients(&self) -> bool {
+        let last = self.record.steps.iter().rev().take(CLIENTS);
+        let clients = last.filter(|step| step.verdict.is_clients()).count();
+        clients == CLIENTS
     }
 
     fn end_to_confirm(&self) -> Option<PerSecond> {
@@ -142,14 +156,19 @@ impl Search {
     }
 }
 
-/// The verdict of most looks at a rate; of those that did not meet the threshold, the last reason. `None` if it is a tie.
+/// The verdict of most looks at a rate, without those at which only the client fell short if there are others; of those that
+/// did not meet the threshold, the last reason. `None` if it is a tie that one more look may break.
 fn majority(looks: &[StepVerdict]) -> Option<StepVerdict> {
+    let (clients, servers): (Vec<_>, Vec<_>) =
+        looks.iter().copied().partition(|verdict| verdict.is_clients());
+    let counted = if servers.is_empty() { clients } else { servers };
     let (met, unmet): (Vec<_>, Vec<_>) =
-        looks.iter().copied().partition(|verdict| *verdict == StepVerdict::Met);
+        counted.into_iter().partition(|verdict| *verdict == StepVerdict::Met);
     match met.len().cmp(&unmet.len()) {
         Ordering::Greater => Some(StepVerdict::Met),
         Ordering::Less => unmet.last().copied(),
-        Ordering::Equal => None,
+        Ordering::Equal if looks.len() < MAX_LOOKS => None,
+        Ordering::Equal => unmet.last().copied(),
     }
 }
 

@@ -1,7 +1,9 @@
 //! When the windows of one look at a rate are enough, and their verdict.
 //!
-//! A window that is no evidence about the figure (the generator was late, the client had no CPU left, calls failed, the
-//! server did not keep up) is a **fault** without a value; every other one gives the figure's value. In this order:
+//! A window that is no evidence about the figure (the client had no CPU left, calls failed, the server did not keep up) is a
+//! **fault** without a value; every other one gives the figure's value. A late generator is a fault if the figure is beyond its
+//! limit. Within it the window counts, since response times start when calls are due: lateness makes them longer, never
+//! shorter. In this order:
 //!
 //! - [`CONFIRM`] faults: not met, for the reason of the last one;
 //! - [`CONFIRM`] windows in which no call came due: not met, as more of them would not help;
@@ -34,7 +36,7 @@ const EACH_LOOK: f64 = 1.0 - 0.05 / (WINDOWS - 1) as f64;
 pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<StepVerdict> {
     let (mut faults, mut values) = (Vec::new(), Vec::new());
     for window in windows {
-        match fault(threshold.figure(), window) {
+        match fault(threshold, window) {
             Some(fault) => faults.push(fault),
             None => values.extend(threshold.figure().of(window)),
         }
@@ -65,18 +67,24 @@ pub(super) fn verdict(threshold: Threshold, windows: &[Measured]) -> Option<Step
     }
 }
 
-fn fault(figure: Figure, window: &Measured) -> Option<NotMet> {
+fn fault(threshold: Threshold, window: &Measured) -> Option<NotMet> {
     let outcomes = &window.outcomes;
     let too_many =
         |calls: u64| calls > FEW && calls as f64 > ERRORS * outcomes.total().max(1) as f64;
-    if window.pacing.is_some_and(|pacing| pacing.generator_late() && pacing.late > FEW) {
+    let late = window.pacing.is_some_and(|pacing| pacing.generator_late() && pacing.late > FEW);
+    let holds = threshold.holds(window) == Some(true);
+    let (overloaded, failing) = (
+        window.kept_up() == Some(false) || too_many(outcomes.not_sent),
+        threshold.figure() != Figure::Errors && too_many(outcomes.errors()),
+    );
+    if late && (!holds || overloaded || failing) {
         return Some(NotMet::GeneratorLate);
     }
     if window.client_saturated() {
         return Some(NotMet::ClientBound);
     }
-    if window.kept_up() == Some(false) || too_many(outcomes.not_sent) {
+    if overloaded {
         return Some(NotMet::Overloaded);
     }
-    (figure != Figure::Errors && too_many(outcomes.errors())).then_some(NotMet::Failing)
+    failing.then_some(NotMet::Failing)
 }

@@ -174,10 +174,10 @@ fn an_accidental_end_does_not_end_the_search() {
     let holds = |(met, unmet): (f64, f64)| {
         assert!(met <= 30_100.0 && 29_900.0 <= unmet && unmet <= met * 1.05, "{met} {unmet}");
     };
-    // The machine stalls in the first windows.
-    holds(with_accidents(|at, _, window| {
+    // The machine stalls in the first windows, and so does the client.
+    holds(with_accidents(|at, offered, window| {
         if at < 2 {
-            window.pacing.as_mut().unwrap().late = 500;
+            *window = late(offered, 40.0 * MS);
         }
     }));
     // Another one far above the limit looks fine, once.
@@ -187,6 +187,52 @@ fn an_accidental_end_does_not_end_the_search() {
             *window = self::window(offered, MS, offered);
         }
     }));
+}
+
+/// A window in which the client started 5 % of the calls late.
+fn late(offered: f64, response_ns: f64) -> Measured {
+    let mut window = window(offered, response_ns, offered);
+    window.pacing.as_mut().unwrap().late = window.outcomes.ok.div_ceil(20);
+    window
+}
+
+#[test]
+fn a_late_client_lengthens_response_times_and_ends_no_search() {
+    // The client is late at any rate, and its own delay is 4 ms.
+    let search = Search::new("p99<10ms".parse().unwrap(), rate(1000.0), PRECISION).unwrap();
+    let mut queue = Queue::new(36_000.0, 10.0 / 6.0 * MS, 0.0, 1);
+    let found = to_the_end(search, |rate| {
+        let own = queue.window(rate.get()).latency.unwrap().p99_ns as f64;
+        late(rate.get(), own + 4.0 * MS)
+    });
+    let (met, unmet) = ends(&found);
+    // 6 ms of the server's own are at 36,000 x (1 - 1.67 / 6).
+    assert!((24_500.0..27_500.0).contains(&met) && unmet <= met * 1.05, "{met} {unmet}");
+    assert_eq!(found.unmet().unwrap().verdict, StepVerdict::NotMet(NotMet::GeneratorLate));
+}
+
+#[test]
+fn a_search_does_not_sink_while_only_the_client_is_late() {
+    let search = Search::new("p99<10ms".parse().unwrap(), rate(10_000.0), PRECISION).unwrap();
+    let mut windows = 0;
+    let found = to_the_end(search, |rate| {
+        windows += 1;
+        late(rate.get(), 40.0 * MS)
+    });
+    assert!(found.met().is_none() && found.unmet().unwrap().verdict.is_clients());
+    // Two windows at each rate, and two more at the last.
+    assert_eq!((found.steps.len(), windows), (CLIENTS, 2 * CLIENTS + 2));
+}
+
+#[test]
+fn one_look_at_the_server_outweighs_those_at_a_late_client() {
+    let late = StepVerdict::NotMet(NotMet::GeneratorLate);
+    let beyond = StepVerdict::NotMet(NotMet::Beyond);
+    assert_eq!(majority(&[late, late, StepVerdict::Met]), Some(StepVerdict::Met));
+    assert_eq!(majority(&[late, beyond]), Some(beyond));
+    assert_eq!(majority(&[StepVerdict::Met, late, beyond]), None);
+    assert_eq!(majority(&[late]), Some(late));
+    assert_eq!(majority(&[StepVerdict::Met, beyond, late, late, late]), Some(beyond));
 }
 
 #[test]
@@ -309,8 +355,10 @@ fn windows_are_added_until_their_interval_is_clear() {
 fn a_window_with_a_fault_gives_no_value_and_two_end_it() {
     let threshold = "p99<10ms".parse().unwrap();
     let good = window(1000.0, 1.0 * MS, 1000.0);
-    let mut late = good.clone();
+    let mut late = window(1000.0, 11.0 * MS, 1000.0);
     late.pacing = Some(Pacing { due: 10_000, late: 101, ..Pacing::default() });
+    let mut late_within = good.clone();
+    late_within.pacing = late.pacing;
     let slow = window(1000.0, 1.0 * MS, 900.0);
     let mut failing = good.clone();
     failing.outcomes.timeout = 102;
@@ -324,6 +372,7 @@ fn a_window_with_a_fault_gives_no_value_and_two_end_it() {
     assert_eq!(said(&[&late, &good]), None);
     assert_eq!(said(&[&late, &good, &good]), MET);
     assert_eq!(said(&[&late, &late]), not(NotMet::GeneratorLate));
+    assert_eq!(said(&[&late_within]), MET);
     assert_eq!(said(&[&slow, &slow]), not(NotMet::Overloaded));
     assert_eq!(said(&[&full, &full]), not(NotMet::Overloaded));
     assert_eq!(said(&[&late, &good, &failing]), not(NotMet::Failing));

@@ -88,21 +88,37 @@ impl LoadCurve {
         let near = |step: &SearchStep, other: &SearchStep| {
             format::si_near(step.rate.get(), &[other.rate.get()])
         };
+        let clients = |step: &SearchStep| match step.verdict {
+            StepVerdict::NotMet(why) => why.clients_reason(),
+            StepVerdict::Met => None,
+        };
         Some(match (search.met(), search.unmet()) {
-            (Some(met), Some(unmet)) => format!(
-                "{threshold}: holds up to {} calls/s; at {} it does not ({})",
-                near(met, unmet),
-                near(unmet, met),
-                unmet.verdict
-            ),
+            (Some(met), Some(unmet)) => {
+                let (holds, ends) = (near(met, unmet), near(unmet, met));
+                match clients(unmet) {
+                    Some(reason) => format!(
+                        "{threshold}: holds up to {holds} calls/s; can't tell above, since at {ends} {reason}"
+                    ),
+                    None => format!(
+                        "{threshold}: holds up to {holds} calls/s; at {ends} it does not ({})",
+                        unmet.verdict
+                    ),
+                }
+            }
             (Some(met), None) => {
                 format!("{threshold}: still holds at {} calls/s, the highest rate tried", si(met))
             }
-            (None, Some(unmet)) => format!(
-                "{threshold}: does not hold at {} calls/s, the lowest rate tried ({})",
-                si(unmet),
-                unmet.verdict
-            ),
+            (None, Some(unmet)) => match clients(unmet) {
+                Some(reason) => format!(
+                    "{threshold}: can't tell, since {reason} even at {} calls/s, the lowest rate tried",
+                    si(unmet)
+                ),
+                None => format!(
+                    "{threshold}: does not hold at {} calls/s, the lowest rate tried ({})",
+                    si(unmet),
+                    unmet.verdict
+                ),
+            },
             (None, None) => format!("{threshold}: no rate was tried to the end"),
         })
     }

@@ -74,7 +74,15 @@ fn a_search_that_the_client_ended_is_a_verdict_against() {
     };
     insta::assert_snapshot!(curve.complaint().expect("a complaint"));
     let found = curve.found().expect("a sentence");
-    assert!(found.ends_with("at 196k it does not (client-bound)"), "{found}");
+    assert!(
+        found.ends_with("can't tell above, since at 196k the client had no CPU left"),
+        "{found}"
+    );
+    let search = curve.search.clone().expect("a search");
+    let mut never = Search { steps: search.steps[1..].to_vec(), ..search };
+    never.steps[0].verdict = StepVerdict::NotMet(NotMet::GeneratorLate);
+    let never = LoadCurve { search: Some(never), ..curve };
+    insta::assert_snapshot!(never.found().expect("a sentence"), @"p99<20ms: can't tell, since the client was late even at 196k calls/s, the lowest rate tried");
 }
 
 #[test]

@@ -311,6 +311,13 @@ fn a_search_that_ended_for_the_clients_sake_is_not_ranked() {
     let why =
         "trial 1: the search ended at 10.5k calls/s, where the client fell behind its own schedule";
     assert_eq!(row.verdict.reason.as_deref(), Some(why));
+    // Nor has it failed if the client was late at every rate.
+    let mut never = run;
+    let searches = never.trials.iter_mut().filter_map(|trial| trial.search.as_mut());
+    searches.for_each(|search| drop(search.steps.remove(0)));
+    let summary = self::summary(&never);
+    let row = &summary.tables[1].rows[0];
+    assert_eq!((row.verdict.name(), row.place), ("generator late", None));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which verdict a cell gets where several would fit, and who is ranked.
 
 use rpcbench_record::{
-    Connections, Measured, PlannedTrial, Stopping, TrialResult, Unsteady, WarmUp,
+    Connections, Measured, Outcomes, PlannedTrial, Slice, Stopping, TrialResult, Unsteady, WarmUp,
 };
 use rpcbench_report::{Conclusion, Row, Summary, Verdict, VerdictKind, summary};
 
@@ -337,6 +337,14 @@ fn a_cell_tolerates_one_disturbed_window_in_ten() {
     let note = |windows| vec![format!("1 window of {windows} disturbed: {reason}")];
     assert_eq!(row(10, absent), ("server-bound", None, note(10)));
     assert_eq!(row(9, absent), ("generator late", Some(format!("trial 2: {reason}")), note(9)));
+    // Such as one for which the client had no CPU at all, so that no call finished in it.
+    let empty: fn(&mut Measured) = |it| {
+        it.client.longest_absence_ns = 500_000_000;
+        (it.outcomes, it.ok_pro_rata) = (Outcomes::default(), 0.0);
+        (it.latency, it.service) = (None, None);
+        it.series.iter_mut().for_each(|slice| *slice = Slice::default());
+    };
+    assert_eq!(row(10, empty), ("server-bound", None, note(10)));
     let (verdict, reason, _) = row(9, apart);
     assert_eq!(verdict, "suspect");
     insta::assert_snapshot!(reason.expect("a reason"), @"trial 2: the server's CPU time was read over 4.00 s, 33 % off the window of 3.00 s; free CPUs, and don't stop rpcbench");
