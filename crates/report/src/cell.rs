@@ -13,6 +13,7 @@ use crate::doubt::{doubts, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
 use crate::open::{bracket, client_bound, highest_rate, paced};
+use crate::parallel::in_parallel;
 use crate::row::{Absent, Row};
 use crate::verdict::{Verdict, VerdictKind};
 use crate::warming::{remark, unsteady, warming};
@@ -182,10 +183,11 @@ impl<'a> Cell<'a> {
 
     /// The verdict on a cell in which every call was answered correctly.
     fn judged(&self, figures: &Figures, trials: &[(&Trial, &Measured)], course: Course) -> Verdict {
-        let first = |(n, t): &(&Trial, &Measured)| {
-            Some((n.number, doubts(t, self.workload).first()?.clone()))
-        };
-        if let Some((trial, doubt)) = trials.iter().find_map(first) {
+        let workload = self.workload;
+        let first =
+            |(n, t): &(&Trial, &Measured)| Some((n.number, doubts(t, workload).first()?.clone()));
+        let found = in_parallel(trials, |trials| trials.iter().find_map(first));
+        if let Some((trial, doubt)) = found.into_iter().flatten().next() {
             return Verdict::suspect(trial, &doubt);
         }
         // Without a cgroup, CPU time is known to the clock tick only.

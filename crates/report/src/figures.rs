@@ -5,6 +5,7 @@ use rpcbench_stats::{Histogram, Range};
 
 use crate::format;
 use crate::lives::Lives;
+use crate::parallel::in_parallel;
 use crate::runtime::RuntimeFigures;
 
 /// A figure of a cell, with its error.
@@ -88,11 +89,16 @@ impl Response {
 
 /// The distribution of all parts. `None` if a histogram can't be read.
 pub(crate) fn merged<'a>(parts: impl IntoIterator<Item = &'a Latency>) -> Option<Histogram> {
-    let mut all = Histogram::new();
-    for part in parts {
-        all.merge_base64(&part.histogram).ok()?;
-    }
-    Some(all)
+    let parts: Vec<&Latency> = parts.into_iter().collect();
+    let merged = in_parallel(&parts, |parts| {
+        let mut all = Histogram::new();
+        parts.iter().try_for_each(|part| all.merge_base64(&part.histogram)).ok()?;
+        Some(all)
+    });
+    merged.into_iter().try_fold(Histogram::new(), |mut all, part| {
+        all.merge(&part?);
+        Some(all)
+    })
 }
 
 /// Mean and standard deviation of several populations as one.

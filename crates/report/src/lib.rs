@@ -23,6 +23,7 @@ mod layout;
 mod lives;
 mod load;
 mod open;
+mod parallel;
 mod published;
 mod row;
 mod runtime;

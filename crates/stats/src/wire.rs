@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use flate2::read::ZlibDecoder;
+use flate2::bufread::ZlibDecoder;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use crate::histogram::{self, Histogram};
