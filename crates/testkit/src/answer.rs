@@ -13,18 +13,23 @@ use crate::serve::Counters;
 
 /// Replies remembered at most. Beyond that all are dropped.
 const MEMORY: usize = 1 << 16;
+/// How the nonces of the first 65,536 calls with a request begin, and the digits after that.
+const NONCE: &[u8] = b"@@@@";
+const DIGITS: usize = 4;
 
 /// Answers calls, and remembers replies for servers that cheat.
 pub(crate) struct Answerer {
     answer: Answer,
     /// By method and start of the request's message.
     memory: HashMap<(String, Vec<u8>), Bytes>,
+    /// By the nonce's place, the length and what follows the nonce.
+    templates: HashMap<(usize, usize, [u8; 16]), Template>,
     counters: Arc<Counters>,
 }
 
 impl Answerer {
     pub(crate) fn new(answer: Answer, counters: Arc<Counters>) -> Self {
-        Self { answer, memory: HashMap::new(), counters }
+        Self { answer, memory: HashMap::new(), templates: HashMap::new(), counters }
     }
 
     /// The reply to the call with this number.
@@ -56,6 +61,7 @@ impl Answerer {
         match self.answer {
             Answer::Canned => self.recall(dialect, method, message, 0),
             Answer::Memo(bytes) => self.recall(dialect, method, message, bytes as usize),
+            Answer::MemoNonce => self.recall_but_nonce(dialect, method, message),
             Answer::Skim => dialect.skim(method, message),
             Answer::ByteEcho => Ok(Bytes::copy_from_slice(message)),
             Answer::Swap => Ok(dialect.swap(message)),
@@ -105,4 +111,60 @@ impl Answerer {
         self.memory.insert(key, reply.clone());
         Ok(reply)
     }
+
+    /// The reply to an earlier request that was equal but for its nonce, with the nonce of this one, or else the correct one.
+    fn recall_but_nonce<D: Dialect>(
+        &mut self,
+        dialect: &D,
+        method: &str,
+        message: &[u8],
+    ) -> Result<Bytes, D::Failure> {
+        let Some(at) = digits(message) else { return dialect.echo(method, message, Truth::Right) };
+        let mut start = [0; 16];
+        let rest = &message[at + DIGITS..];
+        let known = rest.len().min(start.len());
+        start[..known].copy_from_slice(&rest[..known]);
+        let key = (at, message.len(), start);
+        if let Some(known) = self.templates.get(&key).filter(|it| it.fits(method, message, at)) {
+            self.counters.recalled.fetch_add(1, Ordering::Relaxed);
+            let mut reply = known.reply.to_vec();
+            reply[known.place..known.place + DIGITS].copy_from_slice(&message[at..at + DIGITS]);
+            return Ok(reply.into());
+        }
+        let reply = dialect.echo(method, message, Truth::Right)?;
+        if let Some(place) = digits(&reply) {
+            let (method, request) = (method.to_owned(), message.to_vec());
+            if self.templates.len() == MEMORY {
+                self.templates.clear();
+            }
+            self.templates.insert(key, Template { method, request, reply: reply.clone(), place });
+        }
+        Ok(reply)
+    }
+}
+
+/// A request and its reply.
+struct Template {
+    method: String,
+    request: Vec<u8>,
+    reply: Bytes,
+    /// Where the nonce's digits are in the reply.
+    place: usize,
+}
+
+impl Template {
+    /// True if a message differs at most in the digits at `at`.
+    fn fits(&self, method: &str, message: &[u8], at: usize) -> bool {
+        let after = at + DIGITS;
+        self.method == method
+            && self.request[..at] == message[..at]
+            && self.request[after..] == message[after..]
+    }
+}
+
+/// Where the last digits of the nonce are. `None` without a nonce, or if several places look like one.
+fn digits(message: &[u8]) -> Option<usize> {
+    let mut found = (message.windows(NONCE.len()).enumerate()).filter(|(_, it)| *it == NONCE);
+    let at = found.next()?.0 + NONCE.len();
+    (at + DIGITS <= message.len() && found.next().is_none()).then_some(at)
 }

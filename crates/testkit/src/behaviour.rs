@@ -50,6 +50,7 @@ pub const FORMS: &[Form] = &[
     form("swap-among:CONNECTIONS", "swap-among:20", "like swap-usual, while that many connections are open", |it| Ok(Effect::Answer(Answer::SwapAmong(it.number("a number of connections")?)))),
     form("swap-usual", "swap-usual", "like swap, for requests whose first bytes are the usual ones", |_| Ok(Effect::Answer(Answer::SwapUsual))),
     form("memo:BYTES", "memo:24", "repeats its reply to any request with the same first BYTES", |it| Ok(Effect::Answer(Answer::Memo(it.bytes()?)))),
+    form("memo-nonce", "memo-nonce", "repeats its reply to an equal request, with the nonce of the new one", |_| Ok(Effect::Answer(Answer::MemoNonce))),
     form("always-internal", "always-internal", "HTTP 200 with grpc-status 13", |_| Ok(Effect::Answer(Answer::AlwaysInternal))),
     form("error-in-reply", "error-in-reply", "success, with an error in place of the reply", |_| Ok(Effect::Answer(Answer::ErrorInReply))),
     form("wrong-once:N", "wrong-once:1000", "one wrong reply in N", |it| Ok(Effect::Answer(Answer::WrongOnce(it.every()?)))),

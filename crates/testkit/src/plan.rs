@@ -44,6 +44,8 @@ pub(crate) enum Answer {
     /// Like `SwapUsual`, while this many connections are open.
     SwapAmong(u64),
     Memo(u64),
+    /// Remembers requests without their nonces.
+    MemoNonce,
     AlwaysInternal,
     ErrorInReply,
     WrongOnce(NonZeroU64),

@@ -60,6 +60,16 @@ fn canned_repeats_the_first_reply_of_the_method() {
 }
 
 #[test]
+fn memo_nonce_remembers_all_but_the_nonce() {
+    let (server, client) = server("memo-nonce");
+    for text in ["a@@@@@@@Ab", "a@@@@@@@Bb", "a@@@@@ABCb", "c@@@@@@@Ab", "a@@@@@@@Ac", "plain"] {
+        assert_eq!(client.text(text).unwrap().message(), field(0x12, text.as_bytes()));
+    }
+    assert_eq!(client.call("Text", b"\x0a\x09@@@@@@@A").unwrap().grpc_status, Some(13));
+    assert_eq!(server.recalled(), 2);
+}
+
+#[test]
 fn byte_echo_returns_the_request() {
     let (_server, client) = server("byte-echo");
     let reply = client.text("same").unwrap();

@@ -64,6 +64,12 @@ fn an_honest_server_passes_check() {
     ended.shows(&["passed: ", " cases"]);
 }
 
+/// The contract says so, and how much such a server gains.
+#[test]
+fn a_server_that_remembers_all_but_the_nonce_passes() {
+    Bench::new().run("check @memo-nonce").expect(0).shows(&["passed: ", " cases"]);
+}
+
 #[test]
 fn check_tells_cheats_from_honest_servers() {
     tells_cheats("testkit-liar", CHEATS);
