@@ -14,15 +14,16 @@ fn load(server: &Target, words: &str) -> crate::program::Ended {
 #[test]
 fn an_honest_server_is_loaded() {
     let honest = Target::new("honest");
-    let ended = load(&honest, "--warmup 100ms --format json").expect(0);
+    let ended = load(&honest, "--warmup 100ms --format json").expect_ok_or_late();
     let json: Value = ended.json();
     let text = json.to_string();
     assert!(text.contains("\"connections\":4") && text.contains("\"in_flight\":16"), "{text}");
     for shape in ["text:0", "record", "dto", "tree"] {
-        load(&honest, &format!("--shape {shape}")).expect(0).shows(&[shape, "calls/s", "p99.9"]);
+        let ended = load(&honest, &format!("--shape {shape}")).expect_ok_or_late();
+        ended.shows(&[shape, "calls/s", "p99.9"]);
     }
-    load(&honest, "--format markdown").expect(0).shows(&["|"]);
-    let csv = load(&honest, "--format csv").expect(0).out;
+    load(&honest, "--format markdown").expect_ok_or_late().shows(&["|"]);
+    let csv = load(&honest, "--format csv").expect_ok_or_late().out;
     assert_eq!(csv.lines().count(), 2, "{csv}");
 }
 
@@ -51,8 +52,8 @@ fn a_unix_socket_is_an_address_too() {
     let path = folder.path().join("server.sock");
     let honest = Target::new("honest");
     relay_unix(&path, honest.address()).unwrap();
-    let ended = look(&format!("load unix:{} -c 4 --duration 300ms", path.display())).expect(0);
-    ended.shows(&[&format!("unix:{}", path.display()), "calls/s"]);
+    let ended = look(&format!("load unix:{} -c 4 --duration 300ms", path.display()));
+    ended.expect_ok_or_late().shows(&[&format!("unix:{}", path.display()), "calls/s"]);
     let ended = look(&format!("load unix:{}.gone", path.display())).expect(2);
     ended.complains(&["server.sock.gone", "No such file or directory", "start the server"]);
 }

@@ -124,7 +124,7 @@ fn a_file_that_cannot_be_written_is_told_before_the_load() {
 fn a_record_that_is_there_is_not_written_over() {
     let folder = tempfile::tempdir().unwrap();
     let words = format!("--duration 200ms --out {}", folder.path().display());
-    load(&Target::new("honest"), &words).expect(0);
+    load(&Target::new("honest"), &words).expect_ok_or_late();
     let before = fs::read(folder.path().join("events.jsonl")).unwrap();
     load(&Target::new("honest"), &words)
         .expect(2)

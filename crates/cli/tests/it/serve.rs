@@ -25,7 +25,8 @@ fn a_server_is_served_until_ctrl_c_and_loaded_by_the_line_that_is_printed() {
     let load = program.await_line(&format!("rpcbench load 127.0.0.1:{port} --pid "));
     let program_folder = Path::new(env!("CARGO_BIN_EXE_rpcbench")).parent().unwrap();
     let line = format!("PATH={}:$PATH; {load} -c 4 -z 200ms", program_folder.display());
-    let loaded = Program::start(Command::new("sh").args(["-c", &line])).finish().expect(0);
+    let loaded = Program::start(Command::new("sh").args(["-c", &line])).finish();
+    let loaded = loaded.expect_ok_or_late();
     loaded.shows(&["ok calls/s", "calls/cpu-s"]);
     let taken = bench.start(&format!("serve @honest --port {port}")).finish().expect(2);
     taken.complains(&[&format!("--port {port} can't be used; give another")]);

@@ -51,8 +51,10 @@ pub fn load(context: &Context, args: &LoadArgs) -> anyhow::Result<Verdict> {
     let interrupt = shared::listen(Interrupt::ending_windows())?;
     let found = addresses.len();
     let address = plan::reach(args, addresses, &interrupt)?;
-    if found > 1 && !args.results.quiet {
-        note!("rpcbench: {} has {found} addresses; all connections go to {address}", args.address);
+    if let Some(chosen) = plan::chosen(&args.address, found, &address)
+        && !args.results.quiet
+    {
+        note!("rpcbench: {chosen}");
     }
     let placement = placement.at(address.clone());
     let files = Files::open(&args.results, &header)?;

@@ -70,6 +70,12 @@ pub fn resolve(address: &Address) -> anyhow::Result<Vec<ServerAddress>> {
     Ok(found)
 }
 
+/// Which of several addresses of a host all connections go to. `None` if it has only one.
+pub fn chosen(host: &Address, addresses: usize, used: &ServerAddress) -> Option<String> {
+    (addresses > 1)
+        .then(|| format!("{host} has {addresses} addresses; all connections go to {used}"))
+}
+
 /// The server at the first of these addresses, until [`reach()`] knows which one answers.
 pub fn endpoint(args: &LoadArgs, addresses: &[ServerAddress]) -> Endpoint {
     Endpoint { address: addresses[0].clone(), authority: args.address.authority() }
@@ -93,5 +99,18 @@ pub fn reach(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => bail!("the search for the server ended early"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_addresses_the_one_in_use_is_named() {
+        let host: Address = "api.example:50051".parse().unwrap();
+        let used = ServerAddress::from("[::1]:50051".parse::<std::net::SocketAddr>().unwrap());
+        assert_eq!(chosen(&host, 1, &used), None);
+        insta::assert_snapshot!(chosen(&host, 2, &used).unwrap(), @"api.example:50051 has 2 addresses; all connections go to [::1]:50051");
     }
 }

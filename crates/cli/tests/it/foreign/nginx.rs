@@ -56,7 +56,7 @@ fn no_call_is_lost(server: &Served, speech: &Speech, life: u64, words: &str) {
     let nginx = Nginx::start(server, speech, life);
     let record = nginx.folder.path().join("record");
     let fixed = format!("-c {CONNECTIONS} -n {CALLS} --warmup 300ms --out {}", record.display());
-    look(&format!("load 127.0.0.1:{} {fixed} {words}", nginx.port)).expect(0);
+    look(&format!("load 127.0.0.1:{} {fixed} {words}", nginx.port)).expect_ok_or_late();
     let run = rpcbench_record::read(&record).unwrap();
     let (measured, before) = window(&run);
     assert_eq!((measured.outcomes.ok, measured.outcomes.total()), (CALLS, CALLS), "{words}");

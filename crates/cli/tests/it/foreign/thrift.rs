@@ -47,7 +47,7 @@ fn the_engine_gets_the_right_reply_from_apaches_server_over_each_transport_and_p
         for shape in ["text:100", "record", "dto", "tree"] {
             let words = "-c 4 -n 400 --warmup none --format json";
             let load = format!("load {address} --protocol {protocol} --shape {shape} {words}");
-            let ended = look(&load).expect(0).json();
+            let ended = look(&load).expect_ok_or_late().json();
             assert_eq!((&ended["calls"], &ended["ok"]), (&400.into(), &400.into()), "{ended:#}");
         }
     }
