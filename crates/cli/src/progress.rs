@@ -7,8 +7,8 @@ use indicatif::ProgressBar;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_harness::run::{Estimate, Event, Left, Observer};
 use rpcbench_record::{
-    Failure, Measured, Plan, Preparation, Readiness, Search, Trial, TrialResult, WarmCurve,
-    WarmSlice,
+    Failure, Measured, Plan, PlannedTrial, Preparation, Readiness, Search, Trial, TrialResult,
+    WarmCurve, WarmSlice,
 };
 use rpcbench_report::format::{duration_ns, si};
 use rpcbench_stats::Steadiness;
@@ -120,7 +120,7 @@ impl State<'_> {
     fn learn(&mut self, event: &Event<'_>, now: Nanos) {
         let took = Nanos(now.since(self.begun));
         match event {
-            Event::Starting { .. } => self.begun = now,
+            Event::Starting(_) => self.begun = now,
             Event::Prepared(preparation) => self.estimate.prepared(preparation, took),
             Event::Measuring { position, .. } => {
                 (self.position, self.begun) = (*position, now);
@@ -171,14 +171,17 @@ impl Observer for Progress<'_> {
     fn event(&self, event: &Event<'_>) {
         self.state.borrow_mut().learn(event, clock::now());
         match event {
-            Event::Starting { entry, .. } => self.now(format!("{entry}: starting and checking")),
+            Event::Starting(planned) => {
+                self.now(format!("{}: starting and checking", planned.entry));
+            }
             Event::Warming { entry, slice: Some(slice), verdict } => {
                 self.now(format!("{entry}: warming, {}", warming(slice, *verdict)));
             }
             Event::Connecting { open, wanted } => self.now(format!("connecting {open}/{wanted}")),
             Event::Warming { slice: None, .. } | Event::Draining => {}
             Event::Prepared(preparation) => self.prepared(preparation),
-            Event::Measuring { entry, workload, number, .. } => {
+            Event::Measuring { planned, .. } => {
+                let PlannedTrial { entry, workload, number, .. } = planned;
                 self.now(format!("{entry}: {workload}: measuring, trial {number}"));
             }
             Event::Step { entry, step } => {

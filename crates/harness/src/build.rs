@@ -1,7 +1,7 @@
 //! Builds servers whose sources changed.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,138 +28,27 @@ const STAMP: &str = ".rpcbench-stamp";
 pub(crate) const LOG: &str = "build.log";
 const LAST_LINES: usize = 20;
 
-/// Why a server can't be built.
+/// Why a server can't be built: what is wrong and what to do, one line. Further lines are the end of the build's log.
 #[derive(Debug, Error)]
-pub enum BuildError {
-    /// A file or folder can't be read or created.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// An input named in a manifest does not exist.
-    #[error("{server}: the build input {} does not exist; correct 'build.inputs' in its manifest", path.display())]
-    NoInput {
-        /// The server.
-        server: String,
-        /// The input.
-        path: PathBuf,
-    },
-    /// The build command can't be started.
-    #[error("{server}: '{command}' can't be started in {}: {source}", folder.display())]
-    Start {
-        /// The server.
-        server: String,
-        /// The command line.
-        command: String,
-        /// Its working directory.
-        folder: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The build command failed.
-    #[error("{server}: '{command}' {ended}; full log: {}; its last lines:\n{}", log.display(), tail.join("\n"))]
-    Failed {
-        /// The server.
-        server: String,
-        /// The command line.
-        command: String,
-        /// How it ended: `exit status: 1`, `was stopped after 1h`.
-        ended: String,
-        /// The log.
-        log: PathBuf,
-        /// Last lines of the log.
-        tail: Vec<String>,
-    },
-    /// The lock file does not exist.
-    #[error("{server}: the lock file {} does not exist; commit it, or name the right one as 'lock' in {}", lock.display(), manifest.display())]
-    NoLock {
-        /// The server.
-        server: String,
-        /// The lock file.
-        lock: PathBuf,
-        /// The manifest that names it.
-        manifest: PathBuf,
-    },
-    /// Its language has no command that writes lock files.
-    #[error(
-        "{server}: no command writes its lock file; add one to servers/{language}/_language.toml, such as build.lock = [\"sh\", \"../build.sh\", \"lock\"]"
-    )]
-    NoLockCommand {
-        /// The server.
-        server: String,
-        /// Its language's folder.
-        language: String,
-    },
-    /// Its build writes its lock file.
-    #[error(
-        "{server}: there is nothing to lock: its libraries are the system's, such as Debian packages; each build writes the versions it found to {}",
-        lock.display()
-    )]
-    LockedByBuild {
-        /// The server.
-        server: String,
-        /// The lock file.
-        lock: PathBuf,
-    },
-    /// Its image can't be made or used.
-    #[error("{server}: {reason}")]
-    Image {
-        /// The server.
-        server: String,
-        /// What is wrong, and what to do.
-        reason: String,
-    },
-    /// The run stops.
-    #[error("{server}: the build was stopped before it was over")]
-    Stopped {
-        /// The server.
-        server: String,
-    },
-    /// The lock file has several versions of one library, only one of which runs.
-    #[error("{wanted} matches {} in {}; write a pattern that matches the linked one only", found.join(" and "), wanted.lock.display())]
-    Versions {
-        /// What was looked for.
-        wanted: Box<Wanted>,
-        /// Each version.
-        found: Vec<String>,
-    },
-    /// The lock file has no version of a library.
-    #[error("{0} matches nothing in {lock}", lock = .0.lock.display())]
-    NoVersion(Box<Wanted>),
-}
+#[error("{0}")]
+pub struct BuildError(pub(crate) String);
 
-/// The first line is the reason, the others are the log.
-impl From<BuildError> for Failure {
-    fn from(error: BuildError) -> Self {
-        let text = error.to_string();
-        let mut lines = text.lines().map(str::to_owned);
-        let reason = lines.next().unwrap_or_default();
-        Self { reason, log_tail: lines.collect() }
+impl BuildError {
+    pub(crate) fn of(server: &Server, problem: impl Display) -> Self {
+        Self(format!("{}: {problem}", server.name))
+    }
+
+    /// For `map_err`: a file or folder can't be read or created.
+    pub(crate) fn file(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self(format!("{}: {source}", path.display()))
     }
 }
 
-/// A version to find in a lock file.
-#[derive(Clone, Debug)]
-pub struct Wanted {
-    /// The server.
-    pub server: String,
-    /// The library.
-    pub library: String,
-    /// The pattern with the version as group 1.
-    pub pattern: String,
-    /// The lock file.
-    pub lock: PathBuf,
-    /// The manifest with the pattern.
-    pub manifest: PathBuf,
-}
-
-impl fmt::Display for Wanted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { server, library, pattern, manifest, .. } = self;
-        write!(f, "{server}: '{pattern}' ('versions.{library}' in {})", manifest.display())
+impl From<BuildError> for Failure {
+    fn from(BuildError(text): BuildError) -> Self {
+        let mut lines = text.lines().map(str::to_owned);
+        let reason = lines.next().unwrap_or_default();
+        Self { reason, log_tail: lines.collect() }
     }
 }
 
@@ -187,9 +76,6 @@ struct Stamp {
 }
 
 /// True if nothing that the server is built from has changed.
-///
-/// # Errors
-/// If something that it is built from can't be read.
 pub fn is_current(server: &Server, toolchains: &[Toolchain]) -> Result<bool, BuildError> {
     Ok(left_stamp(server) == Some(Stamp { hash: stamp::hash(server, toolchains)? }))
 }
@@ -198,9 +84,7 @@ pub fn is_current(server: &Server, toolchains: &[Toolchain]) -> Result<bool, Bui
 ///
 /// The command runs in the server's folder with `env`, `RPCBENCH_BUILD_DIR` and `RPCBENCH_CONTRACT`. Its output goes to
 /// `build.log` in the build folder. `keep_waiting` is called several times a second; the build ends when it returns false.
-///
-/// # Errors
-/// If the build fails, or its lock file lacks a version that the manifest names.
+/// Fails if its lock file lacks a version that the manifest names.
 pub fn build(
     server: &Server,
     toolchains: &[Toolchain],
@@ -232,26 +116,28 @@ pub fn log_tail(server: &Server, lines: usize) -> Vec<String> {
 }
 
 /// Rewrites the lock file of a server with its language's command for it, which runs as a build does.
-///
-/// # Errors
-/// If there is no such command, or it fails.
 pub fn lock(
     server: &Server,
     env: &BuildEnv,
     keep_waiting: &mut dyn FnMut() -> bool,
 ) -> Result<(), BuildError> {
     let command = server.lock_command();
-    if command.is_empty() && server.lock.starts_with(&server.build_folder) {
-        let (server, lock) = (server.name.clone(), server.lock.clone());
-        return Err(BuildError::LockedByBuild { server, lock });
+    if !command.is_empty() {
+        return run(server, &command, env, keep_waiting);
     }
-    if command.is_empty() {
-        return Err(BuildError::NoLockCommand {
-            server: server.name.clone(),
-            language: server.language.clone(),
-        });
-    }
-    run(server, &command, env, keep_waiting)
+    let problem = match server.lock.starts_with(&server.build_folder) {
+        true => format!(
+            "there is nothing to lock: its libraries are the system's, such as Debian packages; each build writes the \
+             versions it found to {}",
+            server.lock.display()
+        ),
+        false => format!(
+            "no command writes its lock file; add one to servers/{}/_language.toml, such as build.lock = [\"sh\", \
+             \"../build.sh\", \"lock\"]",
+            server.language
+        ),
+    };
+    Err(BuildError::of(server, problem))
 }
 
 pub(crate) fn run(
@@ -261,15 +147,14 @@ pub(crate) fn run(
     keep_waiting: &mut dyn FnMut() -> bool,
 ) -> Result<(), BuildError> {
     let folder = &server.build_folder;
-    fs::create_dir_all(folder).map_err(|source| file_error(folder, source))?;
+    fs::create_dir_all(folder).map_err(BuildError::file(folder))?;
     let log = &folder.join(LOG);
-    let out = File::create(log).map_err(|source| file_error(log, source))?;
-    let err = out.try_clone().map_err(|source| file_error(log, source))?;
-    let start_error = |source| BuildError::Start {
-        server: server.name.clone(),
-        command: words.join(" "),
-        folder: server.folder.clone(),
-        source,
+    let out = File::create(log).map_err(BuildError::file(log))?;
+    let err = out.try_clone().map_err(BuildError::file(log))?;
+    let line = words.join(" ");
+    let start_error = |source: io::Error| {
+        let folder = server.folder.display();
+        BuildError::of(server, format!("'{line}' can't be started in {folder}: {source}"))
     };
     let (program, arguments) =
         words.split_first().ok_or_else(|| start_error(io::ErrorKind::InvalidInput.into()))?;
@@ -291,57 +176,49 @@ pub(crate) fn run(
     };
     let status = task.wait_while(BUILD_TIMEOUT, TICK, &mut ask).map_err(start_error)?;
     if stopped {
-        return Err(BuildError::Stopped { server: server.name.clone() });
+        return Err(BuildError::of(server, "the build was stopped before it was over"));
     }
     let ended = match status {
         Some(status) if status.success() => return Ok(()),
         Some(status) => format!("failed ({status})"),
         None => format!("was stopped after {}", units::length(BUILD_TIMEOUT)),
     };
-    Err(BuildError::Failed {
-        server: server.name.clone(),
-        command: words.join(" "),
-        ended,
-        log: log.to_owned(),
-        tail: log::tail(log, LAST_LINES),
-    })
+    let (path, tail) = (log.display(), log::tail(log, LAST_LINES).join("\n"));
+    let problem = format!("'{line}' {ended}; full log: {path}; its last lines:\n{tail}");
+    Err(BuildError::of(server, problem))
 }
 
-/// Library versions in the lock file, and its blake3.
-///
-/// # Errors
-/// If there is no lock file, or a pattern of the manifest matches no version in it, or several.
+/// Library versions in the lock file, and its blake3. Fails if a pattern of the manifest matches no version in it, or
+/// several.
 pub fn read_lock(server: &Server) -> Result<(BTreeMap<String, String>, String), BuildError> {
-    let lock = &server.lock;
-    let manifest = || server.folder.join("server.toml");
+    let (lock, manifest) = (server.lock.display(), server.folder.join("server.toml"));
+    let manifest = manifest.display();
     let bytes =
         rpcbench_record::read_bytes(&server.lock).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => BuildError::NoLock {
-                server: server.name.clone(),
-                lock: server.lock.clone(),
-                manifest: manifest(),
-            },
-            _ => file_error(&server.lock, source),
+            io::ErrorKind::NotFound => BuildError::of(
+                server,
+                format!(
+                    "the lock file {lock} does not exist; commit it, or name the right one as 'lock' in {manifest}"
+                ),
+            ),
+            _ => BuildError::file(&server.lock)(source),
         })?;
     let text = String::from_utf8_lossy(&bytes);
     let version = |(library, pattern): &(String, regex::Regex)| {
         let groups = pattern.captures_iter(&text).filter_map(|found| found.get(1));
-        let mut found: Vec<String> =
+        let found: BTreeSet<String> =
             groups.map(|group| printable(group.as_str()).into_owned()).collect();
-        found.sort();
-        found.dedup();
-        let wanted = Wanted {
-            server: server.name.clone(),
-            library: library.clone(),
-            pattern: pattern.to_string(),
-            lock: lock.clone(),
-            manifest: manifest(),
+        let found = Vec::from_iter(found);
+        let problem = match found.as_slice() {
+            [version] => return Ok((library.clone(), version.clone())),
+            [] => format!("nothing in {lock}"),
+            several => format!(
+                "{} in {lock}; write a pattern that matches the linked one only",
+                several.join(" and ")
+            ),
         };
-        match found.as_slice() {
-            [version] => Ok((library.clone(), version.clone())),
-            [] => Err(BuildError::NoVersion(Box::new(wanted))),
-            _ => Err(BuildError::Versions { wanted: Box::new(wanted), found }),
-        }
+        let wanted = format!("'{pattern}' ('versions.{library}' in {manifest})");
+        Err(BuildError::of(server, format!("{wanted} matches {problem}")))
     };
     let versions = server.versions.iter().map(version).collect::<Result<_, _>>()?;
     Ok((versions, blake3::hash(&bytes).to_hex().to_string()))
@@ -356,7 +233,9 @@ fn left_stamp(server: &Server) -> Option<Stamp> {
 fn forget_stamp(server: &Server) -> Result<(), BuildError> {
     let file = server.build_folder.join(STAMP);
     match fs::remove_file(&file) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(file_error(&file, source)),
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(BuildError::file(&file)(source))
+        }
         _ => Ok(()),
     }
 }
@@ -364,9 +243,5 @@ fn forget_stamp(server: &Server) -> Result<(), BuildError> {
 fn leave_stamp(server: &Server, hash: String) -> Result<(), BuildError> {
     let file = server.build_folder.join(STAMP);
     let text = serde_json::to_string(&Stamp { hash }).map_err(io::Error::from);
-    text.and_then(|text| fs::write(&file, text)).map_err(|source| file_error(&file, source))
-}
-
-fn file_error(path: &Path, source: io::Error) -> BuildError {
-    BuildError::File { path: path.to_owned(), source }
+    text.and_then(|text| fs::write(&file, text)).map_err(BuildError::file(&file))
 }

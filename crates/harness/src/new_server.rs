@@ -8,7 +8,7 @@ use rpcbench_record::Protocol;
 
 use crate::config::did_you_mean;
 use crate::error::about;
-use crate::manifest::is_name;
+use crate::manifest::{NAME_RULE, is_name};
 
 /// Name of a language's template folder.
 const TEMPLATE: &str = "_new";
@@ -41,7 +41,7 @@ pub fn create(
     }
     if !is_name(library) {
         return Err(io::Error::other(format!(
-            "'{library}' can't be part of a server's name: use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first"
+            "'{library}' can't be part of a server's name: {NAME_RULE}"
         )));
     }
     let languages = root.join("servers").join(language);

@@ -142,13 +142,10 @@ pub fn detect_protocol(
 
 /// The form of Thrift in which the server answers a call, if it is another than `protocol`.
 fn other_thrift(address: &ServerAddress, protocol: Protocol, within: Duration) -> Option<String> {
-    const FORMS: [Protocol; 4] = [
-        Protocol::Thrift,
-        Protocol::ThriftCompact,
-        Protocol::ThriftBuffered,
-        Protocol::ThriftBufferedCompact,
-    ];
-    if !FORMS.contains(&protocol) {
+    let is_thrift = |form: &Protocol| {
+        matches!(form.spec().transport, Transport::ThriftFramed | Transport::ThriftBuffered)
+    };
+    if !is_thrift(&protocol) {
         return None;
     }
     // No service has this method: the server says so, in a form that it speaks.
@@ -158,7 +155,8 @@ fn other_thrift(address: &ServerAddress, protocol: Protocol, within: Duration) -
         let reply = client.call(&target, &no_fields, CallPosition::Any);
         matches!(reply, Ok(_) | Err(CallError::Status { .. }))
     };
-    let other = FORMS.into_iter().find(|form| *form != protocol && answers(form))?;
+    let mut others = Protocol::ALL.into_iter().filter(is_thrift).filter(|form| *form != protocol);
+    let other = others.find(answers)?;
     Some(format!("it speaks {other}, not {protocol}; give --protocol {other}"))
 }
 

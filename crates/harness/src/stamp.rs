@@ -42,8 +42,11 @@ pub(crate) fn files(server: &Server) -> Result<Vec<PathBuf>, BuildError> {
     files.extend(below(&server.folder)?);
     for input in &server.build.inputs {
         if !input.exists() {
-            let (server, path) = (server.name.clone(), input.clone());
-            return Err(BuildError::NoInput { server, path });
+            let input = input.display();
+            let problem = format!(
+                "the build input {input} does not exist; correct 'build.inputs' in its manifest"
+            );
+            return Err(BuildError::of(server, problem));
         }
         files.extend(below(input)?);
     }
@@ -67,7 +70,7 @@ fn below(top: &Path) -> Result<Vec<PathBuf>, BuildError> {
         .filter_entry(|entry| entry.file_name() != ".git")
         .build();
     for entry in walk {
-        let entry = entry.map_err(|error| failed(top, io::Error::other(error)))?;
+        let entry = entry.map_err(|error| BuildError::file(top)(io::Error::other(error)))?;
         if entry.file_type().is_some_and(|kind| !kind.is_dir()) {
             files.push(entry.into_path());
         }
@@ -78,20 +81,16 @@ fn below(top: &Path) -> Result<Vec<PathBuf>, BuildError> {
 
 fn content(hasher: &mut Hasher, path: &Path) -> Result<(), BuildError> {
     use std::os::unix::fs::PermissionsExt;
-    let refused = |source| failed(path, source);
-    let about = fs::symlink_metadata(path).map_err(refused)?;
+    let refused = BuildError::file(path);
+    let about = fs::symlink_metadata(path).map_err(&refused)?;
     if about.is_symlink() {
-        let target = fs::read_link(path).map_err(refused)?;
+        let target = fs::read_link(path).map_err(&refused)?;
         part(hasher, target.as_os_str().as_encoded_bytes());
         return Ok(());
     }
     hasher.update(&about.len().to_le_bytes());
     hasher.update(&[u8::from(about.permissions().mode() & 0o111 != 0)]);
-    let mut file = File::open(path).map_err(refused)?;
-    io::copy(&mut file, hasher).map_err(refused)?;
+    let mut file = File::open(path).map_err(&refused)?;
+    io::copy(&mut file, hasher).map_err(&refused)?;
     Ok(())
-}
-
-fn failed(path: &Path, source: io::Error) -> BuildError {
-    BuildError::File { path: path.to_owned(), source }
 }

@@ -45,19 +45,6 @@ pub struct Missing {
     pub apt: Vec<String>,
 }
 
-/// Why a toolchain can't be used.
-#[derive(Debug)]
-struct Refusal {
-    reason: String,
-    found: Option<String>,
-}
-
-impl From<String> for Refusal {
-    fn from(reason: String) -> Self {
-        Self { reason, found: None }
-    }
-}
-
 impl Probe {
     /// The toolchain's name: `go`.
     pub fn name(&self) -> &str {
@@ -85,11 +72,6 @@ impl Probe {
     }
 }
 
-/// Looks for every toolchain that a server needs, in the folder and environment of its build.
-pub fn probe_all(server: &Server, env: &BuildEnv) -> Vec<Probe> {
-    server.toolchains.iter().map(|spec| probe(spec, &server.folder, env)).collect()
-}
-
 /// What toolchains say of their versions, asked side by side, each command once: in the folder of the first server that
 /// needs it.
 #[derive(Debug)]
@@ -107,6 +89,7 @@ impl<'a> Versions<'a> {
                 questions.entry(&spec.command).or_insert((spec, &server.folder));
             }
         }
+        let count = questions.len().min(Self::AT_ONCE);
         let questions = Mutex::new(questions.into_iter());
         let next = || questions.lock().unwrap_or_else(PoisonError::into_inner).next();
         let worker = || {
@@ -114,7 +97,7 @@ impl<'a> Versions<'a> {
             asked.map(|(key, (spec, folder))| (key, ask(spec, folder, env))).collect::<Vec<_>>()
         };
         let answers = thread::scope(|scope| {
-            let workers: Vec<_> = (0..Self::AT_ONCE).map(|_| scope.spawn(worker)).collect();
+            let workers: Vec<_> = (0..count).map(|_| scope.spawn(worker)).collect();
             workers.into_iter().filter_map(|worker| worker.join().ok()).flatten().collect()
         });
         Self(answers)
@@ -131,28 +114,34 @@ impl<'a> Versions<'a> {
     }
 }
 
-/// Looks for one toolchain.
-fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
-    judged(spec, ask(spec, folder, env).as_ref())
-}
-
 /// What a toolchain said, as the result of looking for it.
 fn judged(spec: &ToolchainSpec, output: Result<&Output, &String>) -> Probe {
-    let found = output.map_err(|reason| Refusal::from(reason.clone()));
-    match found.and_then(|output| judge(spec, output)) {
-        Ok(version) => Probe::Found(Toolchain { name: spec.name.clone(), version }),
-        Err(Refusal { reason, found }) => Probe::Missing(Missing {
+    let missing = |reason: String, found| {
+        Probe::Missing(Missing {
             name: spec.name.clone(),
             reason,
             found,
             minimum: spec.minimum.clone(),
             install: spec.install.clone(),
             apt: spec.apt.clone(),
-        }),
+        })
+    };
+    let output = match output {
+        Ok(output) => output,
+        Err(reason) => return missing(reason.clone(), None),
+    };
+    let group = spec.version.captures(&output.text).and_then(|found| found.get(1));
+    let Some(version) = group.map(|group| printable(group.as_str()).into_owned()) else {
+        return missing(no_version(spec, output), None);
+    };
+    match &spec.minimum {
+        Some(minimum) if numbers(&version) < numbers(minimum) => {
+            missing(format!("{version} is older than {minimum}"), Some(version))
+        }
+        _ => Probe::Found(Toolchain { name: spec.name.clone(), version }),
     }
 }
 
-/// Output of a version command.
 #[derive(Debug)]
 struct Output {
     /// Standard output and standard error.
@@ -187,20 +176,6 @@ fn collect(mut from: impl Read + Send + 'static) -> thread::JoinHandle<String> {
         let _ = from.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     })
-}
-
-fn judge(spec: &ToolchainSpec, output: &Output) -> Result<String, Refusal> {
-    let group = spec.version.captures(&output.text).and_then(|found| found.get(1));
-    let Some(version) = group.map(|group| printable(group.as_str()).into_owned()) else {
-        return Err(no_version(spec, output).into());
-    };
-    match &spec.minimum {
-        Some(minimum) if numbers(&version) < numbers(minimum) => {
-            let reason = format!("{version} is older than {minimum}");
-            Err(Refusal { reason, found: Some(version) })
-        }
-        _ => Ok(version),
-    }
 }
 
 /// A command that fails with one line gives the reason.
@@ -268,6 +243,10 @@ mod tests {
     use regex::Regex;
 
     use super::*;
+
+    fn probe(spec: &ToolchainSpec, folder: &Path, env: &BuildEnv) -> Probe {
+        judged(spec, ask(spec, folder, env).as_ref())
+    }
 
     fn here() -> BuildEnv {
         BuildEnv::new([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())])

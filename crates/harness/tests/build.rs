@@ -228,7 +228,7 @@ fn lock_file_and_inputs_must_be_there() {
     fs::remove_dir_all(project.path("servers/sh/shared")).unwrap();
     insta::assert_snapshot!(project.failure(), @"sh-one: the build input servers/sh/one/../shared does not exist; correct 'build.inputs' in its manifest");
     let error = is_current(&project.server(), &[]).unwrap_err();
-    assert!(matches!(error, BuildError::NoInput { .. }));
+    assert!(error.to_string().contains("the build input"), "{error}");
 }
 
 #[test]
@@ -251,7 +251,8 @@ fn a_stopped_build_ends_with_everything_it_started() {
     let env = BuildEnv::new([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let mut go_on = || !begun.exists();
     let stopped = rpcbench_harness::build::build(&server, &[], &env, &mut go_on).unwrap_err();
-    assert!(matches!(stopped, BuildError::Stopped { .. }), "{stopped}");
+    let stopped = stopped.to_string();
+    assert_eq!(stopped, "sh-one: the build was stopped before it was over");
     let child = fs::read_to_string(project.path("build/servers/sh-one/child")).unwrap();
     let child = child.trim().parse().unwrap();
     support::wait_until("the child's end", || !support::is_running(child));

@@ -92,37 +92,16 @@ pub const FORMS: &[Form] = &[
     form("thrift-buffered-compact", "thrift-buffered-compact", "the same, buffered and compact", |_| Ok(Effect::Protocol(Protocol::ThriftBufferedCompact))),
 ];
 
-/// Text that is not a behaviour.
+/// Text that is not a behaviour, or behaviours that exclude each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BehaviourError {
-    /// An unknown name.
-    #[error("unknown behaviour `{name}`; expected one of {}", known())]
-    Unknown {
-        /// The name.
-        name: String,
-    },
-    /// The number of arguments is wrong.
-    #[error("`{given}` does not have the form `{form}`; for example `{example}`")]
-    Form {
-        /// The text.
-        given: String,
-        /// The expected form.
-        form: &'static str,
-        /// A correct text.
-        example: &'static str,
-    },
-    /// A wrong argument.
-    #[error("`{value}` in `{given}` is not {expected}; for example `{example}`")]
-    Argument {
-        /// The argument.
-        value: String,
-        /// The whole text.
-        given: String,
-        /// What is expected.
-        expected: &'static str,
-        /// A correct text.
-        example: &'static str,
-    },
+#[error("{0}")]
+pub struct BehaviourError(pub(crate) String);
+
+impl Behaviour {
+    /// True if only a process with no other server can behave so.
+    pub(crate) fn needs_process(&self) -> bool {
+        self.effect.is_of_process() || matches!(self.effect, Effect::Opening(Opening::Exit(_)))
+    }
 }
 
 fn known() -> String {
@@ -143,11 +122,11 @@ impl<'a> Arguments<'a> {
         parse: impl Fn(&str) -> Option<T>,
     ) -> Result<T, BehaviourError> {
         let value = self.rest.next().ok_or_else(|| self.malformed())?;
-        parse(value).ok_or_else(|| BehaviourError::Argument {
-            value: value.to_owned(),
-            given: self.given.to_owned(),
-            expected,
-            example: self.form.example,
+        parse(value).ok_or_else(|| {
+            let (given, example) = (self.given, self.form.example);
+            BehaviourError(format!(
+                "`{value}` in `{given}` is not {expected}; for example `{example}`"
+            ))
         })
     }
 
@@ -179,11 +158,11 @@ impl<'a> Arguments<'a> {
     }
 
     fn malformed(&self) -> BehaviourError {
-        BehaviourError::Form {
-            given: self.given.to_owned(),
-            form: self.form.form,
-            example: self.form.example,
-        }
+        let Form { form, example, .. } = self.form;
+        let given = self.given;
+        BehaviourError(format!(
+            "`{given}` does not have the form `{form}`; for example `{example}`"
+        ))
     }
 }
 
@@ -194,7 +173,8 @@ impl FromStr for Behaviour {
         let mut rest = given.split(':');
         let name = rest.next().unwrap_or_default();
         let form = FORMS.iter().find(|known| known.form.split(':').next() == Some(name));
-        let form = *form.ok_or_else(|| BehaviourError::Unknown { name: name.to_owned() })?;
+        let unknown = || format!("unknown behaviour `{name}`; expected one of {}", known());
+        let form = *form.ok_or_else(|| BehaviourError(unknown()))?;
         let mut arguments = Arguments { given, form, rest };
         let effect = (form.effect)(&mut arguments)?;
         match arguments.rest.next() {

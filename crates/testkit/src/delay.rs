@@ -1,8 +1,7 @@
 //! Delays as exact as the kernel's timer; the runtime's are rounded to milliseconds.
 
 use std::cell::RefCell;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -25,9 +24,9 @@ pub(crate) struct DelayQueue {
 
 #[derive(Default)]
 struct Waiting {
-    due: BinaryHeap<Reverse<(Duration, u64)>>,
-    wakers: std::collections::HashMap<u64, oneshot::Sender<()>>,
-    next_ticket: u64,
+    /// By when they are due, and a number of their own.
+    calls: BTreeMap<(Duration, u64), oneshot::Sender<()>>,
+    next_number: u64,
 }
 
 impl DelayQueue {
@@ -49,12 +48,10 @@ impl DelayQueue {
         let due = clock::monotonic() + delay;
         let is_first = {
             let mut waiting = self.waiting.borrow_mut();
-            let ticket = waiting.next_ticket;
-            waiting.next_ticket += 1;
-            let is_first = waiting.due.peek().is_none_or(|Reverse((first, _))| due < *first);
-            waiting.due.push(Reverse((due, ticket)));
-            waiting.wakers.insert(ticket, wake);
-            is_first
+            let key = (due, waiting.next_number);
+            waiting.next_number += 1;
+            waiting.calls.insert(key, wake);
+            waiting.calls.first_key_value().is_some_and(|(first, _)| *first == key)
         };
         if is_first {
             self.arm(due);
@@ -75,15 +72,13 @@ impl DelayQueue {
     fn wake_due(&self) -> Option<Duration> {
         let mut waiting = self.waiting.borrow_mut();
         let now = clock::monotonic();
-        while let Some(&Reverse((due, ticket))) = waiting.due.peek() {
+        while let Some(first) = waiting.calls.first_entry() {
+            let (due, _) = *first.key();
             if due > now {
                 return Some(due);
             }
-            waiting.due.pop();
-            if let Some(wake) = waiting.wakers.remove(&ticket) {
-                // The call may have ended with its connection.
-                let _ = wake.send(());
-            }
+            // The call may have ended with its connection.
+            let _ = first.remove().send(());
         }
         None
     }

@@ -8,9 +8,6 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 const WANTED: u64 = 32_768;
 
 /// Raises this process's limit of open files to the hard limit, or further if that is low and the process is privileged.
-///
-/// # Errors
-/// If the limit can't be read or raised.
 pub fn raise_file_limit() -> io::Result<()> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     let set = |files| setrlimit(Resource::RLIMIT_NOFILE, files, files);

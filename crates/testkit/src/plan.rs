@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rpcbench_record::Protocol;
 
-use crate::Behaviour;
 use crate::thrift::Form;
+use crate::{Behaviour, BehaviourError};
 
 /// What a server does, by part.
 #[derive(Clone, Debug, Default)]
@@ -117,7 +117,7 @@ pub(crate) enum Effect {
 
 impl Effect {
     /// True if it concerns the process and not how it serves.
-    fn is_of_process(self) -> bool {
+    pub(crate) fn is_of_process(self) -> bool {
         matches!(
             self,
             Self::MemoryAtStart(_)
@@ -155,29 +155,15 @@ impl Effect {
     }
 }
 
-/// Behaviours that exclude each other.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PlanError {
-    /// Two behaviours exclude each other.
-    #[error("`{first}` and `{second}` exclude each other; choose one")]
-    Contradiction {
-        /// The first one.
-        first: String,
-        /// The one that excludes it.
-        second: String,
-    },
-}
-
 impl Plan {
     /// Combines `behaviours`; none means honest. Fails if two of them exclude each other.
-    pub fn new(behaviours: &[Behaviour]) -> Result<Self, PlanError> {
+    pub fn new(behaviours: &[Behaviour]) -> Result<Self, BehaviourError> {
         for (index, second) in behaviours.iter().enumerate() {
             let mut earlier = behaviours[..index].iter();
             if let Some(first) = earlier.find(|first| first.effect.contradicts(second.effect)) {
-                return Err(PlanError::Contradiction {
-                    first: first.to_string(),
-                    second: second.to_string(),
-                });
+                return Err(BehaviourError(format!(
+                    "`{first}` and `{second}` exclude each other; choose one"
+                )));
             }
         }
         let mut plan = Self::default();
@@ -230,7 +216,7 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn plan(texts: &[&str]) -> Result<Plan, PlanError> {
+    fn plan(texts: &[&str]) -> Result<Plan, BehaviourError> {
         Plan::new(&texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<_>>())
     }
 

@@ -11,9 +11,6 @@ use std::thread;
 const READ: usize = 64 << 10;
 
 /// Listens at `path` until the process ends and relays to `server`.
-///
-/// # Errors
-/// If the file exists or can't be created.
 pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
     let listener = UnixListener::bind(path)?;
     thread::spawn(move || {
@@ -26,9 +23,6 @@ pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
 }
 
 /// Listens at `address` until the process ends and relays to `server`.
-///
-/// # Errors
-/// If the port is in use.
 pub fn relay_tcp(address: SocketAddr, server: SocketAddr) -> io::Result<()> {
     for client in TcpListener::bind(address)?.incoming() {
         // As above.
@@ -42,9 +36,6 @@ pub fn relay_tcp(address: SocketAddr, server: SocketAddr) -> io::Result<()> {
 
 /// The address of a relay to `server` that runs until the process ends and forwards pieces of 1 to `longest` bytes, each in its
 /// own write.
-///
-/// # Errors
-/// If no port is free.
 pub fn relay_in_pieces(server: SocketAddr, longest: usize) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;

@@ -14,7 +14,7 @@ use tokio::task::LocalSet;
 use crate::cost::MemoryHog;
 use crate::plan::{Opening, Plan};
 use crate::serve::Counters;
-use crate::{Behaviour, PlanError, null, serve};
+use crate::{Behaviour, null, serve};
 
 /// A server that runs until it is stopped or dropped.
 #[derive(Debug)]
@@ -46,33 +46,6 @@ pub enum Ended {
     },
 }
 
-/// Why a server did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The behaviour needs a separate process.
-    #[error(
-        "`{behaviour}` needs a separate process: run `rpcbench-testkit --behaviour {behaviour}`"
-    )]
-    NeedsProcess {
-        /// The behaviour.
-        behaviour: String,
-    },
-    /// The behaviours exclude each other.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// It can't listen on the address.
-    #[error("cannot listen on {address}: {source}; is the port in use?")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// The error.
-        source: io::Error,
-    },
-    /// The kernel refused a thread, a socket or memory.
-    #[error("cannot start a server: {0}")]
-    Io(#[from] io::Error),
-}
-
 /// The port of a server: bound, and listening unless the plan says otherwise.
 enum Port {
     Listening(TcpListener),
@@ -80,8 +53,11 @@ enum Port {
 }
 
 impl Port {
-    fn open(address: SocketAddr, opening: Opening) -> Result<Self, StartError> {
-        let listen = |source| StartError::Listen { address, source };
+    fn open(address: SocketAddr, opening: Opening) -> io::Result<Self> {
+        let listen = |source: io::Error| {
+            let problem = format!("cannot listen on {address}: {source}; is the port in use?");
+            io::Error::new(source.kind(), problem)
+        };
         if opening == Opening::NoListen {
             let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
             socket.bind(address).map_err(listen)?;
@@ -102,25 +78,21 @@ impl Port {
 
 impl Server {
     /// Starts a server with one behaviour on a free port of 127.0.0.1. It accepts connections when this returns.
-    pub fn start(behaviour: Behaviour) -> Result<Self, StartError> {
+    pub fn start(behaviour: Behaviour) -> io::Result<Self> {
         let behaviours = [behaviour];
-        let plan = Plan::new(&behaviours)?;
-        let process_only = plan.ignore_sigterm
-            || plan.spawn_child
-            || plan.leave_group.is_some()
-            || plan.proxy
-            || plan.counting
-            || plan.memory_at_start > 0;
-        if process_only || plan.exit_at_start().is_some() {
+        let plan = Plan::new(&behaviours).map_err(io::Error::other)?;
+        if behaviours.iter().any(Behaviour::needs_process) {
             let [behaviour] = behaviours;
-            return Err(StartError::NeedsProcess { behaviour: behaviour.to_string() });
+            return Err(io::Error::other(format!(
+                "`{behaviour}` needs a separate process: run `rpcbench-testkit --behaviour {behaviour}`"
+            )));
         }
         Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), plan)
     }
 
     /// Starts a server at `address` (port 0: a free one). The caller handles the plan's signals, child process and exit at
     /// start.
-    pub fn start_at(address: SocketAddr, plan: Plan) -> Result<Self, StartError> {
+    pub fn start_at(address: SocketAddr, plan: Plan) -> io::Result<Self> {
         let mut hog = MemoryHog::default();
         hog.take(plan.memory_at_start);
         let port = Port::open(address, plan.opening)?;

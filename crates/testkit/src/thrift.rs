@@ -82,9 +82,6 @@ impl Form {
     }
 
     /// The first message in `bytes` and its length with the prefix. `None` if it is incomplete.
-    ///
-    /// # Errors
-    /// If the bytes are not the start of a message.
     pub fn read(self, bytes: &[u8]) -> Result<Option<(Message<'_>, usize)>, Malformed> {
         if self.transport == Transport::ThriftBuffered {
             let mut reader = Reader { form: self, rest: bytes };

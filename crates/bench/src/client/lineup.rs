@@ -8,7 +8,6 @@ use rand_pcg::rand_core::SeedableRng;
 
 use rpcbench_record::Protocol;
 
-/// A server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Server {
     /// The tonic server of `servers/rust/tonic` on one thread.
@@ -26,7 +25,6 @@ impl fmt::Display for Server {
     }
 }
 
-/// A load generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Client {
     /// ghz, of the Go module `github.com/bojand/ghz`.
@@ -37,7 +35,6 @@ pub enum Client {
     Wrk,
     /// `rpcbench-bench floor`: see [`crate::floor`].
     Floor,
-    /// `rpcbench load`.
     Rpcbench,
     /// `rpcbench load` of another build.
     Baseline,
@@ -59,9 +56,7 @@ impl fmt::Display for Client {
 /// Connections and calls in flight on each, written `50x20`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// Connections.
     pub connections: u32,
-    /// Calls in flight on each connection.
     pub in_flight: u32,
 }
 
@@ -74,11 +69,8 @@ impl fmt::Display for Load {
 /// A server under a load, and the clients that make it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// The server.
     pub server: Server,
-    /// How calls travel.
     pub protocol: Protocol,
-    /// Its load.
     pub load: Load,
     /// The clients with their bars: a multiple of the client's calls per client CPU-second that rpcbench must reach, and for
     /// rpcbench itself its calls per second.
@@ -98,7 +90,6 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    /// The row with this name.
     pub fn named(name: &str) -> Option<Self> {
         ROWS.into_iter().find(|row| row.to_string() == name)
     }
@@ -128,7 +119,6 @@ const fn row(
     Row { server, protocol, load: Load { connections, in_flight }, clients }
 }
 
-/// All rows.
 #[rustfmt::skip]
 pub const ROWS: [Row; 8] = [
     row(Server::Tonic, Protocol::Grpc, (50, 20), &[(Client::Ghz, Some(28.0)), (Client::H2load, Some(3.5)), (Client::Rpcbench, None)]),
@@ -146,9 +136,7 @@ pub const ROWS: [Row; 8] = [
 pub struct Step {
     /// Counted from 0.
     pub round: u32,
-    /// Index of the row.
     pub row: usize,
-    /// The client.
     pub client: Client,
 }
 

@@ -100,7 +100,6 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<(String, bool)> {
     Ok((render(&heading, &lines, arguments.format), lines.iter().all(|it| it.figures.is_ok())))
 }
 
-/// The CPUs that client and server are pinned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cpus {
     client: u32,

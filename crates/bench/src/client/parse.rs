@@ -6,12 +6,10 @@ use serde::Deserialize;
 
 use super::lineup::Client;
 
-/// Calls of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// Calls that succeeded as far as the client checks: h2load does not read grpc-status, and wrk reads no body.
     pub ok: u64,
-    /// Calls that failed.
     pub failed: u64,
 }
 
@@ -29,7 +27,6 @@ pub fn counts(client: Client, output: &str) -> anyhow::Result<Counts> {
     })
 }
 
-/// The numbers that `pattern` captures.
 fn numbers<const N: usize>(pattern: &str, output: &str) -> Option<[u64; N]> {
     let (_, found): (&str, [&str; N]) = Regex::new(pattern).ok()?.captures(output)?.extract();
     let numbers: Option<Vec<u64>> = found.iter().map(|text| text.parse().ok()).collect();

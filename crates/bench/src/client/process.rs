@@ -12,10 +12,8 @@ use rpcbench_harness::host::isolation::{GroupLimits, Isolation};
 use rpcbench_harness::host::process::{ServerProcess, Spec};
 use rpcbench_testkit::children_cpu;
 
-/// Output and CPU time of a client.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its standard output.
     pub output: String,
     /// User and system time of all its threads, from start to exit.
     pub cpu: Duration,
@@ -23,9 +21,6 @@ pub struct Finished {
 
 /// Runs a client to its end, on the CPUs of the calling thread. No other child may end at the same time: its CPU time would
 /// count for the client.
-///
-/// # Errors
-/// If it can't be started, or fails.
 pub fn run(mut command: Command) -> anyhow::Result<Finished> {
     let program = command.get_program().to_string_lossy().into_owned();
     // A file never blocks the writer, unlike a pipe without a reader.
@@ -51,17 +46,13 @@ pub fn run(mut command: Command) -> anyhow::Result<Finished> {
 /// A server, killed when it is dropped.
 #[derive(Debug)]
 pub struct Target {
-    /// Where it listens.
     pub address: SocketAddr,
     _process: ServerProcess,
 }
 
 impl Target {
     /// Starts a server that takes its address from the environment, on a free port of the loopback interface, and waits
-    /// until it accepts connections.
-    ///
-    /// # Errors
-    /// If it does not start, ends, or accepts no connections for ten seconds.
+    /// until it accepts connections, at most ten seconds.
     pub fn start(
         program: &Path,
         arguments: &[&str],

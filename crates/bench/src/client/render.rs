@@ -10,17 +10,11 @@ use crate::table::{Style, table};
 /// The lines above the table.
 #[derive(Clone, Debug)]
 pub struct Heading {
-    /// The machine.
     pub machine: Machine,
-    /// The versions of the clients.
     pub versions: Vec<String>,
-    /// Rounds.
     pub rounds: u32,
-    /// How long a client ran in each round.
     pub seconds: u64,
-    /// The seed of the order.
     pub seed: u64,
-    /// The CPUs of client and server.
     pub cpus: Cpus,
 }
 

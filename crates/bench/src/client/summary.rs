@@ -7,16 +7,13 @@ use statrs::statistics::{Data, OrderStatistics};
 use super::lineup::{Client, Row, Step};
 use super::parse::Counts;
 
-/// The result of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The step.
     pub step: Step,
     /// Calls and cost, or why it is void.
     pub result: Result<Usage, String>,
 }
 
-/// Calls and their cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usage {
     /// Calls that succeeded.
@@ -40,19 +37,14 @@ impl Usage {
     }
 }
 
-/// A median with its quartiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The median.
     pub median: f64,
-    /// The lower quartile.
     pub low: f64,
-    /// The upper quartile.
     pub high: f64,
 }
 
 impl Spread {
-    /// `None` without values.
     fn of(values: Vec<f64>) -> Option<Self> {
         if values.is_empty() {
             return None;
@@ -66,23 +58,17 @@ impl Spread {
     }
 }
 
-/// A client of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The row.
     pub row: Row,
-    /// The client.
     pub client: Client,
     /// Its figures, or why it is void.
     pub figures: Result<Figures, String>,
 }
 
-/// The figures of a client of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// Calls per client CPU-second.
     pub calls_per_cpu_s: Spread,
-    /// Calls per second.
     pub calls_per_s: Spread,
     /// Median share of its CPU that the client used.
     pub cpu_share: f64,

@@ -17,7 +17,6 @@ pub(super) struct Opened {
     pub reply: usize,
 }
 
-/// Connects and makes the first calls.
 pub(super) fn open(
     address: SocketAddr,
     wire: &dyn Wire,
@@ -30,7 +29,6 @@ pub(super) fn open(
         .context("first calls on a connection; the floor needs the null server of its protocol")
 }
 
-/// The size of a reply.
 fn calls(peer: &mut Peer, wire: &dyn Wire, corpus: &Corpus) -> anyhow::Result<usize> {
     wire.greet(peer)?;
     // In HTTP/2 the first reply may enter fields into the header table, which makes it longer than the others.

@@ -37,7 +37,6 @@ impl Peer {
         Ok(line)
     }
 
-    /// The next frame of HTTP/2.
     pub fn read_frame(&mut self) -> io::Result<Frame> {
         let head = Head::from_bytes(self.read_array()?);
         Ok(head.frame(self.read(head.length)?))

@@ -2,14 +2,12 @@
 
 /// Bytes of DATA after which the null server opens the connection's window again.
 const REFILL: u64 = 1 << 29;
-/// Bytes of a WINDOW_UPDATE frame.
 const WINDOW_UPDATE: u64 = 13;
 
 /// The bytes a server sends as a function of the number of calls: replies of one size, and in HTTP/2 a WINDOW_UPDATE before
 /// every reply at which its window is opened again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replies {
-    /// Bytes of a reply.
     size: u64,
     /// Calls from one WINDOW_UPDATE to the next. `None` without windows.
     period: Option<u64>,

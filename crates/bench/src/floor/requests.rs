@@ -15,7 +15,6 @@ pub(super) struct Requests {
     size: usize,
     entries: usize,
     numbers: Numbers,
-    /// The next entry.
     next: usize,
 }
 

@@ -12,9 +12,7 @@ const BUILD: &str = "its old build";
 /// A run of a known design, compared with one of equal entries.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// The design of the later run.
     pub design: Design,
-    /// The later run's folder.
     pub name: String,
     /// The earlier run's folder, or [`BUILD`].
     pub base: String,
@@ -89,7 +87,6 @@ fn missing(base: &Run, new: &Run) -> Option<String> {
     entries.find(|entry| !has(entry)).cloned()
 }
 
-/// The run with an entry renamed.
 fn renamed(run: &Run, from: &str, to: &str) -> Run {
     let mut run = run.clone();
     let plan = &mut run.header.plan;

@@ -8,7 +8,6 @@ use rpcbench_record::Plan;
 /// The entry that is equal in all runs.
 const HONEST: &str = "testkit-liar@honest";
 
-/// A kind of run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
     /// Six equal entries.
@@ -21,7 +20,6 @@ pub enum Design {
     Builds5,
 }
 
-/// Every kind.
 pub const DESIGNS: [Design; 4] =
     [Design::Equal, Design::Costlier5, Design::Costlier10, Design::Builds5];
 
@@ -34,22 +32,18 @@ pub struct Trees<'a> {
     pub costlier_5: &'a Path,
 }
 
-/// What is known of a kind of run.
 pub struct Spec {
     /// `equal`, `costlier-5`, `costlier-10`, `builds-5`.
     pub name: &'static str,
-    /// Number of equal entries.
     pub equals: usize,
     /// The name of the costlier entry in the record.
     pub costlier: Option<&'static str>,
-    /// The value of `--max-time`.
     max_time: &'static str,
     /// The share of the runs that must be right.
     pub bar: f64,
 }
 
 impl Design {
-    /// Its row.
     #[rustfmt::skip]
     pub fn spec(self) -> Spec {
         match self {
@@ -60,7 +54,6 @@ impl Design {
         }
     }
 
-    /// Number of entries of a run.
     pub fn entries(self) -> usize {
         self.spec().equals + self.spec().costlier.iter().count()
     }

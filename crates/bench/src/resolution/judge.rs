@@ -6,10 +6,8 @@ use rpcbench_report::{Pair, Summary, Table, summary};
 use super::design::Design;
 use super::noise::{Noise, noise};
 
-/// A run of a known design.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// Its design.
     pub design: Design,
     /// The run's folder.
     pub name: String,
@@ -17,7 +15,6 @@ pub struct Judged {
     pub processes: usize,
     /// Length of the run including builds and checks, seconds. `None` if it has not ended.
     pub seconds: Option<f64>,
-    /// Entries without a rank.
     pub unranked: usize,
     /// Pairs of equal entries that are reported as different.
     pub wrong: usize,
@@ -61,26 +58,21 @@ impl Judged {
     }
 }
 
-/// How many reports are right.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// Reports that are right.
     pub right: usize,
-    /// All reports.
     pub all: usize,
     /// The share that must be right.
     pub bar: f64,
 }
 
 impl Score {
-    /// `None` without reports.
     pub fn of(right: impl Iterator<Item = bool>, bar: f64) -> Option<Self> {
         let right: Vec<bool> = right.collect();
         let (right, all) = (right.iter().filter(|it| **it).count(), right.len());
         (all > 0).then_some(Self { right, all, bar })
     }
 
-    /// True if enough are right.
     pub fn is_met(self) -> bool {
         self.right as f64 >= self.bar * self.all as f64
     }

@@ -23,7 +23,6 @@ pub struct Noise {
     pub by_all: Option<f64>,
 }
 
-/// The noise of one workload of a run.
 pub fn noise(run: &Run, workload: &Workload) -> Noise {
     let by = RankedBy::of(run, workload);
     let windows = observations(run, workload, by);

@@ -61,7 +61,6 @@ impl Results {
         Score::of(own.map(Compared::is_right), design.bar_compared()?)
     }
 
-    /// True if all bars are met.
     pub fn is_met(&self) -> bool {
         let scores = |design| [self.score(design), self.score_compared(design)];
         DESIGNS.into_iter().flat_map(scores).flatten().all(Score::is_met)

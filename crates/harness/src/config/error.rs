@@ -5,7 +5,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// Why a file, or an option in place of its values, can't be used: the place, the value and the remedy.
+/// Why a file, an option or an argument can't be used: the place, the value and the remedy.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct ConfigError(pub(crate) String);

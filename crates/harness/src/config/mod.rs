@@ -11,7 +11,7 @@ mod tests;
 mod values;
 
 pub use error::ConfigError;
-pub(crate) use error::{closest, did_you_mean, hint, near, unreadable};
+pub(crate) use error::{did_you_mean, hint, near, unreadable};
 pub use given::Given;
 pub(crate) use source::{FileKind, SourceFile};
 pub(crate) use values::from_text;

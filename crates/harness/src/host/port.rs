@@ -15,11 +15,8 @@ use crate::error::about;
 /// Who serves a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// A process.
     Process {
-        /// Its id.
         pid: i32,
-        /// Its program.
         program: String,
     },
     /// A process of this user that this process can't look into.

@@ -16,7 +16,6 @@ pub struct Presence {
     _socket: UnixDatagram,
 }
 
-/// A run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Name {
     pid: u32,

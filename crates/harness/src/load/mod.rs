@@ -52,10 +52,8 @@ pub enum LoadError {
 
 /// Makes load.
 pub trait LoadGenerator {
-    /// Opens every connection of a load. `progress` gets the number of open connections several times a second.
-    ///
-    /// # Errors
-    /// If some connection can't be opened in time, or the run stops: until all are open, the first Ctrl-C is enough.
+    /// Opens every connection of a load. `progress` gets the number of open connections several times a second. Fails if some
+    /// connection can't be opened in time, or the run stops: until all are open, the first Ctrl-C is enough.
     fn open(
         &self,
         request: &LoadRequest<'_>,
@@ -74,10 +72,7 @@ pub trait LoadGenerator {
 /// A load with open connections: started and ended any number of times. It opens as a closed loop, which warms a server at
 /// full load. Dropping it closes the connections. Once it has failed, or the run stops, its methods fail.
 pub trait Load {
-    /// From the next start on, calls come due by `arrivals`, whose rate must be known.
-    ///
-    /// # Errors
-    /// While the load is on.
+    /// From the next start on, calls come due by `arrivals`, whose rate must be known. Fails while the load is on.
     fn set_arrivals(&mut self, arrivals: Arrivals) -> Result<(), LoadError>;
 
     /// Starts the load, to be ended by [`Self::pause`].
@@ -93,23 +88,14 @@ pub trait Load {
     /// Ends the window at `end` instead, which lies ahead as its present end does.
     fn end_at(&mut self, end: Nanos) -> Result<(), LoadError>;
 
-    /// Waits for the window's end and its last calls, and ends the load.
-    ///
-    /// # Errors
-    /// If no window is measured, the load has failed, or the run stops.
+    /// Waits for the window's end and its last calls, and ends the load. Fails if no window is measured.
     fn finish(&mut self) -> Result<Measurement, LoadError>;
 
-    /// Ends the load and waits for its last calls.
-    ///
-    /// # Errors
-    /// If the load is not on, has failed, or the run stops.
+    /// Ends the load and waits for its last calls. Fails if the load is not on.
     fn pause(&mut self) -> Result<Unmeasured, LoadError>;
 
     /// Makes a few hundred calls over the open connections, whose right outcome is known, malformed ones among them, and
-    /// waits for their ends. Returns all calls so far that were not measured.
-    ///
-    /// # Errors
-    /// While the load is on.
+    /// waits for their ends. Returns all calls so far that were not measured. Fails while the load is on.
     fn spot_check(&mut self) -> Result<Unmeasured, LoadError>;
 
     /// Calls so far.

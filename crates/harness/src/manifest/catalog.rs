@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::ManifestError;
 use super::layers::{Defaults, Language, MissingEntry, MissingFile, Server as ServerFile};
 use super::matrix::{self, Matrix};
 use super::resolve::{Layer, Layers};
@@ -25,7 +24,7 @@ pub struct Broken {
     /// The server's name, `cobol-grpc`; of a language `cobol-*`.
     pub name: String,
     /// What is wrong.
-    pub error: ManifestError,
+    pub error: ConfigError,
 }
 
 impl Catalog {
@@ -35,11 +34,9 @@ impl Catalog {
     /// A folder in `servers/` is a language if it has a `_language.toml`, and a folder in that is a server
     /// if it has a `server.toml`; other folders are left alone.
     ///
-    /// A bad manifest does not affect other servers: see [`Self::broken`].
-    ///
-    /// # Errors
-    /// What is wrong with the files that all servers share, or if there is no server.
-    pub fn load(root: &Path) -> Result<Self, ManifestError> {
+    /// A bad manifest does not affect other servers: see [`Self::broken`]. Fails if files that all servers share are wrong, or
+    /// if there is no server.
+    pub fn load(root: &Path) -> Result<Self, ConfigError> {
         let root = root.canonicalize().map_err(|source| unreadable(root, source))?;
         let folder = root.join("servers");
         let (file, defaults) = read::<Defaults>(&folder.join("_defaults.toml"))?;
@@ -50,7 +47,9 @@ impl Catalog {
             servers.extend(reading.language(&language_folder));
         }
         if servers.is_empty() && broken.is_empty() {
-            return Err(ManifestError::NoServers { path: folder });
+            let problem =
+                "no servers found; a server is a folder <language>/<library> with a server.toml";
+            return Err(ConfigError::value(folder.display(), problem));
         }
         let missing_file = folder.join("_missing.toml");
         let missing = match missing_file.exists() {
@@ -86,19 +85,14 @@ impl Catalog {
     /// (`go-connect:json`), a variant (`java-grpc@zgc`), or a glob of these (`java-*`, `*@zgc`, `*@*`: all variants). An
     /// entry that is named in full twice is run twice: the second time it is `go-grpc#2`. A glob repeats nothing.
     ///
-    /// # Errors
-    /// [`ManifestError::NoMatch`] for a pattern that selects nothing, [`ManifestError::BadPattern`] for an invalid glob,
-    /// [`ManifestError::NoLanguage`] for an unknown language, and [`ManifestError::NothingLeft`] if languages and protocols
-    /// leave nothing.
-    pub fn select(&self, selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
+    /// Fails if a pattern selects nothing or is no valid glob, for an unknown language, and if languages and protocols leave
+    /// nothing.
+    pub fn select(&self, selection: &Selection) -> Result<Vec<Entry>, ConfigError> {
         select::select(&self.entries(), selection)
     }
 
-    /// As [`Self::select`], but refuses a broken server that is named.
-    ///
-    /// # Errors
-    /// As [`Self::select`], and what is wrong with the manifest of a named server.
-    pub fn into_selected(mut self, selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
+    /// As [`Self::select`], but fails with what is wrong with the manifest of a named server.
+    pub fn into_selected(mut self, selection: &Selection) -> Result<Vec<Entry>, ConfigError> {
         let is_meant =
             |broken: &Broken| selection.patterns.iter().any(|pattern| broken.is(pattern));
         if let Some(at) = self.broken.iter().position(is_meant) {
@@ -137,12 +131,12 @@ impl Reading<'_> {
         };
         let (language_file, language) = match read::<Language>(&file) {
             Ok(read) => read,
-            Err(error) => return self.breaks(format!("{name}-*"), error.into()),
+            Err(error) => return self.breaks(format!("{name}-*"), error),
         };
         let language = Layer { file: &language_file, value: &language };
         let lender = match self.lender(language) {
             Ok(lender) => lender,
-            Err(error) => return self.breaks(format!("{name}-*"), error.into()),
+            Err(error) => return self.breaks(format!("{name}-*"), error),
         };
         let lender = lender.as_ref().map(|(file, value)| Layer { file, value });
         let mut found = Vec::new();
@@ -176,14 +170,14 @@ impl Reading<'_> {
         language: Layer<'_, Language>,
         lender: Option<Layer<'_, Language>>,
         folder: &Path,
-    ) -> Result<Server, ManifestError> {
+    ) -> Result<Server, ConfigError> {
         let (file, server) = read::<ServerFile>(&folder.join("server.toml"))?;
         let (root, defaults) = (self.root, self.defaults);
         let server = Layer { file: &file, value: &server };
         Layers { root, folder, defaults, language, lender, server }.resolve()
     }
 
-    fn breaks(&mut self, name: String, error: ManifestError) -> Vec<Arc<Server>> {
+    fn breaks(&mut self, name: String, error: ConfigError) -> Vec<Arc<Server>> {
         self.broken.push(Broken { name, error });
         Vec::new()
     }
@@ -195,14 +189,14 @@ fn read<T: FileKind>(path: &Path) -> Result<(SourceFile, T), ConfigError> {
     Ok((file, value))
 }
 
-fn servers_in(language: &Path) -> Result<Vec<PathBuf>, ManifestError> {
+fn servers_in(language: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     let mut found = folders(language)?;
     found.retain(|folder| folder.join("server.toml").exists());
     Ok(found)
 }
 
 /// The visible folders in `parent`, sorted, without those that begin with `_`.
-fn folders(parent: &Path) -> Result<Vec<PathBuf>, ManifestError> {
+fn folders(parent: &Path) -> Result<Vec<PathBuf>, ConfigError> {
     let refused = |source| unreadable(parent, source);
     let mut found = Vec::new();
     for item in fs::read_dir(parent).map_err(refused)? {

@@ -6,7 +6,6 @@
 
 mod catalog;
 mod entry;
-mod error;
 mod layers;
 mod matrix;
 mod names;
@@ -25,11 +24,10 @@ use rpcbench_record::Protocol;
 
 pub use catalog::{Broken, Catalog};
 pub use entry::{Address, Entry};
-pub use error::ManifestError;
 pub use matrix::{Matrix, MatrixCell, MatrixRow};
-pub(crate) use names::is_name;
+pub(crate) use names::{NAME_RULE, is_name};
 pub use select::Selection;
-pub use tree::{Tree, TreeError};
+pub use tree::Tree;
 
 /// One implementation under test, all layers merged.
 #[derive(Clone, Debug)]

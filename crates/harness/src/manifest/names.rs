@@ -43,32 +43,26 @@ pub(crate) fn is_name(text: &str) -> bool {
 }
 
 /// What a [`Name`] must look like.
-pub(super) const NAME_RULE: &str =
+pub(crate) const NAME_RULE: &str =
     "use lower-case letters, digits, '-', '_', '.' and '+', a letter or digit first";
 
-impl FromStr for Name {
-    type Err = &'static str;
+/// Reads a type from a text that matches a pattern.
+macro_rules! from_matching {
+    ($($name:ident: $pattern:ident, $rule:expr;)+) => {
+        $(impl FromStr for $name {
+            type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        matching(&NAME, text, NAME_RULE).map(Self)
-    }
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                if $pattern.is_match(text) { Ok(Self(text.to_owned())) } else { Err($rule) }
+            }
+        })+
+    };
 }
 
-impl FromStr for VersionNumber {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        matching(&NUMBERS, text, "write numbers and dots, such as 1.25").map(Self)
-    }
-}
-
-impl FromStr for Packages {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let rule = "write a package's name, such as \"maven\", \"nodejs (>= 18)\" or \"default-jdk | openjdk-21-jdk\"";
-        matching(&PACKAGES, text, rule).map(Self)
-    }
+from_matching! {
+    Name: NAME, NAME_RULE;
+    VersionNumber: NUMBERS, "write numbers and dots, such as 1.25";
+    Packages: PACKAGES, "write a package's name, such as \"maven\", \"nodejs (>= 18)\" or \"default-jdk | openjdk-21-jdk\"";
 }
 
 impl FromStr for Pattern {
@@ -88,8 +82,4 @@ impl FromStr for Pattern {
             _ => Ok(Self(regex)),
         }
     }
-}
-
-fn matching(pattern: &Regex, text: &str, rule: &'static str) -> Result<String, &'static str> {
-    if pattern.is_match(text) { Ok(text.to_owned()) } else { Err(rule) }
 }

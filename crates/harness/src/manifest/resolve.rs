@@ -10,9 +10,8 @@ use rpcbench_record::Protocol;
 
 use toml::Spanned;
 
-use super::error::ManifestError;
 use super::layers::{self, Defaults, Language};
-use super::names::{NAME_RULE, Name};
+use super::names::Name;
 use super::{BuildSpec, Runtime, Server, ToolchainSpec, Variant};
 use crate::config::{ConfigError, FileKind, Given, Length, SourceFile};
 
@@ -66,7 +65,7 @@ pub(super) struct Layers<'a> {
 type Named<'a> = (&'a Name, &'a layers::Variant);
 
 impl Layers<'_> {
-    pub(super) fn resolve(&self) -> Result<Server, ManifestError> {
+    pub(super) fn resolve(&self) -> Result<Server, ConfigError> {
         let server = self.resolve_for(None)?;
         let mut variants = BTreeMap::new();
         for (name, settings) in self.server.value.variants.iter().flatten() {
@@ -78,7 +77,7 @@ impl Layers<'_> {
     }
 
     /// The server, or if a variant is given the server as only that variant has it.
-    fn resolve_for(&self, only: Option<Named<'_>>) -> Result<Server, ManifestError> {
+    fn resolve_for(&self, only: Option<Named<'_>>) -> Result<Server, ConfigError> {
         let (language, server) = (self.language.value, self.server.value);
         let language_name = name_of(self.language.file.path.parent().unwrap_or(self.root))?;
         let name = format!("{language_name}-{}", name_of(self.folder)?);
@@ -236,11 +235,11 @@ impl Layers<'_> {
     }
 }
 
-fn name_of(folder: &Path) -> Result<String, ManifestError> {
+fn name_of(folder: &Path) -> Result<String, ConfigError> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    name.parse()
-        .map(|Name(name)| name)
-        .map_err(|_| ManifestError::Folder { path: folder.to_owned(), rule: NAME_RULE })
+    name.parse().map(|Name(name)| name).map_err(|rule| {
+        ConfigError::value(folder.display(), format!("a folder of a server {rule}"))
+    })
 }
 
 /// The nearest layer that has a value.

@@ -8,8 +8,7 @@ use globset::{Glob, GlobMatcher};
 use rpcbench_record::Protocol;
 
 use super::Entry;
-use super::error::ManifestError;
-use crate::config::{closest, near};
+use crate::config::{ConfigError, did_you_mean, hint, near};
 
 /// Which entries to use, as options of commands.
 ///
@@ -59,7 +58,7 @@ fn is_in(entry: &Entry, language: &str) -> bool {
     names.iter().any(|name| name.eq_ignore_ascii_case(language))
 }
 
-pub(super) fn select(all: &[Entry], selection: &Selection) -> Result<Vec<Entry>, ManifestError> {
+pub(super) fn select(all: &[Entry], selection: &Selection) -> Result<Vec<Entry>, ConfigError> {
     if selection.says_nothing() {
         let any = all.iter().any(Entry::is_representative);
         let meant = all.iter().filter(|entry| entry.is_representative() || !any);
@@ -76,15 +75,16 @@ pub(super) fn select(all: &[Entry], selection: &Selection) -> Result<Vec<Entry>,
     };
     chosen.retain(|entry| selection.takes(entry));
     if chosen.is_empty() {
-        return Err(ManifestError::NothingLeft {
-            protocols: selection.protocols.clone(),
-            languages: selection.languages.clone(),
-        });
+        return Err(ConfigError(format!(
+            "no server{}{}; `rpcbench list --matrix` shows which there are",
+            clause(" in ", &selection.languages),
+            clause(" speaks ", &selection.protocols)
+        )));
     }
     Ok(chosen)
 }
 
-fn named(all: &[Entry], patterns: &[String]) -> Result<Vec<Entry>, ManifestError> {
+fn named(all: &[Entry], patterns: &[String]) -> Result<Vec<Entry>, ConfigError> {
     let mut chosen: Vec<Choice<'_>> = Vec::new();
     for text in patterns {
         let pattern = Pattern::new(text)?;
@@ -127,13 +127,13 @@ struct Pattern<'a> {
 }
 
 impl<'a> Pattern<'a> {
-    fn new(text: &'a str) -> Result<Self, ManifestError> {
+    fn new(text: &'a str) -> Result<Self, ConfigError> {
         if !text.contains(['*', '?', '[', '{']) {
             return Ok(Self { text, glob: None });
         }
-        let glob = Glob::new(text).map_err(|error| ManifestError::BadPattern {
-            pattern: text.to_owned(),
-            message: error.kind().to_string(),
+        let glob = Glob::new(text).map_err(|error| {
+            let remedy = "write a server's name, or a glob such as 'java-*' or 'java-grpc@*'";
+            ConfigError(format!("'{text}' is not a pattern: {}; {remedy}", error.kind()))
         })?;
         Ok(Self { text, glob: Some(glob.compile_matcher()) })
     }
@@ -148,7 +148,7 @@ impl<'a> Pattern<'a> {
     }
 }
 
-fn no_match(all: &[Entry], pattern: &str) -> ManifestError {
+fn no_match(all: &[Entry], pattern: &str) -> ConfigError {
     /// Most names to suggest.
     const MAX_SIMILAR: usize = 4;
     // Variants and protocols are suggested only if one was named.
@@ -158,15 +158,20 @@ fn no_match(all: &[Entry], pattern: &str) -> ManifestError {
     };
     let mut similar = near(pattern, names.iter().map(String::as_str));
     similar.truncate(MAX_SIMILAR);
-    ManifestError::NoMatch { pattern: pattern.to_owned(), similar }
+    let hint = hint((!similar.is_empty()).then(|| similar.join("' or '")).as_deref());
+    ConfigError(format!("no server matches '{pattern}'{hint}; `rpcbench list servers` shows all"))
 }
 
-fn no_language(all: &[Entry], language: &str) -> ManifestError {
+fn no_language(all: &[Entry], language: &str) -> ConfigError {
     let mut known: Vec<String> = all.iter().map(|entry| entry.server.language.clone()).collect();
     known.dedup();
-    ManifestError::NoLanguage {
-        language: language.to_owned(),
-        suggestion: closest(language, known.iter().map(String::as_str)),
-        known,
-    }
+    let hint = did_you_mean(language, known.iter().map(String::as_str));
+    let known = known.join(", ");
+    ConfigError(format!("no server is written in '{language}'{hint}; there are: {known}"))
+}
+
+/// ` in go or java`; nothing where there are no names.
+fn clause(begin: &str, names: &[impl ToString]) -> String {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    if names.is_empty() { String::new() } else { format!("{begin}{}", names.join(" or ")) }
 }

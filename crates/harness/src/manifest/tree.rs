@@ -1,56 +1,15 @@
 //! Sources that servers are built from: folders and revisions of the repository.
 
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use rpcbench_record::{Age, Build};
-use thiserror::Error;
 
-use super::{Catalog, Entry, ManifestError, Selection};
-
-/// Why a build has no usable servers.
-#[derive(Debug, Error)]
-pub enum TreeError {
-    /// Neither a folder with servers nor a revision.
-    #[error(
-        "--build {origin}: neither a folder with servers/ in it nor a git revision of {}; name one or the other",
-        root.display()
-    )]
-    Unknown {
-        /// As typed.
-        origin: String,
-        /// Where revisions are looked for.
-        root: PathBuf,
-    },
-    /// Git can't be run.
-    #[error("--build {origin}: git, which unpacks a revision, can't be run: {source}")]
-    Git {
-        /// As typed.
-        origin: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A revision can't be unpacked.
-    #[error("--build {origin}: can't be unpacked to {}: {problem}", folder.display())]
-    Files {
-        /// As typed.
-        origin: String,
-        /// Where to.
-        folder: PathBuf,
-        /// What went wrong.
-        problem: String,
-    },
-    /// Its servers can't be used.
-    #[error("--build {origin}: {source}")]
-    Servers {
-        /// As typed.
-        origin: String,
-        /// What is wrong.
-        source: Box<ManifestError>,
-    },
-}
+use super::{Catalog, Entry, Selection};
+use crate::config::ConfigError;
 
 /// Files of a build.
 #[derive(Debug)]
@@ -62,13 +21,11 @@ pub struct Tree {
 impl Tree {
     /// A folder with `servers/` in it, or a revision of the repository of `root`. A revision is unpacked to
     /// `root/build/revisions` and kept.
-    ///
-    /// # Errors
-    /// If it is neither, or can't be unpacked.
-    pub fn find(root: &Path, age: Age, origin: &str) -> Result<Self, TreeError> {
+    pub fn find(root: &Path, age: Age, origin: &str) -> Result<Self, ConfigError> {
         if Path::new(origin).join("servers").is_dir() {
-            let failed = |source: io::Error| files(origin, Path::new(origin), source.to_string());
-            let folder = Path::new(origin).canonicalize().map_err(failed)?;
+            let folder = Path::new(origin).canonicalize();
+            let folder =
+                folder.map_err(|source| not_unpacked(origin, Path::new(origin), source))?;
             let origin = folder.display().to_string();
             return Ok(Self { folder, build: Build { age, origin, commit: None } });
         }
@@ -79,33 +36,29 @@ impl Tree {
     }
 
     /// The tree of a recorded build, even if its revision's name has moved.
-    ///
-    /// # Errors
-    /// As [`Self::find`].
-    pub fn again(root: &Path, build: &Build) -> Result<Self, TreeError> {
+    pub fn again(root: &Path, build: &Build) -> Result<Self, ConfigError> {
         let origin = build.commit.as_ref().unwrap_or(&build.origin);
         let tree = Self::find(root, build.age, origin)?;
         Ok(Self { build: build.clone(), ..tree })
     }
 
     /// The selected entries.
-    ///
-    /// # Errors
-    /// If its manifests can't be used, or nothing is selected.
-    pub fn entries(&self, selection: &Selection) -> Result<Vec<Entry>, TreeError> {
+    pub fn entries(&self, selection: &Selection) -> Result<Vec<Entry>, ConfigError> {
         let selected =
             Catalog::load(&self.folder).and_then(|catalog| catalog.into_selected(selection));
-        let failed = |source| {
-            let origin = self.build.origin.clone();
-            TreeError::Servers { origin, source: Box::new(source) }
-        };
+        let selected = selected.map_err(|problem| bad(&self.build.origin, problem))?;
         let of_this = |entry| Entry { build: Some(self.build.clone()), ..entry };
-        Ok(selected.map_err(failed)?.into_iter().map(of_this).collect())
+        Ok(selected.into_iter().map(of_this).collect())
     }
 }
 
-fn files(origin: &str, folder: &Path, problem: String) -> TreeError {
-    TreeError::Files { origin: origin.to_owned(), folder: folder.to_owned(), problem }
+/// Why a build, as typed, has no usable servers.
+fn bad(origin: &str, problem: impl Display) -> ConfigError {
+    ConfigError::value(format!("--build {origin}"), problem)
+}
+
+fn not_unpacked(origin: &str, folder: &Path, problem: impl Display) -> ConfigError {
+    bad(origin, format!("can't be unpacked to {}: {problem}", folder.display()))
 }
 
 /// A revision of the repository of `root`.
@@ -116,7 +69,7 @@ struct Revision<'a> {
 
 impl Revision<'_> {
     /// Its commit, hex.
-    fn commit(&self) -> Result<String, TreeError> {
+    fn commit(&self) -> Result<String, ConfigError> {
         let commit = format!("{}^{{commit}}", self.origin);
         let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
         let Output { status, stdout, .. } =
@@ -124,38 +77,42 @@ impl Revision<'_> {
         let commit = String::from_utf8_lossy(&stdout).trim().to_owned();
         match status.success() && !commit.is_empty() {
             true => Ok(commit),
-            false => Err(TreeError::Unknown {
-                origin: self.origin.to_owned(),
-                root: self.root.to_owned(),
-            }),
+            false => {
+                let root = self.root.display();
+                let problem = format!(
+                    "neither a folder with servers/ in it nor a git revision of {root}; name one or the other"
+                );
+                Err(bad(self.origin, problem))
+            }
         }
     }
 
     /// Its files. They are unpacked to another folder and renamed, so that the folder is always complete.
-    fn unpacked(&self, commit: &str) -> Result<PathBuf, TreeError> {
+    fn unpacked(&self, commit: &str) -> Result<PathBuf, ConfigError> {
         let revisions = self.root.join("build/revisions");
         let folder = revisions.join(commit);
         if folder.join("servers").is_dir() {
             return Ok(folder);
         }
-        let failed = |problem: String| files(self.origin, &folder, problem);
+        let failed = |source: io::Error| not_unpacked(self.origin, &folder, source);
+        let ended = |problem: String| Err(not_unpacked(self.origin, &folder, problem));
         let part = revisions.join(format!("{commit}.part"));
         let _ = fs::remove_dir_all(&part);
-        fs::create_dir_all(&part).map_err(|source| failed(source.to_string()))?;
+        fs::create_dir_all(&part).map_err(failed)?;
         let mut archive = self
             .git(&["archive", "--format=tar", commit])
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|source| self.no_git(source))?;
         let unpacked = unpack(&mut archive, &part);
-        let archived = archive.wait().map_err(|source| failed(source.to_string()))?;
+        let archived = archive.wait().map_err(failed)?;
         match unpacked {
-            Err(source) => return Err(failed(format!("tar: {source}"))),
-            Ok(tar) if !tar.success() => return Err(failed(format!("tar: {tar}"))),
-            Ok(_) if !archived.success() => return Err(failed(format!("git: {archived}"))),
+            Err(source) => return ended(format!("tar: {source}")),
+            Ok(tar) if !tar.success() => return ended(format!("tar: {tar}")),
+            Ok(_) if !archived.success() => return ended(format!("git: {archived}")),
             Ok(_) => {}
         }
-        fs::rename(&part, &folder).map_err(|source| failed(source.to_string()))?;
+        fs::rename(&part, &folder).map_err(failed)?;
         Ok(folder)
     }
 
@@ -165,8 +122,8 @@ impl Revision<'_> {
         git
     }
 
-    fn no_git(&self, source: io::Error) -> TreeError {
-        TreeError::Git { origin: self.origin.to_owned(), source }
+    fn no_git(&self, source: io::Error) -> ConfigError {
+        bad(self.origin, format!("git, which unpacks a revision, can't be run: {source}"))
     }
 }
 
@@ -228,7 +185,7 @@ mod tests {
         let root = repository();
         for origin in ["nothing", "--all", "HEAD:servers"] {
             let error = Tree::find(root.path(), Age::Old, origin).unwrap_err();
-            assert!(matches!(error, TreeError::Unknown { .. }), "{error}");
+            assert!(error.to_string().contains("neither a folder"), "{error}");
         }
         let bare = tempfile::tempdir().unwrap();
         let error = Tree::find(bare.path(), Age::Old, "HEAD").unwrap_err();

@@ -94,10 +94,8 @@ pub fn open(kind: PlacementKind, options: SiteOptions) -> Result<Box<dyn Site>, 
     }
 }
 
-/// The builder of servers for that kind of placement.
-///
-/// # Errors
-/// With the remedy, if servers can't be placed there at all: its engine is missing, or doesn't answer.
+/// The builder of servers for that kind of placement. Fails with the remedy if servers can't be placed there at all: its
+/// engine is missing, or doesn't answer.
 pub fn builder(
     kind: PlacementKind,
     env: &BuildEnv,

@@ -7,7 +7,7 @@ use crate::build;
 use crate::build_env::BuildEnv;
 use crate::manifest::Server;
 use crate::run::BuildState;
-use crate::toolchain::{Probe, probe_all};
+use crate::toolchain::{Probe, Versions};
 
 pub(super) struct ProcessBuilder<'a> {
     pub(super) env: &'a BuildEnv,
@@ -24,7 +24,7 @@ impl ServerBuilder for ProcessBuilder<'_> {
             let reason = "container only: use --in docker".to_owned();
             return (Vec::new(), BuildState::Skipped { reason });
         }
-        let probes = probe_all(server, self.env);
+        let probes = Versions::ask([server], self.env).of(server);
         let missing: Vec<String> = probes.iter().filter_map(Probe::remedy).collect();
         let toolchains: Vec<Toolchain> = probes.iter().filter_map(Probe::found).cloned().collect();
         if !missing.is_empty() {

@@ -67,9 +67,6 @@ pub struct Builder<'a> {
 
 impl Builder<'_> {
     /// Builds the server of every entry, each once.
-    ///
-    /// # Errors
-    /// If the run stops now.
     pub fn candidates(
         &self,
         entries: &[Entry],

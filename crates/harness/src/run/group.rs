@@ -123,8 +123,7 @@ impl Runner<'_> {
         if self.shortage(context.subject, context.workload).is_some() {
             kept.stop_all(self.observer);
         }
-        self.observer
-            .event(&Event::Starting { entry: planned.entry.clone(), process: planned.process });
+        self.observer.event(&Event::Starting(planned));
         let start = self.now();
         let (mut preparation, target) = prepare::prepare(context, planned.process)?;
         let one_time = estimate::one_time_setup(&preparation);

@@ -125,26 +125,18 @@ impl Interrupt {
     }
 
     /// Checks whether to stop now.
-    ///
-    /// # Errors
-    /// If so.
     pub fn check(&self) -> Result<(), StopNow> {
         if *self.times() >= self.enough() { Err(StopNow) } else { Ok(()) }
     }
 
-    /// Waits until `deadline`.
-    ///
-    /// # Errors
-    /// As soon as the run stops now.
+    /// Waits until `deadline`. Fails as soon as the run stops now.
     pub fn wait_until(&self, deadline: Nanos) -> Result<(), StopNow> {
         self.wait(deadline, self.enough());
         self.check()
     }
 
-    /// Waits until `deadline`, or until the current window should end; returns true in that case.
-    ///
-    /// # Errors
-    /// As soon as the run stops now.
+    /// Waits until `deadline`, or until the current window should end; returns true in that case. Fails as soon as the run
+    /// stops now.
     pub fn wait_or_cut(&self, deadline: Nanos) -> Result<bool, StopNow> {
         self.wait(deadline, if self.0.ends_window { 1 } else { self.enough() });
         self.check()?;

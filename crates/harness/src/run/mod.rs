@@ -115,9 +115,6 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs what the record lacks. Returns the run as far as it got in any case.
-    ///
-    /// # Errors
-    /// If the record can't be written. What was measured until then is in the run.
     pub fn execute(mut self) -> (Run, Result<Ending, StoreError>) {
         let trials = remaining(&self.run);
         let ending = match self.trials(trials) {
@@ -275,48 +272,26 @@ impl<'a> Runner<'a> {
         arrivals: Arrivals,
     ) -> Result<Trial, StopNow> {
         let began = clock::wall();
-        let PlannedTrial { entry, workload, process, number } = planned.clone();
         let current = self.environment.interrupt.begin_trial(trial::end(context));
-        self.observer.event(&Event::Measuring {
-            entry: entry.clone(),
-            workload: workload.clone(),
-            arrivals,
-            number,
-            position: (self.done, self.run.header.plan.order.len()),
-        });
-        let outcome = trial::run(target, context, arrivals).and_then(|outcome| {
+        let position = (self.done, self.run.header.plan.order.len());
+        self.observer.event(&Event::Measuring { planned, arrivals, position });
+        let measured = trial::run(target, context, planned, arrivals).and_then(|trial| {
             // While the load's connections are open: another process may have accepted them.
             let interrupt = &self.environment.interrupt;
             target.serves_itself(interrupt, context.is_last)?;
             if context.is_proven() && !interrupt.ends_window() {
                 target.spot_check(interrupt, context.is_last)?;
             }
-            Ok(outcome)
+            Ok(trial)
         });
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(StepError::Server(failure)) => trial::Outcome {
-                started: began,
-                arrivals: None,
-                search: None,
-                unmeasured: None,
-                result: TrialResult::Failed(failure),
-            },
-            Err(StepError::Stop(stop)) => return Err(stop),
-        };
         drop(current);
-        let trial::Outcome { started, arrivals, search, unmeasured, result } = outcome;
-        Ok(Trial {
-            entry,
-            workload,
-            process,
-            number,
-            started,
-            arrivals,
-            search,
-            unmeasured,
-            result,
-        })
+        match measured {
+            Ok(trial) => Ok(trial),
+            Err(StepError::Server(failure)) => {
+                Ok(trial::over(planned, began, TrialResult::Failed(failure)))
+            }
+            Err(StepError::Stop(stop)) => Err(stop),
+        }
     }
 
     /// The workload of a trial, and its arrival process with a known rate. `None` if the rate is a share of a capacity that

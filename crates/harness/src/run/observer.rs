@@ -1,7 +1,7 @@
 //! What can be observed of a run.
 
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{Arrivals, Failure, Preparation, SearchStep, Trial, WarmSlice};
+use rpcbench_record::{Arrivals, Failure, PlannedTrial, Preparation, SearchStep, Trial, WarmSlice};
 use rpcbench_stats::Steadiness;
 
 use crate::load::Sample;
@@ -9,13 +9,8 @@ use crate::load::Sample;
 /// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A server is being started and checked.
-    Starting {
-        /// Its entry.
-        entry: String,
-        /// 1-based number of its process.
-        process: u32,
-    },
+    /// The server of a trial is being started and checked.
+    Starting(&'a PlannedTrial),
     /// Connections are being opened; sent several times a second.
     Connecting {
         /// Open ones.
@@ -36,14 +31,10 @@ pub enum Event<'a> {
     Prepared(&'a Preparation),
     /// A trial begins.
     Measuring {
-        /// Its entry.
-        entry: String,
-        /// Its workload.
-        workload: String,
+        /// As planned.
+        planned: &'a PlannedTrial,
         /// When calls come due, with a known rate.
         arrivals: Arrivals,
-        /// 1-based trial number.
-        number: u32,
         /// Trials of the run that are over or skipped, and all of them.
         position: (usize, usize),
     },

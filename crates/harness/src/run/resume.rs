@@ -8,41 +8,10 @@ use rpcbench_record::{
 
 use super::subject::Subject;
 
-/// Why a run can't be resumed.
+/// Why a run can't be resumed, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ResumeError {
-    /// There is nothing left.
-    #[error("this run is finished; `rpcbench report` shows it")]
-    Finished,
-    /// The figures would not be comparable.
-    #[error(
-        "this run was made {before}, and this is {now}: their figures don't compare; start a new run"
-    )]
-    Differs {
-        /// What it was made on, or with.
-        before: String,
-        /// What there is now.
-        now: String,
-    },
-    /// An entry of the plan no longer exists.
-    #[error(
-        "'{entry}' is in this run's plan, but no longer exists; bring it back, or start a new run"
-    )]
-    Gone {
-        /// The entry.
-        entry: String,
-    },
-    /// An entry that was measured can no longer run.
-    #[error(
-        "{entry} was measured in this run, but can no longer run: {reason}; repair it, or start a new run"
-    )]
-    Broken {
-        /// The entry.
-        entry: String,
-        /// Why not.
-        reason: String,
-    },
-}
+#[error("{0}")]
+pub struct ResumeError(String);
 
 /// What would resume a run.
 pub struct CurrentSetup<'a> {
@@ -56,18 +25,21 @@ pub struct CurrentSetup<'a> {
 
 /// Refuses to resume a run that is finished, or whose further trials would not compare with those it has: on another machine,
 /// with other rights or limits, by another rpcbench, or of other servers.
-///
-/// # Errors
-/// Why not.
 pub fn resumable(run: &Run, setup: &CurrentSetup<'_>) -> Result<(), ResumeError> {
     if run.finished.is_some() {
-        return Err(ResumeError::Finished);
+        let problem = "this run is finished; `rpcbench report` shows it";
+        return Err(ResumeError(problem.to_owned()));
     }
     same("on", machine(&run.header.machines.client), machine(setup.machine))?;
     same("by", tool(&run.header.tool), tool(setup.tool))?;
     for planned in &run.header.plan.servers {
         let subject = setup.subjects.iter().find(|subject| subject.entry == planned.entry);
-        let subject = subject.ok_or_else(|| ResumeError::Gone { entry: planned.entry.clone() })?;
+        let subject = subject.ok_or_else(|| {
+            let entry = &planned.entry;
+            ResumeError(format!(
+                "'{entry}' is in this run's plan, but no longer exists; bring it back, or start a new run"
+            ))
+        })?;
         let mut before = run.preparations.iter().rev();
         let before =
             before.find(|it| it.entry == planned.entry && it.readiness == Readiness::Ready);
@@ -78,8 +50,11 @@ pub fn resumable(run: &Run, setup: &CurrentSetup<'_>) -> Result<(), ResumeError>
 
 fn same_server(before: &Preparation, subject: &Subject<'_>) -> Result<(), ResumeError> {
     let entry = &before.entry;
-    let broken =
-        |reason: &str| Err(ResumeError::Broken { entry: entry.clone(), reason: reason.to_owned() });
+    let broken = |reason: &str| {
+        Err(ResumeError(format!(
+            "{entry} was measured in this run, but can no longer run: {reason}; repair it, or start a new run"
+        )))
+    };
     match &subject.readiness {
         Readiness::Skipped { reason } => return broken(reason),
         Readiness::Failed(failure) => return broken(&failure.reason),
@@ -104,7 +79,9 @@ fn same(how: &str, before: String, now: String) -> Result<(), ResumeError> {
     if before == now {
         return Ok(());
     }
-    Err(ResumeError::Differs { before: format!("{how} {before}"), now })
+    Err(ResumeError(format!(
+        "this run was made {how} {before}, and this is {now}: their figures don't compare; start a new run"
+    )))
 }
 
 fn machine(machine: &Machine) -> String {

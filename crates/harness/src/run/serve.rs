@@ -22,10 +22,8 @@ pub struct Served<'a> {
     pub isolation: Isolation,
 }
 
-/// Starts a server, calls `ready` once it answers correctly, and stops it when the interrupt is raised.
-///
-/// # Errors
-/// If it can't be started, or ends on its own.
+/// Starts a server, calls `ready` once it answers correctly, and stops it when the interrupt is raised. Fails if it ends on
+/// its own.
 pub fn serve(
     environment: &Environment,
     subject: &Subject<'_>,

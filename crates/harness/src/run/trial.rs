@@ -5,8 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rpcbench_engine::clock::{self, Nanos};
 use rpcbench_record::{
-    Arrivals, Failure, Measured, PerSecond, Rate, Search as SearchRecord, SearchStep, StepVerdict,
-    Threshold, TrialResult, Unmeasured,
+    Arrivals, Failure, Measured, PerSecond, PlannedTrial, Rate, SearchStep, StepVerdict, Threshold,
+    Trial, TrialResult, Unmeasured,
 };
 
 use super::context::Context;
@@ -39,15 +39,11 @@ impl Edge {
     }
 }
 
-/// The outcome of a trial.
-pub(super) struct Outcome {
-    /// When its last window opened.
-    pub started: Timestamp,
-    /// The arrival process of the window. `None` in a closed loop, and if a search found no rate.
-    pub arrivals: Option<Arrivals>,
-    pub search: Option<Box<SearchRecord>>,
-    pub unmeasured: Option<Unmeasured>,
-    pub result: TrialResult,
+/// A trial that is over, in a closed loop and without a search. `started`: when its last window opened.
+pub(super) fn over(planned: &PlannedTrial, started: Timestamp, result: TrialResult) -> Trial {
+    let PlannedTrial { entry, workload, process, number } = planned.clone();
+    let (arrivals, search, unmeasured) = (None, None, None);
+    Trial { entry, workload, process, number, started, arrivals, search, unmeasured, result }
 }
 
 /// When the window of a trial that begins now will end. `None` if that depends on the server: a number of calls, a search.
@@ -61,11 +57,12 @@ pub(super) fn end(context: &Context<'_>) -> Option<Nanos> {
 pub(super) fn run(
     target: &mut Target,
     context: &Context<'_>,
+    planned: &PlannedTrial,
     arrivals: Arrivals,
-) -> Result<Outcome, StepError> {
+) -> Result<Trial, StepError> {
     match context.workload.find_max {
-        None => measure(target, context, arrivals),
-        Some(threshold) => search(target, context, threshold, arrivals),
+        None => measure(target, context, planned, arrivals),
+        Some(threshold) => search(target, context, planned, (threshold, arrivals)),
     }
 }
 
@@ -73,8 +70,9 @@ pub(super) fn run(
 fn measure(
     target: &mut Target,
     context: &Context<'_>,
+    planned: &PlannedTrial,
     arrivals: Arrivals,
-) -> Result<Outcome, StepError> {
+) -> Result<Trial, StepError> {
     let Window { started, measured, unmeasured, .. } = undisturbed(target, context, arrivals)?;
     if context.is_proven() {
         let protocol = context.subject.protocol;
@@ -93,12 +91,10 @@ fn measure(
             return Err(target.blame(reason).into());
         }
     }
-    Ok(Outcome {
-        started,
+    Ok(Trial {
         arrivals: arrivals.is_open().then_some(arrivals),
-        search: None,
         unmeasured: Some(unmeasured),
-        result: TrialResult::Measured(Box::new(measured)),
+        ..over(planned, started, TrialResult::Measured(Box::new(measured)))
     })
 }
 
@@ -134,9 +130,9 @@ fn is_worth_repeating(measured: &Measured) -> bool {
 fn search(
     target: &mut Target,
     context: &Context<'_>,
-    threshold: Threshold,
-    arrivals: Arrivals,
-) -> Result<Outcome, StepError> {
+    planned: &PlannedTrial,
+    (threshold, arrivals): (Threshold, Arrivals),
+) -> Result<Trial, StepError> {
     let (Arrivals::Poisson { rate: Rate::PerSecond(first) }
     | Arrivals::Constant { rate: Rate::PerSecond(first) }) = arrivals
     else {
@@ -169,7 +165,8 @@ fn search(
         Some((rate, last)) => (Some(with(arrivals, rate)?), TrialResult::Measured(Box::new(last))),
         None => (None, TrialResult::Failed(never(threshold, record.steps.last()))),
     };
-    Ok(Outcome { started, arrivals, search: Some(Box::new(record)), unmeasured, result })
+    let search = Some(Box::new(record));
+    Ok(Trial { arrivals, search, unmeasured, ..over(planned, started, result) })
 }
 
 /// The last window in which the client kept up, or the last one.

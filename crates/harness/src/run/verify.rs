@@ -23,9 +23,6 @@ pub enum Verified {
 }
 
 /// Starts a server as a run does, tries every conformance case on it, and stops it.
-///
-/// # Errors
-/// If the run stops now.
 pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verified, StopNow> {
     match &subject.readiness {
         Readiness::Skipped { reason } => return Ok(Verified::Skipped { reason: reason.clone() }),

@@ -58,11 +58,9 @@ const LOOKS: usize = 2;
 const MAX_LOOKS: usize = 5;
 
 impl Search {
-    /// A search that begins at the rate `first` and ends at `precision`, a share such as [`PRECISION`].
-    /// If the capacity is known, half of it is a good first rate.
-    ///
-    /// # Errors
-    /// A threshold that more load can't break, or a precision below 0.1 % or above 100 %.
+    /// A search that begins at the rate `first` and ends at `precision`, a share such as [`PRECISION`]. If the capacity is
+    /// known, half of it is a good first rate. Fails for a threshold that more load can't break, and for a precision below
+    /// 0.1 % or above 100 %.
     pub fn new(threshold: Threshold, first: PerSecond, precision: f64) -> Result<Self, String> {
         if !threshold.bounds_load() {
             return Err(format!("'{threshold}' can't be searched for: {UNBOUNDED}"));

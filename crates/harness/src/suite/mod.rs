@@ -193,10 +193,7 @@ const LEAST_ROUNDS: u32 = Stopping::LEAST_ROUNDS;
 const MAX_TRIALS: u64 = 1_000_000;
 
 /// All windows of a run, in order: workload by workload, rounds of every process of every entry once, in random order. The
-/// same seed gives the same order.
-///
-/// # Errors
-/// If values contradict each other, or two entries have one name.
+/// same seed gives the same order. Fails if values contradict each other, or two entries have one name.
 pub fn plan(
     suite: &Suite,
     run: &RunSpec,

@@ -3,11 +3,8 @@
 use super::{RunSpec, Suite};
 use crate::config::{ConfigError, Count, Given};
 
-/// The options for a machine with `cpus` CPUs. If a server's CPUs leave none for each client thread, `scale` lowers
-/// them, to one at least.
-///
-/// # Errors
-/// If the suite gives a server more CPUs than there are, and `scale` is false.
+/// The options for a machine with `cpus` CPUs. If a server's CPUs leave none for each client thread, `scale` lowers them, to
+/// one at least. Fails if the suite gives a server more CPUs than there are, and `scale` is false.
 pub fn fit(suite: &Suite, run: &RunSpec, cpus: u32, scale: bool) -> Result<RunSpec, ConfigError> {
     let mut run = run.clone();
     let typed = run.limits.cpus.as_ref().map(|cpus| cpus.value.0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::wire::{ScriptError, Wire};
+use super::wire::{ScriptError, Wire, unexpected};
 use crate::echo::frame;
 use crate::http2::{Frame, FrameType, flag, hpack};
 
@@ -96,8 +96,7 @@ impl Requests {
         }
         let partial = self.partial.entry(stream).or_insert_with(|| Partial::new(stream));
         if !partial.take(&frame) {
-            let expected = format!("the rest of the request on stream {stream}");
-            return Err(ScriptError::Frame { expected, got: frame });
+            return Err(unexpected(&format!("the rest of the request on stream {stream}"), frame));
         }
         if !partial.has_block || !partial.has_end {
             return Ok(None);
@@ -129,7 +128,7 @@ impl Wire {
         loop {
             let expected = format!("the rest of the request on stream {stream}");
             if frame.stream != stream || !partial.take(&frame) {
-                return Err(ScriptError::Frame { expected, got: frame });
+                return Err(unexpected(&expected, frame));
             }
             if partial.has_block && partial.has_end {
                 return Ok(partial.request);

@@ -68,6 +68,6 @@ impl ScriptedPeer {
 
     /// Waits for the end of the script and returns the step that failed, if one did.
     pub fn finish(self) -> Result<(), ScriptError> {
-        self.script.join().unwrap_or(Err(ScriptError::Panicked))
+        self.script.join().unwrap_or_else(|_| Err(io::Error::other("the script panicked")))
     }
 }

@@ -1,8 +1,9 @@
 //! The steps of a script, on one connection.
 
+use std::fmt::Debug;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use crate::http2::{Frame, FrameType, Head, PREFACE, flag};
@@ -10,40 +11,8 @@ use crate::http2::{Frame, FrameType, Head, PREFACE, flag};
 /// Longest wait of a step, so that failing tests end.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A failed step.
-#[derive(Debug, thiserror::Error)]
-pub enum ScriptError {
-    /// An unexpected frame.
-    #[error("expected {expected}, got {got:?}")]
-    Frame {
-        /// What the script expects.
-        expected: String,
-        /// The frame received.
-        got: Frame,
-    },
-    /// Unexpected bytes.
-    #[error("expected {expected}, got {got:?}")]
-    Bytes {
-        /// What the script expects.
-        expected: &'static str,
-        /// The bytes received.
-        got: Vec<u8>,
-    },
-    /// The connection failed, ended too early, or sent nothing for 20 s.
-    #[error("waiting for {expected}: {source}")]
-    Io {
-        /// What the script expects.
-        expected: String,
-        /// The error.
-        source: io::Error,
-    },
-    /// The test never resumed the script.
-    #[error("waiting for the test to resume: {0}")]
-    Stalled(#[from] RecvTimeoutError),
-    /// The script panicked; the panic's own message is in the test's output.
-    #[error("the script panicked")]
-    Panicked,
-}
+/// Why a step failed: what it waited for, and what came instead.
+pub type ScriptError = io::Error;
 
 /// A connection from the peer under test.
 #[derive(Debug)]
@@ -66,7 +35,7 @@ impl Wire {
         if got == PREFACE {
             return Ok(());
         }
-        Err(ScriptError::Bytes { expected: "the connection preface", got: got.to_vec() })
+        Err(unexpected("the connection preface", got))
     }
 
     /// Reads the preface and the client's SETTINGS, and sends SETTINGS with `values` and the acknowledgement. Returns the
@@ -101,11 +70,7 @@ impl Wire {
         matches: impl Fn(&Frame) -> bool,
     ) -> Result<Frame, ScriptError> {
         let frame = self.receive_for(expected)?;
-        if matches(&frame) {
-            Ok(frame)
-        } else {
-            Err(ScriptError::Frame { expected: expected.to_owned(), got: frame })
-        }
+        if matches(&frame) { Ok(frame) } else { Err(unexpected(expected, frame)) }
     }
 
     /// Skips frames until one satisfies `matches`.
@@ -164,7 +129,8 @@ impl Wire {
 
     /// Waits until the test sends on the channel, without reading.
     pub fn stall(&mut self, resume: &Receiver<()>) -> Result<(), ScriptError> {
-        Ok(resume.recv_timeout(TIMEOUT)?)
+        let failed = |error| io::Error::other(format!("waiting for the test to resume: {error}"));
+        resume.recv_timeout(TIMEOUT).map_err(failed)
     }
 
     /// Closes the sending side. The peer can still send.
@@ -200,21 +166,20 @@ impl Wire {
 
 /// A failed step that waited for this.
 pub(super) fn failed(expected: &str) -> impl Fn(io::Error) -> ScriptError {
-    move |source| ScriptError::Io { expected: expected.to_owned(), source }
+    move |source| io::Error::new(source.kind(), format!("waiting for {expected}: {source}"))
+}
+
+/// A failed step that got something else.
+pub(super) fn unexpected(expected: &str, got: impl Debug) -> ScriptError {
+    io::Error::other(format!("expected {expected}, got {got:?}"))
 }
 
 /// `None` if the client has closed or reset the connection.
 pub(super) fn or_end<T>(came: Result<T, ScriptError>) -> Result<Option<T>, ScriptError> {
+    use io::ErrorKind::{ConnectionReset, UnexpectedEof};
     match came {
         Ok(came) => Ok(Some(came)),
-        Err(ScriptError::Io { source, .. })
-            if matches!(
-                source.kind(),
-                io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset
-            ) =>
-        {
-            Ok(None)
-        }
+        Err(error) if matches!(error.kind(), UnexpectedEof | ConnectionReset) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -19,13 +19,11 @@ pub(super) trait Wire {
         Ok(())
     }
 
-    /// A whole request.
     fn request(&self, call: u32, message: &[u8]) -> Vec<u8>;
 
     /// The numbers in requests other than a connection's first.
     fn numbers(&self) -> Numbers;
 
-    /// Reads the reply to a call.
     fn reply(&self, peer: &mut Peer, call: u32) -> anyhow::Result<Reply>;
 
     /// Bytes of a request that count against HTTP/2's windows. `None` without windows.
@@ -49,7 +47,6 @@ impl Numbers {
     }
 }
 
-/// A whole reply.
 pub(super) struct Reply {
     /// Bytes, including those around the message.
     pub size: usize,

@@ -112,12 +112,12 @@ impl<'a> Live<'a> {
 impl Observer for Live<'_> {
     fn event(&self, event: &Event<'_>) {
         match event {
-            Event::Measuring { workload, arrivals, .. } => self.begun(workload, *arrivals),
+            Event::Measuring { planned, arrivals, .. } => self.begun(&planned.workload, *arrivals),
             Event::Connecting { open, wanted } => self.now(&format!("connecting {open}/{wanted}")),
             Event::Draining => self.now("waiting for the last calls"),
             Event::Step { step, .. } => self.keep(&LoadPoint::searched(step).line()),
             Event::Trial(trial) => self.ended(trial),
-            Event::Starting { .. }
+            Event::Starting(_)
             | Event::Warming { .. }
             | Event::Prepared(_)
             | Event::NotStopped { .. } => {}

@@ -22,10 +22,8 @@ pub struct Adopted {
 }
 
 impl Adopted {
-    /// The group of the process `pid`, whose path must contain `id`, the group's.
-    ///
-    /// # Errors
-    /// If that process is not in such a group, or the group is hidden from this process.
+    /// The group of the process `pid`, whose path must contain `id`, the group's. Fails if the process is not in such a
+    /// group, or the group is hidden from this process.
     pub fn of(pid: Pid, id: &str) -> io::Result<Self> {
         let mounts = Mounts::of_process(pid, id).map_err(io::Error::other)?;
         let adopted = match v2::adopt(&mounts) {

@@ -48,10 +48,7 @@ impl Folders {
         }
     }
 
-    /// Of the groups that `mounts` found.
-    ///
-    /// # Errors
-    /// The missing controller, as part of a sentence.
+    /// Of the groups that `mounts` found. `Err`: the missing controller, as part of a sentence.
     fn own(mounts: &Mounts) -> Result<Self, String> {
         let own = |controller: &str| match mounts.v1.get(controller) {
             Some(mount_point) => Ok(mount_point.own.clone()),
@@ -76,16 +73,12 @@ impl Folders {
     }
 }
 
-/// # Errors
-/// The missing controller, as part of a sentence.
+/// `Err`: the missing controller, as part of a sentence.
 pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
     Ok(Box::new(Home { owner, folders: Folders::own(mounts)? }))
 }
 
-/// The group that `mounts` found, made by someone else.
-///
-/// # Errors
-/// The missing controller, as part of a sentence.
+/// The group that `mounts` found, made by someone else. `Err`: the missing controller, as part of a sentence.
 pub(super) fn adopt(mounts: &Mounts) -> Result<io::Result<Adopted>, String> {
     let folders = Folders::own(mounts)?;
     let read = || {

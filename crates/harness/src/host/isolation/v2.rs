@@ -29,10 +29,8 @@ struct Home {
     leaf: Option<Leaf>,
 }
 
-/// The nearest group, this process's own or a parent, in which groups with the required controllers can be made.
-///
-/// # Errors
-/// The obstacle, as part of a sentence.
+/// The nearest group, this process's own or a parent, in which groups with the required controllers can be made. `Err`: the
+/// obstacle, as part of a sentence.
 pub(super) fn find(mounts: &Mounts, owner: Owner) -> Result<Box<dyn super::Home>, String> {
     let mount_point = mounts.v2.as_ref().ok_or("cgroup v2 is not mounted")?;
     let mut reasons = Vec::new();

@@ -11,15 +11,15 @@ use crate::stamp;
 /// Copies everything that `server` is built from into `folder`, in place of its contents.
 pub(super) fn lay_out(server: &Server, folder: &Path) -> Result<(), BuildError> {
     if folder.exists() {
-        fs::remove_dir_all(folder).map_err(|source| refused(folder, source))?;
+        fs::remove_dir_all(folder).map_err(BuildError::file(folder))?;
     }
     let root = root(server);
     for file in stamp::files(server)? {
         let Some(path) = below(root, &file) else { continue };
         let to = folder.join(path);
         let parent = to.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).map_err(|source| refused(parent, source))?;
-        copy(&file, &to).map_err(|source| refused(&file, source))?;
+        fs::create_dir_all(parent).map_err(BuildError::file(parent))?;
+        copy(&file, &to).map_err(BuildError::file(&file))?;
     }
     Ok(())
 }
@@ -47,10 +47,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         return std::os::unix::fs::symlink(fs::read_link(from)?, to);
     }
     fs::copy(from, to).map(drop)
-}
-
-fn refused(path: &Path, source: io::Error) -> BuildError {
-    BuildError::File { path: PathBuf::from(path), source }
 }
 
 #[cfg(test)]

@@ -188,10 +188,7 @@ impl<'a> ImageBuilder<'a> {
             let env = env.with(REGISTRIES, &registries(self.env));
             build::run(server, &words, &env, &mut || watch(server)).map_err(explained)?;
         }
-        let image_error = |error: PlacementError| BuildError::Image {
-            server: server.name.clone(),
-            reason: error.to_string(),
-        };
+        let image_error = |error: PlacementError| BuildError::of(server, error);
         if server.lock.starts_with(&server.build_folder) {
             self.fetch_lock(image, name).map_err(image_error)?;
         }
@@ -235,8 +232,7 @@ impl<'a> ImageBuilder<'a> {
         let build: Vec<String> =
             image.server.build_command().iter().map(|word| quoted(word)).collect();
         option("--build-arg", format!("BUILD_COMMAND={}", build.join(" ")));
-        let bases = bases(server)
-            .map_err(|reason| BuildError::Image { server: server.name.clone(), reason })?;
+        let bases = bases(server).map_err(|reason| BuildError::of(server, reason))?;
         if let Some(Bases { build, run }) = bases {
             if let Some(build) = build {
                 option("--build-arg", format!("BUILD_IMAGE={build}"));
@@ -284,13 +280,13 @@ fn registries(env: &BuildEnv) -> String {
     env.registries().filter(elsewhere).map(line).collect()
 }
 
-/// Adds what to do.
+/// Adds what to do to a failed build's log.
 fn explained(mut error: BuildError) -> BuildError {
-    if let BuildError::Failed { tail, .. } = &mut error {
-        let said = tail.join("\n");
-        let needs_buildkit = NO_BUILDKIT.iter().any(|text| said.contains(text));
-        let remedy = if needs_buildkit { Some(BUILDKIT) } else { super::engine::remedy(&said) };
-        tail.extend(remedy.map(str::to_owned));
+    if let Some((_, log)) = error.0.split_once('\n') {
+        let needs_buildkit = NO_BUILDKIT.iter().any(|text| log.contains(text));
+        let remedy = if needs_buildkit { Some(BUILDKIT) } else { super::engine::remedy(log) };
+        let remedy = remedy.map(|remedy| format!("\n{remedy}"));
+        error.0.extend(remedy);
     }
     error
 }
@@ -338,13 +334,7 @@ mod tests {
 
     #[test]
     fn a_build_without_buildkit_says_what_to_install() {
-        let failed = |line: &str| BuildError::Failed {
-            server: "go-grpc".to_owned(),
-            command: "docker build".to_owned(),
-            ended: "failed".to_owned(),
-            log: PathBuf::from("build.log"),
-            tail: vec![line.to_owned()],
-        };
+        let failed = |line: &str| BuildError(format!("go-grpc: 'docker build' failed\n{line}"));
         let said = explained(failed("the --mount option requires BuildKit")).to_string();
         assert!(said.ends_with(BUILDKIT), "{said}");
         let said = explained(failed("main.go:3: undefined")).to_string();

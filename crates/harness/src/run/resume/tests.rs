@@ -181,10 +181,7 @@ fn a_finished_run_and_another_machine_or_program_are_refused() {
     let newer = Tool { commit: Some("abc".into()), ..tool.clone() };
     insta::assert_snapshot!(refused(&run, &newer, &machine(), &[]), @"this run was made by rpcbench  (no commit, ), and this is rpcbench  (abc, ): their figures don't compare; start a new run");
     run.finished = Some(run.header.started);
-    assert_eq!(
-        resumable(&run, &CurrentSetup { tool: &tool, machine: &machine(), subjects: &[] }),
-        Err(ResumeError::Finished)
-    );
+    insta::assert_snapshot!(refused(&run, &tool, &machine(), &[]), @"this run is finished; `rpcbench report` shows it");
 }
 
 struct Nowhere(Isolation);
