@@ -30,7 +30,6 @@ pub struct Progress<'a> {
     state: RefCell<State<'a>>,
 }
 
-/// State of a run.
 struct State<'a> {
     estimate: Estimate<'a>,
     /// Finished windows, and all of them.
@@ -59,7 +58,6 @@ impl<'a> Progress<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// A line that stays.
     fn keep(&self, line: &str) {
         self.bar.suspend(|| note!("{line}"));
     }

@@ -43,7 +43,7 @@ pub use protocol::Broken;
 #[doc(hidden)]
 pub use protocol::fuzzing;
 pub use protocol::http2::HpackError;
-pub use session::{Measurement, Progress, Sample, Session, SessionError, Unmeasured};
+pub use session::{Measurement, Progress, Sample, Session, SessionError};
 pub use span::Span;
 pub use tally::Tally;
-pub use target::{Target, TargetError};
+pub use target::Target;

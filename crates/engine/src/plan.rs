@@ -40,93 +40,48 @@ pub struct LoadPlan {
     pub pipelining: bool,
 }
 
-/// A plan that contradicts itself.
+/// Why a load can't be made as planned: what contradicts what, and what to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PlanError {
-    /// A number that may not be 0.
-    #[error("{0} is 0; give at least 1")]
-    Zero(&'static str),
-    /// Connections without a call.
-    #[error(
-        "{in_flight} calls in flight over {connections} connections leaves some without a call; give at least {connections} in flight"
-    )]
-    IdleConnections {
-        /// As planned.
-        in_flight: u32,
-        /// As planned.
-        connections: u32,
-    },
-    /// More calls in flight on a connection than it may carry.
-    #[error(
-        "{in_flight} calls in flight over {connections} connections are up to {} on each, and a connection ends after {life}; give a connection for each call in flight, or a longer life",
-        in_flight.div_ceil(*connections)
-    )]
-    ConnectionLife {
-        /// As planned.
-        in_flight: u32,
-        /// As planned.
-        connections: u32,
-        /// Calls that a connection carries.
-        life: u32,
-    },
-    /// More calls in flight than the protocol takes.
-    #[error(
-        "{protocol} takes one call at a time on a connection: {in_flight} calls in flight need {in_flight} connections, not {connections}; give as many of both, or allow pipelining"
-    )]
-    Pipelining {
-        /// As planned.
-        protocol: Protocol,
-        /// As planned.
-        in_flight: u32,
-        /// As planned.
-        connections: u32,
-    },
-    /// A rate that is unknown.
-    #[error("'{0}' is a share of a capacity that nothing has measured; give calls a second")]
-    UnknownRate(Arrivals),
-    /// Threads without a connection.
-    #[error(
-        "{threads} client threads for {connections} connections leaves some without one; give at most {connections} threads"
-    )]
-    IdleThreads {
-        /// As planned.
-        threads: u32,
-        /// As planned.
-        connections: u32,
-    },
-}
+#[error("{0}")]
+pub struct PlanError(pub(crate) String);
 
 impl LoadPlan {
     /// Refuses contradictions.
     ///
     /// # Errors
-    /// What contradicts what, and what to change.
+    /// The first one.
     pub fn validate(&self) -> Result<(), PlanError> {
-        let &Self { connections, in_flight, threads, .. } = self;
+        let &Self { protocol, connections, in_flight, threads, .. } = self;
+        let refused = |why: String| Err(PlanError(why));
         for (what, value) in
             [("connections", connections), ("in_flight", in_flight), ("threads", threads)]
         {
             if value == 0 {
-                return Err(PlanError::Zero(what));
+                return refused(format!("{what} is 0; give at least 1"));
             }
         }
+        let calls = format!("{in_flight} calls in flight over {connections} connections");
         if in_flight < connections {
-            return Err(PlanError::IdleConnections { in_flight, connections });
+            return refused(format!(
+                "{calls} leaves some without a call; give at least {connections} in flight"
+            ));
         }
-        let one_at_a_time = self.protocol.takes_one_call_at_a_time() && !self.pipelining;
-        if one_at_a_time && in_flight > connections {
-            return Err(PlanError::Pipelining { protocol: self.protocol, in_flight, connections });
+        if protocol.takes_one_call_at_a_time() && !self.pipelining && in_flight > connections {
+            return refused(format!(
+                "{protocol} takes one call at a time on a connection: {in_flight} calls in flight need {in_flight} connections, not {connections}; give as many of both, or allow pipelining"
+            ));
         }
-        if let Some(life) = self.connection_life.calls()
-            && in_flight.div_ceil(connections) > life
-        {
-            return Err(PlanError::ConnectionLife { in_flight, connections, life });
+        let each = in_flight.div_ceil(connections);
+        if let Some(life) = self.connection_life.calls().filter(|life| each > *life) {
+            return refused(format!(
+                "{calls} are up to {each} on each, and a connection ends after {life}; give a connection for each call in flight, or a longer life"
+            ));
         }
-        if self.arrivals.needs_capacity() {
-            return Err(PlanError::UnknownRate(self.arrivals));
-        }
+        check_rate(self.arrivals)?;
         if threads > connections {
-            return Err(PlanError::IdleThreads { threads, connections });
+            return refused(format!(
+                "{threads} client threads for {connections} connections leaves some without one; give at most {connections} threads"
+            ));
         }
         Ok(())
     }
@@ -150,6 +105,16 @@ impl LoadPlan {
             .filter(|connection| connection % self.threads == thread)
             .map(|connection| each + u32::from(connection < more))
             .collect()
+    }
+}
+
+/// Refuses arrivals whose rate is unknown.
+pub(crate) fn check_rate(arrivals: Arrivals) -> Result<(), PlanError> {
+    match arrivals.needs_capacity() {
+        false => Ok(()),
+        true => Err(PlanError(format!(
+            "'{arrivals}' is a share of a capacity that nothing has measured; give calls a second"
+        ))),
     }
 }
 

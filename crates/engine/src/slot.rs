@@ -20,7 +20,6 @@ pub(crate) enum Link {
     Full,
 }
 
-/// A connection slot and its calls.
 #[derive(Debug)]
 pub(crate) struct Slot<C> {
     /// Calls that it keeps in flight.
@@ -278,7 +277,6 @@ impl<C: Connection> Slot<C> {
         resent
     }
 
-    /// Takes the waiting calls.
     pub fn give_up(&mut self) -> Vec<Call> {
         self.again.drain(..).chain(self.waiting.drain(..)).collect()
     }

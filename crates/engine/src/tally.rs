@@ -8,7 +8,6 @@ use crate::outcome::Outcome;
 use crate::protocol::Call;
 use crate::span::Span;
 
-/// Length of a slice of the series.
 pub(crate) const SLICE: Nanos = Nanos(Slice::LENGTH_NS);
 /// Most examples of errors kept, one per kind.
 const MAX_EXAMPLES: usize = 8;

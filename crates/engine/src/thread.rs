@@ -30,7 +30,6 @@ const REPORT_EVERY: Nanos = Nanos::from_millis(50);
 pub(crate) enum Command {
     /// Calls come due from now on.
     Start(Start),
-    /// Send a sample.
     Sample(Sender<ThreadSample>),
     Measure(Span),
     /// The measured span ends then.
@@ -60,7 +59,6 @@ pub(crate) struct Drained {
     pub outside_examples: Vec<String>,
 }
 
-/// A measured span on one thread.
 #[derive(Debug)]
 pub(crate) struct ThreadMeasured {
     /// A span that was cut may end a little later than on other threads.

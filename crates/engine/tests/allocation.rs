@@ -140,7 +140,7 @@ fn takes_no_memory(way: Way, arrivals: &str, shape: &str, calls: u64) {
         ALLOCATIONS.load(Ordering::Relaxed) - before
     });
     let unmeasured = session.pause().unwrap();
-    assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.examples);
+    assert_eq!(session.progress().failed, 0, "{:?}", unmeasured.error_examples);
     assert!(ALLOCATIONS.load(Ordering::Relaxed) > 0, "nothing is counted");
     let case = format!("{protocol}, {arrivals}, {shape}: {stretches:?} in {calls} calls each");
     // By a schedule, bursts grow more rarely and for longer: there may be one in each stretch.

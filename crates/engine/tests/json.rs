@@ -66,7 +66,7 @@ fn load_until_ok(plan: &LoadPlan, calls: u64) -> (Outcomes, Vec<String>) {
         clock::sleep_until(clock::now() + Nanos::from_millis(1));
     }
     let unmeasured = session.pause().unwrap();
-    (unmeasured.outcomes, unmeasured.examples)
+    (unmeasured.outcomes, unmeasured.error_examples)
 }
 
 /// Answers up to this many calls correctly.
@@ -245,7 +245,7 @@ fn a_peer_that_speaks_something_else_is_named() {
     assert_eq!(outcomes.ok, 0, "{outcomes:?}");
     let honest = Server::start("honest".parse().unwrap()).unwrap();
     let measurement = measure(&plan(honest.address(), 1, 1), &[5], 50);
-    let examples = [measurement.tally.examples, measurement.unmeasured.examples].concat();
+    let examples = [measurement.tally.examples, measurement.unmeasured.error_examples].concat();
     let named = |example: &String| example.contains("peer broke json: a reply that is not HTTP/1");
     assert!(examples.iter().any(named), "{examples:?}");
 }

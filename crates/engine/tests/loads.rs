@@ -59,7 +59,7 @@ fn a_server_behind_a_unix_socket_is_loaded_and_called() {
             clock::sleep_until(clock::now() + Nanos::from_millis(1));
         }
         let load = session.pause().unwrap();
-        assert_eq!(load.outcomes.errors(), 0, "{life}: {:?}", load.examples);
+        assert_eq!(load.outcomes.errors(), 0, "{life}: {:?}", load.error_examples);
     }
     let payload = support::plain(Protocol::Grpc, "dto");
     let request = payload.request(0);
@@ -76,7 +76,7 @@ fn every_shape_is_answered_rightly_on_several_threads() {
         let measurement = measure(&mut open(&plan(server.address()), shape), 60);
         assert_eq!(measurement.tally.outcomes.errors(), 0, "{:?}", measurement.tally.examples);
         let before = &measurement.unmeasured.outcomes;
-        assert_eq!(before.errors(), 0, "{shape}: {:?}", measurement.unmeasured.examples);
+        assert_eq!(before.errors(), 0, "{shape}: {:?}", measurement.unmeasured.error_examples);
         assert!(measurement.tally.outcomes.ok + before.ok >= 40, "{shape}");
     }
 }

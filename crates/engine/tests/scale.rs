@@ -72,7 +72,7 @@ fn holds_ten_thousand(threads: u32) {
         measurement.unmeasured.outcomes.errors(),
         0,
         "{:?}",
-        measurement.unmeasured.examples
+        measurement.unmeasured.error_examples
     );
     // Each connection had a call at the start, and all calls in flight were awaited, so all were served.
     let all = outcomes.total() + measurement.unmeasured.outcomes.total();

@@ -138,7 +138,7 @@ fn a_peer_that_answers_twice_costs_its_connection() {
     let plan = LoadPlan { connections, in_flight, threads, ..plan(address) };
     let measurement = measure(&plan, 200);
     let example = "peer broke tcp-echo: a reply to no call".to_owned();
-    let examples = [measurement.tally.examples, measurement.unmeasured.examples].concat();
+    let examples = [measurement.tally.examples, measurement.unmeasured.error_examples].concat();
     let lost = measurement.tally.outcomes.transport + measurement.tally.outcomes.wrong_answer;
     assert!(lost > 0 || examples.contains(&example), "{examples:?}");
 }
@@ -173,7 +173,7 @@ fn a_peer_that_speaks_something_else_is_named() {
         let _ = stream.shutdown(Shutdown::Both);
     });
     let measurement = measure(&plan(address), 200);
-    let examples = [measurement.tally.examples, measurement.unmeasured.examples].concat();
+    let examples = [measurement.tally.examples, measurement.unmeasured.error_examples].concat();
     let named = examples.iter().any(|example| example.contains("does the server speak tcp-echo?"));
     assert!(named, "{examples:?}");
 }

@@ -59,7 +59,7 @@ pub use disturbance::Disturbance;
 pub use id::RunId;
 pub use machine::{Cpu, Machine, Machines, ServerMachine, Toolchain};
 pub use observations::{Analysis, RankedBy, observations, observe};
-pub use outcome::OutcomeKind;
+pub use outcome::{CallError, OutcomeKind};
 pub use pace::SATURATED;
 pub use plan::{
     Limits, LoadGeneratorKind, MAX_SEED, PlacementKind, Plan, PlannedServer, PlannedTrial,

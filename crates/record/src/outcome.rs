@@ -17,6 +17,28 @@ pub enum OutcomeKind {
     NotSent,
 }
 
+/// How a single call without a reply ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// The server ended it with a status other than success.
+    #[error("status {code} ({message:?})")]
+    Status {
+        /// The protocol's code: 12 for an unknown gRPC method.
+        code: u32,
+        /// The server's message; may be empty.
+        message: String,
+    },
+    /// Connecting failed, the connection was lost, or the peer violated the protocol.
+    #[error("transport: {0}")]
+    Transport(String),
+    /// The server closed the connection instead of answering.
+    #[error("transport: {0}")]
+    Closed(String),
+    /// No answer in time.
+    #[error("no answer in time")]
+    Timeout,
+}
+
 impl OutcomeKind {
     /// The name in exports and call logs.
     pub const fn key(self) -> &'static str {

@@ -105,7 +105,6 @@ impl<'a> Cell<'a> {
         Some(Absent { entry, reason: reason.to_owned() })
     }
 
-    /// Its row in a ranking by a figure.
     pub(crate) fn row(&self, by: RankedBy, course: Course) -> Row {
         let trials = self.counted(course);
         let figures = Figures::of(&trials, Some(self.limits));

@@ -6,7 +6,6 @@ use rpcbench_record::{Plan, Published};
 use crate::format;
 use crate::summary::Table;
 
-/// The title of the lines.
 pub(crate) const TITLE: &str = "Compared with published figures from another machine";
 
 /// Compares published entries that were also measured here with the first of them: `go-thrift: 2.4x the calls/s of go-grpc

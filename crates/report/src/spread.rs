@@ -18,7 +18,6 @@ pub struct Spread {
 /// Reads a figure from a trial.
 type Figure = fn(&Measured) -> Option<f64>;
 
-/// The figures that are compared.
 const FIGURES: [(&str, Figure); 3] = [
     ("calls/s", |trial| Some(trial.outcomes.ok as f64 * 1e9 / trial.window_ns as f64)),
     ("calls per server CPU-second", |trial| {

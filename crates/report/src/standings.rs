@@ -218,7 +218,6 @@ pub(crate) fn comparison(
     clear.unwrap_or_else(|| answer(Analysis::Final(done)))
 }
 
-/// A comparison, and its question.
 pub(crate) struct Answer {
     pub comparison: Comparison,
     pub question: Question,

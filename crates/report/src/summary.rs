@@ -27,7 +27,6 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The rows of a table, as subjects of the catalog.
     pub(crate) fn rows_of<'a>(&'a self, table: &'a Table) -> Vec<Subject<'a>> {
         table.rows.iter().map(|row| Subject::cell(self, table, row)).collect()
     }

@@ -42,7 +42,6 @@ pub enum VerdictKind {
 }
 
 impl Verdict {
-    /// A verdict on figures that are ranked.
     pub(crate) fn ranked(kind: VerdictKind) -> Self {
         Self { kind, reason: None }
     }
@@ -52,7 +51,6 @@ impl Verdict {
         Self { kind, reason: Some(reason) }
     }
 
-    /// The server failed.
     pub(crate) fn failed(reason: String) -> Self {
         Self::because(VerdictKind::Failed, reason)
     }

@@ -300,7 +300,6 @@ fn unranked_row(row: &Row) -> Option<Unranked> {
     })
 }
 
-/// Notes on rows, each with its entries.
 pub(crate) fn notes<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<String> {
     let rows: Vec<&Row> = rows.into_iter().collect();
     let mut grouped: IndexMap<&str, IndexSet<&str>> = IndexMap::new();

@@ -172,7 +172,6 @@ impl BuildProgress {
         }
     }
 
-    /// A line that stays.
     fn keep(&self, line: &str) {
         self.bar.suspend(|| note!("{line}"));
     }

@@ -78,7 +78,6 @@ fn of_builds(run: &Run, args: &CompareArgs) -> anyhow::Result<Changes> {
     )
 }
 
-/// The records that are compared.
 struct Records<'a> {
     folders: &'a [&'a Path],
     /// One per folder.

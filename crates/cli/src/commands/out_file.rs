@@ -72,7 +72,6 @@ impl OutFile {
         Ok(Self { path: place, to: Target::New(file) })
     }
 
-    /// Its final path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -41,7 +41,6 @@ pub fn run(context: &Context, args: &RunArgs) -> anyhow::Result<Verdict> {
     shown.map(|()| verdict)
 }
 
-/// A run as asked for.
 pub struct RunRequest<'a> {
     pub selection: Selection,
     /// The old build and the new one, if builds are compared.
@@ -252,7 +251,6 @@ fn site(context: &Context, plan: &Plan) -> anyhow::Result<Box<dyn Site>> {
     })
 }
 
-/// This program.
 pub fn tool() -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -109,7 +109,6 @@ pub fn check_results(folder: &Path) -> anyhow::Result<()> {
     made.map(drop).map_err(|error| io::Error::from(error.kind())).with_context(refused)
 }
 
-/// Number of CPUs available to this process.
 pub fn available_cpus() -> anyhow::Result<u32> {
     let cpus = Topology::read().context("CPUs available to this process")?.cpus().len();
     Ok(u32::try_from(cpus).unwrap_or(u32::MAX))

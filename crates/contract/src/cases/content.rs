@@ -1,93 +1,38 @@
 //! Messages that are full, empty, absent, or have unknown fields.
 
 use super::probe::Probe;
-use super::{Case, SHAPES, TEXT};
+use super::{Case, SHAPES, TEXT, case};
 use crate::codec::Sent;
 use crate::profile::Need;
 use crate::shape::Shape;
 use crate::values::Value;
 
+#[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
-    Case {
-        name: "text/filled",
-        verifies: "a text of 100 bytes comes back: 16 calls with different letters and wider \
-            characters",
-        needs: &[],
-        run: |probe| filled(probe, TEXT),
-    },
-    Case {
-        name: "record/filled",
-        verifies: "all 40 fields of a record come back: 16 calls with different records, no \
-            field at its default",
-        needs: &[],
-        run: |probe| filled(probe, Shape::Record),
-    },
-    Case {
-        name: "dto/filled",
-        verifies: "strings, integers, doubles and booleans come back: 16 calls with different \
-            DTOs and fresh GUIDs",
-        needs: &[],
-        run: |probe| filled(probe, Shape::Dto),
-    },
-    Case {
-        name: "tree/filled",
-        verifies: "scalars, the enum, both arms of the oneof, nested lists and the map come \
-            back: 16 calls with different trees",
-        needs: &[],
-        run: |probe| filled(probe, Shape::Tree),
-    },
-    Case {
-        name: "text/empty",
-        verifies: "an empty text comes back, both omitted from the request and encoded with \
-            length 0 (JSON: `\"\"`)",
-        needs: &[Need::Decoding],
-        run: text_empty,
-    },
-    Case {
-        name: "record/empty",
-        verifies: "a record with every field at its default comes back as a present, empty record",
-        needs: &[Need::Decoding, Need::EmptyMembers],
-        run: |probe| probe.echoes(&Value::empty(Shape::Record)),
-    },
-    Case {
-        name: "dto/empty",
-        verifies: "a DTO with every field at its default comes back as a present, empty DTO",
-        needs: &[Need::Decoding, Need::EmptyMembers],
-        run: |probe| probe.echoes(&Value::empty(Shape::Dto)),
-    },
-    Case {
-        name: "tree/empty",
-        verifies: "an empty tree comes back as a present, empty tree: no children, no oneof \
-            member, no map entries",
-        needs: &[Need::Decoding, Need::EmptyMembers],
-        run: |probe| probe.echoes(&Value::empty(Shape::Tree)),
-    },
-    Case {
-        name: "record/absent",
-        verifies: "a request without a record gets a reply with none, or with an empty one",
-        needs: &[Need::AbsentContent],
-        run: |probe| absent(probe, Shape::Record),
-    },
-    Case {
-        name: "dto/absent",
-        verifies: "a request without a DTO gets a reply with none, or with an empty one",
-        needs: &[Need::AbsentContent],
-        run: |probe| absent(probe, Shape::Dto),
-    },
-    Case {
-        name: "tree/absent",
-        verifies: "a request without a tree gets a reply with none, or with an empty one",
-        needs: &[Need::AbsentContent],
-        run: |probe| absent(probe, Shape::Tree),
-    },
-    Case {
-        name: "wire/unknown-fields",
-        verifies: "unknown fields before and after the content are ignored and do not come \
-            back, in each method (protobuf: fields 1001 to 1004, of four wire types; JSON: seven \
-            keys, of every type)",
-        needs: &[Need::UnknownFields],
-        run: unknown_fields_are_tolerated,
-    },
+    case("text/filled", &[], |probe| filled(probe, TEXT),
+        "a text of 100 bytes comes back: 16 calls with different letters and wider characters"),
+    case("record/filled", &[], |probe| filled(probe, Shape::Record),
+        "all 40 fields of a record come back: 16 calls with different records, no field at its default"),
+    case("dto/filled", &[], |probe| filled(probe, Shape::Dto),
+        "strings, integers, doubles and booleans come back: 16 calls with different DTOs and fresh GUIDs"),
+    case("tree/filled", &[], |probe| filled(probe, Shape::Tree),
+        "scalars, the enum, both arms of the oneof, nested lists and the map come back: 16 calls with different trees"),
+    case("text/empty", &[Need::Decoding], text_empty,
+        "an empty text comes back, both omitted from the request and encoded with length 0 (JSON: `\"\"`)"),
+    case("record/empty", &[Need::Decoding, Need::EmptyMembers], |probe| probe.echoes(&Value::empty(Shape::Record)),
+        "a record with every field at its default comes back as a present, empty record"),
+    case("dto/empty", &[Need::Decoding, Need::EmptyMembers], |probe| probe.echoes(&Value::empty(Shape::Dto)),
+        "a DTO with every field at its default comes back as a present, empty DTO"),
+    case("tree/empty", &[Need::Decoding, Need::EmptyMembers], |probe| probe.echoes(&Value::empty(Shape::Tree)),
+        "an empty tree comes back as a present, empty tree: no children, no oneof member, no map entries"),
+    case("record/absent", &[Need::AbsentContent], |probe| absent(probe, Shape::Record),
+        "a request without a record gets a reply with none, or with an empty one"),
+    case("dto/absent", &[Need::AbsentContent], |probe| absent(probe, Shape::Dto),
+        "a request without a DTO gets a reply with none, or with an empty one"),
+    case("tree/absent", &[Need::AbsentContent], |probe| absent(probe, Shape::Tree),
+        "a request without a tree gets a reply with none, or with an empty one"),
+    case("wire/unknown-fields", &[Need::UnknownFields], unknown_fields_are_tolerated,
+        "unknown fields before and after the content are ignored and do not come back, in each method (protobuf: fields 1001 to 1004, of four wire types; JSON: seven keys, of every type)"),
 ];
 
 /// 16 values cover both arms of the oneof and every value of the enum.

@@ -1,123 +1,47 @@
 //! Values at the limits of their ranges, and difficult text.
 
-use super::Case;
 use super::probe::Probe;
+use super::{Case, case};
 use crate::profile::Need;
 use crate::shape::Shape;
 use crate::values::{Branch, Contact, FlatRecord, PropertyDto, Status, Tag, TreeNode, Value};
 
+#[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
-    Case {
-        name: "text/length-1",
-        verifies: "the shortest text comes back",
-        needs: &[],
-        run: |probe| length(probe, 1),
-    },
-    Case {
-        name: "text/length-127",
-        verifies: "the longest text with a one-byte length prefix comes back",
-        needs: &[],
-        run: |probe| length(probe, 127),
-    },
-    Case {
-        name: "text/length-128",
-        verifies: "the shortest text with a two-byte length prefix comes back",
-        needs: &[],
-        run: |probe| length(probe, 128),
-    },
-    Case {
-        name: "text/length-16383",
-        verifies: "the longest text with a two-byte length prefix comes back; with its framing \
-            it just exceeds an HTTP/2 frame of default size",
-        needs: &[],
-        run: |probe| length(probe, 16_383),
-    },
-    Case {
-        name: "text/length-16384",
-        verifies: "the shortest text with a three-byte length prefix comes back",
-        needs: &[],
-        run: |probe| length(probe, 16_384),
-    },
-    Case {
-        name: "text/length-65535",
-        verifies: "a text as long as HTTP/2's initial flow-control window comes back, in \
-            several frames",
-        needs: &[],
-        run: |probe| length(probe, 65_535),
-    },
-    Case {
-        name: "text/length-65536",
-        verifies: "a text longer than HTTP/2's initial flow-control window comes back",
-        needs: &[],
-        run: |probe| length(probe, 65_536),
-    },
-    Case {
-        name: "text/length-1048576",
-        verifies: "a text of 1 MiB comes back; over HTTP/2 it needs window updates in both \
-            directions",
-        needs: &[],
-        run: |probe| length(probe, 1 << 20),
-    },
-    Case {
-        name: "text/unicode",
-        verifies: "NUL, control, combining, right-to-left and four-byte characters, a \
-            byte-order mark and a joined emoji come back byte for byte, not normalized",
-        needs: &[Need::Decoding],
-        run: text_unicode,
-    },
-    Case {
-        name: "record/extremes",
-        verifies: "integers of every width come back exactly: smallest, largest, -1, and above \
-            2^53",
-        needs: &[Need::Decoding],
-        run: record_extremes,
-    },
-    Case {
-        name: "record/unicode",
-        verifies: "the texts of `text/unicode` come back in all eight string fields",
-        needs: &[Need::Decoding],
-        run: record_unicode,
-    },
-    Case {
-        name: "record/long-strings",
-        verifies: "strings of 65,536, 70,000 and 100,000 bytes come back",
-        needs: &[],
-        run: record_long_strings,
-    },
-    Case {
-        name: "dto/extremes",
-        verifies: "negative zero, the smallest and largest doubles, and the smallest and \
-            largest int32 come back; -0.0 may come back as 0.0",
-        needs: &[Need::Decoding],
-        run: dto_extremes,
-    },
-    Case {
-        name: "dto/non-finite",
-        verifies: "NaN and both infinities come back",
-        needs: &[Need::Decoding, Need::NonFinite],
-        run: dto_non_finite,
-    },
-    Case {
-        name: "tree/extremes",
-        verifies: "extreme scalars, a oneof member at its default, empty children and tags, an \
-            empty map key, and map values of 0 and the smallest and largest int64 come back, and \
-            present members stay present",
-        needs: &[Need::Decoding, Need::EmptyMembers],
-        run: tree_extremes,
-    },
-    Case {
-        name: "tree/non-finite",
-        verifies: "NaN and infinities come back as float and as double",
-        needs: &[Need::Decoding, Need::NonFinite],
-        run: tree_non_finite,
-    },
-    Case {
-        name: "tree/unicode",
-        verifies: "the texts of `text/unicode` come back as names, tags and map keys, and all \
-            256 byte values as bytes",
-        needs: &[Need::Decoding],
-        run: tree_unicode,
-    },
+    case("text/length-1", &[], |probe| length(probe, 1),
+        "the shortest text comes back"),
+    case("text/length-127", &[], |probe| length(probe, 127),
+        "the longest text with a one-byte length prefix comes back"),
+    case("text/length-128", &[], |probe| length(probe, 128),
+        "the shortest text with a two-byte length prefix comes back"),
+    case("text/length-16383", &[], |probe| length(probe, 16_383),
+        "the longest text with a two-byte length prefix comes back; with its framing it just exceeds an HTTP/2 frame of default size"),
+    case("text/length-16384", &[], |probe| length(probe, 16_384),
+        "the shortest text with a three-byte length prefix comes back"),
+    case("text/length-65535", &[], |probe| length(probe, 65_535),
+        "a text as long as HTTP/2's initial flow-control window comes back, in several frames"),
+    case("text/length-65536", &[], |probe| length(probe, 65_536),
+        "a text longer than HTTP/2's initial flow-control window comes back"),
+    case("text/length-1048576", &[], |probe| length(probe, 1 << 20),
+        "a text of 1 MiB comes back; over HTTP/2 it needs window updates in both directions"),
+    case("text/unicode", &[Need::Decoding], text_unicode,
+        "NUL, control, combining, right-to-left and four-byte characters, a byte-order mark and a joined emoji come back byte for byte, not normalized"),
+    case("record/extremes", &[Need::Decoding], record_extremes,
+        "integers of every width come back exactly: smallest, largest, -1, and above 2^53"),
+    case("record/unicode", &[Need::Decoding], record_unicode,
+        "the texts of `text/unicode` come back in all eight string fields"),
+    case("record/long-strings", &[], record_long_strings,
+        "strings of 65,536, 70,000 and 100,000 bytes come back"),
+    case("dto/extremes", &[Need::Decoding], dto_extremes,
+        "negative zero, the smallest and largest doubles, and the smallest and largest int32 come back; -0.0 may come back as 0.0"),
+    case("dto/non-finite", &[Need::Decoding, Need::NonFinite], dto_non_finite,
+        "NaN and both infinities come back"),
+    case("tree/extremes", &[Need::Decoding, Need::EmptyMembers], tree_extremes,
+        "extreme scalars, a oneof member at its default, empty children and tags, an empty map key, and map values of 0 and the smallest and largest int64 come back, and present members stay present"),
+    case("tree/non-finite", &[Need::Decoding, Need::NonFinite], tree_non_finite,
+        "NaN and infinities come back as float and as double"),
+    case("tree/unicode", &[Need::Decoding], tree_unicode,
+        "the texts of `text/unicode` come back as names, tags and map keys, and all 256 byte values as bytes"),
 ];
 
 /// NUL, characters that need escaping, a byte-order mark, combining marks, right-to-left text, the first and last

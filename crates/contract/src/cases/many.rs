@@ -1,7 +1,7 @@
 //! Many different requests, to catch replies that are canned, cached, mixed up or occasionally wrong.
 
-use super::Case;
 use super::probe::Probe;
+use super::{Case, case};
 use crate::corpus::Corpus;
 use crate::nonce::nonce;
 use crate::shape::Shape;
@@ -9,32 +9,16 @@ use crate::shape::Shape;
 /// Calls per shape: enough to catch a server that is wrong once in 1,000 calls of a method.
 const CALLS: usize = 1250;
 
+#[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
-    Case {
-        name: "text/many-requests",
-        verifies: "1,250 requests of a run with `text:100`, in order, each get their own reply: \
-            none canned, cached or wrong now and then",
-        needs: &[],
-        run: |probe| many(probe, Shape::Text(100)),
-    },
-    Case {
-        name: "record/many-requests",
-        verifies: "1,250 requests of a run with `record`, in order, each get their own reply",
-        needs: &[],
-        run: |probe| many(probe, Shape::Record),
-    },
-    Case {
-        name: "dto/many-requests",
-        verifies: "1,250 requests of a run with `dto`, in order, each get their own reply",
-        needs: &[],
-        run: |probe| many(probe, Shape::Dto),
-    },
-    Case {
-        name: "tree/many-requests",
-        verifies: "1,250 requests of a run with `tree`, in order, each get their own reply",
-        needs: &[],
-        run: |probe| many(probe, Shape::Tree),
-    },
+    case("text/many-requests", &[], |probe| many(probe, Shape::Text(100)),
+        "1,250 requests of a run with `text:100`, in order, each get their own reply: none canned, cached or wrong now and then"),
+    case("record/many-requests", &[], |probe| many(probe, Shape::Record),
+        "1,250 requests of a run with `record`, in order, each get their own reply"),
+    case("dto/many-requests", &[], |probe| many(probe, Shape::Dto),
+        "1,250 requests of a run with `dto`, in order, each get their own reply"),
+    case("tree/many-requests", &[], |probe| many(probe, Shape::Tree),
+        "1,250 requests of a run with `tree`, in order, each get their own reply"),
 ];
 
 fn many(probe: &mut Probe<'_>, shape: Shape) -> Result<(), String> {

@@ -1,24 +1,17 @@
 //! Methods and services that do not exist.
 
 use super::probe::Probe;
-use super::{CallError, Case};
+use super::{CallError, Case, case};
 use crate::method::Method;
 use crate::profile::Need;
 use crate::shape::Shape;
 
+#[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
-    Case {
-        name: "method/unknown",
-        verifies: "a method that does not exist (`Missing`) gets the protocol's status for that",
-        needs: &[Need::UnknownMethod],
-        run: |probe| refused(probe, Method::Missing, probe.profile().unknown_method),
-    },
-    Case {
-        name: "method/unknown-service",
-        verifies: "a service that does not exist gets the protocol's status for that",
-        needs: &[Need::UnknownService],
-        run: |probe| refused(probe, Method::MissingService, probe.profile().unknown_service),
-    },
+    case("method/unknown", &[Need::UnknownMethod], |probe| refused(probe, Method::Missing, probe.profile().unknown_method),
+        "a method that does not exist (`Missing`) gets the protocol's status for that"),
+    case("method/unknown-service", &[Need::UnknownService], |probe| refused(probe, Method::MissingService, probe.profile().unknown_service),
+        "a service that does not exist gets the protocol's status for that"),
 ];
 
 fn refused(probe: &mut Probe<'_>, method: Method, statuses: &[u32]) -> Result<(), String> {

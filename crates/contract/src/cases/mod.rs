@@ -14,6 +14,8 @@ mod wire;
 
 use std::fmt;
 
+pub use rpcbench_record::CallError;
+
 use crate::method::Method;
 use crate::profile::{Need, Profile};
 use crate::shape::Shape;
@@ -41,28 +43,6 @@ pub trait Caller {
     }
 }
 
-/// How a call without a reply ended.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CallError {
-    /// The server ended it with a status other than OK.
-    #[error("status {code} ({message:?})")]
-    Status {
-        /// The protocol's code: 12 for an unknown gRPC method.
-        code: u32,
-        /// The server's message; may be empty.
-        message: String,
-    },
-    /// Connecting failed, the connection broke, or the peer violated the protocol.
-    #[error("transport: {0}")]
-    Transport(String),
-    /// The server closed the connection instead of answering.
-    #[error("transport: {0}")]
-    Closed(String),
-    /// No answer in time.
-    #[error("no answer in time")]
-    Timeout,
-}
-
 /// One thing that a server must do.
 #[derive(Clone, Copy)]
 pub struct Case {
@@ -73,6 +53,16 @@ pub struct Case {
     /// What a protocol must offer for the case to apply.
     pub needs: &'static [Need],
     run: fn(&mut Probe<'_>) -> Result<(), String>,
+}
+
+/// A line of a table of cases.
+const fn case(
+    name: &'static str,
+    needs: &'static [Need],
+    run: fn(&mut Probe<'_>) -> Result<(), String>,
+    verifies: &'static str,
+) -> Case {
+    Case { name, verifies, needs, run }
 }
 
 impl Case {

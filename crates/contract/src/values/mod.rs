@@ -42,7 +42,6 @@ impl Value {
         }
     }
 
-    /// Its shape.
     pub fn shape(&self) -> Shape {
         match self {
             Self::Text(text) => Shape::Text(u32::try_from(text.len()).unwrap_or(u32::MAX)),

@@ -6,6 +6,7 @@ mod link;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use rpcbench_record::CallError;
 use rpcbench_record::Protocol;
 
 use crate::address::ServerAddress;
@@ -44,28 +45,6 @@ impl Client {
     }
 }
 
-/// How a call without a reply ended.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CallError {
-    /// The server ended it with a status other than success.
-    #[error("status {code} ({message:?})")]
-    Status {
-        /// The protocol's code.
-        code: u32,
-        /// The server's message; may be empty.
-        message: String,
-    },
-    /// The connection failed or was lost, or the peer violated the protocol.
-    #[error("transport: {0}")]
-    Transport(String),
-    /// The server closed the connection instead of answering.
-    #[error("transport: {0}")]
-    Closed(String),
-    /// No answer in time.
-    #[error("no answer in time")]
-    Timeout,
-}
-
 /// The position of a call on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallPosition {
@@ -92,14 +71,12 @@ impl ProtocolVisitor for Make {
     }
 }
 
-/// A client of one protocol.
 struct ProtocolClient<C> {
     address: ServerAddress,
     timeout: Duration,
     link: Option<Link<C>>,
 }
 
-/// One message to one target.
 struct Single<'a> {
     target: &'a Target,
     message: &'a [u8],

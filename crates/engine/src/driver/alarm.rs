@@ -20,7 +20,6 @@ const NEAR: u64 = 2_000_000;
 /// Deadlines nearer than this, nanoseconds, are polled for: sleeping and waking takes as long, and as much CPU time.
 const AWAKE: u64 = 10_000;
 
-/// How to wait for a deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
     /// By polling.
@@ -32,7 +31,6 @@ pub(super) enum Wait {
 /// A timer in the driver's epoll set.
 pub(super) struct Alarm {
     timer: OwnedFd,
-    /// When it rings next.
     rings_at: Nanos,
 }
 

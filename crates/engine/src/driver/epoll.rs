@@ -22,7 +22,6 @@ const EVENTS: usize = 1024;
 const WAKER: u64 = u64::MAX;
 const ALARM: u64 = u64::MAX - 1;
 
-/// Events to subscribe to.
 const EVERYTHING: EventFlags =
     EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
 

@@ -24,7 +24,6 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, 
 use crate::address::ServerAddress;
 use crate::clock::Nanos;
 
-/// An event on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ready {
     /// The owner's number of the connection.

@@ -33,7 +33,6 @@ impl Http1Application for Connect {
     }
 }
 
-/// The body of an error.
 #[derive(Deserialize)]
 struct Error {
     code: String,

@@ -17,7 +17,7 @@ pub(crate) struct Head<'a> {
 impl<'a> Head<'a> {
     /// `own` are the protocol's fields. The target's headers replace those of the same name.
     pub fn new(target: &'a Target, authority: &'a str, own: &[(&'a str, &'a str)]) -> Self {
-        let headers = target.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let headers = target.headers.iter().map(|header| (header.name(), header.value()));
         let is_set =
             |field: &str| headers.clone().any(|(name, _)| name.eq_ignore_ascii_case(field));
         let defaults = own.iter().copied().chain([USER_AGENT]);
@@ -32,11 +32,10 @@ mod tests {
 
     #[test]
     fn headers_follow_and_replace_the_protocols_own() {
-        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let headers = vec![header("x-trace", "7"), header("content-type", "text/plain")];
+        let headers = ["x-trace: 7", "accept: text/plain"].map(|it| it.parse().unwrap()).to_vec();
         let target = Target { headers, ..Target::new("/p") };
-        let head = Head::new(&target, "host", &[("Content-Type", "application/json")]);
-        let expected = [USER_AGENT, ("x-trace", "7"), ("content-type", "text/plain")];
+        let head = Head::new(&target, "host", &[("Accept", "application/json")]);
+        let expected = [USER_AGENT, ("x-trace", "7"), ("accept", "text/plain")];
         assert_eq!(head.fields, expected);
     }
 }

@@ -56,7 +56,6 @@ pub(crate) enum Answer<'a> {
     Status { code: u32, message: String },
 }
 
-/// A connection of a protocol of messages.
 #[derive(Debug)]
 pub(crate) struct Connection<M: Messages> {
     templates: Arc<M::Templates>,

@@ -5,17 +5,13 @@ use std::io;
 use crate::address::ServerAddress;
 use crate::file_limit::FileLimit;
 use crate::plan::PlanError;
-use crate::target::TargetError;
 
 /// Why a load can't be opened, or can't continue.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The plan contradicts itself.
+    /// The plan contradicts itself, or its protocol can't send the target's headers.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The target has headers that can't be sent.
-    #[error(transparent)]
-    Target(#[from] TargetError),
     /// Some connection could not be opened in time.
     #[error("{open} of {wanted} connections to {address} opened within {seconds} s{}", problem.as_ref().map(|p| format!("; the first that did not: {p}")).unwrap_or_default())]
     Connect {

@@ -1,6 +1,6 @@
 //! What a session reports of its load.
 
-use rpcbench_record::{ClientUsage, Outcomes, Pacing};
+use rpcbench_record::{ClientUsage, Outcomes, Pacing, Unmeasured};
 use rpcbench_stats::Histogram;
 
 use crate::clock::Nanos;
@@ -32,15 +32,6 @@ pub struct Sample {
     pub outcomes: Outcomes,
 }
 
-/// Calls outside measured spans: warm-up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unmeasured {
-    /// By outcome, since the session was opened.
-    pub outcomes: Outcomes,
-    /// One example of each kind of error.
-    pub examples: Vec<String>,
-}
-
 /// The result of a measured span.
 #[derive(Clone, Debug)]
 pub struct Measurement {
@@ -52,7 +43,7 @@ pub struct Measurement {
     pub client: ClientUsage,
     /// How well an open loop kept its schedule. `None` in a closed loop.
     pub pacing: Option<Pacing>,
-    /// The calls outside of it.
+    /// The calls outside of it since the session was opened: warm-up.
     pub unmeasured: Unmeasured,
 }
 
@@ -67,13 +58,12 @@ impl Sample {
     }
 }
 
-impl Unmeasured {
-    pub(super) fn add(&mut self, drained: &Drained) {
-        self.outcomes.add(&drained.outside);
-        for example in &drained.outside_examples {
-            if !self.examples.contains(example) {
-                self.examples.push(example.clone());
-            }
+/// Adds the calls of a load thread.
+pub(super) fn add_unmeasured(all: &mut Unmeasured, drained: &Drained) {
+    all.outcomes.add(&drained.outside);
+    for example in &drained.outside_examples {
+        if !all.error_examples.contains(example) {
+            all.error_examples.push(example.clone());
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice};
+use rpcbench_record::{Arrivals, ClientUsage, Outcomes, Pacing, Slice, Unmeasured};
 use rpcbench_stats::Histogram;
 
 use crate::clock::{self, Nanos};
@@ -16,15 +16,15 @@ use crate::file_limit;
 use crate::log::CallLog;
 use crate::pacing::{Schedule, window_seed};
 use crate::payload::Payload;
-use crate::plan::{LoadPlan, PlanError};
+use crate::plan::{LoadPlan, check_rate};
 use crate::span::Span;
 use crate::tally::Tally;
 use crate::thread::{Command, Drained, Handle, Report, ThreadSpec, spawn};
 use crate::worker::Start;
 
 pub use error::SessionError;
-use measurement::add_usage;
-pub use measurement::{Measurement, Progress, Sample, Unmeasured};
+pub use measurement::{Measurement, Progress, Sample};
+use measurement::{add_unmeasured, add_usage};
 
 /// How far ahead a span is cut, so that every load thread gets the command in time.
 const NOTICE: Nanos = Nanos::from_millis(20);
@@ -123,7 +123,6 @@ impl Session {
         Err(SessionError::Connect { address, open, wanted, seconds, problem })
     }
 
-    /// The next report of a thread.
     fn report(&self, thread: &Handle) -> Result<Report, SessionError> {
         self.report_while(thread, &mut || {})
     }
@@ -163,9 +162,7 @@ impl Session {
         if self.loading {
             return Err(SessionError::Loading);
         }
-        if arrivals.needs_capacity() {
-            return Err(PlanError::UnknownRate(arrivals).into());
-        }
+        check_rate(arrivals)?;
         self.arrivals = arrivals;
         Ok(())
     }
@@ -302,7 +299,7 @@ impl Session {
         let mut client = ClientUsage { run_delay_ns: Some(0), ..ClientUsage::default() };
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
-            unmeasured.add(&drained);
+            add_unmeasured(&mut unmeasured, &drained);
             let theirs = drained.measured.ok_or(SessionError::Lost)?;
             span.end = span.end.max(theirs.span.end);
             add_usage(&mut client, theirs.usage);
@@ -346,7 +343,7 @@ impl Session {
     fn unmeasured(&mut self) -> Result<Unmeasured, SessionError> {
         let mut unmeasured = Unmeasured::default();
         for drained in self.drained()? {
-            unmeasured.add(&drained);
+            add_unmeasured(&mut unmeasured, &drained);
         }
         Ok(unmeasured)
     }

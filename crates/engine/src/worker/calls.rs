@@ -78,7 +78,6 @@ impl Calls {
         }
     }
 
-    /// Number of spot checks.
     pub fn spot_checks(&self) -> u64 {
         self.payload.spot_checks() as u64
     }
@@ -137,7 +136,6 @@ fn first_nonce(opened: Nanos, thread: u32, threads: u32) -> Nonce {
 pub(super) struct Reading<'a> {
     pub calls: &'a mut Calls,
     pub at: Nanos,
-    /// Ended calls.
     pub ended: u32,
     /// Calls to be sent again.
     pub again: Vec<Call>,

@@ -41,15 +41,20 @@ const ABSENCE: Nanos = Nanos::from_millis(1);
 /// Whether calls come due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// No calls.
     Idle,
     /// Calls come due; those before `until` are measured.
-    Loading { until: Nanos },
+    Loading {
+        until: Nanos,
+    },
     /// A closed loop's span is over, and its last calls have until then. The load stays the same: each call that ends is
     /// still followed by another.
-    Following { until: Nanos },
+    Following {
+        until: Nanos,
+    },
     /// No new calls; those in flight have until then.
-    Draining { until: Nanos },
+    Draining {
+        until: Nanos,
+    },
 }
 
 /// The work of one load thread.

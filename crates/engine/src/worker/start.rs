@@ -4,7 +4,6 @@ use rpcbench_record::Arrivals;
 
 use crate::span::Span;
 
-/// How a load starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     /// When calls come due.

@@ -67,7 +67,7 @@ fn load(script: &Receiver<Said>, plan: &LoadPlan, shape: &str) -> Came {
         *outcomes.status.entry(*code).or_default() += calls;
     }
     assert_eq!(session.progress().ended, outcomes.total());
-    let examples = [measurement.tally.examples, measurement.unmeasured.examples].concat();
+    let examples = [measurement.tally.examples, measurement.unmeasured.error_examples].concat();
     Came { outcomes, examples }
 }
 

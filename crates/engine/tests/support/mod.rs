@@ -116,5 +116,5 @@ pub fn assert_sums(measurement: &Measurement) {
 pub fn came(measurement: Measurement) -> (Outcomes, Vec<String>) {
     let mut outcomes = measurement.tally.outcomes;
     outcomes.add(&measurement.unmeasured.outcomes);
-    (outcomes, [measurement.tally.examples, measurement.unmeasured.examples].concat())
+    (outcomes, [measurement.tally.examples, measurement.unmeasured.error_examples].concat())
 }

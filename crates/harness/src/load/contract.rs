@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use rpcbench_contract::cases::{self, Caller, SpotChecks};
+use rpcbench_contract::cases::{CallError, Caller, SpotChecks};
 use rpcbench_contract::{Corpus, Encoding, Method, Profile, Shape};
-use rpcbench_engine::{CallError, CallPosition, Client, Payload, ServerAddress, Target};
+use rpcbench_engine::{CallPosition, Client, Payload, ServerAddress, Target};
 use rpcbench_record::Protocol;
 
 /// What calls of a method address.
@@ -101,23 +101,17 @@ impl EchoClient {
         method: Method,
         body: &[u8],
         position: CallPosition,
-    ) -> Result<Vec<u8>, cases::CallError> {
-        let target = target(self.protocol, method);
-        self.client.call(&target, body, position).map_err(|error| match error {
-            CallError::Status { code, message } => cases::CallError::Status { code, message },
-            CallError::Transport(reason) => cases::CallError::Transport(reason),
-            CallError::Closed(reason) => cases::CallError::Closed(reason),
-            CallError::Timeout => cases::CallError::Timeout,
-        })
+    ) -> Result<Vec<u8>, CallError> {
+        self.client.call(&target(self.protocol, method), body, position)
     }
 }
 
 impl Caller for EchoClient {
-    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, cases::CallError> {
+    fn call(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         self.call_at(method, body, CallPosition::Any)
     }
 
-    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, cases::CallError> {
+    fn call_last(&mut self, method: Method, body: &[u8]) -> Result<Vec<u8>, CallError> {
         self.call_at(method, body, CallPosition::Last)
     }
 }

@@ -8,9 +8,7 @@ use rpcbench_contract::Shape;
 use rpcbench_contract::cases::Caller;
 use rpcbench_engine::clock::Nanos;
 use rpcbench_engine::{CallLog, LoadPlan, Payload, Session, SessionError};
-use rpcbench_record::{
-    Arrivals, Authority, CallHeader, LoadGeneratorKind, Protocol, Window, Workload,
-};
+use rpcbench_record::{Arrivals, Authority, LoadGeneratorKind, Protocol, Window, Workload};
 
 use super::contract::{EchoClient, EchoPayload};
 use super::{
@@ -75,8 +73,7 @@ impl LoadGenerator for InProcess {
             name.parse().map_err(|error| LoadError::Failed(format!("{name}: {error}")))?;
         let mut payload =
             EchoPayload::new(request.protocol, &shape, request.seed, request.spot_checks);
-        let own = |header: &CallHeader| (header.name().to_owned(), header.value().to_owned());
-        payload.target.headers = request.workload.headers.iter().map(own).collect();
+        payload.target.headers = request.workload.headers.clone();
         let payload: Arc<dyn Payload> = Arc::new(payload);
         let log = self.call_log.as_ref().filter(|_| request.logged);
         let (connecting, interrupt) = (Arc::new(AtomicBool::new(true)), interrupt.clone());

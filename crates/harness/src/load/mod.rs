@@ -20,7 +20,8 @@ use crate::run::Interrupt;
 
 pub use contract::{EchoClient, EchoPayload};
 pub use in_process::InProcess;
-pub use rpcbench_engine::{Measurement, Progress, Sample, Span, Unmeasured};
+pub use rpcbench_engine::{Measurement, Progress, Sample, Span};
+pub use rpcbench_record::Unmeasured;
 
 /// The load to put on a server.
 #[derive(Clone, Copy, Debug)]

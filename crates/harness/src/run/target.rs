@@ -278,14 +278,14 @@ impl Target {
         if !due && is_recent(self.spot_checked, begin) {
             return Ok(());
         }
-        let Unmeasured { outcomes, examples } = self.load()?.spot_check()?;
+        let Unmeasured { outcomes, error_examples } = self.load()?.spot_check()?;
         let end = interrupt.now();
         self.spot_checked = Some((end, end - begin));
         if outcomes.errors() <= self.tolerated_errors {
             return Ok(());
         }
         let when = "outside of windows, in spot checks over the load's connections";
-        Err(self.blame(errors(self.protocol, &outcomes, when, &examples)).into())
+        Err(self.blame(errors(self.protocol, &outcomes, when, &error_examples)).into())
     }
 
     /// A failure with the last lines of the server's log.

@@ -313,17 +313,12 @@ fn window(
     let mut measurement = target.load()?.finish()?;
     target.alive("during a trial")?;
     let machine = target.server.machine().usage(&first.machine, &last.machine)?;
-    let outside = std::mem::take(&mut measurement.unmeasured);
+    let unmeasured = std::mem::take(&mut measurement.unmeasured);
     let runtime = target.server.runtime(measurement.span)?;
     let usage = last.server.zip(first.server).map(|(last, first)| last.since(&first));
     let measured = Measured { runtime, ..measurement.into_measured(usage, machine) };
     target.level = measured.ok_per_server_cpu_s().map(|calls| calls / 1e9);
-    Ok(Window {
-        started,
-        measured,
-        unmeasured: Unmeasured { outcomes: outside.outcomes, error_examples: outside.examples },
-        cut,
-    })
+    Ok(Window { started, measured, unmeasured, cut })
 }
 
 #[cfg(test)]

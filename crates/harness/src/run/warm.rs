@@ -107,7 +107,8 @@ pub(super) fn warm(
     }
     if unmeasured.outcomes.errors() > 0 {
         let protocol = context.subject.protocol;
-        let reason = errors(protocol, &unmeasured.outcomes, "in the warm-up", &unmeasured.examples);
+        let reason =
+            errors(protocol, &unmeasured.outcomes, "in the warm-up", &unmeasured.error_examples);
         return Err(target.blame(reason).into());
     }
     Ok(Some(curve.end(&goal, verdict)))

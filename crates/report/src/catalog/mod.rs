@@ -45,7 +45,6 @@ pub(crate) enum Of {
     Trial(fn(&Trial) -> Option<Value>),
     /// The windows of a cell, or the window of a trial.
     Windows(fn(&Figures) -> Option<Value>),
-    /// The window of a trial.
     Window(fn(&Window) -> Option<Value>),
 }
 
@@ -97,7 +96,6 @@ pub(crate) type Spare = u8;
 pub(crate) enum Shown {
     /// If it fits.
     Usually(Spare),
-    /// In wide tables.
     Wide,
 }
 
@@ -136,7 +134,6 @@ impl Column {
         Self { ranking: Some(Shown::Usually(spare)), ..self }
     }
 
-    /// In wide rankings.
     const fn wide(self) -> Self {
         Self { ranking: Some(Shown::Wide), ..self }
     }
@@ -271,7 +268,6 @@ pub(crate) fn run_values(header: &Header) -> Values {
     Values(FIGURES.iter().filter_map(value).collect())
 }
 
-/// The JSON Schema of a row.
 pub(crate) fn row_schema(kind: RowKind) -> Value {
     let property = |figure: &Figure| {
         let types = [figure.unit.json_type(), "null"];

@@ -22,7 +22,6 @@ pub(crate) struct Subject<'a> {
     pub(crate) window: Option<Window<'a>>,
 }
 
-/// One measured window.
 pub(crate) struct Window<'a> {
     pub(crate) measured: &'a Measured,
     /// Read on first use.
@@ -52,7 +51,6 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A trial of a run.
     pub(crate) fn trial(run: &'a Run, trial: &'a Trial) -> Self {
         let plan = &run.header.plan;
         let measured = trial.measured();
@@ -66,7 +64,6 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A window of a run.
     pub(crate) fn window(header: &'a Header, measured: &'a Measured) -> Self {
         Self {
             figures: Figures::of(&[measured], Some(header.plan.limits)).map(Cow::Owned),

@@ -18,12 +18,10 @@ pub(crate) enum Unit {
     Share,
     Count,
     Word,
-    /// Yes or no.
     Flag,
 }
 
 impl Unit {
-    /// Its name, for people.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",
@@ -38,7 +36,6 @@ impl Unit {
         }
     }
 
-    /// Its type in JSON Schema.
     pub(crate) fn json_type(self) -> &'static str {
         match self {
             Self::Nanoseconds | Self::Milliseconds | Self::Seconds => "number",
@@ -78,7 +75,6 @@ impl Unit {
     }
 }
 
-/// A known value.
 pub(crate) fn some(value: impl Into<Value>) -> Option<Value> {
     Some(value.into())
 }

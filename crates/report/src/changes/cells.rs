@@ -12,7 +12,6 @@ use crate::standings::{comparison, finding};
 use crate::summary::{Summary, Table};
 use crate::warming::counted;
 
-/// One of the runs, or one of the builds of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Side<'a> {
     pub run: &'a Run,

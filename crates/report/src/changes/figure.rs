@@ -40,7 +40,6 @@ impl ComparedFigure {
         of_trials.filter(|figure| figure.is_measured()).map(Self)
     }
 
-    /// The title of its columns.
     pub(crate) fn title(self) -> &'static str {
         self.0.title()
     }

@@ -43,7 +43,6 @@ pub struct Document<'a> {
 /// A workload's results, or another part of a document.
 #[derive(Default)]
 pub(crate) struct Part {
-    /// The answer.
     pub(crate) headline: Vec<String>,
     pub(crate) title: Option<String>,
     /// Load, limits, and where the data comes from.
@@ -59,7 +58,6 @@ pub(crate) struct Block {
 
 pub(crate) enum Content {
     Table(Table),
-    /// Sentences.
     Prose(Vec<String>),
     List(Vec<Item>),
     /// Lines drawn in characters of one width.

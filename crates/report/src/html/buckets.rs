@@ -12,7 +12,6 @@ const IN_A_DECADE: u32 = 20;
 /// Calls beyond the last point of a percentile curve. Fewer would not repeat in the next run.
 const LEFT: u64 = 10;
 
-/// A distribution of times.
 #[derive(Serialize)]
 pub(super) struct Distribution {
     /// Calls in it.

@@ -33,7 +33,6 @@ pub(super) struct CellView {
     pub(super) warm: Vec<WarmView>,
 }
 
-/// A measured window.
 #[derive(Serialize)]
 pub(super) struct WindowView {
     process: u32,
@@ -71,7 +70,6 @@ pub(super) struct Point {
     paused_share: Option<f64>,
 }
 
-/// The warm-up of a process.
 #[derive(Serialize)]
 pub(super) struct WarmView {
     process: u32,

@@ -11,7 +11,6 @@ use super::table::RowView;
 use crate::document::Part;
 use crate::load::{Load, headline};
 
-/// A distribution with its name.
 #[derive(Serialize)]
 pub(super) struct Named {
     name: &'static str,

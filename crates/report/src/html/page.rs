@@ -15,7 +15,6 @@ use crate::words;
 /// Version of the page's data, always that of the page.
 const SCHEMA: u32 = 1;
 
-/// Everything on the page.
 #[derive(Serialize)]
 pub(super) struct Page {
     schema: u32,
@@ -23,7 +22,6 @@ pub(super) struct Page {
     pub(super) runs: Vec<RunView>,
 }
 
-/// A record.
 #[derive(Serialize)]
 pub(super) struct RunView {
     /// The suite; the address of a load.

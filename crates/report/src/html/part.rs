@@ -12,13 +12,11 @@ use crate::curve::{Curve, Results, results};
 use crate::document::{self, Block, Content, Item, Part};
 use crate::summary::{Summary, Table};
 
-/// A part of the page.
 #[derive(Default, Serialize)]
 pub(super) struct PartView {
     pub(super) kind: KindView,
     /// Names it among the others.
     pub(super) name: String,
-    /// The answer.
     pub(super) headline: Vec<String>,
     /// The load and the servers' limits.
     pub(super) setting: Vec<String>,
@@ -29,9 +27,7 @@ pub(super) struct PartView {
     pub(super) table: TableView,
     /// Response times over load: the rows of the table, or the rates that a search tried.
     pub(super) over_load: Option<OverLoad>,
-    /// The figures of a window.
     pub(super) window_columns: Vec<ColumnView>,
-    /// Distributions of a load.
     pub(super) distributions: Vec<load::Named>,
     /// If runs or builds are compared.
     pub(super) changes: Option<ChangesView>,

@@ -7,7 +7,6 @@ use super::names;
 use crate::catalog::{ColumnSlot, Figure, Kind, RowKind, Subject, Value, exported};
 use crate::columns::{Columns, columns};
 
-/// A table.
 #[derive(Default, Serialize)]
 pub(super) struct TableView {
     pub(super) columns: Vec<ColumnView>,
@@ -27,7 +26,6 @@ pub(super) struct ColumnView {
     pub(super) interval: Option<[usize; 2]>,
 }
 
-/// Where a column is shown.
 #[derive(Clone, Copy, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ShownView {
@@ -39,7 +37,6 @@ pub(super) enum ShownView {
     Row,
 }
 
-/// A row.
 #[derive(Default, Serialize)]
 pub(super) struct RowView {
     /// Unique in its table.

@@ -20,7 +20,6 @@ use crate::open::{client_bound, late};
 use crate::verdict::{Verdict, VerdictKind};
 use crate::words;
 
-/// What the columns are.
 const HOW_TO_READ: &str = "rate: calls due per second; p50 to p99.9: response time over all calls, where failed calls count as infinitely slow";
 
 /// Loads at several rates.

@@ -8,7 +8,6 @@ use crate::catalog::{Unit, Value, Values};
 use crate::figures::Figures;
 use crate::format::NOTHING;
 
-/// A figure of a point.
 pub(crate) struct PointFigure {
     pub(crate) key: &'static str,
     pub(crate) title: &'static str,

@@ -41,7 +41,6 @@ pub struct AllCalls {
     least: Histogram,
     /// Largest of `ok`, and of all. Those of the histograms are rounded to their slots.
     largest: [u64; 2],
-    /// Smallest of all.
     min: Bound,
     mean: Bound,
 }

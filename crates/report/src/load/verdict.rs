@@ -209,7 +209,6 @@ pub(super) fn exceeded(load: &Load) -> Vec<String> {
     load.header.plan.fail_if.iter().filter_map(shown).collect()
 }
 
-/// The value of a limited figure.
 fn figure(limit: &Threshold, value: Option<f64>) -> String {
     let limits = &[limit.limit()];
     match (limit.figure(), value) {

@@ -93,7 +93,6 @@ impl<'a> Run<'a> {
         Self { windows, raw: Model::fit(windows, reference::unadjusted(windows)) }
     }
 
-    /// The model at a state of the machine.
     fn at(&self, slopes: &Slopes, state: f64) -> Model {
         Model::fit(self.windows, slopes.adjust(self.windows, state))
     }

@@ -12,7 +12,6 @@ const MAX_CORRELATION: f64 = 0.8;
 const BATCH: usize = 4;
 const BATCHES: usize = 8;
 
-/// The error of a mean.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnError {
     pub variance: f64,

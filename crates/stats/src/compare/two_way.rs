@@ -20,7 +20,6 @@ pub(super) struct TwoWay<'a> {
     pub covariance: Vec<Vec<f64>>,
 }
 
-/// A fit.
 pub(super) struct Fit {
     /// Level of each row.
     pub rows: Vec<f64>,
@@ -56,7 +55,6 @@ impl<'a> TwoWay<'a> {
         cell.weight / self.by_column[cell.column]
     }
 
-    /// Fits a value for each cell.
     pub fn fit(&self, values: &[f64]) -> Fit {
         let all: f64 = self.cells.iter().map(|cell| cell.weight).sum();
         let weighted = self.cells.iter().zip(values).map(|(cell, value)| cell.weight * value);

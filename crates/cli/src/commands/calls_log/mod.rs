@@ -20,7 +20,6 @@ pub use files::CallFiles;
 
 /// Writes calls in one format.
 trait CallWriter: Send {
-    /// Adds calls.
     fn add(&mut self, calls: &[LoggedCall]) -> anyhow::Result<()>;
 
     /// Writes the rest and returns the file.

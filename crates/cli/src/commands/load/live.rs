@@ -58,7 +58,6 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// A line that stays.
     fn keep(&self, line: &str) {
         match &self.view {
             View::Drawn(bar) => bar.suspend(|| note!("{line}")),

@@ -1,7 +1,7 @@
 //! JSON that must be refused, after which the server must still serve; and JSON that libraries treat differently.
 
 use crate::cases::probe::Probe;
-use crate::cases::{CallError, Case, SHAPES, TEXT};
+use crate::cases::{CallError, Case, SHAPES, TEXT, case};
 use crate::codec::json::node::Node;
 use crate::codec::json::write::Style;
 use crate::codec::{Encoding, Sent, json};
@@ -11,74 +11,28 @@ use crate::values::{Contact, Status, Value};
 
 const JSON: &[Need] = &[Need::Wire(Encoding::Json)];
 
+#[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
-    Case {
-        name: "json/truncated",
-        verifies: "a request is refused if cut after its first byte, in the middle, or before \
-            its last byte, in each method",
-        needs: JSON,
-        run: truncated,
-    },
-    Case {
-        name: "json/malformed",
-        verifies: "a body that is not JSON is refused: `no JSON`, a missing colon, a missing \
-            comma, a wrong closing bracket",
-        needs: JSON,
-        run: malformed,
-    },
-    Case {
-        name: "json/wrong-type",
-        verifies: "an object in place of any value, or a number in place of an object, is \
-            refused, at every level of each method",
-        needs: JSON,
-        run: wrong_type,
-    },
-    Case {
-        name: "json/no-integer",
-        verifies: "the string `\"abc\"` is refused in place of an integer: in nine places, 32 \
-            and 64 bits, in a list and in a child",
-        needs: JSON,
-        run: |probe| refuses_text_at(probe, &INTEGERS, "abc"),
-    },
-    Case {
-        name: "json/no-base64",
-        verifies: "a string that is not base64 is refused as `digest`",
-        needs: JSON,
-        run: |probe| refuses_text_at(probe, &["tree.digest"], "!no base64!"),
-    },
-    Case {
-        name: "json/nesting",
-        verifies: "content of 10,000 nested arrays is refused by each method",
-        needs: JSON,
-        run: nesting,
-    },
-    Case {
-        name: "json/unknown-enum",
-        verifies: "an unknown enum name is refused, or read as the unspecified value",
-        needs: JSON,
-        run: unknown_enum,
-    },
-    Case {
-        name: "json/trailing",
-        verifies: "a request followed by `}`, by `junk` or by another request is refused, or \
-            answered as if it stood alone",
-        needs: JSON,
-        run: trailing,
-    },
-    Case {
-        name: "json/invalid-utf8",
-        verifies: "a text with the byte `ff` in it is refused, or comes back with U+FFFD in its \
-            place",
-        needs: JSON,
-        run: invalid_utf8,
-    },
-    Case {
-        name: "json/lone-surrogate",
-        verifies: "half of a surrogate pair in a text is refused, or comes back as U+FFFD, `?` \
-            or the same escape",
-        needs: JSON,
-        run: lone_surrogate,
-    },
+    case("json/truncated", JSON, truncated,
+        "a request is refused if cut after its first byte, in the middle, or before its last byte, in each method"),
+    case("json/malformed", JSON, malformed,
+        "a body that is not JSON is refused: `no JSON`, a missing colon, a missing comma, a wrong closing bracket"),
+    case("json/wrong-type", JSON, wrong_type,
+        "an object in place of any value, or a number in place of an object, is refused, at every level of each method"),
+    case("json/no-integer", JSON, |probe| refuses_text_at(probe, &INTEGERS, "abc"),
+        "the string `\"abc\"` is refused in place of an integer: in nine places, 32 and 64 bits, in a list and in a child"),
+    case("json/no-base64", JSON, |probe| refuses_text_at(probe, &["tree.digest"], "!no base64!"),
+        "a string that is not base64 is refused as `digest`"),
+    case("json/nesting", JSON, nesting,
+        "content of 10,000 nested arrays is refused by each method"),
+    case("json/unknown-enum", JSON, unknown_enum,
+        "an unknown enum name is refused, or read as the unspecified value"),
+    case("json/trailing", JSON, trailing,
+        "a request followed by `}`, by `junk` or by another request is refused, or answered as if it stood alone"),
+    case("json/invalid-utf8", JSON, invalid_utf8,
+        "a text with the byte `ff` in it is refused, or comes back with U+FFFD in its place"),
+    case("json/lone-surrogate", JSON, lone_surrogate,
+        "half of a surrogate pair in a text is refused, or comes back as U+FFFD, `?` or the same escape"),
 ];
 
 /// Paths of integers of 32 and 64 bits.
@@ -126,7 +80,6 @@ fn wrong_type(probe: &mut Probe<'_>) -> Result<(), String> {
     })
 }
 
-/// The text must be refused at each of these paths.
 fn refuses_text_at(probe: &mut Probe<'_>, paths: &[&str], text: &str) -> Result<(), String> {
     paths.iter().try_for_each(|path| {
         let value = with_phone(match path.split('.').next() {

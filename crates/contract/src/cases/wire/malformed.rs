@@ -1,7 +1,7 @@
 //! Protobuf that must be refused, after which the server must still serve.
 
-use crate::cases::Case;
 use crate::cases::probe::Probe;
+use crate::cases::{Case, case};
 use crate::codec::protobuf::wire::{Layout, delimited, tag};
 use crate::codec::{Encoding, varint};
 use crate::profile::Need;
@@ -9,54 +9,22 @@ use crate::shape::Shape;
 
 const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
+#[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
-    Case {
-        name: "text/truncated",
-        verifies: "a text request is refused if cut after its first byte, in the middle, or \
-            before its last byte",
-        needs: PROTOBUF,
-        run: |probe| truncated(probe, Shape::Text(100)),
-    },
-    Case {
-        name: "record/truncated",
-        verifies: "a record request is refused if cut short, or if its outer length fits a \
-            record that lacks its last byte",
-        needs: PROTOBUF,
-        run: |probe| truncated(probe, Shape::Record),
-    },
-    Case {
-        name: "dto/truncated",
-        verifies: "a DTO request is refused if cut short, or if its outer length fits a DTO \
-            that lacks its last byte",
-        needs: PROTOBUF,
-        run: |probe| truncated(probe, Shape::Dto),
-    },
-    Case {
-        name: "tree/truncated",
-        verifies: "a tree request is refused if cut short, or if its outer length fits a tree \
-            that lacks its last byte",
-        needs: PROTOBUF,
-        run: |probe| truncated(probe, Shape::Tree),
-    },
-    Case {
-        name: "malformed/wire-type",
-        verifies: "a field with the nonexistent wire type 7 is refused by each method",
-        needs: PROTOBUF,
-        run: |probe| probe.all_refuse(&invalid_wire_type(), "a field of wire type 7"),
-    },
-    Case {
-        name: "malformed/length-past-end",
-        verifies: "a length of 2, 1 MiB or 2^31 - 1 with only one byte behind it is refused by \
-            each method",
-        needs: PROTOBUF,
-        run: length_past_end,
-    },
-    Case {
-        name: "malformed/unfinished-tag",
-        verifies: "a message that ends inside a field's tag is refused by each method",
-        needs: PROTOBUF,
-        run: |probe| probe.all_refuse(&[0x8a], "a tag without its last byte"),
-    },
+    case("text/truncated", PROTOBUF, |probe| truncated(probe, Shape::Text(100)),
+        "a text request is refused if cut after its first byte, in the middle, or before its last byte"),
+    case("record/truncated", PROTOBUF, |probe| truncated(probe, Shape::Record),
+        "a record request is refused if cut short, or if its outer length fits a record that lacks its last byte"),
+    case("dto/truncated", PROTOBUF, |probe| truncated(probe, Shape::Dto),
+        "a DTO request is refused if cut short, or if its outer length fits a DTO that lacks its last byte"),
+    case("tree/truncated", PROTOBUF, |probe| truncated(probe, Shape::Tree),
+        "a tree request is refused if cut short, or if its outer length fits a tree that lacks its last byte"),
+    case("malformed/wire-type", PROTOBUF, |probe| probe.all_refuse(&invalid_wire_type(), "a field of wire type 7"),
+        "a field with the nonexistent wire type 7 is refused by each method"),
+    case("malformed/length-past-end", PROTOBUF, length_past_end,
+        "a length of 2, 1 MiB or 2^31 - 1 with only one byte behind it is refused by each method"),
+    case("malformed/unfinished-tag", PROTOBUF, |probe| probe.all_refuse(&[0x8a], "a tag without its last byte"),
+        "a message that ends inside a field's tag is refused by each method"),
 ];
 
 /// Cuts after the tag, in the middle, and before the last byte; and cuts the last byte of a message inside a valid

@@ -2,133 +2,53 @@
 //! copies bytes does not. And texts that are not UTF-8.
 
 use crate::cases::probe::Probe;
-use crate::cases::{Case, TEXT};
+use crate::cases::{Case, TEXT, case};
 use crate::codec::{Encoding, NonCanonical, Oddity, Sent};
 use crate::profile::Need;
 use crate::shape::Shape;
 
 const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
+#[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
-    Case {
-        name: "text/overlong",
-        verifies: "a tag and a length encoded in one byte more than needed (`0a` as `8a 00`) \
-            are understood",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, TEXT, NonCanonical::Overlong),
-    },
-    Case {
-        name: "record/overlong",
-        verifies: "a record comes back re-encoded if every tag, length, integer and boolean \
-            takes one byte more than needed",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Record, NonCanonical::Overlong),
-    },
-    Case {
-        name: "dto/overlong",
-        verifies: "a DTO comes back re-encoded if every tag, length, integer and boolean takes \
-            one byte more than needed",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Dto, NonCanonical::Overlong),
-    },
-    Case {
-        name: "tree/overlong",
-        verifies: "a tree comes back re-encoded if every tag, length, integer and boolean takes \
-            one byte more than needed, in children, their tags and map entries too",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Tree, NonCanonical::Overlong),
-    },
-    Case {
-        name: "record/twice",
-        verifies: "if a record and each of its fields (but the list) occur twice with different \
-            values, the later values come back, once each",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Record, NonCanonical::Twice),
-    },
-    Case {
-        name: "dto/twice",
-        verifies: "if a DTO and each of its fields occur twice with different values, the later \
-            values come back, once each",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Dto, NonCanonical::Twice),
-    },
-    Case {
-        name: "tree/twice",
-        verifies: "if a tree, its fields (but the oneof), its map keys, and the fields of \
-            children and their tags occur twice, the later values come back, once each",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Tree, NonCanonical::Twice),
-    },
-    Case {
-        name: "record/reordered",
-        verifies: "a record comes back re-encoded if its fields are in descending order and \
-            overlong, and its list is split into one unpacked number and two packed pieces",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Record, NonCanonical::Reordered),
-    },
-    Case {
-        name: "dto/reordered",
-        verifies: "a DTO comes back re-encoded if its fields are in descending order and overlong",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Dto, NonCanonical::Reordered),
-    },
-    Case {
-        name: "tree/reordered",
-        verifies: "a tree comes back re-encoded if its fields are in descending order and \
-            overlong, in children and their tags too, with values of map entries before keys",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Tree, NonCanonical::Reordered),
-    },
-    Case {
-        name: "record/unknown-inside",
-        verifies: "a record with unknown fields before and after its own, which are overlong, \
-            comes back re-encoded, with the unknown fields or without",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Record, NonCanonical::Unknown),
-    },
-    Case {
-        name: "dto/unknown-inside",
-        verifies: "a DTO with unknown fields before and after its own, which are overlong, \
-            comes back re-encoded, with the unknown fields or without",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Dto, NonCanonical::Unknown),
-    },
-    Case {
-        name: "tree/unknown-inside",
-        verifies: "a tree with unknown fields at every level and overlong known ones comes back \
-            re-encoded, with the unknown fields or without",
-        needs: PROTOBUF,
-        run: |probe| non_canonical(probe, Shape::Tree, NonCanonical::Unknown),
-    },
+    case("text/overlong", PROTOBUF, |probe| non_canonical(probe, TEXT, NonCanonical::Overlong),
+        "a tag and a length encoded in one byte more than needed (`0a` as `8a 00`) are understood"),
+    case("record/overlong", PROTOBUF, |probe| non_canonical(probe, Shape::Record, NonCanonical::Overlong),
+        "a record comes back re-encoded if every tag, length, integer and boolean takes one byte more than needed"),
+    case("dto/overlong", PROTOBUF, |probe| non_canonical(probe, Shape::Dto, NonCanonical::Overlong),
+        "a DTO comes back re-encoded if every tag, length, integer and boolean takes one byte more than needed"),
+    case("tree/overlong", PROTOBUF, |probe| non_canonical(probe, Shape::Tree, NonCanonical::Overlong),
+        "a tree comes back re-encoded if every tag, length, integer and boolean takes one byte more than needed, in children, their tags and map entries too"),
+    case("record/twice", PROTOBUF, |probe| non_canonical(probe, Shape::Record, NonCanonical::Twice),
+        "if a record and each of its fields (but the list) occur twice with different values, the later values come back, once each"),
+    case("dto/twice", PROTOBUF, |probe| non_canonical(probe, Shape::Dto, NonCanonical::Twice),
+        "if a DTO and each of its fields occur twice with different values, the later values come back, once each"),
+    case("tree/twice", PROTOBUF, |probe| non_canonical(probe, Shape::Tree, NonCanonical::Twice),
+        "if a tree, its fields (but the oneof), its map keys, and the fields of children and their tags occur twice, the later values come back, once each"),
+    case("record/reordered", PROTOBUF, |probe| non_canonical(probe, Shape::Record, NonCanonical::Reordered),
+        "a record comes back re-encoded if its fields are in descending order and overlong, and its list is split into one unpacked number and two packed pieces"),
+    case("dto/reordered", PROTOBUF, |probe| non_canonical(probe, Shape::Dto, NonCanonical::Reordered),
+        "a DTO comes back re-encoded if its fields are in descending order and overlong"),
+    case("tree/reordered", PROTOBUF, |probe| non_canonical(probe, Shape::Tree, NonCanonical::Reordered),
+        "a tree comes back re-encoded if its fields are in descending order and overlong, in children and their tags too, with values of map entries before keys"),
+    case("record/unknown-inside", PROTOBUF, |probe| non_canonical(probe, Shape::Record, NonCanonical::Unknown),
+        "a record with unknown fields before and after its own, which are overlong, comes back re-encoded, with the unknown fields or without"),
+    case("dto/unknown-inside", PROTOBUF, |probe| non_canonical(probe, Shape::Dto, NonCanonical::Unknown),
+        "a DTO with unknown fields before and after its own, which are overlong, comes back re-encoded, with the unknown fields or without"),
+    case("tree/unknown-inside", PROTOBUF, |probe| non_canonical(probe, Shape::Tree, NonCanonical::Unknown),
+        "a tree with unknown fields at every level and overlong known ones comes back re-encoded, with the unknown fields or without"),
 ];
 
+#[rustfmt::skip]
 pub(in crate::cases) const INVALID_UTF8: &[Case] = &[
-    Case {
-        name: "text/invalid-utf8",
-        verifies: "a text that starts with bytes that are not UTF-8 is refused",
-        needs: PROTOBUF,
-        run: |probe| invalid_utf8(probe, TEXT),
-    },
-    Case {
-        name: "record/invalid-utf8",
-        verifies: "a record is refused if any of its eight strings is not UTF-8: an impossible \
-            byte, a lone continuation byte, a truncated character, an overlong NUL, half a \
-            surrogate pair, a code point past the last one",
-        needs: PROTOBUF,
-        run: |probe| invalid_utf8(probe, Shape::Record),
-    },
-    Case {
-        name: "dto/invalid-utf8",
-        verifies: "a DTO is refused if any of its three strings is not UTF-8",
-        needs: PROTOBUF,
-        run: |probe| invalid_utf8(probe, Shape::Dto),
-    },
-    Case {
-        name: "tree/invalid-utf8",
-        verifies: "a tree is refused if any string or map key is not UTF-8, at any level",
-        needs: PROTOBUF,
-        run: |probe| invalid_utf8(probe, Shape::Tree),
-    },
+    case("text/invalid-utf8", PROTOBUF, |probe| invalid_utf8(probe, TEXT),
+        "a text that starts with bytes that are not UTF-8 is refused"),
+    case("record/invalid-utf8", PROTOBUF, |probe| invalid_utf8(probe, Shape::Record),
+        "a record is refused if any of its eight strings is not UTF-8: an impossible byte, a lone continuation byte, a truncated character, an overlong NUL, half a surrogate pair, a code point past the last one"),
+    case("dto/invalid-utf8", PROTOBUF, |probe| invalid_utf8(probe, Shape::Dto),
+        "a DTO is refused if any of its three strings is not UTF-8"),
+    case("tree/invalid-utf8", PROTOBUF, |probe| invalid_utf8(probe, Shape::Tree),
+        "a tree is refused if any string or map key is not UTF-8, at any level"),
 ];
 
 /// Values per form.

@@ -3,7 +3,7 @@
 use prost::Message as _;
 
 use crate::cases::probe::Probe;
-use crate::cases::{Case, SHAPES, TEXT};
+use crate::cases::{Case, SHAPES, TEXT, case};
 use crate::codec::Encoding;
 use crate::codec::protobuf::wire::{delimited, fixed64};
 use crate::profile::Need;
@@ -11,26 +11,14 @@ use crate::values::{FlatRecord, Value};
 
 const PROTOBUF: &[Need] = &[Need::Wire(Encoding::Protobuf)];
 
+#[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
-    Case {
-        name: "wire/reply-is-not-request",
-        verifies: "the reply holds the content of field 1, even if the request also has a field \
-            2, in each method",
-        needs: PROTOBUF,
-        run: reply_is_not_request,
-    },
-    Case {
-        name: "wire/last-value-wins",
-        verifies: "if field 1 of `Text` occurs twice, the second value comes back",
-        needs: PROTOBUF,
-        run: last_value_wins,
-    },
-    Case {
-        name: "wire/any-order",
-        verifies: "a record with its fields out of order and an unpacked list comes back",
-        needs: PROTOBUF,
-        run: any_order,
-    },
+    case("wire/reply-is-not-request", PROTOBUF, reply_is_not_request,
+        "the reply holds the content of field 1, even if the request also has a field 2, in each method"),
+    case("wire/last-value-wins", PROTOBUF, last_value_wins,
+        "if field 1 of `Text` occurs twice, the second value comes back"),
+    case("wire/any-order", PROTOBUF, any_order,
+        "a record with its fields out of order and an unpacked list comes back"),
 ];
 
 /// A server that returns the bytes of the request also returns field 2, which it should ignore.

@@ -1,7 +1,7 @@
 //! Valid Thrift structs that no library writes, and structs that must be refused.
 
 use crate::cases::probe::Probe;
-use crate::cases::{Case, SHAPES, TEXT};
+use crate::cases::{Case, SHAPES, TEXT, case};
 use crate::codec::{Encoding, NonCanonical, Oddity};
 use crate::profile::Need;
 use crate::values::Value;
@@ -9,62 +9,24 @@ use crate::values::Value;
 const THRIFT: &[Need] = &[Need::Thrift];
 const COMPACT: &[Need] = &[Need::Wire(Encoding::ThriftCompact)];
 
+#[rustfmt::skip]
 pub(in crate::cases) const CASES: &[Case] = &[
-    Case {
-        name: "struct/other-field",
-        verifies: "the reply holds the content of field 1, even if the request also has a field \
-            2, in each method",
-        needs: THRIFT,
-        run: other_field,
-    },
-    Case {
-        name: "struct/twice",
-        verifies: "if each field and each map key occurs twice with different values, at every \
-            level, the later values come back, once each",
-        needs: THRIFT,
-        run: |probe| non_canonical(probe, NonCanonical::Twice),
-    },
-    Case {
-        name: "struct/unknown-inside",
-        verifies: "unknown fields (1001 to 1011, one of each type) at every level are skipped \
-            and do not come back; in the compact protocol all is overlong",
-        needs: THRIFT,
-        run: |probe| non_canonical(probe, NonCanonical::Unknown),
-    },
-    Case {
-        name: "struct/reordered",
-        verifies: "structs with their fields in descending order, at every level, come back",
-        needs: THRIFT,
-        run: |probe| non_canonical(probe, NonCanonical::Reordered),
-    },
-    Case {
-        name: "struct/overlong",
-        verifies: "numbers of 16, 32 and 64 bits in one byte more than needed, and long-form \
-            headers of fields and lists, are understood and re-encoded",
-        needs: COMPACT,
-        run: |probe| non_canonical(probe, NonCanonical::Overlong),
-    },
-    Case {
-        name: "struct/truncated",
-        verifies: "a struct is refused, or its connection closed, if cut after its first byte, \
-            in the middle, or before its last two bytes",
-        needs: THRIFT,
-        run: truncated,
-    },
-    Case {
-        name: "struct/unknown-type",
-        verifies: "a field of a nonexistent type (six bytes of `7f`) is refused, or its \
-            connection closed",
-        needs: THRIFT,
-        run: |probe| probe.all_refuse(&[0x7f; 6], "a field of a nonexistent type"),
-    },
-    Case {
-        name: "struct/length-past-end",
-        verifies: "a text of one byte that claims a length of 100, 1 MiB, 2^31 - 1 or -1 is \
-            refused, or its connection closed",
-        needs: THRIFT,
-        run: length_past_end,
-    },
+    case("struct/other-field", THRIFT, other_field,
+        "the reply holds the content of field 1, even if the request also has a field 2, in each method"),
+    case("struct/twice", THRIFT, |probe| non_canonical(probe, NonCanonical::Twice),
+        "if each field and each map key occurs twice with different values, at every level, the later values come back, once each"),
+    case("struct/unknown-inside", THRIFT, |probe| non_canonical(probe, NonCanonical::Unknown),
+        "unknown fields (1001 to 1011, one of each type) at every level are skipped and do not come back; in the compact protocol all is overlong"),
+    case("struct/reordered", THRIFT, |probe| non_canonical(probe, NonCanonical::Reordered),
+        "structs with their fields in descending order, at every level, come back"),
+    case("struct/overlong", COMPACT, |probe| non_canonical(probe, NonCanonical::Overlong),
+        "numbers of 16, 32 and 64 bits in one byte more than needed, and long-form headers of fields and lists, are understood and re-encoded"),
+    case("struct/truncated", THRIFT, truncated,
+        "a struct is refused, or its connection closed, if cut after its first byte, in the middle, or before its last two bytes"),
+    case("struct/unknown-type", THRIFT, |probe| probe.all_refuse(&[0x7f; 6], "a field of a nonexistent type"),
+        "a field of a nonexistent type (six bytes of `7f`) is refused, or its connection closed"),
+    case("struct/length-past-end", THRIFT, length_past_end,
+        "a text of one byte that claims a length of 100, 1 MiB, 2^31 - 1 or -1 is refused, or its connection closed"),
 ];
 
 /// Values per shape and form.

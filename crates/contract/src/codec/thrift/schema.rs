@@ -27,7 +27,6 @@ pub(super) enum Kind {
     Map,
 }
 
-/// A struct or a union.
 #[derive(Debug)]
 pub(super) struct Struct {
     pub name: &'static str,

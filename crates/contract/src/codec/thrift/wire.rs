@@ -67,7 +67,6 @@ impl Type {
         if wire == Wire::Binary { binary } else { compact }
     }
 
-    /// The type with this number.
     pub fn numbered(number: u8, wire: Wire) -> Option<Self> {
         let known = |(of, _, _): &(Self, u8, u8)| {
             of.number(wire) == number

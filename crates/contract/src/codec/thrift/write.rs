@@ -12,7 +12,6 @@ const MAX_VARINTS: [usize; 3] = [3, 5, 10];
 /// Number of the first unknown field.
 const UNKNOWN: i16 = 1001;
 
-/// Writes structs.
 pub(super) struct Writer {
     wire: Wire,
     /// `None`: canonical.

@@ -28,7 +28,6 @@ enum Answer {
     Wrong,
 }
 
-/// A call and what was received for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
     call: Call,

@@ -10,7 +10,6 @@ use super::{MAX_BODY, Problem};
 /// Most fields of a head.
 const MAX_FIELDS: usize = 128;
 
-/// The content of a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     /// 100 to 999.

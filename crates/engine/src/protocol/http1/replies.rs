@@ -12,14 +12,14 @@ pub(crate) const MAX_INTERIM: u32 = 16;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Came<'a> {
     /// The head of a reply; no other reply follows if it is the `last`.
-    Head { last: bool },
-    /// A whole reply.
+    Head {
+        last: bool,
+    },
     Reply(Reply<'a>),
     /// More input is needed.
     Nothing,
 }
 
-/// A whole reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reply<'a> {
     /// 200 to 999.
@@ -37,7 +37,6 @@ enum Stage {
     Between,
 }
 
-/// Reads replies.
 #[derive(Debug)]
 pub(crate) struct Replies {
     stage: Stage,

@@ -1,6 +1,5 @@
 //! Error codes, RFC 9113, section 7.
 
-/// No error.
 pub(crate) const NO_ERROR: u32 = 0;
 /// The stream was not processed.
 pub(crate) const REFUSED_STREAM: u32 = 7;

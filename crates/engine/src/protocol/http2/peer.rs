@@ -3,7 +3,6 @@
 use super::frame;
 use crate::protocol::Broken;
 
-/// The peer's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PeerSettings {
     /// Size of its header table for our requests, bytes.

@@ -142,7 +142,7 @@ mod tests {
     const OWN: [(&str, &str); 2] = [("content-type", "application/grpc"), ("te", "trailers")];
 
     fn head(headers: &[(&str, &str)]) -> RequestHead {
-        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        let own = |(name, value): &(&str, &str)| format!("{name}: {value}").parse().unwrap();
         let headers = headers.iter().map(own).collect();
         let target = Target { headers, ..Target::new("/pkg.Service/Method") };
         RequestHead::new(&Head::new(&target, "127.0.0.1:50051", &OWN))

@@ -36,7 +36,6 @@ impl<T: Copy + Default> Streams<T> {
         Self { ring, displaced: BTreeMap::new(), next: 1, open: 0 }
     }
 
-    /// Open streams.
     pub fn open(&self) -> u32 {
         self.open
     }

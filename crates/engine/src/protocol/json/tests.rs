@@ -70,7 +70,7 @@ fn right() -> Vec<u8> {
 
 #[test]
 fn a_request_is_a_post_of_its_json() {
-    let headers = vec![("x-trace".to_owned(), "7".to_owned())];
+    let headers = vec!["x-trace: 7".parse().unwrap()];
     let payload = Filler {
         target: Target { headers, ..Target::new("/pkg.Service/Method") },
         patches: std::iter::once(9..13).collect(),

@@ -12,7 +12,6 @@ use crate::protocol::http1::{MAX_BODY, MAX_INTERIM, MAX_SNIPPET, error_snippet};
 use crate::protocol::http2::{self, Piece, Pieces, Problem};
 use crate::protocol::{Call, End, Events};
 
-/// A call and what was received for it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Exchange {
     call: Call,
@@ -184,7 +183,6 @@ impl Exchange {
         Ok(())
     }
 
-    /// Ends the body.
     #[cold]
     fn conclude(&mut self, pieces: &mut Pieces, events: &mut impl Events) -> End {
         let piece = self.piece.take();

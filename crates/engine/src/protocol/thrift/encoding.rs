@@ -42,7 +42,6 @@ pub(crate) enum Kind {
     Map,
 }
 
-/// The head of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     /// `None`: the struct ends here.
@@ -104,7 +103,6 @@ pub(crate) trait Encoding: std::fmt::Debug + Send + Sync + 'static {
 #[derive(Debug)]
 pub(crate) struct Binary;
 
-/// The compact protocol.
 #[derive(Debug)]
 pub(crate) struct Compact;
 

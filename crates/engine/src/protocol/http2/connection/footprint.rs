@@ -6,7 +6,6 @@ use crate::protocol::http2::Http2Application;
 /// What a peer could increase.
 #[derive(Debug)]
 pub(crate) struct Footprint {
-    /// Open calls.
     pub calls: u32,
     /// Requests that are held back in part.
     pub held_back: usize,
