@@ -159,6 +159,23 @@ test("a phone shows p99 and memory", async ({ open, page }) => {
   }
 });
 
+test("any record is shown at a price, with costs and savings", async ({ open }) => {
+  const price = "$0.04/cpu-hour,$0.005/GiB-hour";
+  rpcbench("report", "--price", price, "--html", `${folder("priced")}.html`, folder("quick"));
+  const page = await open("priced");
+  await expect(page.locator("h1")).toContainText(/ % less CPU cost \(/);
+  await expect(page.getByText(`price ${price}`)).toBeVisible();
+  const priced: Json[] = JSON.parse(rpcbench("report", "--price", price, "--format", "json", folder("quick"))).workloads[0].cells;
+  const cost = (cell: Json) => cell.cost_per_million_calls;
+  const sorted = priced.toSorted((a, b) => cost(a) - cost(b));
+  const heading = page.getByRole("columnheader", { name: "cost/M calls", exact: true });
+  await heading.getByRole("button").click();
+  expect(await names(page)).toEqual(sorted.map((cell) => cell.entry));
+  const costs = await page.locator(".ranking tbody td").filter({ hasText: /^\$[\d.]+$/ }).allTextContents();
+  expect(costs.length).toBe(sorted.length);
+  sorted.forEach((cell, at) => expect(Number(costs[at]!.slice(1)) / cost(cell)).toBeCloseTo(1, 2));
+});
+
 test("each pair of protocols in a language is compared, for the rows shown", async ({ open }) => {
   const { run, events } = read("quick");
   const flask = run.plan.servers.find((server: Json) => server.entry === "python-flask");

@@ -36,6 +36,7 @@ mod outcome;
 mod pace;
 mod plan;
 mod preparation;
+mod price;
 mod printable;
 mod protocol;
 mod regular;
@@ -68,6 +69,7 @@ pub use plan::{
 pub use preparation::{
     CheckResult, Isolation, IsolationMode, Preparation, Readiness, WarmCurve, WarmSlice,
 };
+pub use price::Price;
 pub use printable::{is_printable, printable};
 pub use protocol::{Protocol, ProtocolSpec, Transport};
 pub use regular::{read_bytes, read_text};

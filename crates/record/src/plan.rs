@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::build::Build;
 use crate::call_header::CallHeader;
+use crate::price::Price;
 use crate::protocol::Protocol;
 use crate::threshold::Threshold;
 use crate::units::ParseError;
@@ -190,6 +191,9 @@ pub struct Plan {
     /// The limits of the suite, where this machine is too small for them and the run was scaled to it. `None`: it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scaled_from: Option<Limits>,
+    /// What servers' CPU time and memory cost. `None`: no cost is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
     /// Figures published elsewhere for these workloads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,

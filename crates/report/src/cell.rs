@@ -121,6 +121,7 @@ impl<'a> Cell<'a> {
             place: None,
             leader: None,
             by,
+            price: self.run.header.plan.price.clone(),
             stalls_decide: false,
             verdict,
             figures,

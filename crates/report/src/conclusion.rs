@@ -115,10 +115,11 @@ fn fastest(entry: &str, standings: &Standings) -> Option<String> {
         false => String::new(),
     };
     Some(format!(
-        "{entry} is fastest: {}x {}{}{slightly}{}",
+        "{entry} is fastest: {}x {}{}{}{slightly}{}",
         format::si_near(pair.ratio, &limits),
         pair.second,
         ends(pair.range),
+        saving(pair, standings),
         certainty(standings)
     ))
 }
@@ -126,6 +127,25 @@ fn fastest(entry: &str, standings: &Standings) -> Option<String> {
 /// ` (1.31 to 1.53)`, of a ratio; empty if unknown. Both ends show on which side of 1 they are.
 pub(crate) fn ends(range: Option<Range>) -> String {
     between(range, &[1.0])
+}
+
+/// What the first of a pair saves. Empty without a price of CPU time.
+pub(crate) fn saving(pair: &Pair, standings: &Standings) -> String {
+    match standings.shows_savings {
+        true => cost_change(pair.ratio, pair.range),
+        false => String::new(),
+    }
+}
+
+/// `, 38 % less CPU cost (29 to 46 %)`, of a ratio of calls/cpu-s and its interval.
+fn cost_change(ratio: f64, range: Option<Range>) -> String {
+    let percent = |ratio: f64| format::near(100.0 * (1.0 - 1.0 / ratio).abs(), 0, &[0.0, 100.0]);
+    let ends = |near, far| format!(" ({} to {} %)", percent(near), percent(far));
+    let (word, ends) = match ratio >= 1.0 {
+        true => ("less", range.map(|it| ends(it.low, it.high))),
+        false => ("more", range.map(|it| ends(it.high, it.low))),
+    };
+    format!(", {} % {word} CPU cost{}", percent(ratio), ends.unwrap_or_default())
 }
 
 fn between(range: Option<Range>, limits: &[f64]) -> String {
@@ -296,6 +316,16 @@ mod tests {
         assert_eq!(shown(0.5, 0.99996), " (0.500 to 0.99996)");
         assert_eq!(ends(None), "");
     }
+
+    #[test]
+    fn a_ratio_of_calls_per_cpu_time_is_a_saving() {
+        let range = |low, high| Some(Range { low, high });
+        assert_eq!(cost_change(1.6, range(1.4, 1.85)), ", 38 % less CPU cost (29 to 46 %)");
+        assert_eq!(cost_change(0.5, range(0.4, 0.8)), ", 100 % more CPU cost (25 to 150 %)");
+        assert_eq!(cost_change(1.003, None), ", 0.3 % less CPU cost");
+        assert_eq!(cost_change(500.0, None), ", 99.8 % less CPU cost");
+    }
+
     #[test]
     fn a_smallest_difference_beyond_sense_is_no_figure() {
         assert_eq!(seen(0.02, 0.05), "Differences of 2.0 % and more can be seen in this run.");

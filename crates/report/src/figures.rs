@@ -203,7 +203,7 @@ fn server(trials: &[&Measured], limits: Limits) -> Option<ServerFigures> {
         cpu_share: share(user + system, time * f64::from(limits.cpus)),
         cpu_user_s: user / 1e9,
         cpu_system_s: system / 1e9,
-        calls_per_cpu_s: price(trials).map(Estimate::raw),
+        calls_per_cpu_s: calls_per_cpu_s(trials).map(Estimate::raw),
         memory_peak_bytes: used.iter().map(|s| s.memory_peak_bytes).max().unwrap_or_default(),
         memory_anon_bytes: anon / used.len() as u64,
         throttled_share: throttled.map(|ns| share(ns as f64, time)),
@@ -211,7 +211,7 @@ fn server(trials: &[&Measured], limits: Limits) -> Option<ServerFigures> {
 }
 
 /// Correct answers per second of server CPU time over the windows. `None` if it used none.
-fn price(trials: &[&Measured]) -> Option<f64> {
+fn calls_per_cpu_s(trials: &[&Measured]) -> Option<f64> {
     let windows = trials.iter().filter_map(|t| Some((t.ok_pro_rata, t.server_cpu_s()?)));
     let (answered, seconds) = windows.fold((0.0, 0.0), |sum, w| (sum.0 + w.0, sum.1 + w.1));
     (seconds > 0.0).then(|| answered / seconds)

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use itertools::Itertools as _;
 use rpcbench_record::{ParseError, PlannedServer};
 
-use crate::conclusion::{ends, unit};
+use crate::conclusion::{ends, saving, unit};
 use crate::format;
 use crate::row::Row;
 use crate::standings::{Pair, Standings};
@@ -155,7 +155,8 @@ fn compared(first: &Group<'_>, other: &Group<'_>, standings: &Standings) -> Opti
         (false, true) => format!("{first} and {second} are equal"),
         (false, false) => {
             let ratio = format::si_near(pair.ratio, &[1.0]);
-            format!("{first} is {ratio}x {second}{}", ends(pair.range))
+            let saving = saving(pair, standings);
+            format!("{first} is {ratio}x {second}{}{saving}", ends(pair.range))
         }
     })
 }

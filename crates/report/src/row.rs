@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use itertools::Itertools as _;
-use rpcbench_record::{PlannedServer, RankedBy, Toolchain};
+use rpcbench_record::{PlannedServer, Price, RankedBy, Toolchain};
 use rpcbench_stats::{Estimate as Estimated, Range, RankRange};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,6 +33,8 @@ pub struct Row {
     pub leader: Option<Pair>,
     /// The ranking figure.
     pub by: RankedBy,
+    /// What CPU time and memory cost.
+    pub(crate) price: Option<Price>,
     /// What the figures are worth.
     pub verdict: Verdict,
     /// Whether a few outlying windows decide its ranking figure.
@@ -84,6 +86,20 @@ impl Row {
     /// The ranking figure. `None` if it was not measured.
     pub fn ranked(&self) -> Option<Estimate> {
         self.estimate(self.by)
+    }
+
+    /// Cost of a million calls: of the CPU time that they use, and of the peak memory for as long as they take at the
+    /// measured rate. `None` without a price, and if something priced is unknown.
+    pub fn cost_per_million(&self) -> Option<f64> {
+        const GIB: f64 = 1_073_741_824.0;
+        let (price, figures) = (self.price.as_ref()?, self.figures.as_ref()?);
+        let server = figures.server?;
+        let hours = |per_s: f64| (per_s > 0.0).then(|| 1e6 / per_s / 3600.0);
+        let cpu = price.cpu_hour.map(|price| Some(price * hours(server.calls_per_cpu_s?.value)?));
+        let gib = server.memory_peak_bytes as f64 / GIB;
+        let memory =
+            price.gib_hour.map(|price| Some(price * gib * hours(figures.calls_per_s.value)?));
+        [cpu, memory].into_iter().flatten().sum()
     }
 
     /// Whether it is ranked.

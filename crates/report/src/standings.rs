@@ -47,6 +47,8 @@ pub struct Standings {
     pub by: RankedBy,
     /// Difference up to which two count as equal, a share.
     pub precision: f64,
+    /// Whether ratios are also shown as savings: CPU time has a price, and entries are ranked by it.
+    pub(crate) shows_savings: bool,
     /// All pairs: those of the fastest, then those of the next with the slower ones, and so on.
     pub pairs: Vec<Pair>,
     /// The smallest difference that the run can see, a share. `None` if it can see none.
@@ -155,6 +157,8 @@ pub(crate) fn rank(rows: &mut [Row], run: &Run, workload: &Workload, by: RankedB
     let standings = Standings {
         by,
         precision,
+        shows_savings: by == RankedBy::CallsPerCpuSecond
+            && run.header.plan.price.as_ref().is_some_and(|price| price.cpu_hour.is_some()),
         pairs: pairs.collect(),
         resolution: comparison.resolution().map(|least| (1.0 + least) * bracket - 1.0),
         processes: processes.min().unwrap_or_default(),
@@ -269,6 +273,7 @@ mod tests {
         Standings {
             by: RankedBy::CallsPerSecond,
             precision: 0.05,
+            shows_savings: false,
             pairs: decided.chain(open.iter().map(pair(Finding::Open))).collect(),
             resolution: None,
             processes: 2,

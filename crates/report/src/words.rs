@@ -22,6 +22,9 @@ const RANKING: [&str; 3] = [
     "server-bound: good, the server was the bottleneck. unclear: neither side was, or both were.",
 ];
 
+/// How to read costs.
+const COST: &str = "cost/M calls: at the price above, of the CPU time that a million calls use and of the peak memory for as long as they take.";
+
 /// How to read response times over load.
 const CURVE: [&str; 4] = [
     "offered/s: calls that came due per second, whether or not earlier ones had finished.",
@@ -74,7 +77,8 @@ pub(crate) fn how_to_read(summary: &Summary) -> Vec<String> {
     let search = any(|w| w.find_max.is_some()).then_some(&SEARCH[..]);
     let curve = any(is_given).then_some(&CURVE[..]);
     let lives = any(|w| !w.connection_life.is_long()).then_some(&LIVES[..]);
-    let rest = [ranking, lives, search, curve].into_iter().flatten().flatten();
+    let cost = summary.header.plan.price.as_ref().map(|_| &[COST][..]);
+    let rest = [ranking, cost, lives, search, curve].into_iter().flatten().flatten();
     lines.chain(rest.map(|line| (*line).to_owned())).collect()
 }
 
@@ -117,8 +121,9 @@ pub(crate) fn heading(plan: &Plan, of: &Results) -> [String; 2] {
     let spoken: BTreeSet<Protocol> = plan.servers.iter().map(|server| server.protocol).collect();
     let under = under(w, &spoken, &arrivals_between(w, last));
     let load = format!("{name}: {}{under}", protocols(&spoken));
+    let price = plan.price.as_ref().map(|price| format!("; price {price}")).unwrap_or_default();
     let setting = format!(
-        "{} per server; warm-up {}; {}; seed {}",
+        "{} per server; warm-up {}; {}; seed {}{price}",
         limits(plan.limits),
         warm_up(w.warm_up),
         trials(plan, w),

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use rpcbench_harness::manifest::Selection;
 use rpcbench_harness::spec::{Count, Memory};
-use rpcbench_record::{PlacementKind, Protocol, units};
+use rpcbench_record::{PlacementKind, Price, Protocol, units};
 
 use super::values::port;
 use super::{Format, TableArgs};
@@ -158,6 +158,7 @@ Examples:
   rpcbench report results/2026-03-01T12-00-00 --columns place,server,calls/cpu-s,p99.9
   rpcbench report results/2026-03-01T12-00-00 --format markdown
   rpcbench report results/2026-03-01T12-00-00 --html report.html
+  rpcbench report results/2026-03-01T12-00-00 --price 0.04/cpu-hour,0.005/GiB-hour
   rpcbench report results/monday                 A load that --out wrote")]
 pub struct ReportArgs {
     /// Folder of the run, or of the load that `rpcbench load --out` wrote; several with --html [default: the newest run]
@@ -172,6 +173,10 @@ pub struct ReportArgs {
     /// Write a self-contained HTML page instead of printing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "wide", "columns", "sort", "group_by"])]
     pub html: Option<PathBuf>,
+    /// Show what a million calls cost at these prices: 0.04/cpu-hour, 0.005/GiB-hour or both, separated by a comma; a
+    /// currency may precede each, as in '$0.04/cpu-hour' [default: the run's own prices]
+    #[arg(long, value_name = "PRICES", allow_hyphen_values = true)]
+    pub price: Option<Price>,
     #[command(flatten)]
     pub table: TableArgs,
 }

@@ -216,6 +216,12 @@ fn wrong_values_are_refused_with_the_remedy() {
     insta::assert_snapshot!(refused("rpcbench run --duration 10"), @"error: invalid value '10' for '--duration <LENGTH>': '10' is not a length of time; write a number and a unit, such as 500ms, 10s or 2m");
     insta::assert_snapshot!(refused("rpcbench run --duration 0s"), @"error: invalid value '0s' for '--duration <LENGTH>': must be at least 1ms");
     insta::assert_snapshot!(refused("rpcbench run --memory lots"), @"error: invalid value 'lots' for '--memory <SIZE>': 'lots' is not a size of memory; write a number and a unit, such as 512M, 512MiB or 2G (M means MiB)");
+    for command in ["run", "report"] {
+        let refusal = refused(&format!("rpcbench {command} --price 4"));
+        let expected = "error: invalid value '4' for '--price <PRICES>': '4' has no unit; write prices such as 0.04/cpu-hour or 0.04/cpu-hour,0.005/GiB-hour";
+        assert_eq!(refusal, expected);
+    }
+    insta::assert_snapshot!(refused("rpcbench run --price -1/cpu-hour"), @"error: invalid value '-1/cpu-hour' for '--price <PRICES>': '-1' must be a number above zero, after a currency such as $ or EUR if you like; write prices such as 0.04/cpu-hour or 0.04/cpu-hour,0.005/GiB-hour");
     insta::assert_snapshot!(refused("rpcbench run --cpus 0"), @"error: invalid value '0' for '--cpus <N>': must be more than zero");
     insta::assert_snapshot!(refused("rpcbench run --shape text"), @"error: invalid value 'text' for '--shape <SHAPE>': shape `text` has no valid length; write `text:N` with N from 0 to 4000000 bytes");
     insta::assert_snapshot!(refused("rpcbench run --protocol http"), @"error: invalid value 'http' for '--protocol <PROTOCOL>': unknown protocol 'http'; expected one of grpc, json, json-h2c, connect, thrift, thrift-compact, thrift-buffered, thrift-buffered-compact, tcp-echo");
@@ -275,6 +281,7 @@ fn a_resumed_run_takes_no_option_of_a_plan() {
             | "timeout" | "grace" => "1s",
             "log_calls" | "runtime_statistics" | "pipelining" => "",
             "placement" => "native",
+            "price" => "0.04/cpu-hour",
             "headers" => "a:b",
             _ => "1",
         };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use anyhow::{Context as _, bail};
-use rpcbench_record::Run;
+use rpcbench_record::{Price, Run};
 use rpcbench_report::{
     Format as DocumentFormat, Layout, Style, TrialCalls, View, html_with_calls, trials_csv,
 };
@@ -19,7 +19,7 @@ use crate::print::print;
 
 pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
     if let Some(file) = &args.html {
-        write_page(open_page(file)?, &page(&named(args)?)?)?;
+        write_page(open_page(file)?, &page(&named(args)?, args.price.as_ref())?)?;
         return Ok(Verdict::Done);
     }
     let look = Look::of(args.format, &args.table)?;
@@ -27,7 +27,7 @@ pub fn report(context: &Context, args: &ReportArgs) -> anyhow::Result<Verdict> {
     let [folder] = folders.as_slice() else {
         bail!("only --html FILE shows several records together; name one");
     };
-    let run = rpcbench_record::read(folder)?;
+    let run = read(folder, args.price.as_ref())?;
     show(context, &run, &look)?;
     Ok(Verdict::Done)
 }
@@ -40,10 +40,25 @@ fn named(args: &ReportArgs) -> anyhow::Result<Vec<PathBuf>> {
     }
 }
 
+/// A record, at another price than its own if one is given.
+fn read(record: &Path, price: Option<&Price>) -> anyhow::Result<Run> {
+    let mut run = rpcbench_record::read(record)?;
+    if let Some(price) = price {
+        if !run.header.plan.placement.starts_servers() {
+            let record = record.display();
+            bail!(
+                "{record}: --price is for runs; this is the record of a load, whose cost isn't shown"
+            );
+        }
+        run.header.plan.price = Some(price.clone());
+    }
+    Ok(run)
+}
+
 /// Records as one page.
-fn page(records: &[PathBuf]) -> anyhow::Result<String> {
-    let runs = records.iter().map(|record| rpcbench_record::read(record));
-    let runs = runs.collect::<Result<Vec<Run>, _>>()?;
+fn page(records: &[PathBuf], price: Option<&Price>) -> anyhow::Result<String> {
+    let runs = records.iter().map(|record| read(record, price));
+    let runs = runs.collect::<anyhow::Result<Vec<Run>>>()?;
     Ok(html_with_calls(&runs, calls(records)?)?)
 }
 

@@ -142,6 +142,31 @@ fn a_run_is_shown_in_every_format() {
 }
 
 #[test]
+fn a_run_keeps_its_price_and_is_shown_at_any_other() {
+    let bench = Bench::new();
+    let made = bench.run("run @honest --price 0.04/cpu-hour").expect(0);
+    made.shows(&["cost/M calls", "; price 0.04/cpu-hour"]);
+    let folder = bench.results();
+    let report = |words: &str| bench.run(&format!("report {} {words}", folder.display()));
+    assert_eq!(report("").expect(0).out, made.out);
+    let cost = |words: &str| {
+        let json = report(&format!("--format json {words}")).expect(0).json();
+        json["workloads"][0]["cells"][0]["cost_per_million_calls"].as_f64().unwrap()
+    };
+    let ratio = cost("--price $0.08/cpu-hour") / cost("");
+    assert!((ratio - 2.0).abs() < 1e-9, "{ratio}");
+    report("--price $0.08/cpu-hour").expect(0).shows(&["; price $0.08/cpu-hour"]);
+    let page = bench.work().join("priced.html");
+    report(&format!("--price $0.08/cpu-hour --html {}", page.display())).expect(0);
+    assert!(fs::read_to_string(&page).unwrap().contains("; price $0.08/cpu-hour"));
+    // The record of a load has no such table.
+    let file = folder.join("run.json");
+    let load = fs::read_to_string(&file).unwrap().replace("\"native\"", "\"unmanaged\"");
+    fs::write(&file, load).unwrap();
+    report("--price 0.04/cpu-hour").expect(2).complains(&["--price is for runs"]);
+}
+
+#[test]
 fn several_records_are_one_page_and_nothing_else() {
     let bench = Bench::new();
     bench.run("run @honest --results a").expect(0);

@@ -1,7 +1,7 @@
 //! The keys of a suite, and the options that replace them.
 
 use clap::Args;
-use rpcbench_record::{Limits, PlacementKind, Protocol, Stopping};
+use rpcbench_record::{Limits, PlacementKind, Price, Protocol, Stopping};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -42,6 +42,10 @@ pub struct SuiteSpec {
     /// Ask servers for runtime statistics: garbage collections, pauses, allocation; empty if the runtime has none
     #[arg(long, num_args = 0, default_missing_value = "true")]
     pub runtime_statistics: Option<Given<bool>>,
+    /// Show what a million calls cost at these prices: 0.04/cpu-hour, 0.005/GiB-hour or both, separated by a comma; a
+    /// currency may precede each, as in '$0.04/cpu-hour' [default: no cost is shown]
+    #[arg(long, value_name = "PRICES", allow_hyphen_values = true)]
+    pub price: Option<Given<Price>>,
     /// Where servers run: native, as processes of this machine, or docker, in containers [default: native]
     #[arg(long = "in", value_name = "PLACEMENT")]
     pub placement: Option<Given<PlacementKind>>,
@@ -91,6 +95,7 @@ impl FileKind for SuiteSpec {
         "agreement = \"6%\"",
         "max_time = \"6m\"",
         "placement = \"native\"",
+        "price = \"0.04/cpu-hour\"",
         "protocols = [\"grpc\"]",
         "[limits]",
         "cpus = 1",

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rpcbench_record::{
-    Limits, PlacementKind, Plan, PlannedServer, Protocol, Published, Stopping, WarmUp, Window,
-    Workload, units,
+    Limits, PlacementKind, Plan, PlannedServer, Price, Protocol, Published, Stopping, WarmUp,
+    Window, Workload, units,
 };
 
 pub use scale::fit;
@@ -44,6 +44,8 @@ pub struct Suite {
     pub log_calls: bool,
     /// Whether servers are asked for runtime statistics.
     pub runtime_statistics: bool,
+    /// What servers' CPU time and memory cost.
+    pub price: Option<Price>,
     /// Published figures of its workloads.
     pub published: Vec<Published>,
     /// Where servers run.
@@ -231,6 +233,7 @@ pub fn plan(
         log_calls: suite.log_calls,
         runtime_statistics: suite.runtime_statistics,
         scaled_from: run.scaled_from,
+        price: suite.price,
         published: suite.published,
         stopping: suite.stopping,
         limits: suite.limits,

@@ -33,6 +33,7 @@ impl<'a> Layers<'a> {
             above.as_ref().or(below.as_ref()).is_some_and(|given| given.value)
         };
         let placement = run.suite.placement.as_ref().or(spec.placement.as_ref());
+        let price = run.suite.price.as_ref().or(spec.price.as_ref());
         let log_calls = is_on(&run.suite.log_calls, &spec.log_calls);
         let name = name_of(&file.path);
         let workloads = self.workloads(&name, log_calls)?;
@@ -47,6 +48,7 @@ impl<'a> Layers<'a> {
             protocols: spec.protocols.as_ref().map(|all| all.iter().map(|it| it.value).collect()),
             limits: Limits { cpus: cpus.value.0, memory_bytes: memory.map(|it| it.value.0) },
             workloads,
+            price: price.map(|given| given.value.clone()),
             log_calls,
             runtime_statistics: is_on(&run.suite.runtime_statistics, &spec.runtime_statistics),
             name,

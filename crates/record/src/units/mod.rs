@@ -95,6 +95,15 @@ pub fn bytes(amount: u64) -> String {
     }
 }
 
+/// Money without its currency: `0.0000655`, `12.3`.
+pub fn money(amount: f64) -> String {
+    if amount == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = amount.abs().log10().floor() as i32;
+    format!("{amount:.*}", (2 - magnitude).max(0) as usize)
+}
+
 /// A share as a percentage: `98 %`, `4.2 %`, `0.03 %`, and `<0.01 %` instead of rounding to zero.
 pub fn percent(share: f64) -> String {
     percent_near(share, &[])

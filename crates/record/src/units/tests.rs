@@ -14,6 +14,13 @@ fn three_significant_digits_in_the_fitting_unit() {
 }
 
 #[test]
+fn money_has_three_significant_digits_without_a_unit() {
+    let amounts = [0.0, 1.234e-10, 0.0000655, 0.11249, 12.34, 1234.5];
+    let shown = ["0", "0.000000000123", "0.0000655", "0.112", "12.3", "1234"];
+    assert_eq!(amounts.map(money), shown);
+}
+
+#[test]
 fn durations_pick_their_unit() {
     let shown: Vec<String> =
         [0.0, 842.0, 1000.0, 12_345.0, 999_999.0, 5_430_000.0, 1e9, 75e9, 5e12]

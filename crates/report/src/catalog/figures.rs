@@ -3,7 +3,9 @@
 use rpcbench_record::{OutcomeKind, PlannedServer, RankedBy, SATURATED};
 
 use super::Of::{Any, Cell, Run, Trial, Window, Windows};
-use super::Unit::{Bytes, Count, Flag, Milliseconds, Nanoseconds as Ns, PerSecond, Share, Word};
+use super::Unit::{
+    Bytes, Count, Flag, Milliseconds, Money, Nanoseconds as Ns, PerSecond, Share, Word,
+};
 use super::value::{Value, some};
 use super::{ColumnSlot, Figure, Subject, Unit, column, figure};
 use crate::figures::{Estimate, Figures};
@@ -51,6 +53,8 @@ pub(crate) static FIGURES: &[Figure] = &[
     figure("calls_per_server_cpu_s_low", PerSecond, "Lower end of its interval for comparisons, as for `ranked_per_s`", Cell(|c| low(c.estimate(RankedBy::CallsPerCpuSecond)?))),
     figure("calls_per_server_cpu_s_high", PerSecond, "Upper end of that interval", Cell(|c| high(c.estimate(RankedBy::CallsPerCpuSecond)?))),
     figure("raw_calls_per_server_cpu_s", PerSecond, "Calls that ended ok per second of server CPU time, over all trials, as measured", Cell(|c| some(c.estimate(RankedBy::CallsPerCpuSecond)?.raw))).column(column("raw calls/cpu-s", ColumnSlot::Speed).wide()),
+    figure("cost_per_million_calls", Money, "Cost of a million calls at `price`: of the CPU time that they use, and of the peak memory for as long as they take at `calls_per_s`; empty without a price", Cell(|c| some(c.cost_per_million()?))).column(column("cost/M calls", ColumnSlot::Speed).ranking(1).curve(1).if_known().text(cost)),
+    figure("price", Word, "Price of servers' CPU time and memory, with its currency", Cell(|c| some(c.price.as_ref()?.to_string()))),
     figure("calls_per_s", PerSecond, "Calls that ended ok, per second; for a cell the mean over processes, speed-corrected where possible", Windows(|f| some(f.calls_per_s.value))).column(column("calls/s", ColumnSlot::Speed).ranking(0).ranks(RankedBy::CallsPerSecond).curve(5).text(|s| speed(s, RankedBy::CallsPerSecond))),
     figure("calls_per_s_low", PerSecond, "Lower end of its interval for comparisons, as for `ranked_per_s`", Cell(|c| low(c.estimate(RankedBy::CallsPerSecond)?))),
     figure("calls_per_s_high", PerSecond, "Upper end of that interval", Cell(|c| high(c.estimate(RankedBy::CallsPerSecond)?))),
@@ -255,6 +259,13 @@ fn speed(subject: &Subject, by: RankedBy) -> Option<String> {
     };
     let estimate = row.estimate(by)?;
     Some(if by == row.by { estimate.rate() } else { format::si(estimate.value) })
+}
+
+/// `$0.0000655`.
+fn cost(subject: &Subject) -> Option<String> {
+    let row = subject.cell?;
+    let currency = &row.price.as_ref()?.currency;
+    Some(format!("{currency}{}", format::money(row.cost_per_million()?)))
 }
 
 /// A plain `0` if no call failed.

@@ -17,6 +17,8 @@ pub(crate) enum Unit {
     /// A share of one.
     Share,
     Count,
+    /// Money, in the currency of the price.
+    Money,
     Word,
     Flag,
 }
@@ -31,6 +33,7 @@ impl Unit {
             Self::Bytes => "bytes",
             Self::Share => "share of 1",
             Self::Count => "count",
+            Self::Money => "money",
             Self::Word => "text",
             Self::Flag => "true or false",
         }
@@ -39,7 +42,7 @@ impl Unit {
     pub(crate) fn json_type(self) -> &'static str {
         match self {
             Self::Nanoseconds | Self::Milliseconds | Self::Seconds => "number",
-            Self::PerSecond | Self::Share => "number",
+            Self::PerSecond | Self::Share | Self::Money => "number",
             Self::Bytes | Self::Count => "integer",
             Self::Word => "string",
             Self::Flag => "boolean",
@@ -68,6 +71,7 @@ impl Unit {
             Self::Milliseconds => format::duration_ns(number * 1e6),
             Self::Seconds => format::duration_ns(number * 1e9),
             Self::PerSecond => format::si_near(number, limits),
+            Self::Money => format::money(number),
             Self::Bytes => format::bytes(number as u64),
             Self::Share => format::percent_near(number, limits),
             Self::Count | Self::Word | Self::Flag => format::count(number as u64),

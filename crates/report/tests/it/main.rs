@@ -13,6 +13,7 @@ mod load;
 mod load_curve;
 mod load_verdicts;
 mod open;
+mod price;
 mod render;
 mod response_times;
 mod runtime;

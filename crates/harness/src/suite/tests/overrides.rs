@@ -34,6 +34,20 @@ fn every_option_replaces_its_key() {
 }
 
 #[test]
+fn a_price_is_a_suites_or_the_command_lines_and_in_the_plan() {
+    let priced = |text: &str, options: &str| {
+        let suite = parsed(text).expect("a suite");
+        let plan = plan(&suite, &typed(options), &servers(&["go-grpc"]), 1).expect("a plan");
+        plan.price.map(|price| price.to_string())
+    };
+    let own = GOOD.replace("processes = 2", "processes = 2\nprice = \"$0.04/cpu-hour\"");
+    assert_eq!(priced(GOOD, ""), None);
+    assert_eq!(priced(&own, "").as_deref(), Some("$0.04/cpu-hour"));
+    assert_eq!(priced(&own, "--price 1/GiB-hour").as_deref(), Some("1/GiB-hour"));
+    insta::assert_snapshot!(refused("processes = 2", "processes = 2\nprice = 4"), @"suites/mine.toml:4: price = 4: '4' has no unit; write prices such as 0.04/cpu-hour or 0.04/cpu-hour,0.005/GiB-hour");
+}
+
+#[test]
 fn a_fixed_warm_up_on_the_command_line_drops_the_suites_cap() {
     let capped = GOOD.replace("duration =", "warm_up_cap = \"20s\"\nduration =");
     let suite =
