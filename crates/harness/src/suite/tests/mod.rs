@@ -127,7 +127,10 @@ fn the_shipped_suites_are_the_published_ones() {
     let rows = suites.all().iter().flat_map(|suite| suite.workloads.iter().map(|w| row(suite, w)));
     let rows: Vec<String> = rows.collect();
     insta::assert_snapshot!(rows.join("\n"), @"
-    dto | 1 CPU 512 MiB | 30 x 30 dto closed | Calls { calls: 2000, clients: 100 } 20,000 calls 2 x 20
+    dto / clients-30 | 1 CPU 512 MiB | 30 x 30 dto closed | Calls { calls: 2000, clients: 100 } 20,000 calls 2 x 10
+    dto / clients-1 | 1 CPU 512 MiB | 1 x 1 dto closed | Calls { calls: 2000, clients: 100 } 20,000 calls 2 x 10
+    dto / clients-10 | 1 CPU 512 MiB | 10 x 10 dto closed | Calls { calls: 2000, clients: 100 } 20,000 calls 2 x 10
+    dto / clients-100 | 1 CPU 512 MiB | 100 x 100 dto closed | Calls { calls: 2000, clients: 100 } 20,000 calls 2 x 10
     few-connections | 3 CPU  | 5 x 25 text:1000 closed | Fixed { length_ms: 0 } 30s 3 x 1
     latency / capacity | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 5s 3 x 1
     latency / load-10 | 1 CPU 512 MiB | 50 x 1000 text:100 poisson:10% | UntilSteady { least_ms: 0, cap_ms: None } 10s 3 x 1
