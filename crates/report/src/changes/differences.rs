@@ -124,10 +124,25 @@ fn workload(old: &Workload, new: &Workload) -> Vec<Difference> {
 
 /// Every key of a workload but its name, and its value, exactly.
 fn settings(workload: &Workload) -> [(&'static str, String); 15] {
-    let Workload { name: _, shape, connections, connection_life, in_flight, arrivals, .. } =
-        workload;
-    let Workload { find_max, warm_up, settle_ms, window, timeout_ms, grace_ms, .. } = workload;
-    let Workload { client_threads, pipelining, headers, authority, .. } = workload;
+    // Without `..`, so that a new key can't be forgotten.
+    let Workload {
+        name: _,
+        shape,
+        connections,
+        connection_life,
+        in_flight,
+        arrivals,
+        find_max,
+        warm_up,
+        settle_ms,
+        window,
+        timeout_ms,
+        grace_ms,
+        client_threads,
+        pipelining,
+        headers,
+        authority,
+    } = workload;
     let none = || "none".to_owned();
     [
         ("content of a call", shape.clone()),
