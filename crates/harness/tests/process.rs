@@ -23,6 +23,23 @@ fn a_server_is_on_its_cpus_before_its_program_begins() {
 }
 
 #[test]
+fn a_server_moves_to_other_cpus_with_all_its_threads() {
+    let cpus = cpus();
+    let (Some(way), [first, .., last]) = (cgroup(), &*cpus) else { return };
+    let mut shell = Shell::new();
+    shell.limits.cpus = vec![*first];
+    let script = "echo > up; until [ -e moved ]; do sleep 0.01; done
+        grep Cpus_allowed_list /proc/self/status /proc/$$/status | cut -d: -f3; nproc";
+    let mut server = shell.start(&way, script);
+    shell.wait_for_file("up");
+    server.group().set_cpus(&[*last]).unwrap();
+    std::fs::write(shell.path("moved"), "").unwrap();
+    assert_eq!(server.wait(LONG).unwrap(), Some(Exit::Code(0)));
+    let on_last = format!(" {last}");
+    assert_eq!(server.log_tail(9), [on_last.clone(), on_last, "1".to_owned()]);
+}
+
+#[test]
 fn a_later_server_may_have_as_many_files_as_the_first_one() {
     let shell = Shell::new();
     let way = ways().remove(0);

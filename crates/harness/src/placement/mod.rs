@@ -140,6 +140,12 @@ pub trait Placement {
     /// Starts a process of the server, under its limits; those with different numbers can run at the same time. It may not
     /// answer yet.
     fn start(&self, process: u32) -> Result<Box<dyn Running>, PlacementError>;
+
+    /// Starts it before its turn, where it leaves the servers' CPUs to the one that is loaded now. `None` if there is no such
+    /// place, or it can't be started.
+    fn start_early(&self, _process: u32) -> Option<Box<dyn Running>> {
+        None
+    }
 }
 
 /// A running server. Dropping it kills what the placement started.
@@ -156,6 +162,11 @@ pub trait Running {
     /// Its process. `None` if it is unknown, or not of this machine.
     fn pid(&self) -> Option<u32> {
         None
+    }
+
+    /// Moves a server that was started early to the servers' CPUs.
+    fn take_place(&mut self) -> Result<(), PlacementError> {
+        Ok(())
     }
 
     /// Its CPU time. `None` if the placement can't see it.

@@ -5,12 +5,12 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use procfs::{Current as _, Meminfo};
 use rpcbench_engine::Span;
-use rpcbench_record::{Isolation as IsolationRecord, Machines, RuntimeStatistics};
+use rpcbench_record::{Isolation as IsolationRecord, IsolationMode, Machines, RuntimeStatistics};
 
 use super::{
     Counters, CpuReading, Endpoint, Machine, Placement, PlacementError, Running, Site, SiteOptions,
@@ -39,6 +39,7 @@ pub struct Native {
     isolation: Isolation,
     pub(super) presence: Option<Arc<Presence>>,
     notices: Vec<String>,
+    given_ports: Mutex<BTreeSet<u16>>,
 }
 
 impl Native {
@@ -58,7 +59,8 @@ impl Native {
         let presence = options.measures.then(|| announce(&split)).flatten();
         let rivals = presence.iter().flat_map(|presence| presence.rivals());
         notices.extend(rivals.map(|rival| warning(&rival)));
-        Ok(Self { options, topology, split, isolation, presence, notices })
+        let given_ports = Mutex::default();
+        Ok(Self { options, topology, split, isolation, presence, notices, given_ports })
     }
 
     /// For the record, with the memory limit that is in force.
@@ -76,6 +78,25 @@ impl Native {
 }
 
 impl Native {
+    /// Where a server can start before its turn. With several CPUs, it could bind its threads to some of them.
+    fn waiting_cpus(&self) -> Option<&[u32]> {
+        let SiteOptions { limits, port, .. } = &self.options;
+        let can_move = self.isolation.mode() != IsolationMode::Affinity;
+        let fits = limits.cpus == 1 && port.is_none() && can_move && !self.split.is_shared();
+        self.split.rest().get(..1).filter(|_| fits)
+    }
+
+    /// A free address that no server of this run has been given: those that start do not listen yet.
+    fn new_address(&self) -> io::Result<Address> {
+        loop {
+            let address = free_address()?;
+            let mut given = self.given_ports.lock().unwrap_or_else(PoisonError::into_inner);
+            if given.insert(address.port) {
+                return Ok(address);
+            }
+        }
+    }
+
     /// Whether another server's memory fits.
     pub(super) fn has_room(&self) -> bool {
         let Ok(memory) = Meminfo::current() else { return true };
@@ -155,11 +176,21 @@ impl Placement for NativePlacement<'_> {
     }
 
     fn start(&self, process: u32) -> Result<Box<dyn Running>, PlacementError> {
+        self.start_on(process, &self.site.split.server)
+    }
+
+    fn start_early(&self, process: u32) -> Option<Box<dyn Running>> {
+        self.start_on(process, self.site.waiting_cpus()?).ok()
+    }
+}
+
+impl NativePlacement<'_> {
+    fn start_on(&self, process: u32, cpus: &[u32]) -> Result<Box<dyn Running>, PlacementError> {
         let Self { site, entry } = self;
         let SiteOptions { limits, base_env, runtime_statistics, port, .. } = &site.options;
-        let address = port.map_or_else(free_address, |port| Ok(Address { host: HOST, port }))?;
-        let group_limits =
-            GroupLimits { cpus: site.split.server.clone(), memory_bytes: limits.memory_bytes };
+        let address =
+            port.map_or_else(|| site.new_address(), |port| Ok(Address { host: HOST, port }))?;
+        let group_limits = GroupLimits { cpus: cpus.to_vec(), memory_bytes: limits.memory_bytes };
         let group = site.isolation.create(&entry.name(), group_limits)?;
         let isolation = site.describe(group.memory_enforced);
         let file = |kind: &str| site.options.log_file(entry, process, kind);
@@ -186,6 +217,7 @@ impl Placement for NativePlacement<'_> {
             meter: Meter::new(&entry.server.runtime.compiler_threads),
             runtime,
             frozen: false,
+            is_early: cpus != site.split.server,
         }))
     }
 }
@@ -220,6 +252,8 @@ struct NativeServer {
     meter: Meter,
     runtime: Option<RuntimeLog>,
     frozen: bool,
+    /// Whether it runs on other CPUs than the servers'.
+    is_early: bool,
 }
 
 impl Running for NativeServer {
@@ -237,6 +271,14 @@ impl Running for NativeServer {
 
     fn pid(&self) -> Option<u32> {
         self.process.pid().as_raw_pid().try_into().ok()
+    }
+
+    fn take_place(&mut self) -> Result<(), PlacementError> {
+        if self.is_early {
+            self.process.group().set_cpus(&self.isolation.server_cpus)?;
+            self.is_early = false;
+        }
+        Ok(())
     }
 
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {

@@ -1,9 +1,10 @@
 //! Processes that live at the same time, and their preparation.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rpcbench_engine::clock::Nanos;
-use rpcbench_record::{PlannedTrial, Workload};
+use rpcbench_record::{PlannedTrial, Readiness, Workload};
 
 use super::context::Context;
 use super::kept::{Kept, first_sharing, same_process};
@@ -17,6 +18,8 @@ pub(super) type Group = (String, u32);
 
 /// Preparation of an entry's first process, which is checked and judged, relative to that of a later one.
 const FIRST_WEIGHT: u64 = 2;
+/// Processes that start while another one is prepared: more would take too much CPU time from the client that warms it.
+const EARLY: usize = 3;
 
 impl Runner<'_> {
     /// The group of a trial's process.
@@ -52,7 +55,7 @@ impl Runner<'_> {
                 break;
             }
             let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
-            if let Some(short) = self.shortage(subject, &workload).filter(|_| at > 0) {
+            if let Some(short) = self.shortage(planned, subject, &workload).filter(|_| at > 0) {
                 self.turns = Some(short);
                 kept.stop_after(first, self.observer);
                 trials.sort_by_key(|planned| planned.process);
@@ -67,11 +70,29 @@ impl Runner<'_> {
                 Nanos((it.aim - self.now()).0 / all * weight(planned))
             });
             let context = Context { preparation_limit, ..self.context(subject, &workload) };
-            if let Some(target) = self.ready(planned, &context, kept)? {
+            if let Some(target) = self.ready(planned, &left[1..], &context, kept)? {
                 self.put_away(planned, target, kept);
             }
         }
+        self.early.clear();
         Ok(())
+    }
+
+    /// Starts the next processes, so that they get ready while another one is prepared.
+    fn start_early(&mut self, next: &[PlannedTrial], kept: &Kept) {
+        for planned in next.iter().take(EARLY) {
+            let Some((subject, workload, _)) = self.due(planned, kept) else { continue };
+            if self.shortage(planned, subject, &workload).is_some() {
+                return;
+            }
+            let process = (planned.entry.clone(), planned.process);
+            if subject.readiness == Readiness::Ready
+                && let Entry::Vacant(free) = self.early.entry(process)
+                && let Some(server) = subject.placement.start_early(planned.process)
+            {
+                free.insert(server);
+            }
+        }
     }
 
     /// The first trial of each process of the first trial's group that has more than one, by number of the process.
@@ -101,18 +122,26 @@ impl Runner<'_> {
         Nanos(known.map(|length| length.0).sum())
     }
 
-    /// What there is too little of for another server next to those that run.
-    fn shortage(&self, subject: &Subject<'_>, workload: &Workload) -> Option<&'static str> {
+    /// What there is too little of for another server next to those that run. One that was started early has its memory.
+    fn shortage(
+        &self,
+        planned: &PlannedTrial,
+        subject: &Subject<'_>,
+        workload: &Workload,
+    ) -> Option<&'static str> {
         if !self.environment.generator.has_room(workload, subject.protocol) {
             return Some("open files");
         }
-        (!subject.placement.has_room()).then_some("memory")
+        let runs = self.early.contains_key(&(planned.entry.clone(), planned.process));
+        (!runs && !subject.placement.has_room()).then_some("memory")
     }
 
     /// The server for a trial: the one kept for it, or a new one. `None` if it can't be made ready; then it has no more trials.
+    /// `next` are the processes to prepare after it.
     pub(super) fn ready(
         &mut self,
         planned: &PlannedTrial,
+        next: &[PlannedTrial],
         context: &Context<'_>,
         kept: &mut Kept,
     ) -> Result<Option<Box<Target>>, StopReason> {
@@ -120,12 +149,20 @@ impl Runner<'_> {
             return Ok(Some(target));
         }
         // If even one process of each entry is too many, servers restart for each trial.
-        if self.shortage(context.subject, context.workload).is_some() {
+        if self.shortage(planned, context.subject, context.workload).is_some() {
             kept.stop_all(self.observer);
         }
         self.observer.event(&Event::Starting(planned));
         let start = self.now();
-        let (mut preparation, target) = prepare::prepare(context, planned.process)?;
+        let early = self.early.remove(&(planned.entry.clone(), planned.process));
+        let server = match context.subject.readiness {
+            Readiness::Ready => {
+                Some(early.map_or_else(|| context.subject.placement.start(planned.process), Ok))
+            }
+            _ => None,
+        };
+        self.start_early(next, kept);
+        let (mut preparation, target) = prepare::prepare(context, planned.process, server)?;
         let one_time = estimate::one_time_setup(&preparation);
         self.setup.insert(planned.entry.clone(), self.now() - start - one_time);
         if let Some(short) = self.turns {

@@ -53,6 +53,8 @@ pub use subject::{Admission, Provenance, Subject};
 use target::{StepError, Target};
 pub use verify::{Verified, verify};
 
+use crate::placement::Running;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
@@ -99,6 +101,8 @@ pub struct Runner<'a> {
     turns: Option<&'static str>,
     /// How long another process of an entry takes to prepare.
     setup: BTreeMap<String, Nanos>,
+    /// Processes that were started before their turn, by entry and number.
+    early: BTreeMap<(String, u32), Box<dyn Running>>,
 }
 
 impl<'a> Runner<'a> {
@@ -110,8 +114,8 @@ impl<'a> Runner<'a> {
         run: Run,
         observer: &'a dyn Observer,
     ) -> Self {
-        let (done, turns, setup) = (0, None, BTreeMap::new());
-        Self { environment, subjects, writer, run, observer, done, turns, setup }
+        let (done, turns, setup, early) = (0, None, BTreeMap::new(), BTreeMap::new());
+        Self { environment, subjects, writer, run, observer, done, turns, setup, early }
     }
 
     /// Runs what the record lacks. Returns the run as far as it got in any case.
@@ -211,7 +215,7 @@ impl<'a> Runner<'a> {
     ) -> Result<(), StopReason> {
         let Some((subject, workload, arrivals)) = self.due(planned, kept) else { return Ok(()) };
         let context = Context { is_last, ..self.context(subject, &workload) };
-        let Some(mut target) = self.ready(planned, &context, kept)? else { return Ok(()) };
+        let Some(mut target) = self.ready(planned, &[], &context, kept)? else { return Ok(()) };
         let trial = self.measure(planned, &context, &mut target, arrivals)?;
         let failed = matches!(trial.result, TrialResult::Failed(_));
         self.record_trial(trial)?;

@@ -6,18 +6,18 @@ use super::context::Context;
 use super::interrupt::StopNow;
 use super::target::{StepError, Target};
 use super::warm::{warm, warm_by_calls};
+use crate::placement::{PlacementError, Running};
 
-/// Makes process number `process` of a server ready for a workload: started, checked, connected, warm. The preparation says
-/// how far it got; there is a target if it is ready.
+/// Makes the started server, process number `process` of its entry, ready for a workload: checked, connected, warm. The
+/// preparation says how far it got, and a server that is ready is returned.
 pub(super) fn prepare(
     context: &Context<'_>,
     process: u32,
+    server: Option<Result<Box<dyn Running>, PlacementError>>,
 ) -> Result<(Preparation, Option<Target>), StopNow> {
     let mut preparation = context.subject.preparation(context.workload, process);
-    if preparation.readiness != Readiness::Ready {
-        return Ok((preparation, None));
-    }
-    match get_ready(context, &mut preparation) {
+    let Some(server) = server else { return Ok((preparation, None)) };
+    match get_ready(context, &mut preparation, server) {
         Ok(target) => Ok((preparation, Some(target))),
         Err(StepError::Server(failure)) => {
             preparation.readiness = Readiness::Failed(failure);
@@ -27,10 +27,14 @@ pub(super) fn prepare(
     }
 }
 
-fn get_ready(context: &Context<'_>, preparation: &mut Preparation) -> Result<Target, StepError> {
+fn get_ready(
+    context: &Context<'_>,
+    preparation: &mut Preparation,
+    server: Result<Box<dyn Running>, PlacementError>,
+) -> Result<Target, StepError> {
     let Context { environment, subject, workload, .. } = *context;
     let begin = environment.interrupt.now();
-    let mut target = Target::start(environment, subject, preparation.process)?;
+    let mut target = Target::start(environment, subject, server)?;
     preparation.isolation = target.isolation();
     if context.is_proven() && !context.is_checked {
         check(context, &mut target, &mut preparation.check)?;

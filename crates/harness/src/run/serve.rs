@@ -36,7 +36,7 @@ pub fn serve(
         Readiness::Failed(failure) => return Err(failure.clone()),
         Readiness::Ready => {}
     }
-    let mut target = match Target::start(environment, subject, 1) {
+    let mut target = match Target::start(environment, subject, subject.placement.start(1)) {
         Ok(target) => target,
         Err(StepError::Server(failure)) => return Err(failure),
         Err(StepError::Stop(_)) => return Ok(()),

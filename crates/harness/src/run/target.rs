@@ -94,15 +94,17 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Starts the server. One that must prove itself is awaited until it answers correctly.
+    /// A server that was started. One that must prove itself is awaited until it answers correctly.
     pub fn start(
         environment: &Environment,
         subject: &Subject<'_>,
-        process: u32,
+        server: Result<Box<dyn Running>, PlacementError>,
     ) -> Result<Self, StepError> {
         let protocol = subject.protocol;
+        let mut server = server?;
+        server.take_place()?;
         let mut target = Self {
-            server: subject.placement.start(process)?,
+            server,
             protocol,
             profile: Profile::of(protocol),
             load: None,

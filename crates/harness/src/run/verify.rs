@@ -29,11 +29,12 @@ pub fn verify(environment: &Environment, subject: &Subject<'_>) -> Result<Verifi
         Readiness::Failed(failure) => return Ok(Verified::Failed(failure.clone())),
         Readiness::Ready => {}
     }
-    let checked = Target::start(environment, subject, 1).and_then(|mut target| {
-        let report = target.check(environment)?;
-        target.stop()?;
-        Ok(report)
-    });
+    let checked =
+        Target::start(environment, subject, subject.placement.start(1)).and_then(|mut target| {
+            let report = target.check(environment)?;
+            target.stop()?;
+            Ok(report)
+        });
     match checked {
         Ok(report) => Ok(Verified::Checked(report)),
         Err(StepError::Server(failure)) => Ok(Verified::Failed(failure)),

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use load::{Answer, CALLS, COMPILES, SLOW, Script, Scripted};
-use placement::ScriptedPlacement;
+use placement::{EARLY, ScriptedPlacement};
 use rpcbench_engine::clock::Nanos;
 use rpcbench_harness::manifest::Runtime;
 use rpcbench_harness::run::{
@@ -163,6 +163,21 @@ fn servers_are_ready_before_the_first_round_and_stop_after_their_last_trial() {
     let measured = run.trials[0].measured().expect("a window");
     assert_eq!((measured.outcomes.ok, measured.machine.rivals), (CALLS, 3));
     assert!(measured.server.is_some());
+}
+
+#[test]
+fn processes_start_while_those_before_them_are_prepared_if_there_is_memory() {
+    let script = |_: &str, _| Answer::After(Nanos(1000));
+    let done = |room| {
+        let plan = Plan { workloads: vec![workload()], ..Plan::default() };
+        let made = run_plan(script, Admission::AsFound, &["a", EARLY], (1, 2, room), plan);
+        assert_eq!(failures(&made.run).len(), 4);
+        made.log
+    };
+    let connected = ["a connects", "early takes its place", "early connects"];
+    let early = ["a starts", "early waits, starts"].iter().chain(&connected);
+    assert_eq!(done(2)[..5], early.copied().collect::<Vec<_>>());
+    assert!(!done(1).contains(&"early waits, starts".to_owned()));
 }
 
 #[test]

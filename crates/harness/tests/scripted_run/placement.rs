@@ -13,6 +13,8 @@ use rpcbench_record::{Isolation, IsolationMode, MachineUsage};
 use super::Log;
 use super::load::{COMPILED, COMPILES};
 
+/// An entry whose processes can start before their turn.
+pub const EARLY: &str = "early";
 /// How long a server takes to start.
 const START: Nanos = Nanos::from_millis(1000);
 
@@ -49,10 +51,23 @@ impl Placement for ScriptedPlacement {
     fn start(&self, _: u32) -> Result<Box<dyn Running>, PlacementError> {
         self.log.add(self.entry, "starts");
         self.interrupt.wait_until(self.interrupt.now() + START).expect("no Ctrl-C");
+        Ok(self.server())
+    }
+
+    fn start_early(&self, _: u32) -> Option<Box<dyn Running>> {
+        (self.entry == EARLY).then(|| {
+            self.log.add(self.entry, "waits, starts");
+            self.server()
+        })
+    }
+}
+
+impl ScriptedPlacement {
+    fn server(&self) -> Box<dyn Running> {
         let address: SocketAddr = "192.0.2.1:1".parse().expect("an address");
         let endpoint = Endpoint { authority: self.entry.to_owned(), ..address.into() };
         let (log, interrupt) = (self.log.clone(), self.interrupt.clone());
-        Ok(Box::new(ScriptedServer { endpoint, log, machine: IdleMachine, interrupt }))
+        Box::new(ScriptedServer { endpoint, log, machine: IdleMachine, interrupt })
     }
 }
 
@@ -74,6 +89,13 @@ impl Running for ScriptedServer {
 
     fn machine(&mut self) -> &mut dyn Machine {
         &mut self.machine
+    }
+
+    fn take_place(&mut self) -> Result<(), PlacementError> {
+        if self.endpoint.authority == EARLY {
+            self.log.add(EARLY, "takes its place");
+        }
+        Ok(())
     }
 
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {

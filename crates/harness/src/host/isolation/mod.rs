@@ -69,6 +69,14 @@ pub trait Backend: Counted + Debug + Send + Sync {
     /// [`Isolation::sweep`].
     fn freeze(&self) -> io::Result<()>;
 
+    /// Moves them to other CPUs.
+    ///
+    /// # Errors
+    /// Without a cgroup.
+    fn set_cpus(&self, _cpus: &[u32]) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Lets them run again, and returns when they do.
     fn thaw(&self) -> io::Result<()>;
 

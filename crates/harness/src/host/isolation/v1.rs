@@ -189,6 +189,10 @@ impl Backend for Group {
         self.set_state("FROZEN", "frozen")
     }
 
+    fn set_cpus(&self, cpus: &[u32]) -> io::Result<()> {
+        write(&self.folders.cpuset.join("cpuset.cpus"), &cpu_list(cpus))
+    }
+
     fn thaw(&self) -> io::Result<()> {
         self.set_state("THAWED", "thawed")
     }

@@ -236,6 +236,10 @@ impl Backend for Group {
         self.set_frozen(1, "frozen")
     }
 
+    fn set_cpus(&self, cpus: &[u32]) -> io::Result<()> {
+        write(&self.file("cpuset.cpus"), &cpu_list(cpus))
+    }
+
     fn thaw(&self) -> io::Result<()> {
         self.set_frozen(0, "thawed")
     }
