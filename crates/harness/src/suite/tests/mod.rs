@@ -148,7 +148,7 @@ fn the_shipped_suites_are_the_published_ones() {
     long-connections / clients-10000 | 1 CPU 2 GiB | 10000 x 10000 record closed | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     many-connections | 3 CPU  | 250 x 500 text:100 closed | Fixed { length_ms: 30000 } 1m 3 x 1
     one-core | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 30000, cap_ms: Some(120000) } 2m 3 x 1
-    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 400ms 2 x any
+    quick | 1 CPU 512 MiB | 50 x 1000 text:100 closed | UntilSteady { least_ms: 0, cap_ms: None } 800ms 2 x any
     short-connections / clients-10 | 1 CPU 512 MiB | 10 x 10 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-50 | 1 CPU 512 MiB | 50 x 50 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
     short-connections / clients-100 | 1 CPU 512 MiB | 100 x 100 record closed short | UntilSteady { least_ms: 0, cap_ms: None } 3s 2 x 3
@@ -268,8 +268,8 @@ fn rounds_fill_the_time_twice_as_quiet_servers_sit_out() {
         let entries = servers(&names.iter().map(String::as_str).collect::<Vec<_>>());
         plan(quick, &RunSpec::default(), &entries, 1).expect("a plan").most_rounds()
     };
-    // 360 s over 0.5 s for each of two processes.
-    assert_eq!([1, 12, 500].map(rounds), [720, 60, 4]);
+    // 360 s over 0.9 s for each of two processes.
+    assert_eq!([1, 12, 500].map(rounds), [400, 33, 4]);
 }
 
 #[test]
