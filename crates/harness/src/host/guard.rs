@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
@@ -21,6 +22,12 @@ impl Guard {
         // Ctrl-C is for the harness, which ends its servers itself.
         shell.process_group(0);
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().map(Self)
+    }
+
+    /// Lets it clean up now, and end after this process.
+    pub(crate) fn release(self) {
+        let mut guard = ManuallyDrop::new(self);
+        drop(guard.0.stdin.take());
     }
 }
 

@@ -14,6 +14,8 @@ mod server;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rpcbench_engine::file_limit;
 use rpcbench_record::{Isolation, Machines, Toolchain, units};
@@ -47,7 +49,19 @@ pub(super) struct Containers {
     owner: Owner,
     notices: Vec<String>,
     /// `None` if none can be started; then the next run cleans up.
-    _guard: Option<Guard>,
+    guard: Option<Guard>,
+    /// Whether a container could not be removed.
+    is_any_left: Arc<AtomicBool>,
+}
+
+impl Drop for Containers {
+    fn drop(&mut self) {
+        if self.is_any_left.load(Ordering::Relaxed)
+            && let Some(guard) = self.guard.take()
+        {
+            guard.release();
+        }
+    }
 }
 
 impl Containers {
@@ -64,7 +78,7 @@ impl Containers {
                 .map(|name| format!("removed container {name}, left by a run that was killed")),
         );
         let guard = guard(&engine, owner).ok();
-        Ok(Self { machine, engine, version, owner, notices, _guard: guard })
+        Ok(Self { machine, engine, version, owner, notices, guard, is_any_left: Arc::default() })
     }
 }
 
@@ -229,7 +243,9 @@ impl Placement for ContainerPlacement<'_> {
         let runtime = self.runtime_log(file("runtime"))?;
         let name = site.owner.name(&entry.name()).replace(['@', '#'], "_");
         let arguments = self.arguments(&name, &image, address, runtime.as_ref());
-        let container = Container { engine: site.engine.clone(), name, removed: false };
+        let is_any_left = Arc::clone(&site.is_any_left);
+        let container =
+            Container { engine: site.engine.clone(), name, removed: false, is_any_left };
         let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
         container.engine.run(&words)?;
         let (process, group) = self.adopt(&container, &file("log"))?;

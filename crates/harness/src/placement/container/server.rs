@@ -5,6 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rpcbench_engine::Span;
@@ -30,6 +32,8 @@ pub(super) struct Container {
     pub(super) engine: Engine,
     pub(super) name: String,
     pub(super) removed: bool,
+    /// Set if it can't be removed.
+    pub(super) is_any_left: Arc<AtomicBool>,
 }
 
 impl Container {
@@ -64,9 +68,8 @@ impl Container {
 
 impl Drop for Container {
     fn drop(&mut self) {
-        if !self.removed {
-            // The guard and the next run try again.
-            let _ = self.remove();
+        if !self.removed && self.remove().is_err() {
+            self.is_any_left.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -116,6 +119,15 @@ impl ContainerServer {
         Ok(())
     }
 
+    /// The group of a container that has ended is gone: its end is the reason.
+    fn explained(&mut self, error: io::Error) -> PlacementError {
+        const DEATH: Duration = Duration::from_secs(1);
+        match self.ended(DEATH) {
+            Ok(Some(how)) => PlacementError(how),
+            Ok(None) | Err(_) => error.into(),
+        }
+    }
+
     /// Keeps what the server printed, for readers of the logs.
     fn keep_log(&self) -> Result<(), PlacementError> {
         const LINES: &str = "100000";
@@ -142,11 +154,13 @@ impl Running for ContainerServer {
     }
 
     fn sample_cpu(&mut self) -> Result<Option<CpuReading>, PlacementError> {
-        Ok(Some(self.meter.cpu(&*self.group.backend)?))
+        let read = self.meter.cpu(&*self.group.backend);
+        read.map(Some).map_err(|error| self.explained(error))
     }
 
     fn sample(&mut self) -> Result<Option<Counters>, PlacementError> {
-        Ok(Some(self.meter.read(&*self.group.backend)?))
+        let read = self.meter.read(&*self.group.backend);
+        read.map(Some).map_err(|error| self.explained(error))
     }
 
     fn runtime(&mut self, window: Span) -> Result<Option<RuntimeStatistics>, PlacementError> {
@@ -168,8 +182,11 @@ impl Running for ContainerServer {
     /// A server has ended as well if the kernel killed one of its workers for memory.
     fn ended(&mut self, within: Duration) -> Result<Option<String>, PlacementError> {
         if wait_readable(&self.process.ended, Some(within))? {
-            let exit = self.container.exit(self.isolation.memory_bytes)?;
-            return Ok(Some(exit.to_string()));
+            let exit = self.container.exit(self.isolation.memory_bytes);
+            return Ok(Some(exit.map_or_else(
+                |error| format!("ended, probably with its engine, which can't say how: {error};"),
+                |exit| exit.to_string(),
+            )));
         }
         // The group of a container that ends in this moment is gone.
         let killed = self.group.backend.oom_kills().unwrap_or(0) > 0;

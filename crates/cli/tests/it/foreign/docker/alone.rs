@@ -1,4 +1,4 @@
-//! `./bench-in-docker`: nothing of this machine but its engine. The first test builds rpcbench's image.
+//! `./bench-in-docker`: nothing of this machine but its engine.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
@@ -31,6 +31,9 @@ fn clone() -> Docker {
     fs::create_dir(root.join("results")).unwrap();
     symlink(root.join("results"), bench.work().join("results")).unwrap();
     let docker = Docker::of(bench, "", None);
+    // Builds rpcbench's image, which may take long.
+    let built = Command::new(root.join("bench-in-docker")).arg("--version").output().unwrap();
+    assert!(built.status.success(), "{built:?}");
     let folder = root.ancestors().nth(1).unwrap();
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     if geteuid().is_root() {

@@ -3,6 +3,7 @@
 
 mod alone;
 mod bad_days;
+mod inside;
 mod killed;
 mod own_daemon;
 

@@ -90,3 +90,20 @@ fn a_full_disk_is_named_with_the_remedy() {
     let ended = docker.run("check @honest").expect(2);
     ended.complains(&["no space left on device", "docker system prune"]);
 }
+
+#[test]
+#[ignore = "needs a container engine: scripts/peers.sh"]
+fn a_daemon_that_restarts_is_blamed_and_what_was_measured_stays() {
+    let Some(mut daemon) = Daemon::start("200m") else { return };
+    let docker = Docker::of(Bench::new(), "", Some(daemon.host()));
+    let words = "run @honest --rounds 100 --warmup none --duration 1s -v";
+    let mut program = docker.start(words);
+    program.await_line(" calls/s, p99 ");
+    daemon.stop();
+    let ended = program.finish().expect(1);
+    assert!(docker.bench.record().trials.iter().any(|trial| trial.measured().is_some()));
+    docker.bench.cells().failed("honest", "ended, probably with its engine");
+    docker.bench.cells().failed("honest", "start the daemon");
+    assert!(daemon.run());
+    docker.await_containers(ended.pid, 0);
+}
