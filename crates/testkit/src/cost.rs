@@ -28,7 +28,6 @@ const CALLS_PER_PAYMENT: u64 = 64;
 /// Memory that a server takes at most, so that a forgotten limit does not bring down the machine.
 const MEMORY_CAP: usize = 2 << 30;
 
-/// Spends what a call costs by the plan.
 pub(crate) struct Spender {
     cost: Cost,
     delays: Rc<DelayQueue>,
@@ -56,7 +55,6 @@ impl Spender {
         })
     }
 
-    /// Spends the cost of the call with this number.
     pub(crate) async fn spend(&self, number: u64) {
         match self.cost {
             Cost::Nothing => {}
@@ -154,7 +152,6 @@ fn compile(queue: &Receiver<()>) {
     }
 }
 
-/// Memory that is never freed.
 #[derive(Default)]
 pub(crate) struct MemoryHog {
     pieces: Vec<Vec<u8>>,

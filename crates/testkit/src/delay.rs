@@ -24,7 +24,7 @@ pub(crate) struct DelayQueue {
 
 #[derive(Default)]
 struct Waiting {
-    /// By when they are due, and a number of their own.
+    /// By the time they are due, and a number that makes the key unique.
     calls: BTreeMap<(Duration, u64), oneshot::Sender<()>>,
     next_number: u64,
 }
@@ -42,7 +42,6 @@ impl DelayQueue {
         Ok(queue)
     }
 
-    /// Waits for `delay`.
     pub(crate) async fn wait(&self, delay: Duration) {
         let (wake, woken) = oneshot::channel();
         let due = clock::monotonic() + delay;

@@ -30,7 +30,6 @@ pub struct Plan {
     pub memory_at_start: u64,
 }
 
-/// How a call is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
     #[default]
@@ -55,7 +54,6 @@ pub(crate) enum Answer {
     NullJson,
 }
 
-/// The cost of a call before it is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Cost {
     #[default]

@@ -24,13 +24,7 @@ pub fn relay_unix(path: &Path, server: SocketAddr) -> io::Result<()> {
 
 /// Listens at `address` until the process ends and relays to `server`.
 pub fn relay_tcp(address: SocketAddr, server: SocketAddr) -> io::Result<()> {
-    for client in TcpListener::bind(address)?.incoming() {
-        // As above.
-        let _ = client.and_then(|client| {
-            client.set_nodelay(true)?;
-            relay(client.into(), server, io::copy)
-        });
-    }
+    relay_all(&TcpListener::bind(address)?, server, io::copy);
     Ok(())
 }
 
@@ -40,16 +34,22 @@ pub fn relay_in_pieces(server: SocketAddr, longest: usize) -> io::Result<SocketA
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let copy = move |from: &mut File, to: &mut File| cut(from, to, longest);
-    thread::spawn(move || {
-        for client in listener.incoming() {
-            // As above.
-            let _ = client.and_then(|client| {
-                client.set_nodelay(true)?;
-                relay(client.into(), server, copy)
-            });
-        }
-    });
+    thread::spawn(move || relay_all(&listener, server, copy));
     Ok(address)
+}
+
+fn relay_all(
+    listener: &TcpListener,
+    server: SocketAddr,
+    copy: impl Fn(&mut File, &mut File) -> io::Result<u64> + Copy + Send + 'static,
+) {
+    for client in listener.incoming() {
+        // Either end may be gone; the other then sees its connection closed.
+        let _ = client.and_then(|client| {
+            client.set_nodelay(true)?;
+            relay(client.into(), server, copy)
+        });
+    }
 }
 
 /// Connects to `server` and relays both directions until they end.

@@ -30,12 +30,10 @@ const WINDOW: u32 = 16 << 20;
 
 type Http2 = Connection<SharedStream, Bytes>;
 
-/// Counts what a server has done so far.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) calls: AtomicU64,
     pub(crate) connections: AtomicU64,
-    /// Connections open now.
     pub(crate) open: AtomicU64,
     /// Calls answered from memory.
     pub(crate) recalled: AtomicU64,
@@ -72,7 +70,6 @@ impl ServerState {
         self.answerer.borrow_mut()
     }
 
-    /// Signals that a fault strikes.
     pub(crate) fn strikes(&self) -> watch::Receiver<Option<Fault>> {
         self.struck.subscribe()
     }

@@ -9,13 +9,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 use client::Client;
-use rpcbench_testkit::scripted::{Frame, FrameType, ScriptedPeer, hpack, setting};
+use rpcbench_testkit::scripted::{
+    Frame, FrameType, Request, Requests, ScriptError, ScriptedPeer, Wire, hpack, setting,
+};
+
+fn next_request(wire: &mut Wire) -> Result<Request, ScriptError> {
+    Ok(wire.next_request(&mut Requests::default())?.expect("a request"))
+}
 
 #[test]
 fn a_script_answers_a_call_byte_by_byte_with_padding_and_continuation() {
     let peer = ScriptedPeer::start(|wire| {
         wire.handshake(&[(setting::HEADER_TABLE_SIZE, 0), (setting::MAX_CONCURRENT_STREAMS, 1)])?;
-        let request = wire.expect_request()?;
+        let request = next_request(wire)?;
         assert_eq!(request.message(), b"\x0a\x02hi");
         let [_, data, end] = request.right_reply();
         let (start, rest) = (hpack::table_size(0), hpack::response_headers());
@@ -41,9 +47,9 @@ fn a_script_answers_a_call_byte_by_byte_with_padding_and_continuation() {
 fn streams_can_be_reset_and_the_connection_announced_to_end() {
     let peer = ScriptedPeer::start(|wire| {
         wire.handshake(&[])?;
-        let first = wire.expect_request()?;
+        let first = next_request(wire)?;
         wire.send(&Frame::rst_stream(first.stream, 2))?;
-        let second = wire.expect_request()?;
+        let second = next_request(wire)?;
         wire.send(&Frame::goaway(first.stream, 0))?;
         assert_eq!(second.stream, 3);
         wire.expect_close()
@@ -71,7 +77,7 @@ fn a_script_stalls_until_resumed_and_takes_several_connections() {
         wire.handshake(&[])?;
         wire.stall(&gate)?;
         assert!(is_resumed.load(Ordering::SeqCst));
-        let request = wire.expect_request()?;
+        let request = next_request(&mut wire)?;
         wire.send_all(&request.right_reply())?;
         wire.expect_close()
     })

@@ -37,8 +37,8 @@ pub fn list(context: &Context, args: &ListArgs) -> anyhow::Result<Verdict> {
         let cpus = shared::available_cpus()?;
         let shown = |suite: &Suite| print(&suites::text(suite, &entries, cpus, width));
         let suites = Suites::load(&root)?;
-        suites.all().iter().try_for_each(shown)?;
-        for (path, problem) in suites.left_out() {
+        suites.all.iter().try_for_each(shown)?;
+        for (path, problem) in &suites.left_out {
             note!("rpcbench: {} is left out: {problem}", path.display());
         }
     }

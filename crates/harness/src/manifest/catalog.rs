@@ -122,32 +122,32 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn language(&mut self, folder: &Path) -> Vec<Arc<Server>> {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        self.servers(&name, folder).unwrap_or_else(|error| {
+            self.broken.push(Broken { name: format!("{name}-*"), error });
+            Vec::new()
+        })
+    }
+
+    fn servers(&mut self, name: &str, folder: &Path) -> Result<Vec<Arc<Server>>, ConfigError> {
         let file = folder.join("_language.toml");
-        let servers = match servers_in(folder) {
-            Ok(servers) if servers.is_empty() && !file.exists() => return Vec::new(),
-            Ok(servers) => servers,
-            Err(error) => return self.breaks(format!("{name}-*"), error),
-        };
-        let (language_file, language) = match read::<Language>(&file) {
-            Ok(read) => read,
-            Err(error) => return self.breaks(format!("{name}-*"), error),
-        };
+        let servers = servers_in(folder)?;
+        if servers.is_empty() && !file.exists() {
+            return Ok(Vec::new());
+        }
+        let (language_file, language) = read::<Language>(&file)?;
         let language = Layer { file: &language_file, value: &language };
-        let lender = match self.lender(language) {
-            Ok(lender) => lender,
-            Err(error) => return self.breaks(format!("{name}-*"), error),
-        };
+        let lender = self.lender(language)?;
         let lender = lender.as_ref().map(|(file, value)| Layer { file, value });
         let mut found = Vec::new();
         for server in servers {
             let library = server.file_name().unwrap_or_default().to_string_lossy();
             match self.server(language, lender, &server) {
                 Ok(server) => found.push(Arc::new(server)),
-                Err(error) => found.extend(self.breaks(format!("{name}-{library}"), error)),
+                Err(error) => self.broken.push(Broken { name: format!("{name}-{library}"), error }),
             }
         }
-        found
+        Ok(found)
     }
 
     /// The language whose toolchains this one shares.
@@ -175,11 +175,6 @@ impl Reading<'_> {
         let (root, defaults) = (self.root, self.defaults);
         let server = Layer { file: &file, value: &server };
         Layers { root, folder, defaults, language, lender, server }.resolve()
-    }
-
-    fn breaks(&mut self, name: String, error: ConfigError) -> Vec<Arc<Server>> {
-        self.broken.push(Broken { name, error });
-        Vec::new()
     }
 }
 

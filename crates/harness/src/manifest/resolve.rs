@@ -61,7 +61,6 @@ pub(super) struct Layers<'a> {
     pub server: Layer<'a, layers::Server>,
 }
 
-/// A variant and its name.
 type Named<'a> = (&'a Name, &'a layers::Variant);
 
 impl Layers<'_> {

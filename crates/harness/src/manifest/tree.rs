@@ -61,14 +61,12 @@ fn not_unpacked(origin: &str, folder: &Path, problem: impl Display) -> ConfigErr
     bad(origin, format!("can't be unpacked to {}: {problem}", folder.display()))
 }
 
-/// A revision of the repository of `root`.
 struct Revision<'a> {
     root: &'a Path,
     origin: &'a str,
 }
 
 impl Revision<'_> {
-    /// Its commit, hex.
     fn commit(&self) -> Result<String, ConfigError> {
         let commit = format!("{}^{{commit}}", self.origin);
         let words = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];

@@ -22,7 +22,6 @@ const FIRST_WEIGHT: u64 = 2;
 const EARLY: usize = 3;
 
 impl Runner<'_> {
-    /// The group of a trial's process.
     pub(super) fn group(&self, planned: &PlannedTrial) -> Group {
         let first = first_sharing(&self.run.header.plan, planned);
         (first.to_owned(), if self.turns.is_some() { planned.process } else { 0 })
@@ -108,7 +107,6 @@ impl Runner<'_> {
         members
     }
 
-    /// The workloads of the first trial's group.
     fn workloads<'t>(&self, trials: &'t [PlannedTrial]) -> BTreeSet<&'t str> {
         let group = trials.first().map(|first| self.group(first));
         let own = trials.iter().filter(|planned| Some(self.group(planned)) == group);

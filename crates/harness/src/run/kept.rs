@@ -29,7 +29,6 @@ impl Kept {
         self.targets.insert(process(plan, planned), target);
     }
 
-    /// Excludes further trials of this cell.
     pub fn exclude(&mut self, planned: &PlannedTrial) {
         self.excluded.insert((planned.entry.clone(), planned.workload.clone()));
     }
@@ -44,7 +43,6 @@ impl Kept {
         plan.order.iter().filter(shares).for_each(|other| self.exclude(other));
     }
 
-    /// Leaves out a process.
     pub fn leave_out(&mut self, plan: &Plan, planned: &PlannedTrial) {
         self.left_out.insert(process(plan, planned));
     }
@@ -58,7 +56,6 @@ impl Kept {
         self.targets = kept;
     }
 
-    /// Stops the kept servers.
     pub fn stop_all(&mut self, observer: &dyn Observer) {
         for ((entry, ..), target) in std::mem::take(&mut self.targets) {
             stop(*target, entry, observer);

@@ -66,9 +66,7 @@ pub enum Ending {
 
 /// Why a run ends early.
 enum StopReason {
-    /// Ctrl-C.
     Interrupt,
-    /// The record can't be written.
     Store(StoreError),
 }
 
@@ -88,11 +86,9 @@ impl From<StoreError> for StopReason {
 pub struct Runner<'a> {
     /// The client, shared by all servers.
     environment: &'a Environment,
-    /// Every entry of the plan.
     subjects: &'a [Subject<'a>],
     /// Writes the record. `None`: it is only returned.
     writer: Option<Writer>,
-    /// The record so far.
     run: Run,
     observer: &'a dyn Observer,
     /// Trials of the plan that are over or skipped.

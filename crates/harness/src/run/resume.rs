@@ -95,7 +95,6 @@ fn tool(tool: &Tool) -> String {
     format!("rpcbench {} ({commit}, {})", tool.version, tool.profile)
 }
 
-/// The limits in force.
 fn limits(isolation: &Isolation) -> String {
     let Isolation { mode, server_cpus, client_cpus, notes, .. } = isolation;
     let notes: String = notes.iter().map(|note| format!("; {note}")).collect();

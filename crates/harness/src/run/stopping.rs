@@ -28,11 +28,9 @@ pub(super) struct Stopping {
     end: Option<Nanos>,
     /// Round of each trial number, by workload.
     rounds: BTreeMap<String, BTreeMap<u32, u32>>,
-    /// Whether processes take turns.
     turns: bool,
     /// Stages of which no trial was considered yet. They share the time that is left.
     stages_left: u64,
-    /// The current stage and its round.
     current: Option<(Stage, u32)>,
     /// When the time of the current stage ends.
     until: Nanos,

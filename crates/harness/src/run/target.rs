@@ -34,7 +34,6 @@ const LOOK_PAUSE: u64 = 300;
 /// How long to wait for the end of a server that broke its connections.
 const DEATH: Duration = Duration::from_millis(300);
 
-/// Why a step failed.
 #[derive(Debug)]
 pub(super) enum StepError {
     /// The server is at fault, and is out.
@@ -214,7 +213,6 @@ impl Target {
         Ok(())
     }
 
-    /// The load on it.
     pub fn load(&mut self) -> Result<&mut dyn Load, Failure> {
         match &mut self.load {
             Some(load) => Ok(load.as_mut()),
@@ -222,7 +220,6 @@ impl Target {
         }
     }
 
-    /// How it is isolated.
     pub fn isolation(&self) -> Isolation {
         self.server.isolation()
     }

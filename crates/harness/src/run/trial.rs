@@ -193,7 +193,6 @@ fn never(threshold: Threshold, last: Option<&SearchStep>) -> Failure {
     failure(format!("{threshold} was met at no rate{how}"))
 }
 
-/// A measured window.
 struct Window {
     started: Timestamp,
     measured: Measured,
@@ -215,7 +214,6 @@ fn whole_window(
     }
 }
 
-/// A window that has opened.
 struct Opened {
     start: Nanos,
     end: Nanos,
@@ -285,7 +283,6 @@ fn stretch(
     }
 }
 
-/// Measures one window.
 fn window(
     target: &mut Target,
     context: &Context<'_>,

@@ -23,11 +23,6 @@ impl Sweep {
     pub fn rates(&self) -> &[Rate] {
         &self.rates
     }
-
-    /// Whether they are shares of the capacity, which must be measured first.
-    pub fn needs_capacity(&self) -> bool {
-        self.rates.iter().any(|rate| matches!(rate, Rate::OfCapacity(_)))
-    }
 }
 
 impl fmt::Display for Sweep {
@@ -56,17 +51,15 @@ impl FromStr for Sweep {
             Some((to, step)) => (to, Some(rate(step)?)),
             None => (rest, None),
         };
-        let parts = match (rate(from)?, rate(to)?, step) {
-            (Rate::OfCapacity(from), Rate::OfCapacity(to), step) => match step {
-                None => Parts { from: from.into(), to: to.into(), step: STEP.into(), make: share },
-                Some(Rate::OfCapacity(step)) => {
-                    Parts { from: from.into(), to: to.into(), step: step.into(), make: share }
-                }
-                Some(Rate::PerSecond(_)) => return Err(mixed()),
-            },
+        let (parts, make): Parts = match (rate(from)?, rate(to)?, step) {
+            (Rate::OfCapacity(from), Rate::OfCapacity(to), None) => {
+                ([from, to, STEP].map(u64::from), share)
+            }
+            (Rate::OfCapacity(from), Rate::OfCapacity(to), Some(Rate::OfCapacity(step))) => {
+                ([from, to, step].map(u64::from), share)
+            }
             (Rate::PerSecond(from), Rate::PerSecond(to), Some(Rate::PerSecond(step))) => {
-                let [from, to, step] = [from, to, step].map(PerSecond::thousandths);
-                Parts { from, to, step, make: absolute }
+                ([from, to, step].map(PerSecond::thousandths), absolute)
             }
             (Rate::PerSecond(_), Rate::PerSecond(_), None) => {
                 return Err(format!(
@@ -75,7 +68,7 @@ impl FromStr for Sweep {
             }
             _ => return Err(mixed()),
         };
-        let Parts { from, to, step, make } = parts;
+        let [from, to, step] = parts;
         let loads = if to < from { 0 } else { (to - from) / step + 1 };
         if !(1..=MAX_LOADS).contains(&loads) {
             return Err(format!("'{text}' makes {loads} loads; expected 1 to {MAX_LOADS}"));
@@ -85,13 +78,8 @@ impl FromStr for Sweep {
     }
 }
 
-/// The numbers of a sweep, in percent or in thousandths of a call a second, and the function that makes rates of them.
-struct Parts {
-    from: u64,
-    to: u64,
-    step: u64,
-    make: fn(u64) -> Option<Rate>,
-}
+/// From, to and step, in percent or in thousandths of a call a second, and what makes rates of them.
+type Parts = ([u64; 3], fn(u64) -> Option<Rate>);
 
 fn share(percent: u64) -> Option<Rate> {
     u32::try_from(percent).ok().map(Rate::OfCapacity)

@@ -402,8 +402,9 @@ fn sweeps_are_lists_of_loads() {
     assert_eq!(rates("80%..80%"), ["80%"]);
     assert_eq!(rates("1k..2.5k+500"), ["1000", "1500", "2000", "2500"]);
     assert_eq!(rates("0.5..1+0.25"), ["0.5", "0.75", "1"]);
-    assert!("10%..90%".parse::<Sweep>().unwrap().needs_capacity());
-    assert!(!"1..2+1".parse::<Sweep>().unwrap().needs_capacity());
+    let first = |text: &str| text.parse::<Sweep>().unwrap().rates()[0];
+    assert!(matches!(first("10%..90%"), Rate::OfCapacity(10)));
+    assert!(matches!(first("1..2+1"), Rate::PerSecond(_)));
 }
 
 #[test]

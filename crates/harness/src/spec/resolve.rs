@@ -33,7 +33,6 @@ const CAPACITY_WINDOW_MS: u64 = 3000;
 pub(crate) enum Setting<'a> {
     /// A table of a suite, with options on top.
     Suite {
-        /// The suite's name.
         name: &'a str,
         file: &'a SourceFile,
         /// Where the workload's table begins.

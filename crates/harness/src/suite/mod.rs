@@ -63,31 +63,23 @@ pub struct Suite {
 /// All suites of a folder.
 #[derive(Debug)]
 pub struct Suites {
-    suites: Vec<Suite>,
-    left_out: Vec<(PathBuf, ConfigError)>,
+    /// By name.
+    pub all: Vec<Suite>,
+    /// Files that are not valid suites, each with its error.
+    pub left_out: Vec<(PathBuf, ConfigError)>,
 }
 
 impl Suites {
     /// Loads every `*.toml` in `root/suites`.
     pub fn load(root: &Path) -> Result<Self, ConfigError> {
-        let mut all = Self { suites: Vec::new(), left_out: Vec::new() };
+        let mut found = Self { all: Vec::new(), left_out: Vec::new() };
         for path in files(root)? {
             match Suite::load(&path) {
-                Ok(suite) => all.suites.push(suite),
-                Err(problem) => all.left_out.push((path, problem)),
+                Ok(suite) => found.all.push(suite),
+                Err(problem) => found.left_out.push((path, problem)),
             }
         }
-        Ok(all)
-    }
-
-    /// Files that are not valid suites, each with its error.
-    pub fn left_out(&self) -> &[(PathBuf, ConfigError)] {
-        &self.left_out
-    }
-
-    /// All of them, by name.
-    pub fn all(&self) -> &[Suite] {
-        &self.suites
+        Ok(found)
     }
 }
 

@@ -31,7 +31,6 @@ pub(crate) fn content_length(fields: &[httparse::Header<'_>], max: usize) -> Opt
     str::from_utf8(field.value).ok()?.parse().ok().filter(|length| *length <= max)
 }
 
-/// A reply as it is sent.
 pub(super) fn reply(status: u16, content_type: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
         "HTTP/1.1 {status} \r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",

@@ -12,7 +12,6 @@ use crate::serve::ServerState;
 
 const READ: usize = 64 << 10;
 
-/// A complete request.
 pub(crate) struct Request {
     /// As the protocol writes it. Empty if it has none.
     pub(super) method: String,
@@ -21,7 +20,6 @@ pub(crate) struct Request {
     pub(super) body: Vec<u8>,
 }
 
-/// The answer to a request.
 pub(crate) struct Answer {
     pub(super) bytes: Vec<u8>,
     /// True if the connection ends with it.

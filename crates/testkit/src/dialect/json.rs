@@ -25,7 +25,6 @@ impl Reply {
         Self { status, body: body.to_string().into() }
     }
 
-    /// The answer to a call, failed or not.
     pub(crate) fn of(reply: Result<Bytes, Self>) -> Self {
         reply.map_or_else(|failure| failure, |body| Self { status: 200, body })
     }

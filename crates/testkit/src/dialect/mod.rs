@@ -40,10 +40,14 @@ pub(crate) trait Dialect {
     fn looks_usual(&self, message: &[u8]) -> bool;
 
     /// An error message in place of the reply.
-    fn error_as_reply(&self, words: &str) -> Bytes;
+    fn error_as_reply(&self, words: &str) -> Bytes {
+        Bytes::copy_from_slice(words.as_bytes())
+    }
 
     /// The shortest empty reply.
-    fn nothing(&self) -> Bytes;
+    fn nothing(&self) -> Bytes {
+        Bytes::new()
+    }
 
     /// An internal error of the server.
     fn failure(&self, words: String) -> Self::Failure;

@@ -43,14 +43,6 @@ impl Dialect for Protobuf {
         swap::is_usual_protobuf(message)
     }
 
-    fn error_as_reply(&self, words: &str) -> Bytes {
-        Bytes::copy_from_slice(words.as_bytes())
-    }
-
-    fn nothing(&self) -> Bytes {
-        Bytes::new()
-    }
-
     fn failure(&self, words: String) -> Status {
         Status::new(INTERNAL, words)
     }

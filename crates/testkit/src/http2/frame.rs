@@ -29,8 +29,6 @@ pub mod setting {
     pub const INITIAL_WINDOW_SIZE: u16 = 4;
     /// Bytes of the longest frame payload accepted.
     pub const MAX_FRAME_SIZE: u16 = 5;
-    /// Bytes of the largest header list accepted.
-    pub const MAX_HEADER_LIST_SIZE: u16 = 6;
 }
 
 /// A frame that owns or borrows its payload. Fields may have any value, including invalid ones.

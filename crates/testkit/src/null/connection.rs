@@ -35,7 +35,6 @@ pub(super) struct Connection<S> {
     closing: bool,
 }
 
-/// The result of a turn.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Turn {
     Same,

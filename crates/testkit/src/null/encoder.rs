@@ -60,7 +60,6 @@ impl Encoder {
         self.trailers(out, stream);
     }
 
-    /// The frame that starts an ok reply.
     pub(super) fn headers(&mut self, out: &mut Vec<u8>, stream: u32) {
         match self.table {
             Table::Both => block(out, stream, END_HEADERS, &[&[STATUS_200, SECOND]]),

@@ -10,7 +10,6 @@ use crate::dialect::content_length;
 const LONGEST: usize = 65 << 20;
 const FIELDS: usize = 64;
 
-/// Requests on a connection.
 #[derive(Default)]
 pub(super) struct Json {
     /// The start of an incomplete request.
@@ -21,7 +20,6 @@ pub(super) struct Json {
     calls: u64,
 }
 
-/// The content of a head.
 #[derive(Clone, Copy, Default)]
 struct Head {
     /// The request's key. `None` for an unknown method.

@@ -41,7 +41,6 @@ impl Poll {
         }
     }
 
-    /// A ready descriptor by index.
     pub(super) fn ready(&self, index: usize) -> RawFd {
         self.events[index].data.u64() as RawFd
     }

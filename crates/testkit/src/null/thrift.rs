@@ -5,10 +5,8 @@ use crate::dialect::{Dialect, thrift_answer};
 use crate::echo::Truth;
 use crate::thrift::Form;
 
-/// Requests on a connection.
 pub(super) struct Thrift {
     form: Form,
-    /// An incomplete message.
     partial: Vec<u8>,
     calls: u64,
 }

@@ -118,28 +118,4 @@ impl Wire {
         }
         Ok(None)
     }
-
-    /// Takes frames until one request is whole. Frames of the connection and WINDOW_UPDATE are dropped;
-    /// a frame of another stream is an error, so a script for interleaved requests takes the frames itself.
-    pub fn expect_request(&mut self) -> Result<Request, ScriptError> {
-        let mut frame = self.stream_frame("HEADERS of a request")?;
-        let stream = frame.stream;
-        let mut partial = Partial::new(stream);
-        loop {
-            let expected = format!("the rest of the request on stream {stream}");
-            if frame.stream != stream || !partial.take(&frame) {
-                return Err(unexpected(&expected, frame));
-            }
-            if partial.has_block && partial.has_end {
-                return Ok(partial.request);
-            }
-            frame = self.stream_frame(&expected)?;
-        }
-    }
-
-    fn stream_frame(&mut self, expected: &str) -> Result<Frame, ScriptError> {
-        self.skip_until(expected, |frame| {
-            frame.stream != 0 && frame.kind != FrameType::WindowUpdate
-        })
-    }
 }

@@ -16,7 +16,6 @@ pub(super) struct MountPoint {
     pub own: PathBuf,
 }
 
-/// All hierarchies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mounts {
     /// Version 1, by controller.
@@ -70,7 +69,6 @@ impl Mounts {
         found
     }
 
-    /// Mount points of all hierarchies.
     pub(super) fn tops(&self) -> Vec<&Path> {
         let mut tops: Vec<&Path> =
             self.v1.values().chain(&self.v2).map(|mount_point| mount_point.top.as_path()).collect();

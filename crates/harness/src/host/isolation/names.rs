@@ -35,7 +35,6 @@ impl Owner {
         })
     }
 
-    /// Prefix of the names of its groups.
     pub(crate) fn prefix(self) -> String {
         let Self { namespace, pid, started } = self;
         format!("{PREFIX}-{namespace}-{pid}-{started}-")

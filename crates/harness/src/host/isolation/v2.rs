@@ -21,7 +21,6 @@ const REQUIRED: [&str; 2] = ["cpuset", "memory"];
 /// Counts throttling.
 const OPTIONAL: &str = "cpu";
 
-/// Where groups are made.
 #[derive(Debug)]
 struct Home {
     owner: Owner,

@@ -17,7 +17,6 @@ use rpcbench_record::RuntimeStatistics;
 
 /// How long to wait for the first reading after a window: many times the interval of readings.
 const TIMEOUT: Nanos = Nanos::from_millis(500);
-/// The pause between two looks.
 const PAUSE: Nanos = Nanos::from_millis(1);
 
 /// The file of one server, read as it grows.
@@ -70,7 +69,6 @@ impl RuntimeLog {
         Ok(statistics)
     }
 
-    /// Reads new lines.
     fn read(&mut self) -> io::Result<()> {
         let Self { path, file, rest, events, .. } = self;
         file.read_to_end(rest).map_err(about(path.display()))?;
