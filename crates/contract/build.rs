@@ -5,7 +5,8 @@ use std::path::Path;
 
 use prost::Message as _;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contract");
+/// From the package's folder, in which cargo runs this: a checkout can be moved.
+const FOLDER: &str = "../../contract";
 const PROTO: &str = "echo.proto";
 
 #[expect(clippy::disallowed_methods, reason = "cargo passes the output folder in this variable")]

@@ -24,7 +24,7 @@ impl Docker {
         let empty = self.docker(&["build", "--quiet", empty.to_str().unwrap()]);
         let inner = self.bench.command(words);
         let program = Path::new(inner.get_program());
-        let home = std::env::var("HOME").unwrap();
+        let home = std::env::home_dir().unwrap();
         let mut command = Command::new("docker");
         command.args(["run", "--rm", "--network", "host", "--name", name]);
         for folder in [
