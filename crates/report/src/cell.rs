@@ -12,7 +12,7 @@ use crate::course::Course;
 use crate::doubt::{doubts, too_little_cpu};
 use crate::figures::Figures;
 use crate::format;
-use crate::open::{bracket, client_bound, highest_rate, paced};
+use crate::open::{bracket, client_bound, highest_rate, paced, searched};
 use crate::parallel::in_parallel;
 use crate::row::{Absent, Row};
 use crate::verdict::{Verdict, VerdictKind};
@@ -173,8 +173,14 @@ impl<'a> Cell<'a> {
         let Some(figures) = figures.filter(|f| f.outcomes.ok > 0) else {
             return (Verdict::failed("no call was answered".to_owned()), examples(&trials));
         };
-        if figures.outcomes.errors() > 0 {
-            let reason = errors(&figures.outcomes, self.server.protocol);
+        let outcomes = &figures.outcomes;
+        if outcomes.errors() > 0 {
+            // A late client leaves calls unsent, and lets others time out.
+            let may_be_late = outcomes.errors() == outcomes.not_sent + outcomes.timeout;
+            if let Some(verdict) = searched(&trials).filter(|_| may_be_late) {
+                return (verdict, Vec::new());
+            }
+            let reason = errors(outcomes, self.server.protocol);
             return (Verdict::failed(reason), examples(&trials));
         }
         let fault = connections::fault(&self.measured()).map(Verdict::failed);

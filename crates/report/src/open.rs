@@ -8,12 +8,11 @@ use crate::verdict::{Verdict, VerdictKind};
 
 /// The verdict on trials of an open loop in which every call was answered correctly.
 pub(crate) fn paced(trials: &[(&Trial, &Measured)]) -> Verdict {
-    let searched = trials.iter().find_map(|(trial, _)| searched(trial));
     let late = || trials.iter().find_map(|(trial, measured)| late(trial.number, measured));
     let bound = || trials.iter().find(|(_, m)| m.client_saturated()).map(|(_, m)| client_bound(m));
     let overloaded = || trials.iter().find(|(_, measured)| measured.kept_up() == Some(false));
     let overloaded = || overloaded().map(|(trial, _)| Verdict::overloaded(trial.number));
-    let client = searched.or_else(late).or_else(bound);
+    let client = searched(trials).or_else(late).or_else(bound);
     client.or_else(overloaded).unwrap_or_else(|| Verdict::ranked(VerdictKind::Ok))
 }
 
@@ -32,8 +31,12 @@ pub(crate) fn client_bound(measured: &Measured) -> Verdict {
     Verdict::client_bound(measured.busiest_client(), None)
 }
 
-/// The verdict on a search that the client's limit ended. `None` if it was not.
-fn searched(trial: &Trial) -> Option<Verdict> {
+/// The verdict on searches, if the client's limit ended one.
+pub(crate) fn searched(trials: &[(&Trial, &Measured)]) -> Option<Verdict> {
+    trials.iter().find_map(|(trial, _)| ended_by_client(trial))
+}
+
+fn ended_by_client(trial: &Trial) -> Option<Verdict> {
     let unmet = trial.search.as_ref()?.unmet()?;
     match unmet.verdict {
         StepVerdict::NotMet(NotMet::GeneratorLate) => {

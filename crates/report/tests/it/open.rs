@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rpcbench_record::{
-    Failure, Measured, NotMet, Pacing, PerSecond, PlannedTrial, Run, Search, SearchStep, Slice,
-    StepVerdict, Trial, TrialResult, Unsteady, Workload,
+    Failure, Measured, NotMet, Outcomes, Pacing, PerSecond, PlannedTrial, Run, Search, SearchStep,
+    Slice, StepVerdict, Trial, TrialResult, Unsteady, Workload,
 };
 use rpcbench_report::{
     Conclusion, Layout, Style, Summary, Verdict, VerdictKind, doubts, summary, trials_csv,
@@ -315,9 +315,24 @@ fn a_search_that_ended_for_the_clients_sake_is_not_ranked() {
     let mut never = run;
     let searches = never.trials.iter_mut().filter_map(|trial| trial.search.as_mut());
     searches.for_each(|search| drop(search.steps.remove(0)));
-    let summary = self::summary(&never);
-    let row = &summary.tables[1].rows[0];
-    assert_eq!((row.verdict.name(), row.place), ("generator late", None));
+    let verdict = |run: &Run| {
+        let summary = self::summary(run);
+        let row = &summary.tables[1].rows[0];
+        (row.verdict.name().to_owned(), row.place)
+    };
+    assert_eq!(verdict(&never), ("generator late".to_owned(), None));
+    // Nor by calls that a late client did not send in time. A wrong answer is the server's.
+    let spoil = |run: &mut Run, spoil: fn(&mut Outcomes)| {
+        let measured = run.trials.iter_mut().filter_map(|trial| match &mut trial.result {
+            TrialResult::Measured(measured) => Some(measured),
+            TrialResult::Failed(_) => None,
+        });
+        measured.for_each(|measured| spoil(&mut measured.outcomes));
+    };
+    spoil(&mut never, |outcomes| (outcomes.not_sent, outcomes.timeout) = (5, 3));
+    assert_eq!(verdict(&never), ("generator late".to_owned(), None));
+    spoil(&mut never, |outcomes| outcomes.wrong_answer = 1);
+    assert_eq!(verdict(&never), ("failed".to_owned(), None));
 }
 
 #[test]
