@@ -164,7 +164,8 @@ impl Template {
 
 /// Where the last digits of the nonce are. `None` without a nonce, or if several places look like one.
 fn digits(message: &[u8]) -> Option<usize> {
-    let mut found = (message.windows(NONCE.len()).enumerate()).filter(|(_, it)| *it == NONCE);
-    let at = found.next()?.0 + NONCE.len();
-    (at + DIGITS <= message.len() && found.next().is_none()).then_some(at)
+    let nonce = |bytes: &[u8]| bytes.windows(NONCE.len()).position(|it| it == NONCE);
+    let at = nonce(message)? + NONCE.len();
+    let rest = message.get(at + DIGITS..)?;
+    nonce(rest).is_none().then_some(at)
 }
