@@ -1,8 +1,8 @@
 """The contract's service on Connect and uvicorn: Connect and JSON over HTTP/1.1."""
 
-import uvicorn
 from connectrpc.request import RequestContext
 
+from asgi import on_uvicorn
 from generated.echo_connect import Echo, EchoASGIApplication
 from generated.echo_pb import (
     DtoReply,
@@ -14,10 +14,7 @@ from generated.echo_pb import (
     TreeReply,
     TreeRequest,
 )
-from workers import DRAIN_SECONDS, bound, serve
-
-# How long a connection may be idle, in seconds: longer than any pause between calls, since the client decides how long connections live.
-IDLE_SECONDS = 3600
+from workers import serve
 
 
 class EchoService(Echo):
@@ -34,18 +31,5 @@ class EchoService(Echo):
         return TreeReply(echo=request.tree)
 
 
-def listen(address: str, shared: bool) -> None:
-    config = uvicorn.Config(
-        EchoASGIApplication(EchoService()),
-        loop="uvloop",
-        http="httptools",
-        log_level="warning",
-        access_log=False,
-        timeout_keep_alive=IDLE_SECONDS,
-        timeout_graceful_shutdown=int(DRAIN_SECONDS),
-    )
-    uvicorn.Server(config).run(sockets=[bound(address, shared)])
-
-
 if __name__ == "__main__":
-    serve("python-connect", listen)
+    serve("python-connect", on_uvicorn(EchoASGIApplication(EchoService())))
