@@ -16,10 +16,17 @@ use super::{Runner, StopReason, Subject, estimate, prepare};
 /// The first of the workloads that share processes, and in turns the number of the process.
 pub(super) type Group = (String, u32);
 
+/// An entry, and the number of its process.
+pub(super) type EntryProcess = (String, u32);
+
 /// Preparation of an entry's first process, which is checked and judged, relative to that of a later one.
 const FIRST_WEIGHT: u64 = 2;
 /// Processes that start while another one is prepared: more would take too much CPU time from the client that warms it.
 const EARLY: usize = 3;
+
+fn process_of(planned: &PlannedTrial) -> EntryProcess {
+    (planned.entry.clone(), planned.process)
+}
 
 impl Runner<'_> {
     pub(super) fn group(&self, planned: &PlannedTrial) -> Group {
@@ -84,9 +91,8 @@ impl Runner<'_> {
             if self.shortage(planned, subject, &workload).is_some() {
                 return;
             }
-            let process = (planned.entry.clone(), planned.process);
             if subject.readiness == Readiness::Ready
-                && let Entry::Vacant(free) = self.early.entry(process)
+                && let Entry::Vacant(free) = self.early.entry(process_of(planned))
                 && let Some(server) = subject.placement.start_early(planned.process)
             {
                 free.insert(server);
@@ -130,7 +136,7 @@ impl Runner<'_> {
         if !self.environment.generator.has_room(workload, subject.protocol) {
             return Some("open files");
         }
-        let runs = self.early.contains_key(&(planned.entry.clone(), planned.process));
+        let runs = self.early.contains_key(&process_of(planned));
         (!runs && !subject.placement.has_room()).then_some("memory")
     }
 
@@ -152,7 +158,7 @@ impl Runner<'_> {
         }
         self.observer.event(&Event::Starting(planned));
         let start = self.now();
-        let early = self.early.remove(&(planned.entry.clone(), planned.process));
+        let early = self.early.remove(&process_of(planned));
         let server = match context.subject.readiness {
             Readiness::Ready => {
                 Some(early.map_or_else(|| context.subject.placement.start(planned.process), Ok))

@@ -38,10 +38,13 @@ use rpcbench_record::{
     TrialResult, Workload, Writer,
 };
 
+use crate::placement::Running;
+
 pub use candidates::{BuildEvent, BuildState, Builder, Building, Candidate};
 use context::Context;
 pub use context::Environment;
 pub use estimate::{Estimate, Left};
+use group::EntryProcess;
 use interim::Interim;
 pub use interrupt::{CurrentTrial, Interrupt, Raised, StopNow};
 use kept::Kept;
@@ -52,8 +55,6 @@ use stopping::Stopping;
 pub use subject::{Admission, Provenance, Subject};
 use target::{StepError, Target};
 pub use verify::{Verified, verify};
-
-use crate::placement::Running;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,8 +98,8 @@ pub struct Runner<'a> {
     turns: Option<&'static str>,
     /// How long another process of an entry takes to prepare.
     setup: BTreeMap<String, Nanos>,
-    /// Processes that were started before their turn, by entry and number.
-    early: BTreeMap<(String, u32), Box<dyn Running>>,
+    /// Processes that were started before their turn.
+    early: BTreeMap<EntryProcess, Box<dyn Running>>,
 }
 
 impl<'a> Runner<'a> {
