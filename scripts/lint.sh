@@ -152,6 +152,14 @@ shell_scripts() {
 # files PATTERN: source files whose names match.
 files() { find . \( -name target -o -name node_modules -o -path ./build -o -path ./results -o -name .git \) -prune -o -type f -name "$1" -print; }
 
+# Licences and sources of dependencies, and in the mode `all`, as they are fetched, advisories.
+dependencies() {
+  has python3 && run scripts/licences.py check
+  has cargo-deny || return 0
+  run cargo deny check licenses bans sources
+  [ "$mode" != all ] || run cargo deny check advisories
+}
+
 # prose FILE: a document without its code blocks.
 prose() { awk '/^ *```/ { code = !code; next } !code' "$1"; }
 
@@ -184,7 +192,7 @@ case "$mode" in
   *) echo "lint.sh: unknown word '$mode'; expected all, built or nothing" >&2; exit 2 ;;
 esac
 shell_scripts
-has python3 && run scripts/licences.py check
+dependencies
 run scripts/words.sh
 links
 method_names

@@ -40,7 +40,7 @@ if [ $# -gt 0 ]; then
   files=("$@")
 else
   mapfile -t files < <(git ls-files -- '*.md' '*.rs' '*.toml' '*.sh' '*.proto' '*.thrift' '*.yaml' '*.ts' '*.tsx' Makefile \
-    'servers/*' 'suites/*' 'clients/*' | sort -u | grep -vE '(^|/)(Cargo\.lock|package-lock\.json|.*\.lock|.*\.snap|go\.(mod|sum)|requirements\.txt|THIRD-PARTY\.md|words\.sh)$')
+    'servers/*' 'suites/*' | sort -u | grep -vE '(^|/)(Cargo\.lock|package-lock\.json|.*\.lock|.*\.snap|go\.(mod|sum)|requirements\.txt|THIRD-PARTY\.md|words\.sh)$')
 fi
 
 PHRASES=$phrases MODE=$mode perl - "${files[@]}" <<'PERL'
