@@ -18,6 +18,10 @@ if [ "${1:-}" = lock ]; then
 fi
 
 if [ "${1:-}" = native-aot ]; then
+    [ -n "$lock" ] || [ "$(uname -m)" = x86_64 ] || {
+        echo "build.sh: native-aot is locked for x86-64, and this is $(uname -m); use another variant, such as server-gc" >&2
+        exit 1
+    }
     # Machine code is for one platform. It has another lock file, since the compiler and the runtime are packages.
     set -- -p:PublishAot=true -p:RuntimeIdentifier=linux-x64 -p:NuGetLockFilePath=packages.native-aot.lock.json
 fi

@@ -329,6 +329,11 @@ fn one_entry_represents_its_language_and_protocol() {
     let catalog = load(&root);
     assert_eq!(names(&catalog, &Selection::default()), ["go-grpc", "java-grpc@g1"]);
     assert_eq!(names(&catalog, &Selection::ALL).len(), 4);
+    // Of several protocols, the first.
+    let both = GO.replace("[\"grpc\"]", "[\"json\", \"grpc\"]");
+    write(root.path(), "servers/go/other/server.toml", &format!("representative = true\n{both}"));
+    let default = names(&load(&root), &Selection::default());
+    assert_eq!(default, ["go-grpc", "go-other:json", "java-grpc@g1"]);
     let java = |name: &str| Selection { languages: vec![name.to_owned()], ..Selection::default() };
     assert_eq!(names(&catalog, &java("java")), all[1..]);
     assert_eq!(names(&catalog, &java("Java")), all[1..]);

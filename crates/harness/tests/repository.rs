@@ -68,6 +68,28 @@ fn at_most_twelve_run_by_default_and_one_of_each_language_and_protocol() {
     assert_eq!(kinds.len(), chosen.len(), "{kinds:?}");
 }
 
+/// gRPC against JSON in five languages, and the two that README.md counts with them.
+#[test]
+fn the_languages_that_run_by_default_are_those_of_the_page() {
+    let chosen = catalog().select(&Selection::default()).unwrap();
+    let names: Vec<_> = chosen.iter().map(|entry| entry.base_name()).collect();
+    let expected = [
+        "dotnet-grpc@native-aot",
+        "go-grpc",
+        "go-net-http",
+        "java-grpc@g1",
+        "java-spring-boot@g1",
+        "node-fastify",
+        "node-grpc-js",
+        "php-fpm:json",
+        "python-fastapi",
+        "python-grpcio@asyncio",
+        "rust-axum@multi-thread",
+        "rust-tonic@multi-thread",
+    ];
+    assert_eq!(names, expected);
+}
+
 #[test]
 fn missing_servers_have_a_reason() {
     let matrix = catalog().matrix();

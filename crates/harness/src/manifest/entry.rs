@@ -95,9 +95,11 @@ impl Entry {
         self.variant.as_ref().and_then(|name| self.server.variants.get(name))
     }
 
-    /// Whether it represents its language and protocol if no servers are named.
+    /// Whether it represents its language and protocol if no servers are named: of a server with several protocols, the
+    /// first.
     pub fn is_representative(&self) -> bool {
-        self.settings().map_or(self.server.representative, |variant| variant.representative)
+        self.server.protocols.first() == Some(&self.protocol)
+            && self.settings().map_or(self.server.representative, |variant| variant.representative)
     }
 
     /// As a plan names it.
