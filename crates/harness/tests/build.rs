@@ -5,12 +5,15 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use rpcbench_harness::build::{BuildError, Built, is_current};
 use rpcbench_harness::build_env::BuildEnv;
-use rpcbench_harness::manifest::{Catalog, Server};
-use rpcbench_record::Toolchain;
+use rpcbench_harness::manifest::{Catalog, Selection, Server};
+use rpcbench_harness::placement;
+use rpcbench_harness::run::{BuildEvent, BuildState, Builder, Building, Interrupt};
+use rpcbench_record::{PlacementKind, Toolchain};
 
 const LANGUAGE: &str = r#"
 name = "Shell"
@@ -257,4 +260,44 @@ fn a_stopped_build_ends_with_everything_it_started() {
     let child = child.trim().parse().unwrap();
     support::wait_until("the child's end", || !support::is_running(child));
     assert!(!is_current(&server, &[]).unwrap());
+}
+
+/// The first build of either language waits for that of the other, and a build fails if another of its language runs.
+#[test]
+fn languages_are_built_side_by_side_and_the_servers_of_one_in_turn() {
+    let project = Project::new();
+    for (language, meet) in [("sh", "echo > ../../meet"), ("bash", "cat ../../meet")] {
+        let script = format!(
+            "mkdir ../running || exit 7\ncase $PWD in */one) timeout 60 sh -c '{meet}' || exit 6 ;; esac\nrmdir ../running\n"
+        );
+        project.write(&format!("servers/{language}/_language.toml"), LANGUAGE);
+        project.write(&format!("servers/{language}/build.sh"), &script);
+        for server in ["one", "two"] {
+            project.write(&format!("servers/{language}/{server}/server.toml"), SERVER);
+            project.write(&format!("servers/{language}/{server}/lock"), "grpc 1.2.3\nhttp\n4.5\n");
+        }
+    }
+    project.write("servers/bash/shared/echo.sh", "");
+    let made = Command::new("mkfifo").arg(project.path("servers/meet")).status().unwrap();
+    assert!(made.success());
+    let entries = Catalog::load(&project.path("")).unwrap().into_selected(&Selection::ALL).unwrap();
+    let env = BuildEnv::new([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+    let builds = placement::builder(PlacementKind::Native, &env).unwrap();
+    let interrupt = Interrupt::default();
+    let builder =
+        Builder { builds: &*builds, building: Building::Changed, jobs: 4, interrupt: &interrupt };
+    let mut done = Vec::new();
+    let mut observe = |event: &BuildEvent<'_>| {
+        if let BuildEvent::Done(server, _) = event {
+            done.push(server.name.clone());
+        }
+    };
+    let candidates = builder.candidates(&entries, &mut observe).unwrap();
+    for candidate in &candidates {
+        assert!(matches!(candidate.build, BuildState::Built(_)), "{candidate:?}");
+    }
+    let names: Vec<_> = candidates.iter().map(|candidate| candidate.entry.name()).collect();
+    assert_eq!(names, ["bash-one", "bash-two", "sh-one", "sh-two"]);
+    done.sort();
+    assert_eq!(done, names);
 }

@@ -75,7 +75,8 @@ fn run(
     say: Say,
 ) -> anyhow::Result<Vec<Candidate>> {
     let builds = placement::builder(placement, &context.build_env)?;
-    let builder = Builder { builds: &*builds, building, interrupt };
+    let jobs = shared::available_cpus()? as usize;
+    let builder = Builder { builds: &*builds, building, jobs, interrupt };
     let mut progress = BuildProgress::new(context, entries, say);
     let candidates = builder.candidates(entries, &mut |event| progress.event(event));
     progress.bar.finish_and_clear();
@@ -102,7 +103,8 @@ struct BuildProgress {
     say: Say,
     /// Finished servers, and all of them.
     position: (usize, usize),
-    began: Nanos,
+    /// Names of the current builds, and when each began. The line is about the first.
+    current: Vec<(String, Nanos)>,
 }
 
 impl BuildProgress {
@@ -110,13 +112,13 @@ impl BuildProgress {
         // wide_msg is cut to the width of the terminal.
         let bar = live::line(context, "{spinner} {wide_msg}");
         let folders: BTreeSet<_> = entries.iter().map(|entry| &entry.server.build_folder).collect();
-        Self { bar, live: context.live, say, position: (0, folders.len()), began: clock::now() }
+        Self { bar, live: context.live, say, position: (0, folders.len()), current: Vec::new() }
     }
 
     fn event(&mut self, event: &BuildEvent<'_>) {
         match event {
             BuildEvent::Building(server) => {
-                self.began = clock::now();
+                self.current.push((server.build_name().into_owned(), clock::now()));
                 let log = server.build_folder.join("build.log");
                 self.keep(&format!("{:<16} building; log: {}", server.build_name(), log.display()));
                 self.waiting(server);
@@ -125,16 +127,18 @@ impl BuildProgress {
             BuildEvent::Done(server, state) => {
                 self.position.0 += 1;
                 self.done(server, state);
+                self.current.retain(|(name, _)| *name != server.build_name());
             }
         }
     }
 
     fn waiting(&self, server: &Server) {
-        if !self.live {
+        if !self.live || self.current.first().is_some_and(|(name, _)| *name != server.build_name())
+        {
             return;
         }
         let (done, all) = self.position;
-        let seconds = Nanos(clock::now().since(self.began)).as_secs_f64();
+        let seconds = self.taken(server).as_secs_f64();
         let line = build::log_tail(server, 1).pop().unwrap_or_default();
         let left = live::left(done, all, self.bar.elapsed());
         let now = format!(
@@ -155,7 +159,7 @@ impl BuildProgress {
                     .iter()
                     .map(|(name, version)| format!("{name} {version}"))
                     .collect();
-                let took = Duration::from_nanos(clock::now().since(self.began)).as_secs();
+                let took = self.taken(server).as_secs();
                 let state = match built.rebuilt {
                     true => format!("built in {took} s"),
                     false => "up to date".to_owned(),
@@ -170,6 +174,12 @@ impl BuildProgress {
                 failure.log_tail.iter().for_each(|line| self.keep(&format!("    {line}")));
             }
         }
+    }
+
+    /// How long its build takes so far.
+    fn taken(&self, server: &Server) -> Duration {
+        let began = self.current.iter().find(|(name, _)| *name == server.build_name());
+        began.map_or(Duration::ZERO, |(_, began)| Duration::from_nanos(clock::now().since(*began)))
     }
 
     fn keep(&self, line: &str) {

@@ -106,8 +106,8 @@ pub fn builder(
     }
 }
 
-/// Builds servers in the form that their placement starts.
-pub trait ServerBuilder {
+/// Builds servers in the form that their placement starts; different ones at the same time.
+pub trait ServerBuilder: Sync {
     /// The toolchains of this machine that `server` needs, and the state of its build. It is built if it changed and
     /// `may_build` says so.
     fn build(

@@ -1,7 +1,9 @@
 //! Builds the servers of entries, for their placement.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rpcbench_record::{Failure, Toolchain};
 
@@ -61,50 +63,96 @@ pub struct Builder<'a> {
     pub builds: &'a dyn ServerBuilder,
     /// Which servers to build.
     pub building: Building,
-    /// Ends the current build.
+    /// Builds that run at the same time, at most.
+    pub jobs: usize,
+    /// Ends the current builds.
     pub interrupt: &'a Interrupt,
 }
 
+/// Called with the progress of builds, from several threads.
+pub type BuildObserver<'a> = dyn FnMut(&BuildEvent<'_>) + Send + 'a;
+
+/// By build folder: the toolchains found for the server, and the state of its build.
+type States = BTreeMap<PathBuf, (Vec<Toolchain>, BuildState)>;
+
 impl Builder<'_> {
-    /// Builds the server of every entry, each once.
+    /// Builds the server of every entry, each once: languages side by side, and the servers of a language in turn, since they
+    /// share caches that one build at a time may write.
     pub fn candidates(
         &self,
         entries: &[Entry],
-        watch: &mut dyn FnMut(&BuildEvent<'_>),
+        observer: &mut BuildObserver<'_>,
     ) -> Result<Vec<Candidate>, StopNow> {
-        let mut done: BTreeMap<PathBuf, (Vec<Toolchain>, BuildState)> = BTreeMap::new();
-        let mut candidates = Vec::new();
-        for entry in entries {
-            let server = &entry.server;
-            let (toolchains, build) = match done.get(&server.build_folder) {
-                Some(known) => known.clone(),
-                None => {
-                    self.interrupt.check()?;
-                    let (toolchains, state) = self.candidate(server, watch);
-                    self.interrupt.check()?;
-                    watch(&BuildEvent::Done(server, &state));
-                    done.insert(server.build_folder.clone(), (toolchains.clone(), state.clone()));
-                    (toolchains, state)
+        let languages = by_language(entries);
+        let jobs = self.jobs.clamp(1, languages.len().max(1));
+        let (queue, observer) = (Mutex::new(languages.into_iter()), Mutex::new(observer));
+        let states = Mutex::new(States::new());
+        let work = || {
+            while let Some(servers) = next(&queue) {
+                for server in servers {
+                    if self.interrupt.check().is_err() {
+                        return;
+                    }
+                    let state = self.candidate(server, &observer);
+                    lock(&states).insert(server.build_folder.clone(), state);
                 }
-            };
-            candidates.push(Candidate { entry: entry.clone(), toolchains, build });
-        }
-        Ok(candidates)
+            }
+        };
+        thread::scope(|scope| (0..jobs).for_each(|_| drop(scope.spawn(work))));
+        self.interrupt.check()?;
+        let states = lock(&states);
+        let candidate = |entry: &Entry| {
+            let (toolchains, build) = states[&entry.server.build_folder].clone();
+            Candidate { entry: entry.clone(), toolchains, build }
+        };
+        Ok(entries.iter().map(candidate).collect())
     }
 
     fn candidate(
         &self,
         server: &Server,
-        watch: &mut dyn FnMut(&BuildEvent<'_>),
+        observer: &Mutex<&mut BuildObserver<'_>>,
     ) -> (Vec<Toolchain>, BuildState) {
         let mut began = false;
         let mut keep_waiting = |server: &Server| {
             let event =
                 if began { BuildEvent::Waiting(server) } else { BuildEvent::Building(server) };
             began = true;
-            watch(&event);
+            lock(observer)(&event);
             self.interrupt.check().is_ok()
         };
-        self.builds.build(server, self.building == Building::Changed, &mut keep_waiting)
+        let may_build = self.building == Building::Changed;
+        let (toolchains, state) = self.builds.build(server, may_build, &mut keep_waiting);
+        if self.interrupt.check().is_ok() {
+            lock(observer)(&BuildEvent::Done(server, &state));
+        }
+        (toolchains, state)
     }
+}
+
+/// The servers of the entries, each once, by the language whose toolchains they use, which their first manifest is of: Java's and
+/// Kotlin's are together.
+fn by_language(entries: &[Entry]) -> Vec<Vec<&Server>> {
+    let mut languages: Vec<(&Path, Vec<&Server>)> = Vec::new();
+    for entry in entries {
+        let server = &*entry.server;
+        let language = server.manifests.first().map_or(Path::new(""), PathBuf::as_path);
+        match languages.iter_mut().find(|(known, _)| *known == language) {
+            None => languages.push((language, vec![server])),
+            Some((_, servers)) => {
+                if servers.iter().all(|known| known.build_folder != server.build_folder) {
+                    servers.push(server);
+                }
+            }
+        }
+    }
+    languages.into_iter().map(|(_, servers)| servers).collect()
+}
+
+fn next<T>(queue: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    lock(queue).next()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -40,7 +40,7 @@ use rpcbench_record::{
 
 use crate::placement::Running;
 
-pub use candidates::{BuildEvent, BuildState, Builder, Building, Candidate};
+pub use candidates::{BuildEvent, BuildObserver, BuildState, Builder, Building, Candidate};
 use context::Context;
 pub use context::Environment;
 pub use estimate::{Estimate, Left};
